@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Runs every kernel natively on random small cases and compares each element with its direct evaluation.
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint32_t passed_count, failed_count;
+static uint64_t random_state = 88172645463325252u;
+
+void check_case(bool passed, const char *what, int64_t detail, const char *file, int line) {
+  if (passed) {
+    ++passed_count;
+    return;
+  }
+  ++failed_count;
+  printf("%s:%d: %s: wrong at %" PRId64 "\n", file, line, what, detail);
+}
+
+static uint32_t next_random(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (uint32_t)(random_state >> 32);
+}
+
+int32_t random_between(int32_t min, int32_t max) {
+  const uint64_t span = (uint64_t)((int64_t)max - min) + 1;
+  return (int32_t)(min + (int64_t)(next_random() % span));
+}
+
+dmo_shape random_shape(int32_t max_n, int32_t max_h, int32_t max_w, int32_t max_c) {
+  return (dmo_shape){ random_between(1, max_n), random_between(1, max_h), random_between(1, max_w),
+                      random_between(1, max_c) };
+}
+
+static void *allocate(int32_t count, size_t element_bytes) {
+  void *memory = malloc((size_t)count * element_bytes);
+  if (memory == NULL) {
+    abort();
+  }
+  return memory;
+}
+
+int8_t *random_s8(int32_t count) {
+  int8_t *values = allocate(count, sizeof *values);
+  for (int32_t i = 0; i < count; ++i) {
+    values[i] = (int8_t)random_between(-128, 127);
+  }
+  return values;
+}
+
+float *random_f32(int32_t count) {
+  float *values = allocate(count, sizeof *values);
+  for (int32_t i = 0; i < count; ++i) {
+    values[i] = (float)random_between(-32, 31) / 8.0f;
+  }
+  return values;
+}
+
+int32_t *random_s32(int32_t count, int32_t min, int32_t max) {
+  int32_t *values = allocate(count, sizeof *values);
+  for (int32_t i = 0; i < count; ++i) {
+    values[i] = random_between(min, max);
+  }
+  return values;
+}
+
+int main(void) {
+  test_quantize();
+  test_conv();
+  test_matmul();
+  test_pool();
+  test_elementwise();
+  test_softmax();
+  test_layout();
+  test_mean();
+  printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
+  return failed_count == 0 ? 0 : 1;
+}
