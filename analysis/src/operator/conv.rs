@@ -1,0 +1,78 @@
+//! 2-D convolution, grouped or not.
+
+use super::{Buffer, ReferenceKernel, Shape, ShapeError, Window};
+use crate::trace::AccessKind;
+use serde::{Deserialize, Serialize};
+
+/// 2-D convolution. Output channel `oc` loads the input channels of its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Conv2d {
+    /// Shape of the input.
+    pub input: Shape,
+    /// Shape of the output.
+    pub output: Shape,
+    /// The filter's window.
+    pub window: Window,
+    /// Number of groups, 1 for an ordinary convolution.
+    pub groups: u32,
+    /// Bytes per element of input and output.
+    pub element_bytes: u32,
+}
+
+impl Conv2d {
+    fn inputs_per_group(&self) -> u32 {
+        self.input[3] / self.groups
+    }
+
+    fn outputs_per_group(&self) -> u32 {
+        self.output[3] / self.groups
+    }
+}
+
+impl ReferenceKernel for Conv2d {
+    fn check(&self) -> Result<(), ShapeError> {
+        if self.groups == 0 {
+            return Err(ShapeError::Zero {
+                what: "number of groups",
+            });
+        }
+        for (what, given) in [
+            ("input's depth", self.input[3]),
+            ("output's depth", self.output[3]),
+        ] {
+            if given % self.groups != 0 {
+                return Err(ShapeError::Groups {
+                    what,
+                    given,
+                    groups: self.groups,
+                });
+            }
+        }
+        self.window.check(self.input, self.output)
+    }
+
+    fn buffers(&self) -> (Buffer, Buffer) {
+        Buffer::pair(self.input, self.output, [self.element_bytes; 2])
+    }
+
+    fn displacement_bytes(&self) -> Option<u32> {
+        let (inputs, outputs) = (
+            i64::from(self.inputs_per_group()),
+            i64::from(self.outputs_per_group()),
+        );
+        // The last output channel of a group leads the group's first input channel.
+        let channels = outputs - 1 + (i64::from(self.groups) - 1) * (outputs - inputs).max(0);
+        self.window
+            .displacement(self.input, self.output, channels)
+            .map(|elements| elements * self.element_bytes)
+    }
+
+    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+        let inputs_of = |oc| {
+            let first = oc / self.outputs_per_group() * self.inputs_per_group();
+            first..first + self.inputs_per_group()
+        };
+        self.window
+            .accesses(self.input, self.output, inputs_of, visit);
+    }
+}

@@ -1,0 +1,56 @@
+//! Softmax.
+
+use super::{Buffer, ReferenceKernel, ShapeError};
+use crate::trace::AccessKind;
+use serde::{Deserialize, Serialize};
+
+/// Softmax over the last axis: each row is loaded for its maximum, for its sum, and
+/// once more as its outputs are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Softmax {
+    /// Rows.
+    pub rows: u32,
+    /// Elements of a row.
+    pub depth: u32,
+    /// Bytes per element of the input.
+    pub input_element_bytes: u32,
+    /// Bytes per element of the output.
+    pub output_element_bytes: u32,
+}
+
+impl ReferenceKernel for Softmax {
+    fn check(&self) -> Result<(), ShapeError> {
+        Ok(())
+    }
+
+    fn buffers(&self) -> (Buffer, Buffer) {
+        Buffer::pair(
+            [self.rows, 1, 1, self.depth],
+            [self.rows, 1, 1, self.depth],
+            [self.input_element_bytes, self.output_element_bytes],
+        )
+    }
+
+    fn displacement_bytes(&self) -> Option<u32> {
+        // Only the third pass matters: the other two load what it loads, no later.
+        let lead = self
+            .output_element_bytes
+            .saturating_sub(self.input_element_bytes);
+        Some(lead * (self.rows * self.depth - 1))
+    }
+
+    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+        for row in 0..self.rows {
+            let elements = row * self.depth..(row + 1) * self.depth;
+            for _pass in ["maximum", "sum"] {
+                for element in elements.clone() {
+                    visit(AccessKind::Load, element);
+                }
+            }
+            for element in elements {
+                visit(AccessKind::Load, element);
+                visit(AccessKind::Store, element);
+            }
+        }
+    }
+}
