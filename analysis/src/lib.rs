@@ -7,15 +7,25 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`trace`] | layers, tensors, events: the vocabulary |
+//! | [`mod@file`] | saved traces: a checked, compact, streaming format |
 //! | [`lifetime`] | per byte: first store, last store, last use |
 //! | [`overlap`] | the safe overlap O_s of a pair, and all safe displacements |
+//! | [`operator`] | the safe overlap of reference kernels, from their shapes |
+//! | [`pattern`] | a fingerprint of a layer's accesses, to compare runs |
 //! | [`profile`] | one pass over a trace: everything about every layer |
+//! | [`report`] | tables and JSON |
+//! | [`plot`] | pictures of a trace, from a second pass |
 
 // Offsets and sizes are 32 bits by the guest's nature; casts between them and host
 // indices are lossless on the 64-bit hosts that are supported.
 const _: () = assert!(usize::BITS == 64, "dmo-analysis needs a 64-bit host");
 
+pub mod file;
 pub mod lifetime;
+pub mod operator;
 pub mod overlap;
+pub mod pattern;
+pub mod plot;
 pub mod profile;
+pub mod report;
 pub mod trace;

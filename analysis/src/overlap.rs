@@ -93,9 +93,7 @@ impl Sweep {
 
 /// `O_s = OB - displacement`, clamped to `[0, min(IB, OB)]`. All in bytes.
 pub fn overlap_bytes(displacement: u32, input_bytes: u32, output_bytes: u32) -> u32 {
-    output_bytes
-        .saturating_sub(displacement)
-        .min(input_bytes)
+    output_bytes.saturating_sub(displacement).min(input_bytes)
 }
 
 /// A half-open range of displacements in bytes; `None` is unbounded.
@@ -118,15 +116,27 @@ pub struct SafeDisplacements {
     pub complete: bool,
 }
 
-/// Comparisons after which [`safe_displacements`] stops looking for holes.
-const COMPARISON_BUDGET: u64 = 4_000_000_000;
+/// Comparisons that [`safe_displacements`] may still make in its search for holes.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonBudget(u64);
+
+impl Default for ComparisonBudget {
+    /// A few seconds' worth, for all layers of a program together.
+    fn default() -> Self {
+        Self(8_000_000_000)
+    }
+}
 
 /// All safe displacements `input_start - output_start`.
 ///
 /// `last_load[r]`: last load of input byte `r`; `first_store[w]`: first store of
 /// output byte `w`; 0 for never. Displacement `s` is unsafe iff for some `r` the byte
 /// `r + s` of the output is stored before the last load of `r`.
-pub fn safe_displacements(last_load: &[Time], first_store: &[Time]) -> SafeDisplacements {
+pub fn safe_displacements(
+    last_load: &[Time],
+    first_store: &[Time],
+    budget: &mut ComparisonBudget,
+) -> SafeDisplacements {
     // 'Never stored' must compare as later than every load.
     let first_store: Vec<Time> = first_store
         .iter()
@@ -145,7 +155,7 @@ pub fn safe_displacements(last_load: &[Time], first_store: &[Time]) -> SafeDispl
         last_load,
         first_store: &first_store,
         witness: 0,
-        budget: COMPARISON_BUDGET,
+        budget: budget.0,
     };
     let mut ranges = vec![DisplacementRange {
         from: None,
@@ -166,6 +176,7 @@ pub fn safe_displacements(last_load: &[Time], first_store: &[Time]) -> SafeDispl
         from: Some(highest_unsafe + 1),
         to: None,
     });
+    budget.0 = search.budget;
     SafeDisplacements {
         ranges,
         complete: search.budget > 0,

@@ -1,11 +1,12 @@
-//! One pass over a trace: what each layer did to its buffers, and how far each input
-//! may overlap each output.
+//! What each layer did to its buffers, and how far each input may overlap each output.
 
-use crate::lifetime::{ByteLife, Lifetimes};
-use crate::overlap::{
-    Access, Binding, SafeDisplacements, Sweep, overlap_bytes, safe_displacements,
-};
-use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
+mod profiler;
+
+pub use profiler::Profiler;
+
+use crate::overlap::{Access, Binding, SafeDisplacements};
+use crate::pattern::Pattern;
+use crate::trace::{Address, Event, Tensor, Time};
 use serde::{Deserialize, Serialize};
 
 /// What a whole program did.
@@ -30,9 +31,8 @@ pub struct LayerProfile {
     pub tensors: Vec<TensorProfile>,
     /// One entry for each (input, output) pair.
     pub pairs: Vec<Pair>,
-    /// Hash of the sequence of accesses without their times and instructions: equal
-    /// for two runs that touched the same bytes in the same order.
-    pub pattern: u64,
+    /// The sequence of accesses, for comparison with other runs.
+    pub pattern: Pattern,
     /// Whether the sequence of accesses depends on the values of the inputs; none
     /// where only one input was tried.
     pub data_dependent: Option<bool>,
@@ -167,331 +167,8 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// Builds a [`Profile`] from a trace.
-#[derive(Debug, Default)]
-pub struct Profiler<O: Observer = ()> {
-    observer: O,
-    lifetimes: Lifetimes,
-    layers: Vec<LayerProfile>,
-    current: Option<Current>,
-}
-
-#[derive(Debug)]
-struct Current {
-    span: Span,
-    profile: LayerProfile,
-    sweeps: Vec<Sweep>,
-}
-
-impl<O: Observer> Profiler<O> {
-    /// A profiler that also tells `observer` of all it sees.
-    pub fn with_observer(observer: O) -> Self {
-        Self {
-            observer,
-            lifetimes: Lifetimes::default(),
-            layers: Vec::new(),
-            current: None,
-        }
-    }
-
-    /// What has been learned, once the trace has ended; a layer that has begun and not
-    /// ended is left out.
-    pub fn finish(mut self) -> (Profile, O) {
-        let mut run: Option<InUseRun> = None;
-        for (address, life) in self.lifetimes.all() {
-            InUseRun::extend(&mut run, address.0, life, &mut self.observer);
-        }
-        InUseRun::close(&mut run, &mut self.observer);
-        for layer in &mut self.layers {
-            refuse(layer);
-        }
-        (
-            Profile {
-                layers: self.layers,
-            },
-            self.observer,
-        )
-    }
-
-    fn load(&mut self, event: &Event) {
-        let Some(current) = &mut self.current else {
-            return;
-        };
-        let tensor = &mut current.profile.tensors[event.tensor as usize];
-        let (begin, role) = (current.profile.begin, tensor.tensor.role);
-        let address = tensor.tensor.address.0 + event.offset;
-        tensor.loads += 1;
-        let mut used_before = 0;
-        for byte in 0..u32::from(event.size_bytes) {
-            let life = self.lifetimes.byte(address + byte);
-            if life.first_store < begin && tensor.load_before_store.is_none() {
-                tensor.load_before_store = Some(access(event));
-            }
-            if life.last_use < begin && life.last_use > life.last_store {
-                used_before = life.last_use;
-            }
-            life.last_use = event.time;
-        }
-        if role == Role::Input {
-            for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
-                if pair.input == event.tensor as usize {
-                    sweep.load(access(event));
-                }
-            }
-        }
-        self.observer
-            .access(Address(address), event, AccessClass::Load);
-        if used_before > 0 && current.span == Span::Layer {
-            let name = current.profile.name.clone();
-            self.mark_used_again(Address(address), used_before, &name);
-        }
-    }
-
-    /// The content at `address`, last used at `time` by an earlier layer, is needed by
-    /// layer `name` too.
-    fn mark_used_again(&mut self, address: Address, time: Time, name: &str) {
-        let after = self.layers.partition_point(|layer| layer.begin < time);
-        let Some(layer) = after
-            .checked_sub(1)
-            .and_then(|index| self.layers.get_mut(index))
-        else {
-            return;
-        };
-        for tensor in &mut layer.tensors {
-            let range = u64::from(tensor.tensor.address.0)..tensor.tensor.end();
-            if tensor.tensor.role == Role::Input
-                && range.contains(&u64::from(address.0))
-                && tensor.used_again_by.is_none()
-            {
-                tensor.used_again_by = Some(name.to_owned());
-            }
-        }
-    }
-
-    fn store(&mut self, event: &Event) {
-        let Some(current) = &mut self.current else {
-            return;
-        };
-        let tensor = &mut current.profile.tensors[event.tensor as usize];
-        let (begin, role) = (current.profile.begin, tensor.tensor.role);
-        let address = tensor.tensor.address.0 + event.offset;
-        tensor.stores += 1;
-        tensor.first_store.get_or_insert(access(event));
-        let mut update = true;
-        let mut run = None;
-        for byte in 0..u32::from(event.size_bytes) {
-            let life = self.lifetimes.byte(address + byte);
-            update &= life.last_use > life.last_store && life.last_use > begin;
-            InUseRun::extend(&mut run, address + byte, life, &mut self.observer);
-            if life.first_store < begin {
-                life.first_store = event.time;
-            }
-            life.last_store = event.time;
-        }
-        InUseRun::close(&mut run, &mut self.observer);
-        tensor.updates += u64::from(update);
-        if role == Role::Output {
-            for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
-                if pair.output == event.tensor as usize {
-                    sweep.store(access(event));
-                }
-            }
-        }
-        let class = if update {
-            AccessClass::Update
-        } else {
-            AccessClass::Store
-        };
-        self.observer.access(Address(address), event, class);
-    }
-}
-
-fn access(event: &Event) -> Access {
-    Access {
-        pc: event.pc,
-        time: event.time,
-        offset: event.offset,
-        size_bytes: u32::from(event.size_bytes),
-    }
-}
-
-/// Adjacent bytes whose values lived equally long.
-#[derive(Debug, Clone, Copy)]
-struct InUseRun {
-    address: u32,
-    size_bytes: u32,
-    from: Time,
-    to: Time,
-}
-
-impl InUseRun {
-    fn extend(run: &mut Option<Self>, address: u32, life: &ByteLife, observer: &mut impl Observer) {
-        let Some((from, to)) = life.in_use() else {
-            return Self::close(run, observer);
-        };
-        if let Some(run) = run
-            && run.address + run.size_bytes == address
-            && (run.from, run.to) == (from, to)
-        {
-            run.size_bytes += 1;
-            return;
-        }
-        Self::close(run, observer);
-        *run = Some(Self {
-            address,
-            size_bytes: 1,
-            from,
-            to,
-        });
-    }
-
-    fn close(run: &mut Option<Self>, observer: &mut impl Observer) {
-        if let Some(run) = run.take() {
-            observer.in_use(Address(run.address), run.size_bytes, run.from, run.to);
-        }
-    }
-}
-
-impl<O: Observer> TraceSink for Profiler<O> {
-    fn begin_layer(&mut self, layer: &Layer, time: Time) {
-        for tensor in &layer.tensors {
-            self.lifetimes.cover(tensor);
-            if matches!(tensor.role, Role::Input | Role::Constant | Role::State)
-                && layer.span == Span::Layer
-            {
-                let bytes = u64::from(tensor.address.0)..tensor.end();
-                for address in bytes {
-                    let life = self.lifetimes.byte(address as u32);
-                    if life.last_store == 0 {
-                        life.last_store = time;
-                    }
-                }
-            }
-        }
-        let pairs = pairs_of(layer);
-        self.current = Some(Current {
-            span: layer.span,
-            sweeps: vec![Sweep::default(); pairs.len()],
-            profile: LayerProfile {
-                name: layer.name.clone(),
-                operator: layer.operator.clone(),
-                begin: time,
-                end: time,
-                tensors: layer.tensors.iter().cloned().map(untouched).collect(),
-                pairs,
-                pattern: PATTERN_SEED,
-                data_dependent: None,
-            },
-        });
-    }
-
-    fn events(&mut self, events: &[Event]) {
-        for event in events {
-            if let Some(current) = &mut self.current {
-                current.profile.pattern = extend_pattern(current.profile.pattern, event);
-            }
-            match event.kind {
-                AccessKind::Load => self.load(event),
-                AccessKind::Store => self.store(event),
-            }
-        }
-    }
-
-    fn end_layer(&mut self, time: Time) {
-        let Some(mut current) = self.current.take() else {
-            return;
-        };
-        if current.span == Span::Gap {
-            return;
-        }
-        let profile = &mut current.profile;
-        profile.end = time;
-        for tensor in &mut profile.tensors {
-            for life in self.lifetimes.tensor(&tensor.tensor) {
-                tensor.never_loaded_bytes += u64::from(life.last_use <= profile.begin);
-                tensor.never_stored_bytes += u64::from(life.first_store <= profile.begin);
-            }
-        }
-        for (pair, sweep) in profile.pairs.iter_mut().zip(&current.sweeps) {
-            let (input, output) = (
-                &profile.tensors[pair.input].tensor,
-                &profile.tensors[pair.output].tensor,
-            );
-            let within = |time: Time| if time > profile.begin { time } else { 0 };
-            let last_load: Vec<Time> = self
-                .lifetimes
-                .tensor(input)
-                .map(|life| within(life.last_use))
-                .collect();
-            let first_store: Vec<Time> = self
-                .lifetimes
-                .tensor(output)
-                .map(|life| within(life.first_store))
-                .collect();
-            pair.safe_displacements = safe_displacements(&last_load, &first_store);
-            pair.displacement_bytes = sweep.displacement();
-            pair.binding = sweep.binding();
-            pair.observed_overlap_bytes =
-                overlap_bytes(sweep.displacement(), input.size_bytes, output.size_bytes);
-        }
-        // What the layer produced is in use until it is handed over.
-        for tensor in &profile.tensors {
-            if matches!(tensor.tensor.role, Role::Output | Role::State) {
-                for address in u64::from(tensor.tensor.address.0)..tensor.tensor.end() {
-                    let life = self.lifetimes.byte(address as u32);
-                    if life.first_store > profile.begin {
-                        life.last_use = time;
-                    }
-                }
-            }
-        }
-        self.layers.push(current.profile);
-    }
-}
-
-fn pairs_of(layer: &Layer) -> Vec<Pair> {
-    let of_role = |role| {
-        layer
-            .tensors
-            .iter()
-            .enumerate()
-            .filter(move |(_, tensor)| tensor.role == role)
-            .map(|(index, _)| index)
-    };
-    of_role(Role::Input)
-        .flat_map(|input| of_role(Role::Output).map(move |output| (input, output)))
-        .map(|(input, output)| Pair {
-            input,
-            output,
-            safe_overlap_bytes: 0,
-            refusals: Vec::new(),
-            observed_overlap_bytes: 0,
-            displacement_bytes: 0,
-            binding: None,
-            safe_displacements: SafeDisplacements {
-                ranges: Vec::new(),
-                complete: true,
-            },
-        })
-        .collect()
-}
-
-fn untouched(tensor: Tensor) -> TensorProfile {
-    TensorProfile {
-        tensor,
-        loads: 0,
-        stores: 0,
-        updates: 0,
-        never_loaded_bytes: 0,
-        never_stored_bytes: 0,
-        load_before_store: None,
-        first_store: None,
-        used_again_by: None,
-    }
-}
-
 /// Grants each pair its observed overlap, or says why not.
-fn refuse(layer: &mut LayerProfile) {
+fn grant_or_refuse(layer: &mut LayerProfile) {
     let data_dependent = layer.data_dependent == Some(true);
     for pair in &mut layer.pairs {
         let (input, output) = (&layer.tensors[pair.input], &layer.tensors[pair.output]);
@@ -519,62 +196,37 @@ fn refuse(layer: &mut LayerProfile) {
     }
 }
 
-/// Runs of one program on other inputs do not have its structure.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("run {run} on other inputs has {other} layers where the first run has {first}")]
-pub struct StructureDiffers {
-    /// Which run, counted from 2.
-    pub run: usize,
-    /// Layers of that run.
-    pub other: usize,
-    /// Layers of the first run.
-    pub first: usize,
+/// What a layer did on another input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OtherInput {
+    /// Its accesses.
+    Accesses(Pattern),
+    /// It could not go on, for this reason.
+    Failed(String),
 }
 
 impl Profile {
-    /// Compares with runs of the same program on other inputs: notes for each layer
-    /// whether its accesses depend on the data, and takes overlap away where they do.
-    ///
-    /// # Errors
-    /// When a run has another number of layers.
-    pub fn compare_inputs(&mut self, others: &[Profile]) -> Result<(), StructureDiffers> {
-        for (run, other) in others.iter().enumerate() {
-            if other.layers.len() != self.layers.len() {
-                return Err(StructureDiffers {
-                    run: run + 2,
-                    other: other.layers.len(),
-                    first: self.layers.len(),
-                });
-            }
-            for (layer, other) in self.layers.iter_mut().zip(&other.layers) {
-                let differs = !same_buffers(layer, other) || layer.pattern != other.pattern;
-                layer.data_dependent = Some(differs || layer.data_dependent == Some(true));
+    /// Compares with what the layers did on other inputs, one list a layer: notes whether
+    /// their accesses depend on the data, and takes overlap away where they do. A layer
+    /// that fails on another input depends on its data; so does each of a program that
+    /// does not have the same layers again. A layer with an empty list stays unchecked.
+    pub fn compare_inputs(&mut self, others: &[Vec<OtherInput>]) {
+        let same_layers = others.len() == self.layers.len();
+        for (index, layer) in self.layers.iter_mut().enumerate() {
+            let same = |other: &OtherInput| *other == OtherInput::Accesses(layer.pattern);
+            let tried = others.get(index).map_or(&[][..], Vec::as_slice);
+            if !same_layers || !tried.is_empty() {
+                layer.data_dependent = Some(!same_layers || !tried.iter().all(same));
             }
         }
-        for layer in &mut self.layers {
-            refuse(layer);
-        }
-        Ok(())
+        self.layers.iter_mut().for_each(grant_or_refuse);
     }
-}
 
-fn same_buffers(a: &LayerProfile, b: &LayerProfile) -> bool {
-    a.tensors.len() == b.tensors.len()
-        && a.tensors
-            .iter()
-            .zip(&b.tensors)
-            .all(|(a, b)| a.tensor == b.tensor)
-}
-
-const PATTERN_SEED: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// One step of the pattern hash: which bytes, in which order, by load or store.
-fn extend_pattern(hash: u64, event: &Event) -> u64 {
-    let access = u64::from(event.offset)
-        | u64::from(event.tensor) << 32
-        | u64::from(event.size_bytes) << 48
-        | u64::from(event.kind == AccessKind::Store) << 56;
-    (hash ^ access)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        .rotate_left(29)
+    /// Takes over what an earlier comparison found, one entry a layer.
+    pub fn set_data_dependent(&mut self, data_dependent: &[Option<bool>]) {
+        for (layer, &data_dependent) in self.layers.iter_mut().zip(data_dependent) {
+            layer.data_dependent = data_dependent;
+        }
+        self.layers.iter_mut().for_each(grant_or_refuse);
+    }
 }

@@ -1,0 +1,347 @@
+//! Builds a [`Profile`] in one pass over a trace.
+
+use super::{AccessClass, LayerProfile, Observer, Pair, Profile, TensorProfile, grant_or_refuse};
+use crate::lifetime::{ByteLife, Lifetimes};
+use crate::overlap::{
+    Access, ComparisonBudget, SafeDisplacements, Sweep, overlap_bytes, safe_displacements,
+};
+use crate::pattern::Pattern;
+use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
+use std::ops::Range;
+
+/// Builds a [`Profile`] from a trace.
+#[derive(Debug, Default)]
+pub struct Profiler<O: Observer = ()> {
+    observer: O,
+    lifetimes: Lifetimes,
+    layers: Vec<LayerProfile>,
+    earlier_inputs: Vec<EarlierInput>,
+    budget: ComparisonBudget,
+    current: Option<Current>,
+}
+
+/// An input of a layer that has ended, as long as some of its content is still there
+/// and no later layer is known to load it.
+#[derive(Debug)]
+struct EarlierInput {
+    layer: usize,
+    tensor: usize,
+    bytes: Range<u64>,
+    /// When the layer began.
+    begin: Time,
+}
+
+#[derive(Debug)]
+struct Current {
+    span: Span,
+    profile: LayerProfile,
+    sweeps: Vec<Sweep>,
+}
+
+impl<O: Observer> Profiler<O> {
+    /// A profiler that also tells `observer` of all it sees.
+    pub fn with_observer(observer: O) -> Self {
+        Self {
+            observer,
+            lifetimes: Lifetimes::default(),
+            layers: Vec::new(),
+            earlier_inputs: Vec::new(),
+            budget: ComparisonBudget::default(),
+            current: None,
+        }
+    }
+
+    /// What has been learned, once the trace has ended; a layer that has begun and not
+    /// ended is left out.
+    pub fn finish(mut self) -> (Profile, O) {
+        let mut run: Option<InUseRun> = None;
+        for (address, life) in self.lifetimes.all() {
+            InUseRun::extend(&mut run, address.0, life, &mut self.observer);
+        }
+        InUseRun::close(&mut run, &mut self.observer);
+        for layer in &mut self.layers {
+            grant_or_refuse(layer);
+        }
+        (
+            Profile {
+                layers: self.layers,
+            },
+            self.observer,
+        )
+    }
+
+    fn load(&mut self, event: &Event) {
+        let Some(current) = &mut self.current else {
+            return;
+        };
+        let tensor = &mut current.profile.tensors[event.tensor as usize];
+        let (begin, role) = (current.profile.begin, tensor.tensor.role);
+        let address = tensor.tensor.address.0 + event.offset;
+        tensor.loads += 1;
+        for byte in 0..u32::from(event.size_bytes) {
+            let life = self.lifetimes.byte(address + byte);
+            if life.first_store <= begin && tensor.load_before_store.is_none() {
+                tensor.load_before_store = Some(access(event));
+            }
+            let is_first_load_of_old_content = life.last_use <= begin && life.last_store <= begin;
+            if is_first_load_of_old_content && current.span == Span::Layer {
+                let (address, since) = (u64::from(address + byte), life.last_store);
+                self.earlier_inputs.retain(|input| {
+                    let again = input.bytes.contains(&address) && since <= input.begin;
+                    if again {
+                        self.layers[input.layer].tensors[input.tensor].used_again_by =
+                            Some(current.profile.name.clone());
+                    }
+                    !again
+                });
+            }
+            life.last_use = event.time;
+        }
+        if role == Role::Input {
+            for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
+                if pair.input == event.tensor as usize {
+                    sweep.load(access(event));
+                }
+            }
+        }
+        self.observer
+            .access(Address(address), event, AccessClass::Load);
+    }
+
+    fn store(&mut self, event: &Event) {
+        let Some(current) = &mut self.current else {
+            return;
+        };
+        let tensor = &mut current.profile.tensors[event.tensor as usize];
+        let (begin, role) = (current.profile.begin, tensor.tensor.role);
+        let address = tensor.tensor.address.0 + event.offset;
+        tensor.stores += 1;
+        tensor.first_store.get_or_insert(access(event));
+        let mut update = true;
+        let mut run = None;
+        for byte in 0..u32::from(event.size_bytes) {
+            let life = self.lifetimes.byte(address + byte);
+            update &= life.last_use > life.last_store && life.last_use > begin;
+            InUseRun::extend(&mut run, address + byte, life, &mut self.observer);
+            if life.first_store <= begin {
+                life.first_store = event.time;
+            }
+            life.last_store = event.time;
+        }
+        InUseRun::close(&mut run, &mut self.observer);
+        tensor.updates += u64::from(update);
+        if role == Role::Output {
+            for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
+                if pair.output == event.tensor as usize {
+                    sweep.store(access(event));
+                }
+            }
+        }
+        let class = if update {
+            AccessClass::Update
+        } else {
+            AccessClass::Store
+        };
+        self.observer.access(Address(address), event, class);
+    }
+}
+
+fn access(event: &Event) -> Access {
+    Access {
+        pc: event.pc,
+        time: event.time,
+        offset: event.offset,
+        size_bytes: u32::from(event.size_bytes),
+    }
+}
+
+/// Adjacent bytes whose values lived equally long.
+#[derive(Debug, Clone, Copy)]
+struct InUseRun {
+    address: u32,
+    size_bytes: u32,
+    from: Time,
+    to: Time,
+}
+
+impl InUseRun {
+    fn extend(run: &mut Option<Self>, address: u32, life: &ByteLife, observer: &mut impl Observer) {
+        let Some((from, to)) = life.in_use() else {
+            return Self::close(run, observer);
+        };
+        if let Some(run) = run
+            && run.address + run.size_bytes == address
+            && (run.from, run.to) == (from, to)
+        {
+            run.size_bytes += 1;
+            return;
+        }
+        Self::close(run, observer);
+        *run = Some(Self {
+            address,
+            size_bytes: 1,
+            from,
+            to,
+        });
+    }
+
+    fn close(run: &mut Option<Self>, observer: &mut impl Observer) {
+        if let Some(run) = run.take() {
+            observer.in_use(Address(run.address), run.size_bytes, run.from, run.to);
+        }
+    }
+}
+
+impl<O: Observer> TraceSink for Profiler<O> {
+    fn begin_layer(&mut self, layer: &Layer, time: Time) {
+        for tensor in &layer.tensors {
+            self.lifetimes.cover(tensor);
+            if matches!(tensor.role, Role::Input | Role::Constant | Role::State)
+                && layer.span == Span::Layer
+            {
+                let bytes = u64::from(tensor.address.0)..tensor.end();
+                for address in bytes {
+                    let life = self.lifetimes.byte(address as u32);
+                    if life.last_store == 0 && life.last_use == 0 {
+                        life.last_store = time;
+                    }
+                }
+            }
+        }
+        self.earlier_inputs.retain(|input| {
+            let tensor = &self.layers[input.layer].tensors[input.tensor].tensor;
+            let mut lives = self.lifetimes.tensor(tensor);
+            lives.any(|life| life.last_store <= input.begin)
+        });
+        let pairs = pairs_of(layer);
+        self.current = Some(Current {
+            span: layer.span,
+            sweeps: vec![Sweep::default(); pairs.len()],
+            profile: LayerProfile {
+                name: layer.name.clone(),
+                operator: layer.operator.clone(),
+                begin: time,
+                end: time,
+                tensors: layer.tensors.iter().cloned().map(untouched).collect(),
+                pairs,
+                pattern: Pattern::default(),
+                data_dependent: None,
+            },
+        });
+    }
+
+    fn events(&mut self, events: &[Event]) {
+        for event in events {
+            if let Some(current) = &mut self.current {
+                current.profile.pattern.extend(event);
+            }
+            match event.kind {
+                AccessKind::Load => self.load(event),
+                AccessKind::Store => self.store(event),
+            }
+        }
+    }
+
+    fn end_layer(&mut self, time: Time) {
+        let Some(mut current) = self.current.take() else {
+            return;
+        };
+        if current.span == Span::Gap {
+            return;
+        }
+        let profile = &mut current.profile;
+        profile.end = time;
+        for tensor in &mut profile.tensors {
+            for life in self.lifetimes.tensor(&tensor.tensor) {
+                tensor.never_loaded_bytes += u64::from(life.last_use <= profile.begin);
+                tensor.never_stored_bytes += u64::from(life.first_store <= profile.begin);
+            }
+        }
+        for (pair, sweep) in profile.pairs.iter_mut().zip(&current.sweeps) {
+            let (input, output) = (
+                &profile.tensors[pair.input].tensor,
+                &profile.tensors[pair.output].tensor,
+            );
+            let within = |time: Time| if time > profile.begin { time } else { 0 };
+            let last_load: Vec<Time> = self
+                .lifetimes
+                .tensor(input)
+                .map(|life| within(life.last_use))
+                .collect();
+            let first_store: Vec<Time> = self
+                .lifetimes
+                .tensor(output)
+                .map(|life| within(life.first_store))
+                .collect();
+            pair.safe_displacements =
+                safe_displacements(&last_load, &first_store, &mut self.budget);
+            pair.displacement_bytes = sweep.displacement();
+            pair.binding = sweep.binding();
+            pair.observed_overlap_bytes =
+                overlap_bytes(sweep.displacement(), input.size_bytes, output.size_bytes);
+        }
+        // What the layer produced is in use until it is handed over.
+        for tensor in &profile.tensors {
+            if matches!(tensor.tensor.role, Role::Output | Role::State) {
+                for address in u64::from(tensor.tensor.address.0)..tensor.tensor.end() {
+                    let life = self.lifetimes.byte(address as u32);
+                    if life.first_store > profile.begin {
+                        life.last_use = time;
+                    }
+                }
+            }
+        }
+        for (index, tensor) in profile.tensors.iter().enumerate() {
+            if tensor.tensor.role == Role::Input {
+                self.earlier_inputs.push(EarlierInput {
+                    layer: self.layers.len(),
+                    tensor: index,
+                    bytes: u64::from(tensor.tensor.address.0)..tensor.tensor.end(),
+                    begin: profile.begin,
+                });
+            }
+        }
+        self.layers.push(current.profile);
+    }
+}
+
+fn pairs_of(layer: &Layer) -> Vec<Pair> {
+    let of_role = |role| {
+        layer
+            .tensors
+            .iter()
+            .enumerate()
+            .filter(move |(_, tensor)| tensor.role == role)
+            .map(|(index, _)| index)
+    };
+    of_role(Role::Input)
+        .flat_map(|input| of_role(Role::Output).map(move |output| (input, output)))
+        .map(|(input, output)| Pair {
+            input,
+            output,
+            safe_overlap_bytes: 0,
+            refusals: Vec::new(),
+            observed_overlap_bytes: 0,
+            displacement_bytes: 0,
+            binding: None,
+            safe_displacements: SafeDisplacements {
+                ranges: Vec::new(),
+                complete: true,
+            },
+        })
+        .collect()
+}
+
+fn untouched(tensor: Tensor) -> TensorProfile {
+    TensorProfile {
+        tensor,
+        loads: 0,
+        stores: 0,
+        updates: 0,
+        never_loaded_bytes: 0,
+        never_stored_bytes: 0,
+        load_before_store: None,
+        first_store: None,
+        used_again_by: None,
+    }
+}
