@@ -1,1 +1,39 @@
-//! x
+//! Runs ARMv7-M machine code under an emulator and records what its layers do to their
+//! buffers.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`image`], [`symbols`], [`source`], [`attributes`] | an ELF file: segments, names, lines, what it was built for |
+//! | [`memory`], [`boot`], [`cpu`] | memory map, start, CPU models |
+//! | [`machine`] | the emulated microcontroller; the only file that knows Unicorn |
+//! | [`clock`], [`system`] | time in instructions; the core's private peripherals |
+//! | [`decode`], [`check`] | an independent decode of memory accesses, and the self-check that uses it |
+//! | [`marks`], [`semihosting`] | what the program tells the tracer: its layers, its output, its exit |
+//! | [`target`], [`program`] | a program on its microcontroller; the same under way |
+//! | [`run`], [`record`], [`vary`] | a recorded run; the events of its layers; other inputs for them |
+//! | [`explain`], [`disassembly`] | why a program could not go on |
+
+// Guest addresses are 32 bits; casts between them and host indices are lossless.
+const _: () = assert!(usize::BITS == 64, "dmo-trace needs a 64-bit host");
+
+pub mod attributes;
+pub mod boot;
+pub mod check;
+pub mod clock;
+pub mod cpu;
+pub mod decode;
+pub mod disassembly;
+pub mod explain;
+pub mod image;
+pub mod machine;
+pub mod marks;
+pub mod memory;
+pub mod program;
+pub mod record;
+pub mod run;
+pub mod semihosting;
+pub mod source;
+pub mod symbols;
+pub mod system;
+pub mod target;
+pub mod vary;

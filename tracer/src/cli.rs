@@ -1,0 +1,63 @@
+//! The command line: one module a command. Each reads, calls the library, writes.
+
+mod dump;
+mod info;
+mod output;
+mod pictures;
+mod plot;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Shows and proves how far the output of a neural network layer may overwrite its input.
+#[derive(Parser)]
+#[command(name = "dmo-trace", version, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 the checked property holds; 1 it fails; 2 usage or input error.\nResults go to stdout, messages to stderr.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a program and report the safe overlap of each layer's buffers
+    Run(run::Arguments),
+    /// Draw the pictures of a saved trace
+    Plot(plot::Arguments),
+    /// Print the events of a saved trace
+    Dump(dump::Arguments),
+    /// Report on a saved trace
+    Info(info::Arguments),
+}
+
+/// What a command found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// What was checked holds.
+    Holds,
+    /// It does not.
+    Fails,
+}
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Holds => Self::SUCCESS,
+            Verdict::Fails => Self::from(1),
+        }
+    }
+}
+
+impl Arguments {
+    /// Does what the user asks for.
+    pub fn run(self) -> anyhow::Result<Verdict> {
+        match self.command {
+            Command::Run(arguments) => run::run(&arguments),
+            Command::Plot(arguments) => plot::run(&arguments),
+            Command::Dump(arguments) => dump::run(&arguments),
+            Command::Info(arguments) => info::run(&arguments),
+        }
+    }
+}

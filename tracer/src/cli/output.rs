@@ -1,0 +1,56 @@
+//! Writing results: to stdout, which may be a closed pipe, and to files, whole or not at
+//! all.
+
+use anyhow::Context;
+use std::io::Write;
+use std::path::Path;
+use tempfile::NamedTempFile;
+
+/// Prints to stdout. A reader that has gone away (`| head`) is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to stdout"),
+    }
+}
+
+/// A file beside `path`, to be renamed to it when it is complete.
+pub fn unfinished(path: &Path) -> anyhow::Result<NamedTempFile> {
+    if path.is_dir() {
+        anyhow::bail!("cannot write {}: it is a folder", path.display());
+    }
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    tempfile::Builder::new()
+        .prefix(".dmo-trace-")
+        .permissions(permissions())
+        .tempfile_in(folder)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Readable by others, as the user's umask allows.
+#[cfg(unix)]
+fn permissions() -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+/// Renames a complete file to its place.
+pub fn finish(file: NamedTempFile, path: &Path) -> anyhow::Result<()> {
+    file.persist(path)
+        .map(drop)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes a whole file.
+pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let mut file = unfinished(path)?;
+    file.write_all(content)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    finish(file, path)
+}

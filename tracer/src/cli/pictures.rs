@@ -1,0 +1,47 @@
+//! Drawing the pictures of a saved trace into a folder.
+
+use super::output;
+use anyhow::Context;
+use dmo_analysis::file::TraceReader;
+use dmo_analysis::plot::{Canvas, PLOTS, Plot};
+use dmo_analysis::profile::{Profile, Profiler};
+use std::io::Read;
+use std::path::Path;
+
+/// Which kinds of pictures.
+pub enum Choice {
+    /// All of [`PLOTS`].
+    All,
+    /// These.
+    Some(Vec<&'static Plot>),
+}
+
+/// Draws from a trace, of which `profile` is, into `folder`; gives the number of pictures.
+pub fn draw(
+    trace: impl Read,
+    profile: &Profile,
+    folder: &Path,
+    choice: &Choice,
+) -> anyhow::Result<usize> {
+    let reader = TraceReader::open(trace)?;
+    let program = reader.program().clone();
+    let mut profiler = Profiler::with_observer(Canvas::new(profile));
+    let ending = reader.read_into(&mut profiler)?;
+    let (_, canvas) = profiler.finish();
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let plots: Vec<&Plot> = match choice {
+        Choice::All => PLOTS.iter().collect(),
+        Choice::Some(plots) => plots.clone(),
+    };
+    let mut written = 0;
+    for plot in plots {
+        for figure in plot.draw(&canvas, &program, &ending.locations)? {
+            let path = folder.join(&figure.name);
+            output::write(&path.with_extension("svg"), figure.svg.as_bytes())?;
+            output::write(&path.with_extension("png"), &figure.png()?)?;
+            written += 1;
+        }
+    }
+    Ok(written)
+}

@@ -1,0 +1,49 @@
+//! `dmo-trace plot`: the pictures of a saved trace.
+
+use super::{Verdict, info, pictures};
+use anyhow::Context;
+use dmo_analysis::plot::{PLOTS, Plot};
+use std::fs::File;
+use std::path::PathBuf;
+
+/// Arguments of `dmo-trace plot`.
+#[derive(clap::Args)]
+#[command(after_help = kinds())]
+pub struct Arguments {
+    /// Saved trace
+    trace: PathBuf,
+    /// Folder for the pictures, SVG and PNG
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Only pictures of this kind; may be given several times
+    #[arg(long, value_name = "KIND", value_parser = parse_kind)]
+    only: Vec<&'static Plot>,
+}
+
+fn kinds() -> String {
+    let row = |plot: &Plot| format!("  {:8} {}\n", plot.name, plot.description);
+    format!("Kinds:\n{}", PLOTS.iter().map(row).collect::<String>())
+}
+
+fn parse_kind(name: &str) -> Result<&'static Plot, String> {
+    let names: Vec<&str> = PLOTS.iter().map(|plot| plot.name).collect();
+    Plot::find(name).ok_or_else(|| format!("expected one of {}", names.join(", ")))
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    let (_, profile, _) = info::read(&arguments.trace)?;
+    let choice = if arguments.only.is_empty() {
+        pictures::Choice::All
+    } else {
+        pictures::Choice::Some(arguments.only.clone())
+    };
+    let trace = File::open(&arguments.trace)
+        .with_context(|| format!("cannot read {}", arguments.trace.display()))?;
+    let written = pictures::draw(trace, &profile, &arguments.out, &choice)?;
+    eprintln!(
+        "{written} pictures (SVG and PNG each) in {}",
+        arguments.out.display()
+    );
+    Ok(Verdict::Holds)
+}

@@ -1,0 +1,336 @@
+//! `dmo-trace run`: from an ELF program to its layers' safe overlaps.
+
+use super::{Verdict, output, pictures};
+use anyhow::Context;
+use dmo_analysis::file::TraceWriter;
+use dmo_analysis::profile::{OtherInput, Profile, Profiler};
+use dmo_analysis::report::{Report, Warning};
+use dmo_analysis::trace::{Ending, Exit, Program, Time, TraceSink};
+use dmo_trace::machine::Limits;
+use dmo_trace::memory::MemoryOptions;
+use dmo_trace::run::{
+    RunError, RunOptions, RunOutcome, describe_exit, run as run_program, try_other_inputs,
+};
+use dmo_trace::target::{Target, TargetOptions};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// Arguments of `dmo-trace run`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Bare-metal ELF program with layer marks
+    elf: PathBuf,
+    /// CPU model: cortex-m3, cortex-m4, cortex-m7, cortex-m33 [default: what the program was built for]
+    #[arg(long)]
+    cpu: Option<String>,
+    /// RAM, for instance 0x20000000:256K [default: what the program's segments and stack need]
+    #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
+    ram: Vec<Range<u64>>,
+    /// Flash, for instance 0x08000000:1M [default: what the program's segments need]
+    #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
+    flash: Vec<Range<u64>>,
+    /// Registers of a peripheral that the program touches: they read as last written, at first 0
+    #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
+    device: Vec<Range<u64>>,
+    /// Address of the vector table [default: found in the program]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    vectors: Option<u32>,
+    /// Runs on so many different inputs, the program's own the first, to see whether the
+    /// accesses depend on the data
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    inputs: u64,
+    /// Hold every access against an independent decode of the executed instructions (slow)
+    #[arg(long)]
+    self_check: bool,
+    /// Give up after so many executed instructions
+    #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
+    max_instructions: u64,
+    /// Give up after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = parse_seconds)]
+    timeout: f64,
+    /// Print JSON (docs/json.md) instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Draw pictures, SVG and PNG, into this folder
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+    /// Save the trace to this file
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    let target = load(arguments)?;
+    let program = Program {
+        name: file_name(&arguments.elf),
+        sha256: target.image.sha256.clone(),
+        cpu: target.cpu.name.to_owned(),
+        recorder: concat!("dmo-trace ", env!("CARGO_PKG_VERSION")).to_owned(),
+    };
+    let traced =
+        trace(arguments, &target, &program).with_context(|| arguments.elf.display().to_string())?;
+    let exit = describe_exit(traced.ending.exit, &target);
+    let report = Report {
+        program: &program,
+        ending: &traced.ending,
+        exit: &exit,
+        inputs: Some(arguments.inputs),
+        self_checked: Some(arguments.self_check),
+        memory: Some(target.map.to_string()),
+        profile: &traced.profile,
+        warnings: traced.warnings,
+    };
+    if let Some(folder) = &arguments.plot {
+        let file = traced
+            .file
+            .as_ref()
+            .context("the trace for the pictures is missing")?;
+        let reader = file.reopen().context("cannot read the trace again")?;
+        let written = pictures::draw(reader, &traced.profile, folder, &pictures::Choice::All)?;
+        eprintln!(
+            "{written} pictures (SVG and PNG each) in {}",
+            folder.display()
+        );
+    }
+    if let (Some(path), Some(file)) = (&arguments.save, traced.file) {
+        output::finish(file, path)?;
+    }
+    output::print(&if arguments.json {
+        report.json()?
+    } else {
+        report.text()
+    })?;
+    Ok(verdict(traced.ending.exit, &arguments.elf))
+}
+
+/// A program that fails its own check has no business being laid out.
+fn verdict(exit: Exit, elf: &Path) -> Verdict {
+    match exit {
+        Exit::Status(status) if status != 0 => {
+            eprintln!(
+                "dmo-trace: {}: the program ended with exit status {status}: its own check fails",
+                elf.display()
+            );
+            Verdict::Fails
+        }
+        _ => Verdict::Holds,
+    }
+}
+
+fn load(arguments: &Arguments) -> anyhow::Result<Target> {
+    let path = arguments.elf.display();
+    let bytes = std::fs::read(&arguments.elf).with_context(|| format!("cannot read {path}"))?;
+    let options = TargetOptions {
+        cpu: arguments.cpu.clone(),
+        memory: MemoryOptions {
+            ram: arguments.ram.clone(),
+            flash: arguments.flash.clone(),
+            device: arguments.device.clone(),
+        },
+        vectors: arguments.vectors,
+    };
+    Target::new(&bytes, &options).with_context(|| path.to_string())
+}
+
+struct Traced {
+    profile: Profile,
+    ending: Ending,
+    warnings: Vec<Warning>,
+    /// The complete trace, where it is wanted.
+    file: Option<NamedTempFile>,
+}
+
+fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::Result<Traced> {
+    let file = match (&arguments.save, &arguments.plot) {
+        (Some(path), _) => Some(output::unfinished(path)?),
+        (None, Some(_)) => Some(NamedTempFile::new().context("cannot make a temporary file")?),
+        (None, None) => None,
+    };
+    let mut profiler = Profiler::<()>::default();
+    let mut writer = file
+        .as_ref()
+        .map(|file| -> anyhow::Result<TraceWriter<File>> {
+            Ok(TraceWriter::new(file.reopen()?, program)?)
+        })
+        .transpose()?;
+    let progress = progress_bar(program);
+    let (outcome, others) = std::thread::scope(|scope| {
+        let others = scope.spawn(|| other_inputs(arguments, target));
+        let outcome = match &mut writer {
+            Some(writer) => {
+                let mut both = (&mut profiler, writer);
+                own_inputs(arguments, target, &mut both, &progress)
+            }
+            None => own_inputs(arguments, target, &mut profiler, &progress),
+        };
+        (outcome, others.join())
+    });
+    progress.finish_and_clear();
+    let outcome = outcome?;
+    let others = others.map_err(|_| anyhow::anyhow!("the run on other inputs panicked"))??;
+    let (mut profile, ()) = profiler.finish();
+    if let Some(others) = &others {
+        profile.compare_inputs(others);
+    }
+    let warnings = warnings(&outcome, &profile, others.as_deref().unwrap_or_default());
+    let ending = Ending {
+        exit: outcome.exit,
+        instructions: outcome.instructions,
+        data_dependent: profile
+            .layers
+            .iter()
+            .map(|layer| layer.data_dependent)
+            .collect(),
+        locations: outcome.locations,
+    };
+    if let Some(writer) = writer {
+        writer
+            .finish(&ending)
+            .and_then(|mut file| Ok(file.flush()?))
+            .context("cannot save the trace")?;
+    }
+    Ok(Traced {
+        profile,
+        ending,
+        warnings,
+        file,
+    })
+}
+
+fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>]) -> Vec<Warning> {
+    let crossing = outcome
+        .crossing_loads
+        .iter()
+        .map(|crossing| Warning::CrossingLoads {
+            layer: crossing.layer.clone(),
+            tensor: crossing.tensor.clone(),
+            count: crossing.count,
+            pc: crossing.pc,
+        });
+    let failed = profile
+        .layers
+        .iter()
+        .zip(others)
+        .filter_map(|(layer, others)| {
+            let reason = others.iter().find_map(|other| match other {
+                OtherInput::Failed(reason) => Some(reason.clone()),
+                OtherInput::Accesses(_) => None,
+            })?;
+            Some(Warning::OtherInputFailed {
+                layer: layer.name.clone(),
+                reason,
+            })
+        });
+    crossing.chain(failed).collect()
+}
+
+fn limits(arguments: &Arguments) -> Limits {
+    Limits {
+        max_instructions: arguments.max_instructions,
+        timeout: Duration::from_secs_f64(arguments.timeout),
+    }
+}
+
+/// The run on the program's own inputs. What the program prints goes to stderr.
+fn own_inputs(
+    arguments: &Arguments,
+    target: &Target,
+    sink: &mut dyn TraceSink,
+    progress: &ProgressBar,
+) -> anyhow::Result<RunOutcome> {
+    let options = RunOptions {
+        limits: limits(arguments),
+        self_check: arguments.self_check,
+    };
+    let console = |bytes: &[u8]| {
+        // A closed stderr must not end the run.
+        progress.suspend(|| drop(std::io::stderr().write_all(bytes)));
+    };
+    let mut tick = |time: Time| progress.set_position(time);
+    Ok(run_program(
+        target,
+        options,
+        Box::new(console),
+        sink,
+        &mut tick,
+    )?)
+}
+
+/// What the layers do on other inputs, one list a layer; none where only the program's own
+/// is wanted.
+fn other_inputs(
+    arguments: &Arguments,
+    target: &Target,
+) -> Result<Option<Vec<Vec<OtherInput>>>, RunError> {
+    match arguments.inputs - 1 {
+        0 => Ok(None),
+        count => try_other_inputs(target, limits(arguments), count).map(Some),
+    }
+}
+
+/// Shown on a terminal only, and only when the run takes a while.
+fn progress_bar(program: &Program) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("{spinner} {msg}: {human_pos} instructions, {elapsed}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = ProgressBar::new_spinner()
+        .with_style(style)
+        .with_message(program.name.clone());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// `START:SIZE`: numbers in decimal or, after 0x, hexadecimal; the size may end in K or M.
+fn parse_range(text: &str) -> Result<Range<u64>, String> {
+    let (start, size) = text
+        .split_once(':')
+        .ok_or("expected START:SIZE, for instance 0x20000000:256K")?;
+    let start = u64::from(parse_address(start)?);
+    let (digits, unit) = match size.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 1 << 10),
+        None => match size.strip_suffix(['M', 'm']) {
+            Some(digits) => (digits, 1 << 20),
+            None => (size, 1),
+        },
+    };
+    let size = parse_number(digits)?
+        .checked_mul(unit)
+        .filter(|&size| size > 0 && start + size <= 1 << 32)
+        .ok_or_else(|| format!("'{text}' has no bytes or ends beyond the 32-bit address space"))?;
+    Ok(start..start + size)
+}
+
+fn parse_address(text: &str) -> Result<u32, String> {
+    u32::try_from(parse_number(text)?).map_err(|_| format!("'{text}' is not a 32-bit address"))
+}
+
+fn parse_number(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|error| format!("'{text}' is not a number: {error}"))
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds| (0.0..=1e9).contains(seconds))
+        .ok_or_else(|| format!("'{text}' is not a number of seconds"))
+}

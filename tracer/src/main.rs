@@ -1,0 +1,17 @@
+//! `dmo-trace`: shows and proves how far a layer's output may overwrite its input.
+
+mod cli;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    match arguments.run() {
+        Ok(verdict) => verdict.into(),
+        Err(error) => {
+            eprintln!("dmo-trace: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

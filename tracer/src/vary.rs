@@ -1,0 +1,68 @@
+//! Other inputs for a layer, to see whether its accesses depend on the data.
+
+use dmo_analysis::trace::{ElementType, Tensor};
+
+/// One way to fill inputs. Reproducible: the same number gives the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variation(pub u64);
+
+impl Variation {
+    /// Content for an input of the layer at position `layer` in the program: a mixture of
+    /// random values with those that kernels treat specially (zero, the extremes).
+    pub fn content(self, layer: usize, tensor: &Tensor) -> Vec<u8> {
+        let mut random = SplitMix(
+            self.0
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .wrapping_add((layer as u64) << 32)
+                .wrapping_add(u64::from(tensor.address.0)),
+        );
+        let length = tensor.size_bytes as usize;
+        let element_bytes = tensor.element_type.size_bytes() as usize;
+        let mut bytes = Vec::with_capacity(length + element_bytes);
+        while bytes.len() < length {
+            let value = random.next();
+            let special = value >> 61;
+            let element = match tensor.element_type {
+                ElementType::Float32 => u64::from(float(special, value).to_bits()),
+                ElementType::Bool => value & 1,
+                _ => integer(special, value, element_bytes),
+            };
+            bytes.extend_from_slice(&element.to_le_bytes()[..element_bytes]);
+        }
+        bytes.truncate(length);
+        bytes
+    }
+}
+
+fn integer(special: u64, value: u64, element_bytes: usize) -> u64 {
+    let sign = 1 << (8 * element_bytes - 1);
+    match special {
+        0 | 1 => 0,
+        2 => sign,
+        3 => sign - 1,
+        _ => value,
+    }
+}
+
+fn float(special: u64, value: u64) -> f32 {
+    // 24 bits in [-8, 8).
+    let uniform = (value & 0xff_ffff) as f32 / f32::from(1u8 << 7) / 8192.0 - 8.0;
+    match special {
+        0 | 1 => 0.0,
+        2 => -1.0e6,
+        3 => 1.0e6,
+        _ => uniform,
+    }
+}
+
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
