@@ -109,27 +109,33 @@ impl Report<'_> {
         Ok(json + "\n")
     }
 
-    /// A heading, a table with a row for each pair of an input and an output, and notes.
+    /// A heading, a table (Markdown) with a row for each pair of an input and an output, and
+    /// notes.
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{} on {}: {}, {} instructions, {} layers\n",
+            "{} on {}: {}, {} instructions, {} layer{}\n\n",
             self.program.name,
             self.program.cpu,
             self.exit,
             self.ending.instructions,
-            self.profile.layers.len()
+            self.profile.layers.len(),
+            if self.profile.layers.len() == 1 {
+                ""
+            } else {
+                "s"
+            }
         );
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", self.table());
         for note in self.notes() {
-            let _ = writeln!(text, "{note}");
+            let _ = writeln!(text, "\n{note}");
         }
         text
     }
 
     fn table(&self) -> Table {
         let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+        table.load_preset(presets::ASCII_MARKDOWN);
         table.set_header([
             "#",
             "layer",
@@ -138,8 +144,8 @@ impl Report<'_> {
             "loads",
             "stores",
             "instructions",
-            "O_s (bytes)",
-            "of smaller",
+            "O_s",
+            "O_s %",
             "data-dependent",
             "binding store, load",
         ]);
@@ -178,11 +184,13 @@ impl Report<'_> {
         let binding = pair.binding.map_or_else(
             || "nothing binds".to_owned(),
             |binding| {
-                format!(
-                    "{}\n{}",
-                    self.place(&binding.store),
-                    self.place(&binding.load)
-                )
+                let (store, load) = (self.place(&binding.store), self.place(&binding.load));
+                // A file is named once.
+                let load = match (store.rsplit_once(':'), load.rsplit_once(':')) {
+                    (Some((a, _)), Some((b, line))) if a == b => format!(":{line}"),
+                    _ => load,
+                };
+                format!("{store}, {load}")
             },
         );
         row(
@@ -191,7 +199,7 @@ impl Report<'_> {
             &format!("{} → {}", buffer(pair.input), buffer(pair.output)),
             [
                 overlap,
-                format!("{:.1} %", pair.percent(layer)),
+                format!("{:.1}", pair.percent(layer)),
                 data_dependent.to_owned(),
                 binding,
             ],

@@ -1,0 +1,12 @@
+//! The console examples of the documents are what the program prints.
+
+#[test]
+fn console_examples() {
+    // Readers are in the repository's folder.
+    let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    std::env::set_current_dir(repository).expect("the repository's folder");
+    trycmd::TestCases::new()
+        .register_bin("dmo-trace", trycmd::cargo::cargo_bin!("dmo-trace"))
+        .case("README.md")
+        .case("tracer/tests/console/*.md");
+}
