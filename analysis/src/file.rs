@@ -23,17 +23,20 @@
 //! | `events.rs` | a block of events to bytes and back |
 //! | `varint.rs` | numbers in as few bytes as they need |
 //! | `write.rs`, `read.rs` | the two ends |
+//! | `error.rs` | why a trace could not be written or read |
 
 mod chunk;
+mod error;
 mod events;
 mod read;
 mod rules;
 mod varint;
 mod write;
 
-pub use read::{Problem, ReadError, TraceReader};
+pub use error::{Problem, ReadError, WriteError};
+pub use read::TraceReader;
 pub use rules::{Rule, Violation};
-pub use write::{TraceWriter, WriteError};
+pub use write::TraceWriter;
 
 use crate::trace::{Layer, Time};
 use serde::{Deserialize, Serialize};

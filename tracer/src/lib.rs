@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`image`], [`symbols`], [`source`], [`attributes`] | an ELF file: segments, names, lines, what it was built for |
 //! | [`memory`], [`boot`], [`cpu`] | memory map, start, CPU models |
-//! | [`machine`] | the emulated microcontroller; the only file that knows Unicorn |
+//! | [`machine`] | the emulated microcontroller; all that knows Unicorn |
 //! | [`clock`], [`system`] | time in instructions; the core's private peripherals |
 //! | [`decode`], [`check`] | an independent decode of memory accesses, and the self-check that uses it |
 //! | [`marks`], [`semihosting`] | what the program tells the tracer: its layers, its output, its exit |

@@ -1,4 +1,5 @@
-//! The emulated microcontroller. The only file that knows the emulator, Unicorn.
+//! The emulated microcontroller. This file and its folder are all that knows the
+//! emulator, Unicorn.
 //!
 //! What the recorder may rely on, and why it holds:
 //!
@@ -12,18 +13,22 @@
 //! * Translated code depends on which hooks exist, so the translations are dropped
 //!   whenever the hooks change, which is only while the program is paused.
 
-use crate::check::{CheckError, Checker, CoreState, Reported};
+mod cause;
+mod hooks;
+
+pub use cause::FaultCause;
+
+use crate::check::{CheckError, Checker};
 use crate::clock::Clock;
 use crate::cpu::{Cpu, Model};
-use crate::decode::{Memory, decode};
 use crate::memory::{MemoryMap, RegionKind};
-use crate::system::{self, Request, SystemControl};
+use crate::system::{self, SystemControl};
 use dmo_analysis::trace::{AccessKind, Address, Time};
+use hooks::{REGISTERS, Session};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use unicorn_engine::{
-    Arch, ArmCpuModel, Context, HookType, MemType, Mode, Prot, RegisterARM, UcHookId, Unicorn,
-    uc_error,
+    Arch, ArmCpuModel, Context, HookType, Mode, Prot, RegisterARM, UcHookId, Unicorn, uc_error,
 };
 
 /// A load or store of a watched range.
@@ -77,57 +82,6 @@ pub enum Pause {
     Fault(FaultCause),
 }
 
-/// Why a program cannot go on.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum FaultCause {
-    #[error("{size_bytes}-byte {} {} at {address}", kind_name(*.kind), if *.mapped { "is not allowed" } else { "is outside memory" })]
-    Access {
-        kind: AccessKind,
-        address: Address,
-        size_bytes: usize,
-        mapped: bool,
-    },
-    #[error("instruction fetch from {address}, where no code is")]
-    Fetch { address: Address },
-    #[error("undefined instruction")]
-    Undefined,
-    #[error("{what} at {address}: a real core faults unless the address is a multiple of 4")]
-    Unaligned {
-        what: &'static str,
-        address: Address,
-    },
-    #[error("floating-point instruction while the FPU is off: the start-up code has not set CPACR")]
-    FloatingPointOff,
-    #[error("supervisor call (SVC): exceptions are not emulated")]
-    SupervisorCall,
-    #[error("breakpoint instruction {number}, which is not a semihosting call")]
-    Breakpoint { number: u8 },
-    #[error(
-        "exception {number} of the emulator (18: jump to an even address, which is not Thumb code)"
-    )]
-    Exception { number: u32 },
-    #[error("the program is in an exception handler, an endless loop at {address}")]
-    Handler { address: Address },
-    #[error("the program asks for a system reset (AIRCR)")]
-    Reset,
-    #[error("limit of {limit} executed instructions reached\n  hint: --max-instructions")]
-    InstructionLimit { limit: u64 },
-    #[error("time limit of {} s reached\n  hint: --timeout", .limit.as_secs_f64())]
-    Timeout { limit: Duration },
-    #[error("self-check: {0}")]
-    SelfCheck(CheckError),
-    #[error("the emulator stopped without a reason: {0}")]
-    Emulator(String),
-}
-
-fn kind_name(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Load => "load",
-        AccessKind::Store => "store",
-    }
-}
-
 /// The emulator refused to do something.
 #[derive(Debug, thiserror::Error)]
 #[error("the emulator refused to {what}: {reason}")]
@@ -143,35 +97,11 @@ fn refused(what: &'static str) -> impl Fn(uc_error) -> MachineError {
     }
 }
 
-/// Accesses per batch.
-const BATCH: usize = 1 << 15;
-
 /// The longest access: a double register.
 const MAX_ACCESS_BYTES: u64 = 8;
 
 /// Where a program never is: private peripherals cannot be executed.
 const NOWHERE: u64 = system::START;
-
-/// The IT bits of XPSR.
-const IT_BITS: u64 = 0x0600_fc00;
-
-/// What the callbacks share.
-struct Session {
-    clock: Clock,
-    watches: Vec<Watch>,
-    batch: Vec<RawAccess>,
-    deliver: Option<Deliver>,
-    pause: Option<Pause>,
-    system: SystemControl,
-    checker: Option<Checker>,
-    limits: Limits,
-    deadline: Option<Instant>,
-    blocks_until_look: u32,
-    /// As far as known: it is looked at when a floating-point instruction comes.
-    floating_point_on: bool,
-    /// The previous block has floating-point instructions, and the unit was off.
-    floating_point_used_off: bool,
-}
 
 type Core = Unicorn<'static, Session>;
 
@@ -200,24 +130,6 @@ pub struct Snapshot {
     memory: Vec<(u32, Vec<u8>)>,
 }
 
-const REGISTERS: [RegisterARM; 15] = [
-    RegisterARM::R0,
-    RegisterARM::R1,
-    RegisterARM::R2,
-    RegisterARM::R3,
-    RegisterARM::R4,
-    RegisterARM::R5,
-    RegisterARM::R6,
-    RegisterARM::R7,
-    RegisterARM::R8,
-    RegisterARM::R9,
-    RegisterARM::R10,
-    RegisterARM::R11,
-    RegisterARM::R12,
-    RegisterARM::SP,
-    RegisterARM::LR,
-];
-
 impl Machine {
     /// A machine with empty memory.
     ///
@@ -234,20 +146,8 @@ impl Machine {
             .iter()
             .filter(|region| region.kind != RegionKind::Device)
             .map(|region| region.range.start as u32..(region.range.end - 1) as u32);
-        let session = Session {
-            clock: Clock::new(code),
-            watches: Vec::new(),
-            batch: Vec::new(),
-            deliver: None,
-            pause: None,
-            system: SystemControl::new(cpu.model),
-            checker: None,
-            limits,
-            deadline: None,
-            blocks_until_look: 0,
-            floating_point_on: false,
-            floating_point_used_off: false,
-        };
+        let system = SystemControl::new(cpu.model);
+        let session = Session::new(Clock::new(code), system, limits);
         let mut core =
             Unicorn::new_with_data(Arch::ARM, Mode::THUMB, session).map_err(refused("start"))?;
         // The model must be set before any memory is mapped.
@@ -275,8 +175,8 @@ impl Machine {
         core.mmio_map(
             system::START,
             system::SIZE_BYTES,
-            Some(load_system),
-            Some(store_system),
+            Some(hooks::load_system),
+            Some(hooks::store_system),
         )
         .map_err(refused("map the private peripherals"))?;
         let mut machine = Self {
@@ -290,15 +190,20 @@ impl Machine {
 
     fn add_hooks(&mut self) -> Result<(), uc_error> {
         let core = &mut self.core;
-        core.add_intr_hook(on_interrupt)?;
-        core.add_insn_invalid_hook(on_undefined)?;
-        core.add_mem_hook(HookType::MEM_INVALID, 1, 0, on_bad_access)?;
+        core.add_intr_hook(hooks::on_interrupt)?;
+        core.add_insn_invalid_hook(hooks::on_undefined)?;
+        core.add_mem_hook(HookType::MEM_INVALID, 1, 0, hooks::on_bad_access)?;
         if self.observation != Observation::None {
-            core.add_block_hook(1, 0, on_block)?;
+            core.add_block_hook(1, 0, hooks::on_block)?;
         }
         if self.observation == Observation::SelfCheck {
-            core.add_code_hook(1, 0, on_instruction)?;
-            core.add_mem_hook(HookType::MEM_READ | HookType::MEM_WRITE, 1, 0, on_access)?;
+            core.add_code_hook(1, 0, hooks::on_instruction)?;
+            core.add_mem_hook(
+                HookType::MEM_READ | HookType::MEM_WRITE,
+                1,
+                0,
+                hooks::on_access,
+            )?;
         }
         Ok(())
     }
@@ -317,7 +222,7 @@ impl Machine {
             let address = u64::from(address);
             self.core
                 .add_code_hook(address, address, |core, address, _| {
-                    pause(core, Pause::Breakpoint(Address(address as u32)));
+                    hooks::pause(core, Pause::Breakpoint(Address(address as u32)));
                 })
                 .map_err(refused("add a breakpoint"))?;
         }
@@ -346,7 +251,7 @@ impl Machine {
                 }
                 let hook = self
                     .core
-                    .add_mem_hook(kind, range.start, range.end - 1, on_access)
+                    .add_mem_hook(kind, range.start, range.end - 1, hooks::on_access)
                     .map_err(refused("add a memory hook"))?;
                 self.memory_hooks.push(hook);
             }
@@ -541,28 +446,6 @@ impl Machine {
     }
 }
 
-impl Session {
-    /// Hands the batch over; false when nobody listens any more.
-    fn deliver_batch(&mut self) -> bool {
-        if self.batch.is_empty() {
-            return true;
-        }
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        match &mut self.deliver {
-            Some(deliver) => deliver(batch),
-            None => true,
-        }
-    }
-
-    fn watched(&self, kind: AccessKind, range: &Range<u64>) -> bool {
-        self.watches.iter().any(|watch| {
-            (watch.loads || kind == AccessKind::Store)
-                && range.start < watch.range.end
-                && watch.range.start < range.end
-        })
-    }
-}
-
 /// The ranges to hook: from the last byte at which an access may start before the watched
 /// range and still touch it. Ranges that are close to each other become one, for each
 /// hook costs every access.
@@ -583,238 +466,4 @@ fn hook_ranges(watches: &[Watch]) -> Vec<Range<u64>> {
         }
     }
     merged
-}
-
-fn pause(core: &mut Unicorn<Session>, pause: Pause) {
-    // The first reason counts.
-    core.get_data_mut().pause.get_or_insert(pause);
-    // Cannot fail while the core runs, and it does: this is called from hooks.
-    let _ = core.emu_stop();
-}
-
-fn fault(core: &mut Unicorn<Session>, cause: FaultCause) {
-    pause(core, Pause::Fault(cause));
-}
-
-fn on_interrupt(core: &mut Unicorn<Session>, number: u32) {
-    let pc = core.reg_read(RegisterARM::PC).unwrap_or(0);
-    let stop = match number {
-        2 => Pause::Fault(FaultCause::SupervisorCall),
-        7 => {
-            let mut code = [0; 2];
-            let number = core.mem_read(pc, &mut code).map_or(0, |()| code[0]);
-            Pause::SoftwareBreakpoint(number)
-        }
-        8 => Pause::Fault(FaultCause::Fetch {
-            address: Address(pc as u32),
-        }),
-        number => Pause::Fault(FaultCause::Exception { number }),
-    };
-    pause(core, stop);
-}
-
-fn on_undefined(core: &mut Unicorn<Session>) -> bool {
-    fault(core, FaultCause::Undefined);
-    false
-}
-
-fn on_bad_access(
-    core: &mut Unicorn<Session>,
-    kind: MemType,
-    address: u64,
-    size_bytes: usize,
-    _value: i64,
-) -> bool {
-    let address = Address(address as u32);
-    let access = |kind, mapped| FaultCause::Access {
-        kind,
-        address,
-        size_bytes,
-        mapped,
-    };
-    let cause = match kind {
-        MemType::READ_UNMAPPED => access(AccessKind::Load, false),
-        MemType::WRITE_UNMAPPED => access(AccessKind::Store, false),
-        MemType::READ_PROT => access(AccessKind::Load, true),
-        MemType::WRITE_PROT => access(AccessKind::Store, true),
-        _ => FaultCause::Fetch { address },
-    };
-    fault(core, cause);
-    false
-}
-
-/// Blocks between two looks at the real time.
-const BLOCKS_PER_LOOK: u32 = 1 << 16;
-
-fn on_block(core: &mut Unicorn<Session>, start: u64, size_bytes: u32) {
-    let address = start as u32;
-    let known = core.get_data_mut().clock.enter(address, size_bytes);
-    let block = known.unwrap_or_else(|| {
-        // Only the first time: the code is read and decoded.
-        let code = core
-            .mem_read_as_vec(start, size_bytes as usize)
-            .unwrap_or_default();
-        core.get_data_mut().clock.learn(address, size_bytes, &code)
-    });
-    let session = core.get_data_mut();
-    let off = !session.floating_point_on;
-    if off && (block.floating_point || session.floating_point_used_off) {
-        return check_floating_point(core, block.floating_point);
-    }
-    if block.endless {
-        return pause(core, Pause::Loop(Address(address)));
-    }
-    if session.clock.at_least() >= session.limits.max_instructions {
-        let limit = session.limits.max_instructions;
-        return fault(core, FaultCause::InstructionLimit { limit });
-    }
-    match session.blocks_until_look.checked_sub(1) {
-        Some(left) => session.blocks_until_look = left,
-        None => look_at_time(core),
-    }
-}
-
-/// A block with floating-point instructions may itself switch the unit on; it is wrong
-/// when the unit is still off as the next block begins.
-#[cold]
-fn check_floating_point(core: &mut Unicorn<Session>, in_this_block: bool) {
-    let session = core.get_data_mut();
-    session.floating_point_on = session.system.floating_point_enabled();
-    if session.floating_point_on {
-        return;
-    }
-    if session.floating_point_used_off {
-        return fault(core, FaultCause::FloatingPointOff);
-    }
-    session.floating_point_used_off = in_this_block;
-}
-
-#[cold]
-fn look_at_time(core: &mut Unicorn<Session>) {
-    let session = core.get_data_mut();
-    session.blocks_until_look = BLOCKS_PER_LOOK;
-    if session
-        .deadline
-        .is_some_and(|deadline| Instant::now() > deadline)
-    {
-        let limit = session.limits.timeout;
-        fault(core, FaultCause::Timeout { limit });
-    }
-}
-
-fn on_access(
-    core: &mut Unicorn<Session>,
-    kind: MemType,
-    address: u64,
-    size_bytes: usize,
-    value: i64,
-) -> bool {
-    let pc = core.reg_read(RegisterARM::PC).unwrap_or(0) as u32;
-    let kind = match kind {
-        MemType::WRITE => AccessKind::Store,
-        _ => AccessKind::Load,
-    };
-    if !address.is_multiple_of(4) && size_bytes >= 4 {
-        check_alignment(core, pc, address);
-    }
-    let session = core.get_data_mut();
-    if let Some(checker) = &mut session.checker {
-        checker.report(Reported {
-            kind,
-            address: address as u32,
-            size_bytes: size_bytes as u32,
-            value: value as u64,
-        });
-    }
-    let moment = session.clock.moment(pc);
-    if session.watched(kind, &(address..address + size_bytes as u64)) {
-        session.batch.push(RawAccess {
-            time: moment.time,
-            pc,
-            address: address as u32,
-            size_bytes: size_bytes as u8,
-            kind,
-        });
-        if session.batch.len() >= BATCH && !session.deliver_batch() {
-            let cause = FaultCause::Emulator("nobody listens to the trace".to_owned());
-            fault(core, cause);
-        }
-    }
-    if moment.maybe_in_it_block {
-        clear_stale_it_bits(core);
-    }
-    true
-}
-
-/// See the top of this file.
-fn clear_stale_it_bits(core: &mut Unicorn<Session>) {
-    let status = core.reg_read(RegisterARM::XPSR).unwrap_or(0);
-    if status & IT_BITS != 0 {
-        // Cannot fail: the register exists on every M-profile core.
-        let _ = core.reg_write(RegisterARM::XPSR, status & !IT_BITS);
-    }
-}
-
-/// The emulator lets LDM, LDRD and their kin access unaligned words; a real core faults.
-#[cold]
-fn check_alignment(core: &mut Unicorn<Session>, pc: u32, address: u64) {
-    let [first, second] = fetch(core, pc);
-    if let Memory::Access(access) = decode(first, second).memory
-        && access.must_be_aligned
-    {
-        fault(
-            core,
-            FaultCause::Unaligned {
-                what: "LDM, LDRD, PUSH or the like",
-                address: Address(address as u32),
-            },
-        );
-    }
-}
-
-/// Two halfwords of code.
-fn fetch(core: &Unicorn<Session>, pc: u32) -> [u16; 2] {
-    let halfword = |address: u64| {
-        let mut bytes = [0; 2];
-        // Behind the end of memory nothing is executed either.
-        let _ = core.mem_read(address, &mut bytes);
-        u16::from_le_bytes(bytes)
-    };
-    [halfword(u64::from(pc)), halfword(u64::from(pc) + 2)]
-}
-
-fn on_instruction(core: &mut Unicorn<Session>, pc: u64, _size_bytes: u32) {
-    let state = CoreState {
-        pc: pc as u32,
-        registers: REGISTERS.map(|id| core.reg_read(id).unwrap_or(0) as u32),
-        status: core.reg_read(RegisterARM::XPSR).unwrap_or(0) as u32,
-    };
-    let Some(mut checker) = core.get_data_mut().checker.take() else {
-        return;
-    };
-    checker.execute(&state, |address| fetch(core, address));
-    let error = checker.error().cloned();
-    core.get_data_mut().checker = Some(checker);
-    if let Some(error) = error {
-        fault(core, FaultCause::SelfCheck(error));
-    }
-}
-
-fn load_system(core: &mut Unicorn<Session>, offset: u64, size_bytes: usize) -> u64 {
-    let session = core.get_data_mut();
-    let now = session.clock.at_least();
-    session
-        .system
-        .load((system::START + offset) as u32, size_bytes, now)
-}
-
-fn store_system(core: &mut Unicorn<Session>, offset: u64, size_bytes: usize, value: u64) {
-    let session = core.get_data_mut();
-    let now = session.clock.at_least();
-    let request = session
-        .system
-        .store((system::START + offset) as u32, size_bytes, value, now);
-    if request == Request::Reset {
-        fault(core, FaultCause::Reset);
-    }
 }

@@ -7,9 +7,8 @@
 //! The check is the CRC-32 of all that the file holds before it, earlier checks
 //! left out: of the magic number, the version and each header and payload so far.
 
+use super::error::{Problem, ReadError, WriteError};
 use super::events::BLOCK_LIMIT_BYTES;
-use super::read::{Problem, ReadError};
-use super::write::WriteError;
 use super::{JSON_LIMIT_BYTES, MAGIC, VERSION};
 use crc32fast::Hasher;
 use std::io::{ErrorKind, Read, Write};

@@ -1,78 +1,13 @@
 //! Reads a saved trace in one pass.
 
 use super::chunk::{Chunk, ChunkKind, ChunkReader};
+use super::error::{Problem, ReadError};
 use super::events::{BlockProblem, Decoder};
-use super::rules::{Rules, Violation};
-use super::{LayerBegin, LayerEnd, VERSION};
+use super::rules::Rules;
+use super::{LayerBegin, LayerEnd};
 use crate::trace::{Ending, Program, TraceSink};
 use serde::de::DeserializeOwned;
 use std::io::{BufReader, Read};
-
-/// Why a saved trace was refused, and where.
-#[derive(Debug, thiserror::Error)]
-#[error("at byte {offset}: {problem}")]
-pub struct ReadError {
-    /// Position in the file: where it ends too early, or the start of the chunk (or
-    /// field of the file's head) that is wrong.
-    pub offset: u64,
-    /// What is wrong.
-    pub problem: Problem,
-}
-
-/// What is wrong with a saved trace.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
-pub enum Problem {
-    #[error("cannot read the file: {0}")]
-    Io(std::io::Error),
-    #[error("expected the magic number of a saved trace; this is another kind of file")]
-    NotATrace,
-    #[error(
-        "version {found} of the trace format, expected version {VERSION}; \
-         if the file is not damaged, another version of this program wrote it"
-    )]
-    Version { found: u32 },
-    #[error("the file ends, expected {expected}; was its writer stopped?")]
-    Truncated { expected: &'static str },
-    #[error("chunk of kind {code}, expected 1 to 5; the file is damaged")]
-    UnknownChunk { code: u8 },
-    #[error("{chunk} chunk of {given} bytes, limit {limit}")]
-    ChunkTooLong {
-        chunk: &'static str,
-        given: usize,
-        limit: usize,
-    },
-    #[error(
-        "{chunk} chunk with check {found:#010x}, expected {computed:#010x}; \
-         the file is damaged here or before"
-    )]
-    Check {
-        chunk: &'static str,
-        found: u32,
-        computed: u32,
-    },
-    #[error("{chunk} chunk does not decompress to the {raw_bytes} bytes that it promises")]
-    Compression {
-        chunk: &'static str,
-        raw_bytes: usize,
-    },
-    #[error("{chunk} chunk, expected {expected}")]
-    UnexpectedChunk {
-        chunk: &'static str,
-        expected: String,
-    },
-    #[error("{chunk} chunk does not say what it should: {error}")]
-    Json {
-        chunk: &'static str,
-        error: serde_json::Error,
-    },
-    #[error("events chunk: {detail}")]
-    Block { detail: &'static str },
-    #[error("{0}")]
-    Violation(#[from] Violation),
-    #[error("expected the end of the file after the ending")]
-    TrailingBytes,
-}
 
 /// Reads a saved trace.
 pub struct TraceReader<R: Read> {

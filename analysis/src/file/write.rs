@@ -1,41 +1,13 @@
 //! Writes a trace as it happens.
 
 use super::chunk::{ChunkKind, ChunkWriter};
+use super::error::WriteError;
 use super::events::Encoder;
-use super::rules::{Rules, Violation, outside};
+use super::rules::{Rules, outside};
 use super::{LayerBegin, LayerEnd};
 use crate::trace::{Ending, Event, Layer, Program, Time, TraceSink};
 use serde::Serialize;
 use std::io::Write;
-
-/// Why a trace could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The file could not be written to.
-    #[error("cannot write the trace: {0}")]
-    Io(#[from] std::io::Error),
-    /// What was to be written is not a trace.
-    #[error("not a valid trace: {0}")]
-    Violation(#[from] Violation),
-    /// A program, layer or ending has too much text.
-    #[error("{chunk} chunk of {given} bytes, limit {limit}; shorten names or locations")]
-    ChunkTooLong {
-        /// What it holds.
-        chunk: &'static str,
-        /// Its length in bytes.
-        given: usize,
-        /// The limit in bytes.
-        limit: usize,
-    },
-    /// A program, layer or ending could not be put into text.
-    #[error("cannot put the {chunk} chunk into JSON: {error}")]
-    Json {
-        /// What it holds.
-        chunk: &'static str,
-        /// What went wrong.
-        error: serde_json::Error,
-    },
-}
 
 /// Writes a saved trace, chunk by chunk.
 ///
