@@ -16,6 +16,8 @@ pub struct Attributes {
     pub floating_point: Option<u64>,
     /// `Tag_ABI_HardFP_use`: 1 says that only single precision is used.
     pub single_precision_only: bool,
+    /// `Tag_ABI_VFP_args`: 1 says that floats are passed in floating-point registers.
+    pub float_arguments_in_registers: bool,
 }
 
 const TAG_FILE: u64 = 1;
@@ -25,6 +27,7 @@ const TAG_CPU_ARCH: u64 = 6;
 const TAG_CPU_ARCH_PROFILE: u64 = 7;
 const TAG_FP_ARCH: u64 = 10;
 const TAG_ABI_HARD_FP_USE: u64 = 27;
+const TAG_ABI_VFP_ARGS: u64 = 28;
 const TAG_COMPATIBILITY: u64 = 32;
 
 impl Attributes {
@@ -55,6 +58,7 @@ impl Attributes {
                 }
                 TAG_FP_ARCH => attributes.floating_point = Some(value),
                 TAG_ABI_HARD_FP_USE => attributes.single_precision_only = value == 1,
+                TAG_ABI_VFP_ARGS => attributes.float_arguments_in_registers = value == 1,
                 TAG_COMPATIBILITY => {
                     let _vendor = rest.string();
                 }

@@ -11,6 +11,7 @@
 //! | [`marks`], [`semihosting`] | what the program tells the tracer: its layers, its output, its exit |
 //! | [`target`], [`program`] | a program on its microcontroller; the same under way |
 //! | [`run`], [`record`], [`vary`] | a recorded run; the events of its layers; other inputs for them |
+//! | [`call`] | calls of single functions by the procedure call standard |
 //! | [`explain`], [`disassembly`] | why a program could not go on |
 
 // Guest addresses are 32 bits; casts between them and host indices are lossless.
@@ -18,6 +19,7 @@ const _: () = assert!(usize::BITS == 64, "dmo-trace needs a 64-bit host");
 
 pub mod attributes;
 pub mod boot;
+pub mod call;
 pub mod check;
 pub mod clock;
 pub mod cpu;

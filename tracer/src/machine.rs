@@ -324,6 +324,30 @@ impl Machine {
             .map(|value| value as u32)
     }
 
+    /// Sets single-precision register s0 to s31, as bits.
+    ///
+    /// # Errors
+    /// When the CPU has none.
+    pub fn set_float_register(&mut self, index: usize, bits: u32) -> Result<(), MachineError> {
+        self.core
+            .reg_write(RegisterARM::S0 as i32 + index as i32, u64::from(bits))
+            .map_err(refused("set a floating-point register"))
+    }
+
+    /// Switches the floating-point unit on, as start-up code does.
+    pub fn enable_floating_point(&mut self) {
+        self.core.get_data_mut().floating_point_on = true;
+    }
+
+    /// The limits count from now on.
+    pub fn renew_limits(&mut self, limits: Limits) {
+        let now = self.now();
+        let session = self.core.get_data_mut();
+        session.limits = limits;
+        session.last_instruction = now.saturating_add(limits.max_instructions);
+        session.deadline = None;
+    }
+
     /// Executed instructions.
     pub fn now(&self) -> Time {
         self.core.get_data().clock.at(self.register(15))

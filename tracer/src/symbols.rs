@@ -66,6 +66,30 @@ impl Symbols {
             .find(|(symbol, offset)| *offset < symbol.size_bytes.max(1))
     }
 
+    /// Names of a few functions that share the most of their start with `name`.
+    pub fn similar(&self, name: &str) -> Vec<String> {
+        const MOST: usize = 4;
+        let common = |other: &str| {
+            name.bytes()
+                .zip(other.bytes())
+                .take_while(|(a, b)| a == b)
+                .count()
+        };
+        let mut functions: Vec<&str> = self
+            .by_address
+            .iter()
+            .filter(|symbol| symbol.function && common(&symbol.name) > 3)
+            .map(|symbol| symbol.name.as_str())
+            .collect();
+        functions.sort_by_key(|other| (std::cmp::Reverse(common(other)), *other));
+        functions.dedup();
+        functions
+            .into_iter()
+            .take(MOST)
+            .map(str::to_owned)
+            .collect()
+    }
+
     /// The symbol of this name.
     pub fn named(&self, name: &str) -> Option<&Symbol> {
         self.by_address.iter().find(|symbol| symbol.name == name)

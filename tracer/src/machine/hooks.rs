@@ -6,7 +6,7 @@ use crate::check::{Checker, CoreState, Reported};
 use crate::clock::Clock;
 use crate::decode::{Memory, decode};
 use crate::system::{self, Request, SystemControl};
-use dmo_analysis::trace::{AccessKind, Address};
+use dmo_analysis::trace::{AccessKind, Address, Time};
 use std::ops::Range;
 use std::time::Instant;
 use unicorn_engine::{MemType, RegisterARM, Unicorn};
@@ -27,6 +27,8 @@ pub(super) struct Session {
     pub(super) system: SystemControl,
     pub(super) checker: Option<Checker>,
     pub(super) limits: Limits,
+    /// The time at which the limit of instructions is reached.
+    pub(super) last_instruction: Time,
     pub(super) deadline: Option<Instant>,
     pub(super) blocks_until_look: u32,
     /// As far as known: it is looked at when a floating-point instruction comes.
@@ -64,6 +66,7 @@ impl Session {
             pause: None,
             system,
             checker: None,
+            last_instruction: limits.max_instructions,
             limits,
             deadline: None,
             blocks_until_look: 0,
@@ -172,7 +175,7 @@ pub(super) fn on_block(core: &mut Unicorn<Session>, start: u64, size_bytes: u32)
     if block.endless {
         return pause(core, Pause::Loop(Address(address)));
     }
-    if session.clock.at_least() >= session.limits.max_instructions {
+    if session.clock.at_least() >= session.last_instruction {
         let limit = session.limits.max_instructions;
         return fault(core, FaultCause::InstructionLimit { limit });
     }

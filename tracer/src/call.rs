@@ -1,0 +1,350 @@
+//! Calls a function of an ELF by the Arm procedure call standard (AAPCS32), so that a kernel
+//! runs on any shape without a program made for it.
+//!
+//! The first four words go to r0 to r3, the others on the stack; where the library has the
+//! hard-float ABI, floats go to s0 onwards instead. The function returns to a trap.
+
+use crate::attributes::Attributes;
+use crate::cpu::{self, Cpu, CpuError};
+use crate::disassembly::Disassembler;
+use crate::explain::Fault;
+use crate::image::{Image, ImageError};
+use crate::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
+use crate::memory::{MemoryError, MemoryMap, MemoryOptions};
+use crate::target::Target;
+use dmo_analysis::trace::{Address, Location};
+use std::ops::Range;
+
+/// RAM of the machine that kernels are called on, unless said otherwise: 64 MB.
+pub const DEFAULT_RAM: Range<u64> = 0x2000_0000..0x2400_0000;
+
+/// Room for the stack at the start of what RAM the library leaves.
+const STACK_BYTES: u32 = 64 << 10;
+
+/// Alignment of everything that is placed: what any element type and LDRD need, and more.
+const ALIGNMENT: u32 = 16;
+
+/// Why a function cannot be called, or does not come back.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum CallError {
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error("the library has no function '{name}'{}", nearest(.similar))]
+    NoFunction { name: String, similar: Vec<String> },
+    #[error(
+        "{what} of {size_bytes} bytes does not fit into the CPU's RAM: {free_bytes} of [{start:#010x}, {end:#010x}) are free"
+    )]
+    NoRoom {
+        what: String,
+        size_bytes: u64,
+        free_bytes: u64,
+        start: u64,
+        end: u64,
+    },
+    #[error("{0}")]
+    Fault(Box<Fault>),
+    #[error("the function does not return: {how}")]
+    NoReturn { how: String },
+}
+
+fn nearest(similar: &[String]) -> String {
+    if similar.is_empty() {
+        String::new()
+    } else {
+        format!("\n  hint: it has {}", similar.join(", "))
+    }
+}
+
+/// An ELF whose functions can be called.
+#[derive(Debug)]
+pub struct Library {
+    target: Target,
+    ram: Range<u64>,
+}
+
+/// An argument of a call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Argument {
+    /// An integer of at most 32 bits, or a pointer.
+    Word(u32),
+    /// A single-precision number.
+    Float(f32),
+}
+
+impl From<Address> for Argument {
+    fn from(address: Address) -> Self {
+        Self::Word(address.0)
+    }
+}
+
+impl Library {
+    /// Reads an ELF program for its functions. `cpu` names the model, by default what the
+    /// code was built for.
+    ///
+    /// # Errors
+    /// When the file is no such program, or does not fit into memory.
+    pub fn new(elf: &[u8], cpu: Option<&str>, ram: Range<u64>) -> Result<Self, CallError> {
+        let image = Image::parse(elf)?;
+        let cpu = cpu::choose(cpu, &image.attributes)?;
+        let options = MemoryOptions {
+            ram: vec![ram.clone()],
+            ..MemoryOptions::default()
+        };
+        let map = MemoryMap::new(&image, &options, None)?;
+        let boot = crate::boot::Boot {
+            pc: 0,
+            stack_top: 0,
+            vectors: None,
+        };
+        Ok(Self {
+            target: Target {
+                image,
+                cpu,
+                map,
+                boot,
+            },
+            ram,
+        })
+    }
+
+    /// The CPU that it runs on.
+    pub fn cpu(&self) -> Cpu {
+        self.target.cpu
+    }
+
+    /// The image, for its fingerprint and names.
+    pub fn image(&self) -> &Image {
+        &self.target.image
+    }
+
+    /// Whether it has a function of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.address_of(name).is_some()
+    }
+
+    /// Where the instruction at `pc` comes from.
+    pub fn location(&self, pc: Address, disassembler: &Disassembler) -> Location {
+        self.target.location(pc, disassembler)
+    }
+
+    fn address_of(&self, name: &str) -> Option<u32> {
+        self.target
+            .image
+            .symbols
+            .named(name)
+            .filter(|symbol| symbol.function)
+            .map(|symbol| symbol.address)
+    }
+
+    fn function(&self, name: &str) -> Result<u32, CallError> {
+        self.address_of(name).ok_or_else(|| CallError::NoFunction {
+            name: name.to_owned(),
+            similar: self.target.image.symbols.similar(name),
+        })
+    }
+
+    /// Room for what a call needs beside the stack.
+    pub fn frame(&self) -> Frame {
+        let used = self
+            .target
+            .image
+            .segments
+            .iter()
+            .map(|segment| segment.run_range().end)
+            .filter(|end| self.ram.contains(end))
+            .max()
+            .unwrap_or(self.ram.start);
+        let stack = used.next_multiple_of(u64::from(ALIGNMENT));
+        Frame {
+            stack_top: stack + u64::from(STACK_BYTES),
+            next: stack + u64::from(STACK_BYTES),
+            ram: self.ram.clone(),
+            data: Vec::new(),
+        }
+    }
+
+    /// Whether floats are passed in floating-point registers.
+    fn is_hard_float(&self) -> bool {
+        hard_float(&self.target.image.attributes)
+    }
+}
+
+fn hard_float(attributes: &Attributes) -> bool {
+    attributes.float_arguments_in_registers
+}
+
+/// Memory of a call: what the function is given, and places for its buffers.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    stack_top: u64,
+    next: u64,
+    ram: Range<u64>,
+    data: Vec<(Address, Vec<u8>)>,
+}
+
+impl Frame {
+    /// Reserves memory, aligned to 16 bytes.
+    ///
+    /// # Errors
+    /// When RAM is full.
+    pub fn reserve(&mut self, what: &str, size_bytes: u64) -> Result<Address, CallError> {
+        let start = self.next.next_multiple_of(u64::from(ALIGNMENT));
+        let free_bytes = self.ram.end.saturating_sub(start);
+        if size_bytes > free_bytes {
+            return Err(CallError::NoRoom {
+                what: what.to_owned(),
+                size_bytes,
+                free_bytes,
+                start: self.ram.start,
+                end: self.ram.end,
+            });
+        }
+        self.next = start + size_bytes;
+        Ok(Address(start as u32))
+    }
+
+    /// Places bytes.
+    ///
+    /// # Errors
+    /// When RAM is full.
+    pub fn place(&mut self, what: &str, bytes: Vec<u8>) -> Result<Address, CallError> {
+        let address = self.reserve(what, bytes.len() as u64)?;
+        self.data.push((address, bytes));
+        Ok(address)
+    }
+
+    /// Places words: a structure of 32-bit fields, or an array of them.
+    ///
+    /// # Errors
+    /// When RAM is full.
+    pub fn words(&mut self, what: &str, words: &[i32]) -> Result<Address, CallError> {
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.place(what, bytes)
+    }
+
+    /// Fills memory that has been reserved.
+    pub fn fill(&mut self, address: Address, bytes: Vec<u8>) {
+        self.data.push((address, bytes));
+    }
+}
+
+/// A machine with a library on it, for one call after the other.
+pub struct Caller<'a> {
+    library: &'a Library,
+    /// The machine, to watch and to read buffers.
+    pub machine: Machine,
+    limits: Limits,
+}
+
+/// The instruction behind which every call ends: BKPT with a number of our own.
+const TRAP: u16 = 0xbe00 | TRAP_NUMBER as u16;
+const TRAP_NUMBER: u8 = 0xd0;
+
+impl<'a> Caller<'a> {
+    /// Loads the library.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn new(
+        library: &'a Library,
+        observation: Observation,
+        limits: Limits,
+    ) -> Result<Self, CallError> {
+        let mut machine = library.target.machine(observation, limits)?;
+        // No start-up code runs that would do these two.
+        for segment in &library.target.image.segments {
+            if segment.run_address != segment.load_address {
+                machine.write(Address(segment.run_address), &segment.content)?;
+            }
+        }
+        machine.enable_floating_point();
+        Ok(Self {
+            library,
+            machine,
+            limits,
+        })
+    }
+
+    /// Puts the arguments and their data in place and calls the function; gives r0.
+    /// `before` is called when everything is in place.
+    ///
+    /// # Errors
+    /// When there is no such function, it faults, or it does not return.
+    pub fn call(
+        &mut self,
+        function: &str,
+        frame: &Frame,
+        arguments: &[Argument],
+    ) -> Result<u32, CallError> {
+        let address = self.library.function(function)?;
+        for (address, bytes) in &frame.data {
+            self.machine.write(*address, bytes)?;
+        }
+        let stack = self.pass(arguments, frame.stack_top)?;
+        // The trap lies on top of the stack: RAM can be executed.
+        let trap = (frame.stack_top - u64::from(ALIGNMENT)) as u32;
+        self.machine.write(Address(trap), &TRAP.to_le_bytes())?;
+        self.machine.set_register(13, stack)?;
+        self.machine.set_register(14, trap | 1)?;
+        self.machine.renew_limits(self.limits);
+        self.machine.skip_to(address)?;
+        match self.machine.run() {
+            Pause::SoftwareBreakpoint(TRAP_NUMBER) if self.machine.register(15) == trap => {
+                Ok(self.machine.register(0))
+            }
+            Pause::SoftwareBreakpoint(number) => Err(self.fault(FaultCause::Breakpoint { number })),
+            Pause::Sleep(at) => Err(no_return(format!("asleep at {at}"))),
+            Pause::Loop(at) => Err(no_return(format!("endless loop at {at}"))),
+            Pause::Breakpoint(at) => Err(no_return(format!("breakpoint at {at}"))),
+            Pause::Fault(cause) => Err(self.fault(cause)),
+        }
+    }
+
+    /// Passes arguments; gives the stack pointer at the function's entry.
+    fn pass(&mut self, arguments: &[Argument], stack_top: u64) -> Result<u32, CallError> {
+        let hard_float = self.library.is_hard_float();
+        let (mut words, mut floats) = (Vec::new(), Vec::new());
+        for argument in arguments {
+            match *argument {
+                Argument::Word(word) => words.push(word),
+                Argument::Float(float) if hard_float => floats.push(float),
+                Argument::Float(float) => words.push(float.to_bits()),
+            }
+        }
+        for (index, float) in floats.iter().enumerate() {
+            self.machine.set_float_register(index, float.to_bits())?;
+        }
+        for (index, &word) in words.iter().take(4).enumerate() {
+            self.machine.set_register(index, word)?;
+        }
+        let rest = words.get(4..).unwrap_or_default();
+        let bytes: Vec<u8> = rest.iter().flat_map(|word| word.to_le_bytes()).collect();
+        // Below the trap; the stack pointer is a multiple of 8 at every entry.
+        let top = stack_top as u32 - ALIGNMENT;
+        let stack = (top - bytes.len() as u32) & !7;
+        if !bytes.is_empty() {
+            self.machine.write(Address(stack), &bytes)?;
+        }
+        Ok(stack)
+    }
+
+    fn fault(&self, cause: FaultCause) -> CallError {
+        CallError::Fault(Box::new(Fault::new(
+            &self.library.target,
+            &self.machine,
+            cause,
+            None,
+        )))
+    }
+}
+
+fn no_return(how: String) -> CallError {
+    CallError::NoReturn { how }
+}
