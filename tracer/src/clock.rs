@@ -16,6 +16,9 @@ pub struct Block {
     size_bytes: u32,
     instructions: u32,
     ordinals: usize,
+    code: usize,
+    /// It lies in memory that the program can write: its code may change.
+    pub writable: bool,
     /// It branches to itself and does nothing else.
     pub endless: bool,
     /// It needs the floating-point unit.
@@ -32,6 +35,8 @@ pub struct Clock {
     /// For each halfword of each block: which instruction of the block it belongs to, from
     /// 1, and in the highest bit whether that instruction is inside an IT block.
     ordinals: Vec<u16>,
+    /// The code of the blocks that lie in writable memory, as it was decoded.
+    code: Vec<u8>,
     /// Some block ended inside an IT block, so that others may begin inside one.
     it_crosses_blocks: bool,
     regions: Vec<CodeRegion>,
@@ -53,17 +58,19 @@ pub struct Moment {
 #[derive(Debug)]
 struct CodeRegion {
     range: Range<u32>,
+    writable: bool,
     by_halfword: Vec<u32>,
 }
 
 impl Clock {
-    /// A clock for code in the given ranges.
-    pub fn new(code: impl IntoIterator<Item = Range<u32>>) -> Self {
+    /// A clock for code in the given ranges; for each, whether the program can write it.
+    pub fn new(code: impl IntoIterator<Item = (Range<u32>, bool)>) -> Self {
         let regions = code
             .into_iter()
-            .map(|range| CodeRegion {
+            .map(|(range, writable)| CodeRegion {
                 by_halfword: vec![0; (range.len()).div_ceil(2)],
                 range,
+                writable,
             })
             .collect();
         Self {
@@ -124,25 +131,36 @@ impl Clock {
             at += length;
         }
         self.it_crosses_blocks |= in_it_block > 0;
+        let place = self
+            .regions
+            .iter()
+            .position(|region| region.range.contains(&start));
+        let writable = place.is_none_or(|place| self.regions[place].writable);
         let block = Block {
             start,
             size_bytes,
             instructions,
             ordinals,
+            code: self.code.len(),
+            writable,
             endless: is_endless(&halfwords),
             floating_point,
         };
+        if writable {
+            self.code.extend_from_slice(code);
+        }
         self.blocks.push(block);
-        let number = self.blocks.len() as u32;
-        if let Some(region) = self
-            .regions
-            .iter_mut()
-            .find(|region| region.range.contains(&start))
-        {
-            region.by_halfword[((start - region.range.start) / 2) as usize] = number;
+        if let Some(region) = place.map(|place| &mut self.regions[place]) {
+            let slot = ((start - region.range.start) / 2) as usize;
+            region.by_halfword[slot] = self.blocks.len() as u32;
         }
         self.current = Some(block);
         block
+    }
+
+    /// Whether a block in writable memory still has the code that was decoded.
+    pub fn is_unchanged(&self, block: &Block, code: &[u8]) -> bool {
+        self.code.get(block.code..block.code + code.len()) == Some(code)
     }
 
     /// The instruction at `pc`, which is being executed.

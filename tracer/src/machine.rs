@@ -145,7 +145,10 @@ impl Machine {
             .regions()
             .iter()
             .filter(|region| region.kind != RegionKind::Device)
-            .map(|region| region.range.start as u32..(region.range.end - 1) as u32);
+            .map(|region| {
+                let range = region.range.start as u32..(region.range.end - 1) as u32;
+                (range, region.kind == RegionKind::Ram)
+            });
         let system = SystemControl::new(cpu.model);
         let session = Session::new(Clock::new(code), system, limits);
         let mut core =

@@ -3,7 +3,7 @@
 
 use super::{Deliver, FaultCause, Limits, Pause, RawAccess, Watch};
 use crate::check::{Checker, CoreState, Reported};
-use crate::clock::Clock;
+use crate::clock::{Block, Clock};
 use crate::decode::{Memory, decode};
 use crate::system::{self, Request, SystemControl};
 use dmo_analysis::trace::{AccessKind, Address, Time};
@@ -160,13 +160,10 @@ const BLOCKS_PER_LOOK: u32 = 1 << 16;
 pub(super) fn on_block(core: &mut Unicorn<Session>, start: u64, size_bytes: u32) {
     let address = start as u32;
     let known = core.get_data_mut().clock.enter(address, size_bytes);
-    let block = known.unwrap_or_else(|| {
-        // Only the first time: the code is read and decoded.
-        let code = core
-            .mem_read_as_vec(start, size_bytes as usize)
-            .unwrap_or_default();
-        core.get_data_mut().clock.learn(address, size_bytes, &code)
-    });
+    let block = match known {
+        Some(block) if !block.writable => block,
+        _ => look_at_code(core, address, size_bytes, known),
+    };
     let session = core.get_data_mut();
     let off = !session.floating_point_on;
     if off && (block.floating_point || session.floating_point_used_off) {
@@ -182,6 +179,23 @@ pub(super) fn on_block(core: &mut Unicorn<Session>, start: u64, size_bytes: u32)
     match session.blocks_until_look.checked_sub(1) {
         Some(left) => session.blocks_until_look = left,
         None => look_at_time(core),
+    }
+}
+
+/// Reads the code of a block that is not known, or whose code may have changed.
+fn look_at_code(
+    core: &mut Unicorn<Session>,
+    start: u32,
+    size_bytes: u32,
+    known: Option<Block>,
+) -> Block {
+    let code = core
+        .mem_read_as_vec(start.into(), size_bytes as usize)
+        .unwrap_or_default();
+    let clock = &mut core.get_data_mut().clock;
+    match known {
+        Some(block) if clock.is_unchanged(&block, &code) => block,
+        _ => clock.learn(start, size_bytes, &code),
     }
 }
 
