@@ -21,6 +21,11 @@ dmo_shape random_shape(int32_t max_n, int32_t max_h, int32_t max_w, int32_t max_
 int8_t *random_s8(int32_t count);
 float *random_f32(int32_t count); // multiples of 1/8, as in the examples: their sums of products are exact
 int32_t *random_s32(int32_t count, int32_t min, int32_t max);
+int64_t *random_s64(int32_t count, int32_t min, int32_t max, int32_t factor); // factor times a number in [min, max]
+
+// Uniform, but one array in eight has only the type's extremes and -1, 0 and 1.
+int8_t *edgy_s8(int32_t count);
+int16_t *edgy_s16(int32_t count);
 
 // One per file.
 void test_quantize(void);
@@ -31,5 +36,15 @@ void test_elementwise(void);
 void test_softmax(void);
 void test_layout(void);
 void test_mean(void);
+void test_int16(void);
+void test_unary(void);
+void test_broadcast(void);
+void test_transposed_conv(void);
+void test_batched_matmul(void);
+void test_move(void);
+void test_reduce_axes(void);
+void test_resize(void);
+void test_svdf(void);
+void test_lstm(void);
 
 #endif

@@ -68,6 +68,37 @@ int32_t *random_s32(int32_t count, int32_t min, int32_t max) {
   return values;
 }
 
+int64_t *random_s64(int32_t count, int32_t min, int32_t max, int32_t factor) {
+  int64_t *values = allocate(count, sizeof *values);
+  for (int32_t i = 0; i < count; ++i) {
+    values[i] = (int64_t)random_between(min, max) * factor;
+  }
+  return values;
+}
+
+static int32_t edge(int32_t min, int32_t max) {
+  const int32_t edges[] = { min, -1, 0, 1, max };
+  return edges[random_between(0, 4)];
+}
+
+int8_t *edgy_s8(int32_t count) {
+  const bool edges = random_between(0, 7) == 0;
+  int8_t *values = allocate(count, sizeof *values);
+  for (int32_t i = 0; i < count; ++i) {
+    values[i] = (int8_t)(edges ? edge(INT8_MIN, INT8_MAX) : random_between(INT8_MIN, INT8_MAX));
+  }
+  return values;
+}
+
+int16_t *edgy_s16(int32_t count) {
+  const bool edges = random_between(0, 7) == 0;
+  int16_t *values = allocate(count, sizeof *values);
+  for (int32_t i = 0; i < count; ++i) {
+    values[i] = (int16_t)(edges ? edge(INT16_MIN, INT16_MAX) : random_between(INT16_MIN, INT16_MAX));
+  }
+  return values;
+}
+
 int main(void) {
   test_quantize();
   test_conv();
@@ -77,6 +108,16 @@ int main(void) {
   test_softmax();
   test_layout();
   test_mean();
+  test_int16();
+  test_unary();
+  test_broadcast();
+  test_transposed_conv();
+  test_batched_matmul();
+  test_move();
+  test_reduce_axes();
+  test_resize();
+  test_svdf();
+  test_lstm();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
   return failed_count == 0 ? 0 : 1;
 }

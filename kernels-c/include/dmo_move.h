@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Operators that move elements of any type without changing them; element_bytes is 1, 2, 4 or 8. Buffers are aligned to
+// their element. Those that move single elements load and store each as one access of its size (8: as the compiler
+// likes). Output and input do not overlap unless a planner proved it safe; see dmo_conv.h. For those that call memcpy,
+// which promises nothing about its order, that means: not at all.
+#ifndef DMO_MOVE_H
+#define DMO_MOVE_H
+
+#include "dmo_layout.h"
+#include "dmo_shape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Concatenation along one axis (0 = n .. 3 = c). The input shapes agree on the other axes.
+// Loop order: for each position on the axes before the axis, for each input, one memcpy. Scratch: none.
+void dmo_concat(int32_t axis, int32_t element_bytes, int32_t input_count, const dmo_shape *input_shapes,
+                const void *const *inputs, void *output);
+
+// The inverse of dmo_concat. The output shapes agree on the other axes; on the axis they add up to the input's extent.
+// Loop order: for each position on the axes before the axis, for each output, one memcpy. Scratch: none.
+void dmo_split(int32_t axis, int32_t element_bytes, int32_t output_count, const dmo_shape *output_shapes,
+               const void *input, void *const *outputs);
+
+// Surrounds the input by the element at `value`.
+// Loop order: n, h, w, c of the output; each element is stored once, after the load, if any, of its input element.
+// Scratch: none.
+void dmo_pad(const dmo_padding *before, const void *value, int32_t element_bytes,
+             const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
+// Axis i of the output is axis axes[i] of the input; each axis occurs once.
+typedef struct {
+  int32_t axes[4];
+} dmo_transpose_params;
+
+// Loop order: n, h, w, c of the output; one load, then one store. Scratch: none.
+void dmo_transpose(const dmo_transpose_params *params, int32_t element_bytes,
+                   const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
+// The input's coordinates, n h w c, of the output's first element. begin + output extent is at most the input's extent.
+typedef struct {
+  int32_t begin[4];
+} dmo_slice_params;
+
+// Loop order: n, h, w, c of the output; one load, then one store. Scratch: none.
+void dmo_slice(const dmo_slice_params *params, int32_t element_bytes,
+               const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
+// Output coordinate i on an axis comes from input coordinate begin + i * stride, which is in range; begin is at least
+// 0, and stride may be negative.
+typedef struct {
+  int32_t begin[4];
+  int32_t stride[4];
+} dmo_strided_slice_params;
+
+// Loop order: n, h, w, c of the output; one load, then one store. Scratch: none.
+void dmo_strided_slice(const dmo_strided_slice_params *params, int32_t element_bytes,
+                       const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
+// Same elements, another shape: one memcpy of count * element_bytes, left out where output == input. Scratch: none.
+void dmo_reshape(int32_t element_bytes, int32_t count, const void *input, void *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Operators of one input element, some of which change the element's type. They walk the flat index upwards: one load,
+// then one store; `count` is the number of elements. Scratch: none. Output and input do not overlap unless a planner
+// proved it safe; see dmo_conv.h.
+#ifndef DMO_UNARY_H
+#define DMO_UNARY_H
+
+#include "dmo_quantize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// real = scale * (quantised - zero_point). scale is above 0; the zero point is in the quantised type's range.
+typedef struct {
+  float scale;
+  int32_t zero_point;
+} dmo_affine_params;
+
+// output[i] = saturate(round(input[i] / scale) + zero_point), halves away from zero; |input[i] / scale| is below 2^30.
+void dmo_quantize_f32_s8(const dmo_affine_params *params, int32_t count, const float *input, int8_t *output);
+void dmo_quantize_f32_s16(const dmo_affine_params *params, int32_t count, const float *input, int16_t *output);
+
+// output[i] = scale * (input[i] - zero_point)
+void dmo_dequantize_s8_f32(const dmo_affine_params *params, int32_t count, const int8_t *input, float *output);
+void dmo_dequantize_s16_f32(const dmo_affine_params *params, int32_t count, const int16_t *input, float *output);
+
+// Offsets: for 8 bit in [-128, 128], for 16 bit in [-32768, 32768]. A positive shift must keep
+// (input + input_offset) * 2^shift in 32 bits, and the requantised number must stay below 2^30.
+typedef struct {
+  int32_t input_offset, output_offset;
+  dmo_quant_per_tensor output; // input scale / output scale
+} dmo_requantize_params;
+
+// output[i] = saturate(output_offset + requantize(input[i] + input_offset))
+void dmo_requantize_s8_s8(const dmo_requantize_params *params, int32_t count, const int8_t *input, int8_t *output);
+void dmo_requantize_s16_s8(const dmo_requantize_params *params, int32_t count, const int16_t *input, int8_t *output);
+void dmo_requantize_s8_s16(const dmo_requantize_params *params, int32_t count, const int8_t *input, int16_t *output);
+void dmo_requantize_s16_s16(const dmo_requantize_params *params, int32_t count, const int16_t *input, int16_t *output);
+
+// The input is brought to Q4.27: a signed number with 4 integer and 27 fractional bits. Beyond the radius the output
+// saturates; the radius is at most floor(15 * 2^27 / 2^shift), so that what is left fits.
+typedef struct {
+  int32_t input_offset;       // [-128, 128]
+  int32_t input_radius;       // at least 1
+  dmo_quant_per_tensor input; // input scale * 2^27; shift is at least 0
+} dmo_sigmoid_params;
+
+// output = 1 / (1 + exp(-x)), with output scale 1/256 and zero point -128.
+void dmo_logistic_s8(const dmo_sigmoid_params *params, int32_t count, const int8_t *input, int8_t *output);
+void dmo_logistic_f32(int32_t count, const float *input, float *output);
+
+// output = tanh(x), with output scale 1/128 and zero point 0.
+void dmo_tanh_s8(const dmo_sigmoid_params *params, int32_t count, const int8_t *input, int8_t *output);
+void dmo_tanh_f32(int32_t count, const float *input, float *output);
+
+// x * min(6, max(0, x + 3)) / 6. Both ratios have 15-bit multipliers, in [2^14, 2^15), over 2^15.
+typedef struct {
+  int32_t input_offset, output_offset;          // [-127, 128] and [-128, 127]
+  int32_t output_multiplier, output_shift;      // input scale / 128 / output scale; shift in [-31, 0]
+  int32_t saturation_multiplier, saturation_shift; // input scale / 128 * 32768 / 3; shift in [-31, 15]
+} dmo_hard_swish_params;
+
+// 8 bit: in 16-bit fixed point. The input with 7 more bits is multiplied by `output`; it is also multiplied by
+// `saturation`, saturated to [-1, 1] and moved to [0, 1]; the product of both, rounded towards zero, is divided by
+// 2^-output_shift.
+void dmo_hard_swish_s8(const dmo_hard_swish_params *params, int32_t count, const int8_t *input, int8_t *output);
+void dmo_hard_swish_f32(int32_t count, const float *input, float *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

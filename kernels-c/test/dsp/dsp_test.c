@@ -1,0 +1,849 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Every function of dsp/ on random small cases: compared with the reference kernel, with exactly as much scratch as it
+// asks for, and where its header says how far output and input may overlap, once more overlapped that far. Natively and
+// on the target the cases are the same.
+//
+// CHANNELS_OUTSIDE says which of the two libraries is linked.
+#include "arm_nnfunctions.h"
+#include "dmo_conv.h"
+#include "dmo_elementwise.h"
+#include "dmo_layout.h"
+#include "dmo_matmul.h"
+#include "dmo_pool.h"
+#include "dmo_softmax.h"
+#include "semihost.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef CHANNELS_OUTSIDE
+#define CHANNELS_OUTSIDE 0
+#endif
+#ifndef CASES
+#define CASES 2000
+#endif
+
+// Memory of one case: exactly as large as asked for, each piece with a canary behind it. Natively the pieces are
+// separate, so that the address sanitizer sees every access beyond them.
+enum { MAX_PIECES = 48, CANARY_BYTES = 16, CANARY = 0xa5 };
+static struct {
+  uint8_t *start;
+  uint32_t bytes;
+} pieces[MAX_PIECES];
+static uint32_t piece_count;
+
+#ifdef __arm__
+static uint64_t arena[1 << 15];
+static uint32_t arena_used;
+static uint8_t *take(uint32_t bytes) {
+  uint8_t *const start = (uint8_t *)arena + arena_used;
+  arena_used += (bytes + 7u) & ~7u;
+  if (arena_used > sizeof arena) {
+    semihost_print("the test's memory is too small\n");
+    semihost_exit(1);
+  }
+  return start;
+}
+static void give_back(uint8_t *start) {
+  (void)start;
+  arena_used = 0;
+}
+#else
+static uint8_t *take(uint32_t bytes) {
+  return malloc(bytes);
+}
+static void give_back(uint8_t *start) {
+  free(start);
+}
+#endif
+
+static uint32_t failures;
+static const char *what = "";
+static uint32_t case_number;
+
+static void print_number(uint32_t value) {
+  char text[11];
+  char *digit = &text[sizeof text - 1];
+  *digit = '\0';
+  do {
+    *--digit = (char)('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  semihost_print(digit);
+}
+
+static void fail(const char *why, uint32_t detail) {
+  ++failures;
+  if (failures > 20) {
+    return;
+  }
+  semihost_print(what);
+  semihost_print(", case ");
+  print_number(case_number);
+  semihost_print(": ");
+  semihost_print(why);
+  semihost_print(" ");
+  print_number(detail);
+  semihost_print("\n");
+}
+
+static void *allocate(int32_t bytes) {
+  uint8_t *const start = take((uint32_t)bytes + CANARY_BYTES);
+  memset(start + bytes, CANARY, CANARY_BYTES);
+  pieces[piece_count].start = start;
+  pieces[piece_count].bytes = (uint32_t)bytes;
+  ++piece_count;
+  return start;
+}
+
+static void end_case(void) {
+  for (uint32_t i = 0; i < piece_count; ++i) {
+    for (uint32_t k = 0; k < CANARY_BYTES; ++k) {
+      if (pieces[i].start[pieces[i].bytes + k] != CANARY) {
+        fail("stored behind piece", i);
+      }
+    }
+    give_back(pieces[i].start);
+  }
+  piece_count = 0;
+}
+
+static uint64_t random_state = 88172645463325252u;
+
+static int32_t between(int32_t min, int32_t max) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  const uint64_t span = (uint64_t)((int64_t)max - min) + 1;
+  return (int32_t)(min + (int64_t)((random_state >> 32) % span));
+}
+
+static bool one_in(int32_t n) {
+  return between(1, n) == 1;
+}
+
+static int8_t *values(int32_t count) {
+  int8_t *const result = allocate(count);
+  for (int32_t i = 0; i < count; ++i) {
+    result[i] = one_in(16) ? (int8_t)(between(0, 1) == 0 ? -128 : 127) : (int8_t)between(-128, 127);
+  }
+  return result;
+}
+
+static int32_t *numbers(int32_t count, int32_t min, int32_t max) {
+  int32_t *const result = allocate(count * (int32_t)sizeof *result);
+  for (int32_t i = 0; i < count; ++i) {
+    result[i] = between(min, max);
+  }
+  return result;
+}
+
+// Scratch of exactly `bytes`; none where none is needed.
+static cmsis_nn_context scratch(int32_t bytes) {
+  cmsis_nn_context ctx = { NULL, bytes };
+  if (bytes > 0) {
+    ctx.buf = allocate(bytes);
+    memset(ctx.buf, 0x5a, (size_t)bytes);
+  }
+  return ctx;
+}
+
+static void compare(const char *why, const int8_t *expected, const int8_t *actual, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (expected[i] != actual[i]) {
+      fail(why, (uint32_t)i);
+      return;
+    }
+  }
+}
+
+static void expect_status(arm_cmsis_nn_status expected, arm_cmsis_nn_status actual) {
+  if (expected != actual) {
+    fail("status", (uint32_t)-actual);
+  }
+}
+
+// Quantisation: usual numbers, and numbers that only the exact way takes.
+static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t **bias) {
+  int32_t *const multiplier = numbers(channels, 1 << 30, INT32_MAX);
+  int32_t *shift = numbers(channels, -12, -1);
+  *bias = one_in(5) ? NULL : numbers(channels, -5000, 5000);
+  const int32_t special = between(0, 11);
+  const int32_t channel = between(0, channels - 1);
+  if (special == 0) {
+    shift[channel] = between(0, 1);
+  } else if (special == 1) {
+    shift[channel] = between(-31, -13);
+  } else if (special == 2 && *bias != NULL) {
+    (*bias)[channel] = between(-(1 << 30), 1 << 30);
+  } else if (special == 3) {
+    multiplier[channel] = 0;
+  } else if (special == 4 && *bias != NULL) {
+    shift[channel] = -21;
+    (*bias)[channel] = between(-(1 << 29), 1 << 29);
+  }
+  return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
+}
+
+static cmsis_nn_activation random_activation(void) {
+  if (one_in(2)) {
+    return (cmsis_nn_activation){ -128, 127 };
+  }
+  const int32_t min = between(-128, 127);
+  return (cmsis_nn_activation){ min, between(min, 127) };
+}
+
+static int32_t size_of(const cmsis_nn_dims *dims) {
+  return dims->n * dims->h * dims->w * dims->c;
+}
+
+static dmo_shape shape_of(const cmsis_nn_dims *dims) {
+  return (dmo_shape){ dims->n, dims->h, dims->w, dims->c };
+}
+
+static int32_t max_of(int32_t a, int32_t b) {
+  return a > b ? a : b;
+}
+
+static int32_t floor4(int32_t value) {
+  return value & ~3;
+}
+
+// A layer in space, whatever its operator.
+typedef struct {
+  cmsis_nn_dims in, taps, out; // taps: n filters of c channels
+  cmsis_nn_tile stride, padding, dilation;
+} layer_geometry;
+
+// The first byte of the batch that the pixel loads, or the batch's bytes if it loads none.
+static int32_t first_tap(const layer_geometry *g, int32_t pixel) {
+  const int32_t top = pixel / g->out.w * g->stride.h - g->padding.h;
+  const int32_t left = pixel % g->out.w * g->stride.w - g->padding.w;
+  for (int32_t fy = 0; fy < g->taps.h; ++fy) {
+    for (int32_t fx = 0; fx < g->taps.w; ++fx) {
+      const int32_t y = top + fy * g->dilation.h, x = left + fx * g->dilation.w;
+      if (y >= 0 && y < g->in.h && x >= 0 && x < g->in.w) {
+        return (y * g->in.w + x) * g->in.c;
+      }
+    }
+  }
+  return g->in.h * g->in.w * g->in.c;
+}
+
+// S by the formulas of the header: pixels in blocks of `block` and `behind` more bytes.
+static int32_t displacement(const layer_geometry *g, int32_t block, int32_t behind) {
+  const int32_t pixels = g->out.h * g->out.w;
+  const int32_t in_batch = g->in.h * g->in.w * g->in.c;
+  int32_t first = in_batch, result = 0;
+  for (int32_t q = pixels - 1; q >= 0; --q) {
+    const int32_t tap = first_tap(g, q);
+    first = tap < first ? tap : first;
+    if (first < in_batch) {
+      result = max_of(result, q / block * block * g->out.c + behind - first);
+    }
+  }
+  return result + (g->out.n - 1) * max_of(0, pixels * g->out.c - in_batch);
+}
+
+// A buffer in which the input lies S above the output.
+static int8_t *overlap(const int8_t *input, int32_t input_bytes, int32_t output_bytes, int32_t s) {
+  int8_t *const memory = allocate(max_of(output_bytes, s + input_bytes));
+  memcpy(memory + s, input, (size_t)input_bytes);
+  return memory;
+}
+
+static int32_t random_channels(void) {
+  return one_in(12) ? between(30, 70) : one_in(2) ? 4 * between(1, 4) : between(1, 9);
+}
+
+static layer_geometry random_geometry(void) {
+  layer_geometry g = {
+    .in = { between(1, 2), between(1, 8), between(1, 8), random_channels() },
+    .taps = { 0, between(1, 4), between(1, 4), 0 },
+    .stride = { between(1, 3), between(1, 3) },
+    .dilation = { 1, 1 },
+    .padding = { between(0, 2), between(0, 2) },
+  };
+  if (one_in(4)) {
+    g.dilation = (cmsis_nn_tile){ between(1, 3), between(1, 3) };
+  }
+  if (one_in(8)) {
+    g.padding = (cmsis_nn_tile){ between(0, 5), between(0, 5) };
+  }
+  g.out = (cmsis_nn_dims){ g.in.n, between(1, 6), between(1, 6), 0 };
+  return g;
+}
+
+typedef enum { CONVOLVE, WRAPPER, POINTWISE_FAST, POINTWISE, ONE_ROW } convolution;
+
+typedef struct {
+  cmsis_nn_conv_params params;
+  cmsis_nn_per_channel_quant_params quant;
+  layer_geometry g;
+  const int8_t *filter;
+  const int32_t *bias;
+} conv_case;
+
+static cmsis_nn_context conv_scratch(convolution function, const conv_case *c) {
+  switch (function) {
+  case CONVOLVE:
+    return scratch(arm_convolve_s8_get_buffer_size(&c->g.in, &c->g.taps));
+  case WRAPPER:
+    return scratch(arm_convolve_wrapper_s8_get_buffer_size(&c->params, &c->g.in, &c->g.taps, &c->g.out));
+  case POINTWISE_FAST:
+    return scratch(arm_convolve_1x1_s8_fast_get_buffer_size(&c->g.in));
+  case ONE_ROW:
+    return scratch(arm_convolve_1_x_n_s8_get_buffer_size(&c->params, &c->g.in, &c->g.taps, &c->g.out));
+  default:
+    return scratch(0);
+  }
+}
+
+static void run_conv(convolution function, const conv_case *c, const int8_t *input, int8_t *output) {
+  static const cmsis_nn_dims no_upscale = { 1, 1, 1, 1 };
+  const cmsis_nn_context ctx = conv_scratch(function, c);
+  const cmsis_nn_dims bias_dims = { 1, 1, 1, c->g.out.c };
+  arm_cmsis_nn_status status = ARM_CMSIS_NN_FAILURE;
+  switch (function) {
+  case CONVOLVE:
+    status = arm_convolve_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims, c->bias,
+                             one_in(2) ? NULL : &no_upscale, &c->g.out, output);
+    break;
+  case WRAPPER:
+    status = arm_convolve_wrapper_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+                                     c->bias, &c->g.out, output);
+    break;
+  case POINTWISE_FAST:
+    status = arm_convolve_1x1_s8_fast(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+                                      c->bias, &c->g.out, output);
+    break;
+  case POINTWISE:
+    status = arm_convolve_1x1_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+                                 c->bias, &c->g.out, output);
+    break;
+  case ONE_ROW:
+    status = arm_convolve_1_x_n_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+                                   c->bias, &c->g.out, output);
+    break;
+  }
+  expect_status(ARM_CMSIS_NN_SUCCESS, status);
+}
+
+static int32_t pointwise_fast_displacement(const layer_geometry *g) {
+  const int32_t pixels = g->out.n * g->out.h * g->out.w;
+  if (!CHANNELS_OUTSIDE) {
+    return floor4(pixels - 1) * max_of(0, g->out.c - g->in.c);
+  }
+  return g->out.c > 4 ? (pixels - 1) * g->out.c + floor4(g->out.c - 1) : (pixels - 1) * max_of(0, g->out.c - g->in.c);
+}
+
+static void test_convolution(convolution function) {
+  static const char *const names[] = { "arm_convolve_s8", "arm_convolve_wrapper_s8", "arm_convolve_1x1_s8_fast",
+                                       "arm_convolve_1x1_s8", "arm_convolve_1_x_n_s8" };
+  what = names[function];
+  conv_case c = { .g = random_geometry() };
+  layer_geometry *const g = &c.g;
+  int32_t groups = 1;
+  g->taps.c = g->in.c;
+  g->out.c = random_channels();
+  const bool pointwise = function == POINTWISE_FAST || function == POINTWISE || (function == WRAPPER && one_in(2));
+  if (pointwise) {
+    g->taps.h = g->taps.w = 1;
+    g->padding = (cmsis_nn_tile){ 0, 0 };
+    if (function == POINTWISE_FAST || one_in(2)) {
+      g->stride = (cmsis_nn_tile){ 1, 1 };
+    }
+    g->out.h = (g->in.h - 1) / g->stride.h + 1;
+    g->out.w = (g->in.w - 1) / g->stride.w + 1;
+  } else if (function == ONE_ROW) {
+    g->in.h = g->taps.h = g->out.h = 1;
+    g->padding.h = 0;
+    g->dilation.w = 1;
+  } else if (one_in(3)) {
+    groups = between(2, 3);
+    g->in.c = groups * g->taps.c;
+    g->out.c = groups * between(1, 5);
+  }
+  g->taps.n = g->out.c;
+  c.params = (cmsis_nn_conv_params){ .input_offset = between(-127, 128), .output_offset = between(-128, 127),
+                                     .stride = g->stride, .padding = g->padding, .dilation = g->dilation,
+                                     .activation = random_activation() };
+  int32_t *bias;
+  c.quant = random_quant(g->out.c, &bias);
+  c.bias = bias;
+  c.filter = values(size_of(&g->taps));
+  const int8_t *const input = values(size_of(&g->in));
+  int8_t *const expected = allocate(size_of(&g->out));
+  int8_t *const actual = values(size_of(&g->out));
+
+  const dmo_conv2d_params params = {
+    .geometry = { g->stride.h, g->stride.w, g->dilation.h, g->dilation.w, g->padding.h, g->padding.w },
+    .input_offset = c.params.input_offset,
+    .output_offset = c.params.output_offset,
+    .activation_min = c.params.activation.min,
+    .activation_max = c.params.activation.max,
+  };
+  const dmo_quant_per_channel quant = { c.quant.multiplier, c.quant.shift };
+  const dmo_shape in = shape_of(&g->in), taps = shape_of(&g->taps), out = shape_of(&g->out);
+  dmo_conv2d_s8(&params, &quant, &in, input, &taps, c.filter, bias, &out, expected);
+  run_conv(function, &c, input, actual);
+  compare("wrong at", expected, actual, size_of(&g->out));
+
+  if (groups == 1) {
+    const bool fast = pointwise && function != POINTWISE && function != CONVOLVE && g->stride.h == 1 && g->stride.w == 1;
+    const int32_t s = fast                     ? pointwise_fast_displacement(g)
+                      : function == POINTWISE ? displacement(g, 1, floor4(g->out.c - 1))
+                                              : displacement(g, 4, 0);
+    int8_t *const memory = overlap(input, size_of(&g->in), size_of(&g->out), s);
+    run_conv(function, &c, memory + s, memory);
+    compare("wrong when overlapped at", expected, memory, size_of(&g->out));
+  }
+  end_case();
+}
+
+typedef enum { DEPTHWISE, DEPTHWISE_OPT, DEPTHWISE_3X3, DEPTHWISE_WRAPPER } depthwise;
+
+static void run_depthwise(depthwise function, const layer_geometry *g, const cmsis_nn_dw_conv_params *params,
+                          const cmsis_nn_per_channel_quant_params *quant, const int8_t *input, const int8_t *filter,
+                          const int32_t *bias, int8_t *output) {
+  const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c };
+  const int32_t bytes =
+      function == DEPTHWISE_OPT       ? arm_depthwise_conv_s8_opt_get_buffer_size(&g->in, &g->taps)
+      : function == DEPTHWISE_WRAPPER ? arm_depthwise_conv_wrapper_s8_get_buffer_size(params, &g->in, &g->taps, &g->out)
+                                      : 0;
+  const cmsis_nn_context ctx = scratch(bytes);
+  arm_cmsis_nn_status status = ARM_CMSIS_NN_FAILURE;
+  switch (function) {
+  case DEPTHWISE:
+    status = arm_depthwise_conv_s8(&ctx, params, quant, &g->in, input, &g->taps, filter, &bias_dims, bias, &g->out,
+                                   output);
+    break;
+  case DEPTHWISE_OPT:
+    status = arm_depthwise_conv_s8_opt(&ctx, params, quant, &g->in, input, &g->taps, filter, &bias_dims, bias,
+                                       &g->out, output);
+    break;
+  case DEPTHWISE_3X3:
+    status = arm_depthwise_conv_3x3_s8(&ctx, params, quant, &g->in, input, &g->taps, filter, &bias_dims, bias,
+                                       &g->out, output);
+    break;
+  case DEPTHWISE_WRAPPER:
+    status = arm_depthwise_conv_wrapper_s8(&ctx, params, quant, &g->in, input, &g->taps, filter, &bias_dims, bias,
+                                           &g->out, output);
+    break;
+  }
+  expect_status(ARM_CMSIS_NN_SUCCESS, status);
+}
+
+static void test_depthwise(depthwise function) {
+  static const char *const names[] = { "arm_depthwise_conv_s8", "arm_depthwise_conv_s8_opt",
+                                       "arm_depthwise_conv_3x3_s8", "arm_depthwise_conv_wrapper_s8" };
+  what = names[function];
+  layer_geometry g = random_geometry();
+  int32_t multiplier = 1;
+  if ((function == DEPTHWISE || function == DEPTHWISE_WRAPPER) && one_in(2)) {
+    multiplier = between(1, 9);
+    g.in.c = between(1, 6);
+  }
+  if (function == DEPTHWISE_3X3 || one_in(2)) {
+    g.taps.h = g.taps.w = 3;
+  }
+  if (function == DEPTHWISE_3X3) {
+    g.dilation = (cmsis_nn_tile){ 1, 1 };
+    g.padding.w = between(0, 1);
+  }
+  g.out.c = g.in.c * multiplier;
+  g.taps.n = 1;
+  g.taps.c = g.out.c;
+  const cmsis_nn_dw_conv_params params = { .input_offset = between(-127, 128), .output_offset = between(-128, 127),
+                                           .ch_mult = multiplier, .stride = g.stride, .padding = g.padding,
+                                           .dilation = g.dilation, .activation = random_activation() };
+  int32_t *bias;
+  const cmsis_nn_per_channel_quant_params quant = random_quant(g.out.c, &bias);
+  const int8_t *const filter = values(size_of(&g.taps));
+  const int8_t *const input = values(size_of(&g.in));
+  int8_t *const expected = allocate(size_of(&g.out));
+  int8_t *const actual = values(size_of(&g.out));
+
+  const dmo_conv2d_params reference = {
+    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
+    .input_offset = params.input_offset,
+    .output_offset = params.output_offset,
+    .activation_min = params.activation.min,
+    .activation_max = params.activation.max,
+  };
+  const dmo_quant_per_channel reference_quant = { quant.multiplier, quant.shift };
+  const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
+  dmo_depthwise_conv2d_s8(&reference, &reference_quant, &in, input, &taps, filter, bias, &out, expected);
+  run_depthwise(function, &g, &params, &quant, input, filter, bias, actual);
+  compare("wrong at", expected, actual, size_of(&g.out));
+
+  // The reference kernel's displacement: an input channel's last output lies C * (M - 1) behind where it is.
+  const int32_t s = displacement(&g, 1, g.out.c - g.in.c);
+  int8_t *const memory = overlap(input, size_of(&g.in), size_of(&g.out), s);
+  run_depthwise(function, &g, &params, &quant, memory + s, filter, bias, memory);
+  compare("wrong when overlapped at", expected, memory, size_of(&g.out));
+  end_case();
+}
+
+static void test_fully_connected(void) {
+  what = "arm_fully_connected_s8";
+  const int32_t batches = between(1, 3), inputs = between(1, 40), outputs = between(1, 20);
+  const cmsis_nn_fc_params params = { .input_offset = between(-127, 128),
+                                      .filter_offset = one_in(2) ? 0 : between(-127, 128),
+                                      .output_offset = between(-128, 127), .activation = random_activation() };
+  const cmsis_nn_per_tensor_quant_params quant = { one_in(20) ? 0 : between(1 << 30, INT32_MAX), between(-14, 1) };
+  const cmsis_nn_dims in = { batches, 1, 1, inputs }, taps = { inputs, 1, 1, outputs }, out = { batches, 1, 1, outputs };
+  const cmsis_nn_dims bias_dims = { 1, 1, 1, outputs };
+  const int32_t *const bias = one_in(5) ? NULL : numbers(outputs, -50000, 50000);
+  const int8_t *const filter = values(inputs * outputs);
+  const int8_t *const input = values(batches * inputs);
+  int8_t *const expected = allocate(batches * outputs);
+  int8_t *const actual = values(batches * outputs);
+  const dmo_fully_connected_params reference = { params.input_offset, params.filter_offset, params.output_offset,
+                                                 params.activation.min, params.activation.max };
+  const dmo_quant_per_tensor reference_quant = { quant.multiplier, quant.shift };
+  dmo_fully_connected_s8(&reference, &reference_quant, batches, inputs, outputs, input, filter, bias, expected);
+  const cmsis_nn_context ctx = scratch(arm_fully_connected_s8_get_buffer_size(&taps));
+  expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s8(&ctx, &params, &quant, &in, input, &taps, filter,
+                                                             &bias_dims, bias, &out, actual));
+  compare("wrong at", expected, actual, batches * outputs);
+
+  const int32_t ahead = (batches - 1) * max_of(0, outputs - inputs);
+  const int32_t s = !CHANNELS_OUTSIDE ? ahead + floor4(outputs - 1)
+                    : outputs > 4     ? (batches - 1) * outputs + floor4(outputs - 1)
+                                      : ahead;
+  int8_t *const memory = overlap(input, batches * inputs, batches * outputs, s);
+  expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s8(&ctx, &params, &quant, &in, memory + s, &taps, filter,
+                                                             &bias_dims, bias, &out, memory));
+  compare("wrong when overlapped at", expected, memory, batches * outputs);
+  end_case();
+}
+
+static void test_pool(bool maximum) {
+  what = maximum ? "arm_max_pool_s8" : "arm_avgpool_s8";
+  layer_geometry g = random_geometry();
+  g.dilation = (cmsis_nn_tile){ 1, 1 };
+  if (one_in(10)) {
+    g.in.h = g.in.w = 20;
+    g.in.c = between(1, 9);
+    g.taps.h = g.taps.w = between(15, 20);
+  }
+  // No window lies wholly outside.
+  g.padding = (cmsis_nn_tile){ between(0, g.taps.w - 1), between(0, g.taps.h - 1) };
+  g.out.h = between(1, (g.in.h + g.padding.h - 1) / g.stride.h + 1);
+  g.out.w = between(1, (g.in.w + g.padding.w - 1) / g.stride.w + 1);
+  g.out.c = g.in.c;
+  const cmsis_nn_pool_params params = { g.stride, g.padding, random_activation() };
+  const dmo_pool_params reference = { { g.taps.h, g.taps.w, g.stride.h, g.stride.w, g.padding.h, g.padding.w },
+                                      params.activation.min, params.activation.max };
+  const int8_t *const input = values(size_of(&g.in));
+  int8_t *const expected = allocate(size_of(&g.out));
+  int8_t *const actual = values(size_of(&g.out));
+  const int32_t s = displacement(&g, 1, 0);
+  int8_t *const memory = overlap(input, size_of(&g.in), size_of(&g.out), s);
+  const dmo_shape in = shape_of(&g.in), out = shape_of(&g.out);
+  const cmsis_nn_context ctx = scratch(maximum ? 0 : arm_avgpool_s8_get_buffer_size(g.out.w, g.in.c));
+  arm_cmsis_nn_status (*const pool)(const cmsis_nn_context *, const cmsis_nn_pool_params *, const cmsis_nn_dims *,
+                                    const int8_t *, const cmsis_nn_dims *, const cmsis_nn_dims *, int8_t *) =
+      maximum ? arm_max_pool_s8 : arm_avgpool_s8;
+  (maximum ? dmo_max_pool_s8 : dmo_avg_pool_s8)(&reference, &in, input, &out, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS, pool(&ctx, &params, &g.in, input, &g.taps, &g.out, actual));
+  compare("wrong at", expected, actual, size_of(&g.out));
+  expect_status(ARM_CMSIS_NN_SUCCESS, pool(&ctx, &params, &g.in, memory + s, &g.taps, &g.out, memory));
+  compare("wrong when overlapped at", expected, memory, size_of(&g.out));
+  end_case();
+}
+
+static void test_softmax(void) {
+  what = "arm_softmax_s8";
+  const int32_t rows = between(1, 3), depth = between(1, 30);
+  const int32_t multiplier = between(1 << 30, INT32_MAX), shift = between(18, 26);
+  const int32_t diff_min = -(int32_t)((INT64_C(31) << 26) >> shift);
+  const dmo_softmax_params params = { { multiplier, shift }, diff_min };
+  const int8_t *const input = values(rows * depth);
+  int8_t *const expected = allocate(rows * depth);
+  int8_t *const memory = overlap(input, rows * depth, rows * depth, 0);
+  dmo_softmax_s8(&params, rows, depth, input, expected);
+  arm_softmax_s8(memory, rows, depth, multiplier, shift, diff_min, memory);
+  compare("wrong in place at", expected, memory, rows * depth);
+  end_case();
+}
+
+static void test_add(void) {
+  what = "arm_elementwise_add_s8";
+  const int32_t count = between(1, 40);
+  const cmsis_nn_activation activation = random_activation();
+  const dmo_add_params params = {
+    .input1_offset = between(-127, 128), .input2_offset = between(-127, 128), .output_offset = between(-128, 127),
+    .input1 = { between(1 << 30, INT32_MAX), between(-6, 0) }, .input2 = { between(1 << 30, INT32_MAX), between(-6, 0) },
+    .output = { between(1 << 30, INT32_MAX), between(-21, -16) },
+    .activation_min = activation.min, .activation_max = activation.max,
+  };
+  const int8_t *const input1 = values(count), *const input2 = values(count);
+  int8_t *const expected = allocate(count), *const actual = values(count);
+  dmo_add_s8(&params, count, input1, input2, expected);
+  int8_t *const memory = overlap(one_in(2) ? input1 : input2, count, count, 0);
+  for (int32_t in_place = 0; in_place < 2; ++in_place) {
+    const bool first = memcmp(memory, input1, (size_t)count) == 0;
+    const int8_t *const in1 = in_place && first ? memory : input1;
+    const int8_t *const in2 = in_place && !first ? memory : input2;
+    int8_t *const out = in_place ? memory : actual;
+    expect_status(ARM_CMSIS_NN_SUCCESS,
+                  arm_elementwise_add_s8(in1, in2, params.input1_offset, params.input1.multiplier, params.input1.shift,
+                                         params.input2_offset, params.input2.multiplier, params.input2.shift,
+                                         DMO_ADD_LEFT_SHIFT, out, params.output_offset, params.output.multiplier,
+                                         params.output.shift, activation.min, activation.max, count));
+    compare(in_place ? "wrong in place at" : "wrong at", expected, out, count);
+  }
+  end_case();
+}
+
+static void test_mul(void) {
+  what = "arm_elementwise_mul_s8";
+  const int32_t count = between(1, 40);
+  const cmsis_nn_activation activation = random_activation();
+  const dmo_mul_params params = {
+    .input1_offset = between(-127, 128), .input2_offset = between(-127, 128), .output_offset = between(-128, 127),
+    .output = { between(1 << 30, INT32_MAX), between(-12, 1) },
+    .activation_min = activation.min, .activation_max = activation.max,
+  };
+  const int8_t *const input2 = values(count);
+  int8_t *const memory = values(count);
+  int8_t *const expected = allocate(count);
+  dmo_mul_s8(&params, count, memory, input2, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                arm_elementwise_mul_s8(memory, input2, params.input1_offset, params.input2_offset, memory,
+                                       params.output_offset, params.output.multiplier, params.output.shift,
+                                       activation.min, activation.max, count));
+  compare("wrong in place at", expected, memory, count);
+  end_case();
+}
+
+static void test_relu(bool six) {
+  what = six ? "arm_relu6_s8" : "arm_relu_q7";
+  const int32_t count = between(0, 40);
+  int8_t *const data = values(count);
+  int8_t *const expected = allocate(count);
+  for (int32_t i = 0; i < count; ++i) {
+    expected[i] = (int8_t)dmo_clamp(data[i], 0, six ? 6 : 127);
+  }
+  (six ? arm_relu6_s8 : arm_relu_q7)(data, (uint16_t)count);
+  compare("wrong at", expected, data, count);
+  end_case();
+}
+
+// Of this layout the reference kernel's axes are w, z, y and x.
+static void test_concatenation(dmo_axis axis) {
+  what = "arm_concatenation_s8";
+  dmo_shape shapes[2] = { { between(1, 3), between(1, 4), between(1, 4), between(1, 5) } };
+  int32_t *const extents[2][4] = { { &shapes[0].n, &shapes[0].h, &shapes[0].w, &shapes[0].c },
+                                   { &shapes[1].n, &shapes[1].h, &shapes[1].w, &shapes[1].c } };
+  shapes[1] = shapes[0];
+  *extents[1][axis] = between(1, 5);
+  const int32_t total = dmo_shape_size(&shapes[0]) + dmo_shape_size(&shapes[1]);
+  const int8_t *const inputs[2] = { values(dmo_shape_size(&shapes[0])), values(dmo_shape_size(&shapes[1])) };
+  int8_t *const expected = allocate(total);
+  int8_t *const actual = values(total);
+  dmo_concat_s8(axis, 2, shapes, inputs, expected);
+  const uint16_t along = (uint16_t)(*extents[0][axis] + *extents[1][axis]);
+  uint32_t offset = 0;
+  for (int32_t i = 0; i < 2; ++i) {
+    const uint16_t x = (uint16_t)shapes[i].c, y = (uint16_t)shapes[i].w, z = (uint16_t)shapes[i].h;
+    const uint16_t w = (uint16_t)shapes[i].n;
+    switch (axis) {
+    case DMO_AXIS_N:
+      arm_concatenation_s8_w(inputs[i], x, y, z, w, actual, offset);
+      break;
+    case DMO_AXIS_H:
+      arm_concatenation_s8_z(inputs[i], x, y, z, w, actual, along, offset);
+      break;
+    case DMO_AXIS_W:
+      arm_concatenation_s8_y(inputs[i], x, y, z, w, actual, along, offset);
+      break;
+    default:
+      arm_concatenation_s8_x(inputs[i], x, y, z, w, actual, along, offset);
+      break;
+    }
+    offset += (uint32_t)*extents[i][axis];
+  }
+  compare("wrong at", expected, actual, total);
+  end_case();
+}
+
+static void test_pad(void) {
+  what = "arm_pad_s8";
+  const cmsis_nn_dims in = { between(1, 2), between(1, 4), between(1, 4), between(1, 5) };
+  const bool channels = one_in(2);
+  const cmsis_nn_dims pre = { between(0, 1), between(0, 2), between(0, 2), channels ? between(0, 2) : 0 };
+  const cmsis_nn_dims post = { between(0, 1), between(0, 2), between(0, 2), channels ? between(0, 2) : 0 };
+  const dmo_shape in_shape = shape_of(&in);
+  const dmo_shape out = { pre.n + in.n + post.n, pre.h + in.h + post.h, pre.w + in.w + post.w, pre.c + in.c + post.c };
+  const dmo_padding before = { pre.n, pre.h, pre.w, pre.c };
+  const int8_t *const input = values(size_of(&in));
+  int8_t *const expected = allocate(dmo_shape_size(&out));
+  int8_t *const actual = values(dmo_shape_size(&out));
+  dmo_pad_s8(&before, -7, &in_shape, input, &out, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS, arm_pad_s8(input, actual, -7, &in, &pre, &post));
+  compare("wrong at", expected, actual, dmo_shape_size(&out));
+  end_case();
+}
+
+static void test_reshape(void) {
+  what = "arm_reshape_s8";
+  const int32_t count = between(1, 60);
+  int8_t *const input = values(count);
+  int8_t *const actual = values(count);
+  arm_reshape_s8(input, actual, (uint32_t)count);
+  compare("wrong at", input, actual, count);
+  arm_reshape_s8(actual, actual, (uint32_t)count);
+  compare("wrong in place at", input, actual, count);
+  end_case();
+}
+
+static void test_transpose(void) {
+  what = "arm_transpose_s8";
+  const int32_t axes = between(1, 4);
+  int32_t extents[4] = { 1, 1, 1, 1 }, out_extents[4] = { 1, 1, 1, 1 };
+  uint32_t permutation[4] = { 0, 1, 2, 3 };
+  for (int32_t i = 0; i < axes; ++i) {
+    extents[i] = between(1, 5);
+    const int32_t other = between(0, i);
+    const uint32_t swapped = permutation[i];
+    permutation[i] = permutation[other];
+    permutation[other] = swapped;
+  }
+  int32_t count = 1;
+  for (int32_t i = 0; i < axes; ++i) {
+    out_extents[i] = extents[permutation[i]];
+    count *= extents[i];
+  }
+  const cmsis_nn_dims in = { extents[0], extents[1], extents[2], extents[3] };
+  const cmsis_nn_dims out = { out_extents[0], out_extents[1], out_extents[2], out_extents[3] };
+  const cmsis_nn_transpose_params params = { axes, permutation };
+  const int8_t *const input = values(count);
+  int8_t *const expected = allocate(count);
+  int8_t *const actual = values(count);
+  // Each input element's place in the output, from its coordinates.
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t at[4] = { 0, 0, 0, 0 }, rest = i, place = 0;
+    for (int32_t axis = axes - 1; axis >= 0; --axis) {
+      at[axis] = rest % extents[axis];
+      rest /= extents[axis];
+    }
+    for (int32_t axis = 0; axis < axes; ++axis) {
+      place = place * out_extents[axis] + at[permutation[axis]];
+    }
+    expected[place] = input[i];
+  }
+  expect_status(ARM_CMSIS_NN_SUCCESS, arm_transpose_s8(input, actual, &in, &out, &params));
+  compare("wrong at", expected, actual, count);
+  permutation[0] = 4;
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_transpose_s8(input, actual, &in, &out, &params));
+  end_case();
+}
+
+static void test_svdf(void) {
+  what = "arm_svdf_s8";
+  const int32_t batches = between(1, 2), inputs = between(1, 12), rank = between(1, 3), units = between(1, 5);
+  const int32_t memory = between(1, 9), filters = rank * units;
+  const cmsis_nn_svdf_params params = { rank, between(-127, 128), between(-128, 127), random_activation(),
+                                        random_activation() };
+  const cmsis_nn_per_tensor_quant_params in_quant = { between(1 << 30, INT32_MAX), between(-12, 0) };
+  const cmsis_nn_per_tensor_quant_params out_quant = { between(1 << 30, INT32_MAX), between(-12, 0) };
+  const cmsis_nn_dims in = { batches, inputs, 1, 1 }, state_dims = { batches, filters * memory, 1, 1 };
+  const cmsis_nn_dims feature_dims = { filters, inputs, 1, 1 }, time_dims = { filters, memory, 1, 1 };
+  const cmsis_nn_dims bias_dims = { units, 1, 1, 1 }, out = { batches, units, 1, 1 };
+  const int8_t *const input = values(batches * inputs);
+  const int8_t *const feature = values(filters * inputs), *const time = values(filters * memory);
+  const int32_t *const bias = one_in(4) ? NULL : numbers(units, -5000, 5000);
+  int8_t *const state = values(batches * filters * memory);
+  int8_t *const expected_state = overlap(state, batches * filters * memory, 0, 0);
+  int8_t *const expected = allocate(batches * units);
+  const cmsis_nn_context none = { NULL, 0 };
+
+  for (int32_t b = 0; b < batches; ++b) {
+    for (int32_t u = 0; u < units; ++u) {
+      int32_t sum = bias == NULL ? 0 : bias[u];
+      for (int32_t f = u * rank; f < (u + 1) * rank; ++f) {
+        int8_t *const steps = &expected_state[(b * filters + f) * memory];
+        int32_t dot = 0;
+        for (int32_t i = 0; i < inputs; ++i) {
+          dot += (input[b * inputs + i] + params.input_offset) * feature[f * inputs + i];
+        }
+        memmove(steps, steps + 1, (size_t)(memory - 1));
+        steps[memory - 1] = (int8_t)dmo_clamp(dmo_requantize(dot, in_quant.multiplier, in_quant.shift),
+                                              params.input_activation.min, params.input_activation.max);
+        for (int32_t m = 0; m < memory; ++m) {
+          sum += steps[m] * time[f * memory + m];
+        }
+      }
+      expected[b * units + u] =
+          (int8_t)dmo_clamp(dmo_requantize(sum, out_quant.multiplier, out_quant.shift) + params.output_offset,
+                            params.output_activation.min, params.output_activation.max);
+    }
+  }
+  int8_t *const shared = overlap(input, batches * inputs, batches * units, 0);
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                arm_svdf_s8(&none, &none, &none, &params, &in_quant, &out_quant, &in, shared, &state_dims, state,
+                            &feature_dims, feature, &time_dims, time, &bias_dims, bias, &out, shared));
+  compare("wrong in place at", expected, shared, batches * units);
+  compare("wrong state at", expected_state, state, batches * filters * memory);
+  end_case();
+}
+
+// Arguments that are no case of a function.
+static void test_errors(void) {
+  what = "arguments";
+  uint32_t memory[64];
+  const cmsis_nn_context ctx = { memory, sizeof memory }, none = { NULL, 0 };
+  cmsis_nn_conv_params params = { .stride = { 1, 1 }, .dilation = { 1, 1 }, .activation = { -128, 127 } };
+  int32_t multiplier[2] = { 1 << 30, 1 << 30 }, shift[2] = { -1, -1 };
+  const cmsis_nn_per_channel_quant_params quant = { multiplier, shift };
+  const cmsis_nn_dims in = { 1, 2, 2, 2 }, taps = { 2, 1, 1, 2 }, two = { 1, 2, 2, 1 };
+  int8_t input[8] = { 0 }, filter[4] = { 0 }, output[8];
+  expect_status(ARM_CMSIS_NN_NO_IMPL_ERROR,
+                arm_convolve_s8(&ctx, &params, &quant, &in, input, &taps, filter, &in, NULL, &two, &in, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR,
+                arm_convolve_s8(&none, &params, &quant, &in, input, &taps, filter, &in, NULL, NULL, &in, output));
+  params.padding.w = 1;
+  expect_status(ARM_CMSIS_NN_ARG_ERROR,
+                arm_convolve_1x1_s8_fast(&ctx, &params, &quant, &in, input, &taps, filter, &in, NULL, &in, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR,
+                arm_convolve_1x1_s8(&ctx, &params, &quant, &in, input, &taps, filter, &in, NULL, &in, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR,
+                arm_convolve_1_x_n_s8(&ctx, &params, &quant, &in, input, &taps, filter, &in, NULL, &in, output));
+}
+
+int main(void) {
+  for (case_number = 0; case_number < CASES; ++case_number) {
+    for (int32_t function = CONVOLVE; function <= ONE_ROW; ++function) {
+      test_convolution((convolution)function);
+    }
+    for (int32_t function = DEPTHWISE; function <= DEPTHWISE_WRAPPER; ++function) {
+      test_depthwise((depthwise)function);
+    }
+    test_fully_connected();
+    test_pool(true);
+    test_pool(false);
+    test_softmax();
+    test_add();
+    test_mul();
+    test_relu(false);
+    test_relu(true);
+    for (int32_t axis = DMO_AXIS_N; axis <= DMO_AXIS_C; ++axis) {
+      test_concatenation((dmo_axis)axis);
+    }
+    test_pad();
+    test_reshape();
+    test_transpose();
+    test_svdf();
+  }
+  test_errors();
+  if (failures == 0) {
+    semihost_print("all cases passed\n");
+  }
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "check.h"
+#include "direct_operators.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CASES = 3000, MAX_PARTS = 4 };
+
+static int32_t random_bytes(void) {
+  return 1 << random_between(0, 3);
+}
+
+static int32_t *extent(dmo_shape *shape, int32_t axis) {
+  int32_t *extents[] = { &shape->n, &shape->h, &shape->w, &shape->c };
+  return extents[axis];
+}
+
+static bool equal(const int8_t *a, int64_t a_index, const int8_t *b, int64_t b_index, int32_t bytes) {
+  return memcmp(&a[a_index * bytes], &b[b_index * bytes], (size_t)bytes) == 0;
+}
+
+// Concatenates random parts, and splits the result into them again.
+static void concat_and_split(void) {
+  const int32_t axis = random_between(0, 3), parts = random_between(1, MAX_PARTS), bytes = random_bytes();
+  dmo_shape whole = random_shape(3, 4, 4, 5), shapes[MAX_PARTS];
+  int8_t *inputs[MAX_PARTS], *outputs[MAX_PARTS];
+  const void *concatenated[MAX_PARTS];
+  void *separated[MAX_PARTS];
+  *extent(&whole, axis) = 0;
+  for (int32_t p = 0; p < parts; ++p) {
+    shapes[p] = whole;
+    *extent(&shapes[p], axis) = random_between(1, 4);
+    concatenated[p] = inputs[p] = random_s8(dmo_shape_size(&shapes[p]) * bytes);
+    separated[p] = outputs[p] = random_s8(dmo_shape_size(&shapes[p]) * bytes);
+  }
+  for (int32_t p = 0; p < parts; ++p) {
+    *extent(&whole, axis) += *extent(&shapes[p], axis);
+  }
+  int8_t *output = random_s8(dmo_shape_size(&whole) * bytes);
+
+  dmo_concat(axis, bytes, parts, shapes, concatenated, output);
+  dmo_split(axis, bytes, parts, shapes, output, separated);
+  int32_t i = 0;
+  while (i < dmo_shape_size(&whole)) {
+    int32_t part;
+    const int64_t source = direct_concat_source((dmo_axis)axis, shapes, &whole, i, &part);
+    if (!equal(output, i, inputs[part], source, bytes) || !equal(output, i, outputs[part], source, bytes)) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == dmo_shape_size(&whole), "concat or split", i);
+  for (int32_t p = 0; p < parts; ++p) {
+    free(inputs[p]), free(outputs[p]);
+  }
+  free(output);
+}
+
+static void pad(void) {
+  const int32_t bytes = random_bytes();
+  const dmo_shape in = random_shape(2, 4, 4, 4);
+  const dmo_padding before = { random_between(0, 1), random_between(0, 3), random_between(0, 3), random_between(0, 2) };
+  const dmo_shape out = {
+    in.n + before.n + random_between(0, 1),
+    in.h + before.h + random_between(0, 3),
+    in.w + before.w + random_between(0, 3),
+    in.c + before.c + random_between(0, 2),
+  };
+  int8_t *input = random_s8(dmo_shape_size(&in) * bytes), *output = random_s8(dmo_shape_size(&out) * bytes);
+  int8_t *value = random_s8(bytes);
+
+  dmo_pad(&before, value, bytes, &in, input, &out, output);
+  int32_t i = 0;
+  while (i < dmo_shape_size(&out)) {
+    const int64_t source = direct_pad_source(&before, &in, &out, i);
+    if (source < 0 ? !equal(output, i, value, 0, bytes) : !equal(output, i, input, source, bytes)) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == dmo_shape_size(&out), "pad", i);
+  free(input), free(output), free(value);
+}
+
+static void transpose(void) {
+  const int32_t bytes = random_bytes();
+  dmo_shape in = random_shape(4, 4, 4, 4), out;
+  dmo_transpose_params params = { { 0, 1, 2, 3 } };
+  for (int32_t axis = 3; axis > 0; --axis) {
+    const int32_t other = random_between(0, axis), kept = params.axes[axis];
+    params.axes[axis] = params.axes[other];
+    params.axes[other] = kept;
+  }
+  for (int32_t axis = 0; axis < 4; ++axis) {
+    *extent(&out, axis) = *extent(&in, params.axes[axis]);
+  }
+  int8_t *input = random_s8(dmo_shape_size(&in) * bytes), *output = random_s8(dmo_shape_size(&out) * bytes);
+
+  dmo_transpose(&params, bytes, &in, input, &out, output);
+  int32_t i = 0;
+  while (i < dmo_shape_size(&out) &&
+         equal(output, i, input, direct_transpose_source(&params, &in, &out, i), bytes)) {
+    ++i;
+  }
+  CHECK(i == dmo_shape_size(&out), "transpose", i);
+  free(input), free(output);
+}
+
+static void slices(void) {
+  const int32_t bytes = random_bytes();
+  dmo_shape in = random_shape(3, 6, 6, 5), sliced_shape, strided_shape;
+  dmo_slice_params slice;
+  dmo_strided_slice_params unit, strided;
+  for (int32_t axis = 0; axis < 4; ++axis) {
+    const int32_t last = *extent(&in, axis) - 1;
+    unit.begin[axis] = slice.begin[axis] = random_between(0, last);
+    unit.stride[axis] = 1;
+    *extent(&sliced_shape, axis) = random_between(1, last - slice.begin[axis] + 1);
+    const int32_t begin = random_between(0, last);
+    const int32_t stride = random_between(1, 3) * (random_between(0, 1) == 0 ? -1 : 1);
+    strided.begin[axis] = begin;
+    strided.stride[axis] = stride;
+    *extent(&strided_shape, axis) = random_between(1, (stride < 0 ? begin / -stride : (last - begin) / stride) + 1);
+  }
+  int8_t *input = random_s8(dmo_shape_size(&in) * bytes);
+  int8_t *sliced_output = random_s8(dmo_shape_size(&sliced_shape) * bytes);
+  int8_t *strided_output = random_s8(dmo_shape_size(&strided_shape) * bytes);
+
+  dmo_slice(&slice, bytes, &in, input, &sliced_shape, sliced_output);
+  dmo_strided_slice(&strided, bytes, &in, input, &strided_shape, strided_output);
+  int32_t i = 0;
+  while (i < dmo_shape_size(&sliced_shape) &&
+         equal(sliced_output, i, input, direct_strided_slice_source(&unit, &in, &sliced_shape, i), bytes)) {
+    ++i;
+  }
+  CHECK(i == dmo_shape_size(&sliced_shape), "slice", i);
+  i = 0;
+  while (i < dmo_shape_size(&strided_shape) &&
+         equal(strided_output, i, input, direct_strided_slice_source(&strided, &in, &strided_shape, i), bytes)) {
+    ++i;
+  }
+  CHECK(i == dmo_shape_size(&strided_shape), "strided_slice", i);
+  free(input), free(sliced_output), free(strided_output);
+}
+
+static void reshape(void) {
+  const int32_t bytes = random_bytes(), count = random_between(1, 100);
+  int8_t *input = random_s8(count * bytes), *output = random_s8(count * bytes);
+
+  dmo_reshape(bytes, count, input, output);
+  dmo_reshape(bytes, count, input, input);
+  CHECK(memcmp(input, output, (size_t)(count * bytes)) == 0, "reshape", count);
+  free(input), free(output);
+}
+
+void test_move(void) {
+  for (int32_t n = 0; n < CASES; ++n) {
+    concat_and_split();
+    pad();
+    transpose();
+    slices();
+    reshape();
+  }
+}
