@@ -1,296 +1,224 @@
-//! The safe overlap O_s of an operator from its shape alone, for the loops of
+//! The safe overlap O_s of an operator's buffers from its shape alone, for the loops of
 //! TensorFlow Lite's reference kernels.
 //!
 //! A reference kernel stores output elements in ascending order, one per step, after
 //! the loads of that step. Let step `j` store element `w(j)` and load from
 //! `r(j)` upwards. The least displacement that is safe together with all larger ones is
-//! then `max(w(j) - r(j))` over the steps, floored at 0, in elements. Positions are
-//! sums over batch, row, column and channel, and so is the maximum:
+//! then `max(w(j) - r(j))` over the steps, floored at 0. Positions are sums over batch,
+//! row, column and channel, and so is the maximum: each axis has its own. This is exact,
+//! also where the published closed form ([`Operator::published`]) is not.
 //!
-//! ```text
-//! F = max over oy of  oy*O_w*O_d - t_h(oy)*I_w*I_d      t(o): first tap of output
-//! G = max over ox of  ox*O_d     - t_w(ox)*I_d          o inside the input
-//! C = max over channels
-//! S* = max(0, (B-1)*max(0, OB1 - IB1) + F + G + C)      OB1, IB1: elements per batch
-//! O_s = OB - S* * T, at most IB                         T: bytes per element
-//! ```
-//!
-//! This is exact, also where the published closed form is not (it can exceed the exact
-//! value for several batches, for strides above the kernel and for strides that
-//! differ). The same module holds each kernel's accesses one by one
-//! ([`Operator::accesses`]), from which [`Operator::traced_overlap`] finds O_s without any
-//! formula.
+//! Every file below holds one operator: what shapes it takes, its accesses one by one
+//! in program order ([`Operator::accesses`]), and the closed form that they are
+//! condensed to. [`Operator::traced_overlaps`] finds O_s from the accesses, without
+//! any formula. Derivations: `docs/formulas.md`.
 //!
 //! These numbers hold for those loops only. Other kernels of the same operator, such as
-//! those of CMSIS-NN, may allow far less: trace them.
+//! those of CMSIS-NN, may allow far less: trace them. A pair's O_s holds if the input
+//! dies here and the operator's other buffers lie apart from one another; scratch
+//! buffers and persistent state lie apart from everything.
 //!
 //! | operator | loops, the last one fastest | file |
 //! |---|---|---|
 //! | [`Conv2d`] | b, oy, ox, oc, then fy, fx, ic | `conv.rs` |
 //! | [`DepthwiseConv2d`] | b, oy, ox, ic, m, then fy, fx | `depthwise.rs` |
+//! | [`TransposeConv2d`] | b, iy, ix, ic, then fy, fx, oc | `transpose_conv.rs` |
 //! | [`Pool2d`] | b, oy, ox, c, then fy, fx | `pool.rs` |
 //! | [`FullyConnected`] | b, oc, then ic | `fully_connected.rs` |
+//! | [`BatchedMatmul`] | b, m, n, then k | `batched_matmul.rs` |
+//! | [`Matmul`] | zero, then k, i, j | `matmul.rs` |
 //! | [`Elementwise`] | i | `elementwise.rs` |
+//! | [`ElementwiseBinary`] | b, y, x, c | `elementwise_binary.rs` |
 //! | [`Softmax`] | row, then three times c | `softmax.rs` |
+//! | [`Concat`] | outer, input, then its run | `concat.rs` |
+//! | [`Split`] | outer, output, then its run | `split.rs` |
+//! | [`Pad`] | b, y, x, c of the output | `pad.rs` |
+//! | [`Reshape`] | i | `reshape.rs` |
+//! | [`Transpose`] | b, y, x, c of the output | `transpose.rs` |
+//! | [`StridedSlice`] | b, y, x, c of the output | `strided_slice.rs` |
+//! | [`ResizeNearest`] | b, y, x, c of the output | `resize_nearest.rs` |
+//! | [`ResizeBilinear`] | b, y, x, c of the output | `resize_bilinear.rs` |
+//! | [`SpatialMean`] | b, c, then h, w | `spatial_mean.rs` |
+//! | [`Reduce`] | start values, then b, y, x, c of the input | `reduce.rs` |
+//! | [`Svdf`] | b, filter, ic; then the output | `svdf.rs` |
+//! | [`Lstm`] | time, then gate, unit, ic; then its output | `lstm.rs` |
+//! | [`Opaque`] | not known | `opaque.rs` |
 //!
-//! To add an operator: one file, one variant of [`Operator`], one row above.
+//! To add an operator: one file, one variant of [`Operator`], one row above, one section
+//! of `docs/formulas.md`.
 
+mod batched_matmul;
+mod buffer;
+mod concat;
 mod conv;
 mod depthwise;
 mod elementwise;
+mod elementwise_binary;
+mod error;
 mod fully_connected;
+mod lead;
+mod lstm;
+mod matmul;
+mod opaque;
+mod pad;
+mod pair;
 mod pool;
+mod published;
+mod reduce;
+mod reshape;
+mod resize_bilinear;
+mod resize_nearest;
 mod softmax;
+mod spatial_mean;
+mod split;
+mod strided_slice;
+mod svdf;
+mod transpose;
+mod transpose_conv;
 mod window;
 
+pub use batched_matmul::BatchedMatmul;
+pub use buffer::{Buffer, Buffers, Shape};
+pub use concat::Concat;
 pub use conv::Conv2d;
 pub use depthwise::DepthwiseConv2d;
 pub use elementwise::Elementwise;
+pub use elementwise_binary::ElementwiseBinary;
+pub use error::ShapeError;
 pub use fully_connected::FullyConnected;
+pub use lstm::Lstm;
+pub use matmul::Matmul;
+pub use opaque::Opaque;
+pub use pad::Pad;
+pub use pair::{Method, Overlap};
 pub use pool::Pool2d;
+pub use reduce::{Reduce, Reduction};
+pub use reshape::Reshape;
+pub use resize_bilinear::{Interpolation, ResizeBilinear};
+pub use resize_nearest::ResizeNearest;
 pub use softmax::Softmax;
+pub use spatial_mean::SpatialMean;
+pub use split::Split;
+pub use strided_slice::StridedSlice;
+pub use svdf::Svdf;
+pub use transpose::Transpose;
+pub use transpose_conv::{Accumulation, TransposeConv2d};
 pub use window::{Window, tflite_padding_before};
 
-use crate::overlap::overlap_bytes;
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
-/// Batch, height, width, channels.
-pub type Shape = [u32; 4];
-
 /// An operator with all that decides its accesses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "operator")]
 #[expect(missing_docs, reason = "the types say all there is to say")]
 pub enum Operator {
     Conv2d(Conv2d),
     DepthwiseConv2d(DepthwiseConv2d),
+    TransposeConv2d(TransposeConv2d),
     Pool2d(Pool2d),
     FullyConnected(FullyConnected),
+    BatchedMatmul(BatchedMatmul),
+    Matmul(Matmul),
     Elementwise(Elementwise),
+    ElementwiseBinary(ElementwiseBinary),
     Softmax(Softmax),
+    Concat(Concat),
+    Split(Split),
+    Pad(Pad),
+    Reshape(Reshape),
+    Transpose(Transpose),
+    StridedSlice(StridedSlice),
+    ResizeNearest(ResizeNearest),
+    ResizeBilinear(ResizeBilinear),
+    SpatialMean(SpatialMean),
+    Reduce(Reduce),
+    Svdf(Svdf),
+    Lstm(Lstm),
+    Opaque(Opaque),
+}
+
+/// `$then` with the operator's own type as `$kernel`: one copy of the code per
+/// operator, so that its loops are compiled together with what visits them.
+macro_rules! with_kernel {
+    ($operator:expr, $kernel:ident => $then:expr) => {
+        match $operator {
+            Operator::Conv2d($kernel) => $then,
+            Operator::DepthwiseConv2d($kernel) => $then,
+            Operator::TransposeConv2d($kernel) => $then,
+            Operator::Pool2d($kernel) => $then,
+            Operator::FullyConnected($kernel) => $then,
+            Operator::BatchedMatmul($kernel) => $then,
+            Operator::Matmul($kernel) => $then,
+            Operator::Elementwise($kernel) => $then,
+            Operator::ElementwiseBinary($kernel) => $then,
+            Operator::Softmax($kernel) => $then,
+            Operator::Concat($kernel) => $then,
+            Operator::Split($kernel) => $then,
+            Operator::Pad($kernel) => $then,
+            Operator::Reshape($kernel) => $then,
+            Operator::Transpose($kernel) => $then,
+            Operator::StridedSlice($kernel) => $then,
+            Operator::ResizeNearest($kernel) => $then,
+            Operator::ResizeBilinear($kernel) => $then,
+            Operator::SpatialMean($kernel) => $then,
+            Operator::Reduce($kernel) => $then,
+            Operator::Svdf($kernel) => $then,
+            Operator::Lstm($kernel) => $then,
+            Operator::Opaque($kernel) => $then,
+        }
+    };
 }
 
 /// The loops of one operator. Only [`Operator`] calls it, and only `check` and
-/// `buffers` before `check` has passed.
+/// `buffers` before the buffers' sizes and `check` have passed.
 trait ReferenceKernel {
-    /// Whether the shape makes sense in itself; the buffers' sizes are checked apart.
+    /// Whether the shapes make sense together; the buffers' sizes have been checked.
     fn check(&self) -> Result<(), ShapeError>;
 
     /// The activations it loads and those it stores.
-    fn buffers(&self) -> (Buffer, Buffer);
+    fn buffers(&self) -> Buffers;
 
-    /// In bytes, the least displacement that is safe together with all larger ones, by
-    /// formula; none when the kernel never loads its input.
-    fn displacement_bytes(&self) -> Option<u32>;
+    /// In bytes, the least displacement of this input from this output that is safe
+    /// together with all larger ones, by formula; none when the kernel never loads the
+    /// input. Not floored at 0.
+    fn displacement_bytes(&self, input: usize, output: usize) -> Option<i64>;
 
-    /// Each load of the input and each store to the output, in program order:
-    /// load or store, and the position of the element.
-    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32));
-}
-
-/// One of the two buffers.
-#[derive(Debug, Clone, Copy)]
-struct Buffer {
-    name: &'static str,
-    shape: Shape,
-    element_bytes: u32,
-}
-
-impl Buffer {
-    fn pair(input: Shape, output: Shape, element_bytes: [u32; 2]) -> (Self, Self) {
-        let buffer = |name, shape, element_bytes| Self {
-            name,
-            shape,
-            element_bytes,
-        };
-        (
-            buffer("input", input, element_bytes[0]),
-            buffer("output", output, element_bytes[1]),
-        )
-    }
-
-    fn size_bytes(self) -> Result<u32, ShapeError> {
-        if self.shape.contains(&0) {
-            return Err(ShapeError::Zero { what: self.name });
-        }
-        if !matches!(self.element_bytes, 1 | 2 | 4 | 8) {
-            return Err(ShapeError::ElementSize {
-                buffer: self.name,
-                given: self.element_bytes,
-            });
-        }
-        self.shape
-            .iter()
-            .try_fold(self.element_bytes, |size, &extent| size.checked_mul(extent))
-            .ok_or(ShapeError::BufferTooLarge {
-                buffer: self.name,
-                shape: self.shape,
-                element_bytes: self.element_bytes,
-            })
-    }
-}
-
-/// Why a shape makes no sense.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages are the documentation")]
-pub enum ShapeError {
-    #[error("the {what} is 0 or has an extent of 0, expected at least 1")]
-    Zero { what: &'static str },
-    #[error("the {what} is {given}, limit {limit}")]
-    TooLarge {
-        what: &'static str,
-        given: u32,
-        limit: u32,
-    },
-    #[error("elements of the {buffer} have {given} bytes, expected 1, 2, 4 or 8")]
-    ElementSize { buffer: &'static str, given: u32 },
-    #[error(
-        "the {buffer} {shape:?} with {element_bytes} bytes per element does not fit \
-         in 32-bit addresses"
-    )]
-    BufferTooLarge {
-        buffer: &'static str,
-        shape: Shape,
-        element_bytes: u32,
-    },
-    #[error("the {what} is {given}, expected {expected} ({reason})")]
-    Mismatch {
-        what: &'static str,
-        given: u32,
-        expected: u32,
-        reason: &'static str,
-    },
-    #[error("the {what} is {given}, which {groups} groups do not divide")]
-    Groups {
-        what: &'static str,
-        given: u32,
-        groups: u32,
-    },
-}
-
-fn expect_equal(
-    what: &'static str,
-    given: u32,
-    expected: u32,
-    reason: &'static str,
-) -> Result<(), ShapeError> {
-    if given != expected {
-        return Err(ShapeError::Mismatch {
-            what,
-            given,
-            expected,
-            reason,
-        });
-    }
-    Ok(())
+    /// Each load of an input and each store to an output, in program order:
+    /// load or store, index of the input or output, position of the element. Loads of
+    /// outputs, scratch and weights are no part of it.
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F);
 }
 
 impl Operator {
-    fn kernel(&self) -> &dyn ReferenceKernel {
-        match self {
-            Self::Conv2d(kernel) => kernel,
-            Self::DepthwiseConv2d(kernel) => kernel,
-            Self::Pool2d(kernel) => kernel,
-            Self::FullyConnected(kernel) => kernel,
-            Self::Elementwise(kernel) => kernel,
-            Self::Softmax(kernel) => kernel,
+    /// The inputs and outputs, checked.
+    ///
+    /// # Errors
+    /// When the shape makes no sense.
+    pub fn buffers(&self) -> Result<Buffers, ShapeError> {
+        let buffers = with_kernel!(self, kernel => kernel.buffers());
+        for buffer in buffers.inputs.iter().chain(&buffers.outputs) {
+            buffer.check()?;
         }
+        with_kernel!(self, kernel => kernel.check())?;
+        Ok(buffers)
     }
 
-    /// Sizes of the input and the output in bytes.
+    /// Calls `visit` for each load of an input and each store to an output, in program
+    /// order, with the index of the input or output and the element's position in it.
     ///
     /// # Errors
     /// When the shape makes no sense.
-    pub fn buffer_bytes(&self) -> Result<(u32, u32), ShapeError> {
-        let kernel = self.kernel();
-        let (input, output) = kernel.buffers();
-        let sizes = (input.size_bytes()?, output.size_bytes()?);
-        kernel.check()?;
-        Ok(sizes)
-    }
-
-    /// O_s in bytes by formula; 0 when the kernel never loads its input, for then
-    /// something is wrong with the shape.
-    ///
-    /// ```
-    /// use dmo_analysis::operator::{DepthwiseConv2d, Operator, Window};
-    ///
-    /// // MobileNet v2, second depthwise convolution, float32.
-    /// let depthwise = Operator::DepthwiseConv2d(DepthwiseConv2d {
-    ///     input: [1, 112, 112, 96],
-    ///     output: [1, 56, 56, 96],
-    ///     window: Window { kernel: [3, 3], stride: [2, 2], ..Window::default() },
-    ///     multiplier: 1,
-    ///     element_bytes: 4,
-    /// });
-    /// assert_eq!(depthwise.safe_overlap(), Ok(1_204_224));
-    /// ```
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn safe_overlap(&self) -> Result<u32, ShapeError> {
-        self.overlap(self.displacement()?)
-    }
-
-    /// The least displacement `input_start - output_start` in bytes that is safe together
-    /// with all larger ones, by formula; none when the kernel never loads its input.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn displacement(&self) -> Result<Option<u32>, ShapeError> {
-        self.buffer_bytes()?;
-        Ok(self.kernel().displacement_bytes())
-    }
-
-    /// [`safe_overlap`](Self::safe_overlap) from the accesses one by one: slow, and
-    /// independent of every formula.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn traced_overlap(&self) -> Result<u32, ShapeError> {
-        self.overlap(self.traced_displacement()?)
-    }
-
-    /// [`displacement`](Self::displacement) from the accesses one by one.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn traced_displacement(&self) -> Result<Option<u32>, ShapeError> {
-        let (mut highest_end, mut displacement) = (0_u32, None);
-        self.accesses(|kind, offset, size_bytes| match kind {
-            AccessKind::Store => highest_end = highest_end.max(offset + size_bytes),
-            AccessKind::Load => {
-                // None is less than any number.
-                displacement = displacement.max(Some(highest_end.saturating_sub(offset)));
-            }
-        })?;
-        Ok(displacement)
-    }
-
-    fn overlap(&self, displacement: Option<u32>) -> Result<u32, ShapeError> {
-        let (input_bytes, output_bytes) = self.buffer_bytes()?;
-        Ok(displacement.map_or(0, |displacement| {
-            overlap_bytes(displacement, input_bytes, output_bytes)
-        }))
-    }
-
-    /// Calls `visit` for each load of the input and each store to the output, in
-    /// program order, with the offset in the buffer and the size, in bytes.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn accesses(&self, mut visit: impl FnMut(AccessKind, u32, u32)) -> Result<(), ShapeError> {
-        self.buffer_bytes()?;
-        let kernel = self.kernel();
-        let (input, output) = kernel.buffers();
-        kernel.accesses(&mut |kind, element| {
-            let element_bytes = match kind {
-                AccessKind::Load => input.element_bytes,
-                AccessKind::Store => output.element_bytes,
-            };
-            visit(kind, element * element_bytes, element_bytes);
-        });
+    pub fn accesses(&self, visit: impl FnMut(AccessKind, usize, u32)) -> Result<(), ShapeError> {
+        self.buffers()?;
+        with_kernel!(self, kernel => kernel.accesses(visit));
         Ok(())
+    }
+
+    /// By formula, none where the input is never loaded; the buffers are checked.
+    fn closed_displacement(&self, input: usize, output: usize) -> Option<u32> {
+        let bytes = with_kernel!(self, kernel => kernel.displacement_bytes(input, output))?;
+        // It is at most the output's size, which fits.
+        Some(u32::try_from(bytes.max(0)).unwrap_or(u32::MAX))
     }
 }

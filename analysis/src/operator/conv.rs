@@ -1,6 +1,6 @@
 //! 2-D convolution, grouped or not.
 
-use super::{Buffer, ReferenceKernel, Shape, ShapeError, Window};
+use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -51,11 +51,11 @@ impl ReferenceKernel for Conv2d {
         self.window.check(self.input, self.output)
     }
 
-    fn buffers(&self) -> (Buffer, Buffer) {
-        Buffer::pair(self.input, self.output, [self.element_bytes; 2])
+    fn buffers(&self) -> Buffers {
+        Buffers::pair(self.input, self.output, [self.element_bytes; 2])
     }
 
-    fn displacement_bytes(&self) -> Option<u32> {
+    fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
         let (inputs, outputs) = (
             i64::from(self.inputs_per_group()),
             i64::from(self.outputs_per_group()),
@@ -64,13 +64,14 @@ impl ReferenceKernel for Conv2d {
         let channels = outputs - 1 + (i64::from(self.groups) - 1) * (outputs - inputs).max(0);
         self.window
             .displacement(self.input, self.output, channels)
-            .map(|elements| elements * self.element_bytes)
+            .map(|elements| elements * i64::from(self.element_bytes))
     }
 
-    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F) {
+        let (inputs, outputs) = (self.inputs_per_group(), self.outputs_per_group());
         let inputs_of = |oc| {
-            let first = oc / self.outputs_per_group() * self.inputs_per_group();
-            first..first + self.inputs_per_group()
+            let first = oc / outputs * inputs;
+            first..first + inputs
         };
         self.window
             .accesses(self.input, self.output, inputs_of, visit);

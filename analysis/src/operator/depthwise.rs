@@ -1,6 +1,7 @@
 //! Depthwise 2-D convolution.
 
-use super::{Buffer, ReferenceKernel, Shape, ShapeError, Window, expect_equal};
+use super::error::{expect_equal, extent_of};
+use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -28,27 +29,27 @@ impl ReferenceKernel for DepthwiseConv2d {
             });
         }
         expect_equal(
-            "output's depth",
+            || extent_of("output", 3),
             self.output[3],
-            self.input[3].saturating_mul(self.multiplier),
+            u64::from(self.input[3]) * u64::from(self.multiplier),
             "depth of the input times the multiplier",
         )?;
         self.window.check(self.input, self.output)
     }
 
-    fn buffers(&self) -> (Buffer, Buffer) {
-        Buffer::pair(self.input, self.output, [self.element_bytes; 2])
+    fn buffers(&self) -> Buffers {
+        Buffers::pair(self.input, self.output, [self.element_bytes; 2])
     }
 
-    fn displacement_bytes(&self) -> Option<u32> {
+    fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
         // The last output channel leads the last input channel.
         let channels = i64::from(self.output[3]) - i64::from(self.input[3]);
         self.window
             .displacement(self.input, self.output, channels)
-            .map(|elements| elements * self.element_bytes)
+            .map(|elements| elements * i64::from(self.element_bytes))
     }
 
-    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F) {
         let inputs_of = |oc| std::iter::once(oc / self.multiplier);
         self.window
             .accesses(self.input, self.output, inputs_of, visit);

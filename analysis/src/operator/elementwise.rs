@@ -1,11 +1,12 @@
-//! Element-wise operators.
+//! Element-wise operators of one input.
 
-use super::{Buffer, ReferenceKernel, ShapeError};
+use super::lead::longest;
+use super::{Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
-/// Element-wise operator: activation functions, quantisation, and addition and the
-/// like as seen from an operand of the output's shape.
+/// Element-wise operator of one input: activation functions, conversions between types
+/// (quantize, dequantize, requantize, cast).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Elementwise {
     /// Number of elements.
@@ -21,26 +22,24 @@ impl ReferenceKernel for Elementwise {
         Ok(())
     }
 
-    fn buffers(&self) -> (Buffer, Buffer) {
-        Buffer::pair(
+    fn buffers(&self) -> Buffers {
+        Buffers::pair(
             [1, 1, 1, self.elements],
             [1, 1, 1, self.elements],
             [self.input_element_bytes, self.output_element_bytes],
         )
     }
 
-    fn displacement_bytes(&self) -> Option<u32> {
+    fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
         // Wider elements run ahead of narrower ones.
-        let lead = self
-            .output_element_bytes
-            .saturating_sub(self.input_element_bytes);
-        Some(lead * (self.elements - 1))
+        let slope = i64::from(self.output_element_bytes) - i64::from(self.input_element_bytes);
+        Some(longest(self.elements, slope))
     }
 
-    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, mut visit: F) {
         for element in 0..self.elements {
-            visit(AccessKind::Load, element);
-            visit(AccessKind::Store, element);
+            visit(AccessKind::Load, 0, element);
+            visit(AccessKind::Store, 0, element);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Fully connected layer.
 
-use super::{Buffer, ReferenceKernel, ShapeError};
+use super::lead::longest;
+use super::{Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -22,28 +23,28 @@ impl ReferenceKernel for FullyConnected {
         Ok(())
     }
 
-    fn buffers(&self) -> (Buffer, Buffer) {
-        Buffer::pair(
+    fn buffers(&self) -> Buffers {
+        Buffers::pair(
             [self.batches, 1, 1, self.input_depth],
             [self.batches, 1, 1, self.output_depth],
             [self.element_bytes; 2],
         )
     }
 
-    fn displacement_bytes(&self) -> Option<u32> {
+    fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
+        let (inputs, outputs) = (i64::from(self.input_depth), i64::from(self.output_depth));
         // The last output of a batch leads the batch's first input.
-        let batch_lead = self.output_depth.saturating_sub(self.input_depth);
-        let elements = (self.batches - 1) * batch_lead + self.output_depth - 1;
-        Some(elements * self.element_bytes)
+        let elements = longest(self.batches, outputs - inputs) + outputs - 1;
+        Some(elements * i64::from(self.element_bytes))
     }
 
-    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, mut visit: F) {
         for b in 0..self.batches {
             for oc in 0..self.output_depth {
                 for ic in 0..self.input_depth {
-                    visit(AccessKind::Load, b * self.input_depth + ic);
+                    visit(AccessKind::Load, 0, b * self.input_depth + ic);
                 }
-                visit(AccessKind::Store, b * self.output_depth + oc);
+                visit(AccessKind::Store, 0, b * self.output_depth + oc);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! 2-D pooling.
 
-use super::{Buffer, ReferenceKernel, Shape, ShapeError, Window, expect_equal};
+use super::error::expect_same_extents;
+use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -19,26 +20,21 @@ pub struct Pool2d {
 
 impl ReferenceKernel for Pool2d {
     fn check(&self) -> Result<(), ShapeError> {
-        expect_equal(
-            "output's depth",
-            self.output[3],
-            self.input[3],
-            "that of the input",
-        )?;
+        expect_same_extents(self.input, self.output, &[3])?;
         self.window.check(self.input, self.output)
     }
 
-    fn buffers(&self) -> (Buffer, Buffer) {
-        Buffer::pair(self.input, self.output, [self.element_bytes; 2])
+    fn buffers(&self) -> Buffers {
+        Buffers::pair(self.input, self.output, [self.element_bytes; 2])
     }
 
-    fn displacement_bytes(&self) -> Option<u32> {
+    fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
         self.window
             .displacement(self.input, self.output, 0)
-            .map(|elements| elements * self.element_bytes)
+            .map(|elements| elements * i64::from(self.element_bytes))
     }
 
-    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F) {
         self.window
             .accesses(self.input, self.output, std::iter::once, visit);
     }

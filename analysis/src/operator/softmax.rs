@@ -1,6 +1,7 @@
 //! Softmax.
 
-use super::{Buffer, ReferenceKernel, ShapeError};
+use super::lead::longest;
+use super::{Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -23,33 +24,31 @@ impl ReferenceKernel for Softmax {
         Ok(())
     }
 
-    fn buffers(&self) -> (Buffer, Buffer) {
-        Buffer::pair(
+    fn buffers(&self) -> Buffers {
+        Buffers::pair(
             [self.rows, 1, 1, self.depth],
             [self.rows, 1, 1, self.depth],
             [self.input_element_bytes, self.output_element_bytes],
         )
     }
 
-    fn displacement_bytes(&self) -> Option<u32> {
+    fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
         // Only the third pass matters: the other two load what it loads, no later.
-        let lead = self
-            .output_element_bytes
-            .saturating_sub(self.input_element_bytes);
-        Some(lead * (self.rows * self.depth - 1))
+        let slope = i64::from(self.output_element_bytes) - i64::from(self.input_element_bytes);
+        Some(longest(self.rows * self.depth, slope))
     }
 
-    fn accesses(&self, visit: &mut dyn FnMut(AccessKind, u32)) {
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, mut visit: F) {
         for row in 0..self.rows {
             let elements = row * self.depth..(row + 1) * self.depth;
             for _pass in ["maximum", "sum"] {
                 for element in elements.clone() {
-                    visit(AccessKind::Load, element);
+                    visit(AccessKind::Load, 0, element);
                 }
             }
             for element in elements {
-                visit(AccessKind::Load, element);
-                visit(AccessKind::Store, element);
+                visit(AccessKind::Load, 0, element);
+                visit(AccessKind::Store, 0, element);
             }
         }
     }

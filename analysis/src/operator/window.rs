@@ -1,6 +1,8 @@
 //! The window that convolutions and pooling move over their input.
 
-use super::{Shape, ShapeError, expect_equal};
+use super::error::expect_same_extents;
+use super::lead::longest;
+use super::{Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -46,11 +48,11 @@ pub fn tflite_padding_before(
 }
 
 /// Strides, taps and paddings above this are taken for mistakes.
-const EXTENT_LIMIT: u32 = 1 << 16;
+pub(super) const EXTENT_LIMIT: u32 = 1 << 16;
 
 impl Window {
     pub(super) fn check(&self, input: Shape, output: Shape) -> Result<(), ShapeError> {
-        expect_equal("output's batch", output[0], input[0], "that of the input")?;
+        expect_same_extents(input, output, &[0])?;
         for (what, extents, least) in [
             ("kernel", self.kernel, 1),
             ("stride", self.stride, 1),
@@ -63,7 +65,7 @@ impl Window {
                 }
                 if given > EXTENT_LIMIT {
                     return Err(ShapeError::TooLarge {
-                        what,
+                        what: what.to_owned(),
                         given,
                         limit: EXTENT_LIMIT,
                     });
@@ -73,10 +75,10 @@ impl Window {
         Ok(())
     }
 
-    /// The displacement in elements: `channels` is the largest lead of the stored over
-    /// the loaded channel. None when no tap of any output lies in the input.
-    pub(super) fn displacement(&self, input: Shape, output: Shape, channels: i64) -> Option<u32> {
-        let [batches, input_height, input_width, input_depth] = input.map(i64::from);
+    /// The displacement in elements, not floored: `channels` is the longest lead of the
+    /// stored over the loaded channel. None when no tap of any output lies in the input.
+    pub(super) fn displacement(&self, input: Shape, output: Shape, channels: i64) -> Option<i64> {
+        let [_, input_height, input_width, input_depth] = input.map(i64::from);
         let [_, output_height, output_width, output_depth] = output.map(i64::from);
         let rows = self
             .axis(0, input, output)
@@ -84,11 +86,9 @@ impl Window {
         let columns = self
             .axis(1, input, output)
             .longest_lead(output_depth, input_depth)?;
-        let batch_lead =
+        let batch_slope =
             output_height * output_width * output_depth - input_height * input_width * input_depth;
-        let lead = (batches - 1) * batch_lead.max(0) + rows + columns + channels;
-        // A lead never exceeds the output, whose size fits.
-        Some(u32::try_from(lead.max(0)).unwrap_or(u32::MAX))
+        Some(longest(input[0], batch_slope) + rows + columns + channels)
     }
 
     /// For each output position (b, oy, ox) and output channel `oc`: the loads of all
@@ -98,44 +98,30 @@ impl Window {
         input: Shape,
         output: Shape,
         inputs_of: impl Fn(u32) -> I,
-        visit: &mut dyn FnMut(AccessKind, u32),
+        mut visit: impl FnMut(AccessKind, usize, u32),
     ) {
-        let [batches, output_height, output_width, output_depth] = output;
         let [_, input_height, input_width, input_depth] = input;
-        let mut stored = 0;
-        for b in 0..batches {
-            for oy in 0..output_height {
-                for ox in 0..output_width {
-                    for oc in 0..output_depth {
-                        for iy in self
-                            .taps(0, oy)
-                            .filter(|iy| (0..i64::from(input_height)).contains(iy))
-                        {
-                            for ix in self
-                                .taps(1, ox)
-                                .filter(|ix| (0..i64::from(input_width)).contains(ix))
-                            {
-                                let pixel =
-                                    (b * input_height + iy as u32) * input_width + ix as u32;
-                                for ic in inputs_of(oc) {
-                                    visit(AccessKind::Load, pixel * input_depth + ic);
-                                }
+        let [rows, columns] = [0, 1].map(|axis| self.axis(axis, input, output));
+        for row in 0..output[0] * output[1] {
+            let (b, oy) = (row / output[1], row % output[1]);
+            let tap_rows = rows.taps(oy);
+            for ox in 0..output[2] {
+                let tap_columns = columns.taps(ox);
+                let pixel = row * output[2] + ox;
+                for oc in 0..output[3] {
+                    for iy in tap_rows.positions() {
+                        let row = (b * input_height + iy) * input_width;
+                        for ix in tap_columns.positions() {
+                            let pixel = (row + ix) * input_depth;
+                            for ic in inputs_of(oc) {
+                                visit(AccessKind::Load, 0, pixel + ic);
                             }
                         }
-                        visit(AccessKind::Store, stored);
-                        stored += 1;
                     }
+                    visit(AccessKind::Store, 0, pixel * output[3] + oc);
                 }
             }
         }
-    }
-
-    /// Where the taps of one output lie, inside the input or not.
-    fn taps(&self, axis: usize, output: u32) -> impl Iterator<Item = i64> {
-        let first =
-            i64::from(output) * i64::from(self.stride[axis]) - i64::from(self.padding_before[axis]);
-        let dilation = i64::from(self.dilation[axis]);
-        (0..i64::from(self.kernel[axis])).map(move |tap| first + tap * dilation)
     }
 
     fn axis(&self, axis: usize, input: Shape, output: Shape) -> Axis {
@@ -160,27 +146,41 @@ struct Axis {
     padding_before: i64,
 }
 
+/// The taps of one output that lie inside the input.
+#[derive(Clone, Copy)]
+struct Taps {
+    first: u32,
+    count: u32,
+    dilation: u32,
+}
+
+impl Taps {
+    #[inline]
+    fn positions(self) -> impl Iterator<Item = u32> {
+        (0..self.count).map(move |tap| self.first + tap * self.dilation)
+    }
+}
+
 impl Axis {
     /// The maximum of `o * stored - t(o) * loaded` over all outputs `o` that have a first
     /// tap `t(o)` inside the input.
     fn longest_lead(&self, stored: i64, loaded: i64) -> Option<i64> {
         let lead = |o| Some(o * stored - self.first_tap(o)? * loaded);
-        if self.dilation > 1 && self.kernel > 1 {
-            return (0..self.output).filter_map(lead).max();
-        }
-        // Without dilation t(o) = max(0, o*stride - padding) wherever it exists, which
-        // is one run of outputs. The lead rises while there is padding and is straight
-        // after it: it is longest where the padding ends or at the end of the run.
-        let padding_ends = self.padding_before / self.stride;
-        let first = (self.padding_before - self.kernel + self.stride).max(0) / self.stride;
+        // Where there is no padding, t(o) = o*stride - padding: a straight run of
+        // outputs up to the last one whose first tap is inside.
+        let run = (self.padding_before + self.stride - 1) / self.stride;
         let last = ((self.padding_before + self.input - 1) / self.stride).min(self.output - 1);
-        if first > last {
-            return None;
-        }
-        [padding_ends, padding_ends + 1, last]
-            .into_iter()
-            .filter_map(|o| lead(o.clamp(first, last)))
-            .max()
+        let straight = [run, last].into_iter().filter(|&o| run <= o && o <= last);
+        // In the padding the first tap inside depends on the remainder by the dilation.
+        // Without dilation it is 0, and the last output leads.
+        let padded_end = run.min(self.output);
+        let padded_start = if self.dilation == 1 {
+            padded_end - 1
+        } else {
+            0
+        };
+        let padded = padded_start.max(0)..padded_end;
+        straight.chain(padded).filter_map(lead).max()
     }
 
     fn first_tap(&self, output: i64) -> Option<i64> {
@@ -191,5 +191,20 @@ impl Axis {
         let inside = first.rem_euclid(self.dilation);
         let tap = (inside - first) / self.dilation;
         (tap < self.kernel && inside < self.input).then_some(inside)
+    }
+
+    /// All taps inside, found without [`first_tap`](Self::first_tap), which is tested
+    /// against it.
+    fn taps(&self, output: u32) -> Taps {
+        let first = i64::from(output) * self.stride - self.padding_before;
+        let inside = |tap: &i64| (0..self.input).contains(&(first + tap * self.dilation));
+        let mut taps = (0..self.kernel).filter(inside);
+        let first_tap = taps.next();
+        Taps {
+            // Inside the input, so not negative and 32 bits.
+            first: first_tap.map_or(0, |tap| (first + tap * self.dilation) as u32),
+            count: first_tap.map_or(0, |_| 1 + taps.count() as u32),
+            dilation: self.dilation as u32,
+        }
     }
 }

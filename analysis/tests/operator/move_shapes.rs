@@ -1,0 +1,141 @@
+//! Operators that move elements, with small shapes.
+
+use crate::shapes::{element_bytes, extents, shape, small_shape};
+use dmo_analysis::operator::{
+    Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, ResizeNearest, Split,
+    StridedSlice, Transpose,
+};
+use proptest::prelude::*;
+
+pub fn concat() -> impl Strategy<Value = Concat> {
+    let parts = prop::collection::vec(1_u32..=4, 1..=4);
+    (small_shape(3), 0_usize..4, parts, element_bytes()).prop_map(
+        |(shape, axis, parts, element_bytes)| Concat {
+            inputs: parts
+                .into_iter()
+                .map(|part| {
+                    let mut shape = shape;
+                    shape[axis] = part;
+                    shape
+                })
+                .collect(),
+            axis: axis as u32,
+            element_bytes,
+        },
+    )
+}
+
+pub fn split() -> impl Strategy<Value = Split> {
+    concat().prop_map(|concat| {
+        let axis = concat.axis as usize;
+        let parts: Vec<u32> = concat.inputs.iter().map(|shape| shape[axis]).collect();
+        let mut input = concat.inputs[0];
+        input[axis] = parts.iter().sum();
+        Split {
+            input,
+            axis: concat.axis,
+            parts,
+            element_bytes: concat.element_bytes,
+        }
+    })
+}
+
+pub fn pad() -> impl Strategy<Value = Pad> {
+    let around = || [0_u32..=2, 0_u32..=2, 0_u32..=2, 0_u32..=2];
+    (small_shape(3), around(), around(), element_bytes()).prop_map(
+        |(input, before, after, element_bytes)| Pad {
+            input,
+            before,
+            output: std::array::from_fn(|axis| before[axis] + input[axis] + after[axis]),
+            element_bytes,
+        },
+    )
+}
+
+pub fn transpose() -> impl Strategy<Value = Transpose> {
+    let permutation = Just([0, 1, 2, 3]).prop_shuffle();
+    (small_shape(4), permutation, element_bytes()).prop_map(
+        |(input, permutation, element_bytes)| Transpose {
+            input,
+            permutation,
+            element_bytes,
+        },
+    )
+}
+
+pub fn slice() -> impl Strategy<Value = StridedSlice> {
+    let axis = (1_u32..=7).prop_flat_map(|input| {
+        (Just(input), 0..input, -4_i32..=4).prop_flat_map(|(input, begin, stride)| {
+            let room = match stride {
+                0 => 0,
+                1.. => (input - 1 - begin) / stride.unsigned_abs(),
+                _ => begin / stride.unsigned_abs(),
+            };
+            // A single index may come with any stride.
+            (
+                Just(input),
+                Just(begin),
+                Just(if stride == 0 { -99 } else { stride }),
+                1..=room + 1,
+            )
+        })
+    });
+    (
+        [axis.clone(), axis.clone(), axis.clone(), axis],
+        element_bytes(),
+    )
+        .prop_map(|(axes, element_bytes)| StridedSlice {
+            input: axes.map(|axis| axis.0),
+            begin: axes.map(|axis| axis.1),
+            stride: axes.map(|axis| axis.2),
+            output: axes.map(|axis| axis.3),
+            element_bytes,
+        })
+}
+
+pub fn resize_nearest() -> impl Strategy<Value = ResizeNearest> {
+    let sizes = (extents(1..=7), extents(1..=11));
+    (sizes, extents(1..=3), any::<[bool; 2]>(), element_bytes()).prop_map(
+        |((input, output), [batches, depth], flags, element_bytes)| ResizeNearest {
+            input: shape(batches, input, depth),
+            output: shape(batches, output, depth),
+            align_corners: flags[0],
+            half_pixel_centers: flags[1],
+            element_bytes,
+        },
+    )
+}
+
+/// Any of them.
+pub fn moves() -> impl Strategy<Value = Operator> {
+    let bilinear = (resize_nearest(), any::<bool>()).prop_map(|(nearest, float)| {
+        Operator::ResizeBilinear(ResizeBilinear {
+            input: nearest.input,
+            output: nearest.output,
+            align_corners: nearest.align_corners,
+            half_pixel_centers: nearest.half_pixel_centers,
+            interpolation: if float {
+                Interpolation::Float
+            } else {
+                Interpolation::FixedPoint
+            },
+            element_bytes: nearest.element_bytes,
+        })
+    });
+    let reshape = (1_u32..=40, element_bytes()).prop_map(|(elements, element_bytes)| {
+        Operator::Reshape(Reshape {
+            elements,
+            element_bytes,
+        })
+    });
+    prop_oneof![
+        4 => concat().prop_map(Operator::Concat),
+        3 => split().prop_map(Operator::Split),
+        4 => pad().prop_map(Operator::Pad),
+        1 => reshape,
+        4 => transpose().prop_map(Operator::Transpose),
+        4 => slice().prop_map(Operator::StridedSlice),
+        4 => resize_nearest().prop_map(Operator::ResizeNearest),
+        4 => bilinear,
+    ]
+}
