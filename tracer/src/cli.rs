@@ -2,10 +2,13 @@
 
 mod dump;
 mod info;
+mod operator;
 mod output;
+mod overlap;
 mod pictures;
 mod plot;
 mod run;
+mod sweep;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -24,6 +27,10 @@ const EXIT_CODES: &str = "Exit codes: 0 the checked property holds; 1 it fails; 
 enum Command {
     /// Run a program and report the safe overlap of each layer's buffers
     Run(run::Arguments),
+    /// The safe overlap of an operator on a shape: by formula, from a kernel's machine code, by execution
+    Overlap(overlap::Arguments),
+    /// The safe overlaps of a grid of operators and shapes, as CSV or JSON lines
+    Sweep(sweep::Arguments),
     /// Draw the pictures of a saved trace
     Plot(plot::Arguments),
     /// Print the events of a saved trace
@@ -55,6 +62,8 @@ impl Arguments {
     pub fn run(self) -> anyhow::Result<Verdict> {
         match self.command {
             Command::Run(arguments) => run::run(&arguments),
+            Command::Overlap(arguments) => overlap::run(&arguments),
+            Command::Sweep(arguments) => sweep::run(&arguments),
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),

@@ -11,7 +11,7 @@
 //! | [`marks`], [`semihosting`] | what the program tells the tracer: its layers, its output, its exit |
 //! | [`target`], [`program`] | a program on its microcontroller; the same under way |
 //! | [`run`], [`record`], [`vary`] | a recorded run; the events of its layers; other inputs for them |
-//! | [`call`] | calls of single functions by the procedure call standard |
+//! | [`call`], [`kernels`], [`measure`] | calls of single functions; which kernels there are; the O_s of one on a shape |
 //! | [`explain`], [`disassembly`] | why a program could not go on |
 
 // Guest addresses are 32 bits; casts between them and host indices are lossless.
@@ -27,8 +27,10 @@ pub mod decode;
 pub mod disassembly;
 pub mod explain;
 pub mod image;
+pub mod kernels;
 pub mod machine;
 pub mod marks;
+pub mod measure;
 pub mod memory;
 pub mod program;
 pub mod record;

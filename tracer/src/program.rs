@@ -24,6 +24,12 @@ pub enum RunError {
     Panic,
 }
 
+impl From<crate::run::Panicked> for RunError {
+    fn from(_: crate::run::Panicked) -> Self {
+        Self::Panic
+    }
+}
+
 /// What a program has come to. The mark itself has been executed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {

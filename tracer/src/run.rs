@@ -6,7 +6,7 @@ use crate::disassembly::Disassembler;
 use crate::machine::{FaultCause, Limits, Observation, Watch};
 use crate::marks::Marks;
 use crate::program::{Program, Step};
-use crate::record::{Message, Recorded, Recorder};
+use crate::record::{Message, RecordError, Recorded, Recorder};
 use crate::semihosting::Console;
 use crate::target::Target;
 use crate::vary::Variation;
@@ -62,7 +62,7 @@ pub fn run(
     } else {
         Observation::Watch
     };
-    let emulate = |sender| {
+    let emulate = |sender| -> Result<_, RunError> {
         let program = Program::load(target, &marks, observation, options.limits, console)?;
         Emulation::new(program, sender).record()
     };
@@ -92,7 +92,7 @@ pub fn try_other_inputs(
     count: u64,
 ) -> Result<Vec<Vec<OtherInput>>, RunError> {
     let marks = Marks::find(&target.image)?;
-    let emulate = |sender| {
+    let emulate = |sender| -> Result<_, RunError> {
         let console = Box::new(|_: &[u8]| ());
         let program = Program::load(target, &marks, Observation::Watch, limits, console)?;
         Emulation::new(program, sender).try_other_inputs(count)
@@ -114,18 +114,23 @@ pub fn try_other_inputs(
 /// Batches that may wait between the two threads.
 const WAITING_BATCHES: usize = 4;
 
-fn on_two_threads<T: Send>(
-    emulate: impl FnOnce(SyncSender<Message>) -> Result<T, RunError> + Send,
+/// The emulating thread panicked.
+#[derive(Debug)]
+pub(crate) struct Panicked;
+
+/// Emulates on a thread of its own, and records here what it sends.
+pub(crate) fn on_two_threads<T: Send, E: Send + From<RecordError> + From<Panicked>>(
+    emulate: impl FnOnce(SyncSender<Message>) -> Result<T, E> + Send,
     sink: &mut dyn TraceSink,
     progress: &mut dyn FnMut(Time),
-) -> Result<(T, Recorded), RunError> {
+) -> Result<(T, Recorded), E> {
     let (sender, receiver) = sync_channel(WAITING_BATCHES);
     std::thread::scope(|scope| {
         let emulation = scope.spawn(|| emulate(sender));
         let recorded = record(&receiver, sink, progress);
         // A failed recorder no longer listens: the emulation then ends at once.
         drop(receiver);
-        let emulated = emulation.join().map_err(|_| RunError::Panic)?;
+        let emulated = emulation.join().map_err(|_| Panicked)?;
         let recorded = recorded?;
         Ok((emulated?, recorded))
     })
@@ -135,7 +140,7 @@ fn record(
     receiver: &Receiver<Message>,
     sink: &mut dyn TraceSink,
     progress: &mut dyn FnMut(Time),
-) -> Result<Recorded, RunError> {
+) -> Result<Recorded, RecordError> {
     let mut recorder = Recorder::new(sink);
     for message in receiver {
         match &message {
@@ -219,9 +224,10 @@ impl<'a> Emulation<'a> {
         let mut failures = Vec::new();
         self.watch(layer)?;
         for number in 1..=count {
-            for tensor in &layer.tensors {
+            for (position, tensor) in layer.tensors.iter().enumerate() {
                 if tensor.role == Role::Input {
-                    let bytes = Variation(number).content(self.program.layers(), tensor);
+                    let layers = self.program.layers();
+                    let bytes = Variation(number).content(layers, position, tensor);
                     self.program.machine.write(tensor.address, &bytes)?;
                 }
             }

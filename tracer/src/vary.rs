@@ -7,14 +7,15 @@ use dmo_analysis::trace::{ElementType, Tensor};
 pub struct Variation(pub u64);
 
 impl Variation {
-    /// Content for an input of the layer at position `layer` in the program: a mixture of
-    /// random values with those that kernels treat specially (zero, the extremes).
-    pub fn content(self, layer: usize, tensor: &Tensor) -> Vec<u8> {
+    /// Content for a tensor: a mixture of random values with those that kernels treat
+    /// specially (zero, the extremes). `layer` and `position` tell tensors apart; where the
+    /// tensor lies does not matter.
+    pub fn content(self, layer: usize, position: usize, tensor: &Tensor) -> Vec<u8> {
         let mut random = SplitMix(
             self.0
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
                 .wrapping_add((layer as u64) << 32)
-                .wrapping_add(u64::from(tensor.address.0)),
+                .wrapping_add(position as u64),
         );
         let length = tensor.size_bytes as usize;
         let element_bytes = tensor.element_type.size_bytes() as usize;
