@@ -178,12 +178,14 @@ static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t 
   } else if (special == 1) {
     shift[channel] = between(-31, -13);
   } else if (special == 2 && *bias != NULL) {
-    (*bias)[channel] = between(-(1 << 30), 1 << 30);
+    // Around the largest sum of the fast way.
+    const int32_t large = (1 << 30) - between(0, 1 << between(1, 24));
+    (*bias)[channel] = one_in(2) ? large : -large;
   } else if (special == 3) {
     multiplier[channel] = 0;
   } else if (special == 4 && *bias != NULL) {
     shift[channel] = -21;
-    (*bias)[channel] = between(-(1 << 29), 1 << 29);
+    (*bias)[channel] = between(-(1 << 30), 1 << 30);
   }
   return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
 }
@@ -393,7 +395,7 @@ static void test_convolution(convolution function) {
   compare("wrong at", expected, actual, size_of(&g->out));
 
   if (groups == 1) {
-    const bool fast = pointwise && function != POINTWISE && function != CONVOLVE && g->stride.h == 1 && g->stride.w == 1;
+    const bool fast = pointwise && function != POINTWISE && g->stride.h == 1 && g->stride.w == 1;
     const int32_t s = fast                     ? pointwise_fast_displacement(g)
                       : function == POINTWISE ? displacement(g, 1, floor4(g->out.c - 1))
                                               : displacement(g, 4, 0);
@@ -495,7 +497,8 @@ static void test_fully_connected(void) {
                                       .filter_offset = one_in(2) ? 0 : between(-127, 128),
                                       .output_offset = between(-128, 127), .activation = random_activation() };
   const cmsis_nn_per_tensor_quant_params quant = { one_in(20) ? 0 : between(1 << 30, INT32_MAX), between(-14, 1) };
-  const cmsis_nn_dims in = { batches, 1, 1, inputs }, taps = { inputs, 1, 1, outputs }, out = { batches, 1, 1, outputs };
+  const cmsis_nn_dims in = { batches, 1, 1, inputs }, taps = { inputs, 1, 1, outputs };
+  const cmsis_nn_dims out = { batches, 1, 1, outputs };
   const cmsis_nn_dims bias_dims = { 1, 1, 1, outputs };
   const int32_t *const bias = one_in(5) ? NULL : numbers(outputs, -50000, 50000);
   const int8_t *const filter = values(inputs * outputs);
@@ -527,7 +530,7 @@ static void test_pool(bool maximum) {
   layer_geometry g = random_geometry();
   g.dilation = (cmsis_nn_tile){ 1, 1 };
   if (one_in(10)) {
-    g.in.h = g.in.w = 20;
+    g.in.h = g.in.w = 20; // sums that do not fit in 16 bit
     g.in.c = between(1, 9);
     g.taps.h = g.taps.w = between(15, 20);
   }
@@ -539,7 +542,10 @@ static void test_pool(bool maximum) {
   const cmsis_nn_pool_params params = { g.stride, g.padding, random_activation() };
   const dmo_pool_params reference = { { g.taps.h, g.taps.w, g.stride.h, g.stride.w, g.padding.h, g.padding.w },
                                       params.activation.min, params.activation.max };
-  const int8_t *const input = values(size_of(&g.in));
+  int8_t *const input = values(size_of(&g.in));
+  if (one_in(g.in.h == 20 ? 2 : 20)) {
+    memset(input, one_in(2) ? -128 : 127, (size_t)size_of(&g.in)); // the largest sums
+  }
   int8_t *const expected = allocate(size_of(&g.out));
   int8_t *const actual = values(size_of(&g.out));
   const int32_t s = displacement(&g, 1, 0);
@@ -576,10 +582,13 @@ static void test_add(void) {
   what = "arm_elementwise_add_s8";
   const int32_t count = between(1, 40);
   const cmsis_nn_activation activation = random_activation();
+  // Powers of two, whose quotients lie halfway between integers, and any numbers.
+  const int32_t largest = one_in(3) ? 1 << 30 : INT32_MAX;
   const dmo_add_params params = {
     .input1_offset = between(-127, 128), .input2_offset = between(-127, 128), .output_offset = between(-128, 127),
-    .input1 = { between(1 << 30, INT32_MAX), between(-6, 0) }, .input2 = { between(1 << 30, INT32_MAX), between(-6, 0) },
-    .output = { between(1 << 30, INT32_MAX), between(-21, -16) },
+    .input1 = { between(1 << 30, largest), one_in(2) ? 0 : between(-6, 0) },
+    .input2 = { between(1 << 30, largest), one_in(2) ? 0 : between(-6, 0) },
+    .output = { between(1 << 30, largest), one_in(20) ? between(-31, -22) : between(-21, -16) },
     .activation_min = activation.min, .activation_max = activation.max,
   };
   const int8_t *const input1 = values(count), *const input2 = values(count);

@@ -21,6 +21,7 @@ flags = \"${1#*=}\"
   shift
 done
 
+mkdir -p "$destination"
 {
   echo "# Written by \`make kernel-corpus\` in kernels-c."
   echo

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "arm_nnfunctions.h"
+#include "dsp_convolve.h"
+
+int32_t arm_convolve_1x1_s8_fast_get_buffer_size(const cmsis_nn_dims *input_dims) {
+  return dsp_rows_bytes(input_dims->c);
+}
+
+arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                             const cmsis_nn_per_channel_quant_params *quant_params,
+                                             const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                             const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                             const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                             const cmsis_nn_dims *output_dims, int8_t *output_data) {
+  (void)bias_dims;
+  if (ctx->buf == NULL || !dsp_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims)) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  const dsp_filters filters =
+      dsp_make_filters(conv_params, quant_params, filter_dims->c, filter_data, bias_data, output_dims->c);
+  const bool doubled = filters.way != DSP_EXACT;
+  const int32_t depth = input_dims->c;
+  const int32_t offset = conv_params->input_offset;
+  const int32_t pixel_bytes = output_dims->c;
+  int32_t pixels = output_dims->n * output_dims->h * output_dims->w;
+  const int8_t *input = input_data;
+  int8_t *output = output_data;
+  uint32_t *const rows = ctx->buf;
+  dsp_table table;
+  dsp_prepare(&filters, &table, rows);
+
+#if DSP_INSTRUCTIONS
+  if (table.multiply != NULL) {
+    const int32_t groups = dsp_groups(depth);
+    const uint32_t offsets = dsp_pair(offset, offset);
+    for (; pixels >= DSP_ROWS; pixels -= DSP_ROWS) {
+      dsp_widen_doubled(rows, input, depth, groups, offsets);
+      dsp_multiply_pixels(&filters, &table, DSP_ROWS, output, pixel_bytes);
+      input += DSP_ROWS * depth;
+      output += DSP_ROWS * pixel_bytes;
+    }
+  }
+#endif
+  for (; pixels > 0; pixels -= DSP_ROWS) {
+    const int32_t count = pixels < DSP_ROWS ? pixels : DSP_ROWS;
+    // Rows that no pixel needs are copies of the first.
+    for (int32_t i = 0; i < DSP_ROWS; ++i) {
+      dsp_widen(&rows[2 * i], i < count ? &input[i * depth] : input, depth, offset, doubled);
+    }
+    dsp_multiply_pixels(&filters, &table, count, output, pixel_bytes);
+    input += DSP_ROWS * depth;
+    output += DSP_ROWS * pixel_bytes;
+  }
+  return ARM_CMSIS_NN_SUCCESS;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dsp_convolve.h"
+
+// Where the patches of a layer come from, for one batch and group.
+typedef struct {
+  const cmsis_nn_conv_params *params;
+  const cmsis_nn_dims *input_dims, *filter_dims;
+  const int8_t *input; // first channel of the group, at position 0, 0
+  bool doubled;
+} patch_source;
+
+// Rows are filled group by group if no tap of a patch begins within a group of columns; else the patch is gathered byte
+// by byte first.
+static bool is_gathered(const cmsis_nn_dims *filter_dims) {
+  return filter_dims->c % DSP_GROUP_COLUMNS != 0 && filter_dims->h * filter_dims->w != 1;
+}
+
+static int32_t patch_bytes(const cmsis_nn_dims *filter_dims) {
+  return filter_dims->h * filter_dims->w * filter_dims->c;
+}
+
+static uint32_t *clear(uint32_t *row, int32_t columns) {
+  for (int32_t i = 0; i < columns; i += DSP_GROUP_COLUMNS) {
+    row[0] = 0;
+    row[1] = 0;
+    row += DSP_GROUP_WORDS;
+  }
+  return row;
+}
+
+static uint32_t *widen(const patch_source *source, uint32_t *row, const int8_t *from, int32_t count) {
+  const int32_t offset = source->params->input_offset;
+  return source->doubled ? dsp_widen(row, from, count, offset, true) : dsp_widen(row, from, count, offset, false);
+}
+
+// The patch whose first tap is at (top, left). Taps outside the input contribute nothing: 0.
+static void load_patch(const patch_source *source, uint32_t *row, int32_t top, int32_t left) {
+  const cmsis_nn_dims *in = source->input_dims;
+  const cmsis_nn_dims *taps = source->filter_dims;
+  const cmsis_nn_tile dilation = source->params->dilation;
+  const bool joined = dilation.w == 1 && taps->c == in->c;
+  for (int32_t fy = 0; fy < taps->h; ++fy) {
+    const int32_t y = top + fy * dilation.h;
+    if (y < 0 || y >= in->h) {
+      row = clear(row, taps->w * taps->c);
+      continue;
+    }
+    const int8_t *line = &source->input[y * in->w * in->c];
+    if (joined && left >= 0 && left + taps->w <= in->w) {
+      row = widen(source, row, &line[left * in->c], taps->w * taps->c);
+      continue;
+    }
+    for (int32_t fx = 0; fx < taps->w; ++fx) {
+      const int32_t x = left + fx * dilation.w;
+      row = x < 0 || x >= in->w ? clear(row, taps->c) : widen(source, row, &line[x * in->c], taps->c);
+    }
+  }
+}
+
+// The same by way of `bytes`. Taps outside the input are the byte that the offset makes 0.
+static void gather_patch(const patch_source *source, uint32_t *row, int32_t top, int32_t left, int8_t *bytes) {
+  const cmsis_nn_dims *in = source->input_dims;
+  const cmsis_nn_dims *taps = source->filter_dims;
+  const cmsis_nn_tile dilation = source->params->dilation;
+  const int8_t zero = (int8_t)-source->params->input_offset;
+  int8_t *to = bytes;
+  for (int32_t fy = 0; fy < taps->h; ++fy) {
+    const int32_t y = top + fy * dilation.h;
+    for (int32_t fx = 0; fx < taps->w; ++fx) {
+      const int32_t x = left + fx * dilation.w;
+      const bool inside = y >= 0 && y < in->h && x >= 0 && x < in->w;
+      const int8_t *from = inside ? &source->input[(y * in->w + x) * in->c] : NULL;
+      for (int32_t c = 0; c < taps->c; ++c) {
+        *to++ = inside ? from[c] : zero;
+      }
+    }
+  }
+  widen(source, row, bytes, patch_bytes(taps));
+}
+
+int32_t arm_convolve_s8_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims) {
+  (void)input_dims;
+  const int32_t columns = patch_bytes(filter_dims);
+  return dsp_rows_bytes(columns) + (is_gathered(filter_dims) ? DSP_GROUP_COLUMNS * dsp_groups(columns) : 0);
+}
+
+arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                    const cmsis_nn_per_channel_quant_params *quant_params,
+                                    const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                    const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                    const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                    const cmsis_nn_dims *upscale_dims, const cmsis_nn_dims *output_dims,
+                                    int8_t *output_data) {
+  (void)bias_dims;
+  if (upscale_dims != NULL && (upscale_dims->h != 1 || upscale_dims->w != 1)) {
+    return ARM_CMSIS_NN_NO_IMPL_ERROR;
+  }
+  if (ctx->buf == NULL || filter_dims->c < 1 || input_dims->c % filter_dims->c != 0 ||
+      output_dims->c % (input_dims->c / filter_dims->c) != 0) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  const int32_t groups = input_dims->c / filter_dims->c;
+  const int32_t columns = patch_bytes(filter_dims);
+  const int32_t channels = output_dims->c;
+  const int32_t group_channels = channels / groups;
+  const int32_t pixels = output_dims->h * output_dims->w;
+  uint32_t *const rows = ctx->buf;
+  int8_t *const bytes = (int8_t *)ctx->buf + dsp_rows_bytes(columns);
+  const bool gathered = is_gathered(filter_dims);
+  dsp_filters filters = dsp_make_filters(conv_params, quant_params, columns, filter_data, bias_data, channels);
+  filters.channels = group_channels;
+  dsp_table table;
+  dsp_prepare(&filters, &table, rows);
+
+  for (int32_t b = 0; b < output_dims->n; ++b) {
+    const int8_t *batch = &input_data[b * input_dims->h * input_dims->w * input_dims->c];
+    int8_t *out = &output_data[b * pixels * channels];
+    int32_t oy = 0, ox = 0;
+    for (int32_t first = 0; first < pixels; first += DSP_ROWS) {
+      const int32_t count = pixels - first < DSP_ROWS ? pixels - first : DSP_ROWS;
+      int32_t top[DSP_ROWS], left[DSP_ROWS];
+      for (int32_t i = 0; i < DSP_ROWS; ++i) {
+        // Rows that no pixel needs are copies of the last.
+        if (i < count) {
+          top[i] = oy * conv_params->stride.h - conv_params->padding.h;
+          left[i] = ox * conv_params->stride.w - conv_params->padding.w;
+          if (++ox == output_dims->w) {
+            ox = 0;
+            ++oy;
+          }
+        } else {
+          top[i] = top[i - 1];
+          left[i] = left[i - 1];
+        }
+      }
+      for (int32_t g = 0; g < groups; ++g) {
+        const patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c],
+                                      filters.way != DSP_EXACT };
+        for (int32_t i = 0; i < DSP_ROWS; ++i) {
+          if (gathered) {
+            gather_patch(&source, &rows[2 * i], top[i], left[i], bytes);
+          } else {
+            load_patch(&source, &rows[2 * i], top[i], left[i]);
+          }
+        }
+        if (groups > 1) {
+          filters.filter = &filter_data[g * group_channels * columns];
+          filters.bias = bias_data == NULL ? NULL : &bias_data[g * group_channels];
+          filters.multiplier = &quant_params->multiplier[g * group_channels];
+          filters.shift = &quant_params->shift[g * group_channels];
+          dsp_prepare(&filters, &table, rows);
+        }
+        dsp_multiply_pixels(&filters, &table, count, &out[g * group_channels], channels);
+      }
+      out += DSP_ROWS * channels;
+    }
+  }
+  return ARM_CMSIS_NN_SUCCESS;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What the convolutions share.
+#ifndef DSP_CONVOLVE_H
+#define DSP_CONVOLVE_H
+
+#include "arm_nnfunctions.h"
+#include "dsp_multiply.h"
+
+#include <stddef.h>
+
+static inline dsp_filters dsp_make_filters(const cmsis_nn_conv_params *params,
+                                           const cmsis_nn_per_channel_quant_params *quant, int32_t columns,
+                                           const int8_t *filter, const int32_t *bias, int32_t channels) {
+  const dsp_range range = dsp_make_range(params->output_offset, params->activation.min, params->activation.max);
+  return (dsp_filters){
+    .filter = filter,
+    .bias = bias,
+    .multiplier = quant->multiplier,
+    .shift = quant->shift,
+    .channels = channels,
+    .columns = columns,
+    .range = range,
+    .way = dsp_choose_way(&range, channels, quant->multiplier, quant->shift, bias, columns),
+  };
+}
+
+static inline bool dsp_is_1x1(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
+                              const cmsis_nn_dims *filter) {
+  return filter->h == 1 && filter->w == 1 && filter->c == input->c && params->padding.h == 0 &&
+         params->padding.w == 0;
+}
+
+static inline bool dsp_is_1x1_fast(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
+                                   const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
+  return dsp_is_1x1(params, input, filter) && params->stride.h == 1 && params->stride.w == 1 &&
+         output->h == input->h && output->w == input->w;
+}
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The argument types of the CMSIS-NN interface, version 7.0.0, as far as the 8-bit functions of arm_nnfunctions.h need
+// them. Names and order of the fields are those of the interface, so that the real library and its headers can take
+// the place of this one. The types did not change from 6.0.0, except that 7.0.0 added cmsis_nn_transpose_params.
+#ifndef ARM_NN_TYPES_H
+#define ARM_NN_TYPES_H
+
+#include <stdint.h>
+
+typedef enum {
+  ARM_CMSIS_NN_SUCCESS = 0,
+  ARM_CMSIS_NN_ARG_ERROR = -1,     // an argument is not what the function asks for
+  ARM_CMSIS_NN_NO_IMPL_ERROR = -2, // valid, but not in this library
+  ARM_CMSIS_NN_FAILURE = -3,
+} arm_cmsis_nn_status;
+
+// Scratch memory, in bytes.
+typedef struct {
+  void *buf;
+  int32_t size;
+} cmsis_nn_context;
+
+typedef struct {
+  int32_t n, h, w, c;
+} cmsis_nn_dims;
+
+typedef struct {
+  int32_t w, h;
+} cmsis_nn_tile;
+
+typedef struct {
+  int32_t min, max;
+} cmsis_nn_activation;
+
+// One multiplier and shift for each output channel. Multiplier and shift mean what they mean in dmo_quantize.h.
+typedef struct {
+  int32_t *multiplier;
+  int32_t *shift;
+} cmsis_nn_per_channel_quant_params;
+
+typedef struct {
+  int32_t multiplier;
+  int32_t shift;
+} cmsis_nn_per_tensor_quant_params;
+
+// An offset is added: input and filter offsets are minus a zero point, an output offset is a zero point.
+typedef struct {
+  int32_t input_offset;
+  int32_t output_offset;
+  cmsis_nn_tile stride;
+  cmsis_nn_tile padding; // columns left of the input and rows above it
+  cmsis_nn_tile dilation;
+  cmsis_nn_activation activation;
+} cmsis_nn_conv_params;
+
+typedef struct {
+  int32_t input_offset;
+  int32_t output_offset;
+  int32_t ch_mult; // output channels for each input channel
+  cmsis_nn_tile stride;
+  cmsis_nn_tile padding;
+  cmsis_nn_tile dilation;
+  cmsis_nn_activation activation;
+} cmsis_nn_dw_conv_params;
+
+typedef struct {
+  cmsis_nn_tile stride;
+  cmsis_nn_tile padding;
+  cmsis_nn_activation activation;
+} cmsis_nn_pool_params;
+
+typedef struct {
+  int32_t input_offset;
+  int32_t filter_offset;
+  int32_t output_offset;
+  cmsis_nn_activation activation;
+} cmsis_nn_fc_params;
+
+typedef struct {
+  int32_t rank;
+  int32_t input_offset;
+  int32_t output_offset;
+  cmsis_nn_activation input_activation;
+  cmsis_nn_activation output_activation;
+} cmsis_nn_svdf_params;
+
+// Axis d of the output is axis permutations[d] of the input.
+typedef struct {
+  const int32_t num_dims;
+  const uint32_t *permutations;
+} cmsis_nn_transpose_params;
+
+#endif
