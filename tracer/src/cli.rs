@@ -2,6 +2,7 @@
 
 mod dump;
 mod info;
+mod library;
 mod operator;
 mod output;
 mod overlap;

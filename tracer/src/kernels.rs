@@ -9,6 +9,7 @@
 //! | reference | `dmo_*` of `kernels-c/include/` | `kernels/reference.rs`, `kernels/operators.rs` |
 
 mod cmsis_nn;
+pub mod images;
 mod operators;
 mod reference;
 mod weights;
@@ -68,9 +69,9 @@ pub struct ScratchSize {
 
 fn all() -> impl Iterator<Item = &'static Contract> {
     [
+        cmsis_nn::CONTRACTS,
         reference::CONTRACTS,
         operators::CONTRACTS,
-        cmsis_nn::CONTRACTS,
     ]
     .into_iter()
     .flatten()

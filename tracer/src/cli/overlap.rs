@@ -1,16 +1,15 @@
 //! `dmo-trace overlap`: O_s of an operator on a shape, by formula, by its loops, from its
 //! machine code, and by execution.
 
+use super::library::LibraryArguments;
 use super::{Verdict, operator, output};
 use anyhow::Context;
 use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::operator::Overlap;
-use dmo_trace::call::{DEFAULT_RAM, Library};
 use dmo_trace::kernels::Case;
 use dmo_trace::machine::Limits;
 use dmo_trace::measure::{Measurement, Proof, measure};
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Arguments of `dmo-trace overlap`.
@@ -18,12 +17,11 @@ use std::time::Duration;
 pub struct Arguments {
     #[command(flatten)]
     operator: operator::OperatorArguments,
-    /// ELF with the kernels; without it only the formulas are shown
-    #[arg(long, value_name = "FILE.elf")]
-    kernels: Option<PathBuf>,
-    /// CPU model [default: what the kernels were built for]
+    #[command(flatten)]
+    library: LibraryArguments,
+    /// Only the formulas, no machine code
     #[arg(long)]
-    cpu: Option<String>,
+    formulas: bool,
     /// Runs each kernel on so many different inputs
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
@@ -63,9 +61,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let case = arguments.operator.case()?;
     let closed = case.operator.overlaps()?;
     let algorithmic = case.operator.traced_overlaps()?;
-    let measured = match &arguments.kernels {
-        Some(path) => Some(measured(arguments, path, &case)?),
-        None => None,
+    let measured = match arguments.formulas {
+        true => None,
+        false => Some(measured(arguments, &case)?),
     };
     let report = report(case, &closed, &algorithmic, measured.as_ref());
     output::print(&if arguments.json {
@@ -80,17 +78,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     })
 }
 
-fn measured(arguments: &Arguments, path: &PathBuf, case: &Case) -> anyhow::Result<Measurement> {
-    let elf = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+fn measured(arguments: &Arguments, case: &Case) -> anyhow::Result<Measurement> {
     let limits = Limits {
         max_instructions: 20_000_000_000,
         timeout: Duration::from_secs(600),
     };
-    let measured = || -> anyhow::Result<Measurement> {
-        let library = Library::new(&elf, arguments.cpu.as_deref(), DEFAULT_RAM)?;
-        Ok(measure(&library, case, arguments.inputs, limits)?)
-    };
-    measured().with_context(|| path.display().to_string())
+    let library = arguments.library.load()?;
+    measure(&library, case, arguments.inputs, limits)
+        .with_context(|| arguments.library.kernels.clone())
 }
 
 fn report(

@@ -1,10 +1,11 @@
 //! `dmo-trace sweep`: a grid of operators and shapes over all cores, one row a case.
 
+use super::library::LibraryArguments;
 use super::operator::OperatorArguments;
 use super::{Verdict, output};
 use anyhow::{Context, bail, ensure};
 use clap::Parser;
-use dmo_trace::call::{DEFAULT_RAM, Library};
+use dmo_trace::call::Library;
 use dmo_trace::kernels::Case;
 use dmo_trace::machine::Limits;
 use dmo_trace::measure::{Measurement, measure};
@@ -24,12 +25,11 @@ use std::time::Duration;
 pub struct Arguments {
     /// The grid, a TOML file
     grid: PathBuf,
-    /// ELF with the kernels; without it only the formulas are compared
-    #[arg(long, value_name = "FILE.elf")]
-    kernels: Option<PathBuf>,
-    /// CPU model [default: what the kernels were built for]
+    #[command(flatten)]
+    library: LibraryArguments,
+    /// Only the formulas, no machine code
     #[arg(long)]
-    cpu: Option<String>,
+    formulas: bool,
     /// Runs each kernel on so many different inputs
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
@@ -93,9 +93,9 @@ struct Row {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let entries = entries(arguments)?;
-    let library = match &arguments.kernels {
-        Some(path) => Some(library(path, arguments.cpu.as_deref())?),
-        None => None,
+    let library = match arguments.formulas {
+        true => None,
+        false => Some(arguments.library.load()?),
     };
     let mut table = Table::open(&arguments.out)?;
     let done = table.done.len();
@@ -132,11 +132,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     } else {
         Verdict::Fails
     })
-}
-
-fn library(path: &Path, cpu: Option<&str>) -> anyhow::Result<Library> {
-    let elf = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Library::new(&elf, cpu, DEFAULT_RAM).with_context(|| path.display().to_string())
 }
 
 /// The cases of this shard, in the grid's order.

@@ -1,0 +1,33 @@
+//! Which kernels to call, as the user says it.
+
+use anyhow::Context;
+use dmo_trace::call::{DEFAULT_RAM, Library};
+use dmo_trace::kernels::images;
+
+/// Kernels and CPU.
+#[derive(clap::Args)]
+pub struct LibraryArguments {
+    /// Kernels: reference, dsp, dsp-channels-outside, or an ELF file with functions of the same names
+    #[arg(long, value_name = "SET|FILE.elf", default_value = "reference")]
+    pub kernels: String,
+    /// CPU model [default: what the kernels were built for]
+    #[arg(long)]
+    pub cpu: Option<String>,
+}
+
+impl LibraryArguments {
+    /// Reads the kernels.
+    pub fn load(&self) -> anyhow::Result<Library> {
+        let read;
+        let elf = match images::find(&self.kernels, self.cpu.as_deref()) {
+            Some(image) => image.elf,
+            None => {
+                let sets = "reference, dsp and dsp-channels-outside are built in";
+                read = std::fs::read(&self.kernels)
+                    .with_context(|| format!("cannot read {} ({sets})", self.kernels))?;
+                &read
+            }
+        };
+        Library::new(elf, self.cpu.as_deref(), DEFAULT_RAM).with_context(|| self.kernels.clone())
+    }
+}
