@@ -53,7 +53,11 @@ pub const EVENTS_PER_BLOCK_LIMIT: usize = 1 << 16;
 /// Distinct (instruction, tensor, load or store, size) in one layer.
 pub const SITES_PER_LAYER_LIMIT: usize = 1 << 20;
 /// Tensors of one layer.
-pub const TENSORS_PER_LAYER_LIMIT: usize = 512;
+pub const TENSORS_PER_LAYER_LIMIT: usize = 1 << 15;
+/// Pairs of an input and an output of one layer.
+pub const PAIRS_PER_LAYER_LIMIT: usize = 1 << 10;
+/// The same of all layers together.
+pub const PAIRS_LIMIT: usize = 1 << 18;
 /// Tensors of one gap, which names the memory of all earlier layers.
 pub const TENSORS_PER_GAP_LIMIT: usize = 1 << 16;
 /// Layers and gaps of a trace.

@@ -49,6 +49,8 @@ pub struct Sweep {
     displacement: u32,
     binding: Option<Binding>,
     highest_store: Option<Access>,
+    lowest_stored: u32,
+    unsafe_bounds: Option<(i64, i64)>,
 }
 
 impl Sweep {
@@ -56,6 +58,10 @@ impl Sweep {
     #[inline]
     pub fn store(&mut self, access: Access) {
         let end = access.offset + access.size_bytes;
+        self.lowest_stored = match self.highest_store {
+            Some(_) => self.lowest_stored.min(access.offset),
+            None => access.offset,
+        };
         if self
             .highest_store
             .is_none_or(|highest| end > highest.offset + highest.size_bytes)
@@ -70,7 +76,15 @@ impl Sweep {
         let Some(store) = self.highest_store else {
             return;
         };
-        let needed = (store.offset + store.size_bytes).saturating_sub(access.offset);
+        let stored_end = store.offset + store.size_bytes;
+        let lowest =
+            i64::from(self.lowest_stored) - i64::from(access.offset + access.size_bytes - 1);
+        let highest = i64::from(stored_end) - 1 - i64::from(access.offset);
+        self.unsafe_bounds = Some(match self.unsafe_bounds {
+            Some((low, high)) => (low.min(lowest), high.max(highest)),
+            None => (lowest, highest),
+        });
+        let needed = stored_end.saturating_sub(access.offset);
         if needed > self.displacement {
             self.displacement = needed;
             self.binding = Some(Binding {
@@ -83,6 +97,11 @@ impl Sweep {
     /// The least displacement that is safe together with all larger ones, in bytes.
     pub fn displacement(&self) -> u32 {
         self.displacement
+    }
+
+    /// The lowest and the highest displacement that are unsafe; none when all are safe.
+    pub fn unsafe_bounds(&self) -> Option<(i64, i64)> {
+        self.unsafe_bounds
     }
 
     /// What forbids a smaller displacement; none when it is 0.
@@ -120,6 +139,13 @@ pub struct SafeDisplacements {
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonBudget(u64);
 
+impl ComparisonBudget {
+    /// Nothing is looked at any more.
+    pub fn exhausted() -> Self {
+        Self(0)
+    }
+}
+
 impl Default for ComparisonBudget {
     /// A few seconds' worth, for all layers of a program together.
     fn default() -> Self {
@@ -129,20 +155,17 @@ impl Default for ComparisonBudget {
 
 /// All safe displacements `input_start - output_start`.
 ///
-/// `last_load[r]`: last load of input byte `r`; `first_store[w]`: first store of
-/// output byte `w`; 0 for never. Displacement `s` is unsafe iff for some `r` the byte
-/// `r + s` of the output is stored before the last load of `r`.
-pub fn safe_displacements(
-    last_load: &[Time],
-    first_store: &[Time],
+/// `last_load[r]`: last load of input byte `r`, the least value for never; `first_store[w]`:
+/// first store of output byte `w`, the greatest value for never. Displacement `s` is unsafe iff
+/// for some `r` the byte `r + s` of the output is stored before the last load of `r`.
+/// `bounds`: the lowest and the highest unsafe one ([`Sweep::unsafe_bounds`]).
+pub fn safe_displacements<T: Copy + Ord>(
+    last_load: &[T],
+    first_store: &[T],
+    bounds: Option<(i64, i64)>,
     budget: &mut ComparisonBudget,
 ) -> SafeDisplacements {
-    // 'Never stored' must compare as later than every load.
-    let first_store: Vec<Time> = first_store
-        .iter()
-        .map(|&time| if time == 0 { Time::MAX } else { time })
-        .collect();
-    let Some((lowest_unsafe, highest_unsafe)) = unsafe_bounds(last_load, &first_store) else {
+    let Some((lowest_unsafe, highest_unsafe)) = bounds else {
         return SafeDisplacements {
             ranges: vec![DisplacementRange {
                 from: None,
@@ -153,7 +176,7 @@ pub fn safe_displacements(
     };
     let mut search = ClashSearch {
         last_load,
-        first_store: &first_store,
+        first_store,
         witness: 0,
         budget: budget.0,
     };
@@ -183,39 +206,16 @@ pub fn safe_displacements(
     }
 }
 
-/// The lowest and the highest unsafe displacement, or none when all are safe.
-fn unsafe_bounds(last_load: &[Time], first_store: &[Time]) -> Option<(i64, i64)> {
-    let mut stores: Vec<(Time, usize)> = first_store.iter().copied().zip(0..).collect();
-    stores.sort_unstable();
-    // Lowest and highest output byte among the first k stores.
-    let mut reach = Vec::with_capacity(stores.len());
-    let (mut lowest, mut highest) = (usize::MAX, 0);
-    for &(_, output) in &stores {
-        lowest = lowest.min(output);
-        highest = highest.max(output);
-        reach.push((lowest as i64, highest as i64));
-    }
-    last_load
-        .iter()
-        .enumerate()
-        .filter_map(|(input, &load)| {
-            let earlier = stores.partition_point(|&(store, _)| store < load);
-            let (lowest, highest) = *reach.get(earlier.checked_sub(1)?)?;
-            Some((lowest - input as i64, highest - input as i64))
-        })
-        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-}
-
-struct ClashSearch<'a> {
-    last_load: &'a [Time],
-    first_store: &'a [Time],
+struct ClashSearch<'a, T> {
+    last_load: &'a [T],
+    first_store: &'a [T],
     /// An input byte that clashed at a neighbouring displacement. It is tried first:
     /// clashes come in long diagonal runs, and a scan is only needed at their ends.
     witness: usize,
     budget: u64,
 }
 
-impl ClashSearch<'_> {
+impl<T: Copy + Ord> ClashSearch<'_, T> {
     /// Whether some input byte's last load comes after the store that lands on it.
     fn clashes(&mut self, displacement: i64) -> bool {
         let first = (-displacement).max(0) as usize;

@@ -80,6 +80,8 @@ pub struct TensorProfile {
     pub first_store: Option<Access>,
     /// A later layer that loads the same content again.
     pub used_again_by: Option<String>,
+    /// The first load of the same content by code between layers, later on.
+    pub loaded_between_layers: Option<Access>,
 }
 
 /// Why an input must not overlap an output, whatever the sweep says.
@@ -92,6 +94,9 @@ pub enum Refusal {
     LoadsOldOutput,
     /// A later layer, named here, loads the input again.
     InputUsedAgain(String),
+    /// The layer leaves bytes of its output as they were: whoever wrote them before, they
+    /// would be the input's.
+    LeavesOldOutput,
     /// The accesses depend on the data: another input may need a larger displacement.
     DataDependent,
     /// The layer never loads the input or never stores the output: there is no
@@ -104,6 +109,9 @@ impl std::fmt::Display for Refusal {
         match self {
             Self::StoresToInput => write!(f, "the layer stores to its input"),
             Self::LoadsOldOutput => write!(f, "the layer loads its output before it stores it"),
+            Self::LeavesOldOutput => {
+                write!(f, "the layer does not store the whole output")
+            }
             Self::InputUsedAgain(layer) => write!(f, "layer '{layer}' loads the input again"),
             Self::DataDependent => write!(f, "the accesses depend on the data"),
             Self::NoEvidence => write!(f, "the input is never loaded or the output never stored"),
@@ -181,6 +189,8 @@ fn grant_or_refuse(layer: &mut LayerProfile) {
         }
         if input.loads == 0 || output.stores == 0 {
             pair.refusals.push(Refusal::NoEvidence);
+        } else if output.never_stored_bytes > 0 {
+            pair.refusals.push(Refusal::LeavesOldOutput);
         }
         if let Some(layer) = &input.used_again_by {
             pair.refusals.push(Refusal::InputUsedAgain(layer.clone()));

@@ -169,7 +169,7 @@ impl Report<'_> {
     fn pair_row(&self, index: usize, layer: &LayerProfile, pair: &Pair) -> Vec<String> {
         let buffer = |index: usize| {
             let tensor = &layer.tensors[index].tensor;
-            format!("{} {}", tensor.name, tensor.size_bytes)
+            format!("{} {}", plain(&tensor.name), tensor.size_bytes)
         };
         let overlap = if pair.refusals.is_empty() {
             pair.safe_overlap_bytes.to_string()
@@ -229,22 +229,56 @@ impl Report<'_> {
                 notes.push(format!(
                     "no overlap for layer {} '{}', {} → {}: {} (this trace alone would allow {} bytes)",
                     index + 1,
-                    layer.name,
-                    layer.tensors[pair.input].tensor.name,
-                    layer.tensors[pair.output].tensor.name,
+                    plain(&layer.name),
+                    plain(&layer.tensors[pair.input].tensor.name),
+                    plain(&layer.tensors[pair.output].tensor.name),
                     reasons.join("; "),
                     pair.observed_overlap_bytes
                 ));
             }
+            notes.extend(loaded_between(index, layer, &self.ending.locations));
             notes.extend(several_inputs(index, layer));
         }
         notes.extend(
             self.warnings
                 .iter()
-                .map(|warning| format!("warning: {warning}")),
+                .map(|warning| plain(&format!("warning: {warning}"))),
         );
         notes
     }
+}
+
+/// An input that code between layers loads later: the program's own check, or a copy that is
+/// needed.
+fn loaded_between(index: usize, layer: &LayerProfile, locations: &Locations) -> Vec<String> {
+    layer
+        .tensors
+        .iter()
+        .filter_map(|tensor| {
+            let access = tensor.loaded_between_layers?;
+            let place = locations
+                .get(&access.pc)
+                .map_or_else(|| access.pc.to_string(), Location::to_string);
+            Some(format!(
+                "layer {} '{}': {} is loaded again between layers ({}); an overlap holds only where that code can do without it",
+                index + 1,
+                plain(&layer.name),
+                plain(&tensor.tensor.name),
+                place
+            ))
+        })
+        .collect()
+}
+
+/// A name as it may be printed: no control characters, nothing that ends a table's cell.
+pub fn plain(name: &str) -> String {
+    name.chars()
+        .map(|character| match character {
+            '|' => '¦',
+            character if character.is_control() => '\u{fffd}',
+            character => character,
+        })
+        .collect()
 }
 
 /// Each O_s of a layer holds for its input alone: inputs must not overlap each other.
@@ -263,7 +297,7 @@ fn several_inputs(index: usize, layer: &LayerProfile) -> Option<String> {
         format!(
             "layer {} '{}' has {inputs} inputs: each O_s holds by itself, the inputs still need separate places",
             index + 1,
-            layer.name
+            plain(&layer.name)
         )
     })
 }
@@ -271,8 +305,8 @@ fn several_inputs(index: usize, layer: &LayerProfile) -> Option<String> {
 fn row(index: usize, layer: &LayerProfile, buffers: &str, rest: [String; 4]) -> Vec<String> {
     let mut cells = vec![
         (index + 1).to_string(),
-        layer.name.clone(),
-        layer.operator.clone(),
+        plain(&layer.name),
+        plain(&layer.operator),
         buffers.to_owned(),
         layer.loads().to_string(),
         layer.stores().to_string(),

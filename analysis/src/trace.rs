@@ -22,6 +22,9 @@ pub enum Role {
     Constant,
     /// Read and written, and kept from one inference to the next.
     State,
+    /// Memory that an earlier layer has named and this one does not: what the layer does
+    /// to it all the same.
+    Unlisted,
 }
 
 /// Element type of a tensor.
@@ -96,9 +99,9 @@ impl Tensor {
 pub enum Span {
     /// One operator of the network, between its begin and end marks.
     Layer,
-    /// The code between two layers. Its tensors are the memory that earlier
-    /// layers have named; only its stores are recorded, for they give those bytes
-    /// a new meaning.
+    /// The code between two layers. Its tensors are the memory that earlier layers
+    /// have named: its stores give those bytes a new meaning, and its loads say that
+    /// they are still needed.
     Gap,
 }
 
@@ -127,7 +130,8 @@ pub enum AccessKind {
 
 /// One load or store of a tensor's bytes.
 ///
-/// Within a layer events come in program order: times never decrease. An
+/// Within a layer events come in program order, times never decrease, and each is later
+/// than the layer's begin. An
 /// instruction that accesses several words (LDM, STM, LDRD, VLDM, ...) gives
 /// several events of one time, in ascending address order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

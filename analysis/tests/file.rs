@@ -609,8 +609,20 @@ fn forged_tensors_are_refused() {
     begin(vec![input("a", 0, u32::MAX)]).refused_with(
         "layer 1 'l': with tensor 'a' the tensors touch more than 67108864 bytes of memory",
     );
-    let many = (0..513).map(|i| input(&i.to_string(), i * 2, 1)).collect();
-    begin(many).refused_with("layer 1 'l': 513 tensors, limit 512");
+    let many = (0..32_769)
+        .map(|i| input(&i.to_string(), i * 2, 1))
+        .collect();
+    begin(many).refused_with("layer 1 'l': 32769 tensors, limit 32768");
+    let crowd = (0..66)
+        .map(|i| match i % 2 {
+            0 => input(&i.to_string(), i * 2, 1),
+            _ => Tensor {
+                role: Role::Output,
+                ..input(&i.to_string(), i * 2, 1)
+            },
+        })
+        .collect();
+    begin(crowd).refused_with("layer 1 'l': 1089 pairs of an input and an output, limit 1024");
 
     let edge = vec![input("a", 0xffff_fff0, 16)];
     assert!(read(&begin(edge).end(1).ending(1, 1).file).is_ok());

@@ -5,9 +5,41 @@ use dmo_analysis::overlap::{Access, ComparisonBudget, SafeDisplacements, Sweep, 
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use proptest::prelude::*;
 
+/// With the bounds found from the times alone, not by the sweep.
 fn safe_displacements(last_load: &[Time], first_store: &[Time]) -> SafeDisplacements {
-    let mut budget = ComparisonBudget::default();
-    dmo_analysis::overlap::safe_displacements(last_load, first_store, &mut budget)
+    let first_store: Vec<Time> = first_store
+        .iter()
+        .map(|&time| if time == 0 { Time::MAX } else { time })
+        .collect();
+    dmo_analysis::overlap::safe_displacements(
+        last_load,
+        &first_store,
+        unsafe_bounds(last_load, &first_store),
+        &mut ComparisonBudget::default(),
+    )
+}
+
+/// The lowest and the highest unsafe displacement, or none when all are safe.
+fn unsafe_bounds(last_load: &[Time], first_store: &[Time]) -> Option<(i64, i64)> {
+    let mut stores: Vec<(Time, usize)> = first_store.iter().copied().zip(0..).collect();
+    stores.sort_unstable();
+    // Lowest and highest output byte among the first k stores.
+    let mut reach = Vec::with_capacity(stores.len());
+    let (mut lowest, mut highest) = (usize::MAX, 0);
+    for &(_, output) in &stores {
+        lowest = lowest.min(output);
+        highest = highest.max(output);
+        reach.push((lowest as i64, highest as i64));
+    }
+    last_load
+        .iter()
+        .enumerate()
+        .filter_map(|(input, &load)| {
+            let earlier = stores.partition_point(|&(store, _)| store < load);
+            let (lowest, highest) = *reach.get(earlier.checked_sub(1)?)?;
+            Some((lowest - input as i64, highest - input as i64))
+        })
+        .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 /// A load of the input or a store to the output.

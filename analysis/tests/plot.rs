@@ -499,6 +499,9 @@ fn a_binding_store_long_before_its_load_has_a_label_of_its_own() {
             for offset in 0..1024 {
                 pen.load(0, offset, 1);
             }
+            for offset in 700..1024 {
+                pen.store(1, offset, 1);
+            }
         });
     });
     let picture = figure(&figures, "01-twice-overlap-input-output");

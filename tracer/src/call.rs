@@ -295,15 +295,27 @@ impl<'a> Caller<'a> {
         self.machine.set_register(14, trap | 1)?;
         self.machine.renew_limits(self.limits);
         self.machine.skip_to(address)?;
-        match self.machine.run() {
+        match self.run()? {
             Pause::SoftwareBreakpoint(TRAP_NUMBER) if self.machine.register(15) == trap => {
                 Ok(self.machine.register(0))
             }
             Pause::SoftwareBreakpoint(number) => Err(self.fault(FaultCause::Breakpoint { number })),
             Pause::Sleep(at) => Err(no_return(format!("asleep at {at}"))),
             Pause::Loop(at) => Err(no_return(format!("endless loop at {at}"))),
-            Pause::Breakpoint(at) => Err(no_return(format!("breakpoint at {at}"))),
+            Pause::Breakpoint(at) | Pause::Hint(at) => {
+                Err(no_return(format!("breakpoint at {at}")))
+            }
             Pause::Fault(cause) => Err(self.fault(cause)),
+        }
+    }
+
+    /// Runs until something but a hint stops the machine.
+    fn run(&mut self) -> Result<Pause, CallError> {
+        loop {
+            match self.machine.run() {
+                Pause::Hint(next) => self.machine.skip_to(next.0)?,
+                pause => return Ok(pause),
+            }
         }
     }
 

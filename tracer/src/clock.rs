@@ -5,7 +5,7 @@
 //! instructions before the current one are those of all earlier blocks and those that
 //! stand before it in its own block. Which they are is decoded once a block.
 
-use crate::decode::{decode, is_wide};
+use crate::decode::{Instruction, Memory, decode, is_wide};
 use dmo_analysis::trace::Time;
 use std::ops::Range;
 
@@ -23,6 +23,8 @@ pub struct Block {
     pub endless: bool,
     /// It needs the floating-point unit.
     pub floating_point: bool,
+    /// It has a store-exclusive.
+    pub exclusive_store: bool,
 }
 
 /// Counts executed instructions.
@@ -110,7 +112,7 @@ impl Clock {
         let ordinals = self.ordinals.len();
         let mut instructions = 0;
         let mut at = 0;
-        let mut floating_point = false;
+        let (mut floating_point, mut exclusive_store) = (false, false);
         let mut in_it_block = 0;
         while at < halfwords.len() {
             let (first, second) = (
@@ -120,6 +122,7 @@ impl Clock {
             let instruction = decode(first, second);
             instructions += 1;
             floating_point |= instruction.floating_point;
+            exclusive_store |= is_exclusive_store(&instruction);
             let mark = if in_it_block > 0 { IN_IT_BLOCK } else { 0 };
             let length = if is_wide(first) { 2 } else { 1 };
             self.ordinals
@@ -145,6 +148,7 @@ impl Clock {
             writable,
             endless: is_endless(&halfwords),
             floating_point,
+            exclusive_store,
         };
         if writable {
             self.code.extend_from_slice(code);
@@ -171,13 +175,19 @@ impl Clock {
             if halfword < block.size_bytes / 2 {
                 self.ordinals[block.ordinals + halfword as usize]
             } else {
-                0
+                // It has been left: all of it has been executed.
+                block.instructions as u16
             }
         });
         Moment {
             time: self.before + Time::from(ordinal & !IN_IT_BLOCK),
             maybe_in_it_block: ordinal & IN_IT_BLOCK != 0 || self.it_crosses_blocks,
         }
+    }
+
+    /// Whether the current block has a store-exclusive.
+    pub fn has_exclusive_store(&self) -> bool {
+        self.current.is_some_and(|block| block.exclusive_store)
     }
 
     /// Time of the instruction at `pc`, which is being executed.
@@ -190,12 +200,23 @@ impl Clock {
         self.before
     }
 
+    /// The current block is not executed after all.
+    pub fn abandon(&mut self) {
+        self.current = None;
+    }
+
     /// The program is stopped with `executed` instructions behind it; the block that it
     /// was in will not be finished.
     pub fn stop_at(&mut self, executed: Time) {
         self.before = executed;
         self.current = None;
     }
+}
+
+/// Whether an instruction is a store-exclusive: the emulator loads the old content for it, which
+/// no core does.
+pub fn is_exclusive_store(instruction: &Instruction) -> bool {
+    matches!(instruction.memory, Memory::Access(access) if access.may_fail)
 }
 
 /// Only NOP, YIELD, WFE, WFI, SEV and then a branch to the first of them.

@@ -330,6 +330,7 @@ fn wide_may_branch(first: u16, second: u16) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic, reason = "a test may fail loudly")]
 mod tests {
     use super::*;
 

@@ -37,6 +37,8 @@ impl Fault {
         });
         let pc = Address(match &cause {
             FaultCause::SelfCheck(crate::check::CheckError::Mismatch { pc, .. }) => pc.0,
+            // The program counter is behind it.
+            FaultCause::SupervisorCall => registers[15].wrapping_sub(2),
             _ => registers[15],
         });
         Self {

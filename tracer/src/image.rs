@@ -40,6 +40,8 @@ pub enum ImageError {
     },
     #[error("segment {index} ends at {end:#x}, beyond the 32-bit address space")]
     SegmentBeyondMemory { index: usize, end: u64 },
+    #[error("the segments have {given} bytes in all, the limit is {limit}")]
+    SegmentsTooLarge { given: usize, limit: usize },
     #[error("the program has no segment to load")]
     NothingToLoad,
 }
@@ -199,6 +201,7 @@ fn check_header(elf: &header::Header) -> Result<(), ImageError> {
 
 fn segments(elf: &Elf, bytes: &[u8]) -> Result<Vec<Segment>, ImageError> {
     let mut segments = Vec::new();
+    let mut content_bytes = 0;
     for (index, program) in elf.program_headers.iter().enumerate() {
         if program.p_type != program_header::PT_LOAD || program.p_memsz == 0 {
             continue;
@@ -220,6 +223,13 @@ fn segments(elf: &Elf, bytes: &[u8]) -> Result<Vec<Segment>, ImageError> {
         let end = (program.p_vaddr + run_bytes).max(program.p_paddr + program.p_filesz);
         if end > 1 << 32 {
             return Err(ImageError::SegmentBeyondMemory { index, end });
+        }
+        content_bytes += content.len();
+        if content_bytes > MAX_FILE_BYTES {
+            return Err(ImageError::SegmentsTooLarge {
+                given: content_bytes,
+                limit: MAX_FILE_BYTES,
+            });
         }
         segments.push(Segment {
             load_address: program.p_paddr as u32,

@@ -74,7 +74,9 @@ pub enum Pause {
     Breakpoint(Address),
     /// BKPT with this number; the program counter is at it.
     SoftwareBreakpoint(u8),
-    /// WFI: asleep, with no interrupt to wake it.
+    /// A hint that does nothing; the program goes on here.
+    Hint(Address),
+    /// WFI or WFE: asleep, with no interrupt to wake it.
     Sleep(Address),
     /// A branch to itself.
     Loop(Address),
@@ -374,10 +376,17 @@ impl Machine {
         let result = self.core.emu_start(pc, NOWHERE, 0, 0);
         self.flush();
         let pause = self.core.get_data_mut().pause.take();
-        match (pause, result) {
+        let pause = match (pause, result) {
             (Some(pause), _) => pause,
             (None, Ok(())) => self.stopped_by_itself(),
             (None, Err(error)) => Pause::Fault(FaultCause::Emulator(format!("{error:?}"))),
+        };
+        let session = self.core.get_data();
+        let off = session.floating_point_used_off && !session.system.floating_point_enabled();
+        match pause {
+            Pause::Fault(_) => pause,
+            _ if off => Pause::Fault(FaultCause::FloatingPointOff),
+            _ => pause,
         }
     }
 
@@ -407,17 +416,18 @@ impl Machine {
 
     /// The emulator returned and no callback had asked for it: WFI, or a jump to nowhere.
     fn stopped_by_itself(&self) -> Pause {
+        const WFI: [u8; 2] = [0x30, 0xbf];
+        const WIDE_WFI: [u8; 4] = [0xaf, 0xf3, 0x03, 0x80];
         let pc = self.register(15);
-        let at = |address: u32| {
-            let bytes = self.read(Address(address), 2)?;
-            Some(u16::from_le_bytes([bytes[0], bytes[1]]))
+        let holds = |address: u32, code: &[u8]| {
+            self.read(Address(address), code.len()).as_deref() == Some(code)
         };
-        const WFI: u16 = 0xbf30;
-        if at(pc.wrapping_sub(2)) == Some(WFI) {
-            return Pause::Sleep(Address(pc.wrapping_sub(2)));
+        let before = |length: u32| pc.wrapping_sub(length);
+        if holds(before(2), &WFI) {
+            return Pause::Sleep(Address(before(2)));
         }
-        if at(pc) == Some(WFI) {
-            return Pause::Sleep(Address(pc));
+        if holds(before(4), &WIDE_WFI) {
+            return Pause::Sleep(Address(before(4)));
         }
         Pause::Fault(FaultCause::Fetch {
             address: Address(pc),
@@ -467,6 +477,10 @@ impl Machine {
         for (address, bytes) in &snapshot.memory {
             self.write(Address(*address), bytes)?;
         }
+        // The code in that memory may be another than the one that was translated.
+        self.core
+            .ctl_flush_tb()
+            .map_err(refused("drop translations"))?;
         self.core
             .context_restore(&snapshot.registers)
             .map_err(refused("restore the registers"))

@@ -41,7 +41,9 @@ pub enum MarkError {
         what: &'static str,
         address: Address,
     },
-    #[error("layer {layer}: {what} at {address} is not text of at most {MAX_NAME_BYTES} bytes")]
+    #[error(
+        "layer {layer}: {what} at {address} is not text without control characters of at most {MAX_NAME_BYTES} bytes"
+    )]
     NotText {
         layer: String,
         what: &'static str,
@@ -293,11 +295,14 @@ fn read_text(
         let at = Address(address.0.wrapping_add(offset));
         match machine.read(at, 1).as_deref() {
             Some([0]) => {
-                return String::from_utf8(text).map_err(|_| MarkError::NotText {
-                    layer: layer.to_owned(),
-                    what,
-                    address,
-                });
+                return String::from_utf8(text)
+                    .ok()
+                    .filter(|text| !text.contains(char::is_control))
+                    .ok_or_else(|| MarkError::NotText {
+                        layer: layer.to_owned(),
+                        what,
+                        address,
+                    });
             }
             Some(&[byte]) => text.push(byte),
             _ => {

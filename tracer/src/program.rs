@@ -95,6 +95,7 @@ impl<'a> Program<'a> {
                         Reply::Exit(status) => return self.exited(Exit::Status(status)),
                     }
                 }
+                Pause::Hint(next) => self.machine.skip_to(next.0)?,
                 Pause::SoftwareBreakpoint(number) => {
                     return Err(self.fault(FaultCause::Breakpoint { number }));
                 }
@@ -121,6 +122,19 @@ impl<'a> Program<'a> {
     /// The program is put back to where it was just after a layer had begun.
     pub fn is_back_in(&mut self, layer: &Layer) {
         self.layer = Some(layer.name.clone());
+    }
+
+    /// The program is put behind the end of its layer.
+    pub fn has_left_layer(&mut self) {
+        self.layer = None;
+    }
+
+    /// Why a layer that begins again or exits is an error.
+    pub fn does_not_end(&self, layer: &Layer) -> MarkError {
+        MarkError::NeverEnds {
+            layer: layer.name.clone(),
+            how: "it does not come to its end mark".to_owned(),
+        }
     }
 
     fn pass_mark(&mut self, address: Address) -> Result<Step, RunError> {

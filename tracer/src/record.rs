@@ -1,7 +1,7 @@
 //! From raw accesses to events of a layer's tensors.
 
 use crate::machine::RawAccess;
-use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Span, Tensor, Time, TraceSink};
+use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::collections::BTreeSet;
 
 /// What the emulating thread says, in program order.
@@ -31,6 +31,10 @@ pub enum RecordError {
         end: u64,
         pc: Address,
     },
+    #[error(
+        "layer '{layer}': the program's layers name more than {limit} separate stretches of memory"
+    )]
+    TooManyAreas { layer: String, limit: usize },
 }
 
 /// Loads that reach beyond a tensor. Only the part inside is in the trace.
@@ -157,6 +161,9 @@ fn note_crossing(
         return Ok(());
     };
     let tensor: &Tensor = &layer.tensors[index as usize];
+    if tensor.role == Role::Unlisted {
+        return Ok(());
+    }
     let pc = Address(access.pc);
     if access.kind == AccessKind::Store && layer.span == Span::Layer {
         return Err(RecordError::StoreCrosses {

@@ -64,7 +64,7 @@ pub fn run(
     };
     let emulate = |sender| -> Result<_, RunError> {
         let program = Program::load(target, &marks, observation, options.limits, console)?;
-        Emulation::new(program, sender).record()
+        Emulation::new(program, sender, options.limits).record()
     };
     let ((exit, instructions), recorded) = on_two_threads(emulate, sink, progress)?;
     let disassembler = Disassembler::default();
@@ -95,7 +95,7 @@ pub fn try_other_inputs(
     let emulate = |sender| -> Result<_, RunError> {
         let console = Box::new(|_: &[u8]| ());
         let program = Program::load(target, &marks, Observation::Watch, limits, console)?;
-        Emulation::new(program, sender).try_other_inputs(count)
+        Emulation::new(program, sender, limits).try_other_inputs(count)
     };
     let mut sink = PatternRecorder::default();
     let (tried, _) = on_two_threads(emulate, &mut sink, &mut |_| ())?;
@@ -160,12 +160,13 @@ fn record(
 struct Emulation<'a> {
     program: Program<'a>,
     sender: SyncSender<Message>,
+    limits: Limits,
     /// Memory that layers have named so far: disjoint, ascending.
     known: Vec<Range<u64>>,
 }
 
 impl<'a> Emulation<'a> {
-    fn new(mut program: Program<'a>, sender: SyncSender<Message>) -> Self {
+    fn new(mut program: Program<'a>, sender: SyncSender<Message>, limits: Limits) -> Self {
         let batches = sender.clone();
         program.machine.deliver_to(Box::new(move |batch| {
             batches.send(Message::Accesses(batch)).is_ok()
@@ -173,6 +174,7 @@ impl<'a> Emulation<'a> {
         Self {
             program,
             sender,
+            limits,
             known: Vec::new(),
         }
     }
@@ -186,8 +188,8 @@ impl<'a> Emulation<'a> {
                     if !self.known.is_empty() {
                         self.send(Message::End(now));
                     }
+                    let layer = self.with_unlisted(layer)?;
                     self.watch(&layer)?;
-                    self.remember(&layer);
                     self.send(Message::Begin(layer, now));
                 }
                 Step::End => {
@@ -212,25 +214,40 @@ impl<'a> Emulation<'a> {
         let mut layers = Vec::new();
         loop {
             match self.program.advance()? {
-                Step::Begin(layer) => layers.push(self.vary(&layer, count)?),
+                Step::Begin(layer) => {
+                    let layer = self.with_unlisted(layer)?;
+                    layers.push(self.vary(&layer, count)?);
+                }
+                // Each layer is left behind its end.
                 Step::End => {}
                 Step::Exited(_) => return Ok(layers),
             }
         }
     }
 
+    /// Runs the layer that has just begun on its own input, then on others, and leaves it as
+    /// its own input does.
     fn vary(&mut self, layer: &Layer, count: u64) -> Result<Vec<Option<String>>, RunError> {
-        let snapshot = self.program.machine.snapshot()?;
-        let mut failures = Vec::new();
+        let begin = self.program.machine.snapshot()?;
+        let begun = self.program.now();
+        if self.program.advance()? != Step::End {
+            return Err(self.program.does_not_end(layer).into());
+        }
+        let end = self.program.machine.snapshot()?;
+        let limits = self.limits_for_others(self.program.now() - begun);
         self.watch(layer)?;
+        let mut failures = Vec::new();
         for number in 1..=count {
+            self.program.machine.restore(&begin)?;
+            self.program.is_back_in(layer);
             for (position, tensor) in layer.tensors.iter().enumerate() {
-                if tensor.role == Role::Input {
+                if matches!(tensor.role, Role::Input | Role::State) {
                     let layers = self.program.layers();
                     let bytes = Variation(number).content(layers, position, tensor);
                     self.program.machine.write(tensor.address, &bytes)?;
                 }
             }
+            self.program.machine.renew_limits(limits);
             self.send(Message::Begin(layer.clone(), self.program.now()));
             failures.push(match self.program.advance() {
                 Ok(Step::End) => None,
@@ -239,11 +256,24 @@ impl<'a> Emulation<'a> {
             });
             self.program.machine.flush();
             self.send(Message::End(self.program.now()));
-            self.program.machine.restore(&snapshot)?;
-            self.program.is_back_in(layer);
         }
+        self.program.machine.restore(&end)?;
+        self.program.has_left_layer();
+        self.program.machine.renew_limits(self.limits);
         self.program.machine.watch(Vec::new())?;
         Ok(failures)
+    }
+
+    /// A layer that takes very much longer on another input depends on its data: it need not
+    /// be waited for.
+    fn limits_for_others(&self, instructions: Time) -> Limits {
+        const TIMES: u64 = 16;
+        const AT_LEAST: u64 = 1_000_000;
+        let most = instructions.saturating_mul(TIMES).saturating_add(AT_LEAST);
+        Limits {
+            max_instructions: self.limits.max_instructions.min(most),
+            ..self.limits
+        }
     }
 
     fn watch(&mut self, layer: &Layer) -> Result<(), RunError> {
@@ -254,28 +284,35 @@ impl<'a> Emulation<'a> {
         Ok(self.program.machine.watch(watches.collect())?)
     }
 
-    /// Between layers only stores matter: they give the tensors' memory a new meaning.
+    /// Between layers: stores give the tensors' memory a new meaning, loads still need it.
     fn watch_known(&mut self) -> Result<(), RunError> {
         let watches = self.known.iter().map(|range| Watch {
             range: range.clone(),
-            loads: false,
+            loads: true,
         });
         Ok(self.program.machine.watch(watches.collect())?)
     }
 
-    fn remember(&mut self, layer: &Layer) {
-        let tensors = layer.tensors.iter();
-        self.known
-            .extend(tensors.map(|tensor| tensor.address.0.into()..tensor.end()));
-        self.known.sort_by_key(|range| range.start);
-        let mut merged: Vec<Range<u64>> = Vec::new();
-        for range in self.known.drain(..) {
-            match merged.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => merged.push(range),
-            }
+    /// The layer with what earlier layers have named and it does not, and remembers what it
+    /// names.
+    fn with_unlisted(&mut self, mut layer: Layer) -> Result<Layer, RunError> {
+        let named: Vec<Range<u64>> = layer
+            .tensors
+            .iter()
+            .map(|tensor| tensor.address.0.into()..tensor.end())
+            .collect();
+        for range in without(&self.known, &named) {
+            layer.tensors.push(memory(Role::Unlisted, &range));
         }
-        self.known = merged;
+        if layer.tensors.len() > MAX_AREAS {
+            return Err(RecordError::TooManyAreas {
+                layer: layer.name,
+                limit: MAX_AREAS,
+            }
+            .into());
+        }
+        self.known = merged(self.known.iter().cloned().chain(named));
+        Ok(layer)
     }
 
     /// Whether anybody still listens shows when the next batch is delivered.
@@ -284,18 +321,63 @@ impl<'a> Emulation<'a> {
     }
 }
 
-fn gap(known: &[Range<u64>]) -> Layer {
-    let tensor = |range: &Range<u64>| Tensor {
+/// Separate stretches of memory that the layers of a program may name; the trace's events have
+/// 16 bits for them.
+const MAX_AREAS: usize = 16_384;
+
+/// Disjoint ranges in ascending order that cover the same.
+fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = ranges.collect();
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// What is in `ranges` (disjoint, ascending) and in none of `others`.
+fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
+    let others = merged(others.iter().cloned());
+    let mut rest = Vec::new();
+    for range in ranges {
+        let mut start = range.start;
+        for other in &others {
+            if other.end <= start || other.start >= range.end {
+                continue;
+            }
+            if other.start > start {
+                rest.push(start..other.start);
+            }
+            start = other.end;
+        }
+        if start < range.end {
+            rest.push(start..range.end);
+        }
+    }
+    rest
+}
+
+/// A stretch of memory by its address.
+fn memory(role: Role, range: &Range<u64>) -> Tensor {
+    Tensor {
         name: format!("{:#010x}", range.start),
-        role: Role::State,
+        role,
         address: Address(range.start as u32),
         size_bytes: (range.end - range.start) as u32,
         element_type: ElementType::Uint8,
-    };
+    }
+}
+
+fn gap(known: &[Range<u64>]) -> Layer {
+    let tensors = known.iter().map(|range| memory(Role::State, range));
     Layer {
         span: Span::Gap,
         name: String::new(),
         operator: String::new(),
-        tensors: known.iter().map(tensor).collect(),
+        tensors: tensors.collect(),
     }
 }

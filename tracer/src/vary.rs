@@ -7,8 +7,8 @@ use dmo_analysis::trace::{ElementType, Tensor};
 pub struct Variation(pub u64);
 
 impl Variation {
-    /// Content for a tensor: a mixture of random values with those that kernels treat
-    /// specially (zero, the extremes). `layer` and `position` tell tensors apart; where the
+    /// Content for a tensor. Number 2 is all zero, 3 the least value, 4 the greatest; the others
+    /// are a mixture of random values with those. `layer` and `position` tell tensors apart; where the
     /// tensor lies does not matter.
     pub fn content(self, layer: usize, position: usize, tensor: &Tensor) -> Vec<u8> {
         let mut random = SplitMix(
@@ -22,7 +22,12 @@ impl Variation {
         let mut bytes = Vec::with_capacity(length + element_bytes);
         while bytes.len() < length {
             let value = random.next();
-            let special = value >> 61;
+            let special = match self.0 {
+                2 => ZERO,
+                3 => LEAST,
+                4 => GREATEST,
+                _ => value >> 61,
+            };
             let element = match tensor.element_type {
                 ElementType::Float32 => u64::from(float(special, value).to_bits()),
                 ElementType::Bool => value & 1,
@@ -35,12 +40,16 @@ impl Variation {
     }
 }
 
+const ZERO: u64 = 0;
+const LEAST: u64 = 2;
+const GREATEST: u64 = 3;
+
 fn integer(special: u64, value: u64, element_bytes: usize) -> u64 {
     let sign = 1 << (8 * element_bytes - 1);
     match special {
-        0 | 1 => 0,
-        2 => sign,
-        3 => sign - 1,
+        ZERO | 1 => 0,
+        LEAST => sign,
+        GREATEST => sign - 1,
         _ => value,
     }
 }
@@ -49,9 +58,9 @@ fn float(special: u64, value: u64) -> f32 {
     // 24 bits in [-8, 8).
     let uniform = (value & 0xff_ffff) as f32 / f32::from(1u8 << 7) / 8192.0 - 8.0;
     match special {
-        0 | 1 => 0.0,
-        2 => -1.0e6,
-        3 => 1.0e6,
+        ZERO | 1 => 0.0,
+        LEAST => -1.0e6,
+        GREATEST => 1.0e6,
         _ => uniform,
     }
 }

@@ -1,5 +1,13 @@
 //! Kernels called by name on a shape: the measurement itself is checked.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test may fail loudly"
+)]
+
 mod support;
 
 use dmo_analysis::operator::{Conv2d, Operator, Window};

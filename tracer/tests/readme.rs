@@ -1,5 +1,13 @@
 //! The console examples of the documents are what the program prints.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test may fail loudly"
+)]
+
 #[test]
 fn console_examples() {
     // Readers are in the repository's folder.

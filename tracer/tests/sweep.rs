@@ -6,7 +6,13 @@
 //! `dmo-trace sweep traces/overlaps/grid.toml --out traces/overlaps/reference.csv` on an
 //! absent file.
 
-#![allow(clippy::expect_used, reason = "a test may fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test may fail loudly"
+)]
 
 use std::path::Path;
 use std::process::Command;

@@ -4,10 +4,10 @@
 //! byte that a tensor covers. These rules are what makes that safe.
 
 use super::{
-    LAYERS_LIMIT, SITES_PER_LAYER_LIMIT, TENSOR_MEMORY_LIMIT_BYTES, TENSORS_PER_GAP_LIMIT,
-    TENSORS_PER_LAYER_LIMIT,
+    LAYERS_LIMIT, PAIRS_LIMIT, PAIRS_PER_LAYER_LIMIT, SITES_PER_LAYER_LIMIT,
+    TENSOR_MEMORY_LIMIT_BYTES, TENSORS_PER_GAP_LIMIT, TENSORS_PER_LAYER_LIMIT,
 };
-use crate::trace::{AccessKind, Address, Ending, Event, Layer, Span, Tensor, Time};
+use crate::trace::{AccessKind, Address, Ending, Event, Layer, Role, Span, Tensor, Time};
 
 /// A rule that a trace breaks, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +37,8 @@ pub enum Rule {
     TooManyLayers { limit: usize },
     #[error("{given} tensors, limit {limit}")]
     TooManyTensors { given: usize, limit: usize },
+    #[error("{given} pairs of an input and an output, limit {limit}")]
+    TooManyPairs { given: usize, limit: usize },
     #[error("tensor '{tensor}' has no bytes")]
     EmptyTensor { tensor: String },
     #[error("tensor '{tensor}', {size_bytes} bytes at {address}, ends beyond the 32-bit addresses")]
@@ -107,6 +109,8 @@ pub(super) struct Rules {
     time: Time,
     /// Layers and gaps that have begun.
     spans: usize,
+    /// Pairs of an input and an output of all layers.
+    pairs: usize,
     /// Layers that have begun, gaps not counted.
     layers: usize,
     memory: TouchedMemory,
@@ -119,6 +123,7 @@ impl Default for Rules {
             time: 0,
             spans: 0,
             layers: 0,
+            pairs: 0,
             memory: TouchedMemory {
                 pages: vec![0; (1 << 32 >> PAGE_BITS) / 64],
                 count: 0,
@@ -162,10 +167,26 @@ impl Rules {
         }
         check_order(time, self.time)?;
         check_tensors(layer)?;
+        self.count_pairs(layer)?;
         layer
             .tensors
             .iter()
             .try_for_each(|tensor| self.memory.touch(tensor))
+    }
+
+    fn count_pairs(&mut self, layer: &Layer) -> Result<(), Rule> {
+        let of_role = |role| {
+            let tensors = layer.tensors.iter();
+            tensors.filter(|tensor| tensor.role == role).count()
+        };
+        let given = of_role(Role::Input) * of_role(Role::Output);
+        self.pairs += given;
+        for (given, limit) in [(given, PAIRS_PER_LAYER_LIMIT), (self.pairs, PAIRS_LIMIT)] {
+            if given > limit {
+                return Err(Rule::TooManyPairs { given, limit });
+            }
+        }
+        Ok(())
     }
 
     pub fn end_layer(&mut self, time: Time) -> Result<(), Violation> {

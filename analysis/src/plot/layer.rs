@@ -42,7 +42,12 @@ fn picture(subject: &Subject<'_>, layer: &LayerView<'_>) -> Result<String, DrawE
         .map(|(&tensor, &area)| Panel::full(area, layer.raster(tensor)))
         .collect();
     let patches = Patches::of(&panels);
-    let left_out = layer.profile.tensors.len() - shown.len();
+    let panels_wanted = layer
+        .profile
+        .tensors
+        .iter()
+        .filter(|tensor| has_panel(tensor));
+    let left_out = panels_wanted.count() - shown.len();
     let lowest = areas.last().copied().unwrap_or(EMPTY);
     let note_height = if left_out > 0 { 20 } else { 0 };
     let size = (
@@ -121,6 +126,11 @@ pub(super) fn legend(patches: &Patches) -> Vec<chart::Key> {
     legend
 }
 
+/// What a layer does not list is shown only where it was touched all the same.
+fn has_panel(tensor: &TensorProfile) -> bool {
+    tensor.tensor.role != Role::Unlisted || tensor.loads + tensor.stores > 0
+}
+
 /// Inputs, outputs, scratch, constants, state; within a role in the layer's order.
 fn order(tensors: &[TensorProfile]) -> Vec<usize> {
     let rank = |role| match role {
@@ -129,8 +139,11 @@ fn order(tensors: &[TensorProfile]) -> Vec<usize> {
         Role::Scratch => 2,
         Role::Constant => 3,
         Role::State => 4,
+        Role::Unlisted => 5,
     };
-    let mut order: Vec<usize> = (0..tensors.len()).collect();
+    let mut order: Vec<usize> = (0..tensors.len())
+        .filter(|&index| has_panel(&tensors[index]))
+        .collect();
     order.sort_by_key(|&index| rank(tensors[index].tensor.role));
     order.truncate(MAX_PANELS);
     order

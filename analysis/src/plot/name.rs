@@ -10,6 +10,7 @@ pub(super) const fn role_name(role: Role) -> &'static str {
         Role::Scratch => "scratch",
         Role::Constant => "constant",
         Role::State => "state",
+        Role::Unlisted => "unlisted",
     }
 }
 

@@ -78,24 +78,34 @@ impl<O: Observer> Profiler<O> {
         let (begin, role) = (current.profile.begin, tensor.tensor.role);
         let address = tensor.tensor.address.0 + event.offset;
         tensor.loads += 1;
+        let gap = current.span == Span::Gap;
+        let mut oldest_content = None;
         for byte in 0..u32::from(event.size_bytes) {
             let life = self.lifetimes.byte(address + byte);
             if life.first_store <= begin && tensor.load_before_store.is_none() {
                 tensor.load_before_store = Some(access(event));
             }
-            let is_first_load_of_old_content = life.last_use <= begin && life.last_store <= begin;
-            if is_first_load_of_old_content && current.span == Span::Layer {
-                let (address, since) = (u64::from(address + byte), life.last_store);
-                self.earlier_inputs.retain(|input| {
-                    let again = input.bytes.contains(&address) && since <= input.begin;
-                    if again {
-                        self.layers[input.layer].tensors[input.tensor].used_again_by =
-                            Some(current.profile.name.clone());
-                    }
-                    !again
-                });
+            if life.last_use <= begin && life.last_store <= begin {
+                let since = oldest_content.unwrap_or(life.last_store);
+                oldest_content = Some(since.min(life.last_store));
             }
-            life.last_use = event.time;
+            // What code between layers loads is noted, but a layer's picture would be
+            // spoilt by it.
+            if !gap {
+                life.last_use = event.time;
+            }
+        }
+        if let Some(since) = oldest_content {
+            let bytes = u64::from(address)..u64::from(address) + u64::from(event.size_bytes);
+            let by = (!gap).then_some(current.profile.name.as_str());
+            note_later_use(
+                &mut self.earlier_inputs,
+                &mut self.layers,
+                bytes,
+                since,
+                event,
+                by,
+            );
         }
         if role == Role::Input {
             for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
@@ -144,6 +154,57 @@ impl<O: Observer> Profiler<O> {
         };
         self.observer.access(Address(address), event, class);
     }
+}
+
+/// All safe displacements of a pair, from its bytes' lives in the layer of these times.
+fn all_safe(
+    lifetimes: &Lifetimes,
+    (input, output): (&Tensor, &Tensor),
+    layer: Range<Time>,
+    bounds: Option<(i64, i64)>,
+    budget: &mut ComparisonBudget,
+) -> SafeDisplacements {
+    // 32 bits for each byte: the memory is bounded by the buffers. A layer that they are too
+    // short for has its bounds only.
+    let within = |time: Time| time.checked_sub(layer.start).filter(|&time| time > 0);
+    let short = |time: Time| u32::try_from(time).unwrap_or(u32::MAX);
+    let fits = layer.end - layer.start < Time::from(u32::MAX);
+    let mut none = ComparisonBudget::exhausted();
+    let budget = if fits { budget } else { &mut none };
+    let last_load: Vec<u32> = lifetimes
+        .tensor(input)
+        .map(|life| within(life.last_use).map_or(0, short))
+        .collect();
+    let first_store: Vec<u32> = lifetimes
+        .tensor(output)
+        .map(|life| within(life.first_store).map_or(u32::MAX, short))
+        .collect();
+    safe_displacements(&last_load, &first_store, bounds, budget)
+}
+
+/// Notes in the layers whose inputs these bytes were, and still are, that they are loaded
+/// again: by the layer `by`, or between layers.
+fn note_later_use(
+    earlier_inputs: &mut Vec<EarlierInput>,
+    layers: &mut [LayerProfile],
+    bytes: Range<u64>,
+    since: Time,
+    event: &Event,
+    by: Option<&str>,
+) {
+    earlier_inputs.retain(|input| {
+        let again =
+            input.bytes.start < bytes.end && bytes.start < input.bytes.end && since <= input.begin;
+        let tensor = &mut layers[input.layer].tensors[input.tensor];
+        match by {
+            Some(layer) if again => tensor.used_again_by = Some(layer.to_owned()),
+            None if again => {
+                tensor.loaded_between_layers.get_or_insert(access(event));
+            }
+            _ => {}
+        }
+        !again || by.is_none()
+    });
 }
 
 fn access(event: &Event) -> Access {
@@ -262,19 +323,13 @@ impl<O: Observer> TraceSink for Profiler<O> {
                 &profile.tensors[pair.input].tensor,
                 &profile.tensors[pair.output].tensor,
             );
-            let within = |time: Time| if time > profile.begin { time } else { 0 };
-            let last_load: Vec<Time> = self
-                .lifetimes
-                .tensor(input)
-                .map(|life| within(life.last_use))
-                .collect();
-            let first_store: Vec<Time> = self
-                .lifetimes
-                .tensor(output)
-                .map(|life| within(life.first_store))
-                .collect();
-            pair.safe_displacements =
-                safe_displacements(&last_load, &first_store, &mut self.budget);
+            pair.safe_displacements = all_safe(
+                &self.lifetimes,
+                (input, output),
+                profile.begin..profile.end,
+                sweep.unsafe_bounds(),
+                &mut self.budget,
+            );
             pair.displacement_bytes = sweep.displacement();
             pair.binding = sweep.binding();
             pair.observed_overlap_bytes =
@@ -343,5 +398,6 @@ fn untouched(tensor: Tensor) -> TensorProfile {
         load_before_store: None,
         first_store: None,
         used_again_by: None,
+        loaded_between_layers: None,
     }
 }

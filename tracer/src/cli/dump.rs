@@ -3,6 +3,7 @@
 use super::Verdict;
 use anyhow::Context;
 use dmo_analysis::file::TraceReader;
+use dmo_analysis::report::plain;
 use dmo_analysis::trace::{AccessKind, Event, Layer, Span, Time, TraceSink};
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
@@ -90,7 +91,8 @@ impl TraceSink for Dump {
         match layer.span {
             Span::Layer => self.line(format_args!(
                 "{time} begin layer {number} '{}' {}",
-                layer.name, layer.operator
+                plain(&layer.name),
+                plain(&layer.operator)
             )),
             Span::Gap => self.line(format_args!("{time} begin gap")),
         }
@@ -98,7 +100,7 @@ impl TraceSink for Dump {
             self.line(format_args!(
                 "{time} {:?} '{}' [{}, {:#010x}) {:?}",
                 tensor.role,
-                tensor.name,
+                plain(&tensor.name),
                 tensor.address,
                 tensor.end(),
                 tensor.element_type
@@ -122,7 +124,7 @@ impl TraceSink for Dump {
             self.line(format_args!(
                 "{} {kind} {} [{}, {}) {}",
                 event.time,
-                layer.tensors[event.tensor as usize].name,
+                plain(&layer.tensors[event.tensor as usize].name),
                 event.offset,
                 event.end(),
                 event.pc

@@ -20,8 +20,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// A file beside `path`, to be renamed to it when it is complete.
 pub fn unfinished(path: &Path) -> anyhow::Result<NamedTempFile> {
-    if path.is_dir() {
-        anyhow::bail!("cannot write {}: it is a folder", path.display());
+    // A device, a pipe, a folder or a link must not be replaced by a file.
+    if let Ok(existing) = std::fs::symlink_metadata(path)
+        && !existing.is_file()
+    {
+        anyhow::bail!("cannot write {}: it is not a plain file", path.display());
     }
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -45,6 +48,14 @@ pub fn finish(file: NamedTempFile, path: &Path) -> anyhow::Result<()> {
     file.persist(path)
         .map(drop)
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A folder that exists and can be written to, made where there is none.
+pub fn folder(path: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(path)
+        .and_then(|()| tempfile::tempfile_in(path))
+        .map(drop)
+        .with_context(|| format!("cannot write into the folder {}", path.display()))
 }
 
 /// Writes a whole file.

@@ -1,7 +1,6 @@
 //! Drawing the pictures of a saved trace into a folder.
 
 use super::output;
-use anyhow::Context;
 use dmo_analysis::file::TraceReader;
 use dmo_analysis::plot::{Canvas, PLOTS, Plot};
 use dmo_analysis::profile::{Profile, Profiler};
@@ -28,8 +27,7 @@ pub fn draw(
     let mut profiler = Profiler::with_observer(Canvas::new(profile));
     let ending = reader.read_into(&mut profiler)?;
     let (_, canvas) = profiler.finish();
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    output::folder(folder)?;
     let plots: Vec<&Plot> = match choice {
         Choice::All => PLOTS.iter().collect(),
         Choice::Some(plots) => plots.clone(),

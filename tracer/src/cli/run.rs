@@ -42,7 +42,7 @@ pub struct Arguments {
     vectors: Option<u32>,
     /// Runs on so many different inputs, the program's own the first, to see whether the
     /// accesses depend on the data
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Hold every access against an independent decode of the executed instructions (slow)
     #[arg(long)]
@@ -50,7 +50,7 @@ pub struct Arguments {
     /// Give up after so many executed instructions
     #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
     max_instructions: u64,
-    /// Give up after so many seconds
+    /// Give up after so many seconds of emulation
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = parse_seconds)]
     timeout: f64,
     /// Print JSON (docs/json.md) instead of a table
@@ -67,6 +67,10 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let target = load(arguments)?;
+    // Before the work, not after it.
+    if let Some(folder) = &arguments.plot {
+        output::folder(folder)?;
+    }
     let program = Program {
         name: file_name(&arguments.elf),
         sha256: target.image.sha256.clone(),

@@ -30,9 +30,11 @@ pub enum FaultCause {
     SupervisorCall,
     #[error("breakpoint instruction {number}, which is not a semihosting call")]
     Breakpoint { number: u8 },
-    #[error(
-        "exception {number} of the emulator (18: jump to an even address, which is not Thumb code)"
-    )]
+    #[error("jump to the even address {address}: Thumb code has odd ones")]
+    NotThumb { address: Address },
+    #[error("floating-point or coprocessor instruction, which this CPU does not have")]
+    NoCoprocessor,
+    #[error("exception {number} of the emulator")]
     Exception { number: u32 },
     #[error("the program is in an exception handler, an endless loop at {address}")]
     Handler { address: Address },

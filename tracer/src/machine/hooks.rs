@@ -3,7 +3,7 @@
 
 use super::{Deliver, FaultCause, Limits, Pause, RawAccess, Watch};
 use crate::check::{Checker, CoreState, Reported};
-use crate::clock::{Block, Clock};
+use crate::clock::{Block, Clock, is_exclusive_store};
 use crate::decode::{Memory, decode};
 use crate::system::{self, Request, SystemControl};
 use dmo_analysis::trace::{AccessKind, Address, Time};
@@ -31,6 +31,8 @@ pub(super) struct Session {
     pub(super) last_instruction: Time,
     pub(super) deadline: Option<Instant>,
     pub(super) blocks_until_look: u32,
+    /// Where, and at what time, a hint was taken for an undefined instruction.
+    pub(super) hint_passed: Option<(u32, Time)>,
     /// As far as known: it is looked at when a floating-point instruction comes.
     pub(super) floating_point_on: bool,
     /// The previous block has floating-point instructions, and the unit was off.
@@ -70,6 +72,7 @@ impl Session {
             limits,
             deadline: None,
             blocks_until_look: 0,
+            hint_passed: None,
             floating_point_on: false,
             floating_point_used_off: false,
         }
@@ -107,26 +110,79 @@ fn fault(core: &mut Unicorn<Session>, cause: FaultCause) {
     pause(core, Pause::Fault(cause));
 }
 
+/// Numbers that the emulator gives its exceptions.
+const SUPERVISOR_CALL: u32 = 2;
+const PREFETCH_ABORT: u32 = 3;
+const DATA_ABORT: u32 = 4;
+const BREAKPOINT: u32 = 7;
+const EXCEPTION_EXIT: u32 = 8;
+const NO_COPROCESSOR: u32 = 17;
+
 pub(super) fn on_interrupt(core: &mut Unicorn<Session>, number: u32) {
-    let pc = core.reg_read(RegisterARM::PC).unwrap_or(0);
+    let pc = core.reg_read(RegisterARM::PC).unwrap_or(0) as u32;
+    let address = Address(pc);
     let stop = match number {
-        2 => Pause::Fault(FaultCause::SupervisorCall),
-        7 => {
-            let mut code = [0; 2];
-            let number = core.mem_read(pc, &mut code).map_or(0, |()| code[0]);
-            Pause::SoftwareBreakpoint(number)
-        }
-        8 => Pause::Fault(FaultCause::Fetch {
-            address: Address(pc as u32),
-        }),
+        _ if !is_thumb(core) => Pause::Fault(FaultCause::NotThumb { address }),
+        SUPERVISOR_CALL => Pause::Fault(FaultCause::SupervisorCall),
+        BREAKPOINT => Pause::SoftwareBreakpoint(fetch(core, pc)[0] as u8),
+        PREFETCH_ABORT | EXCEPTION_EXIT => Pause::Fault(FaultCause::Fetch { address }),
+        DATA_ABORT => Pause::Fault(data_abort(core, pc)),
+        NO_COPROCESSOR => Pause::Fault(FaultCause::NoCoprocessor),
         number => Pause::Fault(FaultCause::Exception { number }),
     };
     pause(core, stop);
 }
 
+/// The T bit of XPSR.
+fn is_thumb(core: &Unicorn<Session>) -> bool {
+    core.reg_read(RegisterARM::XPSR)
+        .is_ok_and(|status| status >> 24 & 1 == 1)
+}
+
+/// The only abort that the emulator raises by itself is that of an unaligned exclusive.
+fn data_abort(core: &Unicorn<Session>, pc: u32) -> FaultCause {
+    let [first, second] = fetch(core, pc);
+    match decode(first, second).memory {
+        Memory::Access(access) if access.must_be_aligned => FaultCause::Unaligned {
+            what: "LDREX or STREX",
+            address: Address(access.address(pc, &registers(core))),
+        },
+        _ => FaultCause::Exception { number: DATA_ABORT },
+    }
+}
+
+/// Undefined instructions, and the hints that the emulator tells in the same way, with the
+/// program counter behind them.
 pub(super) fn on_undefined(core: &mut Unicorn<Session>) -> bool {
-    fault(core, FaultCause::Undefined);
+    let pc = core.reg_read(RegisterARM::PC).unwrap_or(0) as u32;
+    let now = core.get_data().clock.at_least();
+    let session = core.get_data_mut();
+    // Told again where a hint has just been passed, it is about the instruction itself.
+    let passed = session.hint_passed.replace((pc, now)) == Some((pc, now));
+    let stop = match hint_before(core, pc) {
+        _ if !is_thumb(core) => Pause::Fault(FaultCause::NotThumb {
+            address: Address(pc),
+        }),
+        Some(hint) if !passed => hint,
+        _ => Pause::Fault(FaultCause::Undefined),
+    };
+    pause(core, stop);
     false
+}
+
+/// The hint that ends at `pc`: YIELD and SEV do nothing, WFE and WFI sleep.
+fn hint_before(core: &Unicorn<Session>, pc: u32) -> Option<Pause> {
+    let narrow = fetch(core, pc.wrapping_sub(2))[0];
+    let [first, second] = fetch(core, pc.wrapping_sub(4));
+    let (number, length) = match (narrow, first, second) {
+        (0xbf10..=0xbf40, _, _) if narrow & 0xf == 0 => (narrow >> 4 & 0xf, 2),
+        (_, 0xf3af, 0x8001..=0x8004) => (second & 0xf, 4),
+        _ => return None,
+    };
+    Some(match number {
+        2 | 3 => Pause::Sleep(Address(pc.wrapping_sub(length))),
+        _ => Pause::Hint(Address(pc)),
+    })
 }
 
 pub(super) fn on_bad_access(
@@ -170,6 +226,7 @@ pub(super) fn on_block(core: &mut Unicorn<Session>, start: u64, size_bytes: u32)
         return check_floating_point(core, block.floating_point);
     }
     if block.endless {
+        session.clock.abandon();
         return pause(core, Pause::Loop(Address(address)));
     }
     if session.clock.at_least() >= session.last_instruction {
@@ -242,6 +299,10 @@ pub(super) fn on_access(
     if !address.is_multiple_of(4) && size_bytes >= 4 {
         check_alignment(core, pc, address);
     }
+    let exclusive = core.get_data().clock.has_exclusive_store();
+    if exclusive && kind == AccessKind::Load && is_load_of_exclusive_store(core, pc) {
+        return true;
+    }
     let session = core.get_data_mut();
     if let Some(checker) = &mut session.checker {
         checker.report(Reported {
@@ -271,6 +332,16 @@ pub(super) fn on_access(
     true
 }
 
+#[cold]
+fn is_load_of_exclusive_store(core: &mut Unicorn<Session>, pc: u32) -> bool {
+    let [first, second] = fetch(core, pc);
+    let found = is_exclusive_store(&decode(first, second));
+    if found {
+        clear_stale_it_bits(core);
+    }
+    found
+}
+
 /// See the top of this file.
 fn clear_stale_it_bits(core: &mut Unicorn<Session>) {
     let status = core.reg_read(RegisterARM::XPSR).unwrap_or(0);
@@ -297,6 +368,11 @@ fn check_alignment(core: &mut Unicorn<Session>, pc: u32, address: u64) {
     }
 }
 
+/// r0 to r14.
+fn registers(core: &Unicorn<Session>) -> [u32; 15] {
+    REGISTERS.map(|id| core.reg_read(id).unwrap_or(0) as u32)
+}
+
 /// Two halfwords of code.
 fn fetch(core: &Unicorn<Session>, pc: u32) -> [u16; 2] {
     let halfword = |address: u64| {
@@ -311,7 +387,7 @@ fn fetch(core: &Unicorn<Session>, pc: u32) -> [u16; 2] {
 pub(super) fn on_instruction(core: &mut Unicorn<Session>, pc: u64, _size_bytes: u32) {
     let state = CoreState {
         pc: pc as u32,
-        registers: REGISTERS.map(|id| core.reg_read(id).unwrap_or(0) as u32),
+        registers: registers(core),
         status: core.reg_read(RegisterARM::XPSR).unwrap_or(0) as u32,
     };
     let Some(mut checker) = core.get_data_mut().checker.take() else {

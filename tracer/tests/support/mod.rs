@@ -2,6 +2,12 @@
 
 #![allow(dead_code, reason = "each test program uses its part of it")]
 
+pub mod expected;
+pub mod firmware;
+pub mod gdb;
+pub mod guest;
+pub mod tools;
+
 use dmo_analysis::profile::{Profile, Profiler};
 use dmo_trace::machine::Limits;
 use dmo_trace::run::{RunError, RunOptions, RunOutcome, run};
@@ -9,54 +15,69 @@ use dmo_trace::target::{Target, TargetOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The CPUs that the recorded ELFs are built for.
+pub const CPUS: [&str; 3] = ["cortex-m3", "cortex-m4", "cortex-m7"];
+
 pub const LIMITS: Limits = Limits {
     max_instructions: 1_000_000_000,
     timeout: Duration::from_secs(300),
 };
 
-pub const CHECKED: RunOptions = RunOptions {
-    limits: LIMITS,
-    self_check: true,
-};
-
-/// The recorded ELFs of all CPUs, in a fixed order.
-pub fn corpus() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/elf");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&root)
-        .expect("traces/elf")
-        .filter_map(|entry| {
-            let path = entry.expect("entry").path();
-            path.is_dir().then_some(path)
-        })
-        .flat_map(|folder| std::fs::read_dir(folder).expect("folder"))
-        .map(|entry| entry.expect("entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "elf"))
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "no ELF in {}", root.display());
-    files
+/// The only place that knows what a run can be told.
+pub fn run_options(self_check: bool, limits: Limits) -> RunOptions {
+    RunOptions { limits, self_check }
 }
 
-/// The name `cpu/program` of a recorded ELF.
-pub fn name(path: &Path) -> String {
-    let part = |path: Option<&Path>| {
-        path.and_then(Path::file_name)
-            .expect("name")
-            .to_string_lossy()
-            .into_owned()
+pub fn traces_elf() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/elf")
+}
+
+/// The names of the recorded programs, such as `conv2d`; each exists for every CPU.
+pub fn programs() -> Vec<String> {
+    let of = |cpu: &str| -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(traces_elf().join(cpu))
+            .expect("folder of recorded ELFs")
+            .map(|entry| entry.expect("entry").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "elf"))
+            .map(|path| {
+                path.file_stem()
+                    .expect("name")
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
     };
-    format!("{}/{}", part(path.parent()), part(Some(path)))
+    let names = of(CPUS[0]);
+    assert!(!names.is_empty(), "no recorded ELF");
+    for cpu in CPUS {
+        assert_eq!(of(cpu), names, "programs for {cpu}");
+    }
+    names
 }
 
-pub fn elf(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../traces/elf")
-        .join(name);
+/// The same, without the two large ones that are there for benches.
+pub fn small_programs() -> Vec<String> {
+    let mut names = programs();
+    names.retain(|name| !name.starts_with("bench_"));
+    names
+}
+
+/// The bytes of a recorded ELF.
+pub fn elf(cpu: &str, program: &str) -> Vec<u8> {
+    let path = traces_elf().join(cpu).join(program).with_extension("elf");
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-pub fn target(bytes: &[u8]) -> Target {
-    Target::new(bytes, &TargetOptions::default()).expect("target")
+pub fn target(elf: &[u8]) -> Target {
+    Target::new(elf, &TargetOptions::default()).expect("target")
+}
+
+pub fn recorded(cpu: &str, program: &str) -> Target {
+    let target = target(&elf(cpu, program));
+    assert_eq!(target.cpu.name, cpu, "{program}");
+    target
 }
 
 pub fn profile(target: &Target, options: RunOptions) -> Result<(Profile, RunOutcome), RunError> {

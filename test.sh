@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# Runs all tests: of the Rust code, and of the C kernels natively, cross-compiled and in QEMU. What this machine lacks
+# is installed where possible, else the tests that need it are skipped; with DMO_TRACE_REQUIRE_ALL=1 they fail.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source scripts/packages.sh
+
+failed=0
+summary=()
+
+run() { # NAME COMMAND...
+  local name=$1 start=$SECONDS verdict=passed
+  shift
+  echo
+  echo "== $name"
+  "$@" </dev/null || {
+    verdict=FAILED
+    failed=1
+  }
+  summary+=("$(printf '%-7s %4d s  %s' "$verdict" $((SECONDS - start)) "$name")")
+}
+
+skip() { # NAME PACKAGES
+  local verdict=skipped
+  if [ "${DMO_TRACE_REQUIRE_ALL:-0}" != 0 ]; then
+    verdict=FAILED
+    failed=1
+  fi
+  summary+=("$(printf '%-7s         %s: needs %s' "$verdict" "$1" "$2")")
+}
+
+lacks() { # PACKAGE...: gives in `lacking` which of them are missing
+  local package
+  lacking=
+  for package in "$@"; do
+    case " ${missing[*]} " in *" $package "*) lacking+="${lacking:+, }$package" ;; esac
+  done
+  [ -n "$lacking" ]
+}
+
+kernels() { # MAKE-TARGET WHAT PACKAGE...
+  local target=$1 name="C kernels: $2"
+  shift 2
+  if lacks "$@"; then
+    skip "$name" "$lacking"
+  else
+    run "$name" make --no-print-directory --silent --jobs="$(nproc)" --directory=kernels-c "$target"
+  fi
+}
+
+require_build_packages
+provide missing_for_tests
+
+run "Rust: all tests" cargo test --locked --workspace --no-fail-fast
+cross=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
+kernels host-test "against their direct evaluation, natively, with sanitizers"
+kernels dsp-host-test "DSP kernels, natively, with sanitizers"
+kernels warnings "no compiler warns" "${cross[@]}"
+kernels marks "the layer marks survive every optimisation" "${cross[@]}"
+kernels instructions "it_block.elf has the instructions it is there for" "${cross[@]}"
+kernels reproducible "the same bytes from any folder" "${cross[@]}"
+kernels qemu-test "every program on every CPU, in QEMU" "${cross[@]}" qemu-system-arm
+kernels dsp-qemu-test "DSP kernels on every CPU, in QEMU" "${cross[@]}" qemu-system-arm
+for package in "${missing[@]}"; do
+  skip "Rust: tests and benches with $package" "$package"
+done
+
+echo
+echo "== Summary"
+printf '%s\n' "${summary[@]}"
+exit $failed

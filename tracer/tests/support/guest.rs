@@ -1,0 +1,189 @@
+//! A program on its machine, led from mark to mark by hand: what `run` does, without its
+//! threads and its recorder, so that a test sees machine and accesses at every mark.
+
+use super::LIMITS;
+use dmo_analysis::trace::{Address, Layer};
+use dmo_trace::machine::{Machine, Observation, Pause, RawAccess, Watch};
+use dmo_trace::marks::{Mark, Marks, read_layer};
+use dmo_trace::memory::RegionKind;
+use dmo_trace::semihosting::{self, Reply, Semihosting};
+use dmo_trace::target::Target;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub struct Guest<'a> {
+    target: &'a Target,
+    pub machine: Machine,
+    marks: Marks,
+    semihosting: Semihosting<'static>,
+    accesses: Rc<RefCell<Vec<RawAccess>>>,
+    layers: usize,
+}
+
+/// Where a program has come to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stop {
+    Begin(Layer),
+    End,
+    Exit(i32),
+}
+
+impl<'a> Guest<'a> {
+    /// A program at its first instruction. Unless `stop_at_marks`, only its exit stops it.
+    pub fn new(target: &'a Target, observation: Observation, stop_at_marks: bool) -> Self {
+        let marks = Marks::find(&target.image).expect("marks");
+        let mut machine = target.machine(observation, LIMITS).expect("machine");
+        if stop_at_marks {
+            machine
+                .set_breakpoints(&marks.addresses())
+                .expect("breakpoints");
+        }
+        let accesses = Rc::<RefCell<Vec<RawAccess>>>::default();
+        let delivered = Rc::clone(&accesses);
+        machine.deliver_to(Box::new(move |batch| {
+            delivered.borrow_mut().extend(batch);
+            true
+        }));
+        Self {
+            target,
+            machine,
+            marks,
+            semihosting: Semihosting::new(Box::new(|bytes| {
+                eprint!("{}", String::from_utf8_lossy(bytes));
+            })),
+            accesses,
+            layers: 0,
+        }
+    }
+
+    /// Goes on to the next mark, and returns from it, or to the exit.
+    pub fn advance(&mut self) -> Stop {
+        loop {
+            match self.machine.run() {
+                Pause::Breakpoint(address) => return self.at_mark(address),
+                Pause::SoftwareBreakpoint(semihosting::BREAKPOINT) => {
+                    let reply = self.semihosting.call(&mut self.machine);
+                    if let Reply::Exit(status) = reply.expect("semihosting") {
+                        return Stop::Exit(status);
+                    }
+                    let next = self.machine.register(15) + 2;
+                    self.machine.skip_to(next).expect("skip");
+                }
+                other => panic!("at {:#010x}: {other:?}", self.machine.register(15)),
+            }
+        }
+    }
+
+    fn at_mark(&mut self, address: Address) -> Stop {
+        let stop = match self.marks.at(address) {
+            Some(Mark::Begin) => {
+                let layer = read_layer(&self.machine, &self.target.map, self.layers);
+                self.layers += 1;
+                Stop::Begin(layer.expect("layer"))
+            }
+            Some(Mark::End) => Stop::End,
+            None => panic!("breakpoint at {address}, where no mark is"),
+        };
+        let back = self.machine.register(14) & !1;
+        self.machine.skip_to(back).expect("return from the mark");
+        stop
+    }
+
+    /// Goes on to the begin of this layer.
+    pub fn advance_to(&mut self, name: &str) -> Layer {
+        loop {
+            match self.advance() {
+                Stop::Begin(layer) if layer.name == name => return layer,
+                Stop::Exit(status) => panic!("exit {status} before layer '{name}'"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Loads and stores of these ranges from now on.
+    pub fn watch(&mut self, ranges: &[std::ops::Range<u64>]) {
+        let watches = ranges.iter().map(|range| Watch {
+            range: range.clone(),
+            loads: true,
+        });
+        self.machine.watch(watches.collect()).expect("watch");
+    }
+
+    pub fn watch_tensors(&mut self, layer: &Layer) {
+        let ranges: Vec<_> = layer
+            .tensors
+            .iter()
+            .map(|tensor| u64::from(tensor.address.0)..tensor.end())
+            .collect();
+        self.watch(&ranges);
+    }
+
+    /// The accesses since the last call.
+    pub fn take_accesses(&mut self) -> Vec<RawAccess> {
+        self.accesses.take()
+    }
+
+    /// Everything that a program can see of its machine.
+    pub fn state(&self) -> State {
+        let memory = self
+            .target
+            .map
+            .regions()
+            .iter()
+            .filter(|region| region.kind == RegionKind::Ram)
+            .map(|region| {
+                let length = region.range.end - region.range.start;
+                let start = Address(region.range.start as u32);
+                let bytes = self.machine.read(start, length as usize);
+                (start, bytes.expect("RAM"))
+            });
+        State {
+            registers: std::array::from_fn(|index| self.machine.register(index)),
+            status: self.machine.status(),
+            floats: (0..32)
+                .map(|index| self.machine.float_register(index))
+                .collect(),
+            memory: memory.collect(),
+        }
+    }
+}
+
+/// What a program has computed so far.
+#[derive(Clone, PartialEq)]
+pub struct State {
+    registers: [u32; 16],
+    status: u32,
+    floats: Vec<Option<u32>>,
+    memory: Vec<(Address, Vec<u8>)>,
+}
+
+impl State {
+    /// The first difference, in words.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        if self.registers != other.registers {
+            let (a, b) = (self.registers, other.registers);
+            return Some(format!("r0 to r15: {a:08x?} and {b:08x?}"));
+        }
+        if self.status != other.status {
+            return Some(format!(
+                "xpsr: {:08x} and {:08x}",
+                self.status, other.status
+            ));
+        }
+        if self.floats != other.floats {
+            let (a, b) = (&self.floats, &other.floats);
+            return Some(format!("s0 to s31: {a:08x?} and {b:08x?}"));
+        }
+        for ((start, a), (_, b)) in self.memory.iter().zip(&other.memory) {
+            if let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) {
+                let address = Address(start.0 + at as u32);
+                return Some(format!("{address}: {:02x} and {:02x}", a[at], b[at]));
+            }
+        }
+        (self != other).then(|| "RAM of another size".to_owned())
+    }
+
+    pub fn has_fpu(&self) -> bool {
+        self.floats.iter().all(Option::is_some)
+    }
+}
