@@ -21,8 +21,10 @@ use dmo_analysis::trace::{Address, Layer, Role};
 use dmo_trace::disassembly::Disassembler;
 use dmo_trace::machine::{Observation, Pause, RawAccess, Watch};
 use dmo_trace::target::Target;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 use support::firmware::{Firmware, RAM};
 use support::guest::{Guest, State, Stop};
 use support::{CPUS, recorded, small_programs};
@@ -683,5 +685,38 @@ fn it_block_over_the_end_of_a_page() {
         let expected = [0x11, 0x22, 0x33, buffer, 0x55, 3];
         assert_eq!(registers, expected, "{observation:?}");
         assert_eq!(machine.read_word(Address(buffer)), Some(3));
+    }
+}
+
+/// A store-exclusive that succeeds: the emulator compares the old content first, which is
+/// no load of the program.
+#[test]
+fn store_exclusive_is_only_a_store() {
+    let buffer = RAM + 0x100;
+    let mut firmware = Firmware::new();
+    firmware.set(1, buffer).code(&[
+        0xe851, 0x2f00, // ldrex r2, [r1]
+        0x3201, // adds r2, #1
+        0xe841, 0x2300, // strex r3, r2, [r1]
+        0xbe00, // bkpt #0
+    ]);
+    for observation in [Observation::Watch, Observation::SelfCheck] {
+        let mut machine = firmware.machine(observation);
+        let accesses = Rc::<RefCell<Vec<RawAccess>>>::default();
+        let delivered = Rc::clone(&accesses);
+        machine.deliver_to(Box::new(move |batch| {
+            delivered.borrow_mut().extend(batch);
+            true
+        }));
+        let range = buffer.into()..u64::from(buffer) + 4;
+        let watch = Watch { range, loads: true };
+        machine.watch(vec![watch]).expect("watch");
+        let pause = machine.run();
+        assert_eq!(pause, Pause::SoftwareBreakpoint(0), "{observation:?}");
+        assert_eq!(machine.register(3), 0, "it has stored");
+        assert_eq!(machine.read_word(Address(buffer)), Some(1));
+        let kinds: Vec<_> = accesses.take().iter().map(|access| access.kind).collect();
+        assert_eq!(kinds, [Load, Store], "{observation:?}");
+        assert_eq!(machine.finish_check(), Ok(()), "{observation:?}");
     }
 }
