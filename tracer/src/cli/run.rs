@@ -223,7 +223,7 @@ fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>])
         .zip(others)
         .filter_map(|(layer, others)| {
             let reason = others.iter().find_map(|other| match other {
-                OtherInput::Failed(reason) => Some(reason.clone()),
+                OtherInput::Failed(reason) => reason.lines().next().map(str::to_owned),
                 OtherInput::Accesses(_) => None,
             })?;
             Some(Warning::OtherInputFailed {
