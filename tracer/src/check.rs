@@ -4,7 +4,7 @@
 
 use crate::decode::{Instruction, Memory, decode};
 use dmo_analysis::trace::{AccessKind, Address};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A load or store as the emulator reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,6 @@ pub enum CheckError {
 /// The self-check of one run.
 #[derive(Debug)]
 pub struct Checker {
-    decoded: HashMap<u32, Instruction>,
     /// The instruction being executed, and what it should access.
     current: Option<Current>,
     reported: Vec<Reported>,
@@ -86,7 +85,6 @@ impl Checker {
     /// first address and bytes.
     pub fn new(memory: Vec<(u32, Vec<u8>)>) -> Self {
         Self {
-            decoded: HashMap::new(),
             current: None,
             reported: Vec::new(),
             conditions: VecDeque::new(),
@@ -105,7 +103,7 @@ impl Checker {
     pub fn execute(&mut self, core: &CoreState, fetch: impl Fn(u32) -> [u16; 2]) {
         self.settle();
         self.follow(core, &fetch);
-        let instruction = self.decode(core.pc, &fetch);
+        let instruction = decode_at(core.pc, &fetch);
         self.executed += 1;
         let condition = self.conditions.pop_front();
         let passes = condition.is_none_or(|condition| holds(condition, core.status));
@@ -195,13 +193,6 @@ impl Checker {
         self.error.get_or_insert(error);
     }
 
-    fn decode(&mut self, pc: u32, fetch: &impl Fn(u32) -> [u16; 2]) -> Instruction {
-        *self.decoded.entry(pc).or_insert_with(|| {
-            let [first, second] = fetch(pc);
-            decode(first, second)
-        })
-    }
-
     /// Compares what the previous instruction should have accessed with the reports.
     fn settle(&mut self) {
         let reported = std::mem::take(&mut self.reported);
@@ -248,9 +239,15 @@ impl Checker {
                 });
             }
             self.executed += 1;
-            next += self.decode(next, fetch).length_bytes;
+            next += decode_at(next, fetch).length_bytes;
         }
     }
+}
+
+/// Decoded each time: code in RAM may change.
+fn decode_at(pc: u32, fetch: &impl Fn(u32) -> [u16; 2]) -> Instruction {
+    let [first, second] = fetch(pc);
+    decode(first, second)
 }
 
 /// The conditions of the instructions that follow an IT.

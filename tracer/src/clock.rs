@@ -185,6 +185,12 @@ impl Clock {
         }
     }
 
+    /// Whether the current block ends just before `pc`.
+    pub fn is_behind_block(&self, pc: u32) -> bool {
+        self.current
+            .is_some_and(|block| block.start.wrapping_add(block.size_bytes) == pc)
+    }
+
     /// Whether the current block has a store-exclusive.
     pub fn has_exclusive_store(&self) -> bool {
         self.current.is_some_and(|block| block.exclusive_store)

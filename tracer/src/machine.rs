@@ -126,6 +126,15 @@ pub struct Machine {
     memory_hooks: Vec<UcHookId>,
 }
 
+/// What is left of a machine's limits, see [`Machine::limits_left`].
+pub struct LimitsLeft {
+    limits: Limits,
+    last_instruction: Time,
+    deadline: Option<Instant>,
+    time: Time,
+    instant: Instant,
+}
+
 /// The state of a machine, see [`Machine::snapshot`].
 pub struct Snapshot {
     registers: Context,
@@ -351,6 +360,29 @@ impl Machine {
         session.limits = limits;
         session.last_instruction = now.saturating_add(limits.max_instructions);
         session.deadline = None;
+    }
+
+    /// What is left of the limits, to go on with after something else.
+    pub fn limits_left(&self) -> LimitsLeft {
+        let session = self.core.get_data();
+        LimitsLeft {
+            limits: session.limits,
+            last_instruction: session.last_instruction,
+            deadline: session.deadline,
+            time: self.now(),
+            instant: Instant::now(),
+        }
+    }
+
+    /// Goes on with what was left of the limits; what has happened since does not count.
+    pub fn resume_limits(&mut self, left: &LimitsLeft) {
+        let meanwhile = self.now() - left.time;
+        let session = self.core.get_data_mut();
+        session.limits = left.limits;
+        session.last_instruction = left.last_instruction.saturating_add(meanwhile);
+        session.deadline = left
+            .deadline
+            .and_then(|deadline| deadline.checked_add(left.instant.elapsed()));
     }
 
     /// Executed instructions.

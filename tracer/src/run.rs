@@ -235,6 +235,7 @@ impl<'a> Emulation<'a> {
         }
         let end = self.program.machine.snapshot()?;
         let limits = self.limits_for_others(self.program.now() - begun);
+        let left = self.program.machine.limits_left();
         self.watch(layer)?;
         let mut failures = Vec::new();
         for number in 1..=count {
@@ -259,7 +260,7 @@ impl<'a> Emulation<'a> {
         }
         self.program.machine.restore(&end)?;
         self.program.has_left_layer();
-        self.program.machine.renew_limits(self.limits);
+        self.program.machine.resume_limits(&left);
         self.program.machine.watch(Vec::new())?;
         Ok(failures)
     }

@@ -582,7 +582,6 @@ fn instructions_that_do_not_exist() {
 /// An undefined instruction stays one where a hint lies before it, executed or not. (The
 /// emulator tells both in one way.)
 #[test]
-#[ignore = "known bug: an undefined instruction with a hint before it is told as the hint"]
 fn undefined_instruction_behind_a_hint() {
     const UDF: u16 = 0xde00;
     const YIELD: u16 = 0xbf10;
@@ -1382,4 +1381,22 @@ fn store_over_the_end_stops_the_program() {
         "{result:?}"
     );
     assert!(start.elapsed() < Duration::from_secs(30));
+}
+
+/// Firmware as most is: layers in an endless loop. The runs on other inputs end too.
+#[test]
+fn layers_in_an_endless_loop() {
+    let mut firmware = Firmware::new();
+    let start = firmware.here();
+    firmware.begin("layer", &[]).end();
+    // b start: counts halfwords from its own address plus 4.
+    let back = (i64::from(start) - i64::from(firmware.here()) - 4) / 2;
+    firmware.code(&[0xe000 | (back as u16 & 0x7ff)]);
+    let limits = Limits {
+        max_instructions: 20_000,
+        timeout: Duration::from_secs(60),
+    };
+    let target = firmware.target();
+    let error = dmo_trace::run::try_other_inputs(&target, limits, 3).expect_err("a limit");
+    assert!(error.to_string().contains("limit of 20000"), "{error}");
 }

@@ -905,7 +905,6 @@ fn code_in_ram() {
 }
 
 #[test]
-#[ignore = "known bug: the check decodes each address once, though its code may change"]
 fn code_in_ram_under_self_check() {
     check_code_in_ram(Observation::SelfCheck);
 }

@@ -79,15 +79,15 @@ impl<O: Observer> Profiler<O> {
         let address = tensor.tensor.address.0 + event.offset;
         tensor.loads += 1;
         let gap = current.span == Span::Gap;
-        let mut oldest_content = None;
+        // Bytes with content of before the layer, loaded for the first time, and its age.
+        let mut old_content = Vec::new();
         for byte in 0..u32::from(event.size_bytes) {
             let life = self.lifetimes.byte(address + byte);
             if life.first_store <= begin && tensor.load_before_store.is_none() {
                 tensor.load_before_store = Some(access(event));
             }
             if life.last_use <= begin && life.last_store <= begin {
-                let since = oldest_content.unwrap_or(life.last_store);
-                oldest_content = Some(since.min(life.last_store));
+                old_content.push((u64::from(address + byte), life.last_store));
             }
             // What code between layers loads is noted, but a layer's picture would be
             // spoilt by it.
@@ -95,14 +95,12 @@ impl<O: Observer> Profiler<O> {
                 life.last_use = event.time;
             }
         }
-        if let Some(since) = oldest_content {
-            let bytes = u64::from(address)..u64::from(address) + u64::from(event.size_bytes);
+        if !old_content.is_empty() {
             let by = (!gap).then_some(current.profile.name.as_str());
             note_later_use(
                 &mut self.earlier_inputs,
                 &mut self.layers,
-                bytes,
-                since,
+                &old_content,
                 event,
                 by,
             );
@@ -187,14 +185,14 @@ fn all_safe(
 fn note_later_use(
     earlier_inputs: &mut Vec<EarlierInput>,
     layers: &mut [LayerProfile],
-    bytes: Range<u64>,
-    since: Time,
+    bytes: &[(u64, Time)],
     event: &Event,
     by: Option<&str>,
 ) {
     earlier_inputs.retain(|input| {
-        let again =
-            input.bytes.start < bytes.end && bytes.start < input.bytes.end && since <= input.begin;
+        let again = bytes
+            .iter()
+            .any(|(address, since)| input.bytes.contains(address) && *since <= input.begin);
         let tensor = &mut layers[input.layer].tensors[input.tensor];
         match by {
             Some(layer) if again => tensor.used_again_by = Some(layer.to_owned()),

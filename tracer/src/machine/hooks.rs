@@ -31,8 +31,6 @@ pub(super) struct Session {
     pub(super) last_instruction: Time,
     pub(super) deadline: Option<Instant>,
     pub(super) blocks_until_look: u32,
-    /// Where, and at what time, a hint was taken for an undefined instruction.
-    pub(super) hint_passed: Option<(u32, Time)>,
     /// As far as known: it is looked at when a floating-point instruction comes.
     pub(super) floating_point_on: bool,
     /// The previous block has floating-point instructions, and the unit was off.
@@ -72,7 +70,6 @@ impl Session {
             limits,
             deadline: None,
             blocks_until_look: 0,
-            hint_passed: None,
             floating_point_on: false,
             floating_point_used_off: false,
         }
@@ -155,15 +152,12 @@ fn data_abort(core: &Unicorn<Session>, pc: u32) -> FaultCause {
 /// program counter behind them.
 pub(super) fn on_undefined(core: &mut Unicorn<Session>) -> bool {
     let pc = core.reg_read(RegisterARM::PC).unwrap_or(0) as u32;
-    let now = core.get_data().clock.at_least();
-    let session = core.get_data_mut();
-    // Told again where a hint has just been passed, it is about the instruction itself.
-    let passed = session.hint_passed.replace((pc, now)) == Some((pc, now));
+    let behind = core.get_data().clock.is_behind_block(pc);
     let stop = match hint_before(core, pc) {
         _ if !is_thumb(core) => Pause::Fault(FaultCause::NotThumb {
             address: Address(pc),
         }),
-        Some(hint) if !passed => hint,
+        Some(hint) if behind => hint,
         _ => Pause::Fault(FaultCause::Undefined),
     };
     pause(core, stop);
