@@ -171,12 +171,15 @@ impl Checker {
         self.current = None;
         for (start, shadow) in std::mem::take(&mut self.shadow) {
             let actual = read(start, shadow.len());
+            // Memory that cannot be read differs too.
+            let missing = (actual.len() < shadow.len()).then_some(actual.len());
             let differs = shadow.iter().zip(&actual).position(|(a, b)| a != b);
+            let differs = differs.or(missing);
             if let Some(at) = differs {
                 self.fail(CheckError::Replay {
                     address: Address(start + at as u32),
                     replayed: shadow[at],
-                    actual: actual[at],
+                    actual: actual.get(at).copied().unwrap_or_default(),
                 });
             }
         }

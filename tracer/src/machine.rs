@@ -403,7 +403,9 @@ impl Machine {
 
     /// Runs from the program counter until something stops it.
     pub fn run(&mut self) -> Pause {
-        self.begin_run();
+        if let Err(error) = self.begin_run() {
+            return Pause::Fault(FaultCause::Emulator(error.to_string()));
+        }
         let pc = u64::from(self.register(15)) | 1;
         let result = self.core.emu_start(pc, NOWHERE, 0, 0);
         self.flush();
@@ -422,26 +424,34 @@ impl Machine {
         }
     }
 
-    fn begin_run(&mut self) {
+    fn begin_run(&mut self) -> Result<(), MachineError> {
         if self.observation == Observation::SelfCheck && self.core.get_data().checker.is_none() {
-            let memory = self.writable_memory();
+            let memory = self.writable_memory()?;
             self.core.get_data_mut().checker = Some(Checker::new(memory));
         }
         let session = self.core.get_data_mut();
         if session.deadline.is_none() {
             session.deadline = Instant::now().checked_add(session.limits.timeout);
         }
+        Ok(())
     }
 
-    fn writable_memory(&self) -> Vec<(u32, Vec<u8>)> {
-        let regions = self.core.mem_regions().unwrap_or_default();
+    /// All of it or an error: a part would make a snapshot or the self-check worthless.
+    fn writable_memory(&self) -> Result<Vec<(u32, Vec<u8>)>, MachineError> {
+        let regions = self
+            .core
+            .mem_regions()
+            .map_err(refused("list the memory regions"))?;
         regions
             .iter()
             .filter(|region| region.begin < system::START && region.perms & Prot::WRITE.0 != 0)
-            .filter_map(|region| {
+            .map(|region| {
                 let length = (region.end - region.begin + 1) as usize;
-                let bytes = self.core.mem_read_as_vec(region.begin, length).ok()?;
-                Some((region.begin as u32, bytes))
+                let bytes = self
+                    .core
+                    .mem_read_as_vec(region.begin, length)
+                    .map_err(refused("read memory"))?;
+                Ok((region.begin as u32, bytes))
             })
             .collect()
     }
@@ -495,7 +505,7 @@ impl Machine {
                 .core
                 .context_init()
                 .map_err(refused("save the registers"))?,
-            memory: self.writable_memory(),
+            memory: self.writable_memory()?,
         })
     }
 

@@ -55,6 +55,8 @@ pub enum MeasureError {
     Machine(#[from] MachineError),
     #[error("{function} returns {status}: it does not take these arguments")]
     Status { function: &'static str, status: i32 },
+    #[error("the output at {address} cannot be read")]
+    Unreadable { address: Address },
     #[error("the emulating thread panicked")]
     Panic,
 }
@@ -332,6 +334,9 @@ impl Bench<'_> {
         let bytes = caller
             .machine
             .read(output.address, output.size_bytes as usize);
-        Ok(bytes.unwrap_or_default())
+        // Nothing read must never pass for equal outputs.
+        bytes.ok_or(MeasureError::Unreadable {
+            address: output.address,
+        })
     }
 }
