@@ -13,6 +13,7 @@
 //! | [`operator`] | the safe overlap of reference kernels, from their shapes |
 //! | [`pattern`] | a fingerprint of a layer's accesses, to compare runs |
 //! | [`profile`] | one pass over a trace: everything about every layer |
+//! | [`graph`] | a model: operators, tensors, what may overlap |
 //! | [`report`] | tables and JSON |
 //! | [`plot`] | pictures of a trace, from a second pass |
 
@@ -21,6 +22,7 @@
 const _: () = assert!(usize::BITS == 64, "dmo-analysis needs a 64-bit host");
 
 pub mod file;
+pub mod graph;
 pub mod lifetime;
 pub mod operator;
 pub mod overlap;

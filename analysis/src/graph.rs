@@ -1,0 +1,140 @@
+//! A model as its operators and tensors: what ordering and planning work on.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`overlaps`] | which inputs of an operator its outputs may overlap, and how far |
+//!
+//! Tensors are those of the model file, constants included, so that a [`TensorId`] is the
+//! file's tensor index. Planning looks at the activations only.
+
+pub mod overlaps;
+
+use crate::operator::Operator;
+use serde::{Deserialize, Serialize};
+
+/// Index of a tensor in [`Graph::tensors`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TensorId(pub usize);
+
+/// Index of an operator in [`Graph::operators`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OperatorId(pub usize);
+
+/// Where a tensor's bytes are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Storage {
+    /// In the arena, while it is in use.
+    Arena,
+    /// In the model file: weights, tables.
+    Constant,
+    /// Kept from one inference to the next: never shares memory.
+    Variable,
+}
+
+/// A tensor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GraphTensor {
+    /// Name; need not be unique.
+    pub name: String,
+    /// Elements on each axis; empty for a scalar.
+    pub shape: Vec<u32>,
+    /// Type of its elements in the words of TensorFlow Lite's schema, `INT8` for instance.
+    pub element_type: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Where it is kept.
+    pub storage: Storage,
+}
+
+/// An operator in terms of the reference kernels' loops ([`Operator`]).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Its loops and shapes.
+    pub operator: Operator,
+    /// The tensors that stand for the operator's inputs, in its order.
+    pub inputs: Vec<TensorId>,
+    /// The tensors that stand for the operator's outputs, in its order.
+    pub outputs: Vec<TensorId>,
+}
+
+/// An operator of the graph.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Node {
+    /// Kind in the words of TensorFlow Lite's schema, `CONV_2D` for instance.
+    pub kind: String,
+    /// All tensors that it reads, constants and variables included, in the file's order;
+    /// absent optional inputs are left out.
+    pub inputs: Vec<TensorId>,
+    /// All tensors that it writes, in the file's order.
+    pub outputs: Vec<TensorId>,
+    /// What it is to the reference kernels; none when it is not known, so that nothing
+    /// may overlap.
+    pub kernel: Option<Kernel>,
+    /// Sizes in bytes of the scratch buffers that it wants in the arena while it runs.
+    pub scratch_bytes: Vec<u64>,
+}
+
+/// A model, or one subgraph of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Graph {
+    /// The model's name.
+    pub name: String,
+    /// All tensors.
+    pub tensors: Vec<GraphTensor>,
+    /// Operators, in the order in which the file has them, which is an order in which
+    /// they can run.
+    pub operators: Vec<Node>,
+    /// What the application stores before an inference.
+    pub inputs: Vec<TensorId>,
+    /// What the application reads after an inference.
+    pub outputs: Vec<TensorId>,
+}
+
+impl Graph {
+    /// The tensor.
+    pub fn tensor(&self, id: TensorId) -> &GraphTensor {
+        &self.tensors[id.0]
+    }
+
+    /// Whether the tensor lies in the arena.
+    pub fn in_arena(&self, id: TensorId) -> bool {
+        self.tensor(id).storage == Storage::Arena
+    }
+
+    /// Tensors in the arena that the operator reads, each once.
+    pub fn arena_inputs(&self, node: &Node) -> Vec<TensorId> {
+        self.once(&node.inputs)
+    }
+
+    /// Tensors in the arena that the operator writes, each once.
+    pub fn arena_outputs(&self, node: &Node) -> Vec<TensorId> {
+        self.once(&node.outputs)
+    }
+
+    fn once(&self, ids: &[TensorId]) -> Vec<TensorId> {
+        let mut found: Vec<TensorId> = Vec::new();
+        for &id in ids {
+            if self.in_arena(id) && !found.contains(&id) {
+                found.push(id);
+            }
+        }
+        found
+    }
+
+    /// The operators in the file's order.
+    pub fn file_order(&self) -> Vec<OperatorId> {
+        (0..self.operators.len()).map(OperatorId).collect()
+    }
+
+    /// All activations together, in bytes: what a plan without any reuse needs.
+    pub fn naive_bytes(&self) -> u64 {
+        self.tensors
+            .iter()
+            .filter(|tensor| tensor.storage == Storage::Arena)
+            .map(|tensor| tensor.size_bytes)
+            .sum()
+    }
+}
