@@ -1,0 +1,96 @@
+//! Greedy planners that give each buffer an offset of its own, in the smallest gap that
+//! fits (Pisarchyk and Lee, section 5 and Algorithm 3).
+
+use super::Plan;
+use super::placement::{Placement, signed};
+use crate::problem::Problem;
+use std::cmp::Reverse;
+
+/// Largest first; of equal ones the first that is executed (Algorithm 3).
+pub(super) fn by_size(problem: &Problem) -> Plan {
+    let buffers = problem.buffers();
+    let mut order: Vec<usize> = (0..buffers.len()).collect();
+    order.sort_by_key(|&buffer| {
+        let Size { bytes, start } = size(problem, buffer);
+        (Reverse(bytes), start, buffer)
+    });
+    in_smallest_gaps(problem, &order)
+}
+
+/// Operators of the largest breadth first, and of each its largest buffers (section 5.3).
+pub(super) fn by_breadth(problem: &Problem) -> Plan {
+    in_smallest_gaps(problem, &order_by_breadth(problem))
+}
+
+/// In execution order: TensorFlow Lite's arena as Lee et al. have it.
+pub(super) fn in_order(problem: &Problem) -> Plan {
+    let mut order: Vec<usize> = (0..problem.buffers().len()).collect();
+    order.sort_by_key(|&buffer| (size(problem, buffer).start, buffer));
+    in_smallest_gaps(problem, &order)
+}
+
+struct Size {
+    bytes: u64,
+    start: u32,
+}
+
+fn size(problem: &Problem, buffer: usize) -> Size {
+    let buffer = &problem.buffers()[buffer];
+    Size {
+        bytes: buffer.size_bytes,
+        start: buffer.alive.start,
+    }
+}
+
+/// Steps in descending order of breadth, of each its buffers in descending order of size;
+/// of equal ones the last first, which is what the published figures need.
+pub(super) fn order_by_breadth(problem: &Problem) -> Vec<usize> {
+    let mut sections = problem.sections();
+    sections.sort_by_key(|section| Reverse((problem.breadth(section), section.steps.start)));
+    let mut order = Vec::with_capacity(problem.buffers().len());
+    let mut listed = vec![false; problem.buffers().len()];
+    for section in sections {
+        let mut profile = section.alive;
+        profile.sort_by_key(|&buffer| {
+            let Size { bytes, start } = size(problem, buffer);
+            Reverse((bytes, start, buffer))
+        });
+        for buffer in profile {
+            if !std::mem::replace(&mut listed[buffer], true) {
+                order.push(buffer);
+            }
+        }
+    }
+    order
+}
+
+/// Each buffer in the smallest gap between those that are placed and alive together with
+/// it, or else after the last of them.
+fn in_smallest_gaps(problem: &Problem, order: &[usize]) -> Plan {
+    let mut placement = Placement::new(problem);
+    for &buffer in order {
+        if placement.is_placed(buffer) {
+            continue;
+        }
+        let offset = smallest_gap(&placement, buffer);
+        placement.place(buffer, offset);
+    }
+    placement.finish()
+}
+
+fn smallest_gap(placement: &Placement<'_>, buffer: usize) -> i64 {
+    let alignment = signed(placement.problem.alignment());
+    let mut best: Option<(i64, i64)> = None;
+    let mut start = 0;
+    // Where the buffer may start between two forbidden ranges says how much larger the
+    // gap is than the buffer.
+    for range in placement.forbidden(buffer) {
+        let room = range.start - 1 - start;
+        if room >= 0 && best.is_none_or(|(least, _)| room < least) {
+            best = Some((room, start));
+        }
+        start = start.max(range.end);
+        start += (alignment - start.rem_euclid(alignment)) % alignment;
+    }
+    best.map_or(start, |(_, offset)| offset)
+}

@@ -1,0 +1,92 @@
+//! A plan in the making: some buffers have their place, and where others still fit.
+
+use super::Plan;
+use crate::problem::Problem;
+use std::ops::Range;
+
+/// A plan in the making. Offsets are signed while it is not yet decided where the arena
+/// begins.
+pub(super) struct Placement<'a> {
+    pub(super) problem: &'a Problem,
+    offsets: Vec<Option<i64>>,
+}
+
+impl<'a> Placement<'a> {
+    /// Nothing is placed but the buffers whose offset is given.
+    pub(super) fn new(problem: &'a Problem) -> Self {
+        let fixed = |buffer: &crate::problem::Buffer| buffer.fixed_offset.map(signed);
+        Self {
+            problem,
+            offsets: problem.buffers().iter().map(fixed).collect(),
+        }
+    }
+
+    pub(super) fn is_placed(&self, buffer: usize) -> bool {
+        self.offsets[buffer].is_some()
+    }
+
+    pub(super) fn place(&mut self, buffer: usize, offset: i64) {
+        self.offsets[buffer] = Some(offset);
+    }
+
+    /// Where the buffer must not start, ascending and disjoint.
+    pub(super) fn forbidden(&self, buffer: usize) -> Vec<Range<i64>> {
+        let neighbours = self.problem.neighbours(buffer).iter();
+        let mut ranges: Vec<Range<i64>> = neighbours
+            .filter_map(|neighbour| {
+                let offset = self.offsets[neighbour.buffer]?;
+                let start = offset - signed(neighbour.distance_above) + 1;
+                let end = offset + signed(neighbour.distance_below);
+                Some(start..end)
+            })
+            .collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut merged: Vec<Range<i64>> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        merged
+    }
+
+    /// The lowest offset in the arena at which the buffer fits.
+    pub(super) fn lowest(&self, buffer: usize) -> i64 {
+        let mut offset = 0;
+        for range in self.forbidden(buffer) {
+            if range.contains(&offset) {
+                offset = signed(self.align_up(range.end));
+            }
+        }
+        offset
+    }
+
+    fn align_up(&self, offset: i64) -> u64 {
+        u64::try_from(offset)
+            .unwrap_or(0)
+            .next_multiple_of(self.problem.alignment())
+    }
+
+    /// The plan; buffers that were not placed are at offset 0.
+    pub(super) fn finish(self) -> Plan {
+        let unsigned = |offset: Option<i64>| offset.map_or(0, |offset| offset.unsigned_abs());
+        Plan {
+            offsets: self.offsets.into_iter().map(unsigned).collect(),
+        }
+    }
+
+    /// The plan, moved so that the lowest buffer starts at 0.
+    pub(super) fn finish_at_zero(mut self) -> Plan {
+        let lowest = self.offsets.iter().flatten().min().copied().unwrap_or(0);
+        for offset in self.offsets.iter_mut().flatten() {
+            *offset -= lowest;
+        }
+        self.finish()
+    }
+}
+
+/// Sizes and offsets are far below 2^63: a problem says how large it may be.
+pub(super) fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

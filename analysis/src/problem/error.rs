@@ -1,0 +1,118 @@
+//! What can be wrong with a problem.
+
+use super::{Buffer, Displacement, MAX_TOTAL_BYTES};
+use thiserror::Error;
+
+/// What is wrong with a problem.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ProblemError {
+    #[error("buffer {index} {name:?} has size 0, at least 1 byte is needed")]
+    NoSize { index: usize, name: String },
+    #[error("buffer {index} {name:?} is alive from step {start} up to {end}: that is never")]
+    NeverAlive {
+        index: usize,
+        name: String,
+        start: u32,
+        end: u32,
+    },
+    #[error("all buffers together have more than {MAX_TOTAL_BYTES} bytes")]
+    TooLarge,
+    #[error("alignment 0; 1 stands for none")]
+    NoAlignment,
+    #[error("buffer {index} {name:?} has to lie at {offset}, not a multiple of {alignment}")]
+    Misaligned {
+        index: usize,
+        name: String,
+        offset: u64,
+        alignment: u64,
+    },
+    #[error(
+        "buffers {lower} and {upper} are never alive together, so that none overlaps the other"
+    )]
+    NeverTogether { lower: usize, upper: usize },
+    #[error(
+        "buffer {lower} is to lie below buffer {upper} and lives no later: an output is created \
+         after the input that it overlaps, or lives on when that dies"
+    )]
+    NotLater { lower: usize, upper: usize },
+    #[error("buffer {upper} may start {given} bytes above buffer {lower}, which has {size} bytes")]
+    TooFar {
+        lower: usize,
+        upper: usize,
+        given: u64,
+        size: u64,
+    },
+}
+
+pub(super) fn check(buffers: &[Buffer], alignment: u64) -> Result<(), ProblemError> {
+    if alignment == 0 {
+        return Err(ProblemError::NoAlignment);
+    }
+    let mut total = 0_u64;
+    for (index, buffer) in buffers.iter().enumerate() {
+        let name = || buffer.name.clone();
+        if buffer.size_bytes == 0 {
+            return Err(ProblemError::NoSize {
+                index,
+                name: name(),
+            });
+        }
+        if buffer.alive.is_empty() {
+            return Err(ProblemError::NeverAlive {
+                index,
+                name: name(),
+                start: buffer.alive.start,
+                end: buffer.alive.end,
+            });
+        }
+        let offset = buffer.fixed_offset.unwrap_or(0);
+        if !offset.is_multiple_of(alignment) {
+            return Err(ProblemError::Misaligned {
+                index,
+                name: name(),
+                offset,
+                alignment,
+            });
+        }
+        total = [buffer.size_bytes, offset, alignment]
+            .iter()
+            .fold(total, |total, &bytes| total.saturating_add(bytes));
+        if total > MAX_TOTAL_BYTES {
+            return Err(ProblemError::TooLarge);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_displacement(
+    buffers: &[Buffer],
+    displacement: &Displacement,
+) -> Result<(), ProblemError> {
+    let Displacement {
+        lower,
+        upper,
+        bytes,
+    } = *displacement;
+    let together = |(one, other): (&Buffer, &Buffer)| {
+        one.alive.start < other.alive.end && other.alive.start < one.alive.end
+    };
+    let pair = buffers.get(lower).zip(buffers.get(upper));
+    if lower == upper || !pair.is_some_and(together) {
+        return Err(ProblemError::NeverTogether { lower, upper });
+    }
+    let life = |buffer: usize| (buffers[buffer].alive.start, buffers[buffer].alive.end);
+    if life(lower) <= life(upper) {
+        return Err(ProblemError::NotLater { lower, upper });
+    }
+    let size = buffers[lower].size_bytes;
+    if bytes > size {
+        return Err(ProblemError::TooFar {
+            lower,
+            upper,
+            given: bytes,
+            size,
+        });
+    }
+    Ok(())
+}
