@@ -3,11 +3,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`overlaps`] | which inputs of an operator its outputs may overlap, and how far |
+//! | [`tflite`] | models of TensorFlow Lite |
 //!
 //! Tensors are those of the model file, constants included, so that a [`TensorId`] is the
 //! file's tensor index. Planning looks at the activations only.
 
 pub mod overlaps;
+pub mod tflite;
 
 use crate::operator::Operator;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,190 @@
+//! TensorFlow Lite models: reading them.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `schema.rs` | numbers of fields, operators and types |
+//! | `view.rs` | tables of a flatbuffer, with limits |
+//! | `read.rs` | tensors and operators of a subgraph |
+//! | `lower.rs` | what an operator is to the reference kernels |
+//! | `scratch.rs` | scratch buffers of the reference kernels |
+//! | `error.rs` | why a model cannot be read |
+//!
+//! An operator that is not known, or whose shapes, types or options the formulas do not
+//! cover, keeps its tensors and gets no kernel, so that nothing overlaps.
+
+mod error;
+mod lower;
+mod read;
+mod schema;
+mod scratch;
+mod view;
+
+pub use error::TfliteError;
+
+use super::{Graph, OperatorId};
+use schema::{model, operator_code};
+use std::ops::Range;
+use view::{File, Table};
+
+/// A model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Model {
+    /// What the file says of itself.
+    pub description: String,
+    /// The subgraphs; the first is where an inference begins.
+    pub graphs: Vec<Graph>,
+    /// Which operators run which subgraphs.
+    pub calls: Vec<Call>,
+    /// Named pieces of data.
+    pub metadata: Vec<Metadata>,
+}
+
+/// An operator that runs subgraphs: `IF`, `WHILE`, `CALL`, `CALL_ONCE`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// Index of the operator's subgraph.
+    pub subgraph: usize,
+    /// The operator.
+    pub operator: OperatorId,
+    /// Indices of the subgraphs that it runs, in the order of its options.
+    pub callees: Vec<usize>,
+}
+
+/// A named piece of data.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Metadata {
+    /// Its name.
+    pub name: String,
+    /// Where it is in the file.
+    pub bytes: Range<usize>,
+}
+
+impl Model {
+    /// The data of that name.
+    pub fn metadata(&self, name: &str) -> Option<&Metadata> {
+        self.metadata.iter().find(|entry| entry.name == name)
+    }
+}
+
+/// Reads a model. Constants stay in the file; each graph's tensors have the indices that
+/// they have in the file.
+///
+/// # Errors
+/// When the bytes are not a model, or one that makes no sense; when a tensor that is
+/// computed has no fixed shape, or elements without a size; when an operator reads what
+/// nothing has written, or writes what is there already.
+pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
+    let file = File::new(bytes);
+    let root = file.root()?;
+    let contents = Contents::read(&root)?;
+    let subgraphs = root.tables(model::SUBGRAPHS)?;
+    let count = subgraphs.len();
+    let mut result = Model {
+        description: root.text(model::DESCRIPTION)?,
+        ..Model::default()
+    };
+    for (index, subgraph) in subgraphs.enumerate() {
+        let (graph, calls) = read::subgraph(bytes, &contents, &subgraph?, index, count)?;
+        result.graphs.push(graph);
+        result.calls.extend(calls);
+    }
+    if result.graphs.is_empty() {
+        return Err(TfliteError::NoSubgraph);
+    }
+    for (index, entry) in root.tables(model::METADATA)?.enumerate() {
+        let entry = entry?;
+        let buffer = entry.number::<u32>(schema::metadata::BUFFER, 0)?;
+        let bytes = contents.buffer(buffer, || format!("metadata {index}"))?;
+        result.metadata.push(Metadata {
+            name: entry.text(schema::metadata::NAME)?,
+            bytes: bytes.unwrap_or_default(),
+        });
+    }
+    Ok(result)
+}
+
+/// What all subgraphs share.
+#[derive(Debug)]
+struct Contents {
+    /// Kinds of operators.
+    codes: Vec<String>,
+    /// Where each buffer's data are; none where it has none.
+    buffers: Vec<Option<Range<usize>>>,
+}
+
+impl Contents {
+    fn read(root: &Table) -> Result<Self, TfliteError> {
+        let codes = root.tables(model::OPERATOR_CODES)?;
+        let buffers = root.tables(model::BUFFERS)?;
+        Ok(Self {
+            codes: codes.map(|code| kind(&code?)).collect::<Result<_, _>>()?,
+            buffers: buffers
+                .enumerate()
+                .map(|(index, buffer)| data(&buffer?, index))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn code(&self, index: u32, place: impl FnOnce() -> String) -> Result<&str, TfliteError> {
+        let code = self.codes.get(index as usize);
+        code.map(String::as_str).ok_or_else(|| TfliteError::Index {
+            place: place(),
+            what: "operator code",
+            given: i64::from(index),
+            count: self.codes.len(),
+        })
+    }
+
+    /// Where the buffer's data are; none where it has none.
+    fn buffer(
+        &self,
+        index: u32,
+        place: impl FnOnce() -> String,
+    ) -> Result<Option<Range<usize>>, TfliteError> {
+        match self.buffers.get(index as usize) {
+            Some(buffer) => Ok(buffer.clone()),
+            // Tensors without data may name buffer 0 where there are no buffers at all.
+            None if index == 0 => Ok(None),
+            None => Err(TfliteError::Index {
+                place: place(),
+                what: "buffer",
+                given: i64::from(index),
+                count: self.buffers.len(),
+            }),
+        }
+    }
+}
+
+/// The kind of an operator code. Numbers above 127 are in a field of their own, and older
+/// files know only the other one.
+fn kind(code: &Table) -> Result<String, TfliteError> {
+    let old = code.number::<i8>(operator_code::DEPRECATED_BUILTIN_CODE, 0)?;
+    let new = code.number::<i32>(operator_code::BUILTIN_CODE, 0)?;
+    let number = new.max(i32::from(old));
+    if number == schema::CUSTOM {
+        return Ok(format!("CUSTOM:{}", code.text(operator_code::CUSTOM_CODE)?));
+    }
+    let name = usize::try_from(number)
+        .ok()
+        .and_then(|number| schema::OPERATORS.get(number));
+    Ok(name.map_or_else(|| format!("BUILTIN:{number}"), |&name| name.to_owned()))
+}
+
+/// Where a buffer's data are: inside its vector, or behind the flatbuffer.
+fn data(buffer: &Table, index: usize) -> Result<Option<Range<usize>>, TfliteError> {
+    let offset = buffer.number::<u64>(schema::buffer::OFFSET, 0)?;
+    let range = if offset > 1 {
+        let size = buffer.number::<u64>(schema::buffer::SIZE, 0)?;
+        let end = offset.checked_add(size);
+        let length = buffer.file_length();
+        let end = end.filter(|&end| end <= length as u64).ok_or_else(|| {
+            TfliteError::damaged(format!(
+                "buffer {index} has {size} bytes at byte {offset}, but the file ends at {length}"
+            ))
+        })?;
+        Some(offset as usize..end as usize)
+    } else {
+        buffer.bytes(schema::buffer::DATA)?
+    };
+    Ok(range.filter(|range| !range.is_empty()))
+}

@@ -1,0 +1,225 @@
+//! What an operator is to the reference kernels: its loops and shapes, where they are
+//! exactly those of `docs/formulas.md`, otherwise nothing.
+//!
+//! The kernels meant are the reference kernels of TensorFlow Lite Micro. Where they do
+//! something else than the formula, or did in some version, there is no kernel:
+//!
+//! | kinds | why not |
+//! |---|---|
+//! | `SQUEEZE` | copies by `memcpy` even where output and input are the same (`squeeze.cc`) |
+//! | `RESIZE_NEAREST_NEIGHBOR` | copies each pixel by `memcpy` (`resize_nearest_neighbor.h`) |
+//! | `STRIDED_SLICE` with stride 1 on the last axis | copies runs by `memcpy` (`strided_slice.h`) |
+//! | `MIRROR_PAD` | loads from both sides of what it stores |
+//! | `BATCH_MATMUL` with transposed or broadcast operands | goes through them in another order |
+//!
+//! | file | kinds |
+//! |---|---|
+//! | `lower/windows.rs` | convolutions, pooling |
+//! | `lower/products.rs` | products of matrices, sequences |
+//! | `lower/elements.rs` | element by element, softmax, reductions |
+//! | `lower/moves.rs` | what only moves elements |
+
+mod elements;
+mod moves;
+mod products;
+mod windows;
+
+use super::schema::{self, Field};
+use super::view::Table;
+use crate::graph::{GraphTensor, Kernel, TensorId};
+use crate::operator::{Operator, Shape};
+use planus::TableRead;
+
+/// An operator of the file where it stands.
+pub(super) struct Place<'a> {
+    pub kind: &'a str,
+    /// The tensors of its subgraph.
+    pub tensors: &'a [GraphTensor],
+    /// Its inputs; none where an optional one is absent.
+    pub inputs: &'a [Option<TensorId>],
+    pub outputs: &'a [TensorId],
+    /// The data of a constant.
+    pub data: &'a dyn Fn(TensorId) -> Option<&'a [u8]>,
+    /// Its options and their type.
+    pub options: Option<(u8, Table<'a>)>,
+}
+
+/// An operator and which of its inputs stand for the formula's. All outputs do.
+type Lowered = (Operator, Vec<usize>);
+
+/// What the operator is to the reference kernels.
+pub(super) fn kernel(place: &Place) -> Option<Kernel> {
+    let (operator, inputs) = match place.kind {
+        "CONV_2D" => windows::conv(place),
+        "DEPTHWISE_CONV_2D" => windows::depthwise_conv(place),
+        "TRANSPOSE_CONV" => windows::transpose_conv(place),
+        "AVERAGE_POOL_2D" | "MAX_POOL_2D" | "L2_POOL_2D" => windows::pool(place),
+        "FULLY_CONNECTED" => products::fully_connected(place),
+        "BATCH_MATMUL" => products::batch_matmul(place),
+        "SVDF" => products::svdf(place),
+        "UNIDIRECTIONAL_SEQUENCE_LSTM" => products::lstm(place),
+        "SOFTMAX" => elements::softmax(place),
+        "MEAN" | "SUM" | "REDUCE_MAX" | "REDUCE_MIN" | "REDUCE_PROD" | "REDUCE_ANY"
+        | "REDUCE_ALL" => elements::reduce(place),
+        "CONCATENATION" => moves::concatenation(place),
+        "SPLIT" => moves::split(place, 1, 0),
+        "SPLIT_V" => moves::split(place, 0, 2),
+        "PAD" | "PADV2" => moves::pad(place),
+        "RESHAPE" => moves::reshape(place),
+        "TRANSPOSE" => moves::transpose(place),
+        "SLICE" => moves::slice(place),
+        "STRIDED_SLICE" => moves::strided_slice(place),
+        "RESIZE_BILINEAR" => moves::resize_bilinear(place),
+        // A loop over the elements.
+        "EXPAND_DIMS" => elements::unary(place),
+        kind if elements::UNARY.contains(&kind) => elements::unary(place),
+        kind if elements::BINARY.contains(&kind) => elements::binary(place),
+        _ => None,
+    }?;
+    let inputs: Option<Vec<TensorId>> = inputs
+        .into_iter()
+        .map(|index| place.inputs.get(index).copied().flatten())
+        .collect();
+    let kernel = Kernel {
+        operator,
+        inputs: inputs?,
+        outputs: place.outputs.to_vec(),
+    };
+    sizes_agree(place, &kernel).then_some(kernel)
+}
+
+/// Whether the formula's buffers are as large as the tensors.
+fn sizes_agree(place: &Place, kernel: &Kernel) -> bool {
+    let Ok(buffers) = kernel.operator.buffers() else {
+        return false;
+    };
+    let agree = |buffers: &[crate::operator::Buffer], ids: &[TensorId]| {
+        let sizes = buffers.iter().map(|buffer| u64::from(buffer.size_bytes()));
+        sizes.eq(ids.iter().map(|id| place.tensors[id.0].size_bytes))
+    };
+    agree(&buffers.inputs, &kernel.inputs) && agree(&buffers.outputs, &kernel.outputs)
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn input(&self, index: usize) -> Option<&'a GraphTensor> {
+        let id = (*self.inputs.get(index)?)?;
+        self.tensors.get(id.0)
+    }
+
+    pub(super) fn output(&self, index: usize) -> Option<&'a GraphTensor> {
+        self.tensors.get(self.outputs.get(index)?.0)
+    }
+
+    /// The only output.
+    fn only_output(&self) -> Option<&'a GraphTensor> {
+        self.output(0).filter(|_| self.outputs.len() == 1)
+    }
+
+    /// An input that is a constant.
+    fn constant(&self, index: usize) -> Option<&'a GraphTensor> {
+        let id = (*self.inputs.get(index)?)?;
+        (self.data)(id).and_then(|_| self.tensors.get(id.0))
+    }
+
+    /// Whether an optional input is absent, or a constant.
+    fn constant_or_absent(&self, index: usize) -> bool {
+        self.absent(index) || self.constant(index).is_some()
+    }
+
+    fn absent(&self, index: usize) -> bool {
+        self.inputs.get(index).copied().flatten().is_none()
+    }
+
+    /// The integers of a constant input of at most eight elements, such as axes are.
+    fn integers(&self, index: usize) -> Option<Vec<i64>> {
+        let tensor = self.constant(index)?;
+        let data = (self.data)((*self.inputs.get(index)?)?)?;
+        if data.len() as u64 != tensor.size_bytes || data.len() > 8 * 8 {
+            return None;
+        }
+        match tensor.element_type.as_str() {
+            "INT32" => Some(
+                super::view::integers(data)
+                    .into_iter()
+                    .map(i64::from)
+                    .collect(),
+            ),
+            "INT64" => {
+                let (words, _) = data.as_chunks();
+                Some(words.iter().map(|&word| i64::from_le_bytes(word)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The options, if they are of this type.
+    fn options(&self, wanted: u8) -> Option<Options<'a>> {
+        let (given, table) = self.options?;
+        (given == wanted).then_some(Options(table))
+    }
+}
+
+/// Options of a known type.
+struct Options<'a>(Table<'a>);
+
+impl<'a> Options<'a> {
+    /// A number; none where the table is damaged.
+    fn number<T: TableRead<'a>>(&self, field: Field, default: T) -> Option<T> {
+        self.0.number(field, default).ok()
+    }
+
+    /// Height and width, which must be positive.
+    fn extents(&self, fields: [Field; 2], default: i32) -> Option<[u32; 2]> {
+        let extent = |field| {
+            let given = self.number::<i32>(field, default)?;
+            u32::try_from(given).ok().filter(|&extent| extent > 0)
+        };
+        Some([extent(fields[0])?, extent(fields[1])?])
+    }
+
+    fn flag(&self, field: Field) -> Option<bool> {
+        self.number(field, false)
+    }
+}
+
+/// Bytes per element; none for packed ones.
+fn element_bytes(tensor: &GraphTensor) -> Option<u32> {
+    let bits = schema::element_bits(&tensor.element_type)?;
+    (bits % 8 == 0).then_some((bits / 8) as u32)
+}
+
+/// Bytes per element of two tensors of one type.
+fn common_element_bytes(one: &GraphTensor, other: &GraphTensor) -> Option<u32> {
+    let same = one.element_type == other.element_type;
+    element_bytes(one).filter(|_| same)
+}
+
+/// A shape of up to four axes, the last ones.
+fn four(shape: &[u32]) -> Option<Shape> {
+    let before = 4usize.checked_sub(shape.len())?;
+    let mut extents = [1; 4];
+    extents[before..].copy_from_slice(shape);
+    Some(extents)
+}
+
+/// A shape of exactly four axes.
+fn exactly_four(shape: &[u32]) -> Option<Shape> {
+    shape.try_into().ok()
+}
+
+/// Number of elements, if it fits.
+fn elements(shape: &[u32]) -> Option<u32> {
+    let mut extents = shape.iter();
+    extents.try_fold(1u32, |product, &extent| product.checked_mul(extent))
+}
+
+/// An axis that may count from the end.
+fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
+    let rank = i64::try_from(rank).ok()?;
+    let resolved = if axis < 0 {
+        axis.checked_add(rank)?
+    } else {
+        axis
+    };
+    (0..rank).contains(&resolved).then_some(resolved as usize)
+}

@@ -1,0 +1,130 @@
+//! Products of matrices, and sequences.
+
+use super::super::schema::{
+    self, batch_matmul, fully_connected, svdf, unidirectional_sequence_lstm,
+};
+use super::{Lowered, Place, common_element_bytes, element_bytes, elements};
+use crate::operator::{BatchedMatmul, FullyConnected, Lstm, Operator, Svdf};
+
+pub(super) fn fully_connected(place: &Place) -> Option<Lowered> {
+    let (source, target, filter) = (place.input(0)?, place.only_output()?, place.constant(1)?);
+    let &[output_depth, input_depth] = filter.shape.as_slice() else {
+        return None;
+    };
+    let options = place.options(schema::options::FULLY_CONNECTED)?;
+    let plain = options.number::<i8>(fully_connected::WEIGHTS_FORMAT, 0)? == 0;
+    if !plain || !place.constant_or_absent(2) || target.shape.last() != Some(&output_depth) {
+        return None;
+    }
+    let layer = FullyConnected {
+        batches: elements(&source.shape)?.checked_div(input_depth)?,
+        input_depth,
+        output_depth,
+        element_bytes: common_element_bytes(source, target)?,
+    };
+    Some((Operator::FullyConnected(layer), vec![0]))
+}
+
+/// The kernel takes the right operand's columns from a transposed copy, made before the
+/// first store: less than the formula's loads as it goes.
+pub(super) fn batch_matmul(place: &Place) -> Option<Lowered> {
+    let (left, right, target) = (place.input(0)?, place.input(1)?, place.only_output()?);
+    let options = place.options(schema::options::BATCH_MATMUL)?;
+    if options.flag(batch_matmul::ADJ_X)? || options.flag(batch_matmul::ADJ_Y)? {
+        return None;
+    }
+    let (left_batches, &[rows, inner]) = left.shape.split_last_chunk()?;
+    let (right_batches, &[right_inner, columns]) = right.shape.split_last_chunk()?;
+    let (batches, &[target_rows, target_columns]) = target.shape.split_last_chunk()?;
+    let same_batches = left_batches == batches && right_batches == batches;
+    let same_extents = [inner, rows, columns] == [right_inner, target_rows, target_columns];
+    if !same_batches || !same_extents || left.element_type != right.element_type {
+        return None;
+    }
+    let product = BatchedMatmul {
+        batches: elements(batches)?,
+        rows,
+        inner,
+        columns,
+        input_element_bytes: element_bytes(left)?,
+        output_element_bytes: element_bytes(target)?,
+    };
+    Some((Operator::BatchedMatmul(product), vec![0, 1]))
+}
+
+pub(super) fn svdf(place: &Place) -> Option<Lowered> {
+    let (source, target) = (place.input(0)?, place.only_output()?);
+    let filter = place.constant(1)?;
+    let constants = place.constant(2).is_some() && place.constant_or_absent(3);
+    let rank = place
+        .options(schema::options::SVDF)?
+        .number::<i32>(svdf::RANK, 0)?;
+    let rank = u32::try_from(rank).ok()?;
+    let &[batches, input_depth] = source.shape.as_slice() else {
+        return None;
+    };
+    let &[output_batches, units] = target.shape.as_slice() else {
+        return None;
+    };
+    let filters = [units.checked_mul(rank)?, input_depth];
+    if !constants || output_batches != batches || filter.shape != filters {
+        return None;
+    }
+    let layer = Svdf {
+        batches,
+        input_depth,
+        units,
+        rank,
+        input_element_bytes: element_bytes(source)?,
+        output_element_bytes: element_bytes(target)?,
+    };
+    Some((Operator::Svdf(layer), vec![0]))
+}
+
+/// Inputs of an LSTM: the weights of its four gates from input and state, and their
+/// biases.
+const WEIGHTS: [std::ops::RangeInclusive<usize>; 2] = [1..=8, 12..=15];
+/// Peephole weights, projection, normalisation: other loops.
+const EXTENSIONS: [std::ops::RangeInclusive<usize>; 3] = [9..=11, 16..=17, 20..=23];
+
+/// The state is stored first and then copied to the output of the same time.
+pub(super) fn lstm(place: &Place) -> Option<Lowered> {
+    let (source, target) = (place.input(0)?, place.only_output()?);
+    let weights = WEIGHTS.into_iter().flatten();
+    let plain = weights
+        .into_iter()
+        .all(|index| place.constant(index).is_some())
+        && EXTENSIONS
+            .into_iter()
+            .flatten()
+            .all(|index| place.absent(index));
+    if !plain || !["INT8", "INT16"].contains(&source.element_type.as_str()) {
+        return None;
+    }
+    let options = place.options(schema::options::UNIDIRECTIONAL_SEQUENCE_LSTM)?;
+    let time_major = options.flag(unidirectional_sequence_lstm::TIME_MAJOR)?;
+    let &[outer, inner, input_depth] = source.shape.as_slice() else {
+        return None;
+    };
+    let &[output_outer, output_inner, output_depth] = target.shape.as_slice() else {
+        return None;
+    };
+    if [outer, inner] != [output_outer, output_inner] {
+        return None;
+    }
+    let (times, batches) = if time_major {
+        (outer, inner)
+    } else {
+        (inner, outer)
+    };
+    let layer = Lstm {
+        batches,
+        times,
+        input_depth,
+        output_depth,
+        time_major,
+        input_element_bytes: element_bytes(source)?,
+        output_element_bytes: element_bytes(target)?,
+    };
+    Some((Operator::Lstm(layer), vec![0]))
+}

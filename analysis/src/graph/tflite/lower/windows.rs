@@ -1,0 +1,199 @@
+//! Convolutions and pooling.
+
+use super::super::schema::{
+    self, Field, PADDING_SAME, PADDING_VALID, conv_2d, depthwise_conv_2d, pool_2d, transpose_conv,
+};
+use super::{Lowered, Options, Place, common_element_bytes, exactly_four};
+use crate::operator::{
+    Accumulation, Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, TransposeConv2d, Window,
+    tflite_padding_before,
+};
+
+pub(super) fn conv(place: &Place) -> Option<Lowered> {
+    let Layer {
+        input,
+        output,
+        filter,
+        element_bytes,
+    } = layer(place)?;
+    let [outputs, height, width, depth] = filter;
+    if outputs != output[3] || input[3] % depth != 0 {
+        return None;
+    }
+    let options = place.options(schema::options::CONV_2D)?;
+    let window = window(
+        &options,
+        conv_2d::PADDING,
+        Window {
+            kernel: [height, width],
+            stride: options.extents([conv_2d::STRIDE_H, conv_2d::STRIDE_W], 0)?,
+            dilation: options.extents([conv_2d::DILATION_H, conv_2d::DILATION_W], 1)?,
+            padding_before: [0, 0],
+        },
+        input,
+        output,
+    )?;
+    let conv = Conv2d {
+        input,
+        output,
+        window,
+        groups: input[3] / depth,
+        element_bytes,
+    };
+    Some((Operator::Conv2d(conv), vec![0]))
+}
+
+pub(super) fn depthwise_conv(place: &Place) -> Option<Lowered> {
+    let Layer {
+        input,
+        output,
+        filter,
+        element_bytes,
+    } = layer(place)?;
+    let [one, height, width, outputs] = filter;
+    if one != 1 || outputs != output[3] || outputs % input[3] != 0 {
+        return None;
+    }
+    let options = place.options(schema::options::DEPTHWISE_CONV_2D)?;
+    let window = window(
+        &options,
+        depthwise_conv_2d::PADDING,
+        Window {
+            kernel: [height, width],
+            stride: options.extents(
+                [depthwise_conv_2d::STRIDE_H, depthwise_conv_2d::STRIDE_W],
+                0,
+            )?,
+            dilation: options.extents(
+                [depthwise_conv_2d::DILATION_H, depthwise_conv_2d::DILATION_W],
+                1,
+            )?,
+            padding_before: [0, 0],
+        },
+        input,
+        output,
+    )?;
+    let conv = DepthwiseConv2d {
+        input,
+        output,
+        window,
+        multiplier: outputs / input[3],
+        element_bytes,
+    };
+    Some((Operator::DepthwiseConv2d(conv), vec![0]))
+}
+
+pub(super) fn pool(place: &Place) -> Option<Lowered> {
+    let (source, target) = (place.input(0)?, place.only_output()?);
+    let input = exactly_four(&source.shape)?;
+    let output = exactly_four(&target.shape)?;
+    let options = place.options(schema::options::POOL_2D)?;
+    let window = window(
+        &options,
+        pool_2d::PADDING,
+        Window {
+            kernel: options.extents([pool_2d::FILTER_H, pool_2d::FILTER_W], 0)?,
+            stride: options.extents([pool_2d::STRIDE_H, pool_2d::STRIDE_W], 0)?,
+            ..Window::default()
+        },
+        input,
+        output,
+    )?;
+    let pool = Pool2d {
+        input,
+        output,
+        window,
+        element_bytes: common_element_bytes(source, target)?,
+    };
+    Some((Operator::Pool2d(pool), vec![0]))
+}
+
+/// The shape of the output, the filter and the input come in this order.
+pub(super) fn transpose_conv(place: &Place) -> Option<Lowered> {
+    let (source, target, filter) = (place.input(2)?, place.only_output()?, place.constant(1)?);
+    let input = exactly_four(&source.shape)?;
+    let output = exactly_four(&target.shape)?;
+    let [outputs, height, width, depth] = exactly_four(&filter.shape)?;
+    if outputs != output[3] || depth != input[3] || !place.constant_or_absent(3) {
+        return None;
+    }
+    let options = place.options(schema::options::TRANSPOSE_CONV)?;
+    // It is the gradient of a convolution from its output to its input.
+    let window = window(
+        &options,
+        transpose_conv::PADDING,
+        Window {
+            kernel: [height, width],
+            stride: options.extents([transpose_conv::STRIDE_H, transpose_conv::STRIDE_W], 0)?,
+            ..Window::default()
+        },
+        output,
+        input,
+    )?;
+    let conv = TransposeConv2d {
+        input,
+        output,
+        window,
+        accumulation: match source.element_type.as_str() {
+            "INT8" | "INT16" => Accumulation::Scratch,
+            "FLOAT32" => Accumulation::Output,
+            _ => return None,
+        },
+        element_bytes: common_element_bytes(source, target)?,
+    };
+    Some((Operator::TransposeConv2d(conv), vec![2]))
+}
+
+/// What convolutions have in common.
+struct Layer {
+    input: Shape,
+    output: Shape,
+    filter: Shape,
+    element_bytes: u32,
+}
+
+/// Input, constant filter, constant bias or none.
+fn layer(place: &Place) -> Option<Layer> {
+    let (source, target) = (place.input(0)?, place.only_output()?);
+    if !place.constant_or_absent(2) {
+        return None;
+    }
+    Some(Layer {
+        input: exactly_four(&source.shape)?,
+        output: exactly_four(&target.shape)?,
+        filter: exactly_four(&place.constant(1)?.shape)
+            .filter(|filter| filter.iter().all(|&extent| extent > 0))?,
+        element_bytes: common_element_bytes(source, target)?,
+    })
+}
+
+/// The window with its padding, if the output has the extents that these make.
+fn window(
+    options: &Options,
+    padding: Field,
+    window: Window,
+    input: Shape,
+    output: Shape,
+) -> Option<Window> {
+    let padding = options.number(padding, PADDING_SAME)?;
+    let mut padding_before = [0; 2];
+    for axis in [0, 1] {
+        let (from, to) = (input[axis + 1], output[axis + 1]);
+        let (kernel, stride) = (window.kernel[axis], window.stride[axis]);
+        let dilation = window.dilation[axis];
+        let reach = u64::from(kernel - 1) * u64::from(dilation);
+        let places = match padding {
+            PADDING_SAME => u64::from(from),
+            PADDING_VALID => u64::from(from).checked_sub(reach)?,
+            _ => return None,
+        };
+        if places.div_ceil(u64::from(stride)) != u64::from(to) {
+            return None;
+        }
+        padding_before[axis] = tflite_padding_before(from, to, kernel, stride, dilation);
+    }
+    Some(Window {
+        padding_before,
+        ..window
+    })
+}

@@ -1,0 +1,311 @@
+//! A subgraph as a graph.
+
+use super::lower::{self, Place};
+use super::schema::{self, ELEMENT_TYPES, call, call_once, if_, operator, options, tensor, while_};
+use super::view::Table;
+use super::{Call, Contents, TfliteError, scratch};
+use crate::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
+use std::ops::Range;
+
+/// Reads a subgraph: its graph, and what its operators call.
+pub(super) fn subgraph(
+    file: &[u8],
+    contents: &Contents,
+    table: &Table,
+    index: usize,
+    subgraphs: usize,
+) -> Result<(Graph, Vec<Call>), TfliteError> {
+    let mut tensors = Vec::new();
+    let mut draft = Vec::new();
+    for (number, entry) in table.tables(schema::subgraph::TENSORS)?.enumerate() {
+        let read = Draft::read(contents, &entry?, || {
+            format!("tensor {number} of subgraph {index}")
+        })?;
+        tensors.push(read.tensor());
+        draft.push(read);
+    }
+    let mut graph = Graph {
+        name: table.text(schema::subgraph::NAME)?,
+        tensors,
+        ..Graph::default()
+    };
+    let ids = |field| {
+        let place = || format!("subgraph {index}");
+        tensor_ids(&table.integers(field)?, draft.len(), place)
+    };
+    graph.inputs = present(ids(schema::subgraph::INPUTS)?);
+    graph.outputs = present(ids(schema::subgraph::OUTPUTS)?);
+    let mut calls = Vec::new();
+    for (number, entry) in table.tables(schema::subgraph::OPERATORS)?.enumerate() {
+        let entry = entry?;
+        let code = entry.number::<u32>(operator::OPCODE_INDEX, 0)?;
+        let place = || format!("operator {number} of subgraph {index}");
+        let kind = contents.code(code, place)?;
+        let place = || format!("{} {kind}", place());
+        let inputs = tensor_ids(&entry.integers(operator::INPUTS)?, draft.len(), place)?;
+        let outputs = tensor_ids(&entry.integers(operator::OUTPUTS)?, draft.len(), place)?;
+        let options = options_of(&entry)?;
+        let callees = callees(kind, options.as_ref(), subgraphs, place)?;
+        if !callees.is_empty() {
+            calls.push(Call {
+                subgraph: index,
+                operator: OperatorId(number),
+                callees,
+            });
+        }
+        graph.operators.push(Node {
+            kind: kind.to_owned(),
+            inputs: present(inputs.clone()),
+            outputs: present(outputs),
+            kernel: None,
+            scratch_bytes: Vec::new(),
+        });
+        let data = |id: TensorId| Some(&file[draft[id.0].data.clone()?]);
+        let node = &graph.operators[number];
+        let place = Place {
+            kind,
+            tensors: &graph.tensors,
+            inputs: &inputs,
+            outputs: &node.outputs,
+            data: &data,
+            options,
+        };
+        let (kernel, scratch_bytes) = (lower::kernel(&place), scratch::sizes(&place));
+        let node = &mut graph.operators[number];
+        (node.kernel, node.scratch_bytes) = (kernel, scratch_bytes);
+    }
+    check_flow(&graph, index)?;
+    check_used(&graph, &draft, index)?;
+    Ok((graph, calls))
+}
+
+/// A tensor as the file has it.
+struct Draft {
+    name: String,
+    shape: Vec<i32>,
+    signature: Vec<i32>,
+    element_type: u8,
+    storage: Storage,
+    data: Option<Range<usize>>,
+}
+
+impl Draft {
+    fn read(
+        contents: &Contents,
+        table: &Table,
+        place: impl FnOnce() -> String,
+    ) -> Result<Self, TfliteError> {
+        let buffer = table.number::<u32>(tensor::BUFFER, 0)?;
+        let data = contents.buffer(buffer, place)?;
+        let storage = if table.number(tensor::IS_VARIABLE, false)? {
+            Storage::Variable
+        } else if data.is_some() {
+            Storage::Constant
+        } else {
+            Storage::Arena
+        };
+        Ok(Self {
+            name: table.text(tensor::NAME)?,
+            shape: table.integers(tensor::SHAPE)?,
+            signature: table.integers(tensor::SHAPE_SIGNATURE)?,
+            element_type: table.number(tensor::TYPE, 0)?,
+            storage,
+            data,
+        })
+    }
+
+    fn type_name(&self) -> String {
+        match ELEMENT_TYPES.get(usize::from(self.element_type)) {
+            Some((name, _)) => (*name).to_owned(),
+            None => format!("TYPE:{}", self.element_type),
+        }
+    }
+
+    fn extents(&self) -> Option<Vec<u32>> {
+        let extents = self.shape.iter().map(|&extent| u32::try_from(extent).ok());
+        extents.collect()
+    }
+
+    /// By shape and type.
+    fn size_bytes(&self) -> Option<u64> {
+        let bits = schema::element_bits(&self.type_name())?;
+        schema::size_bytes(bits, &self.extents()?)
+    }
+
+    /// A size that is not known counts as that of the data, 0 where there are none; what
+    /// is computed is checked where it is known to be used.
+    fn tensor(&self) -> GraphTensor {
+        let data = self.data.as_ref().map_or(0, |data| data.len() as u64);
+        GraphTensor {
+            name: self.name.clone(),
+            shape: self.extents().unwrap_or_default(),
+            element_type: self.type_name(),
+            size_bytes: self.size_bytes().unwrap_or(data),
+            storage: self.storage,
+        }
+    }
+
+    fn check_computed(&self, tensor: impl Fn() -> String) -> Result<(), TfliteError> {
+        let type_name = self.type_name();
+        if schema::element_bits(&type_name).is_none() {
+            return Err(TfliteError::ElementType {
+                tensor: tensor(),
+                element_type: type_name,
+            });
+        }
+        let dynamic = |shape: &[i32]| TfliteError::DynamicShape {
+            tensor: tensor(),
+            shape: shape.to_vec(),
+        };
+        if self.shape.iter().any(|&extent| extent < 1) {
+            return Err(dynamic(&self.shape));
+        }
+        // Converters leave the batch open, with 1 as its extent.
+        if self.signature.iter().skip(1).any(|&extent| extent < 1) {
+            return Err(dynamic(&self.signature));
+        }
+        self.size_bytes()
+            .map(|_| ())
+            .ok_or_else(|| TfliteError::TooLarge {
+                tensor: tensor(),
+                shape: self.shape.clone(),
+            })
+    }
+}
+
+/// Indices as ids; none for -1, which stands for an optional tensor that is absent.
+fn tensor_ids(
+    indices: &[i32],
+    count: usize,
+    place: impl Fn() -> String,
+) -> Result<Vec<Option<TensorId>>, TfliteError> {
+    let id = |&index: &i32| match usize::try_from(index) {
+        Ok(index) if index < count => Ok(Some(TensorId(index))),
+        _ if index == -1 => Ok(None),
+        _ => Err(TfliteError::Index {
+            place: place(),
+            what: "tensor",
+            given: i64::from(index),
+            count,
+        }),
+    };
+    indices.iter().map(id).collect()
+}
+
+fn present(ids: Vec<Option<TensorId>>) -> Vec<TensorId> {
+    ids.into_iter().flatten().collect()
+}
+
+/// The options of an operator and their type.
+fn options_of<'a>(entry: &Table<'a>) -> Result<Option<(u8, Table<'a>)>, TfliteError> {
+    let options_type = entry.number::<u8>(operator::OPTIONS_TYPE, 0)?;
+    if options_type == 0 {
+        return Ok(None);
+    }
+    let options = entry.table(operator::OPTIONS)?;
+    Ok(options.map(|options| (options_type, options)))
+}
+
+/// The subgraphs that an operator runs.
+fn callees(
+    kind: &str,
+    options: Option<&(u8, Table)>,
+    subgraphs: usize,
+    place: impl Fn() -> String,
+) -> Result<Vec<usize>, TfliteError> {
+    let (wanted, fields): (u8, &[schema::Field]) = match kind {
+        "CALL" => (options::CALL, &[call::SUBGRAPH]),
+        "IF" => (options::IF, &[if_::THEN_SUBGRAPH, if_::ELSE_SUBGRAPH]),
+        "WHILE" => (
+            options::WHILE,
+            &[while_::COND_SUBGRAPH, while_::BODY_SUBGRAPH],
+        ),
+        "CALL_ONCE" => (options::CALL_ONCE, &[call_once::INIT_SUBGRAPH]),
+        _ => return Ok(Vec::new()),
+    };
+    let Some((_, table)) = options.filter(|(given, _)| *given == wanted) else {
+        return Err(TfliteError::damaged(format!(
+            "{} does not say which subgraph it runs",
+            place()
+        )));
+    };
+    let callee = |&field| {
+        let given = table.number::<i32>(field, 0)?;
+        usize::try_from(given)
+            .ok()
+            .filter(|&index| index < subgraphs)
+            .ok_or_else(|| TfliteError::Index {
+                place: place(),
+                what: "subgraph",
+                given: i64::from(given),
+                count: subgraphs,
+            })
+    };
+    fields.iter().map(callee).collect()
+}
+
+/// Each tensor is written once, before it is read.
+fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
+    let name = |id: TensorId| tensor_name(graph, id, subgraph);
+    let mut writers: Vec<Option<String>> = graph
+        .tensors
+        .iter()
+        .map(|tensor| match tensor.storage {
+            Storage::Arena => None,
+            Storage::Constant => Some("is a constant".to_owned()),
+            Storage::Variable => Some(String::new()),
+        })
+        .collect();
+    for &id in &graph.inputs {
+        writers[id.0].get_or_insert_with(|| "is an input of the subgraph".to_owned());
+    }
+    let read = |id: TensorId, writers: &[Option<String>], place: &dyn Fn() -> String| match writers
+        [id.0]
+    {
+        Some(_) => Ok(()),
+        None => Err(TfliteError::NotWritten {
+            place: place(),
+            tensor: name(id),
+        }),
+    };
+    for (number, node) in graph.operators.iter().enumerate() {
+        let place = || format!("operator {number} {} of subgraph {subgraph}", node.kind);
+        for &id in &node.inputs {
+            read(id, &writers, &place)?;
+        }
+        for &id in &node.outputs {
+            let variable = graph.tensor(id).storage == Storage::Variable;
+            if let Some(before) = writers[id.0].as_ref().filter(|_| !variable) {
+                return Err(TfliteError::WrittenAgain {
+                    place: place(),
+                    tensor: name(id),
+                    before: before.clone(),
+                });
+            }
+            writers[id.0] = Some(format!("operator {number} has written"));
+        }
+    }
+    let place = || format!("the caller of subgraph {subgraph}");
+    let mut outputs = graph.outputs.iter();
+    outputs.try_for_each(|&id| read(id, &writers, &place))
+}
+
+/// What is computed, and what comes from outside, has a size.
+fn check_used(graph: &Graph, draft: &[Draft], subgraph: usize) -> Result<(), TfliteError> {
+    let operators = graph.operators.iter();
+    let of_operators = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
+    let of_graph = graph.inputs.iter().chain(&graph.outputs);
+    let mut checked = vec![false; draft.len()];
+    for &id in of_operators.chain(of_graph) {
+        let constant = graph.tensor(id).storage == Storage::Constant;
+        if !constant && !std::mem::replace(&mut checked[id.0], true) {
+            draft[id.0].check_computed(|| tensor_name(graph, id, subgraph))?;
+        }
+    }
+    Ok(())
+}
+
+fn tensor_name(graph: &Graph, id: TensorId, subgraph: usize) -> String {
+    let name = &graph.tensor(id).name;
+    format!("tensor {} \"{name}\" of subgraph {subgraph}", id.0)
+}

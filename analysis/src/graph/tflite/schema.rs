@@ -1,0 +1,343 @@
+//! What is used of TensorFlow Lite's schema: numbers of fields, of operators, of element
+//! types. They are those of `tensorflow/lite/schema/schema.fbs`, version 3c.
+
+/// A field of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    pub table: &'static str,
+    pub name: &'static str,
+    pub number: usize,
+}
+
+macro_rules! tables {
+    ($($table:ident { $($field:ident = $number:literal),* $(,)? })*) => {
+        $(#[allow(dead_code, reason = "the tables name what they have, used or not")]
+        pub(super) mod $table {
+            use super::Field;
+            $(pub const $field: Field = Field {
+                table: stringify!($table),
+                name: stringify!($field),
+                number: $number,
+            };)*
+        })*
+    };
+}
+
+tables! {
+    model {
+        VERSION = 0, OPERATOR_CODES = 1, SUBGRAPHS = 2, DESCRIPTION = 3, BUFFERS = 4,
+        METADATA = 6,
+    }
+    operator_code { DEPRECATED_BUILTIN_CODE = 0, CUSTOM_CODE = 1, VERSION = 2, BUILTIN_CODE = 3 }
+    subgraph { TENSORS = 0, INPUTS = 1, OUTPUTS = 2, OPERATORS = 3, NAME = 4 }
+    tensor {
+        SHAPE = 0, TYPE = 1, BUFFER = 2, NAME = 3, QUANTIZATION = 4, IS_VARIABLE = 5,
+        SHAPE_SIGNATURE = 7,
+    }
+    quantization { SCALE = 2, ZERO_POINT = 3, QUANTIZED_DIMENSION = 5 }
+    operator {
+        OPCODE_INDEX = 0, INPUTS = 1, OUTPUTS = 2, OPTIONS_TYPE = 3, OPTIONS = 4,
+        LARGE_CUSTOM_OPTIONS_OFFSET = 9,
+    }
+    buffer { DATA = 0, OFFSET = 1, SIZE = 2 }
+    metadata { NAME = 0, BUFFER = 1 }
+
+    conv_2d {
+        PADDING = 0, STRIDE_W = 1, STRIDE_H = 2, ACTIVATION = 3, DILATION_W = 4, DILATION_H = 5,
+    }
+    depthwise_conv_2d {
+        PADDING = 0, STRIDE_W = 1, STRIDE_H = 2, MULTIPLIER = 3, ACTIVATION = 4, DILATION_W = 5,
+        DILATION_H = 6,
+    }
+    transpose_conv { PADDING = 0, STRIDE_W = 1, STRIDE_H = 2, ACTIVATION = 3 }
+    pool_2d {
+        PADDING = 0, STRIDE_W = 1, STRIDE_H = 2, FILTER_W = 3, FILTER_H = 4, ACTIVATION = 5,
+    }
+    fully_connected { ACTIVATION = 0, WEIGHTS_FORMAT = 1, KEEP_NUM_DIMS = 2 }
+    softmax { BETA = 0 }
+    concatenation { AXIS = 0, ACTIVATION = 1 }
+    reshape { NEW_SHAPE = 0 }
+    reducer { KEEP_DIMS = 0 }
+    strided_slice {
+        BEGIN_MASK = 0, END_MASK = 1, ELLIPSIS_MASK = 2, NEW_AXIS_MASK = 3, SHRINK_AXIS_MASK = 4,
+        OFFSET = 5,
+    }
+    split { NUM_SPLITS = 0 }
+    leaky_relu { ALPHA = 0 }
+    cast { IN_TYPE = 0, OUT_TYPE = 1 }
+    resize_bilinear { ALIGN_CORNERS = 2, HALF_PIXEL_CENTERS = 3 }
+    resize_nearest_neighbor { ALIGN_CORNERS = 0, HALF_PIXEL_CENTERS = 1 }
+    batch_matmul { ADJ_X = 0, ADJ_Y = 1 }
+    svdf { RANK = 0, ACTIVATION = 1 }
+    unidirectional_sequence_lstm { ACTIVATION = 0, CELL_CLIP = 1, PROJ_CLIP = 2, TIME_MAJOR = 3 }
+    call { SUBGRAPH = 0 }
+    if_ { THEN_SUBGRAPH = 0, ELSE_SUBGRAPH = 1 }
+    while_ { COND_SUBGRAPH = 0, BODY_SUBGRAPH = 1 }
+    call_once { INIT_SUBGRAPH = 0 }
+}
+
+/// Numbers of the members of the union of options.
+pub(super) mod options {
+    pub const CONV_2D: u8 = 1;
+    pub const DEPTHWISE_CONV_2D: u8 = 2;
+    pub const POOL_2D: u8 = 5;
+    pub const SVDF: u8 = 6;
+    pub const FULLY_CONNECTED: u8 = 8;
+    pub const CONCATENATION: u8 = 10;
+    pub const RESIZE_BILINEAR: u8 = 15;
+    pub const CALL: u8 = 16;
+    pub const STRIDED_SLICE: u8 = 32;
+    pub const TRANSPOSE_CONV: u8 = 49;
+    pub const UNIDIRECTIONAL_SEQUENCE_LSTM: u8 = 71;
+    pub const IF: u8 = 92;
+    pub const WHILE: u8 = 93;
+    pub const BATCH_MATMUL: u8 = 101;
+    pub const CALL_ONCE: u8 = 103;
+}
+
+/// `Padding`.
+pub(super) const PADDING_SAME: i8 = 0;
+pub(super) const PADDING_VALID: i8 = 1;
+
+/// The operator that names itself.
+pub(super) const CUSTOM: i32 = 32;
+
+/// Names of the element types and their size in bits; 0 where elements have none.
+pub(super) const ELEMENT_TYPES: [(&str, u64); 20] = [
+    ("FLOAT32", 32),
+    ("FLOAT16", 16),
+    ("INT32", 32),
+    ("UINT8", 8),
+    ("INT64", 64),
+    ("STRING", 0),
+    ("BOOL", 8),
+    ("INT16", 16),
+    ("COMPLEX64", 64),
+    ("INT8", 8),
+    ("FLOAT64", 64),
+    ("COMPLEX128", 128),
+    ("UINT64", 64),
+    ("RESOURCE", 0),
+    ("VARIANT", 0),
+    ("UINT32", 32),
+    ("UINT16", 16),
+    ("INT4", 4),
+    ("BFLOAT16", 16),
+    ("INT2", 2),
+];
+
+/// Names of the operators by their number.
+pub(super) const OPERATORS: [&str; 162] = [
+    "ADD",
+    "AVERAGE_POOL_2D",
+    "CONCATENATION",
+    "CONV_2D",
+    "DEPTHWISE_CONV_2D",
+    "DEPTH_TO_SPACE",
+    "DEQUANTIZE",
+    "EMBEDDING_LOOKUP",
+    "FLOOR",
+    "FULLY_CONNECTED",
+    "HASHTABLE_LOOKUP",
+    "L2_NORMALIZATION",
+    "L2_POOL_2D",
+    "LOCAL_RESPONSE_NORMALIZATION",
+    "LOGISTIC",
+    "LSH_PROJECTION",
+    "LSTM",
+    "MAX_POOL_2D",
+    "MUL",
+    "RELU",
+    "RELU_N1_TO_1",
+    "RELU6",
+    "RESHAPE",
+    "RESIZE_BILINEAR",
+    "RNN",
+    "SOFTMAX",
+    "SPACE_TO_DEPTH",
+    "SVDF",
+    "TANH",
+    "CONCAT_EMBEDDINGS",
+    "SKIP_GRAM",
+    "CALL",
+    "CUSTOM",
+    "EMBEDDING_LOOKUP_SPARSE",
+    "PAD",
+    "UNIDIRECTIONAL_SEQUENCE_RNN",
+    "GATHER",
+    "BATCH_TO_SPACE_ND",
+    "SPACE_TO_BATCH_ND",
+    "TRANSPOSE",
+    "MEAN",
+    "SUB",
+    "DIV",
+    "SQUEEZE",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "STRIDED_SLICE",
+    "BIDIRECTIONAL_SEQUENCE_RNN",
+    "EXP",
+    "TOPK_V2",
+    "SPLIT",
+    "LOG_SOFTMAX",
+    "DELEGATE",
+    "BIDIRECTIONAL_SEQUENCE_LSTM",
+    "CAST",
+    "PRELU",
+    "MAXIMUM",
+    "ARG_MAX",
+    "MINIMUM",
+    "LESS",
+    "NEG",
+    "PADV2",
+    "GREATER",
+    "GREATER_EQUAL",
+    "LESS_EQUAL",
+    "SELECT",
+    "SLICE",
+    "SIN",
+    "TRANSPOSE_CONV",
+    "SPARSE_TO_DENSE",
+    "TILE",
+    "EXPAND_DIMS",
+    "EQUAL",
+    "NOT_EQUAL",
+    "LOG",
+    "SUM",
+    "SQRT",
+    "RSQRT",
+    "SHAPE",
+    "POW",
+    "ARG_MIN",
+    "FAKE_QUANT",
+    "REDUCE_PROD",
+    "REDUCE_MAX",
+    "PACK",
+    "LOGICAL_OR",
+    "ONE_HOT",
+    "LOGICAL_AND",
+    "LOGICAL_NOT",
+    "UNPACK",
+    "REDUCE_MIN",
+    "FLOOR_DIV",
+    "REDUCE_ANY",
+    "SQUARE",
+    "ZEROS_LIKE",
+    "FILL",
+    "FLOOR_MOD",
+    "RANGE",
+    "RESIZE_NEAREST_NEIGHBOR",
+    "LEAKY_RELU",
+    "SQUARED_DIFFERENCE",
+    "MIRROR_PAD",
+    "ABS",
+    "SPLIT_V",
+    "UNIQUE",
+    "CEIL",
+    "REVERSE_V2",
+    "ADD_N",
+    "GATHER_ND",
+    "COS",
+    "WHERE",
+    "RANK",
+    "ELU",
+    "REVERSE_SEQUENCE",
+    "MATRIX_DIAG",
+    "QUANTIZE",
+    "MATRIX_SET_DIAG",
+    "ROUND",
+    "HARD_SWISH",
+    "IF",
+    "WHILE",
+    "NON_MAX_SUPPRESSION_V4",
+    "NON_MAX_SUPPRESSION_V5",
+    "SCATTER_ND",
+    "SELECT_V2",
+    "DENSIFY",
+    "SEGMENT_SUM",
+    "BATCH_MATMUL",
+    "PLACEHOLDER_FOR_GREATER_OP_CODES",
+    "CUMSUM",
+    "CALL_ONCE",
+    "BROADCAST_TO",
+    "RFFT2D",
+    "CONV_3D",
+    "IMAG",
+    "REAL",
+    "COMPLEX_ABS",
+    "HASHTABLE",
+    "HASHTABLE_FIND",
+    "HASHTABLE_IMPORT",
+    "HASHTABLE_SIZE",
+    "REDUCE_ALL",
+    "CONV_3D_TRANSPOSE",
+    "VAR_HANDLE",
+    "READ_VARIABLE",
+    "ASSIGN_VARIABLE",
+    "BROADCAST_ARGS",
+    "RANDOM_STANDARD_NORMAL",
+    "BUCKETIZE",
+    "RANDOM_UNIFORM",
+    "MULTINOMIAL",
+    "GELU",
+    "DYNAMIC_UPDATE_SLICE",
+    "RELU_0_TO_1",
+    "UNSORTED_SEGMENT_PROD",
+    "UNSORTED_SEGMENT_MAX",
+    "UNSORTED_SEGMENT_SUM",
+    "ATAN2",
+    "UNSORTED_SEGMENT_MIN",
+    "SIGN",
+    "BITCAST",
+    "BITWISE_XOR",
+    "RIGHT_SHIFT",
+];
+
+/// Size in bits of an element, by the type's name; none where it has no size.
+pub(super) fn element_bits(name: &str) -> Option<u64> {
+    ELEMENT_TYPES
+        .iter()
+        .find(|(known, bits)| *known == name && *bits > 0)
+        .map(|&(_, bits)| bits)
+}
+
+/// Size in bytes of so many elements, packed where they are smaller than a byte.
+pub(super) fn size_bytes(bits: u64, shape: &[u32]) -> Option<u64> {
+    let bits = shape
+        .iter()
+        .try_fold(bits, |size, &extent| size.checked_mul(u64::from(extent)))?;
+    let bytes = bits.div_ceil(8);
+    (bytes <= i64::MAX.unsigned_abs()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some numbers of the public schema, so that no row is missing above.
+    #[test]
+    fn numbers() {
+        for (number, name) in [
+            (0, "ADD"),
+            (25, "SOFTMAX"),
+            (50, "LOG_SOFTMAX"),
+            (67, "TRANSPOSE_CONV"),
+            (97, "RESIZE_NEAREST_NEIGHBOR"),
+            (114, "QUANTIZE"),
+            (126, "BATCH_MATMUL"),
+            (144, "ASSIGN_VARIABLE"),
+            (161, "RIGHT_SHIFT"),
+        ] {
+            assert_eq!(OPERATORS[number], name);
+        }
+        assert_eq!(OPERATORS[CUSTOM as usize], "CUSTOM");
+        assert_eq!(ELEMENT_TYPES[9].0, "INT8");
+        assert_eq!(ELEMENT_TYPES[17].0, "INT4");
+    }
+
+    #[test]
+    fn packed_sizes() {
+        assert_eq!(size_bytes(4, &[3, 3]), Some(5));
+        assert_eq!(size_bytes(32, &[]), Some(4));
+        assert_eq!(size_bytes(8, &[u32::MAX, u32::MAX]), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! Scratch buffers of TensorFlow Lite Micro's reference kernels: what their `Prepare`
+//! asks of `RequestScratchBufferInArena`, in the order of the requests.
+//!
+//! | kinds | bytes | file in `tensorflow/lite/micro/kernels` |
+//! |---|---|---|
+//! | `CONV_2D`, `DEPTHWISE_CONV_2D`, `FULLY_CONNECTED` with an int4 filter | its elements | `conv_common.cc`, `depthwise_conv_common.cc`, `fully_connected.cc` |
+//! | `TRANSPOSE_CONV`, int8 | 4 for each output element | `transpose_conv.cc` |
+//! | the same, int16 | 8 for each output element; with an int16 bias, 8 for each of its elements | the same |
+//! | `SVDF`, int8 | 4 for each batch and filter; 4 for each batch and unit | `svdf_common.cc` |
+//! | the same, float32 | 4 for each batch and filter | the same |
+//! | `UNIDIRECTIONAL_SEQUENCE_LSTM` | four times the cell state of all batches | `unidirectional_sequence_lstm.cc` |
+//! | `MEAN`, `SUM`, int8, uint8, int16 | 4 for each output element | `reduce_common.cc` |
+//! | `REDUCE_MAX`, `REDUCE_MIN` | 4 for each axis of the input; 4 for each axis that is reduced | `reduce_common.cc` |
+//!
+//! `BATCH_MATMUL` keeps transposed operands in persistent memory, not in scratch
+//! (`batch_matmul.cc`). Other kinds, custom operators among them, count as having none.
+
+use super::lower::Place;
+
+pub(super) fn sizes(place: &Place) -> Vec<u64> {
+    match place.kind {
+        "CONV_2D" | "DEPTHWISE_CONV_2D" | "FULLY_CONNECTED" => unpacked_filter(place),
+        "TRANSPOSE_CONV" => transpose_conv(place),
+        "SVDF" => svdf(place),
+        "UNIDIRECTIONAL_SEQUENCE_LSTM" => lstm(place),
+        "MEAN" | "SUM" => sum(place),
+        "REDUCE_MAX" | "REDUCE_MIN" => extremum(place),
+        _ => None,
+    }
+    .unwrap_or_default()
+}
+
+fn elements(shape: &[u32]) -> Option<u64> {
+    let extents = shape.iter().copied().map(u64::from);
+    extents.reduce(u64::saturating_mul).or(Some(1))
+}
+
+fn unpacked_filter(place: &Place) -> Option<Vec<u64>> {
+    let filter = place.input(1)?;
+    let packed = filter.element_type == "INT4";
+    packed.then_some(vec![elements(&filter.shape)?])
+}
+
+fn transpose_conv(place: &Place) -> Option<Vec<u64>> {
+    let outputs = elements(&place.output(0)?.shape)?;
+    match place.input(2)?.element_type.as_str() {
+        "INT8" => Some(vec![outputs.saturating_mul(4)]),
+        "INT16" => {
+            let mut sizes = vec![outputs.saturating_mul(8)];
+            if let Some(bias) = place.input(3).filter(|bias| bias.element_type == "INT16") {
+                sizes.push(elements(&bias.shape)?.saturating_mul(8));
+            }
+            Some(sizes)
+        }
+        _ => None,
+    }
+}
+
+fn svdf(place: &Place) -> Option<Vec<u64>> {
+    let input = place.input(0)?;
+    let batches = u64::from(*input.shape.first()?);
+    let filters = u64::from(*place.input(1)?.shape.first()?);
+    let units = u64::from(*place.output(0)?.shape.last()?);
+    let size = |columns: u64| batches.saturating_mul(columns).saturating_mul(4);
+    match input.element_type.as_str() {
+        "INT8" => Some(vec![size(filters), size(units)]),
+        _ => Some(vec![size(filters)]),
+    }
+}
+
+/// Index of the cell state among the inputs.
+const CELL_STATE: usize = 19;
+
+fn lstm(place: &Place) -> Option<Vec<u64>> {
+    Some(vec![place.input(CELL_STATE)?.size_bytes; 4])
+}
+
+fn sum(place: &Place) -> Option<Vec<u64>> {
+    let quantized = ["INT8", "UINT8", "INT16"].contains(&place.input(0)?.element_type.as_str());
+    let outputs = elements(&place.output(0)?.shape)?;
+    quantized.then_some(vec![outputs.saturating_mul(4)])
+}
+
+fn extremum(place: &Place) -> Option<Vec<u64>> {
+    let rank = place.input(0)?.shape.len() as u64;
+    let axes = elements(&place.input(1)?.shape)?;
+    Some(vec![4 * rank, axes.saturating_mul(4)])
+}

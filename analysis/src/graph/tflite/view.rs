@@ -1,0 +1,205 @@
+//! Tables of a flatbuffer, with limits.
+//!
+//! A flatbuffer's parts may lie anywhere and be referred to any number of times, so that
+//! a small file can stand for a huge tree. All that is read is therefore charged
+//! to one account, and an account holds a few times the file's size.
+
+use super::TfliteError;
+use super::schema::Field;
+use planus::errors::ErrorKind;
+use planus::{SliceWithStartOffset, TableRead, table_reader};
+use std::cell::Cell;
+use std::ops::Range;
+
+const _: () = planus::check_version_compatibility("planus-1.3.0");
+
+/// How often the bytes of a file may be read. Writers share equal strings and vectors,
+/// but not many times over.
+const TIMES: usize = 16;
+
+/// A file and the account of what was read of it.
+#[derive(Debug)]
+pub(super) struct File<'a> {
+    pub bytes: &'a [u8],
+    charged: Cell<usize>,
+}
+
+/// A table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Table<'a> {
+    file: &'a File<'a>,
+    table: table_reader::Table<'a>,
+}
+
+/// Where the bytes of a field are.
+struct Place(usize);
+
+/// Where the elements of a vector are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub start: usize,
+    pub count: usize,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            charged: Cell::new(0),
+        }
+    }
+
+    /// The root table.
+    pub(super) fn root(&'a self) -> Result<Table<'a>, TfliteError> {
+        if self.bytes.get(4..8) != Some(b"TFL3") {
+            return Err(TfliteError::NotTflite {
+                length: self.bytes.len(),
+            });
+        }
+        self.table(0)
+    }
+
+    /// The table that the offset at `place` leads to.
+    fn table(&'a self, place: usize) -> Result<Table<'a>, TfliteError> {
+        self.charge(8)?;
+        let whole = SliceWithStartOffset {
+            buffer: self.bytes,
+            offset_from_start: 0,
+        };
+        let damaged = |kind: ErrorKind| {
+            TfliteError::damaged(format!("the table that byte {place} refers to: {kind}"))
+        };
+        let table = table_reader::Table::from_buffer(whole, place).map_err(damaged)?;
+        Ok(Table { file: self, table })
+    }
+
+    fn charge(&self, bytes: usize) -> Result<(), TfliteError> {
+        let limit = self.bytes.len().saturating_mul(TIMES);
+        let charged = self.charged.get().saturating_add(bytes);
+        self.charged.set(charged);
+        if charged > limit {
+            return Err(TfliteError::Amplified {
+                limit,
+                times: TIMES,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Table<'a> {
+    fn field<T: TableRead<'a>>(&self, field: Field) -> Result<Option<T>, TfliteError> {
+        Ok(self.table.access(field.number, field.table, field.name)?)
+    }
+
+    /// Length of the file.
+    pub(super) fn file_length(&self) -> usize {
+        self.file.bytes.len()
+    }
+
+    /// A number or truth value.
+    pub(super) fn number<T: TableRead<'a>>(
+        &self,
+        field: Field,
+        default: T,
+    ) -> Result<T, TfliteError> {
+        Ok(self.field(field)?.unwrap_or(default))
+    }
+
+    /// Where the field's own bytes are.
+    pub(super) fn place(&self, field: Field) -> Result<Option<usize>, TfliteError> {
+        Ok(self.field::<Place>(field)?.map(|Place(place)| place))
+    }
+
+    /// The text of a string; what is no UTF-8 is replaced.
+    pub(super) fn text(&self, field: Field) -> Result<String, TfliteError> {
+        let bytes = self.bytes(field)?.unwrap_or_default();
+        self.file.charge(bytes.len())?;
+        Ok(String::from_utf8_lossy(&self.file.bytes[bytes]).into_owned())
+    }
+
+    /// Where the bytes of a vector of bytes are.
+    pub(super) fn bytes(&self, field: Field) -> Result<Option<Range<usize>>, TfliteError> {
+        let span = self.span(field, 1)?;
+        Ok(span.map(|span| span.start..span.start + span.count))
+    }
+
+    /// The elements of a vector of 32-bit integers; an absent one is empty.
+    pub(super) fn integers(&self, field: Field) -> Result<Vec<i32>, TfliteError> {
+        let Some(span) = self.span(field, 4)? else {
+            return Ok(Vec::new());
+        };
+        self.file.charge(4 * span.count)?;
+        let bytes = &self.file.bytes[span.start..span.start + 4 * span.count];
+        Ok(integers(bytes))
+    }
+
+    /// The table in a field.
+    pub(super) fn table(&self, field: Field) -> Result<Option<Table<'a>>, TfliteError> {
+        let place = self.place(field)?;
+        place.map(|place| self.file.table(place)).transpose()
+    }
+
+    /// The tables of a vector; an absent one is empty.
+    pub(super) fn tables(
+        &self,
+        field: Field,
+    ) -> Result<impl ExactSizeIterator<Item = Result<Table<'a>, TfliteError>> + use<'a>, TfliteError>
+    {
+        let span = self.span(field, 4)?.unwrap_or(Span { start: 0, count: 0 });
+        self.file.charge(4 * span.count)?;
+        let file = self.file;
+        Ok((0..span.count).map(move |index| file.table(span.start + 4 * index)))
+    }
+
+    /// Where the elements of a vector are, inside the file.
+    pub(super) fn span(&self, field: Field, stride: usize) -> Result<Option<Span>, TfliteError> {
+        let Some(span) = self.field::<Span>(field)? else {
+            return Ok(None);
+        };
+        let room = self.file.bytes.len().saturating_sub(span.start);
+        if span.count > room / stride {
+            return Err(TfliteError::damaged(format!(
+                "{}.{} has {} elements of {stride} bytes at byte {}, but the file ends at {}",
+                field.table,
+                field.name,
+                span.count,
+                span.start,
+                self.file.bytes.len()
+            )));
+        }
+        Ok(Some(span))
+    }
+}
+
+/// Little-endian integers; what remains at the end is left out.
+pub(super) fn integers(bytes: &[u8]) -> Vec<i32> {
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|&word| i32::from_le_bytes(word)).collect()
+}
+
+/// Where the offset at `place` leads to.
+fn forward(buffer: SliceWithStartOffset, place: usize) -> Result<usize, ErrorKind> {
+    let offset: u32 = TableRead::from_buffer(buffer, place)?;
+    place
+        .checked_add(offset as usize)
+        .ok_or(ErrorKind::InvalidOffset)
+}
+
+impl<'a> TableRead<'a> for Place {
+    fn from_buffer(buffer: SliceWithStartOffset<'a>, offset: usize) -> Result<Self, ErrorKind> {
+        buffer.advance(offset)?;
+        Ok(Self(buffer.offset_from_start + offset))
+    }
+}
+
+impl<'a> TableRead<'a> for Span {
+    fn from_buffer(buffer: SliceWithStartOffset<'a>, offset: usize) -> Result<Self, ErrorKind> {
+        let place = forward(buffer, offset)?;
+        let count: u32 = TableRead::from_buffer(buffer, place)?;
+        Ok(Self {
+            start: buffer.offset_from_start + place + 4,
+            count: count as usize,
+        })
+    }
+}
