@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`overlaps`] | which inputs of an operator its outputs may overlap, and how far |
 //! | [`tflite`] | models of TensorFlow Lite |
+//! | [`zoo`] | networks built in code |
 //!
 //! Tensors are those of the model file, constants included, so that a [`TensorId`] is the
 //! file's tensor index. Planning looks at the activations only.
 
 pub mod overlaps;
 pub mod tflite;
+pub mod zoo;
 
 use crate::operator::Operator;
 use serde::{Deserialize, Serialize};
