@@ -14,6 +14,7 @@
 //! | [`pattern`] | a fingerprint of a layer's accesses, to compare runs |
 //! | [`profile`] | one pass over a trace: everything about every layer |
 //! | [`graph`] | a model: operators, tensors, what may overlap |
+//! | [`schedule`] | the order of operators, and the memory that an order needs |
 //! | [`report`] | tables and JSON |
 //! | [`plot`] | pictures of a trace, from a second pass |
 
@@ -32,4 +33,5 @@ pub mod plot;
 pub mod problem;
 pub mod profile;
 pub mod report;
+pub mod schedule;
 pub mod trace;

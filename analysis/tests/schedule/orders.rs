@@ -1,0 +1,211 @@
+//! All ways to an order, against all orders.
+
+use super::graphs::{self, Random};
+use super::judge::Judge;
+use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::schedule::cost::{Disjoint, Overlapped};
+use dmo_analysis::schedule::dynamic::compact;
+use dmo_analysis::schedule::liberis_lane::liberis_lane;
+use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
+use dmo_analysis::schedule::search::{Limits, search};
+use dmo_analysis::schedule::{Options, Proof, Schedule};
+use std::time::Duration;
+
+fn options(random: &mut Random) -> Options {
+    Options {
+        count_graph_inputs: !random.one_in(4),
+        count_graph_outputs: !random.one_in(4),
+    }
+}
+
+fn exactly(graph: &Graph, overlaps: Option<&Overlaps>, options: Options) -> Schedule {
+    within(graph, overlaps, options, Limits::default())
+}
+
+fn within(
+    graph: &Graph,
+    overlaps: Option<&Overlaps>,
+    options: Options,
+    limits: Limits,
+) -> Schedule {
+    match overlaps {
+        None => {
+            let mut cost = Disjoint::new(graph, options).unwrap();
+            search(graph, options, &mut cost, limits, &mut |_| {}).unwrap()
+        }
+        Some(overlaps) => {
+            let mut cost = Overlapped::new(graph, overlaps, options).unwrap();
+            search(graph, options, &mut cost, limits, &mut |_| {}).unwrap()
+        }
+    }
+}
+
+/// A random order of the graph.
+fn shuffled(graph: &Graph, judge: &Judge<'_>, random: &mut Random) -> Vec<OperatorId> {
+    let mut order = graph.file_order();
+    for _ in 0..4 * order.len() {
+        let step = random.below(order.len() as u64) as usize;
+        let other = random.below(order.len() as u64) as usize;
+        order.swap(step, other);
+        if !judge.is_order(&order) {
+            order.swap(step, other);
+        }
+    }
+    order
+}
+
+#[test]
+fn working_sets_and_lifetimes_follow_the_definitions() {
+    let mut random = Random(3);
+    for _ in 0..3000 {
+        let graph = graphs::any(&mut random, 9);
+        let options = options(&mut random);
+        let overlaps = graphs::overlaps(&graph, &mut random);
+        let mut judge = Judge::new(&graph, options, None);
+        let order = shuffled(&graph, &judge, &mut random);
+
+        let sets = working_sets(&graph, &order, options).unwrap();
+        let bytes: Vec<u64> = sets.iter().map(|set| set.bytes).collect();
+        assert_eq!(bytes, judge.costs(&order), "{graph:?}");
+        for set in &sets {
+            let size = |id: &TensorId| graph.tensor(*id).size_bytes;
+            let sum: u64 = set.tensors.iter().map(size).sum();
+            assert_eq!(sum + set.scratch_bytes, set.bytes);
+        }
+        let mut disjoint = Disjoint::new(&graph, options).unwrap();
+        assert_eq!(
+            step_costs(&graph, &order, options, &mut disjoint).unwrap(),
+            bytes
+        );
+
+        for (index, range) in lifetimes(&graph, &order).unwrap().into_iter().enumerate() {
+            let expected = judge.used(TensorId(index), &order);
+            assert_eq!(expected.map_or(0..0, |(begin, end)| begin..end + 1), range);
+        }
+
+        let peak = compact(&graph, &order, options).unwrap().peak_bytes;
+        let given: u64 = sets.iter().map(|set| set.bytes).max().unwrap();
+        assert_eq!(peak, given, "{graph:?}");
+
+        let mut judge = Judge::new(&graph, options, Some(&overlaps));
+        let mut overlapped = Overlapped::new(&graph, &overlaps, options).unwrap();
+        let costs = step_costs(&graph, &order, options, &mut overlapped).unwrap();
+        assert_eq!(costs, judge.costs(&order), "{graph:?} {overlaps:?}");
+        assert!(
+            costs
+                .iter()
+                .zip(&bytes)
+                .all(|(with, without)| with <= without)
+        );
+    }
+}
+
+#[test]
+fn the_search_and_algorithm_1_find_the_best_of_all_orders() {
+    let mut random = Random(4);
+    let mut improved = 0;
+    for round in 0..6000 {
+        let graph = graphs::any(&mut random, 8);
+        let options = options(&mut random);
+        let mut judge = Judge::new(&graph, options, None);
+        let best = judge.best();
+        let found = exactly(&graph, None, options);
+        check(&mut judge, &found, best, round);
+        let theirs = liberis_lane(&graph, options, 1 << 20).unwrap().unwrap();
+        check(&mut judge, &theirs, best, round);
+        improved += u32::from(judge.peak(&graph.file_order()) > best);
+    }
+    assert!(improved > 600, "only {improved} graphs gain by an order");
+}
+
+#[test]
+fn the_search_finds_the_best_of_all_orders_with_overlaps() {
+    let mut random = Random(5);
+    let mut different = 0;
+    for round in 0..4000 {
+        let graph = graphs::any(&mut random, 8);
+        let options = options(&mut random);
+        let overlaps = graphs::overlaps(&graph, &mut random);
+        let mut judge = Judge::new(&graph, options, Some(&overlaps));
+        let best = judge.best();
+        check(
+            &mut judge,
+            &exactly(&graph, Some(&overlaps), options),
+            best,
+            round,
+        );
+        let plain = exactly(&graph, None, options);
+        different += u32::from(judge.peak(&plain.order) > best);
+    }
+    assert!(
+        different > 40,
+        "overlaps change the best order of {different} graphs"
+    );
+}
+
+fn check(judge: &mut Judge<'_>, found: &Schedule, best: u64, round: u32) {
+    let graph = judge.graph;
+    assert!(judge.is_order(&found.order), "round {round}: {graph:?}");
+    assert_eq!(
+        judge.peak(&found.order),
+        found.peak_bytes,
+        "round {round}: {graph:?}"
+    );
+    assert_eq!(found.peak_bytes, best, "round {round}: {graph:?}");
+    assert_eq!(found.bound_bytes, best, "round {round}");
+    assert_eq!(found.proof, Proof::Optimal);
+}
+
+/// Whatever the limit: a valid order, its true peak, and a bound that is one.
+#[test]
+fn limits_leave_valid_orders_and_sound_bounds() {
+    let mut random = Random(6);
+    let mut open = 0;
+    for round in 0..3000 {
+        let graph = graphs::any(&mut random, 8);
+        let overlaps = graphs::overlaps(&graph, &mut random);
+        let given = Some(&overlaps).filter(|_| random.one_in(2));
+        let options = options(&mut random);
+        let mut limits = Limits::default();
+        match random.below(3) {
+            0 => limits.time = Duration::ZERO,
+            1 => limits.states = random.below(9),
+            _ => limits.memory_bytes = random.below(2000),
+        }
+        let found = within(&graph, given, options, limits);
+        let mut judge = Judge::new(&graph, options, given);
+        let best = judge.best();
+        assert!(judge.is_order(&found.order), "round {round}");
+        assert_eq!(judge.peak(&found.order), found.peak_bytes, "round {round}");
+        assert!(found.bound_bytes <= best, "round {round}: {graph:?}");
+        assert!(found.peak_bytes >= best);
+        let proved = found.proof == Proof::Optimal;
+        assert_eq!(proved, found.bound_bytes == found.peak_bytes);
+        open += u32::from(!proved);
+    }
+    assert!(open > 100, "only {open} searches were cut short");
+}
+
+#[test]
+fn a_closure_can_be_the_cost() {
+    let graph = graphs::liberis_lane();
+    let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+    let mut plain = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
+    let mut closure = |operator, dying: &[bool]| {
+        use dmo_analysis::schedule::cost::StepCost;
+        let bytes = cost.touched_bytes(operator, dying);
+        assert_eq!(bytes, plain.touched_bytes(operator, dying));
+        bytes
+    };
+    let limits = Limits::default();
+    let found = search(
+        &graph,
+        Options::default(),
+        &mut closure,
+        limits,
+        &mut |_| {},
+    )
+    .unwrap();
+    assert_eq!(found.peak_bytes, 4960);
+}

@@ -1,0 +1,111 @@
+//! Graphs and orders that make no sense.
+
+use super::graphs::{self, node, operator, tensor};
+use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
+use dmo_analysis::schedule::cost::{Disjoint, Overlapped};
+use dmo_analysis::schedule::dataflow::Dataflow;
+use dmo_analysis::schedule::lifetime::lifetimes;
+use dmo_analysis::schedule::search::{Limits, search};
+use dmo_analysis::schedule::{Options, ScheduleError};
+
+fn refused(graph: &Graph) -> ScheduleError {
+    Dataflow::new(graph, Options::default()).unwrap_err()
+}
+
+#[test]
+fn graphs_that_make_no_sense_are_refused() {
+    let mut graph = graphs::liberis_lane();
+    graph.operators[2].inputs.push(TensorId(99));
+    let error = refused(&graph).to_string();
+    assert_eq!(
+        error,
+        "an input of operator 2 names tensor 99, but the graph has 8 tensors"
+    );
+
+    let mut graph = graphs::liberis_lane();
+    graph.operators[3].outputs.push(TensorId(2));
+    let error = ScheduleError::TwoProducers {
+        tensor: TensorId(2),
+        first: OperatorId(1),
+        second: OperatorId(3),
+    };
+    assert_eq!(refused(&graph), error);
+
+    let mut graph = graphs::liberis_lane();
+    graph.operators.swap(1, 2);
+    assert!(matches!(
+        refused(&graph),
+        ScheduleError::ReadBeforeWritten { .. }
+    ));
+
+    let mut graph = graphs::liberis_lane();
+    graph.operators[4].outputs.push(TensorId(0));
+    assert!(matches!(
+        refused(&graph),
+        ScheduleError::InputWritten { .. }
+    ));
+
+    let mut graph = Graph::default();
+    let one = tensor(&mut graph, u64::MAX);
+    let other = tensor(&mut graph, 1);
+    node(&mut graph, &[], &[one, other]);
+    assert_eq!(refused(&graph), ScheduleError::TooLarge);
+}
+
+#[test]
+fn orders_of_other_graphs_are_refused() {
+    let graph = graphs::liberis_lane();
+    let error = |order: &[usize]| {
+        let order: Vec<OperatorId> = order.iter().copied().map(OperatorId).collect();
+        lifetimes(&graph, &order).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(&[0, 1, 2]),
+        "the order has 3 operators, expected 7 (each of the graph's once)"
+    );
+    assert_eq!(
+        error(&[0, 7]),
+        "step 1 runs operator 7, but the graph has 7 operators"
+    );
+    assert_eq!(
+        error(&[0, 1, 0]),
+        "operator 0 runs in step 0 and again in step 2"
+    );
+    assert_eq!(
+        error(&[0, 2]),
+        "operator 2 runs in step 1, before operator 1, which it depends on"
+    );
+    let given = Overlapped::new(&graph, &Vec::new(), Options::default()).unwrap_err();
+    assert_eq!(
+        given.to_string(),
+        "overlaps are given for 0 operators, expected 7"
+    );
+}
+
+#[test]
+fn hidden_state_and_variables_keep_the_files_order() {
+    let mut graph = Graph::default();
+    let state = tensor(&mut graph, 10);
+    graph.tensors[state.0].storage = Storage::Variable;
+    operator(&mut graph, &[state], 1);
+    operator(&mut graph, &[], 1);
+    operator(&mut graph, &[state], 1);
+    graph.operators[1].kind = "CALL_ONCE".into();
+    operator(&mut graph, &[], 1);
+    graph.operators[3].kind = "READ_VARIABLE".into();
+    let flow = Dataflow::new(&graph, Options::default()).unwrap();
+    assert_eq!(flow.operators[2].predecessors, [OperatorId(0)]);
+    assert_eq!(flow.operators[3].predecessors, [OperatorId(1)]);
+}
+
+#[test]
+fn a_graph_without_operators_has_an_empty_order() {
+    let mut graph = Graph::default();
+    let id = tensor(&mut graph, 10);
+    graph.inputs.push(id);
+    let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+    let limits = Limits::default();
+    let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+    assert!(found.order.is_empty());
+    assert_eq!(lifetimes(&graph, &[]).unwrap().first(), Some(&(0..1)));
+}
