@@ -13,6 +13,7 @@
 //! | [`operator`] | the safe overlap of reference kernels, from their shapes |
 //! | [`pattern`] | a fingerprint of a layer's accesses, to compare runs |
 //! | [`profile`] | one pass over a trace: everything about every layer |
+//! | [`arena`] | a graph, an order and overlaps as a planning problem |
 //! | [`graph`] | a model: operators, tensors, what may overlap |
 //! | [`schedule`] | the order of operators, and the memory that an order needs |
 //! | [`report`] | tables and JSON |
@@ -22,6 +23,7 @@
 // indices are lossless on the 64-bit hosts that are supported.
 const _: () = assert!(usize::BITS == 64, "dmo-analysis needs a 64-bit host");
 
+pub mod arena;
 pub mod file;
 pub mod graph;
 pub mod lifetime;

@@ -40,7 +40,7 @@ pub struct Buffer {
 /// Permission for two buffers to overlap: `upper` may start `bytes` above the start of
 /// `lower`, or anywhere above that.
 ///
-/// The lower one is created later, or at the same step and lives longer. So no chain of
+/// The lower one is created later, or at the same step and lives on. So no chain of
 /// distances comes back to where it began, and every valid plan can be pushed down to one in
 /// which each buffer touches zero or one that was placed before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -70,7 +70,7 @@ impl<'a> Placement<'a> {
 
     /// The plan; buffers that were not placed are at offset 0.
     pub(super) fn finish(self) -> Plan {
-        let unsigned = |offset: Option<i64>| offset.map_or(0, |offset| offset.unsigned_abs());
+        let unsigned = |offset: Option<i64>| offset.map_or(0, i64::unsigned_abs);
         Plan {
             offsets: self.offsets.into_iter().map(unsigned).collect(),
         }

@@ -95,16 +95,10 @@ impl<'a> Canonical<'a> {
     pub(super) fn new(problem: &'a Problem, preorder: Preorder, capacity: u64) -> Self {
         let count = problem.buffers().len();
         let sections = problem.sections();
-        let mut section_of = vec![usize::MAX..0; count];
-        for (index, section) in sections.iter().enumerate() {
-            for &buffer in &section.alive {
-                let range = &mut section_of[buffer];
-                *range = range.start.min(index)..index + 1;
-            }
-        }
+        let section_of = sections_of_buffers(&sections, count);
         let mut crossing = vec![0; sections.len()];
         for range in &section_of {
-            for crossed in &mut crossing[range.start..range.end - 1] {
+            for crossed in &mut crossing[range.start..range.end.saturating_sub(1)] {
                 *crossed += 1;
             }
         }
@@ -183,7 +177,7 @@ impl<'a> Canonical<'a> {
         }
         let start = self.trail.len();
         for part in parts {
-            let found = self.search(part, last, last_rank, budget);
+            let found = self.search(&part, last, last_rank, budget);
             if !matches!(found, Found::All) {
                 self.take_back(start);
                 return found;
@@ -195,7 +189,7 @@ impl<'a> Canonical<'a> {
     /// Places one more buffer at or above `last`, and then the others.
     fn search(
         &mut self,
-        part: Part,
+        part: &Part,
         last: i64,
         last_rank: usize,
         budget: &mut Budget<'_>,
@@ -204,12 +198,12 @@ impl<'a> Canonical<'a> {
             return Found::Unknown;
         }
         self.nodes_left -= 1;
-        for buffer in self.candidates(&part, last, last_rank) {
+        for buffer in self.candidates(part, last, last_rank) {
             let (offset, rank) = (self.offset[buffer], self.rank[buffer]);
             let length = self.trail.len();
             let found = match self.place(buffer) {
                 true => {
-                    let parts = self.rest(&part, buffer);
+                    let parts = self.rest(part, buffer);
                     self.search_all(parts, offset, rank, budget)
                 }
                 false => Found::Nothing,
@@ -386,6 +380,18 @@ impl<'a> Canonical<'a> {
         let sections = &self.sections[part.sections.clone()];
         sections.iter().all(section_fits) && part.waiting.iter().all(buffer_fits)
     }
+}
+
+/// The sections of each buffer's life.
+fn sections_of_buffers(sections: &[Section], buffers: usize) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Option<Range<usize>>> = vec![None; buffers];
+    for (index, section) in sections.iter().enumerate() {
+        for &buffer in &section.alive {
+            let range = ranges[buffer].get_or_insert(index..index);
+            range.end = index + 1;
+        }
+    }
+    ranges.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 fn rank(problem: &Problem, preorder: Preorder, sections: &[Section]) -> Vec<usize> {

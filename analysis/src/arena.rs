@@ -1,0 +1,301 @@
+//! From a graph, an order and overlaps to a planning problem: which tensor is which buffer,
+//! when it is alive, and which inputs really die where an output may overlap them.
+
+use crate::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
+use crate::graph::{Graph, OperatorId, TensorId};
+use crate::plan::Plan;
+use crate::problem::{Buffer, Displacement, Problem, ProblemError};
+use crate::schedule::lifetime::lifetimes;
+use crate::schedule::{Options, ScheduleError};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use thiserror::Error;
+
+/// What an arena has to hold, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Layout {
+    /// Offsets are multiples of it, in bytes.
+    pub alignment: u64,
+    /// Sizes are rounded up to the alignment too, as TensorFlow Lite Micro does.
+    pub round_sizes: bool,
+    /// Whether the graph's inputs and outputs lie in the arena.
+    pub counted: Options,
+    /// The graph's inputs stay as they are to the end of an inference.
+    pub keep_inputs: bool,
+    /// Whether scratch buffers lie in the arena.
+    pub scratch: bool,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self {
+            alignment: 1,
+            round_sizes: false,
+            counted: Options::default(),
+            keep_inputs: false,
+            scratch: true,
+        }
+    }
+}
+
+impl Layout {
+    /// What TensorFlow Lite Micro does: multiples of 16, inputs, outputs and scratch buffers
+    /// in the arena.
+    pub fn tflm() -> Self {
+        Self {
+            alignment: crate::plan::tflm::ALIGNMENT,
+            round_sizes: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// A scratch buffer of an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Scratch {
+    /// The operator.
+    pub operator: OperatorId,
+    /// Which of [`Node::scratch_bytes`](crate::graph::Node::scratch_bytes).
+    pub index: usize,
+    /// The problem's buffer.
+    pub buffer: usize,
+}
+
+/// A planning problem, and what its buffers are in the graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arena {
+    /// The problem. Buffers are in the order of the graph's tensors, those of scratch
+    /// after them in the order of the file's operators.
+    pub problem: Problem,
+    /// The buffer of each tensor; none where it is not in the arena. Tensors that alias
+    /// have the same one.
+    pub buffer_of: Vec<Option<usize>>,
+    /// The scratch buffers.
+    pub scratch: Vec<Scratch>,
+}
+
+/// Why no problem can be built.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ArenaError {
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+}
+
+impl Arena {
+    /// The problem of running the graph's operators in this order, from step 1 on; step 0 is
+    /// when the graph's inputs are stored. An overlap is used only
+    /// where the input dies at the operator; an alias makes both tensors one buffer.
+    ///
+    /// # Errors
+    /// When the order is not one of the graph's, or the sizes make no problem.
+    pub fn new(
+        graph: &Graph,
+        order: &[OperatorId],
+        overlaps: &Overlaps,
+        layout: Layout,
+    ) -> Result<Self, ArenaError> {
+        let mut lives = lifetimes(graph, order)?;
+        shift(graph, &mut lives);
+        if overlaps.len() != graph.operators.len() {
+            return Err(ScheduleError::OverlapsLength {
+                given: overlaps.len(),
+                expected: graph.operators.len(),
+            }
+            .into());
+        }
+        leave_out(graph, &mut lives, layout);
+        let mut step_of = vec![0; order.len()];
+        for (step, operator) in order.iter().enumerate() {
+            step_of[operator.0] = step + 1;
+        }
+        let dies = |overlap: &SafeOverlap, operator: usize| {
+            let step = step_of[operator];
+            let (input, output) = (&lives[overlap.input.0], &lives[overlap.output.0]);
+            input.contains(&step) && input.end == step + 1 && output.start == step
+        };
+        let granted: Vec<SafeOverlap> = overlaps
+            .iter()
+            .enumerate()
+            .flat_map(|(operator, pairs)| pairs.iter().map(move |pair| (operator, *pair)))
+            .filter(|(operator, pair)| !lives[pair.output.0].is_empty() && dies(pair, *operator))
+            .map(|(_, pair)| pair)
+            .collect();
+        let aliases = Aliases::new(graph, &granted);
+        let mut arena = Self {
+            problem: Problem::new(Vec::new(), 1, &[])?,
+            buffer_of: vec![None; graph.tensors.len()],
+            scratch: Vec::new(),
+        };
+        let mut buffers = arena.tensor_buffers(graph, &lives, &aliases, layout);
+        if layout.scratch {
+            arena.add_scratch(graph, &step_of, layout, &mut buffers);
+        }
+        let displacements = arena.displacements(graph, &granted, &buffers);
+        arena.problem = Problem::new(buffers, layout.alignment, &displacements)?;
+        Ok(arena)
+    }
+
+    /// Where the plan puts each tensor; none where it is not in the arena.
+    pub fn tensor_offsets(&self, plan: &Plan) -> Vec<Option<u64>> {
+        let offset = |buffer: &Option<usize>| buffer.map(|buffer| plan.offsets[buffer]);
+        self.buffer_of.iter().map(offset).collect()
+    }
+
+    fn tensor_buffers(
+        &mut self,
+        graph: &Graph,
+        lives: &[Range<usize>],
+        aliases: &Aliases,
+        layout: Layout,
+    ) -> Vec<Buffer> {
+        let mut buffers: Vec<Buffer> = Vec::new();
+        for (index, tensor) in graph.tensors.iter().enumerate() {
+            let life = &lives[index];
+            if life.is_empty() || tensor.size_bytes == 0 {
+                continue;
+            }
+            let first = aliases.first(index);
+            if let Some(buffer) = self.buffer_of[first] {
+                let alive = &mut buffers[buffer].alive;
+                *alive = alive.start.min(life.start as u32)..alive.end.max(life.end as u32);
+                self.buffer_of[index] = Some(buffer);
+                continue;
+            }
+            self.buffer_of[index] = Some(buffers.len());
+            self.buffer_of[first] = Some(buffers.len());
+            buffers.push(Buffer {
+                name: tensor.name.clone(),
+                size_bytes: layout.rounded(tensor.size_bytes),
+                alive: life.start as u32..life.end as u32,
+                fixed_offset: None,
+            });
+        }
+        buffers
+    }
+
+    fn add_scratch(
+        &mut self,
+        graph: &Graph,
+        step_of: &[usize],
+        layout: Layout,
+        buffers: &mut Vec<Buffer>,
+    ) {
+        for (operator, node) in graph.operators.iter().enumerate() {
+            for (index, &bytes) in node.scratch_bytes.iter().enumerate() {
+                if bytes == 0 {
+                    continue;
+                }
+                self.scratch.push(Scratch {
+                    operator: OperatorId(operator),
+                    index,
+                    buffer: buffers.len(),
+                });
+                let step = step_of[operator] as u32;
+                buffers.push(Buffer {
+                    name: format!("scratch {} of operator {operator}", index + 1),
+                    size_bytes: layout.rounded(bytes),
+                    alive: step..step + 1,
+                    fixed_offset: None,
+                });
+            }
+        }
+    }
+
+    fn displacements(
+        &self,
+        graph: &Graph,
+        granted: &[SafeOverlap],
+        buffers: &[Buffer],
+    ) -> Vec<Displacement> {
+        let displacement = |pair: &SafeOverlap| {
+            let Sharing::Overlap(bytes) = pair.sharing else {
+                return None;
+            };
+            let lower = self.buffer_of[pair.output.0]?;
+            let upper = self.buffer_of[pair.input.0]?;
+            let life = |buffer: usize| (buffers[buffer].alive.start, buffers[buffer].alive.end);
+            // Of two that live equally long neither is the later one: they lie apart.
+            (life(lower) > life(upper)).then(|| Displacement {
+                lower,
+                upper,
+                // Of the tensor, not of the buffer, which may be rounded up.
+                bytes: graph.tensor(pair.output).size_bytes.saturating_sub(bytes),
+            })
+        };
+        granted.iter().filter_map(displacement).collect()
+    }
+}
+
+impl Layout {
+    fn rounded(self, bytes: u64) -> u64 {
+        match self.round_sizes {
+            true => bytes.next_multiple_of(self.alignment.max(1)),
+            false => bytes,
+        }
+    }
+}
+
+/// Step 0 is when the application stores the graph's inputs; the operators follow from step 1
+/// on. So an operator's inputs always come before its outputs.
+fn shift(graph: &Graph, lives: &mut [Range<usize>]) {
+    for (index, life) in lives.iter_mut().enumerate().filter(|(_, life)| !life.is_empty()) {
+        let given = graph.inputs.contains(&TensorId(index));
+        *life = life.start + usize::from(!given)..life.end + 1;
+    }
+}
+
+/// Takes tensors out of the arena, or lets them live longer, as the layout says.
+fn leave_out(graph: &Graph, lives: &mut [Range<usize>], layout: Layout) {
+    let end = lives.iter().map(|life| life.end).max().unwrap_or(0);
+    let ends = [
+        (&graph.inputs, layout.counted.count_graph_inputs),
+        (&graph.outputs, layout.counted.count_graph_outputs),
+    ];
+    if layout.keep_inputs {
+        for input in &graph.inputs {
+            lives[input.0].end = end.max(lives[input.0].end);
+        }
+    }
+    for (tensors, counted) in ends {
+        for tensor in tensors.iter().filter(|_| !counted) {
+            lives[tensor.0] = 0..0;
+        }
+    }
+}
+
+/// Which tensors are the same buffer.
+struct Aliases {
+    first: Vec<usize>,
+}
+
+impl Aliases {
+    /// By the granted aliases of tensors of the same size. Several outputs of one operator
+    /// never share, so that a second alias of an input is refused.
+    fn new(graph: &Graph, granted: &[SafeOverlap]) -> Self {
+        let mut aliases = Self {
+            first: (0..graph.tensors.len()).collect(),
+        };
+        let mut taken: Vec<TensorId> = Vec::new();
+        for pair in granted {
+            let same_size =
+                graph.tensor(pair.input).size_bytes == graph.tensor(pair.output).size_bytes;
+            if pair.sharing == Sharing::Alias && same_size && !taken.contains(&pair.input) {
+                taken.push(pair.input);
+                let (one, other) = (aliases.first(pair.input.0), aliases.first(pair.output.0));
+                aliases.first[one.max(other)] = one.min(other);
+            }
+        }
+        aliases
+    }
+
+    fn first(&self, tensor: usize) -> usize {
+        let mut tensor = tensor;
+        while self.first[tensor] != tensor {
+            tensor = self.first[tensor];
+        }
+        tensor
+    }
+}
