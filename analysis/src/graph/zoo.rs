@@ -13,6 +13,7 @@ mod blazeface;
 mod builder;
 mod deeplab;
 mod densenet;
+mod element;
 mod example;
 mod figures;
 mod inception;
@@ -22,8 +23,9 @@ mod nasnet;
 mod posenet;
 mod resnet;
 mod swiftnet;
+mod taps;
 
-pub use builder::Element;
+pub use element::Element;
 pub use figures::{Figures, live_bytes};
 
 use super::Graph;

@@ -1,7 +1,9 @@
 //! BlazeFace (Bazarevsky et al. 2019), the public model for the front camera,
 //! face_detection_front.tflite: single blocks only, unlike the paper's table.
 
-use super::builder::{Builder, Element, Tensor, same};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
+use super::taps::same;
 use crate::graph::Graph;
 
 /// Anchors on a pixel of the 16x16 and the 8x8 map.

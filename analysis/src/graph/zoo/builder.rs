@@ -1,51 +1,14 @@
 //! Builds a graph operator by operator and computes the shapes on the way.
 
+mod layout;
+
+use super::element::{Element, INTEGER};
+use super::taps::{Taps, same, valid};
 use crate::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId};
 use crate::operator::{
-    Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, FullyConnected, Interpolation,
-    Operator, Pad, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, Shape, Softmax, SpatialMean,
-    Split, StridedSlice, Window, tflite_padding_before,
+    Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, FullyConnected, Operator, Pool2d,
+    Reduce, Reduction, Shape, Softmax, SpatialMean,
 };
-use serde::{Deserialize, Serialize};
-
-/// Type of the activations and weights of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Element {
-    /// 32-bit floating point, biases too.
-    Float32,
-    /// 8-bit integers, with 32-bit biases.
-    Int8,
-}
-
-impl Element {
-    /// Bytes of an activation or weight.
-    pub fn bytes(self) -> u32 {
-        match self {
-            Self::Float32 => 4,
-            Self::Int8 => 1,
-        }
-    }
-
-    /// Type of activations and weights in the words of TensorFlow Lite's schema.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Float32 => "FLOAT32",
-            Self::Int8 => "INT8",
-        }
-    }
-
-    /// Type of biases.
-    fn bias_name(self) -> &'static str {
-        match self {
-            Self::Float32 => "FLOAT32",
-            Self::Int8 => INTEGER,
-        }
-    }
-}
-
-/// Type of shapes, axes, paddings.
-const INTEGER: &str = "INT32";
 
 /// An activation under construction. A vector has height and width 1.
 #[derive(Debug, Clone, Copy)]
@@ -57,89 +20,6 @@ pub(super) struct Tensor {
 impl Tensor {
     pub fn channels(self) -> u32 {
         self.shape[3]
-    }
-}
-
-/// What a convolution or pooling moves over its input.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Taps {
-    kernel: [u32; 2],
-    stride: u32,
-    dilation: u32,
-    padded: bool,
-}
-
-/// Height and width of a kernel; one number for a square one.
-pub(super) trait Extent {
-    fn extent(self) -> [u32; 2];
-}
-
-impl Extent for u32 {
-    fn extent(self) -> [u32; 2] {
-        [self; 2]
-    }
-}
-
-impl Extent for [u32; 2] {
-    fn extent(self) -> [u32; 2] {
-        self
-    }
-}
-
-/// `SAME` padding: as many outputs as inputs, divided by the stride and rounded up.
-pub(super) fn same(kernel: impl Extent) -> Taps {
-    Taps {
-        kernel: kernel.extent(),
-        stride: 1,
-        dilation: 1,
-        padded: true,
-    }
-}
-
-/// `VALID` padding, which is none.
-pub(super) fn valid(kernel: impl Extent) -> Taps {
-    Taps {
-        padded: false,
-        ..same(kernel)
-    }
-}
-
-impl Taps {
-    pub fn stride(self, stride: u32) -> Self {
-        Self { stride, ..self }
-    }
-
-    pub fn dilation(self, dilation: u32) -> Self {
-        Self { dilation, ..self }
-    }
-
-    fn outputs(self, axis: usize, input: u32) -> u32 {
-        let reach = (self.kernel[axis] - 1) * self.dilation;
-        let first_taps = if self.padded { input } else { input - reach };
-        first_taps.div_ceil(self.stride)
-    }
-
-    fn output(self, input: Shape, channels: u32) -> Shape {
-        let [height, width] = [0, 1].map(|axis| self.outputs(axis, input[axis + 1]));
-        [input[0], height, width, channels]
-    }
-
-    fn window(self, input: Shape, output: Shape) -> Window {
-        let padding_before = [0, 1].map(|axis| {
-            tflite_padding_before(
-                input[axis + 1],
-                output[axis + 1],
-                self.kernel[axis],
-                self.stride,
-                self.dilation,
-            )
-        });
-        Window {
-            kernel: self.kernel,
-            stride: [self.stride; 2],
-            dilation: [self.dilation; 2],
-            padding_before,
-        }
     }
 }
 
@@ -325,130 +205,6 @@ impl Builder {
     /// with the operator that stores it.
     pub fn fuse_relu(&mut self, tensor: Tensor) {
         self.active.push((tensor.id, tensor));
-    }
-
-    /// Concatenation of the channels.
-    pub fn concat(&mut self, inputs: &[Tensor]) -> Tensor {
-        let (operator, shape) = self.concatenation(3, inputs);
-        self.push("CONCATENATION", operator, inputs, &[], shape)
-    }
-
-    /// On an axis of 0 to 3.
-    fn concatenation(&self, axis: usize, inputs: &[Tensor]) -> (Operator, Shape) {
-        let shapes: Vec<Shape> = inputs.iter().map(|input| input.shape).collect();
-        let mut shape = shapes.first().copied().unwrap_or_default();
-        shape[axis] = shapes.iter().map(|shape| shape[axis]).sum();
-        let operator = Operator::Concat(Concat {
-            inputs: shapes,
-            axis: axis as u32,
-            element_bytes: self.element.bytes(),
-        });
-        (operator, shape)
-    }
-
-    /// Rows of predictions from several feature maps, one below the other: each map's
-    /// channels become rows of `depth`, a tensor `[1, rows, depth]`.
-    pub fn stack_rows(&mut self, maps: &[Tensor], depth: u32) -> Tensor {
-        let stacks: Vec<Tensor> = maps
-            .iter()
-            .map(|&map| {
-                let rows = map.shape.iter().product::<u32>() / depth;
-                self.reshape(map, &[1, rows, depth], [1, 1, rows, depth])
-            })
-            .collect();
-        let (operator, shape) = self.concatenation(2, &stacks);
-        let given = shape[1..].to_vec();
-        self.push_shaped("CONCATENATION", operator, &stacks, &[], shape, given)
-    }
-
-    /// Zeros around height and width: before and after each.
-    pub fn pad(&mut self, input: Tensor, before: [u32; 2], after: [u32; 2]) -> Tensor {
-        let [top, left] = before;
-        let [bottom, right] = after;
-        self.pad_axes(input, [0, top, left, 0], [0, bottom, right, 0])
-    }
-
-    /// Zeros behind the channels, up to so many.
-    pub fn pad_channels(&mut self, input: Tensor, channels: u32) -> Tensor {
-        self.pad_axes(input, [0; 4], [0, 0, 0, channels - input.channels()])
-    }
-
-    fn pad_axes(&mut self, input: Tensor, before: Shape, after: Shape) -> Tensor {
-        let shape = std::array::from_fn(|axis| before[axis] + input.shape[axis] + after[axis]);
-        let operator = Operator::Pad(Pad {
-            input: input.shape,
-            before,
-            output: shape,
-            element_bytes: self.element.bytes(),
-        });
-        let paddings = self.integers("paddings", &[4, 2]);
-        self.push("PAD", operator, &[input], &[paddings], shape)
-    }
-
-    /// Without its first row and column.
-    pub fn crop_first(&mut self, input: Tensor) -> Tensor {
-        let [batches, height, width, channels] = input.shape;
-        let shape = [batches, height - 1, width - 1, channels];
-        let operator = Operator::StridedSlice(StridedSlice {
-            input: input.shape,
-            begin: [0, 1, 1, 0],
-            stride: [1; 4],
-            output: shape,
-            element_bytes: self.element.bytes(),
-        });
-        let constants = ["begin", "end", "strides"].map(|what| self.integers(what, &[4]));
-        self.push("STRIDED_SLICE", operator, &[input], &constants, shape)
-    }
-
-    /// Linear interpolation, the corner pixels on one another.
-    pub fn resize_bilinear(&mut self, input: Tensor, height: u32, width: u32) -> Tensor {
-        let shape = [input.shape[0], height, width, input.channels()];
-        let operator = Operator::ResizeBilinear(ResizeBilinear {
-            input: input.shape,
-            output: shape,
-            align_corners: true,
-            half_pixel_centers: false,
-            interpolation: match self.element {
-                Element::Float32 => Interpolation::Float,
-                Element::Int8 => Interpolation::FixedPoint,
-            },
-            element_bytes: self.element.bytes(),
-        });
-        let size = self.integers("size", &[2]);
-        self.push("RESIZE_BILINEAR", operator, &[input], &[size], shape)
-    }
-
-    /// A split into one part, which is the whole: converters leave such behind.
-    pub fn split_whole(&mut self, input: Tensor) -> Tensor {
-        let operator = Operator::Split(Split {
-            input: input.shape,
-            axis: 3,
-            parts: vec![input.channels()],
-            element_bytes: self.element.bytes(),
-        });
-        let axis = self.integers("axis", &[]);
-        let whole = self.push("SPLIT", operator, &[input], &[axis], input.shape);
-        // This operator alone has its constant first.
-        if let Some(node) = self.graph.operators.last_mut() {
-            node.inputs.reverse();
-        }
-        whole
-    }
-
-    /// One pixel as a vector.
-    pub fn flatten(&mut self, input: Tensor) -> Tensor {
-        let elements = input.shape.iter().product();
-        self.reshape(input, &[1, elements], [1, 1, 1, elements])
-    }
-
-    fn reshape(&mut self, input: Tensor, given: &[u32], shape: Shape) -> Tensor {
-        let operator = Operator::Reshape(Reshape {
-            elements: input.shape.iter().product(),
-            element_bytes: self.element.bytes(),
-        });
-        let constant = self.integers("shape", &[given.len() as u32]);
-        let given = given.to_vec();
-        self.push_shaped("RESHAPE", operator, &[input], &[constant], shape, given)
     }
 
     /// Of a vector, or of all that has one pixel: the output is a vector.

@@ -1,8 +1,10 @@
 //! DeepLab v3 (Chen et al. 2017) on MobileNet v2, as the public deeplabv3_257_mv_gpu.tflite
 //! has it.
 
-use super::builder::{Builder, Element, same};
+use super::builder::Builder;
+use super::element::Element;
 use super::mobilenet::v2_bottlenecks;
+use super::taps::same;
 use crate::graph::Graph;
 
 /// Segmentation of a 257x257 image into 21 classes. The backbone has half of

@@ -1,6 +1,8 @@
 //! DenseNet 121 (Huang et al. 2017), as Keras defines it.
 
-use super::builder::{Builder, Element, Tensor, same, valid};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
+use super::taps::{same, valid};
 use crate::graph::Graph;
 
 const GROWTH: u32 = 32;

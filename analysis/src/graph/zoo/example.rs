@@ -1,7 +1,9 @@
 //! The example of Liberis and Lane, 'Neural networks on microcontrollers: saving memory
 //! at inference via operator reordering', Figure 1.
 
-use super::builder::{Builder, Element, same};
+use super::builder::Builder;
+use super::element::Element;
+use super::taps::same;
 use crate::graph::Graph;
 
 /// Seven operators on two branches. The figure gives the sizes of the tensors (1568, 3136,

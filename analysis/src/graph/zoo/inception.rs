@@ -1,7 +1,9 @@
 //! Inception v3 (Szegedy et al. 2016) and v4 (Szegedy et al. 2017), as TensorFlow's slim
 //! library defines them.
 
-use super::builder::{Builder, Element, Tensor, same, valid};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
+use super::taps::{same, valid};
 use crate::graph::Graph;
 
 /// Inception v3 of a 299x299 image.

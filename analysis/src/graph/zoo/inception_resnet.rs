@@ -1,7 +1,9 @@
 //! Inception-ResNet v2 (Szegedy et al. 2017), as Keras defines it.
 
-use super::builder::{Builder, Element, Tensor, same, valid};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
 use super::inception::{early_stem, five_three_pool};
+use super::taps::{same, valid};
 use crate::graph::Graph;
 
 /// Inception-ResNet v2 of a 299x299 image.

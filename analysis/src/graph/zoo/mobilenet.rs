@@ -1,7 +1,9 @@
 //! MobileNet v1 (Howard et al. 2017, table 1) and v2 (Sandler et al. 2018, table 2), as
 //! TensorFlow Lite's hosted models have them.
 
-use super::builder::{Builder, Element, Tensor, same};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
+use super::taps::same;
 use crate::graph::Graph;
 
 /// Stride and output channels, at full width, of the separable convolutions of v1.

@@ -1,6 +1,8 @@
 //! NASNet-A Mobile (Zoph et al. 2018), as Keras defines it.
 
-use super::builder::{Builder, Element, Tensor, same, valid};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
+use super::taps::{same, valid};
 use crate::graph::Graph;
 
 /// NASNet Mobile of a 224x224 image: 4 cells of each width, 1056 filters at the end.

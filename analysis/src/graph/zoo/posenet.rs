@@ -1,8 +1,10 @@
 //! PoseNet (Papandreou et al. 2018) on MobileNet v1, as the public
 //! multi_person_mobilenet_v1_075_float.tflite has it.
 
-use super::builder::{Builder, Element, same};
+use super::builder::Builder;
+use super::element::Element;
 use super::mobilenet::{V1, v1_blocks};
+use super::taps::same;
 use crate::graph::Graph;
 
 /// Poses in an image of 353 rows of 257 pixels. The backbone is MobileNet v1 0.75 of which

@@ -1,6 +1,8 @@
 //! ResNet 50 v2 (He et al. 2016, 'Identity Mappings'), as Keras defines it.
 
-use super::builder::{Builder, Element, Tensor, same, valid};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
+use super::taps::{same, valid};
 use crate::graph::Graph;
 
 /// ResNet 50 v2 of a 224x224 image.

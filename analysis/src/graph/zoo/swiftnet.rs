@@ -2,7 +2,9 @@
 //! the model that Liberis and Lane reorder, in the order of the public
 //! vwwc-224/submission-uint8.lite.
 
-use super::builder::{Builder, Element, Tensor, same, valid};
+use super::builder::{Builder, Tensor};
+use super::element::Element;
+use super::taps::{same, valid};
 use crate::graph::Graph;
 use Step::{Concat, Conv, Depthwise, Project};
 
