@@ -16,6 +16,9 @@
 //! | [`arena`] | a graph, an order and overlaps as a planning problem |
 //! | [`graph`] | a model: operators, tensors, what may overlap |
 //! | [`schedule`] | the order of operators, and the memory that an order needs |
+//! | [`problem`] | buffers to be placed in an arena |
+//! | [`plan`] | the planners, and the check of what they give |
+//! | [`published`] | the papers' tables, as data |
 //! | [`report`] | tables and JSON |
 //! | [`plot`] | pictures of a trace, from a second pass |
 
@@ -34,6 +37,7 @@ pub mod plan;
 pub mod plot;
 pub mod problem;
 pub mod profile;
+pub mod published;
 pub mod report;
 pub mod schedule;
 pub mod trace;
