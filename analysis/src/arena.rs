@@ -211,18 +211,19 @@ impl Arena {
         buffers: &[Buffer],
     ) -> Vec<Displacement> {
         let displacement = |pair: &SafeOverlap| {
-            let Sharing::Overlap(bytes) = pair.sharing else {
+            let Sharing::Displaced(bytes) = pair.sharing else {
                 return None;
             };
+            // What is not below the output's end is apart from it.
+            let bytes = bytes.min(graph.tensor(pair.output).size_bytes);
             let lower = self.buffer_of[pair.output.0]?;
             let upper = self.buffer_of[pair.input.0]?;
             let life = |buffer: usize| (buffers[buffer].alive.start, buffers[buffer].alive.end);
             // Of two that live equally long neither is the later one: they lie apart.
-            (life(lower) > life(upper)).then(|| Displacement {
+            (life(lower) > life(upper)).then_some(Displacement {
                 lower,
                 upper,
-                // Of the tensor, not of the buffer, which may be rounded up.
-                bytes: graph.tensor(pair.output).size_bytes.saturating_sub(bytes),
+                bytes,
             })
         };
         granted.iter().filter_map(displacement).collect()
@@ -241,7 +242,11 @@ impl Layout {
 /// Step 0 is when the application stores the graph's inputs; the operators follow from step 1
 /// on. So an operator's inputs always come before its outputs.
 fn shift(graph: &Graph, lives: &mut [Range<usize>]) {
-    for (index, life) in lives.iter_mut().enumerate().filter(|(_, life)| !life.is_empty()) {
+    for (index, life) in lives
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, life)| !life.is_empty())
+    {
         let given = graph.inputs.contains(&TensorId(index));
         *life = life.start + usize::from(!given)..life.end + 1;
     }

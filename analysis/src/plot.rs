@@ -1,4 +1,4 @@
-//! Pictures of a trace, as SVG and PNG.
+//! Pictures of a trace, and of a graph's order, as SVG and PNG.
 //!
 //! The first pass over a trace gives a [`Profile`](crate::profile::Profile); in a second
 //! pass the profiler tells a [`Canvas`] of each access, and then the [`PLOTS`] draw what
@@ -34,6 +34,7 @@
 //! | `sheet`, `text`, `axis` | SVG: shapes, text that fits, ticks |
 //! | `chart`, `callout`, `name` | what the pictures share: title, legend, axes, labels, names |
 //! | `layer`, `arena`, `overlap` | one picture each |
+//! | `working_set` | what is in memory in each step of an order: of a graph, not of a trace |
 //! | `png` | the PNG of an SVG |
 
 mod arena;
@@ -49,9 +50,11 @@ mod png;
 mod raster;
 mod sheet;
 mod text;
+mod working_set;
 
 pub use canvas::Canvas;
 pub use png::PngError;
+pub use working_set::draw_working_sets;
 
 use crate::trace::{Locations, Program};
 

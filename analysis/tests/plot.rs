@@ -4,8 +4,13 @@
 //! Set `DMO_PLOT_DIR` to a folder to keep the pictures and look at them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
-use dmo_analysis::plot::{Canvas, Figure, PLOTS, Plot};
+#[allow(dead_code, reason = "the tests of orders use the rest")]
+#[path = "schedule/graphs.rs"]
+mod graphs;
+
+use dmo_analysis::plot::{Canvas, Figure, PLOTS, Plot, draw_working_sets};
 use dmo_analysis::profile::{AccessClass, Observer, Profile, Profiler, Refusal};
+use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Location, Locations, Program, Role, Span,
     Tensor, Time, TraceSink,
@@ -773,6 +778,61 @@ fn noise_stays_small() {
     let largest = figures.iter().map(|figure| figure.svg.len()).max();
     println!("the largest SVG of noise: {largest:?} bytes");
     assert!(largest > Some(100_000), "{largest:?}");
+}
+
+/// Appendix A of Liberis and Lane: bars as high as the table says, the peak's framed.
+#[test]
+fn working_sets_are_stacked_bars() {
+    let mut graph = graphs::liberis_lane();
+    graph.name = "example & <graph>".into();
+    graph.operators[2].scratch_bytes = vec![100];
+    let options = dmo_analysis::schedule::Options::default();
+    let sets = working_sets(&graph, &graph.file_order(), options).unwrap();
+    let figure = draw_working_sets(&graph, &sets).unwrap();
+    check(&figure);
+    keep("example", &figure);
+    let pixels = Pixels::of(&figure);
+    // 420 pixels are 5316 bytes and a twelfth; the bar of operator 2 is the third of seven.
+    let height = |bytes: u64| (bytes * 420 / (5316 + 5316 / 12)) as u32;
+    let (middle, bottom) = (100 + 1024 * 5 / 14 - 30, 66 + 420);
+    for (bytes, colour) in [
+        (1000, "#D6D6D6"),
+        (4000, LOAD_COLOUR),
+        (5000, STORE_COLOUR),
+        (5266, BOTH_COLOUR),
+    ] {
+        assert!(
+            pixels.near(middle, bottom - height(bytes), colour),
+            "{colour} at {bytes}: {}",
+            pixels.at(middle, bottom - height(bytes))
+        );
+    }
+}
+
+#[test]
+fn working_sets_of_any_length_have_pictures() {
+    let mut random = graphs::Random(1);
+    let options = dmo_analysis::schedule::Options::default();
+    for count in [0, 1, 3, 50] {
+        let mut graph = graphs::cells(count, &mut random);
+        graph.name = format!("cells {count}");
+        if count == 0 {
+            graph = dmo_analysis::graph::Graph::default();
+        }
+        let sets = working_sets(&graph, &graph.file_order(), options).unwrap();
+        let figure = draw_working_sets(&graph, &sets).unwrap();
+        check(&figure);
+        keep(&format!("cells{count}"), &figure);
+    }
+    let mut graph = dmo_analysis::graph::Graph::default();
+    for _ in 0..110 {
+        graphs::operator(&mut graph, &[], 10);
+    }
+    graph.outputs = (0..110).map(dmo_analysis::graph::TensorId).collect();
+    let sets = working_sets(&graph, &graph.file_order(), options).unwrap();
+    let figure = draw_working_sets(&graph, &sets).unwrap();
+    check(&figure);
+    keep("staircase", &figure);
 }
 
 #[test]

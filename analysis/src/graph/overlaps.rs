@@ -22,9 +22,10 @@ pub struct SafeOverlap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharing {
-    /// The start of the input may lie in the end of the output, over at most so many
-    /// bytes (O_s).
-    Overlap(u64),
+    /// The input may start so many bytes above the output's start, or anywhere above that.
+    /// Where that leaves it end above the output, the two share O_s bytes, the output's size
+    /// less this displacement.
+    Displaced(u64),
     /// The output may be the input, byte for byte, and otherwise lies apart: a `memcpy`
     /// that the kernel leaves out when both are the same.
     Alias,
@@ -54,32 +55,36 @@ fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {
         return Vec::new();
     };
     let mut found: Vec<SafeOverlap> = Vec::new();
-    for overlap in kernel.operator.overlaps().unwrap_or_default() {
-        let (Some(&input), Some(&output)) = (
-            kernel.inputs.get(overlap.input),
-            kernel.outputs.get(overlap.output),
-        ) else {
-            continue;
-        };
-        if !graph.in_arena(input) || !graph.in_arena(output) {
-            continue;
+    for (place, &input) in kernel.inputs.iter().enumerate() {
+        for (output_place, &output) in kernel.outputs.iter().enumerate() {
+            let in_arena = graph.in_arena(input) && graph.in_arena(output);
+            let sharing = sharing(&kernel.operator, place, output_place);
+            if let Some(sharing) = sharing.filter(|_| in_arena) {
+                add(
+                    &mut found,
+                    SafeOverlap {
+                        input,
+                        output,
+                        sharing,
+                    },
+                );
+            }
         }
-        let sharing = match kernel.operator {
-            Operator::Reshape(_) => Sharing::Alias,
-            // By memcpy, of which nothing is known.
-            Operator::Concat(_) | Operator::Split(_) => continue,
-            _ => Sharing::Overlap(u64::from(overlap.bytes)),
-        };
-        add(
-            &mut found,
-            SafeOverlap {
-                input,
-                output,
-                sharing,
-            },
-        );
     }
     found
+}
+
+fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> {
+    match operator {
+        Operator::Reshape(_) => Some(Sharing::Alias),
+        // By memcpy, of which nothing is known.
+        Operator::Concat(_) | Operator::Split(_) | Operator::Opaque(_) => None,
+        _ => {
+            // None where the kernel never loads the input, for then something is wrong.
+            let displacement = operator.displacement_of(input, output).ok().flatten()?;
+            Some(Sharing::Displaced(u64::from(displacement)))
+        }
+    }
 }
 
 /// An input that the operator reads twice may be overlapped as far as both readings
@@ -91,11 +96,12 @@ fn add(found: &mut Vec<SafeOverlap>, overlap: SafeOverlap) {
         None => found.push(overlap),
         Some(known) => {
             known.sharing = match (known.sharing, overlap.sharing) {
-                (Sharing::Overlap(one), Sharing::Overlap(other)) => {
-                    Sharing::Overlap(one.min(other))
+                (Sharing::Displaced(one), Sharing::Displaced(other)) => {
+                    Sharing::Displaced(one.max(other))
                 }
                 (Sharing::Alias, Sharing::Alias) => Sharing::Alias,
-                _ => Sharing::Overlap(0),
+                // Not both at once: apart.
+                _ => Sharing::Displaced(u64::MAX),
             }
         }
     }

@@ -83,8 +83,7 @@ fn extent_of_component(
         };
         match sharing {
             Sharing::Alias => aliases.push((input, output)),
-            Sharing::Overlap(overlap) => {
-                let displacement = arrangement.sizes[output].saturating_sub(overlap);
+            Sharing::Displaced(displacement) => {
                 let gap = &mut arrangement.gaps[output][input];
                 *gap = displacement.min(*gap);
             }

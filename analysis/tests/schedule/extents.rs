@@ -19,7 +19,7 @@ fn least_extents_are_those_of_all_arrangements() {
                 let sharing = match random.below(3) {
                     0 => continue,
                     1 => Sharing::Alias,
-                    _ => Sharing::Overlap(random.below(limit + 1)),
+                    _ => Sharing::Displaced(random.below(limit + 1)),
                 };
                 pairs.push(SharedPair {
                     input,
@@ -51,7 +51,7 @@ fn many_inputs_of_one_output_have_a_lower_bound() {
         let pair = |input: usize| SharedPair {
             input,
             output: 0,
-            sharing: Sharing::Overlap(output - displacements[input]),
+            sharing: Sharing::Displaced(displacements[input]),
         };
         let pairs: Vec<SharedPair> = (0..inputs.len()).map(pair).collect();
         // Above the output's start, those with the smallest displacement first.
@@ -75,7 +75,7 @@ fn an_overlap_of_seven_bytes_leaves_nine() {
     let pair = SharedPair {
         input: 0,
         output: 0,
-        sharing: Sharing::Overlap(7),
+        sharing: Sharing::Displaced(1),
     };
     assert_eq!(least_extent(&[8], &[8], &[pair]), 9);
     assert_eq!(least_extent(&[8], &[8], &[]), 16);

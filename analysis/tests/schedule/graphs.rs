@@ -116,8 +116,8 @@ pub fn overlaps(graph: &Graph, random: &mut Random) -> Overlaps {
                 let sharing = match random.below(4) {
                     0 => continue,
                     1 => Sharing::Alias,
-                    2 => Sharing::Overlap(size),
-                    _ => Sharing::Overlap(random.below(size + 2)),
+                    2 => Sharing::Displaced(0),
+                    _ => Sharing::Displaced(random.below(size + 2)),
                 };
                 found.push(SafeOverlap {
                     input,

@@ -215,9 +215,7 @@ fn place(
                 || match granted(other, block) {
                     None => false,
                     Some(Sharing::Alias) => low == high,
-                    Some(Sharing::Overlap(bytes)) => {
-                        low >= high + sizes[block].saturating_sub(bytes)
-                    }
+                    Some(Sharing::Displaced(bytes)) => low >= high + bytes,
                 }
         });
         if fits {

@@ -1,0 +1,95 @@
+//! What orders cost.
+//!
+//! `cargo bench -p dmo-analysis --bench schedule`. Aims: graphs of the size of published
+//! networks ordered in less than a second each, with a proof. Wrong answers fail.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a bench may fail loudly")]
+
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../tests/schedule/graphs.rs"]
+mod graphs;
+
+use divan::Bencher;
+use dmo_analysis::graph::Graph;
+use dmo_analysis::schedule::cost::{Disjoint, Overlapped};
+use dmo_analysis::schedule::dynamic::compact;
+use dmo_analysis::schedule::liberis_lane::liberis_lane;
+use dmo_analysis::schedule::lifetime::working_sets;
+use dmo_analysis::schedule::search::{Limits, search};
+use dmo_analysis::schedule::{Options, Proof};
+use graphs::Random;
+
+fn main() {
+    divan::main();
+}
+
+/// Cells of which each reads the two before it, with tensors of many sizes, so that no
+/// single step is the bottleneck.
+fn cells(count: usize) -> Graph {
+    let mut random = Random(9);
+    let mut graph = graphs::cells(count, &mut random);
+    for tensor in &mut graph.tensors {
+        tensor.size_bytes *= 1 + random.below(8);
+    }
+    for tensor in &mut graph.tensors[..3] {
+        tensor.size_bytes = 600;
+    }
+    graph
+}
+
+#[divan::bench(args = [1, 4, 16], sample_count = 10)]
+fn search_cells(bencher: Bencher<'_, '_>, count: usize) {
+    let graph = cells(count);
+    bencher.bench(|| {
+        let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+        let limits = Limits::default();
+        let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+        assert_eq!(found.proof, Proof::Optimal);
+    });
+}
+
+#[divan::bench(args = [1, 4, 16], sample_count = 10)]
+fn search_cells_with_overlaps(bencher: Bencher<'_, '_>, count: usize) {
+    let graph = cells(count);
+    let overlaps = graphs::overlaps(&graph, &mut Random(10));
+    bencher.bench(|| {
+        let mut cost = Overlapped::new(&graph, &overlaps, Options::default()).unwrap();
+        let limits = Limits::default();
+        let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+        assert_eq!(found.proof, Proof::Optimal);
+    });
+}
+
+#[divan::bench]
+fn search_example(bencher: Bencher<'_, '_>) {
+    let graph = graphs::liberis_lane();
+    bencher.bench(|| {
+        let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+        let limits = Limits::default();
+        let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+        assert_eq!(found.peak_bytes, 4960);
+    });
+}
+
+#[divan::bench]
+fn algorithm_1_example(bencher: Bencher<'_, '_>) {
+    let graph = graphs::liberis_lane();
+    bencher.bench(|| {
+        let found = liberis_lane(&graph, Options::default(), 1000).unwrap();
+        assert_eq!(found.unwrap().peak_bytes, 4960);
+    });
+}
+
+#[divan::bench]
+fn working_sets_of_sixteen_cells(bencher: Bencher<'_, '_>) {
+    let graph = cells(16);
+    let order = graph.file_order();
+    bencher.bench(|| working_sets(&graph, &order, Options::default()).unwrap());
+}
+
+#[divan::bench]
+fn compaction_of_sixteen_cells(bencher: Bencher<'_, '_>) {
+    let graph = cells(16);
+    let order = graph.file_order();
+    bencher.bench(|| compact(&graph, &order, Options::default()).unwrap());
+}
