@@ -10,6 +10,7 @@
 //! | `first` | orders to begin with: greedy, depth first |
 //! | `part` | best first through the sets of one part of the graph |
 //! | `moves` | steps that can be taken without looking at others |
+//! | `chains` | steps that need not be interrupted |
 //! | `states` | the sets found so far |
 //! | `budget` | limits, and progress |
 //!
@@ -18,6 +19,7 @@
 //! first, and no further than the worst of the others.
 
 mod budget;
+mod chains;
 mod first;
 mod moves;
 mod part;
@@ -30,6 +32,7 @@ use super::memory::Memory;
 use super::{Options, Proof, Schedule, ScheduleError};
 use crate::graph::{Graph, OperatorId};
 use budget::Budget;
+use chains::Chains;
 use part::Part;
 use std::time::Duration;
 
@@ -84,6 +87,7 @@ pub fn search(
     let flow = Dataflow::new(graph, options)?;
     let mut budget = Budget::new(limits, progress);
     let (cuts, mut bound) = division(&flow, cost);
+    let chains = Chains::new(&flow, cost);
     let mut memory = Memory::new(&flow, cost);
     let mut parts = Part::all(&cuts);
     first::improve(&mut memory, &mut parts, &mut budget);
@@ -98,7 +102,7 @@ pub fn search(
         let others = others.map(|(_, part)| part.peak_bytes).max().unwrap_or(0);
         budget.report(parts[index].peak_bytes.max(others), bound);
         if flow.operators.len() <= MOST_OPERATORS {
-            let proved = parts[index].solve(&mut memory, bound, others, &mut budget);
+            let proved = parts[index].solve(&mut memory, &chains, bound, others, &mut budget);
             bound = bound.max(proved);
         }
     }

@@ -95,6 +95,33 @@ pub fn any(random: &mut Random, most_operators: u64) -> Graph {
     graph
 }
 
+/// Chains from one input, or from inputs of their own, to one output.
+pub fn chains(random: &mut Random, operators: usize) -> Graph {
+    let mut graph = Graph::default();
+    let shared = sized(&mut graph, random);
+    graph.inputs.push(shared);
+    let mut ends = Vec::new();
+    while graph.operators.len() < operators {
+        let own = random.one_in(2);
+        let mut at = if own {
+            sized(&mut graph, random)
+        } else {
+            shared
+        };
+        if own {
+            graph.inputs.push(at);
+        }
+        for _ in 0..1 + random.below(4) {
+            let size = 1 + random.below(30);
+            at = operator(&mut graph, &[at], size);
+        }
+        ends.push(at);
+    }
+    let end = operator(&mut graph, &ends, 1);
+    graph.outputs.push(end);
+    graph
+}
+
 fn sized(graph: &mut Graph, random: &mut Random) -> TensorId {
     let size = match random.below(8) {
         0 => 0,

@@ -144,6 +144,22 @@ fn the_search_finds_the_best_of_all_orders_with_overlaps() {
     );
 }
 
+/// Where there are long stretches that are not to be interrupted.
+#[test]
+fn the_search_finds_the_best_of_all_orders_of_chains() {
+    let mut random = Random(7);
+    for round in 0..1500 {
+        let operators = 4 + random.below(4) as usize;
+        let graph = graphs::chains(&mut random, operators);
+        let overlaps = graphs::overlaps(&graph, &mut random);
+        let given = Some(&overlaps).filter(|_| round % 8 == 0);
+        let mut judge = Judge::new(&graph, Options::default(), given);
+        let best = judge.best();
+        let found = exactly(&graph, given, Options::default());
+        check(&mut judge, &found, best, round);
+    }
+}
+
 fn check(judge: &mut Judge<'_>, found: &Schedule, best: u64, round: u32) {
     let graph = judge.graph;
     assert!(judge.is_order(&found.order), "round {round}: {graph:?}");

@@ -3,6 +3,7 @@
 use super::super::bits;
 use super::super::memory::Memory;
 use super::budget::Budget;
+use super::chains::Chains;
 use super::moves::settle;
 use super::states::{Found, States};
 use std::cmp::Reverse;
@@ -57,15 +58,16 @@ impl Part {
     pub(super) fn solve(
         &mut self,
         memory: &mut Memory<'_>,
+        chains: &Chains,
         floor: u64,
         others: u64,
         budget: &mut Budget<'_>,
     ) -> u64 {
         if self.peak_bytes > floor {
-            self.follow_a_few(memory, floor, others, budget);
+            self.follow_a_few(memory, chains, floor, others, budget);
         }
         if self.peak_bytes > floor {
-            self.best_first(memory, floor, others, budget)
+            self.best_first(memory, chains, floor, others, budget)
         } else {
             floor
         }
@@ -75,6 +77,7 @@ impl Part {
     fn follow_a_few(
         &mut self,
         memory: &mut Memory<'_>,
+        chains: &Chains,
         floor: u64,
         others: u64,
         budget: &mut Budget<'_>,
@@ -88,9 +91,9 @@ impl Part {
                 if !budget.visit(states.memory_bytes(), peak, floor) {
                     return;
                 }
-                for child in self.children(memory, &states, parent) {
+                for child in self.children(memory, chains, &states, parent) {
                     let live = child.live_bytes;
-                    if let Some(index) = self.enter(memory, &mut states, parent, &child) {
+                    if let Some(index) = self.enter(memory, chains, &mut states, parent, &child) {
                         next.push((child.peak_bytes, live, index));
                     }
                 }
@@ -107,6 +110,7 @@ impl Part {
     fn best_first(
         &mut self,
         memory: &mut Memory<'_>,
+        chains: &Chains,
         floor: u64,
         others: u64,
         budget: &mut Budget<'_>,
@@ -124,8 +128,8 @@ impl Part {
             if !budget.visit(states.memory_bytes(), peak, bound) {
                 return bound;
             }
-            for child in self.children(memory, &states, parent) {
-                if let Some(index) = self.enter(memory, &mut states, parent, &child) {
+            for child in self.children(memory, chains, &states, parent) {
+                if let Some(index) = self.enter(memory, chains, &mut states, parent, &child) {
                     let size: u32 = child.set.iter().map(|word| word.count_ones()).sum();
                     open.push((Reverse(child.peak_bytes), size, index));
                 }
@@ -150,6 +154,7 @@ impl Part {
     fn enter(
         &mut self,
         memory: &mut Memory<'_>,
+        chains: &Chains,
         states: &mut States,
         parent: u32,
         child: &Child,
@@ -164,14 +169,20 @@ impl Part {
             .rev()
             .all(|operator| bits::contains(&child.set, operator - self.words().start * 64));
         if whole && child.peak_bytes < self.peak_bytes {
-            let order = self.retrace(memory, states, index);
+            let order = self.retrace(memory, chains, states, index);
             self.offer(&order, child.peak_bytes);
         }
         (!whole).then_some(index)
     }
 
     /// The sets to which steps lead that keep the peak below that of the best order.
-    fn children(&self, memory: &mut Memory<'_>, states: &States, parent: u32) -> Vec<Child> {
+    fn children(
+        &self,
+        memory: &mut Memory<'_>,
+        chains: &Chains,
+        states: &States,
+        parent: u32,
+    ) -> Vec<Child> {
         let peak_bytes = states.found(parent).peak_bytes;
         memory.go_to(states.set(parent), self.words().start);
         let ready = memory.ready().to_vec();
@@ -179,21 +190,21 @@ impl Part {
         let mut children = Vec::new();
         let mut trail = Vec::new();
         for operator in bits::ones(&ready).take_while(|&operator| operator < self.end) {
-            let step = memory.cost(operator);
+            trail.clear();
+            let step = run_stretch(memory, chains, operator, &mut trail);
             let peak = peak_bytes.max(step);
             if peak >= self.peak_bytes {
+                take_back(memory, &trail);
                 continue;
             }
-            let settled = self.run_and_settle(memory, operator, peak, &ready, &mut trail);
+            let settled = self.settle(memory, peak, &ready, &mut trail);
             let child = Child {
                 set: memory.executed()[self.words()].to_vec(),
                 operator,
                 peak_bytes: peak,
                 live_bytes: memory.live_bytes(),
             };
-            for &operator in trail.iter().rev() {
-                memory.undo(operator);
-            }
+            take_back(memory, &trail);
             // The rest of the graph can do no better than to begin with this.
             if step <= peak_bytes && settled <= live_bytes {
                 return vec![child];
@@ -203,19 +214,15 @@ impl Part {
         children
     }
 
-    /// Memory, in bytes, after the operator and the moves that it made possible; other moves
+    /// Memory, in bytes, after the moves that the steps so far made possible; other moves
     /// come after them.
-    fn run_and_settle(
+    fn settle(
         &self,
         memory: &mut Memory<'_>,
-        operator: usize,
         peak_bytes: u64,
         ready: &[u64],
         trail: &mut Vec<usize>,
     ) -> u64 {
-        trail.clear();
-        trail.push(operator);
-        memory.run(operator);
         settle(memory, self.end, peak_bytes, Some(ready), trail);
         let settled = memory.live_bytes();
         settle(memory, self.end, peak_bytes, None, trail);
@@ -223,16 +230,45 @@ impl Part {
     }
 
     /// The order by which a set was reached: the same moves again.
-    fn retrace(&self, memory: &mut Memory<'_>, states: &States, index: u32) -> Vec<usize> {
+    fn retrace(
+        &self,
+        memory: &mut Memory<'_>,
+        chains: &Chains,
+        states: &States,
+        index: u32,
+    ) -> Vec<usize> {
         memory.go_to_first(self.begin);
         let mut order = Vec::new();
         let mut trail = Vec::new();
         for found in states.way_to(index) {
             let ready = memory.ready().to_vec();
             let operator = found.operator as usize;
-            self.run_and_settle(memory, operator, found.peak_bytes, &ready, &mut trail);
+            run_stretch(memory, chains, operator, &mut trail);
+            self.settle(memory, found.peak_bytes, &ready, &mut trail);
             order.append(&mut trail);
         }
         order
+    }
+}
+
+/// Runs the operator and what follows it before any other; the highest step, in bytes.
+fn run_stretch(
+    memory: &mut Memory<'_>,
+    chains: &Chains,
+    operator: usize,
+    trail: &mut Vec<usize>,
+) -> u64 {
+    let mut highest = 0;
+    for operator in std::iter::once(operator).chain(chains.rest(operator)) {
+        highest = highest.max(memory.cost(operator));
+        memory.run(operator);
+        trail.push(operator);
+    }
+    highest
+}
+
+fn take_back(memory: &mut Memory<'_>, trail: &[usize]) {
+    for &operator in trail.iter().rev() {
+        memory.undo(operator);
     }
 }
