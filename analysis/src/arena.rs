@@ -242,13 +242,14 @@ impl Layout {
 /// Step 0 is when the application stores the graph's inputs; the operators follow from step 1
 /// on. So an operator's inputs always come before its outputs.
 fn shift(graph: &Graph, lives: &mut [Range<usize>]) {
-    for (index, life) in lives
-        .iter_mut()
-        .enumerate()
-        .filter(|(_, life)| !life.is_empty())
-    {
-        let given = graph.inputs.contains(&TensorId(index));
-        *life = life.start + usize::from(!given)..life.end + 1;
+    let mut given = vec![false; lives.len()];
+    for input in &graph.inputs {
+        given[input.0] = true;
+    }
+    for (life, given) in lives.iter_mut().zip(given) {
+        if !life.is_empty() {
+            *life = life.start + usize::from(!given)..life.end + 1;
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 //! Planners against brute force and against the geometric check.
+#![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
 use dmo_analysis::plan::exact::{self, Budget};
 use dmo_analysis::plan::{Plan, STRATEGIES};
@@ -175,11 +176,7 @@ fn a_plan_too_close_by_one_byte_is_found() {
     for (buffer, offset) in [(1, 7), (2, 1), (0, 1), (2, 10)] {
         let mut broken = plan.clone();
         broken.offsets[buffer] = offset;
-        assert_eq!(
-            broken.check(&table.problem).len(),
-            1,
-            "{buffer} at {offset}"
-        );
+        assert_ne!(broken.check(&table.problem), vec![], "{buffer} at {offset}");
     }
 }
 
