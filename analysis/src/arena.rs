@@ -247,7 +247,7 @@ fn shift(graph: &Graph, lives: &mut [Range<usize>]) {
         given[input.0] = true;
     }
     for (life, given) in lives.iter_mut().zip(given) {
-        if !life.is_empty() {
+        if life.start < life.end {
             *life = life.start + usize::from(!given)..life.end + 1;
         }
     }

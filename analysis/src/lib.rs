@@ -18,6 +18,7 @@
 //! | [`schedule`] | the order of operators, and the memory that an order needs |
 //! | [`problem`] | buffers to be placed in an arena |
 //! | [`plan`] | the planners, and the check of what they give |
+//! | [`optimise`] | order and placement of a whole model together |
 //! | [`published`] | the papers' tables, as data |
 //! | [`report`] | tables and JSON |
 //! | [`plot`] | pictures of a trace, from a second pass |
@@ -31,6 +32,7 @@ pub mod file;
 pub mod graph;
 pub mod lifetime;
 pub mod operator;
+pub mod optimise;
 pub mod overlap;
 pub mod pattern;
 pub mod plan;

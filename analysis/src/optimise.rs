@@ -1,0 +1,258 @@
+//! The smallest arena of a whole model: order and placement together.
+//!
+//! Whatever the order, no arena is smaller than the lowest peak that an order can have
+//! ([`schedule::search`], steps measured with overlaps). An order with that peak is placed
+//! exactly ([`plan::exact`](crate::plan::exact)); when its arena is larger than the peak,
+//! distances add up along the order, and other orders are tried.
+
+mod shuffle;
+
+use crate::arena::{Arena, ArenaError, Layout};
+use crate::graph::overlaps::{Overlaps, Sharing};
+use crate::graph::{Graph, OperatorId};
+use crate::plan::Plan;
+use crate::plan::exact::{self, Budget};
+use crate::schedule::cost::Overlapped;
+use crate::schedule::search::{Limits, search};
+use crate::schedule::{Schedule, ScheduleError};
+use serde::{Deserialize, Serialize};
+use shuffle::Shuffle;
+use std::time::{Duration, Instant};
+
+/// What is to be planned.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The model.
+    pub graph: &'a Graph,
+    /// What its operators' outputs may overlap.
+    pub overlaps: &'a Overlaps,
+    /// What the arena holds, and how.
+    pub layout: Layout,
+    /// Whether the operators may run in another order than the file's.
+    pub reorder: bool,
+}
+
+/// The best plan found and what is proven of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelPlan {
+    /// The order in which the operators run.
+    pub order: Vec<OperatorId>,
+    /// The planning problem of that order.
+    pub arena: Arena,
+    /// Where its buffers lie.
+    pub plan: Plan,
+    /// Size of the arena in bytes.
+    pub arena_bytes: u64,
+    /// No plan for this order has a smaller arena, in bytes.
+    pub order_bound_bytes: u64,
+    /// No plan for any order that was allowed has a smaller arena, in bytes.
+    pub bound_bytes: u64,
+}
+
+/// What is known of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certificate {
+    /// No plan is smaller, whatever the order that was allowed.
+    Optimal,
+    /// No plan for this order is smaller; another order may have one.
+    OptimalForOrder,
+    /// The search ended early.
+    BestFound,
+}
+
+impl ModelPlan {
+    /// What is proven.
+    pub fn certificate(&self) -> Certificate {
+        match self.arena_bytes {
+            bytes if bytes == self.bound_bytes => Certificate::Optimal,
+            bytes if bytes == self.order_bound_bytes => Certificate::OptimalForOrder,
+            _ => Certificate::BestFound,
+        }
+    }
+}
+
+/// What the search is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Orders placed so far.
+    pub orders: u64,
+    /// The smallest arena so far, in bytes; none before the first is known.
+    pub arena_bytes: Option<u64>,
+    /// No arena is smaller, in bytes.
+    pub bound_bytes: u64,
+}
+
+/// The smallest arena found within the time, which is shared by the search for an order and
+/// the placements.
+///
+/// # Errors
+/// When the graph's operators cannot be ordered, or its sizes make no problem.
+pub fn optimise(
+    task: Task<'_>,
+    time: Duration,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ModelPlan, ArenaError> {
+    let deadline = Deadline::after(time);
+    let mut best = place(task, task.graph.file_order(), deadline.share(2))?;
+    report(&best, 1, progress);
+    if best.arena_bytes == best.bound_bytes || !task.reorder {
+        best.bound_bytes = match task.reorder {
+            true => best.bound_bytes,
+            false => best.order_bound_bytes,
+        };
+        return Ok(best);
+    }
+    let schedule = lowest_peak(task, deadline.share(2), &mut |bound| {
+        let bound_bytes = bound.max(best.bound_bytes);
+        let arena_bytes = Some(best.arena_bytes);
+        progress(Progress {
+            orders: 1,
+            arena_bytes,
+            bound_bytes,
+        });
+    })?;
+    let mut bound_bytes = schedule.bound_bytes;
+    let mut shuffle = Shuffle::new(task.graph);
+    if !shuffle.has_choice() {
+        bound_bytes = best.order_bound_bytes;
+    } else if schedule.order != best.order {
+        let candidate = place(task, schedule.order, deadline.share(2))?;
+        if candidate.arena_bytes < best.arena_bytes {
+            best = candidate;
+        }
+    }
+    best.bound_bytes = bound_bytes.min(best.arena_bytes);
+    let mut orders = 2;
+    report(&best, orders, progress);
+    let mut current = best.order.clone();
+    while best.arena_bytes > best.bound_bytes && !deadline.is_over() && orders < MOST_ORDERS {
+        let order = shuffle.step(&current);
+        orders += 1;
+        let arena = Arena::new(task.graph, &order, task.overlaps, task.layout)?;
+        let bound = arena.problem.lower_bound();
+        if bound > best.arena_bytes {
+            continue;
+        }
+        // A walk among orders that are no worse, as far as their bounds say.
+        current.clone_from(&order);
+        if bound < best.arena_bytes {
+            let candidate = place(task, order, deadline.share(8))?;
+            if candidate.arena_bytes < best.arena_bytes {
+                best = ModelPlan {
+                    bound_bytes: best.bound_bytes,
+                    ..candidate
+                };
+                report(&best, orders, progress);
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// Orders tried beyond the one of the lowest peak.
+const MOST_ORDERS: u64 = 20_000;
+
+fn report(best: &ModelPlan, orders: u64, progress: &mut dyn FnMut(Progress)) {
+    progress(Progress {
+        orders,
+        arena_bytes: Some(best.arena_bytes),
+        bound_bytes: best.bound_bytes,
+    });
+}
+
+/// The best placement for an order; its bound says nothing of other orders but what a single
+/// step needs in all of them.
+fn place(
+    task: Task<'_>,
+    order: Vec<OperatorId>,
+    deadline: Deadline,
+) -> Result<ModelPlan, ArenaError> {
+    let arena = Arena::new(task.graph, &order, task.overlaps, task.layout)?;
+    let mut stop = || deadline.is_over();
+    let best = exact::plan(&arena.problem, &mut Budget::new(&mut stop));
+    Ok(ModelPlan {
+        order,
+        arena,
+        plan: best.plan,
+        arena_bytes: best.arena_bytes,
+        order_bound_bytes: best.bound_bytes,
+        bound_bytes: 0,
+    })
+}
+
+/// The order with the lowest peak, overlaps and rounding of sizes counted.
+fn lowest_peak(
+    task: Task<'_>,
+    deadline: Deadline,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Schedule, ScheduleError> {
+    let (graph, overlaps) = as_laid_out(task);
+    let counted = task.layout.counted;
+    let mut cost = Overlapped::new(&graph, &overlaps, counted)?;
+    let limits = Limits {
+        time: deadline.left(),
+        ..Limits::default()
+    };
+    search(&graph, counted, &mut cost, limits, &mut |known| {
+        progress(known.bound_bytes);
+    })
+}
+
+/// The graph and its overlaps with the sizes that the layout gives them.
+fn as_laid_out(task: Task<'_>) -> (Graph, Overlaps) {
+    let (mut graph, mut overlaps) = (task.graph.clone(), task.overlaps.clone());
+    let layout = task.layout;
+    let rounded = |bytes: u64| match layout.round_sizes {
+        true => bytes.checked_next_multiple_of(layout.alignment.max(1)),
+        false => Some(bytes),
+    };
+    for tensor in &mut graph.tensors {
+        tensor.size_bytes = rounded(tensor.size_bytes).unwrap_or(u64::MAX);
+    }
+    for node in &mut graph.operators {
+        match layout.scratch {
+            true => {
+                for bytes in &mut node.scratch_bytes {
+                    *bytes = rounded(*bytes).unwrap_or(u64::MAX);
+                }
+            }
+            false => node.scratch_bytes.clear(),
+        }
+    }
+    for overlap in overlaps.iter_mut().flatten() {
+        if let Sharing::Displaced(bytes) = &mut overlap.sharing {
+            *bytes = rounded(*bytes).unwrap_or(u64::MAX);
+        }
+    }
+    (graph, overlaps)
+}
+
+/// When a search has to end.
+#[derive(Debug, Clone, Copy)]
+struct Deadline {
+    end: Instant,
+}
+
+impl Deadline {
+    /// At most a day from now.
+    fn after(time: Duration) -> Self {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        Self {
+            end: Instant::now() + time.min(DAY),
+        }
+    }
+
+    fn left(self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    fn is_over(self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// One of so many parts of the time that is left.
+    fn share(self, parts: u32) -> Self {
+        Self::after(self.left() / parts)
+    }
+}
