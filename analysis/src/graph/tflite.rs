@@ -1,4 +1,4 @@
-//! TensorFlow Lite models: reading them.
+//! TensorFlow Lite models: reading them, adding plans to them, writing them.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -7,19 +7,27 @@
 //! | `read.rs` | tensors and operators of a subgraph |
 //! | `lower.rs` | what an operator is to the reference kernels |
 //! | `scratch.rs` | scratch buffers of the reference kernels |
-//! | `error.rs` | why a model cannot be read |
+//! | `plan.rs` | plans in model files |
+//! | `export.rs` | graphs as model files |
+//! | `layout.rs` | writing flatbuffers |
+//! | `error.rs` | why a model cannot be read or written |
 //!
 //! An operator that is not known, or whose shapes, types or options the formulas do not
 //! cover, keeps its tensors and gets no kernel, so that nothing overlaps.
 
 mod error;
+mod export;
+mod layout;
 mod lower;
+mod plan;
 mod read;
 mod schema;
 mod scratch;
 mod view;
 
 pub use error::TfliteError;
+pub use export::export;
+pub use plan::{OfflinePlan, offline_plan, with_plan};
 
 use super::{Graph, OperatorId};
 use schema::{model, operator_code};

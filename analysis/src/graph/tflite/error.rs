@@ -32,15 +32,11 @@ pub enum TfliteError {
         tensor: String,
         element_type: String,
     },
-    #[error("{tensor} has the shape {shape:?}: its size does not fit in 63 bits")]
+    #[error(
+        "{tensor} has the shape {shape:?}: its size, or that of all tensors, does not fit in \
+         63 bits"
+    )]
     TooLarge { tensor: String, shape: Vec<i32> },
-    #[error("{tensor} has the shape {shape:?}, {expected} bytes, but {given} bytes of data")]
-    DataSize {
-        tensor: String,
-        shape: Vec<i32>,
-        expected: u64,
-        given: usize,
-    },
     #[error("{place} reads {tensor}, which nothing has written")]
     NotWritten { place: String, tensor: String },
     #[error("{place} writes {tensor}, which {before}")]

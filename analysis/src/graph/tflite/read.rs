@@ -290,7 +290,7 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
     outputs.try_for_each(|&id| read(id, &writers, &place))
 }
 
-/// What is computed, and what comes from outside, has a size.
+/// What is computed, and what comes from outside, has a size, and all sizes have a sum.
 fn check_used(graph: &Graph, draft: &[Draft], subgraph: usize) -> Result<(), TfliteError> {
     let operators = graph.operators.iter();
     let of_operators = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
@@ -300,6 +300,16 @@ fn check_used(graph: &Graph, draft: &[Draft], subgraph: usize) -> Result<(), Tfl
         let constant = graph.tensor(id).storage == Storage::Constant;
         if !constant && !std::mem::replace(&mut checked[id.0], true) {
             draft[id.0].check_computed(|| tensor_name(graph, id, subgraph))?;
+        }
+    }
+    let mut sum = 0u64;
+    for (index, tensor) in graph.tensors.iter().enumerate() {
+        sum = sum.saturating_add(tensor.size_bytes);
+        if sum > i64::MAX.unsigned_abs() {
+            return Err(TfliteError::TooLarge {
+                tensor: tensor_name(graph, TensorId(index), subgraph),
+                shape: draft[index].shape.clone(),
+            });
         }
     }
     Ok(())

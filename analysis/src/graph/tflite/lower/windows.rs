@@ -17,7 +17,7 @@ pub(super) fn conv(place: &Place) -> Option<Lowered> {
         element_bytes,
     } = layer(place)?;
     let [outputs, height, width, depth] = filter;
-    if outputs != output[3] || input[3] % depth != 0 {
+    if outputs != output[3] || !input[3].is_multiple_of(depth) {
         return None;
     }
     let options = place.options(schema::options::CONV_2D)?;
@@ -51,7 +51,8 @@ pub(super) fn depthwise_conv(place: &Place) -> Option<Lowered> {
         element_bytes,
     } = layer(place)?;
     let [one, height, width, outputs] = filter;
-    if one != 1 || outputs != output[3] || outputs % input[3] != 0 {
+    let multiplier = outputs.checked_div(input[3])?;
+    if one != 1 || outputs != output[3] || !outputs.is_multiple_of(input[3]) {
         return None;
     }
     let options = place.options(schema::options::DEPTHWISE_CONV_2D)?;
@@ -77,7 +78,7 @@ pub(super) fn depthwise_conv(place: &Place) -> Option<Lowered> {
         input,
         output,
         window,
-        multiplier: outputs / input[3],
+        multiplier,
         element_bytes,
     };
     Some((Operator::DepthwiseConv2d(conv), vec![0]))
@@ -181,7 +182,7 @@ fn window(
         let (from, to) = (input[axis + 1], output[axis + 1]);
         let (kernel, stride) = (window.kernel[axis], window.stride[axis]);
         let dilation = window.dilation[axis];
-        let reach = u64::from(kernel - 1) * u64::from(dilation);
+        let reach = u64::from(kernel.checked_sub(1)?) * u64::from(dilation);
         let places = match padding {
             PADDING_SAME => u64::from(from),
             PADDING_VALID => u64::from(from).checked_sub(reach)?,

@@ -1,0 +1,119 @@
+//! Quantisation and random data.
+//!
+//! All activations of a type have the same quantisation, that of a softmax, since many
+//! kernels want input and output to agree.
+
+use crate::graph::GraphTensor;
+
+/// `real = scale * (stored - zero_point)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Quantization {
+    pub scale: f32,
+    pub zero_point: i64,
+}
+
+pub(super) fn of_activation(tensor: &GraphTensor) -> Option<Quantization> {
+    let (scale, zero_point) = match tensor.element_type.as_str() {
+        "INT8" => (1.0 / 256.0, -128),
+        "UINT8" => (1.0 / 256.0, 0),
+        "INT16" => (1.0 / 32_768.0, 0),
+        _ => return None,
+    };
+    Some(Quantization { scale, zero_point })
+}
+
+/// The kernel wants its output from -1 to 1.
+pub(super) fn of_tanh(tensor: &GraphTensor) -> Option<Quantization> {
+    let (scale, zero_point) = match tensor.element_type.as_str() {
+        "INT8" => (1.0 / 128.0, 0),
+        "UINT8" => (1.0 / 128.0, 128),
+        _ => return of_activation(tensor),
+    };
+    Some(Quantization { scale, zero_point })
+}
+
+/// Weights symmetric around 0, the smaller the more of them are summed up.
+pub(super) fn of_filter(tensor: &GraphTensor, fan_in: u32) -> Option<Quantization> {
+    let zero_point = match tensor.element_type.as_str() {
+        "INT4" | "INT8" => 0,
+        "UINT8" => 128,
+        _ => return None,
+    };
+    let scale = 1.0 / (64.0 * (fan_in.max(1) as f32).sqrt());
+    Some(Quantization { scale, zero_point })
+}
+
+/// The scale of the sums of products.
+pub(super) fn of_bias(factors: [Option<Quantization>; 2]) -> Option<Quantization> {
+    let [input, filter] = factors;
+    Some(Quantization {
+        scale: input?.scale * filter?.scale,
+        zero_point: 0,
+    })
+}
+
+/// Type of the weights to activations of a type.
+pub(super) fn filter_type(activation: &str) -> &str {
+    match activation {
+        "INT16" => "INT8",
+        other => other,
+    }
+}
+
+/// Type of the bias to activations of a type.
+pub(super) fn bias_type(activation: &str) -> &str {
+    match activation {
+        "INT8" | "UINT8" => "INT32",
+        "INT16" => "INT64",
+        other => other,
+    }
+}
+
+/// SplitMix64.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// From -1 to 1.
+    fn fraction(&mut self) -> f32 {
+        let bits = (self.next() >> 40) as f32;
+        bits / (1u32 << 23) as f32 - 1.0
+    }
+
+    /// The data of a constant; none for types of which nothing is known.
+    pub(super) fn data(&mut self, tensor: &GraphTensor, fan_in: u32) -> Option<Vec<u8>> {
+        let size = usize::try_from(tensor.size_bytes).ok()?;
+        let mut data = Vec::with_capacity(size);
+        while data.len() < size {
+            match tensor.element_type.as_str() {
+                "FLOAT32" => {
+                    let weight = self.fraction() / (fan_in.max(1) as f32).sqrt();
+                    data.extend(weight.to_le_bytes());
+                }
+                // A sign, an exponent that gives less than 1, a fraction.
+                "FLOAT16" => {
+                    let word = self.next() as u16;
+                    data.extend((word & 0xb3ff | 0x2000).to_le_bytes());
+                }
+                "INT8" | "UINT8" | "INT4" => data.push(self.next() as u8),
+                "BOOL" => data.push((self.next() & 1) as u8),
+                "INT16" => data.extend(((self.next() % 512) as i16 - 256).to_le_bytes()),
+                "INT32" => data.extend(((self.next() % 512) as i32 - 256).to_le_bytes()),
+                "INT64" => data.extend(((self.next() % 512) as i64 - 256).to_le_bytes()),
+                _ => return None,
+            }
+        }
+        (data.len() == size).then_some(data)
+    }
+}

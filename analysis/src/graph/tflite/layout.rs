@@ -1,0 +1,149 @@
+//! Writing flatbuffers from front to back: a reference is written first, and what it
+//! refers to follows.
+
+use super::TfliteError;
+use super::schema::Field;
+
+/// Bytes that begin with a reference to the root table.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub bytes: Vec<u8>,
+}
+
+/// Where the reference to the root table is.
+pub(super) const ROOT: usize = 0;
+
+/// A field's own bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Value {
+    Byte(u8),
+    Word(u32),
+    Float(f32),
+    /// To be followed by what it refers to.
+    Reference,
+}
+
+impl Layout {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: b"\0\0\0\0TFL3".to_vec(),
+        }
+    }
+
+    /// Appends zeros up to the next multiple.
+    pub(super) fn align(&mut self, multiple: usize) {
+        self.bytes
+            .resize(self.bytes.len().next_multiple_of(multiple), 0);
+    }
+
+    /// Writes a table and where its fields are, and gives the places of the fields.
+    pub(super) fn table(
+        &mut self,
+        reference: usize,
+        fields: &[(Field, Value)],
+    ) -> Result<Vec<usize>, TfliteError> {
+        let count = fields.iter().map(|(field, _)| field.number + 1).max();
+        let mut offsets = vec![0u16; count.unwrap_or(0)];
+        let directory = 4 + 2 * offsets.len();
+        // The table, which begins with a 32-bit number, follows its directory.
+        self.align(4);
+        if directory % 4 != 0 {
+            self.bytes.extend([0; 2]);
+        }
+        let start = self.bytes.len() + directory;
+        let mut body = (directory as u32).to_le_bytes().to_vec();
+        let mut places = Vec::with_capacity(fields.len());
+        for (field, value) in fields {
+            // Fields are few, so that an offset fits.
+            offsets[field.number] = body.len() as u16;
+            places.push(start + body.len());
+            body.extend(match value {
+                Value::Byte(byte) => u32::from(*byte).to_le_bytes(),
+                Value::Word(word) => word.to_le_bytes(),
+                Value::Float(float) => float.to_le_bytes(),
+                Value::Reference => [0; 4],
+            });
+        }
+        for word in [directory as u16, body.len() as u16] {
+            self.bytes.extend(word.to_le_bytes());
+        }
+        for offset in offsets {
+            self.bytes.extend(offset.to_le_bytes());
+        }
+        self.bytes.extend(body);
+        self.link(reference, start)?;
+        Ok(places)
+    }
+
+    /// Writes a vector of references, and gives their places.
+    pub(super) fn references(
+        &mut self,
+        reference: usize,
+        count: usize,
+    ) -> Result<Vec<usize>, TfliteError> {
+        let start = self.vector(reference, count, &vec![0; 4 * count], 4)?;
+        Ok((0..count).map(|index| start + 4 * index).collect())
+    }
+
+    /// Writes a vector of 32-bit integers.
+    pub(super) fn integers(&mut self, reference: usize, values: &[i32]) -> Result<(), TfliteError> {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        self.vector(reference, values.len(), &bytes, 4).map(|_| ())
+    }
+
+    /// Writes a vector of bytes that begins at a multiple of 16.
+    pub(super) fn data(&mut self, reference: usize, bytes: &[u8]) -> Result<(), TfliteError> {
+        self.vector(reference, bytes.len(), bytes, 16).map(|_| ())
+    }
+
+    /// Writes a string.
+    pub(super) fn text(&mut self, reference: usize, text: &str) -> Result<(), TfliteError> {
+        self.vector(reference, text.len(), text.as_bytes(), 4)?;
+        self.bytes.push(0);
+        Ok(())
+    }
+
+    /// Writes a vector whose elements begin at a multiple of `alignment`, and gives where.
+    pub(super) fn vector(
+        &mut self,
+        reference: usize,
+        count: usize,
+        bytes: &[u8],
+        alignment: usize,
+    ) -> Result<usize, TfliteError> {
+        self.bytes.extend([0; 4]);
+        self.align(alignment);
+        let start = self.bytes.len();
+        let count = u32::try_from(count).map_err(|_| too_large(start))?;
+        self.bytes[start - 4..].copy_from_slice(&count.to_le_bytes());
+        self.bytes.extend(bytes);
+        self.link(reference, start - 4)?;
+        Ok(start)
+    }
+
+    /// Lets a reference refer to what begins at `target`.
+    pub(super) fn link(&mut self, reference: usize, target: usize) -> Result<(), TfliteError> {
+        link(&mut self.bytes, reference, target)
+    }
+}
+
+/// Lets the reference at a place refer to what begins at `target`, which lies behind it.
+pub(super) fn link(bytes: &mut [u8], place: usize, target: usize) -> Result<(), TfliteError> {
+    let offset = target
+        .checked_sub(place)
+        .filter(|&offset| offset > 0)
+        .and_then(|offset| u32::try_from(offset).ok())
+        .ok_or_else(|| too_large(target))?;
+    bytes[place..place + 4].copy_from_slice(&offset.to_le_bytes());
+    Ok(())
+}
+
+fn too_large(target: usize) -> TfliteError {
+    TfliteError::Plan(format!(
+        "byte {target} of the file lies out of reach of the reference to it: references are \
+         32 bits, and lead forwards"
+    ))
+}
