@@ -1,65 +1,361 @@
-//! Real models: what is read of them agrees with what is known of them. They are looked
-//! for in `$DMO_TRACE_MODELS`, else beside the repository; one that is missing is reported
-//! as ignored.
+//! Real models: what is read of them agrees with what is known of them, they carry plans
+//! without loss, TensorFlow Lite and TensorFlow Lite Micro compute the same with and
+//! without, and the latter also with each overlap that is granted. They are looked for in `$DMO_TRACE_MODELS`, else beside the repository; a test
+//! whose model or runtime is missing is reported as ignored.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panic, with the model's name"
+)]
+
+#[path = "tflite/net.rs"]
+mod net;
+
+use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
 use dmo_analysis::graph::tflite;
+use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorId};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-/// Folder and name, number of operators, and all activations together in bytes.
-const MODELS: &[(&str, usize, u64)] = &[
-    ("coral/mobilenet_v1_0.25_128_quant", 31, 464_059),
-    ("coral/mobilenet_v2_1.0_224_quant", 66, 7_049_307),
-    ("deeplab/deeplabv3_257_mv_gpu", 70, 57_423_608),
-    ("mlcommons_tiny/ad01_int8", 10, 2312),
-    ("mlcommons_tiny/kws_ref_model", 13, 72_642),
-    ("mlcommons_tiny/pretrainedResnet_quant", 16, 117_908),
-    ("mlcommons_tiny/str_ww_ref_model", 11, 16_086),
-    ("mlcommons_tiny/vww_96_int8", 31, 259_716),
-    ("swiftnet/swiftnet_vww_uint8", 85, 2_164_116),
-    ("tflite_micro/hello_world_int8", 3, 34),
-    ("tflite_micro/keyword_scrambled_8bit", 15, 718),
-    ("tflite_micro/micro_speech_quantized", 4, 7928),
-    ("tflite_micro/person_detect", 31, 241_030),
-    ("tflite_micro/trained_lstm_int8", 4, 1924),
-    ("tinyengine/mcunet_vww", 63, 722_702),
+/// Folder and name, number of operators, all activations together in bytes, and operators
+/// without a kernel.
+const MODELS: &[(&str, usize, u64, &[&str])] = &[
+    ("coral/mobilenet_v1_0.25_128_quant", 31, 464_059, &[]),
+    ("coral/mobilenet_v2_1.0_224_quant", 66, 7_049_307, &[]),
+    ("deeplab/deeplabv3_257_mv_gpu", 70, 57_423_608, &[]),
+    ("mlcommons_tiny/ad01_int8", 10, 2312, &[]),
+    ("mlcommons_tiny/kws_ref_model", 13, 72_642, &[]),
+    (
+        "mlcommons_tiny/kws_ref_model_float32",
+        13,
+        4 * 72_642,
+        HYBRID,
+    ),
+    ("mlcommons_tiny/pretrainedResnet_quant", 16, 117_908, &[]),
+    ("mlcommons_tiny/str_ww_ref_model", 11, 16_086, &[]),
+    ("mlcommons_tiny/vww_96_float", 31, 4 * 259_716, &[]),
+    ("mlcommons_tiny/vww_96_int8", 31, 259_716, &[]),
+    ("swiftnet/swiftnet_vww_uint8", 85, 2_164_116, &[]),
+    ("tflite_micro/hello_world_float", 3, 4 * 34, &[]),
+    ("tflite_micro/hello_world_int8", 3, 34, &[]),
+    ("tflite_micro/keyword_scrambled_8bit", 15, 718, &[]),
+    ("tflite_micro/micro_speech_quantized", 4, 7928, &[]),
+    ("tflite_micro/person_detect", 31, 241_030, &[]),
+    ("tflite_micro/simple_add_model", 1, 3 * 128 * 128, &[]),
+    ("tflite_micro/trained_lstm_int8", 4, 1924, &[]),
+    ("tinyengine/mcunet_vww", 62 + 1, 722_702, &[]),
 ];
 
+/// Floating point with weights of 8 bits.
+const HYBRID: &[&str] = &["CONV_2D"];
+
+/// Types of the network that is exported.
+const EXPORTED: &[(&str, u32)] = &[("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)];
+
+const RUNTIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/runtime.py");
+/// What the script calls a runtime, and its package.
+const RUNTIMES: [(&str, &str); 2] = [("lite", "ai_edge_litert"), ("micro", "tflite_micro")];
+/// The exit status of the script when the runtime does not load the model.
+const NOT_LOADED: i32 = 3;
+
 fn main() {
-    let trials = MODELS.iter().map(|&(name, operators, naive_bytes)| {
-        Trial::ignorable_test(name, move || {
-            with_model(name, |file| check(file, operators, naive_bytes))
-        })
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit();
-}
-
-fn with_model(
-    name: &str,
-    test: impl FnOnce(&[u8]) -> Result<(), Failed>,
-) -> Result<Completion, Failed> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/models");
-    let folder = std::env::var_os("DMO_TRACE_MODELS").map_or(PathBuf::from(beside), PathBuf::from);
-    match std::fs::read(folder.join(format!("{name}.tflite"))) {
-        Ok(file) => test(&file).map(|()| Completion::Completed),
-        Err(_) => Ok(Completion::ignored_with("the model is missing")),
+    let mut trials = Vec::new();
+    for &(name, operators, bytes, opaque) in MODELS {
+        trials.push(trial("read", name, move |file| {
+            read(file, operators, bytes, opaque);
+            Ok(Completion::Completed)
+        }));
+        trials.push(trial("plan", name, |file| {
+            plan(file);
+            Ok(Completion::Completed)
+        }));
     }
+    for (runtime, package) in RUNTIMES {
+        let installed = is_installed(package);
+        for &(name, ..) in MODELS {
+            let test = move |file: &[u8]| same_results(runtime, installed, name, file);
+            trials.push(trial(runtime, name, test));
+        }
+        for &(element_type, element_bytes) in EXPORTED {
+            let name = format!("exported {element_type}");
+            trials.push(Trial::ignorable_test(
+                format!("{runtime} {name}"),
+                move || {
+                    let network = net::network(element_type, element_bytes);
+                    let file = tflite::export(&network, 1)?;
+                    same_results(runtime, installed, &name, &file)
+                },
+            ));
+        }
+    }
+    let installed = is_installed("tflite_micro");
+    for &(name, ..) in MODELS {
+        let test = move |file: &[u8]| overlapped(installed, name, file);
+        trials.push(trial("overlap", name, test));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn check(file: &[u8], operators: usize, naive_bytes: u64) -> Result<(), Failed> {
-    let model = tflite::read(file)?;
-    let [graph] = model.graphs.as_slice() else {
-        return Err("not one subgraph".into());
-    };
+fn trial(
+    what: &str,
+    name: &'static str,
+    test: impl FnOnce(&[u8]) -> Result<Completion, Failed> + Send + 'static,
+) -> Trial {
+    Trial::ignorable_test(format!("{what} {name}"), move || {
+        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/models");
+        let folder =
+            std::env::var_os("DMO_TRACE_MODELS").map_or(PathBuf::from(beside), PathBuf::from);
+        match std::fs::read(folder.join(format!("{name}.tflite"))) {
+            Ok(file) => test(&file),
+            Err(_) => Ok(Completion::ignored_with("the model is missing")),
+        }
+    })
+}
+
+fn graph(file: &[u8]) -> Graph {
+    let mut model = tflite::read(file).unwrap();
+    assert_eq!(model.graphs.len(), 1);
+    assert!(model.calls.is_empty());
+    model.graphs.remove(0)
+}
+
+fn read(file: &[u8], operators: usize, naive_bytes: u64, opaque: &[&str]) {
+    let graph = graph(file);
     assert_eq!(graph.operators.len(), operators);
     assert_eq!(graph.naive_bytes(), naive_bytes);
-    let opaque: BTreeSet<&str> = graph
+    let found: BTreeSet<&str> = graph
         .operators
         .iter()
         .filter(|node| node.kernel.is_none())
         .map(|node| node.kind.as_str())
         .collect();
-    assert_eq!(opaque, BTreeSet::new(), "operators without a kernel");
-    Ok(())
+    let expected: BTreeSet<&str> = opaque.iter().copied().collect();
+    assert_eq!(found, expected, "operators without a kernel");
+}
+
+/// Among the operators that can run, always the one that is last in the file.
+fn other_order(graph: &Graph) -> Vec<OperatorId> {
+    let mut written: BTreeSet<TensorId> = graph.inputs.iter().copied().collect();
+    let mut rest = graph.file_order();
+    let mut order = Vec::new();
+    while !rest.is_empty() {
+        let ready = |id: &OperatorId| {
+            let inputs = graph.arena_inputs(&graph.operators[id.0]);
+            inputs.iter().all(|input| written.contains(input))
+        };
+        let index = rest.iter().rposition(ready).unwrap();
+        let id = rest.remove(index);
+        written.extend(&graph.operators[id.0].outputs);
+        order.push(id);
+    }
+    order
+}
+
+/// A place of its own for every tensor.
+fn apart(graph: &Graph) -> Vec<i32> {
+    let mut end = 0;
+    let place = |tensor: &GraphTensor| {
+        if tensor.storage != Storage::Arena {
+            return -1;
+        }
+        let offset = end;
+        end += i32::try_from(tensor.size_bytes.next_multiple_of(16)).unwrap();
+        offset
+    };
+    graph.tensors.iter().map(place).collect()
+}
+
+/// In another order, with every tensor in a place of its own.
+fn planned(file: &[u8]) -> (Vec<OperatorId>, Vec<u8>) {
+    let graph = graph(file);
+    let order = other_order(&graph);
+    let offsets = apart(&graph);
+    let planned = tflite::with_plan(file, Some(&order), &offsets).unwrap();
+    let plan = tflite::offline_plan(&planned).unwrap().unwrap();
+    assert_eq!(
+        (plan.version, plan.subgraphs, plan.offsets),
+        (1, 1, offsets)
+    );
+    (order, planned)
+}
+
+/// All but the plan and the order is as it was, the bytes of the file included.
+fn plan(file: &[u8]) {
+    let (order, planned) = planned(file);
+    let old = graph(file);
+    let mut expected = old.clone();
+    expected.operators = order.iter().map(|id| old.operators[id.0].clone()).collect();
+    assert_eq!(graph(&planned), expected);
+    let (front, rest) = planned.split_at(planned.len() - file.len());
+    assert_eq!(front.len() % 64, 0);
+    let changed = rest.iter().zip(file).filter(|(new, old)| new != old);
+    assert!(changed.count() <= 4 * order.len());
+    let unmoved = tflite::with_plan(file, None, &vec![-1; old.tensors.len()]).unwrap();
+    assert!(unmoved.ends_with(file));
+    let names = |file: &[u8]| -> BTreeSet<String> {
+        let model = tflite::read(file).unwrap();
+        model.metadata.into_iter().map(|entry| entry.name).collect()
+    };
+    let mut kept = names(file);
+    kept.insert("OfflineMemoryAllocation".to_owned());
+    assert_eq!(names(&planned), kept);
+}
+
+fn is_installed(package: &str) -> bool {
+    Command::new("python3")
+        .args(["-c", &format!("import numpy, {package}")])
+        .stdin(Stdio::null())
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+fn same_results(
+    runtime: &str,
+    installed: bool,
+    name: &str,
+    file: &[u8],
+) -> Result<Completion, Failed> {
+    if !installed {
+        return Ok(Completion::ignored_with(
+            "the Python package of the runtime is missing",
+        ));
+    }
+    let name = name.replace(['/', ' '], "-");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = |which| folder.join(format!("{name}-{runtime}-{which}.tflite"));
+    std::fs::write(path("old"), file)?;
+    std::fs::write(path("new"), planned(file).1)?;
+    let run = |paths: &[PathBuf]| {
+        let mut command = Command::new("python3");
+        command.arg(RUNTIME).arg(runtime).args(paths);
+        command.stdin(Stdio::null()).output()
+    };
+    let output = run(&[path("old"), path("new")])?;
+    match output.status.code() {
+        Some(0) => return Ok(Completion::Completed),
+        Some(NOT_LOADED) => {
+            return Ok(Completion::ignored_with(
+                "the runtime does not load the model",
+            ));
+        }
+        // Killed by a signal.
+        None if run(&[path("old")])?.status.code().is_none() => {
+            return Ok(Completion::ignored_with(
+                "the runtime breaks on the model as it is",
+            ));
+        }
+        _ => {}
+    }
+    let text = [output.stdout, output.stderr].concat();
+    Err(String::from_utf8_lossy(&text).into_owned().into())
+}
+
+/// Too few to be sure that one of them shows.
+const FEW: u32 = 6;
+/// Larger files are copied too often.
+const FILE_BYTES: usize = 1 << 20;
+
+/// Each overlap that is granted, alone, and where that makes sense with one byte more.
+fn overlapped(installed: bool, name: &str, file: &[u8]) -> Result<Completion, Failed> {
+    if !installed {
+        return Ok(Completion::ignored_with(
+            "the Python package of the runtime is missing",
+        ));
+    }
+    if file.len() > FILE_BYTES {
+        return Ok(Completion::ignored_with("the model is large"));
+    }
+    let graph = graph(file);
+    let mut plans = String::new();
+    let mut safe = Vec::new();
+    for (index, found) in overlaps::analytic(&graph).iter().enumerate() {
+        for overlap in found
+            .iter()
+            .filter(|overlap| dies(&graph, index, overlap.input))
+        {
+            let sizes = [overlap.input, overlap.output].map(|id| graph.tensor(id).size_bytes);
+            let (bytes, more) = match overlap.sharing {
+                Sharing::Alias => (sizes[1], false),
+                Sharing::Overlap(bytes) => (bytes, bytes < sizes[0].min(sizes[1])),
+            };
+            for extra in 0..=u64::from(more) {
+                let offsets = overlapping(&graph, overlap, bytes + extra);
+                let offsets: Vec<String> = offsets.iter().map(i32::to_string).collect();
+                plans += &offsets.join(" ");
+                plans.push('\n');
+                safe.push((index, extra == 0));
+            }
+        }
+    }
+    let model = tflite::with_plan(file, None, &apart(&graph)).unwrap();
+    let place = tflite::read(&model).unwrap();
+    let place = place
+        .metadata("OfflineMemoryAllocation")
+        .unwrap()
+        .bytes
+        .start
+        + 12;
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = path.join(format!("{}-overlap.tflite", name.replace('/', "-")));
+    std::fs::write(&path, model)?;
+    let mut child = Command::new("python3")
+        .args([RUNTIME, "plans"])
+        .arg(path)
+        .arg(place.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    child.stdin.take().unwrap().write_all(plans.as_bytes()).ok();
+    let output = child.wait_with_output()?;
+    if output.status.code() == Some(NOT_LOADED) {
+        return Ok(Completion::ignored_with(
+            "the runtime does not load the model",
+        ));
+    }
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{problem}");
+    let results = String::from_utf8_lossy(&output.stdout);
+    let results: Vec<bool> = results.lines().map(|line| line == "same").collect();
+    assert_eq!(results.len(), safe.len());
+    let (mut noticed, mut wrong) = (0, 0);
+    for (same, (index, safe)) in results.into_iter().zip(safe) {
+        assert!(same || !safe, "operator {index}");
+        wrong += u32::from(!safe);
+        noticed += u32::from(!safe && !same);
+    }
+    // The last output shows only some of what goes wrong before it.
+    assert!(
+        wrong < FEW || 4 * noticed >= wrong,
+        "one byte more is noticed {noticed} times of {wrong}"
+    );
+    Ok(Completion::Completed)
+}
+
+/// Whether nothing reads the tensor after this operator.
+fn dies(graph: &Graph, operator: usize, tensor: TensorId) -> bool {
+    let mut later = graph.operators[operator + 1..].iter();
+    !graph.outputs.contains(&tensor) && !later.any(|node| node.inputs.contains(&tensor))
+}
+
+/// The start of the input in the end of the output, all other tensors apart.
+fn overlapping(graph: &Graph, overlap: &SafeOverlap, bytes: u64) -> Vec<i32> {
+    let mut offsets = apart(graph);
+    let sizes = graph
+        .tensors
+        .iter()
+        .filter(|tensor| tensor.storage == Storage::Arena);
+    let end: u64 = sizes
+        .map(|tensor| tensor.size_bytes.next_multiple_of(16))
+        .sum();
+    let output = graph.tensor(overlap.output).size_bytes;
+    // Behind all others.
+    let start = i32::try_from(end).unwrap();
+    offsets[overlap.output.0] = start;
+    offsets[overlap.input.0] = start + i32::try_from(output - bytes).unwrap();
+    offsets
 }

@@ -10,6 +10,7 @@
 //! | `RESIZE_NEAREST_NEIGHBOR` | copies each pixel by `memcpy` (`resize_nearest_neighbor.h`) |
 //! | `STRIDED_SLICE` with stride 1 on the last axis | copies runs by `memcpy` (`strided_slice.h`) |
 //! | `MIRROR_PAD` | loads from both sides of what it stores |
+//! | products with weights of another kind of type, floating point by integer | converts its input first |
 //! | `BATCH_MATMUL` with transposed or broadcast operands | goes through them in another order |
 //!
 //! | file | kinds |
@@ -124,6 +125,21 @@ impl<'a> Place<'a> {
     /// Whether an optional input is absent, or a constant.
     fn constant_or_absent(&self, index: usize) -> bool {
         self.absent(index) || self.constant(index).is_some()
+    }
+
+    /// Constant weights of a type that the kernel takes together with its input's; with
+    /// other ones it would convert the input first.
+    fn weights(&self, index: usize, input: &GraphTensor) -> Option<&'a GraphTensor> {
+        let weights = self.constant(index)?;
+        let types = (input.element_type.as_str(), weights.element_type.as_str());
+        let plain = [
+            ("FLOAT32", "FLOAT32"),
+            ("INT8", "INT8"),
+            ("INT8", "INT4"),
+            ("INT16", "INT8"),
+            ("UINT8", "UINT8"),
+        ];
+        plain.contains(&types).then_some(weights)
     }
 
     fn absent(&self, index: usize) -> bool {

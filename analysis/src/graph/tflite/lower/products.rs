@@ -7,7 +7,8 @@ use super::{Lowered, Place, common_element_bytes, element_bytes, elements};
 use crate::operator::{BatchedMatmul, FullyConnected, Lstm, Operator, Svdf};
 
 pub(super) fn fully_connected(place: &Place) -> Option<Lowered> {
-    let (source, target, filter) = (place.input(0)?, place.only_output()?, place.constant(1)?);
+    let (source, target) = (place.input(0)?, place.only_output()?);
+    let filter = place.weights(1, source)?;
     let &[output_depth, input_depth] = filter.shape.as_slice() else {
         return None;
     };
@@ -54,7 +55,7 @@ pub(super) fn batch_matmul(place: &Place) -> Option<Lowered> {
 
 pub(super) fn svdf(place: &Place) -> Option<Lowered> {
     let (source, target) = (place.input(0)?, place.only_output()?);
-    let filter = place.constant(1)?;
+    let filter = place.weights(1, source)?;
     let constants = place.constant(2).is_some() && place.constant_or_absent(3);
     let rank = place
         .options(schema::options::SVDF)?

@@ -111,7 +111,8 @@ pub(super) fn pool(place: &Place) -> Option<Lowered> {
 
 /// The shape of the output, the filter and the input come in this order.
 pub(super) fn transpose_conv(place: &Place) -> Option<Lowered> {
-    let (source, target, filter) = (place.input(2)?, place.only_output()?, place.constant(1)?);
+    let (source, target) = (place.input(2)?, place.only_output()?);
+    let filter = place.weights(1, source)?;
     let input = exactly_four(&source.shape)?;
     let output = exactly_four(&target.shape)?;
     let [outputs, height, width, depth] = exactly_four(&filter.shape)?;
@@ -162,7 +163,7 @@ fn layer(place: &Place) -> Option<Layer> {
     Some(Layer {
         input: exactly_four(&source.shape)?,
         output: exactly_four(&target.shape)?,
-        filter: exactly_four(&place.constant(1)?.shape)
+        filter: exactly_four(&place.weights(1, source)?.shape)
             .filter(|filter| filter.iter().all(|&extent| extent > 0))?,
         element_bytes: common_element_bytes(source, target)?,
     })
