@@ -7,6 +7,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | `late` | operators that run as late as they can |
 //! | `first` | orders to begin with: greedy, depth first |
 //! | `part` | best first through the sets of one part of the graph |
 //! | `moves` | steps that can be taken without looking at others |
@@ -21,6 +22,7 @@
 mod budget;
 mod chains;
 mod first;
+mod late;
 mod moves;
 mod part;
 mod states;
@@ -30,9 +32,10 @@ use super::cost::StepCost;
 use super::dataflow::Dataflow;
 use super::memory::Memory;
 use super::{Options, Proof, Schedule, ScheduleError};
-use crate::graph::{Graph, OperatorId};
+use crate::graph::Graph;
 use budget::Budget;
 use chains::Chains;
+use late::{Renamed, RenamedCost};
 use part::Part;
 use std::time::Duration;
 
@@ -84,8 +87,10 @@ pub fn search(
     limits: Limits,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Schedule, ScheduleError> {
-    let flow = Dataflow::new(graph, options)?;
     let mut budget = Budget::new(limits, progress);
+    let Renamed { flow, names } = Renamed::new(&Dataflow::new(graph, options)?, cost);
+    let names = &names;
+    let cost = &mut RenamedCost { names, cost };
     let (cuts, mut bound) = division(&flow, cost);
     let chains = Chains::new(&flow, cost);
     let mut memory = Memory::new(&flow, cost);
@@ -114,7 +119,7 @@ pub fn search(
         order: parts
             .into_iter()
             .flat_map(|part| part.order)
-            .map(OperatorId)
+            .map(|operator| names[operator])
             .collect(),
         peak_bytes,
         bound_bytes,

@@ -95,6 +95,24 @@ pub fn any(random: &mut Random, most_operators: u64) -> Graph {
     graph
 }
 
+/// The graph with a dequantised weight for most of its operators, all of them first.
+pub fn with_weights(graph: &Graph, random: &mut Random) -> Graph {
+    let mut weighted = Graph {
+        operators: Vec::new(),
+        ..graph.clone()
+    };
+    let mut operators = graph.operators.clone();
+    for operator in &mut operators {
+        for _ in 0..random.below(3) {
+            let size = 1 + random.below(12);
+            let weight = self::operator(&mut weighted, &[], size);
+            operator.inputs.push(weight);
+        }
+    }
+    weighted.operators.extend(operators);
+    weighted
+}
+
 /// Chains from one input, or from inputs of their own, to one output.
 pub fn chains(random: &mut Random, operators: usize) -> Graph {
     let mut graph = Graph::default();

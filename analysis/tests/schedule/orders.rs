@@ -160,6 +160,28 @@ fn the_search_finds_the_best_of_all_orders_of_chains() {
     }
 }
 
+/// Where weights are tensors of the arena, made by operators without inputs.
+#[test]
+fn the_search_finds_the_best_of_all_orders_with_weights() {
+    let mut random = Random(8);
+    let mut weights = 0;
+    for round in 0..3000 {
+        let plain = graphs::any(&mut random, 4);
+        let graph = graphs::with_weights(&plain, &mut random);
+        if graph.operators.len() > 8 {
+            continue;
+        }
+        weights += graph.operators.len() - plain.operators.len();
+        let options = options(&mut random);
+        let overlaps = graphs::overlaps(&graph, &mut random);
+        let given = Some(&overlaps).filter(|_| round % 2 == 0);
+        let mut judge = Judge::new(&graph, options, given);
+        let best = judge.best();
+        check(&mut judge, &exactly(&graph, given, options), best, round);
+    }
+    assert!(weights > 3000, "only {weights} weights");
+}
+
 fn check(judge: &mut Judge<'_>, found: &Schedule, best: u64, round: u32) {
     let graph = judge.graph;
     assert!(judge.is_order(&found.order), "round {round}: {graph:?}");

@@ -45,7 +45,7 @@ fn solve(graph: &Graph) -> u64 {
 #[test]
 fn series_parallel_graphs_are_solved() {
     let mut random = Random(7);
-    for depth in [2, 2, 2, 2] {
+    for depth in [2, 2, 2] {
         solve(&graphs::series_parallel(depth, &mut random));
     }
 }
@@ -55,6 +55,16 @@ fn cells_that_read_two_before_them_are_solved() {
     let mut random = Random(8);
     for count in [1, 2, 4, 8, 16, 18] {
         solve(&graphs::cells(count, &mut random));
+    }
+}
+
+/// As converters write models with weights of half precision: all are dequantised first.
+#[test]
+fn cells_with_dequantised_weights_are_solved() {
+    let mut random = Random(9);
+    for count in [1, 4, 18] {
+        let cells = graphs::cells(count, &mut random);
+        solve(&graphs::with_weights(&cells, &mut random));
     }
 }
 
