@@ -141,6 +141,11 @@ pub enum ScheduleError {
     },
     #[error("overlaps are given for {given} operators, expected {expected}")]
     OverlapsLength { given: usize, expected: usize },
+    #[error(
+        "the working sets name {given} tensors together, limit {limit} \
+         (their bytes alone can be had step by step)"
+    )]
+    TooManyTensors { given: usize, limit: usize },
     #[error("the graph has {given} operators, limit {limit} for {what}")]
     TooManyOperators {
         what: &'static str,

@@ -182,12 +182,16 @@ impl Dataflow {
                 self.tensors[tensor.0].readers.push(operator_id);
             }
         }
+        let mut is_input = vec![false; graph.tensors.len()];
+        for input in &graph.inputs {
+            is_input[input.0] = true;
+        }
         for (index, flow) in self.tensors.iter().enumerate() {
             let tensor = TensorId(index);
             let Some(producer) = flow.producer else {
                 continue;
             };
-            if graph.inputs.contains(&tensor) {
+            if is_input[index] {
                 return Err(ScheduleError::InputWritten {
                     operator: producer,
                     tensor,

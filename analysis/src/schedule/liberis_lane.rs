@@ -34,6 +34,16 @@ struct Reached {
     undone: Option<(Box<[u64]>, usize)>,
 }
 
+impl Reached {
+    /// Ways of equal peaks are told apart, so that the order is the same each time.
+    fn way(&self) -> (u64, usize, &[u64]) {
+        match &self.undone {
+            Some((set, operator)) => (self.peak_bytes, *operator, set),
+            None => (self.peak_bytes, 0, &[]),
+        }
+    }
+}
+
 type Level = HashMap<Box<[u64]>, Reached>;
 
 /// The order with the lowest peak without overlaps; none when more than `most_sets` sets of
@@ -66,9 +76,8 @@ pub fn liberis_lane(
         for (set, reached) in levels.last().into_iter().flatten() {
             undoing.undo_each(set, |operator, earlier, bytes| {
                 let peak_bytes = reached.peak_bytes.max(bytes);
-                let better = next
-                    .get(&earlier)
-                    .is_none_or(|known| peak_bytes < known.peak_bytes);
+                let way = (peak_bytes, operator, &set[..]);
+                let better = next.get(&earlier).is_none_or(|known| way < known.way());
                 if better {
                     let undone = Some((set.clone(), operator));
                     next.insert(earlier, Reached { peak_bytes, undone });

@@ -54,10 +54,14 @@ pub struct WorkingSet {
     pub bytes: u64,
 }
 
-/// The working set of each step.
+/// All working sets together may name so many tensors.
+const MOST_TENSORS: usize = 1 << 24;
+
+/// The working set of each step. [`step_costs`] gives the bytes alone.
 ///
 /// # Errors
-/// Those of [`Dataflow::new`] and [`Dataflow::steps`].
+/// Those of [`Dataflow::new`] and [`Dataflow::steps`], and when all sets together would
+/// name more than 16,777,216 tensors.
 pub fn working_sets(
     graph: &Graph,
     order: &[OperatorId],
@@ -65,6 +69,14 @@ pub fn working_sets(
 ) -> Result<Vec<WorkingSet>, ScheduleError> {
     let flow = Dataflow::new(graph, options)?;
     let steps = flow.steps(order)?;
+    let counted = flow.tensors.iter().filter(|tensor| tensor.bytes > 0);
+    let given = counted.map(|tensor| lifetime(tensor, &steps).len()).sum();
+    if given > MOST_TENSORS {
+        return Err(ScheduleError::TooManyTensors {
+            given,
+            limit: MOST_TENSORS,
+        });
+    }
     let mut sets: Vec<WorkingSet> = order
         .iter()
         .map(|&operator| WorkingSet {

@@ -4,7 +4,7 @@ use super::graphs::{self, node, operator, tensor};
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::schedule::cost::{Disjoint, Overlapped};
 use dmo_analysis::schedule::dataflow::Dataflow;
-use dmo_analysis::schedule::lifetime::lifetimes;
+use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, ScheduleError};
 
@@ -80,6 +80,26 @@ fn orders_of_other_graphs_are_refused() {
         given.to_string(),
         "overlaps are given for 0 operators, expected 7"
     );
+}
+
+/// A list of 18 million tensors is refused, their sums are not.
+#[test]
+fn working_sets_do_not_take_all_memory() {
+    let mut graph = Graph::default();
+    let outputs = (0..6000).map(|_| operator(&mut graph, &[], 1)).collect();
+    graph.outputs = outputs;
+    let order = graph.file_order();
+    let error = working_sets(&graph, &order, Options::default()).unwrap_err();
+    assert!(matches!(
+        error,
+        ScheduleError::TooManyTensors {
+            given: 18_003_000,
+            ..
+        }
+    ));
+    let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+    let costs = step_costs(&graph, &order, Options::default(), &mut cost).unwrap();
+    assert_eq!(costs.last(), Some(&6000));
 }
 
 #[test]
