@@ -39,7 +39,7 @@
 //! | [`ResizeNearest`] | b, y, x, c of the output | `resize_nearest.rs` |
 //! | [`ResizeBilinear`] | b, y, x, c of the output | `resize_bilinear.rs` |
 //! | [`SpatialMean`] | b, c, then h, w | `spatial_mean.rs` |
-//! | [`Reduce`] | start values, then b, y, x, c of the input | `reduce.rs` |
+//! | [`Reduce`] | start values, then b, y, x, c of the input; or this, then the output | `reduce.rs` |
 //! | [`Svdf`] | b, filter, ic; then the output | `svdf.rs` |
 //! | [`Lstm`] | time, then gate, unit, ic; then its output | `lstm.rs` |
 //! | [`Opaque`] | not known | `opaque.rs` |

@@ -1,11 +1,11 @@
-//! Reductions that accumulate in their output.
+//! Reductions over any axes.
 
 use super::lead::{each_element, position, strides};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
-/// Reduction over any axes that accumulates in its output: nothing may overlap.
+/// Reduction over any axes. One that accumulates in its output may overlap nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reduce {
     /// Shape of the input.
@@ -28,6 +28,9 @@ pub enum Reduction {
     Fold,
     /// A sum with a second pass over the output that divides it.
     Mean,
+    /// A sum in scratch memory of wider elements, apart from input and output (int8): the
+    /// output is stored after all input has been loaded.
+    Scratch,
 }
 
 impl Reduce {
@@ -50,23 +53,32 @@ impl ReferenceKernel for Reduce {
     }
 
     fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
-        // All of the output is stored before the first load.
         let elements: i64 = self.output().map(i64::from).iter().product();
-        Some(elements * i64::from(self.output_element_bytes))
+        Some(match self.reduction {
+            // All of the output is stored before the first load.
+            Reduction::Fold | Reduction::Mean => elements * i64::from(self.output_element_bytes),
+            Reduction::Scratch => 0,
+        })
     }
 
     fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, mut visit: F) {
         let stored = strides(self.output());
         let outputs = 0..self.output().iter().product();
-        for element in outputs.clone() {
-            visit(AccessKind::Store, 0, element);
+        let in_output = self.reduction != Reduction::Scratch;
+        if in_output {
+            for element in outputs.clone() {
+                visit(AccessKind::Store, 0, element);
+            }
         }
         each_element(self.input, |indices, element| {
             visit(AccessKind::Load, 0, element);
+            if !in_output {
+                return;
+            }
             let kept = std::array::from_fn(|axis| if self.axes[axis] { 0 } else { indices[axis] });
             visit(AccessKind::Store, 0, position(kept, stored));
         });
-        if self.reduction == Reduction::Mean {
+        if self.reduction != Reduction::Fold {
             for element in outputs {
                 visit(AccessKind::Store, 0, element);
             }

@@ -206,20 +206,16 @@ fn reductions_and_sequences() -> impl Strategy<Value = Operator> {
     let reduce = (
         small_shape(4),
         any::<[bool; 4]>(),
-        any::<bool>(),
+        prop::sample::select(vec![Reduction::Fold, Reduction::Mean, Reduction::Scratch]),
         element_bytes(),
         element_bytes(),
     )
         .prop_map(
-            |(input, axes, mean, input_element_bytes, output_element_bytes)| {
+            |(input, axes, reduction, input_element_bytes, output_element_bytes)| {
                 Operator::Reduce(Reduce {
                     input,
                     axes,
-                    reduction: if mean {
-                        Reduction::Mean
-                    } else {
-                        Reduction::Fold
-                    },
+                    reduction,
                     input_element_bytes,
                     output_element_bytes,
                 })
