@@ -220,6 +220,21 @@ impl Frame {
         Ok(address)
     }
 
+    /// Places bytes that are made only if there is room for them.
+    ///
+    /// # Errors
+    /// When RAM is full.
+    pub fn place_made(
+        &mut self,
+        what: &str,
+        size_bytes: u64,
+        make: impl FnOnce() -> Vec<u8>,
+    ) -> Result<Address, CallError> {
+        let address = self.reserve(what, size_bytes)?;
+        self.data.push((address, make()));
+        Ok(address)
+    }
+
     /// Places words: a structure of 32-bit fields, or an array of them.
     ///
     /// # Errors
@@ -273,7 +288,6 @@ impl<'a> Caller<'a> {
     }
 
     /// Puts the arguments and their data in place and calls the function; gives r0.
-    /// `before` is called when everything is in place.
     ///
     /// # Errors
     /// When there is no such function, it faults, or it does not return.
@@ -283,10 +297,32 @@ impl<'a> Caller<'a> {
         frame: &Frame,
         arguments: &[Argument],
     ) -> Result<u32, CallError> {
-        let address = self.library.function(function)?;
+        self.fill(frame)?;
+        self.call_on(function, frame, arguments)
+    }
+
+    /// Puts the data of the frame in place.
+    ///
+    /// # Errors
+    /// When memory cannot be written.
+    pub fn fill(&mut self, frame: &Frame) -> Result<(), CallError> {
         for (address, bytes) in &frame.data {
             self.machine.write(*address, bytes)?;
         }
+        Ok(())
+    }
+
+    /// Calls the function on memory as an earlier call has left it; gives r0.
+    ///
+    /// # Errors
+    /// When there is no such function, it faults, or it does not return.
+    pub fn call_on(
+        &mut self,
+        function: &str,
+        frame: &Frame,
+        arguments: &[Argument],
+    ) -> Result<u32, CallError> {
+        let address = self.library.function(function)?;
         let stack = self.pass(arguments, frame.stack_top)?;
         // The trap lies on top of the stack: RAM can be executed.
         let trap = (frame.stack_top - u64::from(ALIGNMENT)) as u32;

@@ -1,5 +1,6 @@
 //! The command line: one module a command. Each reads, calls the library, writes.
 
+mod comparison;
 mod dump;
 mod info;
 mod library;
@@ -29,7 +30,7 @@ enum Command {
     /// Run a program and report the safe overlap of each layer's buffers
     Run(run::Arguments),
     /// The safe overlap of an operator on a shape: by formula, from a kernel's machine code, by execution
-    Overlap(overlap::Arguments),
+    Overlap(Box<overlap::Arguments>),
     /// The safe overlaps of a grid of operators and shapes, as CSV or JSON lines
     Sweep(sweep::Arguments),
     /// Draw the pictures of a saved trace

@@ -45,6 +45,11 @@ pub struct Proof {
 pub enum MeasureError {
     #[error("no kernel of the library computes this{}", wanted(.functions))]
     NoKernel { functions: Vec<&'static str> },
+    #[error("{function} does not compute this, or the library does not have it{}", served(.functions))]
+    OtherKernel {
+        function: String,
+        functions: Vec<&'static str>,
+    },
     #[error(transparent)]
     Call(#[from] CallError),
     #[error(transparent)]
@@ -75,6 +80,13 @@ fn wanted(functions: &[&str]) -> String {
     }
 }
 
+fn served(functions: &[&str]) -> String {
+    match functions {
+        [] => String::new(),
+        _ => format!("\n  hint: {} compute it", functions.join(", ")),
+    }
+}
+
 /// Unused bytes between buffers, so that what crosses an end is seen.
 const GUARD_BYTES: u64 = 64;
 
@@ -89,9 +101,41 @@ pub fn measure(
     inputs: u64,
     limits: Limits,
 ) -> Result<Measurement, MeasureError> {
-    let contract = Contract::find(library, case).ok_or_else(|| MeasureError::NoKernel {
-        functions: Contract::functions(case),
-    })?;
+    measure_kernel(library, case, choose(library, case, None)?, inputs, limits)
+}
+
+/// The kernel of `library` that computes `case`: the first of them, or the one named.
+///
+/// # Errors
+/// When there is none.
+pub fn choose(
+    library: &Library,
+    case: &Case,
+    function: Option<&str>,
+) -> Result<&'static Contract, MeasureError> {
+    Contract::find(library, case, function).ok_or_else(|| {
+        let functions = Contract::functions(case);
+        match function {
+            None => MeasureError::NoKernel { functions },
+            Some(function) => MeasureError::OtherKernel {
+                function: function.to_owned(),
+                functions,
+            },
+        }
+    })
+}
+
+/// [`measure`] for a kernel that [`choose`] gave.
+///
+/// # Errors
+/// When the buffers do not fit, or the kernel faults.
+pub fn measure_kernel(
+    library: &Library,
+    case: &Case,
+    contract: &'static Contract,
+    inputs: u64,
+    limits: Limits,
+) -> Result<Measurement, MeasureError> {
     let mut caller = Caller::new(library, Observation::None, limits)?;
     let bench = Bench {
         library,
@@ -111,6 +155,47 @@ pub fn measure(
         layer,
         proofs,
     })
+}
+
+/// The bytes of all outputs of a kernel that [`choose`] gave, on input number `number`, in
+/// separate buffers.
+///
+/// # Errors
+/// When the buffers do not fit, or the kernel faults.
+pub fn outputs(
+    library: &Library,
+    case: &Case,
+    contract: &'static Contract,
+    number: u64,
+    limits: Limits,
+) -> Result<Vec<u8>, MeasureError> {
+    let mut caller = Caller::new(library, Observation::None, limits)?;
+    let bench = Bench {
+        library,
+        contract,
+        case,
+        limits,
+        scratch_bytes: scratch_bytes(&mut caller, library, contract, case)?,
+    };
+    let (layer, mut frame) = bench.apart()?;
+    let calls = bench.prepare(&layer.tensors, &mut frame, number)?;
+    caller.fill(&frame)?;
+    bench.call(&mut caller, &frame, &calls)?;
+    let outputs = layer.tensors.iter();
+    let outputs = outputs.filter(|tensor| tensor.role == Role::Output);
+    let bytes = outputs.map(|output| content(&caller, output));
+    Ok(bytes.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn content(caller: &Caller, tensor: &Tensor) -> Result<Vec<u8>, MeasureError> {
+    let size_bytes = tensor.size_bytes as usize;
+    // Nothing read must never pass for equal outputs.
+    caller
+        .machine
+        .read(tensor.address, size_bytes)
+        .ok_or(MeasureError::Unreadable {
+            address: tensor.address,
+        })
 }
 
 /// How much scratch memory the kernel wants, as the library itself says.
@@ -214,7 +299,7 @@ impl Bench<'_> {
     /// Traces one call on input number `number`.
     fn record(&self, number: u64, sink: &mut dyn TraceSink) -> Result<(), MeasureError> {
         let (layer, mut frame) = self.apart()?;
-        let arguments = self.prepare(&layer.tensors, &mut frame, number)?;
+        let calls = self.prepare(&layer.tensors, &mut frame, number)?;
         let emulate = |sender: std::sync::mpsc::SyncSender<Message>| {
             let mut caller = Caller::new(self.library, Observation::Watch, self.limits)?;
             let batches = sender.clone();
@@ -226,9 +311,10 @@ impl Bench<'_> {
                 loads: true,
             });
             caller.machine.watch(watches.collect())?;
+            caller.fill(&frame)?;
             // Whether anybody still listens shows when a batch is delivered.
             let _ = sender.send(Message::Begin(layer.clone(), caller.machine.now()));
-            self.call(&mut caller, &frame, &arguments)?;
+            self.call(&mut caller, &frame, &calls)?;
             let _ = sender.send(Message::End(caller.machine.now()));
             Ok::<(), MeasureError>(())
         };
@@ -240,27 +326,28 @@ impl Bench<'_> {
         &self,
         caller: &mut Caller,
         frame: &Frame,
-        arguments: &[Argument],
+        calls: &[Vec<Argument>],
     ) -> Result<(), MeasureError> {
         let function = self.contract.function;
-        let result = caller.call(function, frame, arguments)?;
-        // The status is an enumeration of one byte, or of four.
-        match result as i8 {
-            status if status != 0 && self.contract.returns_status => Err(MeasureError::Status {
-                function,
-                status: status.into(),
-            }),
-            _ => Ok(()),
+        for arguments in calls {
+            let result = caller.call_on(function, frame, arguments)?;
+            // The status is an enumeration of one byte, or of four.
+            let status = i32::from(result as i8);
+            if status != 0 && self.contract.returns_status {
+                return Err(MeasureError::Status { function, status });
+            }
         }
+        Ok(())
     }
 
-    /// Places the inputs' content, parameters and weights, and gives the arguments.
+    /// Places the inputs' content, parameters and weights, and gives the arguments of each
+    /// call.
     fn prepare(
         &self,
         tensors: &[Tensor],
         frame: &mut Frame,
         number: u64,
-    ) -> Result<Vec<Argument>, MeasureError> {
+    ) -> Result<Vec<Vec<Argument>>, MeasureError> {
         let of = |role| tensors.iter().filter(move |tensor| tensor.role == role);
         let buffers = Buffers {
             inputs: of(Role::Input).map(|tensor| tensor.address).collect(),
@@ -328,15 +415,9 @@ impl Bench<'_> {
             layer.tensors[output].address = arena;
             layer.tensors[input].address = Address(arena.0 + displacement);
         }
-        let arguments = self.prepare(&layer.tensors, &mut frame, number)?;
-        self.call(caller, &frame, &arguments)?;
-        let output = &layer.tensors[output];
-        let bytes = caller
-            .machine
-            .read(output.address, output.size_bytes as usize);
-        // Nothing read must never pass for equal outputs.
-        bytes.ok_or(MeasureError::Unreadable {
-            address: output.address,
-        })
+        let calls = self.prepare(&layer.tensors, &mut frame, number)?;
+        caller.fill(&frame)?;
+        self.call(caller, &frame, &calls)?;
+        content(caller, &layer.tensors[output])
     }
 }

@@ -90,6 +90,14 @@ impl Symbols {
             .collect()
     }
 
+    /// Names of all functions.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.by_address
+            .iter()
+            .filter(|symbol| symbol.function)
+            .map(|symbol| symbol.name.as_str())
+    }
+
     /// The symbol of this name.
     pub fn named(&self, name: &str) -> Option<&Symbol> {
         self.by_address.iter().find(|symbol| symbol.name == name)

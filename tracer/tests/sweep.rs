@@ -1,10 +1,11 @@
-//! The regression grid: every kernel of the reference set on odd shapes. The closed form,
-//! the loops and the machine code agree, and execution in overlapped buffers proves it. A
-//! kernel or a compiler that moves an O_s shows as a difference to the committed table.
+//! The regression grids: every kernel of every set on odd shapes. For the reference kernels
+//! the closed form, the loops and the machine code agree; for all of them execution in
+//! overlapped buffers proves the O_s. A kernel or a compiler that moves an O_s shows as a
+//! difference to a committed table.
 //!
-//! After a change that is meant:
-//! `dmo-trace sweep traces/overlaps/grid.toml --out traces/overlaps/reference.csv` on an
-//! absent file.
+//! After a change that is meant, on an absent file:
+//! `dmo-trace sweep traces/overlaps/grid.toml --kernels SET --out traces/overlaps/SET.csv` and
+//! `dmo-trace sweep traces/overlaps/cpus.toml --out traces/overlaps/cpus.csv`.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,28 +15,163 @@
     reason = "a test may fail loudly"
 )]
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 #[test]
 fn reference_kernels_on_the_grid() {
-    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces");
+    let rows = check("grid.toml", "reference");
+    assert!(rows > 2400, "the grid has shrunk to {rows} rows");
+}
+
+#[test]
+fn dsp_kernels_on_the_grid() {
+    let rows = check("grid.toml", "dsp");
+    assert!(rows > 1200, "the grid has shrunk to {rows} rows");
+}
+
+#[test]
+fn dsp_kernels_with_channels_outside_on_the_grid() {
+    let rows = check("grid.toml", "dsp-channels-outside");
+    assert!(rows > 1200, "the grid has shrunk to {rows} rows");
+}
+
+#[test]
+fn every_cpu() {
+    check("cpus.toml", "cpus");
+}
+
+/// Sweeps the grid and compares with the table of this name; gives the number of rows.
+fn check(grid: &str, table: &str) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
-    let table = folder.path().join("reference.csv");
-    let output = Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
-        .arg("sweep")
-        .arg(traces.join("overlaps/grid.toml"))
-        .arg("--out")
-        .arg(&table)
-        .output()
-        .expect("dmo-trace");
+    let name = format!("{table}.csv");
+    let out = folder.path().join(&name);
+    let mut arguments = vec![];
+    if grid == "grid.toml" {
+        arguments.extend(["--kernels", table]);
+    }
+    let output = sweep(&traces().join(grid), &out, &arguments);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{message}");
-    let found = std::fs::read_to_string(&table).expect("table");
-    let expected = std::fs::read_to_string(traces.join("overlaps/reference.csv")).expect("table");
-    assert!(expected.lines().count() > 2000, "the grid has shrunk");
+    let found = std::fs::read_to_string(&out).expect("table");
+    let expected = std::fs::read_to_string(traces().join(&name)).expect("table");
     for (found, expected) in found.lines().zip(expected.lines()) {
-        assert_eq!(found, expected);
+        assert_eq!(found, expected, "{name}");
     }
-    assert_eq!(found.lines().count(), expected.lines().count());
+    assert_eq!(found.lines().count(), expected.lines().count(), "{name}");
+    found.lines().count() - 1
+}
+
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/overlaps")
+}
+
+fn sweep(grid: &Path, out: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
+        .arg("sweep")
+        .arg(grid)
+        .arg("--out")
+        .arg(out)
+        .args(arguments)
+        .output()
+        .expect("dmo-trace")
+}
+
+const SMALL: &str = "
+[[grid]]
+operator = \"concat\"
+input = [\"1x2x2x3,1x2x2x5\", \"1x1x4x4,1x1x4x4,1x1x4x8\", \"2x3x5x2,2x3x5x2\"]
+axis = [\"3\"]
+[[grid]]
+operator = \"matmul\"
+input = [\"4x6,6x5\"]
+";
+
+/// However many bytes an interrupt has left, the same call completes the table, and keeps
+/// what was complete.
+#[test]
+fn an_interrupted_sweep_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let grid = folder.path().join("grid.toml");
+    std::fs::write(&grid, SMALL).expect("grid");
+    for name in ["table.csv", "table.jsonl"] {
+        let out = folder.path().join(name);
+        let whole = complete(&grid, &out);
+        for length in (0..whole.len()).step_by(41) {
+            std::fs::write(&out, &whole[..length]).expect("table");
+            assert_eq!(complete(&grid, &out), whole, "{name} cut at {length}");
+        }
+    }
+}
+
+/// A case that is complete is not run again, also if it is the last one.
+#[test]
+fn complete_cases_are_not_run_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (grid, out) = (
+        folder.path().join("grid.toml"),
+        folder.path().join("table.csv"),
+    );
+    std::fs::write(&grid, SMALL).expect("grid");
+    let whole = complete(&grid, &out);
+    // A mark that a second run of the case would not make.
+    let marked = whole.replace(",dmo_matmul_s8,", ",kept,");
+    assert_ne!(marked, whole);
+    std::fs::write(&out, &marked).expect("table");
+    assert_eq!(complete(&grid, &out), marked);
+}
+
+#[test]
+fn shards_are_the_whole_grid() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let grid = folder.path().join("grid.toml");
+    std::fs::write(&grid, SMALL).expect("grid");
+    let whole = complete(&grid, &folder.path().join("whole.csv"));
+    let mut rows = Vec::new();
+    for shard in 1..=3 {
+        let out = folder.path().join(format!("{shard}.csv"));
+        let output = sweep(&grid, &out, &["--shard", &format!("{shard}/3")]);
+        assert!(output.status.success());
+        let text = std::fs::read_to_string(&out).expect("table");
+        rows.extend(text.lines().skip(1).map(str::to_owned));
+    }
+    let mut expected: Vec<&str> = whole.lines().skip(1).collect();
+    expected.sort_unstable();
+    rows.sort_unstable();
+    assert_eq!(rows, expected);
+}
+
+/// What is no table of this grid is left as it is.
+#[test]
+fn other_files_are_not_touched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let grid = folder.path().join("grid.toml");
+    std::fs::write(&grid, SMALL).expect("grid");
+    let whole = complete(&grid, &folder.path().join("whole.csv"));
+    let (head, rows) = whole.split_once('\n').expect("rows");
+    let swapped: Vec<&str> = rows.lines().rev().collect();
+    for (name, content) in [
+        ("notes.csv", "milk,eggs\n".to_owned()),
+        ("notes.csv", "milk,eggs".to_owned()),
+        ("notes.jsonl", "{\"milk\": 2}\n".to_owned()),
+        ("notes.jsonl", "{\"milk\": 2}".to_owned()),
+        ("other.csv", format!("{head}\n{}\n", swapped.join("\n"))),
+        ("longer.csv", format!("{whole}{rows}")),
+        ("noise.csv", format!("{whole}noise\n")),
+    ] {
+        let out = folder.path().join(name);
+        std::fs::write(&out, &content).expect("file");
+        let output = sweep(&grid, &out, &[]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains(name), "{message}");
+        assert_eq!(std::fs::read_to_string(&out).expect("file"), content);
+    }
+}
+
+fn complete(grid: &Path, out: &Path) -> String {
+    let output = sweep(grid, out, &[]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    std::fs::read_to_string(out).expect("table")
 }

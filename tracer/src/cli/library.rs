@@ -1,11 +1,12 @@
 //! Which kernels to call, as the user says it.
 
 use anyhow::Context;
-use dmo_trace::call::{DEFAULT_RAM, Library};
+use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
+use dmo_trace::cpu::CpuError;
 use dmo_trace::kernels::images;
 
 /// Kernels and CPU.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub struct LibraryArguments {
     /// Kernels: reference, dsp, dsp-channels-outside, or an ELF file with functions of the same names
     #[arg(long, value_name = "SET|FILE.elf", default_value = "reference")]
@@ -13,6 +14,14 @@ pub struct LibraryArguments {
     /// CPU model [default: what the kernels were built for]
     #[arg(long)]
     pub cpu: Option<String>,
+}
+
+/// One kernel of several that compute the same.
+#[derive(clap::Args, Clone)]
+pub struct FunctionArgument {
+    /// The kernel to call, by its name [default: the first that computes this]
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
 }
 
 impl LibraryArguments {
@@ -30,4 +39,12 @@ impl LibraryArguments {
         };
         Library::new(elf, self.cpu.as_deref(), DEFAULT_RAM).with_context(|| self.kernels.clone())
     }
+}
+
+/// The kernels are not for this CPU.
+pub fn is_for_another_cpu(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(CallError::Cpu(CpuError::Lacks { .. }))
+    )
 }

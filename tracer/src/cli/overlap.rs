@@ -1,16 +1,15 @@
 //! `dmo-trace overlap`: O_s of an operator on a shape, by formula, by its loops, from its
 //! machine code, and by execution.
 
-use super::library::LibraryArguments;
+use super::comparison::{Compared, LIMITS, Pair, compare};
+use super::library::{FunctionArgument, LibraryArguments};
 use super::{Verdict, operator, output};
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
-use dmo_analysis::operator::Overlap;
 use dmo_trace::kernels::Case;
-use dmo_trace::machine::Limits;
-use dmo_trace::measure::{Measurement, Proof, measure};
+use dmo_trace::measure::{Measurement, choose, measure_kernel};
 use serde::Serialize;
-use std::time::Duration;
 
 /// Arguments of `dmo-trace overlap`.
 #[derive(clap::Args)]
@@ -19,6 +18,12 @@ pub struct Arguments {
     operator: operator::OperatorArguments,
     #[command(flatten)]
     library: LibraryArguments,
+    #[command(flatten)]
+    function: FunctionArgument,
+    /// Which value is the answer, printed first [default: traced, or closed with --formulas].
+    /// Exit code 1 where it is larger than what is safe
+    #[arg(long)]
+    method: Option<Method>,
     /// Only the formulas, no machine code
     #[arg(long)]
     formulas: bool,
@@ -30,18 +35,18 @@ pub struct Arguments {
     json: bool,
 }
 
-/// One pair of an input and an output.
-#[derive(Serialize)]
-struct Row {
-    input: usize,
-    output: usize,
-    published_bytes: Option<f64>,
-    published_is_unsafe: bool,
-    closed_bytes: u32,
-    algorithmic_bytes: u32,
-    traced_bytes: Option<u32>,
-    equal_at_overlap: Option<bool>,
-    differs_beyond: Option<bool>,
+/// Where the answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Method {
+    /// The exact closed form
+    Closed,
+    /// The reference kernel's loops, step by step
+    Algorithmic,
+    /// The published formula, which is not safe on every shape
+    Published,
+    /// The machine code
+    Traced,
 }
 
 #[derive(Serialize)]
@@ -51,27 +56,49 @@ struct Report {
     kernel: Option<&'static str>,
     instructions: Option<u64>,
     data_dependent: Option<bool>,
-    pairs: Vec<Row>,
+    method: Method,
+    answers: Vec<Answer>,
+    pairs: Vec<Pair>,
     disagreements: Vec<String>,
     notes: Vec<String>,
 }
 
+/// O_s of a pair by the method asked for.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Answer {
+    bytes: u32,
+    /// What is safe for the kernel, or by its loops where none was run.
+    safe_bytes: u32,
+    is_unsafe: bool,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    let method = match (arguments.method, arguments.formulas) {
+        (Some(method), _) => method,
+        (None, false) => Method::Traced,
+        (None, true) => Method::Closed,
+    };
+    ensure!(
+        !(arguments.formulas && method == Method::Traced),
+        "--method traced runs machine code, which --formulas leaves out"
+    );
     let case = arguments.operator.case()?;
-    let closed = case.operator.overlaps()?;
-    let algorithmic = case.operator.traced_overlaps()?;
+    // First, for it refuses buffers that are too large.
     let measured = match arguments.formulas {
         true => None,
         false => Some(measured(arguments, &case)?),
     };
-    let report = report(case, &closed, &algorithmic, measured.as_ref());
+    let compared = compare(&case.operator, measured.as_ref())?;
+    let report = report(case, method, compared, measured.as_ref())?;
     output::print(&if arguments.json {
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
         text(&report)
     })?;
-    Ok(if report.disagreements.is_empty() {
+    let holds =
+        report.disagreements.is_empty() && report.answers.iter().all(|answer| !answer.is_unsafe);
+    Ok(if holds {
         Verdict::Holds
     } else {
         Verdict::Fails
@@ -79,76 +106,100 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 }
 
 fn measured(arguments: &Arguments, case: &Case) -> anyhow::Result<Measurement> {
-    let limits = Limits {
-        max_instructions: 20_000_000_000,
-        timeout: Duration::from_secs(600),
-    };
     let library = arguments.library.load()?;
-    measure(&library, case, arguments.inputs, limits)
+    choose(&library, case, arguments.function.function.as_deref())
+        .and_then(|kernel| measure_kernel(&library, case, kernel, arguments.inputs, LIMITS))
         .with_context(|| arguments.library.kernels.clone())
 }
 
 fn report(
     case: Case,
-    closed: &[Overlap],
-    algorithmic: &[Overlap],
+    method: Method,
+    compared: Vec<Compared>,
     measured: Option<&Measurement>,
-) -> Report {
-    let mut pairs = Vec::new();
+) -> anyhow::Result<Report> {
+    let buffers = case.operator.buffers()?;
     let (mut disagreements, mut notes) = (Vec::new(), Vec::new());
-    for (index, (closed, algorithmic)) in closed.iter().zip(algorithmic).enumerate() {
-        let pair = measured.map(|measured| &measured.layer.pairs[index]);
-        let proof: Option<Proof> = measured.map(|measured| measured.proofs[index]);
-        let row = Row {
-            input: closed.input,
-            output: closed.output,
-            published_bytes: closed.published_bytes,
-            published_is_unsafe: closed.published_is_unsafe,
-            closed_bytes: closed.bytes,
-            algorithmic_bytes: algorithmic.bytes,
-            traced_bytes: pair.map(|pair| pair.safe_overlap_bytes),
-            equal_at_overlap: proof.map(|proof| proof.equal_at_overlap),
-            differs_beyond: proof.and_then(|proof| proof.differs_beyond),
-        };
-        let place = format!("input {}, output {}", row.input + 1, row.output + 1);
-        if row.closed_bytes != row.algorithmic_bytes {
-            disagreements.push(format!("{place}: the closed form is not the algorithm's"));
-        }
-        let other_loops = row
-            .traced_bytes
-            .is_some_and(|traced| traced != row.algorithmic_bytes);
-        if other_loops && measured.is_some_and(Measurement::is_reference) {
-            disagreements.push(format!(
-                "{place}: the machine code is not what the algorithm says"
-            ));
-        } else if other_loops {
-            notes.push(format!(
-                "{place}: the formulas are of the reference kernel; this one has other loops"
-            ));
-        }
-        if row.equal_at_overlap == Some(false) {
-            disagreements.push(format!(
-                "{place}: at O_s the kernel computes something else"
-            ));
-        }
-        for refusal in pair.iter().flat_map(|pair| &pair.refusals) {
-            disagreements.push(format!("{place}: no overlap is granted: {refusal}"));
-        }
-        pairs.push(row);
+    let (mut answers, mut pairs) = (Vec::new(), Vec::new());
+    for compared in compared {
+        let pair = compared.pair;
+        let place = format!("input {}, output {}", pair.input + 1, pair.output + 1);
+        let placed = |text: String| format!("{place}: {text}");
+        disagreements.extend(compared.findings.into_iter().map(placed));
+        notes.extend(compared.notes.into_iter().map(placed));
+        let sizes = [&buffers.inputs[pair.input], &buffers.outputs[pair.output]];
+        let most = sizes[0].size_bytes().min(sizes[1].size_bytes());
+        answers.push(answer(&pair, method, most)?);
+        pairs.push(pair);
     }
-    Report {
+    Ok(Report {
         schema: "dmo-trace/overlap/1",
         operator: case.operator,
         kernel: measured.map(|measured| measured.function),
         instructions: measured.map(|measured| measured.layer.instructions()),
         data_dependent: measured.and_then(|measured| measured.layer.data_dependent),
+        method,
+        answers,
         pairs,
         disagreements,
         notes,
-    }
+    })
+}
+
+/// `most`: bytes of the smaller buffer.
+fn answer(pair: &Pair, method: Method, most: u32) -> anyhow::Result<Answer> {
+    let safe_bytes = pair.traced_bytes.unwrap_or(pair.algorithmic_bytes);
+    let bytes = match method {
+        Method::Closed => pair.closed_bytes,
+        Method::Algorithmic => pair.algorithmic_bytes,
+        Method::Traced => safe_bytes,
+        Method::Published => {
+            let published = pair
+                .published_bytes
+                .context("no formula is published for this operator\n  hint: --method closed")?;
+            // Rounded down, at least 0.
+            (published as u32).min(most)
+        }
+    };
+    Ok(Answer {
+        bytes,
+        safe_bytes,
+        is_unsafe: bytes > safe_bytes || method == Method::Published && pair.published_is_unsafe,
+    })
 }
 
 fn text(report: &Report) -> String {
+    let mut text = answers(report);
+    if let (Some(kernel), Some(instructions)) = (report.kernel, report.instructions) {
+        text += &format!("{kernel}: {instructions} instructions\n");
+    }
+    text += &format!("\n{}\n", table(&report.pairs));
+    for line in report.disagreements.iter().chain(&report.notes) {
+        text += &format!("\n{line}\n");
+    }
+    text
+}
+
+fn answers(report: &Report) -> String {
+    let method = report
+        .method
+        .to_possible_value()
+        .map_or(String::new(), |value| value.get_name().to_owned());
+    let line = |(pair, answer): (&Pair, &Answer)| {
+        let place = match report.pairs.len() {
+            1 => String::new(),
+            _ => format!(" for input {}, output {}", pair.input + 1, pair.output + 1),
+        };
+        let unsafe_ = match answer.is_unsafe {
+            true => format!(" UNSAFE: {} bytes are safe", answer.safe_bytes),
+            false => String::new(),
+        };
+        format!("O_s = {} bytes{place} ({method}){unsafe_}\n", answer.bytes)
+    };
+    report.pairs.iter().zip(&report.answers).map(line).collect()
+}
+
+fn table(pairs: &[Pair]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::ASCII_MARKDOWN);
     table.set_header([
@@ -161,27 +212,27 @@ fn text(report: &Report) -> String {
         "run at O_s",
         "one element more",
     ]);
-    for row in &report.pairs {
-        let published = match row.published_bytes {
-            Some(bytes) if row.published_is_unsafe => format!("{bytes:.1} UNSAFE"),
+    for pair in pairs {
+        let published = match pair.published_bytes {
+            Some(bytes) if pair.published_is_unsafe => format!("{bytes:.1} UNSAFE"),
             Some(bytes) => format!("{bytes:.1}"),
             None => "-".to_owned(),
         };
         table.add_row([
-            (row.input + 1).to_string(),
-            (row.output + 1).to_string(),
+            (pair.input + 1).to_string(),
+            (pair.output + 1).to_string(),
             published,
-            row.closed_bytes.to_string(),
-            row.algorithmic_bytes.to_string(),
-            row.traced_bytes
+            pair.closed_bytes.to_string(),
+            pair.algorithmic_bytes.to_string(),
+            pair.traced_bytes
                 .map_or("-".to_owned(), |bytes| bytes.to_string()),
-            match row.equal_at_overlap {
+            match pair.equal_at_overlap {
                 Some(true) => "same output",
                 Some(false) => "OTHER OUTPUT",
                 None => "-",
             }
             .to_owned(),
-            match (row.equal_at_overlap, row.differs_beyond) {
+            match (pair.equal_at_overlap, pair.differs_beyond) {
                 (None, _) => "-",
                 (_, Some(true)) => "other output",
                 (_, Some(false)) => "same output by chance",
@@ -195,13 +246,5 @@ fn text(report: &Report) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let mut text = String::new();
-    if let (Some(kernel), Some(instructions)) = (report.kernel, report.instructions) {
-        text += &format!("{kernel}: {instructions} instructions\n\n");
-    }
-    text += &format!("{table}\n");
-    for line in report.disagreements.iter().chain(&report.notes) {
-        text += &format!("\n{line}\n");
-    }
-    text
+    table
 }

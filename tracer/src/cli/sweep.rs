@@ -1,23 +1,22 @@
-//! `dmo-trace sweep`: a grid of operators and shapes over all cores, one row a case.
+//! `dmo-trace sweep`: a grid of operators, shapes, kernels and CPUs over all cores, one row
+//! for each pair of an input and an output.
 
+mod grid;
+mod table;
+
+use super::comparison::{LIMITS, Pair, compare};
 use super::library::LibraryArguments;
-use super::operator::OperatorArguments;
 use super::{Verdict, output};
-use anyhow::{Context, bail, ensure};
-use clap::Parser;
-use dmo_trace::call::Library;
-use dmo_trace::kernels::Case;
-use dmo_trace::machine::Limits;
-use dmo_trace::measure::{Measurement, measure};
+use anyhow::Context;
+use dmo_trace::measure::{Measurement, measure_kernel};
+use grid::{Entry, Grid};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
-use std::time::Duration;
+use table::{Row, Table};
 
 /// Arguments of `dmo-trace sweep`.
 #[derive(clap::Args)]
@@ -42,78 +41,49 @@ pub struct Arguments {
     shard: (usize, usize),
 }
 
-const GRID_HELP: &str = "The grid holds [[grid]] tables. `operator` names it, every other key is an option of `dmo-trace\noverlap` with a list of values; all combinations are run:\n\n  [[grid]]\n  operator = \"conv2d\"\n  input = [\"1x16x16x8\", \"1x15x15x8\"]\n  filter = [\"16x3x3x8\"]\n  stride = [\"1\", \"2\"]\n  padding = [\"same\", \"valid\"]\n\nExit code 1 when a row has a finding.";
+const GRID_HELP: &str = "\
+The grid holds [[grid]] tables. `operator` names it, every other key is an option of
+`dmo-trace overlap` with a list of values; all combinations are run:
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GridFile {
-    grid: Vec<Grid>,
-}
+  [[grid]]
+  operator = \"conv2d\"
+  input = [\"1x16x16x8\", \"1x15x15x8\"]
+  filter = [\"16x3x3x8\"]
+  stride = [\"1\", \"2\"]
+  padding = [\"same\", \"valid\"]
+  kernels = [\"reference\", \"dsp\"]
+  cpu = [\"cortex-m4\", \"cortex-m7\"]
 
-#[derive(Deserialize)]
-struct Grid {
-    operator: String,
-    #[serde(flatten)]
-    options: BTreeMap<String, Vec<String>>,
-}
+Several inputs are one value with commas. Where `kernels` and `cpu` are missing, --kernels and
+--cpu hold. Cases that make no sense, or that a set has no kernel for, are left out with a note.
 
-/// An operator on the command line, without the program's name.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Line {
-    #[command(flatten)]
-    operator: OperatorArguments,
-}
-
-/// One case of the grid.
-struct Entry {
-    words: Vec<String>,
-    case: Case,
-}
-
-/// One row of the result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Row {
-    case: String,
-    cpu: String,
-    kernel: String,
-    input: usize,
-    output: usize,
-    published_bytes: Option<f64>,
-    published_is_unsafe: bool,
-    closed_bytes: u32,
-    algorithmic_bytes: u32,
-    traced_bytes: Option<u32>,
-    equal_at_overlap: Option<bool>,
-    differs_beyond: Option<bool>,
-    instructions: Option<u64>,
-    finding: String,
-}
+Exit code 1 when a row has a finding.";
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let entries = entries(arguments)?;
-    let library = match arguments.formulas {
+    let default = match arguments.formulas {
         true => None,
-        false => Some(arguments.library.load()?),
+        false => Some(&arguments.library),
     };
-    let mut table = Table::open(&arguments.out)?;
-    let done = table.done.len();
-    ensure!(
-        done <= entries.len()
-            && table
-                .done
-                .iter()
-                .zip(&entries)
-                .all(|(done, entry)| *done == entry.words.join(" ")),
-        "{}: its rows are not the first ones of this grid\n  hint: another --out",
-        arguments.out.display()
-    );
+    let grid = Grid::read(&arguments.grid, default)?;
+    for note in &grid.notes {
+        eprintln!("{}: {note}", arguments.grid.display());
+    }
+    let (shard, shards) = arguments.shard;
+    let entries: Vec<&Entry> = grid
+        .entries
+        .iter()
+        .skip(shard - 1)
+        .step_by(shards)
+        .collect();
+    let mut table = Table::open(&arguments.out, &entries)
+        .with_context(|| arguments.out.display().to_string())?;
+    let done = table.done;
     let progress = progress_bar(entries.len(), done);
     let mut findings = table.findings;
     on_all_cores(
         &entries[done..],
-        |entry| rows(entry, library.as_ref(), arguments.inputs),
+        |entry| rows(entry, arguments.inputs),
         |rows| {
             findings += rows.iter().filter(|row| !row.finding.is_empty()).count();
             progress.inc(1);
@@ -121,7 +91,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         },
     )?;
     progress.finish_and_clear();
-    table.finish()?;
     output::print(&format!(
         "{} cases ({done} of them from an earlier call), {findings} rows with a finding: {}\n",
         entries.len(),
@@ -134,138 +103,42 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     })
 }
 
-/// The cases of this shard, in the grid's order.
-fn entries(arguments: &Arguments) -> anyhow::Result<Vec<Entry>> {
-    let path = arguments.grid.display();
-    let text =
-        std::fs::read_to_string(&arguments.grid).with_context(|| format!("cannot read {path}"))?;
-    let file: GridFile = toml::from_str(&text).with_context(|| path.to_string())?;
-    let mut entries = Vec::new();
-    let mut impossible = Vec::new();
-    for grid in &file.grid {
-        for words in combinations(grid).with_context(|| path.to_string())? {
-            let line = Line::try_parse_from(&words)
-                .with_context(|| format!("{path}: {}", words.join(" ")))?;
-            let case = line.operator.case().and_then(|case| {
-                case.operator.buffers()?;
-                Ok(case)
-            });
-            match case {
-                Ok(case) => entries.push(Entry { words, case }),
-                Err(error) => impossible.push(format!("{}: {error:#}", words.join(" "))),
-            }
-        }
-    }
-    if let Some(first) = impossible.first() {
-        eprintln!(
-            "{path}: {} combinations make no sense and are left out, the first: {first}",
-            impossible.len()
-        );
-    }
-    let (shard, shards) = arguments.shard;
-    Ok(entries
-        .into_iter()
-        .skip(shard - 1)
-        .step_by(shards)
-        .collect())
-}
-
-/// The grid may not be larger.
-const MAX_CASES: usize = 10_000_000;
-
-/// All combinations of a grid's options as words of a command line. Values with commas give
-/// an option several times: the inputs of concat.
-fn combinations(grid: &Grid) -> anyhow::Result<Vec<Vec<String>>> {
-    let mut lines = vec![vec![grid.operator.clone()]];
-    for (option, values) in &grid.options {
-        let total = lines.len().saturating_mul(values.len());
-        if total > MAX_CASES {
-            bail!("the grid has more than {MAX_CASES} cases");
-        }
-        lines = lines
-            .iter()
-            .flat_map(|line| {
-                values.iter().map(move |value| {
-                    let mut line = line.clone();
-                    for value in value.split(',') {
-                        line.push(format!("--{option}"));
-                        line.push(value.to_owned());
-                    }
-                    line
-                })
-            })
-            .collect();
-    }
-    Ok(lines)
-}
-
-const LIMITS: Limits = Limits {
-    max_instructions: 20_000_000_000,
-    timeout: Duration::from_secs(600),
-};
-
-fn rows(entry: &Entry, library: Option<&Library>, inputs: u64) -> anyhow::Result<Vec<Row>> {
-    let operator = &entry.case.operator;
-    let (closed, algorithmic) = (operator.overlaps()?, operator.traced_overlaps()?);
-    let measured = library.map(|library| measure(library, &entry.case, inputs, LIMITS));
+fn rows(entry: &Entry, inputs: u64) -> anyhow::Result<Vec<Row>> {
+    let measured = entry.kernel.as_ref().map(|(library, kernel)| {
+        measure_kernel(&library.library, &entry.case, kernel, inputs, LIMITS)
+    });
     let (measured, failure) = match measured {
         Some(Ok(measured)) => (Some(measured), None),
         // The first line is enough for a row.
         Some(Err(error)) => (None, error.to_string().lines().next().map(str::to_owned)),
         None => (None, None),
     };
-    let pairs = closed.iter().zip(&algorithmic).enumerate();
-    Ok(pairs
-        .map(|(index, (closed, algorithmic))| {
-            let pair = measured
+    let compared =
+        compare(&entry.case.operator, measured.as_ref()).with_context(|| entry.words.join(" "))?;
+    Ok(compared
+        .into_iter()
+        .map(|compared| Row {
+            case: entry.words.join(" "),
+            kernels: entry.kernels().to_owned(),
+            cpu: entry.cpu().to_owned(),
+            kernel: measured.as_ref().map_or("", function).to_owned(),
+            pair: Pair {
+                input: compared.pair.input + 1,
+                output: compared.pair.output + 1,
+                ..compared.pair
+            },
+            instructions: measured
                 .as_ref()
-                .map(|measured| &measured.layer.pairs[index]);
-            let proof = measured.as_ref().map(|measured| measured.proofs[index]);
-            let mut row = Row {
-                case: entry.words.join(" "),
-                cpu: library.map_or(String::new(), |library| library.cpu().name.to_owned()),
-                kernel: measured.as_ref().map_or("", function).to_owned(),
-                input: closed.input + 1,
-                output: closed.output + 1,
-                published_bytes: closed.published_bytes,
-                published_is_unsafe: closed.published_is_unsafe,
-                closed_bytes: closed.bytes,
-                algorithmic_bytes: algorithmic.bytes,
-                traced_bytes: pair.map(|pair| pair.safe_overlap_bytes),
-                equal_at_overlap: proof.map(|proof| proof.equal_at_overlap),
-                differs_beyond: proof.and_then(|proof| proof.differs_beyond),
-                instructions: measured
-                    .as_ref()
-                    .map(|measured| measured.layer.instructions()),
-                finding: String::new(),
-            };
-            let reference = measured.as_ref().is_some_and(Measurement::is_reference);
-            row.finding = failure.clone().unwrap_or_else(|| finding(&row, reference));
-            row
+                .map(|measured| measured.layer.instructions()),
+            finding: failure
+                .clone()
+                .unwrap_or_else(|| compared.findings.join("; ")),
         })
         .collect())
 }
 
 fn function(measured: &Measurement) -> &'static str {
     measured.function
-}
-
-/// What is wrong with a row. The formulas are of the reference kernels only.
-fn finding(row: &Row, reference: bool) -> String {
-    let other_loops = row
-        .traced_bytes
-        .is_some_and(|traced| traced != row.algorithmic_bytes);
-    let mut findings = Vec::new();
-    if row.closed_bytes != row.algorithmic_bytes {
-        findings.push("the closed form is not the algorithm's");
-    }
-    if reference && other_loops {
-        findings.push("the machine code is not what the algorithm says");
-    }
-    if row.equal_at_overlap == Some(false) {
-        findings.push("another output at O_s");
-    }
-    findings.join("; ")
 }
 
 /// Does `work` for each item on all cores, and hands the results over in the items' order.
@@ -306,133 +179,6 @@ fn on_all_cores<T: Sync, R: Send>(
         }
         Ok(())
     })
-}
-
-/// The file of rows, appended to as they come, so that an interrupt loses none.
-struct Table {
-    writer: BufWriter<File>,
-    json: bool,
-    /// Cases that are there already.
-    done: Vec<String>,
-    /// Rows among them with a finding.
-    findings: usize,
-}
-
-const COLUMNS: &str = "case,cpu,kernel,input,output,published_bytes,published_is_unsafe,closed_bytes,algorithmic_bytes,traced_bytes,equal_at_overlap,differs_beyond,instructions,finding";
-
-impl Table {
-    fn open(path: &Path) -> anyhow::Result<Self> {
-        let json = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("csv") => false,
-            Some("jsonl") => true,
-            _ => bail!(
-                "{}: expected a name ending in .csv or .jsonl",
-                path.display()
-            ),
-        };
-        let context = || format!("cannot write {}", path.display());
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .with_context(context)?;
-        let mut table = Self {
-            writer: BufWriter::new(file.try_clone().with_context(context)?),
-            json,
-            done: Vec::new(),
-            findings: 0,
-        };
-        let kept = table
-            .read(&file)
-            .with_context(|| path.display().to_string())?;
-        file.set_len(kept).with_context(context)?;
-        if kept == 0 && !json {
-            writeln!(table.writer, "{COLUMNS}")?;
-        }
-        Ok(table)
-    }
-
-    /// Reads what is there; gives the length of its complete lines. The last case may lack
-    /// rows, so it is done again.
-    fn read(&mut self, file: &File) -> anyhow::Result<u64> {
-        let (mut length, mut case_start) = (0, 0);
-        let mut findings_before = 0;
-        for (number, line) in BufReader::new(file).split(b'\n').enumerate() {
-            let line = line?;
-            let line_length = line.len() as u64 + 1;
-            let Ok(text) = String::from_utf8(line) else {
-                bail!("line {} is not text", number + 1);
-            };
-            if number == 0 && !self.json {
-                ensure!(text == COLUMNS, "its columns are not those of a sweep");
-                length += line_length;
-                case_start = length;
-                continue;
-            }
-            let (case, finding) = match self.json {
-                true => match serde_json::from_str::<Row>(&text) {
-                    Ok(row) => (row.case, !row.finding.is_empty()),
-                    Err(_) => break,
-                },
-                false => match text.split(',').collect::<Vec<_>>()[..] {
-                    [case, .., finding]
-                        if text.matches(',').count() == COLUMNS.matches(',').count() =>
-                    {
-                        (case.to_owned(), !finding.is_empty())
-                    }
-                    _ => break,
-                },
-            };
-            if self.done.last() != Some(&case) {
-                case_start = length;
-                findings_before = self.findings;
-                self.done.push(case);
-            }
-            self.findings += usize::from(finding);
-            length += line_length;
-        }
-        self.done.pop();
-        self.findings = findings_before;
-        Ok(case_start)
-    }
-
-    fn append(&mut self, rows: &[Row]) -> anyhow::Result<()> {
-        for row in rows {
-            if self.json {
-                writeln!(self.writer, "{}", serde_json::to_string(row)?)?;
-            } else {
-                writeln!(self.writer, "{}", csv(row))?;
-            }
-        }
-        Ok(self.writer.flush()?)
-    }
-
-    fn finish(mut self) -> anyhow::Result<()> {
-        Ok(self.writer.flush()?)
-    }
-}
-
-/// No field has a comma: cases give several inputs as several options.
-fn csv(row: &Row) -> String {
-    let option = |value: Option<String>| value.unwrap_or_default();
-    [
-        row.case.clone(),
-        row.cpu.clone(),
-        row.kernel.clone(),
-        row.input.to_string(),
-        row.output.to_string(),
-        option(row.published_bytes.map(|bytes| format!("{bytes:.2}"))),
-        row.published_is_unsafe.to_string(),
-        row.closed_bytes.to_string(),
-        row.algorithmic_bytes.to_string(),
-        option(row.traced_bytes.map(|bytes| bytes.to_string())),
-        option(row.equal_at_overlap.map(|equal| equal.to_string())),
-        option(row.differs_beyond.map(|differs| differs.to_string())),
-        option(row.instructions.map(|count| count.to_string())),
-        row.finding.replace(',', ";"),
-    ]
-    .join(",")
 }
 
 fn progress_bar(cases: usize, done: usize) -> ProgressBar {

@@ -1,78 +1,69 @@
 //! Kernels with the public CMSIS-NN interface for int8, version 7: our own of
 //! `kernels-c/dsp/`, or a user's library of that interface.
 //! Contracts: `kernels-c/include/cmsis_nn/`.
+//!
+//! `arm_relu_q7` and `arm_relu6_s8` have none: they work in one buffer, so that there is
+//! nothing to overlap.
 
-use super::reference::{Arguments, all, size, words};
-use super::weights::{requantize, weights_s8};
-use super::{Buffers, Case, Contract, ScratchSize};
+mod convolutions;
+mod moves;
+
+use super::reference::{SVDF_MEMORY, all, size, words};
+use super::weights::{bytes, requantize, weights_s8};
+use super::{Arguments, Buffers, Case, Contract, ScratchSize};
 use crate::call::{Argument, CallError, Frame};
-use dmo_analysis::operator::{Operator, Shape, Window};
+use dmo_analysis::operator::{Operator, Svdf};
 use dmo_analysis::trace::{Address, ElementType};
 
 /// All of them.
-pub const CONTRACTS: &[Contract] = &[
-    Contract {
-        function: "arm_convolve_wrapper_s8",
-        serves: |case| int8(case) && matches!(&case.operator, Operator::Conv2d(_)),
-        prepare: convolve,
-        scratch: Some(ScratchSize {
-            function: "arm_convolve_wrapper_s8_get_buffer_size",
-            arguments: convolution_scratch,
-        }),
-        returns_status: true,
-    },
-    Contract {
-        function: "arm_depthwise_conv_wrapper_s8",
-        serves: |case| int8(case) && matches!(&case.operator, Operator::DepthwiseConv2d(_)),
-        prepare: convolve,
-        scratch: Some(ScratchSize {
-            function: "arm_depthwise_conv_wrapper_s8_get_buffer_size",
-            arguments: convolution_scratch,
-        }),
-        returns_status: true,
-    },
-    Contract {
-        function: "arm_fully_connected_s8",
-        serves: |case| int8(case) && matches!(&case.operator, Operator::FullyConnected(_)),
-        prepare: fully_connected,
-        scratch: Some(ScratchSize {
-            function: "arm_fully_connected_s8_get_buffer_size",
-            arguments: |case, frame| {
-                let dims = frame.words("filter dims", &fully_connected_dims(case)[1])?;
-                Ok(vec![dims.into()])
-            },
-        }),
-        returns_status: true,
-    },
-    Contract {
-        function: "arm_max_pool_s8",
-        serves: |case| int8(case) && case.kind == "max" && is_undilated(case),
-        prepare: pool,
-        scratch: None,
-        returns_status: true,
-    },
-    Contract {
-        function: "arm_avgpool_s8",
-        serves: |case| int8(case) && case.kind == "average" && is_undilated(case),
-        prepare: pool,
-        scratch: Some(ScratchSize {
-            function: "arm_avgpool_s8_get_buffer_size",
-            arguments: |case, _| {
-                let Operator::Pool2d(pool) = &case.operator else {
-                    return Ok(Vec::new());
-                };
-                Ok(vec![
-                    Argument::Word(pool.output[2]),
-                    Argument::Word(pool.input[3]),
-                ])
-            },
-        }),
-        returns_status: true,
-    },
-    Contract {
-        function: "arm_softmax_s8",
-        serves: |case| int8(case) && matches!(&case.operator, Operator::Softmax(_)),
-        prepare: |case, buffers, _| {
+pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
+    [convolutions::CONTRACTS, CONTRACTS, moves::CONTRACTS]
+        .into_iter()
+        .flatten()
+}
+
+const CONTRACTS: &[Contract] = &[
+    Contract::new(
+        "arm_fully_connected_s8",
+        |case| int8(case) && matches!(&case.operator, Operator::FullyConnected(_)),
+        fully_connected,
+    )
+    .with_status()
+    .with_scratch(ScratchSize {
+        function: "arm_fully_connected_s8_get_buffer_size",
+        arguments: |case, frame| {
+            let dims = frame.words("filter dims", &fully_connected_dims(case)[1])?;
+            Ok(vec![dims.into()])
+        },
+    }),
+    Contract::new(
+        "arm_max_pool_s8",
+        |case| int8(case) && case.kind == "max" && is_undilated(case),
+        pool,
+    )
+    .with_status(),
+    Contract::new(
+        "arm_avgpool_s8",
+        |case| int8(case) && case.kind == "average" && is_undilated(case),
+        pool,
+    )
+    .with_status()
+    .with_scratch(ScratchSize {
+        function: "arm_avgpool_s8_get_buffer_size",
+        arguments: |case, _| {
+            let Operator::Pool2d(pool) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            Ok(vec![
+                Argument::Word(pool.output[2]),
+                Argument::Word(pool.input[3]),
+            ])
+        },
+    }),
+    Contract::new(
+        "arm_softmax_s8",
+        |case| int8(case) && matches!(&case.operator, Operator::Softmax(_)),
+        |case, buffers, _| {
             let Operator::Softmax(softmax) = &case.operator else {
                 return Ok(Vec::new());
             };
@@ -86,13 +77,11 @@ pub const CONTRACTS: &[Contract] = &[
                 buffers.outputs[0].into(),
             ])
         },
-        scratch: None,
-        returns_status: false,
-    },
-    Contract {
-        function: "arm_elementwise_add_s8",
-        serves: |case| int8(case) && case.kind == "add" && same_shapes(case),
-        prepare: |case, buffers, _| {
+    ),
+    Contract::new(
+        "arm_elementwise_add_s8",
+        |case| int8(case) && case.kind == "add" && same_shapes(case),
+        |case, buffers, _| {
             let count = output_elements(case);
             let numbers = [3, 1 << 30, 0, -4, 1 << 30, 0, 20];
             let rest = [5, 1 << 30, -19, -128, 127, count];
@@ -102,13 +91,12 @@ pub const CONTRACTS: &[Contract] = &[
             arguments.extend(rest.map(|number: i32| Argument::Word(number as u32)));
             Ok(arguments)
         },
-        scratch: None,
-        returns_status: true,
-    },
-    Contract {
-        function: "arm_elementwise_mul_s8",
-        serves: |case| int8(case) && case.kind == "mul" && same_shapes(case),
-        prepare: |case, buffers, _| {
+    )
+    .with_status(),
+    Contract::new(
+        "arm_elementwise_mul_s8",
+        |case| int8(case) && case.kind == "mul" && same_shapes(case),
+        |case, buffers, _| {
             let count = output_elements(case);
             let rest = [5, 1 << 30, -6, -128, 127, count];
             let mut arguments: Vec<Argument> = vec![
@@ -121,9 +109,24 @@ pub const CONTRACTS: &[Contract] = &[
             arguments.extend(rest.map(|number: i32| Argument::Word(number as u32)));
             Ok(arguments)
         },
-        scratch: None,
-        returns_status: true,
-    },
+    )
+    .with_status(),
+    Contract::new(
+        "arm_svdf_s8",
+        |case| int8(case) && matches!(&case.operator, Operator::Svdf(_)),
+        svdf,
+    )
+    .with_status()
+    .with_scratch(ScratchSize {
+        function: "arm_svdf_s8_get_buffer_size",
+        arguments: |case, frame| {
+            let Operator::Svdf(svdf) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            let dims = [filters(svdf), svdf.input_depth, 1, 1];
+            Ok(vec![frame.words("feature dims", &words(dims))?.into()])
+        },
+    }),
 ];
 
 fn int8(case: &Case) -> bool {
@@ -151,101 +154,56 @@ fn tile([height, width]: [u32; 2]) -> [i32; 2] {
     [width as i32, height as i32]
 }
 
-fn filter(outer: u32, window: Window, depth: u32) -> Shape {
-    let [height, width] = window.kernel;
-    [outer, height, width, depth]
-}
-
-struct Convolution {
-    input: Shape,
-    output: Shape,
-    filter: Shape,
-    window: Window,
-    /// Output channels per input channel of a depthwise convolution.
-    multiplier: Option<u32>,
-}
-
-impl Convolution {
-    fn of(case: &Case) -> Option<Self> {
-        match &case.operator {
-            Operator::Conv2d(conv) => Some(Self {
-                input: conv.input,
-                output: conv.output,
-                filter: filter(conv.output[3], conv.window, conv.input[3] / conv.groups),
-                window: conv.window,
-                multiplier: None,
-            }),
-            Operator::DepthwiseConv2d(conv) => Some(Self {
-                input: conv.input,
-                output: conv.output,
-                filter: filter(1, conv.window, conv.output[3]),
-                window: conv.window,
-                multiplier: Some(conv.multiplier),
-            }),
-            _ => None,
-        }
-    }
-
-    fn params(&self, frame: &mut Frame) -> Result<Address, CallError> {
-        let mut params = vec![3, -5];
-        params.extend(self.multiplier.map(|multiplier| multiplier as i32));
-        params.extend(tile(self.window.stride));
-        params.extend(tile(self.window.padding_before));
-        params.extend(tile(self.window.dilation));
-        params.extend([-128, 127]);
-        frame.words("parameters", &params)
-    }
-
-    /// Dims of input, filter and output.
-    fn dims(&self, frame: &mut Frame) -> Result<[Address; 3], CallError> {
-        Ok([
-            frame.words("input dims", &words(self.input))?,
-            frame.words("filter dims", &words(self.filter))?,
-            frame.words("output dims", &words(self.output))?,
-        ])
-    }
-}
-
-fn convolution_scratch(case: &Case, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(case) else {
-        return Ok(Vec::new());
-    };
-    let params = conv.params(frame)?;
-    let [input, filter, output] = conv.dims(frame)?;
-    Ok([params, input, filter, output].map(Argument::from).to_vec())
-}
-
 /// The context structure: scratch memory and its size.
 fn context(buffers: &Buffers, frame: &mut Frame) -> Result<Address, CallError> {
     let (address, size_bytes) = buffers.scratch.unwrap_or_default();
     frame.words("context", &[address.0 as i32, size_bytes as i32])
 }
 
-fn convolve(case: &Case, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(case) else {
+/// A context of our own for sums of 32 bits, as the layer below the library would give it.
+fn sums(frame: &mut Frame, count: u64) -> Result<Address, CallError> {
+    let size_bytes = count.saturating_mul(4);
+    let address = frame.reserve("sums", size_bytes)?;
+    frame.words("context", &[address.0 as i32, size_bytes as i32])
+}
+
+fn filters(svdf: &Svdf) -> u32 {
+    svdf.units.saturating_mul(svdf.rank)
+}
+
+fn svdf(case: &Case, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let Operator::Svdf(svdf) = &case.operator else {
         return Ok(Vec::new());
     };
-    let channels = conv.output[3];
-    let taps = size(conv.filter) as u64 / u64::from(channels);
-    let (multiplier, shift) = requantize(taps);
-    let multipliers = frame.words("multipliers", &vec![multiplier; channels as usize])?;
-    let shifts = frame.words("shifts", &vec![shift; channels as usize])?;
-    let quant = frame.words("quantisation", &[multipliers.0 as i32, shifts.0 as i32])?;
-    let filter = frame.place("filter", weights_s8(size(conv.filter)))?;
-    let bias = frame.place("bias", vec![0; 4 * channels as usize])?;
-    let bias_dims = frame.words("bias dims", &[1, 1, 1, channels as i32])?;
-    let [input_dims, filter_dims, output_dims] = conv.dims(frame)?;
+    let filters = filters(svdf);
+    let (feature, down) = requantize(svdf.input_depth.into());
+    let (time, down_again) = requantize(u64::from(svdf.rank) * u64::from(SVDF_MEMORY));
+    let batches = u64::from(svdf.batches);
+    let weights = u64::from(filters).saturating_mul(svdf.input_depth.into());
+    let steps = u64::from(filters) * u64::from(SVDF_MEMORY);
+    let state = steps.saturating_mul(batches);
+    let dims = |extents: [u32; 4], frame: &mut Frame| frame.words("dims", &words(extents));
     let arguments = [
         context(buffers, frame)?,
-        conv.params(frame)?,
-        quant,
-        input_dims,
+        sums(frame, batches.saturating_mul(filters.into()))?,
+        sums(frame, batches.saturating_mul(svdf.units.into()))?,
+        frame.words(
+            "parameters",
+            &[svdf.rank as i32, 3, -5, -128, 127, -128, 127],
+        )?,
+        frame.words("input quantisation", &[feature, down])?,
+        frame.words("output quantisation", &[time, down_again])?,
+        dims([svdf.batches, svdf.input_depth, 1, 1], frame)?,
         buffers.inputs[0],
-        filter_dims,
-        filter,
-        bias_dims,
-        bias,
-        output_dims,
+        dims([svdf.batches, filters, SVDF_MEMORY, 1], frame)?,
+        frame.place_made("state", state, || bytes(3, state as usize))?,
+        dims([filters, svdf.input_depth, 1, 1], frame)?,
+        weights_s8(frame, "feature weights", weights)?,
+        dims([filters, SVDF_MEMORY, 1, 1], frame)?,
+        weights_s8(frame, "time weights", steps)?,
+        dims([svdf.units, 1, 1, 1], frame)?,
+        frame.place("bias", vec![0; 4 * svdf.units as usize])?,
+        dims([svdf.batches, svdf.units, 1, 1], frame)?,
         buffers.outputs[0],
     ];
     Ok(arguments.map(Argument::from).to_vec())
@@ -267,8 +225,8 @@ fn fully_connected_dims(case: &Case) -> [[i32; 4]; 3] {
 
 fn fully_connected(case: &Case, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let [input, filter, output] = fully_connected_dims(case);
-    let (inputs, outputs) = (filter[0] as usize, filter[3] as usize);
-    let (multiplier, shift) = requantize(inputs as u64);
+    let (inputs, outputs) = (filter[0] as u64, filter[3] as u64);
+    let (multiplier, shift) = requantize(inputs);
     let arguments = [
         context(buffers, frame)?,
         frame.words("parameters", &[3, 0, -5, -128, 127])?,
@@ -276,9 +234,9 @@ fn fully_connected(case: &Case, buffers: &Buffers, frame: &mut Frame) -> Argumen
         frame.words("input dims", &input)?,
         buffers.inputs[0],
         frame.words("filter dims", &filter)?,
-        frame.place("filter", weights_s8(inputs * outputs))?,
+        weights_s8(frame, "filter", inputs * outputs)?,
         frame.words("bias dims", &[1, 1, 1, filter[3]])?,
-        frame.place("bias", vec![0; 4 * outputs])?,
+        frame.place("bias", vec![0; 4 * outputs as usize])?,
         frame.words("output dims", &output)?,
         buffers.outputs[0],
     ];

@@ -1,0 +1,35 @@
+//! Operators that go element by element, and softmax.
+
+use super::{OperatorArguments, Sizes};
+use anyhow::ensure;
+use dmo_analysis::operator::{Elementwise, ElementwiseBinary, Operator, Softmax};
+
+pub fn unary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    Ok(Operator::Elementwise(Elementwise {
+        elements: given.elements()?,
+        input_element_bytes: sizes.from,
+        output_element_bytes: sizes.to,
+    }))
+}
+
+pub fn binary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    let inputs = [given.input(0)?, given.input(1)?];
+    let output = [0, 1, 2, 3].map(|axis| inputs[0][axis].max(inputs[1][axis]));
+    Ok(Operator::ElementwiseBinary(ElementwiseBinary {
+        inputs,
+        output,
+        input_element_bytes: [sizes.from; 2],
+        output_element_bytes: sizes.to,
+    }))
+}
+
+pub fn softmax(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    let depth = given.input(0)?[3];
+    ensure!(depth > 0, "the input's depth is 0, expected at least 1");
+    Ok(Operator::Softmax(Softmax {
+        rows: given.elements()? / depth,
+        depth,
+        input_element_bytes: sizes.from,
+        output_element_bytes: sizes.to,
+    }))
+}

@@ -1,0 +1,66 @@
+//! Numbers, shapes and types in the words of the command line.
+
+use anyhow::{Context, bail, ensure};
+use dmo_analysis::operator::Shape;
+use dmo_analysis::trace::ElementType;
+use std::str::FromStr;
+
+/// Numbers with an x between them.
+pub fn numbers<T: FromStr>(what: &str, text: &str) -> anyhow::Result<Vec<T>> {
+    text.split('x')
+        .map(|number| {
+            number.parse().ok().with_context(|| {
+                format!(
+                    "{what} {text}: '{number}' is not a number from 0 to {}",
+                    u32::MAX
+                )
+            })
+        })
+        .collect()
+}
+
+/// Up to four numbers; missing ones in front are `missing`.
+pub fn shape(what: &str, text: &str, missing: u32) -> anyhow::Result<Shape> {
+    padded(what, text, missing)
+}
+
+/// The same with numbers that may be below 0.
+pub fn steps(what: &str, text: &str) -> anyhow::Result<[i32; 4]> {
+    padded(what, text, 1)
+}
+
+fn padded<T: FromStr + Copy>(what: &str, text: &str, missing: T) -> anyhow::Result<[T; 4]> {
+    let given = numbers(what, text)?;
+    ensure!(given.len() <= 4, "{what} {text}: at most four numbers");
+    let mut padded = [missing; 4];
+    padded[4 - given.len()..].copy_from_slice(&given);
+    Ok(padded)
+}
+
+/// Exactly four numbers.
+pub fn four(what: &str, text: &str) -> anyhow::Result<[u32; 4]> {
+    let given: Vec<u32> = numbers(what, text)?;
+    let count = given.len();
+    given
+        .try_into()
+        .map_err(|_| anyhow::anyhow!("{what} {text}: {count} numbers, expected four"))
+}
+
+/// Height and width, or one number for both.
+pub fn pair(what: &str, text: &str) -> anyhow::Result<[u32; 2]> {
+    match numbers(what, text)?[..] {
+        [both] => Ok([both, both]),
+        [height, width] => Ok([height, width]),
+        _ => bail!("{what} {text}: expected one number or HxW"),
+    }
+}
+
+/// The types that kernels exist for.
+pub fn element_type(what: &str, text: &str) -> anyhow::Result<ElementType> {
+    match text {
+        "int8" => Ok(ElementType::Int8),
+        "int16" => Ok(ElementType::Int16),
+        "float32" => Ok(ElementType::Float32),
+        other => bail!("{what} {other}: expected int8, int16 or float32"),
+    }
+}

@@ -1,0 +1,64 @@
+//! Fully connected layers and matrix products.
+
+use super::{OperatorArguments, Sizes};
+use anyhow::ensure;
+use dmo_analysis::operator::{BatchedMatmul, FullyConnected, Matmul, Operator};
+
+pub fn fully_connected(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    let [_, _, out, depth] = given.filter()?;
+    let elements = given.elements()?;
+    ensure!(
+        depth > 0 && elements.is_multiple_of(depth),
+        "the filter's {depth} inputs do not divide the input's {elements} elements"
+    );
+    Ok(Operator::FullyConnected(FullyConnected {
+        batches: elements / depth,
+        input_depth: depth,
+        output_depth: out,
+        element_bytes: sizes.from,
+    }))
+}
+
+/// Batches, rows, inner and columns.
+fn extents(given: &OperatorArguments) -> anyhow::Result<[u32; 4]> {
+    let [a, b] = [given.input(0)?, given.input(1)?];
+    for (name, given, expected) in [
+        ("first extent", a[0], 1),
+        ("first extent", b[0], 1),
+        ("batch", b[1], a[1]),
+        ("height", b[2], a[3]),
+    ] {
+        ensure!(
+            given == expected,
+            "an input's {name} is {given}, expected {expected}: it takes BxMxK and BxKxN"
+        );
+    }
+    Ok([a[1], a[2], a[3], b[3]])
+}
+
+pub fn batched_matmul(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    let [batches, rows, inner, columns] = extents(given)?;
+    Ok(Operator::BatchedMatmul(BatchedMatmul {
+        batches,
+        rows,
+        inner,
+        columns,
+        input_element_bytes: sizes.from,
+        output_element_bytes: sizes.to,
+    }))
+}
+
+pub fn matmul(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    let [batches, rows, inner, columns] = extents(given)?;
+    ensure!(
+        batches == 1,
+        "the input's batch is {batches}, expected 1: batched_matmul has batches"
+    );
+    Ok(Operator::Matmul(Matmul {
+        rows,
+        inner,
+        columns,
+        input_element_bytes: sizes.from,
+        output_element_bytes: sizes.to,
+    }))
+}

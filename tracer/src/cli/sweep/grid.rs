@@ -1,0 +1,301 @@
+//! The grid of a sweep: which cases there are, on which kernels.
+
+use super::super::library::{FunctionArgument, LibraryArguments, is_for_another_cpu};
+use super::super::operator::OperatorArguments;
+use anyhow::{Context, bail, ensure};
+use clap::{Args, Parser};
+use dmo_trace::call::Library;
+use dmo_trace::kernels::{Case, Contract};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The cases of a grid, in its order.
+pub struct Grid {
+    pub entries: Vec<Entry>,
+    /// What is left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// One case on one set of kernels.
+pub struct Entry {
+    /// The case, as arguments of `dmo-trace overlap`.
+    pub words: Vec<String>,
+    pub case: Case,
+    /// None where only the formulas are wanted.
+    pub kernel: Option<(Arc<NamedLibrary>, &'static Contract)>,
+    /// Rows that it gives: pairs of an input and an output.
+    pub rows: usize,
+}
+
+/// A set of kernels, and how the user calls it.
+pub struct NamedLibrary {
+    name: String,
+    pub library: Library,
+}
+
+impl Entry {
+    pub fn kernels(&self) -> &str {
+        self.kernel
+            .as_ref()
+            .map_or("", |(library, _)| &library.name)
+    }
+
+    pub fn cpu(&self) -> &'static str {
+        let cpu = |(library, _): &(Arc<NamedLibrary>, _)| library.library.cpu().name;
+        self.kernel.as_ref().map_or("", cpu)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GridFile {
+    grid: Vec<GridTable>,
+}
+
+#[derive(Deserialize)]
+struct GridTable {
+    operator: String,
+    #[serde(flatten)]
+    options: BTreeMap<String, Vec<String>>,
+}
+
+/// A case on the command line, without the program's name.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Line {
+    #[command(flatten)]
+    operator: OperatorArguments,
+    #[command(flatten)]
+    function: FunctionArgument,
+}
+
+/// A grid may not be larger.
+const MAX_CASES: usize = 10_000_000;
+
+impl Grid {
+    /// Reads the grid. `default` are the kernels of the tables that name none; none where only
+    /// the formulas are wanted.
+    pub fn read(path: &Path, default: Option<&LibraryArguments>) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text, default).with_context(|| path.display().to_string())
+    }
+
+    fn parse(text: &str, default: Option<&LibraryArguments>) -> anyhow::Result<Self> {
+        let file: GridFile = toml::from_str(text)?;
+        let mut libraries = Libraries::default();
+        let mut left_out = LeftOut::default();
+        let mut entries = Vec::new();
+        for (number, table) in file.grid.into_iter().enumerate() {
+            let place = format!("[[grid]] {} ({})", number + 1, table.operator);
+            table
+                .entries(default, &mut libraries, &mut left_out, &mut entries)
+                .context(place)?;
+        }
+        let notes = left_out.notes();
+        ensure!(
+            !entries.is_empty(),
+            "no case is left\n  hint: {}",
+            notes.first().map_or("it has no [[grid]]", String::as_str)
+        );
+        Ok(Self { entries, notes })
+    }
+}
+
+impl GridTable {
+    fn entries(
+        mut self,
+        default: Option<&LibraryArguments>,
+        libraries: &mut Libraries,
+        left_out: &mut LeftOut,
+        entries: &mut Vec<Entry>,
+    ) -> anyhow::Result<()> {
+        self.check_keys()?;
+        let libraries = self.libraries(default, libraries, left_out)?;
+        for words in self.combinations()? {
+            let line = Line::try_parse_from(&words)
+                .map_err(|error| anyhow::anyhow!("{}", clap_message(&error)))?;
+            let case = match line.operator.case() {
+                Ok(case) => case,
+                Err(error) => {
+                    let error = format!("{}: {error:#}", words.join(" "));
+                    left_out.add(
+                        "combinations make no sense and are left out".to_owned(),
+                        &error,
+                    );
+                    continue;
+                }
+            };
+            let buffers = case.operator.buffers()?;
+            let rows = buffers.inputs.len() * buffers.outputs.len();
+            let function = line.function.function.as_deref();
+            for library in &libraries {
+                let kernel = match library {
+                    None => None,
+                    Some(library) => {
+                        let Some(contract) = Contract::find(&library.library, &case, function)
+                        else {
+                            let reason =
+                                format!("cases are left out, for {} has no kernel", library.name);
+                            left_out.add(reason, &words.join(" "));
+                            continue;
+                        };
+                        Some((Arc::clone(library), contract))
+                    }
+                };
+                ensure!(
+                    entries.len() < MAX_CASES,
+                    "the grid has more than {MAX_CASES} cases"
+                );
+                entries.push(Entry {
+                    words: words.clone(),
+                    case: case.clone(),
+                    kernel,
+                    rows,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Each key is an option of `dmo-trace overlap` about the case.
+    fn check_keys(&self) -> anyhow::Result<()> {
+        let command = FunctionArgument::augment_args(OperatorArguments::augment_args(
+            clap::Command::new("case"),
+        ));
+        let mut known: Vec<&str> = command
+            .get_arguments()
+            .filter_map(|argument| argument.get_long())
+            .chain(["kernels", "cpu"])
+            .collect();
+        known.sort_unstable();
+        for (key, values) in &self.options {
+            ensure!(
+                known.contains(&key.as_str()),
+                "unknown key '{key}'\n  hint: one of {}",
+                known.join(", ")
+            );
+            ensure!(!values.is_empty(), "key '{key}' has no values");
+        }
+        Ok(())
+    }
+
+    /// The sets of kernels that the table names, those left out that are not for a CPU.
+    fn libraries(
+        &mut self,
+        default: Option<&LibraryArguments>,
+        libraries: &mut Libraries,
+        left_out: &mut LeftOut,
+    ) -> anyhow::Result<Vec<Option<Arc<NamedLibrary>>>> {
+        let kernels = self.options.remove("kernels");
+        let cpus = self.options.remove("cpu");
+        let Some(default) = default else {
+            return Ok(vec![None]);
+        };
+        // What the command line alone says must hold.
+        let axes = kernels.is_some() || cpus.is_some();
+        let kernels = kernels.unwrap_or_else(|| vec![default.kernels.clone()]);
+        let cpus = match cpus {
+            Some(cpus) => cpus.into_iter().map(Some).collect(),
+            None => vec![default.cpu.clone()],
+        };
+        let mut found = Vec::new();
+        for kernels in &kernels {
+            for cpu in &cpus {
+                let arguments = LibraryArguments {
+                    kernels: kernels.clone(),
+                    cpu: cpu.clone(),
+                };
+                match libraries.load(&arguments) {
+                    Ok(library) => found.push(Some(library)),
+                    Err(error) if axes && is_for_another_cpu(&error) => {
+                        let cpu = cpu.as_deref().unwrap_or_default();
+                        let reason = format!("[[grid]] tables leave {kernels} on {cpu} out");
+                        left_out.add(reason, &error.root_cause().to_string());
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// All combinations of the options as words of a command line. Values with commas give
+    /// an option several times: the inputs of concat.
+    fn combinations(&self) -> anyhow::Result<Vec<Vec<String>>> {
+        let mut lines = vec![vec![self.operator.clone()]];
+        for (option, values) in &self.options {
+            if lines.len().saturating_mul(values.len()) > MAX_CASES {
+                bail!("the grid has more than {MAX_CASES} cases");
+            }
+            lines = lines
+                .iter()
+                .flat_map(|line| {
+                    values.iter().map(move |value| {
+                        let mut line = line.clone();
+                        for value in value.split(',') {
+                            line.push(format!("--{option}"));
+                            line.push(value.to_owned());
+                        }
+                        line
+                    })
+                })
+                .collect();
+        }
+        Ok(lines)
+    }
+}
+
+/// The first line of what clap says, without its prefix.
+fn clap_message(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}
+
+/// Sets of kernels that have been read.
+#[derive(Default)]
+struct Libraries {
+    known: Vec<(LibraryArguments, Arc<NamedLibrary>)>,
+}
+
+impl Libraries {
+    fn load(&mut self, arguments: &LibraryArguments) -> anyhow::Result<Arc<NamedLibrary>> {
+        let same = |known: &&(LibraryArguments, _)| {
+            (&known.0.kernels, &known.0.cpu) == (&arguments.kernels, &arguments.cpu)
+        };
+        if let Some((_, library)) = self.known.iter().find(same) {
+            return Ok(Arc::clone(library));
+        }
+        let library = Arc::new(NamedLibrary {
+            // A row's fields are separated by commas.
+            name: arguments.kernels.replace(',', ";"),
+            library: arguments.load()?,
+        });
+        self.known.push((arguments.clone(), Arc::clone(&library)));
+        Ok(library)
+    }
+}
+
+/// What is left out: by reason how often, and the first example.
+#[derive(Default)]
+struct LeftOut {
+    reasons: BTreeMap<String, (usize, String)>,
+}
+
+impl LeftOut {
+    fn add(&mut self, reason: String, example: &str) {
+        let first_line = || example.lines().next().unwrap_or_default().to_owned();
+        let entry = self.reasons.entry(reason);
+        entry.or_insert_with(|| (0, first_line())).0 += 1;
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let note = |(reason, (count, example)): (&String, &(usize, String))| {
+            format!("{count} {reason}, the first: {example}")
+        };
+        self.reasons.iter().map(note).collect()
+    }
+}

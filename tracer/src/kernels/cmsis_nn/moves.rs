@@ -1,0 +1,107 @@
+//! Concatenation, padding, reshaping, transposing.
+
+use super::int8;
+use crate::call::{Argument, Frame};
+use crate::kernels::reference::words;
+use crate::kernels::{Buffers, Case, Contract, SeveralArguments};
+use dmo_analysis::operator::{Concat, Operator, Shape};
+
+pub(super) const CONTRACTS: &[Contract] = &[
+    Contract::repeated("arm_concatenation_s8_x", |case| joins(case, 3), concat),
+    Contract::repeated("arm_concatenation_s8_y", |case| joins(case, 2), concat),
+    Contract::repeated("arm_concatenation_s8_z", |case| joins(case, 1), concat),
+    Contract::repeated("arm_concatenation_s8_w", |case| joins(case, 0), concat),
+    Contract::new(
+        "arm_pad_s8",
+        |case| int8(case) && case.kind == "pad",
+        |case, buffers, frame| {
+            let Operator::Pad(pad) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            let after: Shape = [0, 1, 2, 3]
+                .map(|axis| pad.output[axis].saturating_sub(pad.input[axis] + pad.before[axis]));
+            Ok(vec![
+                buffers.inputs[0].into(),
+                buffers.outputs[0].into(),
+                Argument::Word(0x55),
+                frame.words("input dims", &words(pad.input))?.into(),
+                frame.words("padding before", &words(pad.before))?.into(),
+                frame.words("padding after", &words(after))?.into(),
+            ])
+        },
+    )
+    .with_status(),
+    Contract::new(
+        "arm_reshape_s8",
+        |case| int8(case) && case.kind == "reshape",
+        |case, buffers, _| {
+            let Operator::Reshape(reshape) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            Ok(vec![
+                buffers.inputs[0].into(),
+                buffers.outputs[0].into(),
+                Argument::Word(reshape.elements),
+            ])
+        },
+    ),
+    Contract::new(
+        "arm_transpose_s8",
+        |case| int8(case) && case.kind == "transpose",
+        |case, buffers, frame| {
+            let Operator::Transpose(transpose) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            let output = transpose
+                .permutation
+                .map(|axis| transpose.input[axis as usize]);
+            let axes = frame.words("permutation", &words(transpose.permutation))?;
+            let params = frame.words("parameters", &[4, axes.0 as i32])?;
+            Ok(vec![
+                buffers.inputs[0].into(),
+                buffers.outputs[0].into(),
+                frame.words("input dims", &words(transpose.input))?.into(),
+                frame.words("output dims", &words(output))?.into(),
+                params.into(),
+            ])
+        },
+    )
+    .with_status(),
+];
+
+/// A concatenation along this axis whose extents fit in the 16 bits that the functions take.
+fn joins(case: &Case, axis: u32) -> bool {
+    let fits = |shape: &Shape| shape.iter().all(|&extent| extent <= u16::MAX.into());
+    int8(case)
+        && matches!(&case.operator, Operator::Concat(concat)
+            if concat.axis == axis && concat.inputs.iter().all(fits) && joined(concat) <= u16::MAX.into())
+}
+
+/// Extent of the output along the axis.
+fn joined(concat: &Concat) -> u64 {
+    let extent = |shape: &Shape| u64::from(shape[concat.axis as usize]);
+    concat.inputs.iter().map(extent).sum()
+}
+
+/// One call an input.
+fn concat(case: &Case, buffers: &Buffers, _: &mut Frame) -> SeveralArguments {
+    let Operator::Concat(concat) = &case.operator else {
+        return Ok(Vec::new());
+    };
+    let axis = concat.axis as usize;
+    let mut offset = 0;
+    let mut calls = Vec::new();
+    for (shape, &input) in concat.inputs.iter().zip(&buffers.inputs) {
+        let mut arguments = vec![input.into()];
+        // The axis that varies fastest comes first.
+        arguments.extend(shape.iter().rev().map(|&extent| Argument::Word(extent)));
+        arguments.push(buffers.outputs[0].into());
+        if axis != 0 {
+            arguments.push(Argument::Word(joined(concat) as u32));
+        }
+        arguments.push(Argument::Word(offset));
+        offset += shape[axis];
+        calls.push(arguments);
+    }
+    Ok(calls)
+}

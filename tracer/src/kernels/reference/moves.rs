@@ -1,0 +1,207 @@
+//! Operators that move elements, and resizing. Contracts: `kernels-c/include/dmo_move.h`,
+//! `dmo_layout.h`, `dmo_resize.h`.
+
+use super::{in_and_out, is, words};
+use crate::call::{Argument, CallError, Frame};
+use crate::kernels::{Arguments, Buffers, Case, Contract};
+use dmo_analysis::operator::{Operator, Shape};
+use dmo_analysis::trace::Address;
+use dmo_analysis::trace::ElementType::{Float32, Int8};
+
+pub(super) const CONTRACTS: &[Contract] = &[
+    Contract::new(
+        "dmo_concat",
+        |case| case.kind == "concat",
+        |case, buffers, frame| {
+            let size = Argument::Word(case.input_type.size_bytes());
+            concat(case, buffers, frame, Some(size))
+        },
+    ),
+    Contract::new("dmo_concat_s8", |case| is(case, "concat", Int8), {
+        |case, buffers, frame| concat(case, buffers, frame, None)
+    }),
+    Contract::new("dmo_concat_f32", |case| is(case, "concat", Float32), {
+        |case, buffers, frame| concat(case, buffers, frame, None)
+    }),
+    Contract::new("dmo_split", |case| case.kind == "split", split),
+    Contract::new(
+        "dmo_pad",
+        |case| case.kind == "pad",
+        |case, buffers, frame| {
+            let size = case.input_type.size_bytes();
+            let value = frame.place("value", vec![0x55; size as usize])?;
+            pad(case, buffers, frame, &[value.into(), Argument::Word(size)])
+        },
+    ),
+    Contract::new("dmo_pad_s8", |case| is(case, "pad", Int8), {
+        |case, buffers, frame| pad(case, buffers, frame, &[Argument::Word(0x55)])
+    }),
+    Contract::new("dmo_pad_f32", |case| is(case, "pad", Float32), {
+        |case, buffers, frame| pad(case, buffers, frame, &[Argument::Float(0.5)])
+    }),
+    Contract::new(
+        "dmo_reshape",
+        |case| case.kind == "reshape",
+        |case, buffers, _| {
+            let mut arguments = vec![Argument::Word(case.input_type.size_bytes())];
+            arguments.extend(reshape(case, buffers)?);
+            Ok(arguments)
+        },
+    ),
+    Contract::new(
+        "dmo_reshape_s8",
+        |case| is(case, "reshape", Int8),
+        |case, buffers, _| reshape(case, buffers),
+    ),
+    Contract::new(
+        "dmo_reshape_f32",
+        |case| is(case, "reshape", Float32),
+        |case, buffers, _| reshape(case, buffers),
+    ),
+    Contract::new(
+        "dmo_transpose",
+        |case| case.kind == "transpose",
+        |case, buffers, frame| {
+            let Operator::Transpose(transpose) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            let axes = words(transpose.permutation);
+            moved(case, buffers, frame, &axes)
+        },
+    ),
+    Contract::new(
+        "dmo_slice",
+        |case| case.kind == "slice",
+        |case, buffers, frame| {
+            let Operator::StridedSlice(slice) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            moved(case, buffers, frame, &words(slice.begin))
+        },
+    ),
+    Contract::new(
+        "dmo_strided_slice",
+        |case| matches!(case.kind, "strided_slice" | "slice"),
+        |case, buffers, frame| {
+            let Operator::StridedSlice(slice) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            let params = [words(slice.begin), slice.stride].concat();
+            moved(case, buffers, frame, &params)
+        },
+    ),
+    Contract::new(
+        "dmo_resize_nearest",
+        |case| case.kind == "resize_nearest",
+        |case, buffers, frame| {
+            let Operator::ResizeNearest(resize) = &case.operator else {
+                return Ok(Vec::new());
+            };
+            let modes = [resize.align_corners, resize.half_pixel_centers].map(i32::from);
+            moved(case, buffers, frame, &modes)
+        },
+    ),
+    Contract::new(
+        "dmo_resize_bilinear_s8",
+        |case| is(case, "resize_bilinear", Int8),
+        resize_bilinear,
+    ),
+    Contract::new(
+        "dmo_resize_bilinear_f32",
+        |case| is(case, "resize_bilinear", Float32),
+        resize_bilinear,
+    ),
+];
+
+/// Shapes, one behind the other, and pointers to the buffers.
+fn lists(
+    frame: &mut Frame,
+    shapes: impl Iterator<Item = Shape>,
+    buffers: &[Address],
+) -> Result<[Argument; 2], CallError> {
+    let shapes: Vec<i32> = shapes.flat_map(words).collect();
+    let shapes = frame.words("shapes", &shapes)?;
+    let pointers: Vec<i32> = buffers.iter().map(|at| at.0 as i32).collect();
+    let pointers = frame.words("pointers", &pointers)?;
+    Ok([shapes.into(), pointers.into()])
+}
+
+fn concat(
+    case: &Case,
+    buffers: &Buffers,
+    frame: &mut Frame,
+    element_bytes: Option<Argument>,
+) -> Arguments {
+    let Operator::Concat(concat) = &case.operator else {
+        return Ok(Vec::new());
+    };
+    let inputs = concat.inputs.iter().copied();
+    let lists = lists(frame, inputs, &buffers.inputs)?;
+    let mut arguments = vec![Argument::Word(concat.axis)];
+    arguments.extend(element_bytes);
+    arguments.push(Argument::Word(concat.inputs.len() as u32));
+    arguments.extend(lists);
+    arguments.push(buffers.outputs[0].into());
+    Ok(arguments)
+}
+
+fn split(case: &Case, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let Operator::Split(split) = &case.operator else {
+        return Ok(Vec::new());
+    };
+    let outputs = split.parts.iter().map(|&part| {
+        let mut shape = split.input;
+        shape[split.axis as usize] = part;
+        shape
+    });
+    let [shapes, pointers] = lists(frame, outputs, &buffers.outputs)?;
+    Ok(vec![
+        Argument::Word(split.axis),
+        Argument::Word(split.element_bytes),
+        Argument::Word(split.parts.len() as u32),
+        shapes,
+        buffers.inputs[0].into(),
+        pointers,
+    ])
+}
+
+fn pad(case: &Case, buffers: &Buffers, frame: &mut Frame, value: &[Argument]) -> Arguments {
+    let Operator::Pad(pad) = &case.operator else {
+        return Ok(Vec::new());
+    };
+    let before = frame.words("padding", &words(pad.before))?;
+    let mut arguments = vec![before.into()];
+    arguments.extend_from_slice(value);
+    arguments.extend(in_and_out(case, buffers, frame)?);
+    Ok(arguments)
+}
+
+fn reshape(case: &Case, buffers: &Buffers) -> Arguments {
+    let Operator::Reshape(reshape) = &case.operator else {
+        return Ok(Vec::new());
+    };
+    Ok(vec![
+        Argument::Word(reshape.elements),
+        buffers.inputs[0].into(),
+        buffers.outputs[0].into(),
+    ])
+}
+
+/// Kernels that move elements of whatever type.
+fn moved(case: &Case, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arguments {
+    let params = frame.words("parameters", params)?;
+    let mut arguments = vec![params.into(), Argument::Word(case.input_type.size_bytes())];
+    arguments.extend(in_and_out(case, buffers, frame)?);
+    Ok(arguments)
+}
+
+fn resize_bilinear(case: &Case, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let Operator::ResizeBilinear(resize) = &case.operator else {
+        return Ok(Vec::new());
+    };
+    let modes = [resize.align_corners, resize.half_pixel_centers].map(i32::from);
+    let params = frame.words("parameters", &modes)?;
+    let mut arguments = vec![params.into()];
+    arguments.extend(in_and_out(case, buffers, frame)?);
+    Ok(arguments)
+}
