@@ -45,7 +45,7 @@ pub struct Proof {
 pub enum MeasureError {
     #[error("no kernel of the library computes this{}", wanted(.functions))]
     NoKernel { functions: Vec<&'static str> },
-    #[error("{function} does not compute this, or the library does not have it{}", served(.functions))]
+    #[error("the library has no kernel '{function}' that computes this{}", served(.functions))]
     OtherKernel {
         function: String,
         functions: Vec<&'static str>,
@@ -83,12 +83,19 @@ fn wanted(functions: &[&str]) -> String {
 fn served(functions: &[&str]) -> String {
     match functions {
         [] => String::new(),
-        _ => format!("\n  hint: {} compute it", functions.join(", ")),
+        _ => format!("\n  hint: it has {}", functions.join(", ")),
     }
 }
 
 /// Unused bytes between buffers, so that what crosses an end is seen.
 const GUARD_BYTES: u64 = 64;
+
+/// A buffer, and unused bytes behind it.
+fn reserve(frame: &mut Frame, name: &str, size_bytes: u32) -> Result<Address, CallError> {
+    let address = frame.reserve(name, size_bytes.into())?;
+    frame.reserve("the space between buffers", GUARD_BYTES)?;
+    Ok(address)
+}
 
 /// Traces the kernel of `library` that computes `case` on `inputs` different inputs, and
 /// proves the O_s of each pair by execution.
@@ -119,7 +126,10 @@ pub fn choose(
             None => MeasureError::NoKernel { functions },
             Some(function) => MeasureError::OtherKernel {
                 function: function.to_owned(),
-                functions,
+                functions: functions
+                    .into_iter()
+                    .filter(|name| library.has(name))
+                    .collect(),
             },
         }
     })
@@ -247,7 +257,7 @@ impl Bench<'_> {
                     _ => format!("{} {}", buffer.name, index + 1),
                 };
                 let size_bytes = buffer.size_bytes();
-                let address = frame.reserve(&name, u64::from(size_bytes) + GUARD_BYTES)?;
+                let address = reserve(&mut frame, &name, size_bytes)?;
                 tensors.push(Tensor {
                     name,
                     role,
@@ -265,7 +275,7 @@ impl Bench<'_> {
             tensors.push(Tensor {
                 name: "scratch".to_owned(),
                 role: Role::Scratch,
-                address: frame.reserve("scratch", u64::from(size_bytes) + GUARD_BYTES)?,
+                address: reserve(&mut frame, "scratch", size_bytes)?,
                 size_bytes,
                 element_type: ElementType::Uint8,
             });

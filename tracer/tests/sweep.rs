@@ -175,3 +175,105 @@ fn complete(grid: &Path, out: &Path) -> String {
     assert!(output.status.success(), "{message}");
     std::fs::read_to_string(out).expect("table")
 }
+
+/// A grid that says what it does not mean: the message names file, table and key.
+#[test]
+fn wrong_grids() {
+    let relu = "[[grid]]\noperator = \"relu\"\ninput = [\"1x10\"]\n";
+    for (text, expected) in [
+        (String::new(), "missing field `grid`"),
+        ("grid = []".to_owned(), "no case is left"),
+        (
+            "[[gird]]\noperator = \"relu\"".to_owned(),
+            "unknown field `gird`",
+        ),
+        (
+            "[[grid]]\ninput = [\"8\"]".to_owned(),
+            "missing field `operator`",
+        ),
+        (
+            relu.replace("relu", "rely"),
+            "[[grid]] 1 (rely): unknown operator 'rely'",
+        ),
+        (
+            relu.replace("input", "imput"),
+            "[[grid]] 1 (relu): unknown key 'imput'",
+        ),
+        (
+            relu.replace("[\"1x10\"]", "[]"),
+            "key 'input' has no values",
+        ),
+        (
+            relu.replace("[\"1x10\"]", "\"1x10\""),
+            "key 'input': its value is a string, expected a list",
+        ),
+        (
+            relu.replace("\"1x10\"", "\"1x10\", true"),
+            "key 'input': one of its values is a boolean",
+        ),
+        (relu.replace("1x10", "1xten"), "'ten' is no whole number"),
+        (
+            format!("{relu}dtype = [\"int8\", \"int9\"]"),
+            "--dtype int9",
+        ),
+        (format!("{relu}stride = [2]"), "relu: it takes no --stride"),
+        (
+            format!("{relu}kernels = [\"nosuch\"]"),
+            "cannot read nosuch",
+        ),
+        (
+            format!("{relu}cpu = [\"cortex-m5\"]"),
+            "unknown CPU 'cortex-m5'",
+        ),
+        (
+            format!("{relu}kernels = [\"dsp\"]\ncpu = [\"cortex-m3\"]"),
+            "cortex-m3 does not have",
+        ),
+        (format!("{relu}kernels = [\"dsp\"]"), "dsp has no kernel"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (grid, out) = (folder.path().join("grid.toml"), folder.path().join("t.csv"));
+        std::fs::write(&grid, &text).expect("grid");
+        let output = sweep(&grid, &out, &[]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}: {message}");
+        assert!(message.contains("grid.toml: "), "{text}: {message}");
+        assert!(message.contains(expected), "{text}: {message}");
+        assert!(!out.exists(), "{text}");
+    }
+}
+
+/// A set that has no kernel for a case, or is not for a CPU, is named and left out.
+#[test]
+fn cases_without_a_kernel_are_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (grid, out) = (folder.path().join("grid.toml"), folder.path().join("t.csv"));
+    let text =
+        "[[grid]]\noperator = \"softmax\"\ninput = [\"3x5\"]\ndtype = [\"int8\", \"float32\"]
+        kernels = [\"reference\", \"dsp\"]\ncpu = [\"cortex-m3\", \"cortex-m4\"]";
+    std::fs::write(&grid, text).expect("grid");
+    let table = complete(&grid, &out);
+    let columns = |line: &str| {
+        line.split(',')
+            .skip(1)
+            .take(3)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let rows: Vec<String> = table.lines().skip(1).map(columns).collect();
+    assert_eq!(
+        rows,
+        [
+            "reference cortex-m3 dmo_softmax_s8",
+            "reference cortex-m4 dmo_softmax_s8",
+            "dsp cortex-m4 arm_softmax_s8",
+            "reference cortex-m3 dmo_softmax_f32",
+            "reference cortex-m4 dmo_softmax_f32",
+        ]
+    );
+    let message = sweep(&grid, &out, &[]).stderr;
+    let message = String::from_utf8_lossy(&message);
+    for note in ["leave dsp on cortex-m3 out", "dsp has no kernel"] {
+        assert!(message.contains(note), "{message}");
+    }
+}

@@ -10,7 +10,7 @@ mod windows;
 
 use anyhow::{Context, bail, ensure};
 use clap::builder::PossibleValuesParser;
-use dmo_analysis::operator::{Operator, Shape};
+use dmo_analysis::operator::{Operator, Shape, ShapeError};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::Case;
 use std::ops::RangeInclusive;
@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 #[derive(clap::Args, Clone)]
 pub struct OperatorArguments {
     /// What is computed
-    #[arg(value_parser = PossibleValuesParser::new(OPERATORS.iter().map(|known| known.name)))]
+    #[arg(value_parser = PossibleValuesParser::new(names()))]
     operator: String,
     /// Shape of the input, NxHxWxC (fewer numbers: the last ones); once for each input.
     /// svdf: BxI; lstm: BxTxI, or TxBxI where time is major
@@ -164,6 +164,22 @@ const OPERATORS: &[Known] = &[
     one("lstm", &["filter", "order"], sequences::lstm),
 ];
 
+/// Shapes that do not fit together, each of them possible by itself: a grid leaves such
+/// combinations out.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Misfit(String);
+
+/// Whether shapes that do not fit together are all that is wrong.
+pub fn is_misfit(error: &anyhow::Error) -> bool {
+    error.is::<Misfit>() || error.is::<ShapeError>()
+}
+
+/// Names of all operators.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OPERATORS.iter().map(|known| known.name)
+}
+
 /// Bytes per element of the inputs and of the output.
 #[derive(Clone, Copy)]
 struct Sizes {
@@ -193,7 +209,7 @@ impl OperatorArguments {
         if let (Some(given), [output]) = (&self.output, &buffers.outputs[..]) {
             check_output(
                 &operator,
-                numbers::shape("--output", given, 1)?,
+                numbers::extents("--output", given)?,
                 output.shape,
             )?;
         }
@@ -257,14 +273,15 @@ impl OperatorArguments {
 
     fn input(&self, index: usize) -> anyhow::Result<Shape> {
         let text = self.input.get(index).context("--input is missing")?;
-        numbers::shape("--input", text, 1)
+        numbers::extents("--input", text)
     }
 
     /// Elements of the first input.
     fn elements(&self) -> anyhow::Result<u32> {
         let extents = self.input(0)?.map(u64::from);
         let count = extents.into_iter().fold(1, u64::saturating_mul);
-        u32::try_from(count).context("--input has more elements than fit in 32 bits")
+        let error = || Misfit(format!("--input has {count} elements, limit {}", u32::MAX));
+        u32::try_from(count).map_err(|_| error().into())
     }
 
     fn output(&self) -> anyhow::Result<Shape> {
@@ -272,7 +289,7 @@ impl OperatorArguments {
             .output
             .as_deref()
             .context("--output is missing: it does not follow from the rest")?;
-        numbers::shape("--output", text, 1)
+        numbers::extents("--output", text)
     }
 
     fn filter(&self) -> anyhow::Result<Shape> {
@@ -306,19 +323,20 @@ fn check_output(operator: &Operator, given: Shape, expected: Shape) -> anyhow::R
         let count = |shape: Shape| shape.map(u128::from).iter().product::<u128>();
         ensure!(
             count(given) == count(expected),
-            "--output has {} elements, expected {}: it follows from the rest",
-            count(given),
-            count(expected)
+            Misfit(format!(
+                "--output has {} elements, expected {}: it follows from the rest",
+                count(given),
+                count(expected)
+            ))
         );
         return Ok(());
     }
-    for (axis, name) in ["batch", "height", "width", "depth"].iter().enumerate() {
+    for (axis, name) in numbers::AXES.into_iter().enumerate() {
         if given[axis] != expected[axis] {
-            bail!(
+            bail!(Misfit(format!(
                 "the output's {name} is {}, expected {}: it follows from the rest",
-                given[axis],
-                expected[axis]
-            );
+                given[axis], expected[axis]
+            )));
         }
     }
     Ok(())

@@ -235,7 +235,7 @@ fn table(pairs: &[Pair]) -> Table {
             match (pair.equal_at_overlap, pair.differs_beyond) {
                 (None, _) => "-",
                 (_, Some(true)) => "other output",
-                (_, Some(false)) => "same output by chance",
+                (_, Some(false)) => "same output",
                 (_, None) => "not possible",
             }
             .to_owned(),

@@ -1,7 +1,6 @@
 //! Operators that go element by element, and softmax.
 
 use super::{OperatorArguments, Sizes};
-use anyhow::ensure;
 use dmo_analysis::operator::{Elementwise, ElementwiseBinary, Operator, Softmax};
 
 pub fn unary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
@@ -25,8 +24,8 @@ pub fn binary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operato
 
 pub fn softmax(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
     let depth = given.input(0)?[3];
-    ensure!(depth > 0, "the input's depth is 0, expected at least 1");
     Ok(Operator::Softmax(Softmax {
+        // At least 1, as every extent.
         rows: given.elements()? / depth,
         depth,
         input_element_bytes: sizes.from,

@@ -9,12 +9,10 @@ use std::str::FromStr;
 pub fn numbers<T: FromStr>(what: &str, text: &str) -> anyhow::Result<Vec<T>> {
     text.split('x')
         .map(|number| {
-            number.parse().ok().with_context(|| {
-                format!(
-                    "{what} {text}: '{number}' is not a number from 0 to {}",
-                    u32::MAX
-                )
-            })
+            number
+                .parse()
+                .ok()
+                .with_context(|| format!("{what} {text}: '{number}' is no whole number of 32 bits"))
         })
         .collect()
 }
@@ -24,7 +22,22 @@ pub fn shape(what: &str, text: &str, missing: u32) -> anyhow::Result<Shape> {
     padded(what, text, missing)
 }
 
-/// The same with numbers that may be below 0.
+/// A [`shape`] of at least 1 on each axis.
+pub fn extents(what: &str, text: &str) -> anyhow::Result<Shape> {
+    let shape = shape(what, text, 1)?;
+    for (axis, name) in AXES.into_iter().enumerate() {
+        ensure!(
+            shape[axis] > 0,
+            "{what} {text}: the {name} is 0, expected at least 1"
+        );
+    }
+    Ok(shape)
+}
+
+/// What the axes of a shape are called.
+pub const AXES: [&str; 4] = ["batch", "height", "width", "depth"];
+
+/// A [`shape`] with numbers that may be below 0.
 pub fn steps(what: &str, text: &str) -> anyhow::Result<[i32; 4]> {
     padded(what, text, 1)
 }

@@ -1,6 +1,6 @@
 //! Fully connected layers and matrix products.
 
-use super::{OperatorArguments, Sizes};
+use super::{Misfit, OperatorArguments, Sizes};
 use anyhow::ensure;
 use dmo_analysis::operator::{BatchedMatmul, FullyConnected, Matmul, Operator};
 
@@ -9,7 +9,9 @@ pub fn fully_connected(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resul
     let elements = given.elements()?;
     ensure!(
         depth > 0 && elements.is_multiple_of(depth),
-        "the filter's {depth} inputs do not divide the input's {elements} elements"
+        Misfit(format!(
+            "the filter's depth is {depth}, expected one that divides the input's {elements} elements"
+        ))
     );
     Ok(Operator::FullyConnected(FullyConnected {
         batches: elements / depth,
@@ -30,7 +32,9 @@ fn extents(given: &OperatorArguments) -> anyhow::Result<[u32; 4]> {
     ] {
         ensure!(
             given == expected,
-            "an input's {name} is {given}, expected {expected}: it takes BxMxK and BxKxN"
+            Misfit(format!(
+                "an input's {name} is {given}, expected {expected}: it takes BxMxK and BxKxN"
+            ))
         );
     }
     Ok([a[1], a[2], a[3], b[3]])
@@ -52,7 +56,9 @@ pub fn matmul(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operato
     let [batches, rows, inner, columns] = extents(given)?;
     ensure!(
         batches == 1,
-        "the input's batch is {batches}, expected 1: batched_matmul has batches"
+        Misfit(format!(
+            "the input's batch is {batches}, expected 1: batched_matmul has batches"
+        ))
     );
     Ok(Operator::Matmul(Matmul {
         rows,

@@ -1,6 +1,6 @@
 //! Layers with a memory.
 
-use super::{OperatorArguments, Sizes};
+use super::{Misfit, OperatorArguments, Sizes};
 use anyhow::{Context, bail, ensure};
 use dmo_analysis::operator::{Lstm, Operator, Svdf};
 
@@ -9,7 +9,9 @@ fn rows(given: &OperatorArguments, depth: u32) -> anyhow::Result<u32> {
     let [_, _, rows, columns] = given.filter()?;
     ensure!(
         columns == depth,
-        "the filter's depth is {columns}, expected {depth} (that of the input)"
+        Misfit(format!(
+            "the filter's depth is {columns}, expected {depth} (that of the input)"
+        ))
     );
     Ok(rows)
 }
@@ -25,7 +27,9 @@ pub fn svdf(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator>
         .with_context(|| format!("--rank {text}: not a number"))?;
     ensure!(
         rank > 0 && filters.is_multiple_of(rank),
-        "--rank {rank}: expected one that divides the {filters} filters"
+        Misfit(format!(
+            "--rank {rank}: expected one that divides the {filters} filters"
+        ))
     );
     Ok(Operator::Svdf(Svdf {
         batches,

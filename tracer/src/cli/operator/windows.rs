@@ -1,7 +1,7 @@
 //! Convolutions and pooling.
 
 use super::numbers::pair;
-use super::{OperatorArguments, Sizes};
+use super::{Misfit, OperatorArguments, Sizes};
 use anyhow::{Context, ensure};
 use dmo_analysis::operator::{
     Accumulation, Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, TransposeConv2d, Window,
@@ -13,8 +13,10 @@ pub fn conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operato
     let [out, height, width, depth] = given.filter()?;
     ensure!(
         depth > 0 && input[3].is_multiple_of(depth),
-        "the filter's depth is {depth}, expected {} or one that divides it (grouped)",
-        input[3]
+        Misfit(format!(
+            "the filter's depth is {depth}, expected {} or one that divides it (grouped)",
+            input[3]
+        ))
     );
     let (window, [oh, ow]) = given.window(input, [height, width])?;
     Ok(Operator::Conv2d(Conv2d {
@@ -31,12 +33,16 @@ pub fn depthwise_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resu
     let [filters, height, width, out] = given.filter()?;
     ensure!(
         filters == 1,
-        "the filter's first extent is {filters}, expected 1"
+        Misfit(format!(
+            "the filter's first extent is {filters}, expected 1"
+        ))
     );
     ensure!(
         input[3] > 0 && out.is_multiple_of(input[3]),
-        "the filter's depth is {out}, expected {} or a multiple of it",
-        input[3]
+        Misfit(format!(
+            "the filter's depth is {out}, expected {} or a multiple of it",
+            input[3]
+        ))
     );
     let (window, [oh, ow]) = given.window(input, [height, width])?;
     Ok(Operator::DepthwiseConv2d(DepthwiseConv2d {
@@ -133,10 +139,12 @@ impl OperatorArguments {
             };
             ensure!(
                 padded >= reach,
-                "the input's {name}, with padding, is {padded}, expected at least {reach}: so far reaches the filter\n  hint: --padding same"
+                Misfit(format!(
+                    "the input's {name}, with padding, is {padded}, expected at least {reach}: so far reaches the filter\n  hint: --padding same"
+                ))
             );
             output[axis] = u32::try_from((padded - reach) / u64::from(stride[axis]) + 1)
-                .with_context(|| format!("the output's {name} does not fit in 32 bits"))?;
+                .map_err(|_| Misfit(format!("the output's {name} does not fit in 32 bits")))?;
         }
         let window = Window {
             kernel,

@@ -1,7 +1,7 @@
 //! The grid of a sweep: which cases there are, on which kernels.
 
 use super::super::library::{FunctionArgument, LibraryArguments, is_for_another_cpu};
-use super::super::operator::OperatorArguments;
+use super::super::operator::{OperatorArguments, is_misfit, names};
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Parser};
 use dmo_trace::call::Library;
@@ -58,7 +58,7 @@ struct GridFile {
 struct GridTable {
     operator: String,
     #[serde(flatten)]
-    options: BTreeMap<String, Vec<String>>,
+    options: BTreeMap<String, toml::Value>,
 }
 
 /// A case on the command line, without the program's name.
@@ -97,8 +97,11 @@ impl Grid {
         let notes = left_out.notes();
         ensure!(
             !entries.is_empty(),
-            "no case is left\n  hint: {}",
-            notes.first().map_or("it has no [[grid]]", String::as_str)
+            "no case is left\n  {}",
+            match notes.is_empty() {
+                true => "it has no [[grid]]".to_owned(),
+                false => notes.join("\n  "),
+            }
         );
         Ok(Self { entries, notes })
     }
@@ -106,20 +109,20 @@ impl Grid {
 
 impl GridTable {
     fn entries(
-        mut self,
+        self,
         default: Option<&LibraryArguments>,
         libraries: &mut Libraries,
         left_out: &mut LeftOut,
         entries: &mut Vec<Entry>,
     ) -> anyhow::Result<()> {
-        self.check_keys()?;
-        let libraries = self.libraries(default, libraries, left_out)?;
-        for words in self.combinations()? {
+        let mut options = self.options()?;
+        let libraries = named(&mut options, default, libraries, left_out)?;
+        for words in combinations(&self.operator, &options)? {
             let line = Line::try_parse_from(&words)
                 .map_err(|error| anyhow::anyhow!("{}", clap_message(&error)))?;
             let case = match line.operator.case() {
                 Ok(case) => case,
-                Err(error) => {
+                Err(error) if is_misfit(&error) => {
                     let error = format!("{}: {error:#}", words.join(" "));
                     left_out.add(
                         "combinations make no sense and are left out".to_owned(),
@@ -127,6 +130,7 @@ impl GridTable {
                     );
                     continue;
                 }
+                Err(error) => return Err(error),
             };
             let buffers = case.operator.buffers()?;
             let rows = buffers.inputs.len() * buffers.outputs.len();
@@ -160,8 +164,15 @@ impl GridTable {
         Ok(())
     }
 
-    /// Each key is an option of `dmo-trace overlap` about the case.
-    fn check_keys(&self) -> anyhow::Result<()> {
+    /// The options and their values: each key is an option of `dmo-trace overlap` about the
+    /// case.
+    fn options(&self) -> anyhow::Result<Options> {
+        ensure!(
+            names().any(|name| name == self.operator),
+            "unknown operator '{}'\n  hint: one of {}",
+            self.operator,
+            names().collect::<Vec<_>>().join(", ")
+        );
         let command = FunctionArgument::augment_args(OperatorArguments::augment_args(
             clap::Command::new("case"),
         ));
@@ -171,81 +182,101 @@ impl GridTable {
             .chain(["kernels", "cpu"])
             .collect();
         known.sort_unstable();
-        for (key, values) in &self.options {
+        let mut options = Options::new();
+        for (key, value) in &self.options {
             ensure!(
                 known.contains(&key.as_str()),
                 "unknown key '{key}'\n  hint: one of {}",
                 known.join(", ")
             );
+            let values = words(value).with_context(|| format!("key '{key}'"))?;
             ensure!(!values.is_empty(), "key '{key}' has no values");
+            options.insert(key.clone(), values);
         }
-        Ok(())
+        Ok(options)
     }
+}
 
-    /// The sets of kernels that the table names, those left out that are not for a CPU.
-    fn libraries(
-        &mut self,
-        default: Option<&LibraryArguments>,
-        libraries: &mut Libraries,
-        left_out: &mut LeftOut,
-    ) -> anyhow::Result<Vec<Option<Arc<NamedLibrary>>>> {
-        let kernels = self.options.remove("kernels");
-        let cpus = self.options.remove("cpu");
-        let Some(default) = default else {
-            return Ok(vec![None]);
-        };
-        // What the command line alone says must hold.
-        let axes = kernels.is_some() || cpus.is_some();
-        let kernels = kernels.unwrap_or_else(|| vec![default.kernels.clone()]);
-        let cpus = match cpus {
-            Some(cpus) => cpus.into_iter().map(Some).collect(),
-            None => vec![default.cpu.clone()],
-        };
-        let mut found = Vec::new();
-        for kernels in &kernels {
-            for cpu in &cpus {
-                let arguments = LibraryArguments {
-                    kernels: kernels.clone(),
-                    cpu: cpu.clone(),
-                };
-                match libraries.load(&arguments) {
-                    Ok(library) => found.push(Some(library)),
-                    Err(error) if axes && is_for_another_cpu(&error) => {
-                        let cpu = cpu.as_deref().unwrap_or_default();
-                        let reason = format!("[[grid]] tables leave {kernels} on {cpu} out");
-                        left_out.add(reason, &error.root_cause().to_string());
-                    }
-                    Err(error) => return Err(error),
+/// Values by key.
+type Options = BTreeMap<String, Vec<String>>;
+
+/// A list of strings or whole numbers.
+fn words(value: &toml::Value) -> anyhow::Result<Vec<String>> {
+    let expected = "expected a list of strings or whole numbers";
+    let toml::Value::Array(values) = value else {
+        bail!("its value is a {}, {expected}", value.type_str());
+    };
+    let word = |value: &toml::Value| match value {
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        other => bail!("one of its values is a {}, {expected}", other.type_str()),
+    };
+    values.iter().map(word).collect()
+}
+
+/// The sets of kernels that the table names, those left out that are not for a CPU.
+fn named(
+    options: &mut Options,
+    default: Option<&LibraryArguments>,
+    libraries: &mut Libraries,
+    left_out: &mut LeftOut,
+) -> anyhow::Result<Vec<Option<Arc<NamedLibrary>>>> {
+    let kernels = options.remove("kernels");
+    let cpus = options.remove("cpu");
+    let Some(default) = default else {
+        return Ok(vec![None]);
+    };
+    // What the command line alone says must hold.
+    let axes = kernels.is_some() || cpus.is_some();
+    let kernels = kernels.unwrap_or_else(|| vec![default.kernels.clone()]);
+    let cpus = match cpus {
+        Some(cpus) => cpus.into_iter().map(Some).collect(),
+        None => vec![default.cpu.clone()],
+    };
+    let mut found = Vec::new();
+    for kernels in &kernels {
+        for cpu in &cpus {
+            let arguments = LibraryArguments {
+                kernels: kernels.clone(),
+                cpu: cpu.clone(),
+            };
+            match libraries.load(&arguments) {
+                Ok(library) => found.push(Some(library)),
+                Err(error) if axes && is_for_another_cpu(&error) => {
+                    let cpu = cpu.as_deref().unwrap_or_default();
+                    let reason = format!("[[grid]] tables leave {kernels} on {cpu} out");
+                    left_out.add(reason, &error.root_cause().to_string());
                 }
+                Err(error) => return Err(error),
             }
         }
-        Ok(found)
     }
+    Ok(found)
+}
 
-    /// All combinations of the options as words of a command line. Values with commas give
-    /// an option several times: the inputs of concat.
-    fn combinations(&self) -> anyhow::Result<Vec<Vec<String>>> {
-        let mut lines = vec![vec![self.operator.clone()]];
-        for (option, values) in &self.options {
-            if lines.len().saturating_mul(values.len()) > MAX_CASES {
-                bail!("the grid has more than {MAX_CASES} cases");
-            }
-            lines = lines
-                .iter()
-                .flat_map(|line| {
-                    values.iter().map(move |value| {
-                        let mut line = line.clone();
-                        for value in value.split(',') {
-                            line.push(format!("--{option}"));
-                            line.push(value.to_owned());
-                        }
-                        line
-                    })
-                })
-                .collect();
+/// All combinations of the options as words of a command line. Values with commas give
+/// an option several times: the inputs of concat.
+fn combinations(operator: &str, options: &Options) -> anyhow::Result<Vec<Vec<String>>> {
+    let mut lines = vec![vec![operator.to_owned()]];
+    for (option, values) in options {
+        if lines.len().saturating_mul(values.len()) > MAX_CASES {
+            bail!("the grid has more than {MAX_CASES} cases");
         }
-        Ok(lines)
+        lines = lines
+            .iter()
+            .flat_map(|line| {
+                values.iter().map(move |value| {
+                    let mut line = line.clone();
+                    for value in value.split(',') {
+                        line.push(format!("--{option}"));
+                        line.push(value.to_owned());
+                    }
+                    line
+                })
+            })
+            .collect();
     }
+    Ok(lines)
 }
 
 /// The first line of what clap says, without its prefix.
