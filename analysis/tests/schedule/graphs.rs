@@ -113,11 +113,13 @@ pub fn with_weights(graph: &Graph, random: &mut Random) -> Graph {
     weighted
 }
 
-/// Chains from one input, or from inputs of their own, to one output.
+/// Chains from one input, or from inputs of their own, to one output; some operators also
+/// read another input.
 pub fn chains(random: &mut Random, operators: usize) -> Graph {
     let mut graph = Graph::default();
-    let shared = sized(&mut graph, random);
-    graph.inputs.push(shared);
+    let shared = tensor(&mut graph, 1 + random.below(60));
+    let beside = tensor(&mut graph, 1 + random.below(60));
+    graph.inputs.extend([shared, beside]);
     let mut ends = Vec::new();
     while graph.operators.len() < operators {
         let own = random.one_in(2);
@@ -131,7 +133,12 @@ pub fn chains(random: &mut Random, operators: usize) -> Graph {
         }
         for _ in 0..1 + random.below(4) {
             let size = 1 + random.below(30);
-            at = operator(&mut graph, &[at], size);
+            let inputs: &[TensorId] = if random.one_in(5) {
+                &[at, beside]
+            } else {
+                &[at]
+            };
+            at = operator(&mut graph, inputs, size);
         }
         ends.push(at);
     }

@@ -153,11 +153,11 @@ fn the_search_finds_the_best_of_all_orders_with_overlaps() {
 #[test]
 fn the_search_finds_the_best_of_all_orders_of_chains() {
     let mut random = Random(7);
-    for round in 0..1500 {
+    for round in 0..2000 {
         let operators = 4 + random.below(4) as usize;
         let graph = graphs::chains(&mut random, operators);
         let overlaps = graphs::overlaps(&graph, &mut random);
-        let given = Some(&overlaps).filter(|_| round % 8 == 0);
+        let given = Some(&overlaps).filter(|_| round % 16 == 0);
         let mut judge = Judge::new(&graph, Options::default(), given);
         let best = judge.best();
         let found = exactly(&graph, given, Options::default());
