@@ -28,6 +28,10 @@
 const _: () = assert!(usize::BITS == 64, "dmo-analysis needs a 64-bit host");
 
 pub mod arena;
+// Tests inside the crate share graphs with those outside, which name the crate.
+#[cfg(test)]
+extern crate self as dmo_analysis;
+
 pub mod file;
 pub mod graph;
 pub mod lifetime;

@@ -26,6 +26,8 @@ mod late;
 mod moves;
 mod part;
 mod states;
+#[cfg(test)]
+mod unaided;
 
 use super::ancestry::Ancestry;
 use super::cost::StepCost;

@@ -107,7 +107,7 @@ impl Part {
 
     /// A state that is taken up has its best way: ways to it lead over states of at most
     /// its peak, which have been taken up before.
-    fn best_first(
+    pub(super) fn best_first(
         &mut self,
         memory: &mut Memory<'_>,
         chains: &Chains,

@@ -1,0 +1,72 @@
+//! The best-first search alone. Good first orders would hide what it overlooks.
+#![allow(clippy::unwrap_used, reason = "a test fails by panic")]
+
+#[allow(dead_code, reason = "the tests of the crate's interface use the rest")]
+#[path = "../../../tests/schedule/graphs.rs"]
+mod graphs;
+
+use super::*;
+use crate::schedule::cost::{Disjoint, Overlapped};
+use crate::schedule::liberis_lane::liberis_lane;
+use graphs::Random;
+
+/// The lowest peak, found without any order to begin with.
+fn unaided(graph: &Graph, cost: &mut dyn StepCost) -> u64 {
+    let options = Options::default();
+    let flow = Dataflow::new(graph, options).unwrap();
+    let Renamed { flow, names } = Renamed::new(&flow, cost);
+    let cost = &mut RenamedCost {
+        names: &names,
+        cost,
+    };
+    let (cuts, _) = division(&flow, cost);
+    let chains = Chains::new(&flow, cost);
+    let mut memory = Memory::new(&flow, cost);
+    let mut ignored = |_| {};
+    let mut budget = Budget::new(Limits::default(), &mut ignored);
+    let mut parts = Part::all(&cuts);
+    let mut highest = 0;
+    for part in &mut parts {
+        let proved = part.best_first(&mut memory, &chains, 0, 0, &mut budget);
+        assert_eq!(proved, part.peak_bytes);
+        highest = highest.max(proved);
+    }
+    highest
+}
+
+#[test]
+fn the_search_alone_agrees_with_algorithm_1() {
+    let mut random = Random(20);
+    for round in 0..6000 {
+        let graph = match round % 3 {
+            0 => graphs::any(&mut random, 10),
+            1 => graphs::chains(&mut random, 8),
+            _ => {
+                let graph = graphs::any(&mut random, 5);
+                graphs::with_weights(&graph, &mut random)
+            }
+        };
+        let theirs = liberis_lane(&graph, Options::default(), 1 << 20).unwrap();
+        let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+        let found = unaided(&graph, &mut cost);
+        assert_eq!(found, theirs.unwrap().peak_bytes, "{round}: {graph:?}");
+    }
+}
+
+#[test]
+fn with_overlaps_the_search_finds_the_same_alone() {
+    let mut random = Random(21);
+    for round in 0..4000 {
+        let graph = match round % 2 {
+            0 => graphs::any(&mut random, 10),
+            _ => graphs::chains(&mut random, 8),
+        };
+        let overlaps = graphs::overlaps(&graph, &mut random);
+        let options = Options::default();
+        let mut cost = Overlapped::new(&graph, &overlaps, options).unwrap();
+        let found = unaided(&graph, &mut cost);
+        let limits = Limits::default();
+        let aided = search(&graph, options, &mut cost, limits, &mut |_| {}).unwrap();
+        assert_eq!(found, aided.peak_bytes, "{round}: {graph:?} {overlaps:?}");
+    }
+}
