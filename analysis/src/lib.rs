@@ -18,6 +18,7 @@
 //! | [`schedule`] | the order of operators, and the memory that an order needs |
 //! | [`problem`] | buffers to be placed in an arena |
 //! | [`plan`] | the planners, and the check of what they give |
+//! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
 //! | [`optimise`] | order and placement of a whole model together |
 //! | [`published`] | the papers' tables, as data |
 //! | [`report`] | tables and JSON |
@@ -34,6 +35,7 @@ extern crate self as dmo_analysis;
 
 pub mod file;
 pub mod graph;
+pub mod handover;
 pub mod lifetime;
 pub mod operator;
 pub mod optimise;

@@ -94,13 +94,13 @@ pub fn optimise(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ModelPlan, ArenaError> {
     let deadline = Deadline::after(time);
-    let mut best = place(task, task.graph.file_order(), deadline.share(2))?;
+    let mut shuffle = Shuffle::new(task.graph)?;
+    let reorder = task.reorder && shuffle.has_choice();
+    let share = if reorder { 2 } else { 1 };
+    let mut best = place(task, task.graph.file_order(), deadline.share(share))?;
     report(&best, 1, progress);
-    if best.arena_bytes == best.bound_bytes || !task.reorder {
-        best.bound_bytes = match task.reorder {
-            true => best.bound_bytes,
-            false => best.order_bound_bytes,
-        };
+    if !reorder {
+        best.bound_bytes = best.order_bound_bytes;
         return Ok(best);
     }
     let schedule = lowest_peak(task, deadline.share(2), &mut |bound| {
@@ -112,17 +112,13 @@ pub fn optimise(
             bound_bytes,
         });
     })?;
-    let mut bound_bytes = schedule.bound_bytes;
-    let mut shuffle = Shuffle::new(task.graph);
-    if !shuffle.has_choice() {
-        bound_bytes = best.order_bound_bytes;
-    } else if schedule.order != best.order {
+    if schedule.order != best.order {
         let candidate = place(task, schedule.order, deadline.share(2))?;
         if candidate.arena_bytes < best.arena_bytes {
             best = candidate;
         }
     }
-    best.bound_bytes = bound_bytes.min(best.arena_bytes);
+    best.bound_bytes = schedule.bound_bytes.min(best.arena_bytes);
     let mut orders = 2;
     report(&best, orders, progress);
     let mut current = best.order.clone();
@@ -161,8 +157,7 @@ fn report(best: &ModelPlan, orders: u64, progress: &mut dyn FnMut(Progress)) {
     });
 }
 
-/// The best placement for an order; its bound says nothing of other orders but what a single
-/// step needs in all of them.
+/// The best placement for an order; nothing is said of other orders yet.
 fn place(
     task: Task<'_>,
     order: Vec<OperatorId>,

@@ -142,6 +142,20 @@ impl Problem {
         }
     }
 
+    /// The same buffers, these at given offsets in bytes: one entry for each buffer, none where
+    /// it may lie anywhere. Whether the given ones keep apart is not looked at.
+    ///
+    /// # Errors
+    /// When an offset is not a multiple of the alignment or too large.
+    pub fn with_offsets(&self, offsets: &[Option<u64>]) -> Result<Self, ProblemError> {
+        let mut fixed = self.clone();
+        for (buffer, offset) in fixed.buffers.iter_mut().zip(offsets) {
+            buffer.fixed_offset = *offset;
+        }
+        error::check(&fixed.buffers, fixed.alignment)?;
+        Ok(fixed)
+    }
+
     /// Whether two buffers may overlap anywhere.
     pub fn has_overlaps(&self) -> bool {
         (0..self.buffers.len()).any(|buffer| {

@@ -8,7 +8,9 @@ mod operator;
 mod output;
 mod overlap;
 mod pictures;
+mod plan;
 mod plot;
+mod progress;
 mod run;
 mod sweep;
 
@@ -33,6 +35,8 @@ enum Command {
     Overlap(Box<overlap::Arguments>),
     /// The safe overlaps of a grid of operators and shapes, as CSV or JSON lines
     Sweep(sweep::Arguments),
+    /// The smallest arena of a model, with overlaps and proof, and what others would need
+    Plan(plan::Arguments),
     /// Draw the pictures of a saved trace
     Plot(plot::Arguments),
     /// Print the events of a saved trace
@@ -66,9 +70,18 @@ impl Arguments {
             Command::Run(arguments) => run::run(&arguments),
             Command::Overlap(arguments) => overlap::run(&arguments),
             Command::Sweep(arguments) => sweep::run(&arguments),
+            Command::Plan(arguments) => plan::run(&arguments),
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),
         }
     }
+}
+
+/// Seconds, for an option.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds| (0.0..=1e9).contains(seconds))
+        .ok_or_else(|| format!("'{text}' is not a number of seconds"))
 }

@@ -147,13 +147,15 @@ impl Image {
             attributes: Attributes::read(content(".ARM.attributes")),
             entry: elf.header.e_entry as u32,
             segments,
-            sha256: hexadecimal(&Sha256::digest(bytes)),
+            sha256: sha256(bytes),
         })
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// SHA-256 of a file's content in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {

@@ -2,44 +2,30 @@
 //! allow. The sequence of moves is the same in each run.
 
 use crate::graph::{Graph, OperatorId};
+use crate::schedule::dataflow::{Dataflow, OperatorFlow};
+use crate::schedule::{Options, ScheduleError};
 
 /// Operators to be moved.
 pub(super) struct Shuffle {
-    /// For each operator those that have to come before it.
-    before: Vec<Vec<usize>>,
-    /// And those that have to come after it.
-    after: Vec<Vec<usize>>,
+    flow: Dataflow,
     state: u64,
 }
 
 impl Shuffle {
-    pub(super) fn new(graph: &Graph) -> Self {
-        let count = graph.operators.len();
-        let mut producer = vec![None; graph.tensors.len()];
-        for (operator, node) in graph.operators.iter().enumerate() {
-            for output in &node.outputs {
-                producer[output.0] = Some(operator);
-            }
-        }
-        let (mut before, mut after) = (vec![Vec::new(); count], vec![Vec::new(); count]);
-        for (operator, node) in graph.operators.iter().enumerate() {
-            for producer in node.inputs.iter().filter_map(|input| producer[input.0]) {
-                if producer != operator && !before[operator].contains(&producer) {
-                    before[operator].push(producer);
-                    after[producer].push(operator);
-                }
-            }
-        }
-        Self {
-            before,
-            after,
+    pub(super) fn new(graph: &Graph) -> Result<Self, ScheduleError> {
+        Ok(Self {
+            flow: Dataflow::new(graph, Options::default())?,
             state: 1,
-        }
+        })
     }
 
     /// Whether there is more than one order: some operator does not need the one before it.
     pub(super) fn has_choice(&self) -> bool {
-        (1..self.before.len()).any(|operator| !self.before[operator].contains(&(operator - 1)))
+        let follows = |(place, operator): (usize, &OperatorFlow)| {
+            operator.predecessors.contains(&OperatorId(place))
+        };
+        let mut operators = self.flow.operators.iter().skip(1).enumerate();
+        !operators.all(follows)
     }
 
     /// One operator moved. The order has to be one of the graph's.
@@ -47,9 +33,9 @@ impl Shuffle {
         let mut order = order.to_vec();
         for _ in 0..order.len() {
             let from = self.below(order.len());
-            let operator = order[from].0;
-            let is_before = |other: &OperatorId| self.before[operator].contains(&other.0);
-            let is_after = |other: &OperatorId| self.after[operator].contains(&other.0);
+            let flow = self.flow.operator(order[from]);
+            let is_before = |other: &OperatorId| flow.predecessors.contains(other);
+            let is_after = |other: &OperatorId| flow.successors.contains(other);
             let first = order[..from].iter().rposition(is_before);
             let first = first.map_or(0, |position| position + 1);
             let last = order[from + 1..].iter().position(is_after);

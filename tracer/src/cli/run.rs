@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
     max_instructions: u64,
     /// Give up after so many seconds of emulation
-    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = super::parse_seconds)]
     timeout: f64,
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
@@ -330,11 +330,4 @@ fn parse_number(text: &str) -> Result<u64, String> {
         None => text.parse(),
     };
     parsed.map_err(|error| format!("'{text}' is not a number: {error}"))
-}
-
-fn parse_seconds(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|seconds| (0.0..=1e9).contains(seconds))
-        .ok_or_else(|| format!("'{text}' is not a number of seconds"))
 }

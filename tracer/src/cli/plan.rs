@@ -1,0 +1,228 @@
+//! `dmo-trace plan`: the smallest arena of a model, with proof, and what others would need.
+
+mod emit;
+mod report;
+pub mod source;
+
+use super::{Verdict, output, progress};
+use anyhow::Context;
+use dmo_analysis::arena::{Arena, Layout};
+use dmo_analysis::graph::Graph;
+use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
+use dmo_analysis::optimise::{ModelPlan, Task, optimise};
+use dmo_analysis::plan::STRATEGIES;
+use dmo_analysis::plan::tflm::ALIGNMENT;
+use dmo_analysis::schedule::Options;
+use report::{Planner, Report};
+use source::Source;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Arguments of `dmo-trace plan`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Model: a .tflite file, or zoo:NAME (see `dmo-trace zoo`)
+    model: String,
+    /// What outputs may overlap: nothing, or what TensorFlow Lite's reference kernels allow
+    #[arg(long, value_enum, default_value_t = OverlapKind::Analytic)]
+    overlap: OverlapKind,
+    /// Order of the operators: that of the file, or the one with the smallest arena
+    #[arg(long, value_enum, default_value_t = OrderKind::Best)]
+    order: OrderKind,
+    #[command(flatten)]
+    layout: LayoutArguments,
+    /// Give up the search after so many seconds and print the best so far
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::parse_seconds)]
+    time: f64,
+    /// Write the plan: .json (docs/json.md), .h (C), or .tflite (the model with the plan, for
+    /// TensorFlow Lite Micro); may be given several times
+    #[arg(long, value_name = "FILE")]
+    emit: Vec<PathBuf>,
+    /// Print JSON (docs/json.md) instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the arena holds.
+#[derive(clap::Args)]
+pub struct LayoutArguments {
+    /// Offsets and sizes are rounded up to multiples of this many bytes; TensorFlow Lite Micro
+    /// uses 16
+    #[arg(long, value_name = "BYTES", default_value_t = ALIGNMENT, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    align: u64,
+    /// The model's inputs are not in the arena
+    #[arg(long)]
+    exclude_inputs: bool,
+    /// The model's outputs are not in the arena
+    #[arg(long)]
+    exclude_outputs: bool,
+    /// The model's inputs are still there after an inference
+    #[arg(long, conflicts_with = "exclude_inputs")]
+    keep_inputs: bool,
+    /// Scratch buffers are not in the arena
+    #[arg(long)]
+    exclude_scratch: bool,
+}
+
+impl LayoutArguments {
+    /// The layout that they describe.
+    pub fn layout(&self) -> Layout {
+        Layout {
+            alignment: self.align,
+            round_sizes: true,
+            counted: Options {
+                count_graph_inputs: !self.exclude_inputs,
+                count_graph_outputs: !self.exclude_outputs,
+            },
+            keep_inputs: self.keep_inputs,
+            scratch: !self.exclude_scratch,
+        }
+    }
+}
+
+/// Where overlaps come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum OverlapKind {
+    /// No overlaps
+    None,
+    /// Those of TensorFlow Lite's reference kernels, by formula
+    Analytic,
+}
+
+impl OverlapKind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Analytic => "analytic",
+        }
+    }
+
+    fn of(self, graph: &Graph) -> Overlaps {
+        match self {
+            Self::None => overlaps::none(graph),
+            Self::Analytic => overlaps::analytic(graph),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum OrderKind {
+    /// As in the file
+    File,
+    /// The one with the smallest arena
+    Best,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    let source = Source::load(&arguments.model)?;
+    let graph = source.graph();
+    for path in &arguments.emit {
+        emit::check(path, &source, arguments.layout.align)?;
+    }
+    let overlaps = arguments.overlap.of(graph);
+    let task = Task {
+        graph,
+        overlaps: &overlaps,
+        layout: arguments.layout.layout(),
+        reorder: arguments.order == OrderKind::Best,
+    };
+    let planned = search(task, arguments.time).with_context(|| source.name.clone())?;
+    let file = PlanFile::new(
+        &source.name,
+        source.sha256.clone(),
+        arguments.overlap.name(),
+        task,
+        &planned,
+    );
+    let report = Report {
+        device: device(&source, task, &planned)?,
+        planners: planners(task).with_context(|| source.name.clone())?,
+        naive_bytes: graph.naive_bytes(),
+        operators: graph.operators.len(),
+        unknown: unknown(graph),
+        notes: source.notes(),
+        reordered: planned.order != graph.file_order(),
+        plan: file,
+    };
+    for path in &arguments.emit {
+        output::write(path, &emit::content(path, &source, &report.plan)?)?;
+    }
+    output::print(&if arguments.json {
+        serde_json::to_string_pretty(&report)? + "\n"
+    } else {
+        report.text()
+    })?;
+    Ok(Verdict::Holds)
+}
+
+fn search(task: Task<'_>, seconds: f64) -> anyhow::Result<ModelPlan> {
+    let bar = progress::spinner("planning");
+    let start = Instant::now();
+    let planned = optimise(task, Duration::from_secs_f64(seconds), &mut |progress| {
+        let arena = progress
+            .arena_bytes
+            .map_or("no plan yet".to_owned(), |bytes| {
+                format!("arena {bytes} bytes")
+            });
+        bar.set_message(format!(
+            "{arena}, bound {} bytes, {} orders, {:.0} s",
+            progress.bound_bytes,
+            progress.orders,
+            start.elapsed().as_secs_f64()
+        ));
+    });
+    bar.finish_and_clear();
+    Ok(planned?)
+}
+
+/// What each planner needs for the file's order.
+fn planners(task: Task<'_>) -> anyhow::Result<Vec<Planner>> {
+    let order = task.graph.file_order();
+    let arena = Arena::new(task.graph, &order, task.overlaps, task.layout)?;
+    let apart = Arena::new(task.graph, &order, &overlaps::none(task.graph), task.layout)?;
+    let rows = STRATEGIES.iter().filter_map(|strategy| {
+        // Without overlaps there are no aliases either.
+        let problem = match strategy.uses_overlaps {
+            true => &arena.problem,
+            false => &apart.problem,
+        };
+        let plan = strategy.plan(problem)?;
+        let valid = plan.check(problem).is_empty();
+        Some(Planner {
+            name: strategy.name,
+            title: strategy.title,
+            source: strategy.source,
+            arena_bytes: plan.arena_bytes(problem),
+            valid,
+        })
+    });
+    Ok(rows.collect())
+}
+
+/// What TensorFlow Lite Micro needs, by itself and with the plan; none where it could not
+/// use the plan.
+fn device(
+    source: &Source,
+    task: Task<'_>,
+    planned: &ModelPlan,
+) -> anyhow::Result<Option<[OnDevice; 2]>> {
+    if !task.layout.alignment.is_multiple_of(ALIGNMENT) || emit::obstacle(source).is_some() {
+        return Ok(None);
+    }
+    let graph = task.graph;
+    let own = on_device(graph, &graph.file_order(), &vec![None; graph.tensors.len()])?;
+    let offsets = planned.arena.tensor_offsets(&planned.plan);
+    let with_plan = on_device(graph, &planned.order, &offsets)?;
+    Ok(Some([own, with_plan]))
+}
+
+/// Kinds of operators that get no overlap because they are not known.
+fn unknown(graph: &Graph) -> Vec<String> {
+    let nodes = graph.operators.iter().filter(|node| node.kernel.is_none());
+    let mut kinds: Vec<String> = nodes.map(|node| node.kind.clone()).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}

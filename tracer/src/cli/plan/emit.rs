@@ -1,0 +1,79 @@
+//! Writing a plan as JSON, as C, or into the model.
+
+use super::source::Source;
+use anyhow::Context;
+use dmo_analysis::graph::tflite;
+use dmo_analysis::handover::PlanFile;
+use dmo_analysis::plan::tflm::ALIGNMENT;
+use std::path::Path;
+
+enum Form {
+    Json,
+    Header,
+    Model,
+}
+
+fn form(path: &Path) -> anyhow::Result<Form> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => Ok(Form::Json),
+        Some("h") => Ok(Form::Header),
+        Some("tflite") => Ok(Form::Model),
+        _ => anyhow::bail!(
+            "cannot emit {}: its name has to end in .json, .h or .tflite",
+            path.display()
+        ),
+    }
+}
+
+/// Whether the file can be written for this model, before any work is done.
+pub fn check(path: &Path, source: &Source, alignment: u64) -> anyhow::Result<()> {
+    if let Form::Model = form(path)? {
+        let shown = path.display();
+        if let Some(obstacle) = obstacle(source) {
+            anyhow::bail!("cannot emit {shown}: {obstacle}");
+        }
+        anyhow::ensure!(
+            alignment.is_multiple_of(ALIGNMENT),
+            "cannot emit {shown} with --align {alignment}: TensorFlow Lite Micro needs multiples \
+             of {ALIGNMENT}"
+        );
+    }
+    Ok(())
+}
+
+/// Why TensorFlow Lite Micro could not use a plan of this model.
+pub fn obstacle(source: &Source) -> Option<&'static str> {
+    if source.file.is_none() {
+        Some("there is no model file (`dmo-trace zoo` exports one)")
+    } else if source.model.graphs.len() > 1 {
+        Some(
+            "the model has several subgraphs, for each of which TensorFlow Lite Micro reads the \
+             offsets of the first",
+        )
+    } else {
+        None
+    }
+}
+
+/// The file's content.
+pub fn content(path: &Path, source: &Source, plan: &PlanFile) -> anyhow::Result<Vec<u8>> {
+    let tensors = source.graph().tensors.len();
+    Ok(match form(path)? {
+        Form::Json => (serde_json::to_string_pretty(plan)? + "\n").into_bytes(),
+        Form::Header => plan.c_header(tensors).into_bytes(),
+        Form::Model => {
+            let file = source.file.as_deref().context("there is no model file")?;
+            let offsets = plan
+                .offsets(tensors)
+                .into_iter()
+                .map(|offset| match offset {
+                    Some(offset) => i32::try_from(offset)
+                        .with_context(|| format!("offset {offset} does not fit in 31 bits")),
+                    None => Ok(-1),
+                });
+            let offsets = offsets.collect::<anyhow::Result<Vec<i32>>>()?;
+            tflite::with_plan(file, Some(&plan.order), &offsets)
+                .with_context(|| format!("cannot emit {}", path.display()))?
+        }
+    })
+}

@@ -1,0 +1,151 @@
+//! What `dmo-trace plan` prints.
+
+use comfy_table::{CellAlignment, Table, presets};
+use dmo_analysis::handover::{OnDevice, PlanFile};
+use dmo_analysis::optimise::Certificate;
+use serde::Serialize;
+
+/// What one planner needs.
+#[derive(Debug, Serialize)]
+pub struct Planner {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub source: &'static str,
+    pub arena_bytes: u64,
+    /// Whether the plan passed the geometric check.
+    pub valid: bool,
+}
+
+/// All that is printed.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    #[serde(flatten)]
+    pub plan: PlanFile,
+    pub operators: usize,
+    pub naive_bytes: u64,
+    pub reordered: bool,
+    /// Kinds of operators that are not known.
+    pub unknown: Vec<String>,
+    /// TensorFlow Lite Micro's arena, without and with the plan.
+    pub device: Option<[OnDevice; 2]>,
+    /// In the file's order.
+    pub planners: Vec<Planner>,
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// As text.
+    pub fn text(&self) -> String {
+        let plan = &self.plan;
+        let mut text = format!(
+            "{}: {} operators, {} tensors in the arena, {} bytes without reuse\n\n",
+            plan.model,
+            self.operators,
+            plan.tensors.len(),
+            grouped(self.naive_bytes)
+        );
+        text += &format!(
+            "Arena: {} bytes, {}\n",
+            grouped(plan.arena_bytes),
+            self.certificate()
+        );
+        let order = match self.reordered {
+            true => "another than the file's",
+            false => "that of the file",
+        };
+        text += &format!(
+            "Order: {order}. Overlaps: {} ({} used). Alignment: {}.\n",
+            plan.overlap,
+            plan.overlaps.len(),
+            plan.layout.alignment
+        );
+        if let Some([own, with_plan]) = &self.device {
+            text += &format!(
+                "TensorFlow Lite Micro: {} bytes by its own planner, {} with this plan{}\n",
+                grouped(own.arena_bytes),
+                grouped(with_plan.arena_bytes),
+                match with_plan.scratch_is_apart {
+                    true => "",
+                    false => " (UNSAFE: its scratch buffers would not keep apart)",
+                }
+            );
+        }
+        text += &format!("\n{}\n", self.table());
+        for line in self.remarks() {
+            text += &format!("\n{line}\n");
+        }
+        text
+    }
+
+    fn certificate(&self) -> String {
+        let plan = &self.plan;
+        match plan.certificate {
+            Certificate::Optimal => "proven: no order and no placement needs less".to_owned(),
+            Certificate::OptimalForOrder => format!(
+                "proven for this order; any order needs at least {}",
+                grouped(plan.bound_bytes)
+            ),
+            Certificate::BestFound => format!(
+                "the best found in time; at least {} are needed for this order, {} for any",
+                grouped(plan.order_bound_bytes),
+                grouped(plan.bound_bytes)
+            ),
+        }
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new();
+        table.load_preset(presets::ASCII_MARKDOWN);
+        table.set_header(["planner", "bytes", "of ours", "method", "published by"]);
+        let best = self.plan.arena_bytes.max(1);
+        for planner in &self.planners {
+            table.add_row([
+                planner.name.to_owned(),
+                grouped(planner.arena_bytes),
+                format!("{:.3}", planner.arena_bytes as f64 / best as f64),
+                match planner.valid {
+                    true => planner.title.to_owned(),
+                    false => format!("{}: INVALID", planner.title),
+                },
+                planner.source.split(':').next().unwrap_or("").to_owned(),
+            ]);
+        }
+        for column in [1, 2] {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if !self.plan.overlaps.is_empty() {
+            remarks.push(
+                "Safe with TensorFlow Lite's reference kernels only: other kernels overlap less."
+                    .to_owned(),
+            );
+        }
+        if !self.unknown.is_empty() {
+            remarks.push(format!(
+                "No overlap is granted to operators that are not known: {}.",
+                self.unknown.join(", ")
+            ));
+        }
+        remarks.extend(self.notes.iter().map(|note| format!("Note: {note}.")));
+        remarks
+    }
+}
+
+/// Digits in groups of three.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
