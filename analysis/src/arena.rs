@@ -82,6 +82,10 @@ pub enum ArenaError {
     Schedule(#[from] ScheduleError),
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    #[error("tensor {} has a given offset and is not in the arena", tensor.0)]
+    NotInArena { tensor: TensorId },
+    #[error("the tensors with given offsets clash with one another")]
+    GivenOffsetsClash,
 }
 
 impl Arena {

@@ -20,6 +20,7 @@
 //! | [`plan`] | the planners, and the check of what they give |
 //! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
 //! | [`optimise`] | order and placement of a whole model together |
+//! | [`verify`] | whether a layout of a model's tensors is safe |
 //! | [`published`] | the papers' tables, as data |
 //! | [`report`] | tables and JSON |
 //! | [`plot`] | pictures of a trace, from a second pass |
@@ -49,3 +50,4 @@ pub mod published;
 pub mod report;
 pub mod schedule;
 pub mod trace;
+pub mod verify;

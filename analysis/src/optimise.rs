@@ -9,7 +9,7 @@ mod shuffle;
 
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::{Overlaps, Sharing};
-use crate::graph::{Graph, OperatorId};
+use crate::graph::{Graph, OperatorId, TensorId};
 use crate::plan::Plan;
 use crate::plan::exact::{self, Budget};
 use crate::schedule::cost::Overlapped;
@@ -30,6 +30,8 @@ pub struct Task<'a> {
     pub layout: Layout,
     /// Whether the operators may run in another order than the file's.
     pub reorder: bool,
+    /// Tensors that have to lie at given offsets, in bytes.
+    pub fixed: &'a [(TensorId, u64)],
 }
 
 /// The best plan found and what is proven of it.
@@ -87,7 +89,8 @@ pub struct Progress {
 /// the placements.
 ///
 /// # Errors
-/// When the graph's operators cannot be ordered, or its sizes make no problem.
+/// When the graph's operators cannot be ordered, its sizes make no problem, or fixed tensors
+/// are not in the arena or clash.
 pub fn optimise(
     task: Task<'_>,
     time: Duration,
@@ -125,7 +128,7 @@ pub fn optimise(
     while best.arena_bytes > best.bound_bytes && !deadline.is_over() && orders < MOST_ORDERS {
         let order = shuffle.step(&current);
         orders += 1;
-        let arena = Arena::new(task.graph, &order, task.overlaps, task.layout)?;
+        let arena = arena(task, &order)?;
         let bound = arena.problem.lower_bound();
         if bound > best.arena_bytes {
             continue;
@@ -163,9 +166,12 @@ fn place(
     order: Vec<OperatorId>,
     deadline: Deadline,
 ) -> Result<ModelPlan, ArenaError> {
-    let arena = Arena::new(task.graph, &order, task.overlaps, task.layout)?;
+    let arena = arena(task, &order)?;
     let mut stop = || deadline.is_over();
     let best = exact::plan(&arena.problem, &mut Budget::new(&mut stop));
+    if !best.plan.check(&arena.problem).is_empty() {
+        return Err(ArenaError::GivenOffsetsClash);
+    }
     Ok(ModelPlan {
         order,
         arena,
@@ -174,6 +180,23 @@ fn place(
         order_bound_bytes: best.bound_bytes,
         bound_bytes: 0,
     })
+}
+
+/// The problem of an order, with what is fixed.
+fn arena(task: Task<'_>, order: &[OperatorId]) -> Result<Arena, ArenaError> {
+    let mut arena = Arena::new(task.graph, order, task.overlaps, task.layout)?;
+    let mut offsets = vec![None; arena.problem.buffers().len()];
+    for &(tensor, offset) in task.fixed {
+        match arena.buffer_of.get(tensor.0).copied().flatten() {
+            Some(buffer) if offsets[buffer].is_none_or(|other| other == offset) => {
+                offsets[buffer] = Some(offset);
+            }
+            Some(_) => return Err(ArenaError::GivenOffsetsClash),
+            None => return Err(ArenaError::NotInArena { tensor }),
+        }
+    }
+    arena.problem = arena.problem.with_offsets(&offsets)?;
+    Ok(arena)
 }
 
 /// The order with the lowest peak, overlaps and rounding of sizes counted.

@@ -91,7 +91,8 @@ impl Problem {
     /// # Errors
     /// When a buffer has no size or no step, a displacement is of buffers that are never
     /// alive together or in the wrong order or exceeds the lower one's size, a fixed offset is not aligned, the
-    /// alignment is zero, or all sizes together exceed [`MAX_TOTAL_BYTES`].
+    /// alignment is zero, all sizes together exceed [`MAX_TOTAL_BYTES`], or more than
+    /// [`MAX_PAIRS`] pairs are alive together.
     pub fn new(
         buffers: Vec<Buffer>,
         alignment: u64,
@@ -99,7 +100,7 @@ impl Problem {
     ) -> Result<Self, ProblemError> {
         error::check(&buffers, alignment)?;
         let mut problem = Self {
-            neighbours: neighbours(&buffers, alignment),
+            neighbours: neighbours(&buffers, alignment)?,
             buffers,
             alignment,
         };
@@ -136,10 +137,15 @@ impl Problem {
     /// The same buffers, none of which may overlap another.
     #[must_use]
     pub fn without_overlaps(&self) -> Self {
-        Self {
-            neighbours: neighbours(&self.buffers, self.alignment),
-            ..self.clone()
+        let mut apart = self.clone();
+        for buffer in 0..self.buffers.len() {
+            let above = self.spacing(buffer);
+            for neighbour in &mut apart.neighbours[buffer] {
+                neighbour.distance_above = above;
+                neighbour.distance_below = self.spacing(neighbour.buffer);
+            }
         }
+        apart
     }
 
     /// The same buffers, these at given offsets in bytes: one entry for each buffer, none where
@@ -229,8 +235,12 @@ impl Problem {
     }
 }
 
+/// No problem has more pairs of buffers that are alive together.
+pub const MAX_PAIRS: usize = 10_000_000;
+
 /// Buffers that are alive together, with full distances.
-fn neighbours(buffers: &[Buffer], alignment: u64) -> Vec<Vec<Neighbour>> {
+fn neighbours(buffers: &[Buffer], alignment: u64) -> Result<Vec<Vec<Neighbour>>, ProblemError> {
+    let mut pairs = 0;
     let spacing = |buffer: usize| buffers[buffer].size_bytes.next_multiple_of(alignment);
     let mut by_start: Vec<usize> = (0..buffers.len()).collect();
     by_start.sort_by_key(|&buffer| buffers[buffer].alive.start);
@@ -239,6 +249,10 @@ fn neighbours(buffers: &[Buffer], alignment: u64) -> Vec<Vec<Neighbour>> {
     for buffer in by_start {
         let start = buffers[buffer].alive.start;
         alive.retain(|&other| buffers[other].alive.end > start);
+        pairs += alive.len();
+        if pairs > MAX_PAIRS {
+            return Err(ProblemError::TooManyPairs);
+        }
         for &other in &alive {
             for (from, to) in [(buffer, other), (other, buffer)] {
                 found[from].push(Neighbour {
@@ -253,5 +267,5 @@ fn neighbours(buffers: &[Buffer], alignment: u64) -> Vec<Vec<Neighbour>> {
     for neighbours in &mut found {
         neighbours.sort_by_key(|neighbour| neighbour.buffer);
     }
-    found
+    Ok(found)
 }

@@ -69,6 +69,8 @@ impl Optimum {
 
 /// The smallest arena. When the budget ends the search, the best plan so far and the best
 /// bound so far.
+///
+/// The plan is valid unless buffers whose offset is given clash with one another.
 pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
     let heuristic = STRATEGIES.iter().filter_map(|strategy| {
         let plan = strategy.plan(problem)?;
@@ -78,7 +80,7 @@ pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
     let (arena_bytes, plan) = heuristic
         .min_by_key(|(arena_bytes, _)| *arena_bytes)
         .unwrap_or_else(|| {
-            let plan = super::objects::naive(problem);
+            let plan = super::offsets::above_all(problem);
             (plan.arena_bytes(problem), plan)
         });
     improve(problem, plan, arena_bytes, budget)
@@ -117,13 +119,16 @@ fn improve(problem: &Problem, plan: Plan, arena_bytes: u64, budget: &mut Budget<
     best
 }
 
+/// The search from the bottom up is as deep as there are buffers.
+const MOST_NESTED: usize = 3000;
+
 /// Whether there is a plan within the capacity, in bytes; each search takes at most `nodes`
 /// steps.
 pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<'_>) -> Decision {
     let decision = Orientations::new(problem, capacity).decide(nodes, budget);
-    let mut buffers = problem.buffers().iter();
-    let movable = buffers.all(|buffer| buffer.fixed_offset.is_none());
-    if decision != Decision::Unknown || !movable {
+    let buffers = problem.buffers();
+    let movable = buffers.iter().all(|buffer| buffer.fixed_offset.is_none());
+    if decision != Decision::Unknown || !movable || buffers.len() > MOST_NESTED {
         return decision;
     }
     for preorder in PREORDERS {

@@ -22,6 +22,27 @@ pub(super) fn by_breadth(problem: &Problem) -> Plan {
     in_smallest_gaps(problem, &order_by_breadth(problem))
 }
 
+/// Each buffer above all others and above those whose offset is given: always a plan, unless
+/// these clash.
+pub(super) fn above_all(problem: &Problem) -> Plan {
+    let mut placement = Placement::new(problem);
+    let given = |buffer: &crate::problem::Buffer| {
+        buffer.fixed_offset.map(|offset| offset + buffer.size_bytes)
+    };
+    let ends = problem.buffers().iter().filter_map(given);
+    let mut end = ends
+        .max()
+        .unwrap_or(0)
+        .next_multiple_of(problem.alignment());
+    for buffer in 0..problem.buffers().len() {
+        if !placement.is_placed(buffer) {
+            placement.place(buffer, signed(end));
+            end += problem.spacing(buffer);
+        }
+    }
+    placement.finish()
+}
+
 /// In execution order: TensorFlow Lite's arena as Lee et al. have it.
 pub(super) fn in_order(problem: &Problem) -> Plan {
     let mut order: Vec<usize> = (0..problem.buffers().len()).collect();

@@ -27,6 +27,8 @@ pub struct Strategy {
     pub family: Family,
     /// Whether it makes use of overlaps.
     pub uses_overlaps: bool,
+    /// Problems of more buffers would take it longer than it is worth.
+    pub most_buffers: usize,
     place: fn(&Problem) -> Plan,
 }
 
@@ -36,8 +38,12 @@ impl Strategy {
         STRATEGIES.iter().find(|strategy| strategy.name == name)
     }
 
-    /// Places all buffers; none when it cannot keep the buffers whose offset is given.
+    /// Places all buffers; none when it cannot keep the buffers whose offset is given, or when
+    /// there are too many.
     pub fn plan(&self, problem: &Problem) -> Option<Plan> {
+        if problem.buffers().len() > self.most_buffers {
+            return None;
+        }
         let mut fixed = problem.buffers().iter();
         if self.family == Family::SharedObjects && fixed.any(|buffer| buffer.fixed_offset.is_some())
         {
@@ -56,6 +62,11 @@ const PISARCHYK_LEE: &str =
 const LEE: &str = "Lee et al.: On-Device Neural Net Inference with Mobile GPUs";
 const DMO: &str = "Blacker et al.: Diagonal Memory Optimisation";
 
+/// Of planners whose time grows with the square of the number of buffers.
+const QUADRATIC: usize = 20_000;
+/// Of planners whose time grows with its cube.
+const CUBIC: usize = 1000;
+
 /// All of them.
 pub const STRATEGIES: &[Strategy] = &[
     Strategy {
@@ -64,6 +75,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: PISARCHYK_LEE,
         family: Family::SharedObjects,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: objects::naive,
     },
     Strategy {
@@ -72,6 +84,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: PISARCHYK_LEE,
         family: Family::SharedObjects,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: objects::by_size_largest,
     },
     Strategy {
@@ -80,6 +93,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: PISARCHYK_LEE,
         family: Family::SharedObjects,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: objects::by_size_smallest,
     },
     Strategy {
@@ -88,6 +102,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: PISARCHYK_LEE,
         family: Family::SharedObjects,
         uses_overlaps: false,
+        most_buffers: CUBIC,
         place: objects::by_size_improved,
     },
     Strategy {
@@ -96,6 +111,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: PISARCHYK_LEE,
         family: Family::SharedObjects,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: objects::by_breadth,
     },
     Strategy {
@@ -104,6 +120,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: LEE,
         family: Family::SharedObjects,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: lee::greedy,
     },
     Strategy {
@@ -112,6 +129,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: LEE,
         family: Family::SharedObjects,
         uses_overlaps: false,
+        most_buffers: CUBIC,
         place: lee::min_cost_flow,
     },
     Strategy {
@@ -120,6 +138,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: PISARCHYK_LEE,
         family: Family::Offsets,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: offsets::by_size,
     },
     Strategy {
@@ -128,6 +147,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: PISARCHYK_LEE,
         family: Family::Offsets,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: offsets::by_breadth,
     },
     Strategy {
@@ -136,6 +156,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: LEE,
         family: Family::Offsets,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: offsets::in_order,
     },
     Strategy {
@@ -144,6 +165,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: "Sekiyama et al.: Profile-guided Memory Optimization for Deep Neural Networks",
         family: Family::Offsets,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: strip_packing::plan,
     },
     Strategy {
@@ -152,6 +174,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: "tensorflow/tflite-micro, memory_planner/greedy_memory_planner.cc",
         family: Family::Offsets,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: tflm::plan,
     },
     Strategy {
@@ -160,6 +183,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: DMO,
         family: Family::Offsets,
         uses_overlaps: false,
+        most_buffers: QUADRATIC,
         place: heap::forwards,
     },
     Strategy {
@@ -168,6 +192,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: DMO,
         family: Family::Offsets,
         uses_overlaps: true,
+        most_buffers: QUADRATIC,
         place: heap::forwards,
     },
     Strategy {
@@ -176,6 +201,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: DMO,
         family: Family::Offsets,
         uses_overlaps: true,
+        most_buffers: QUADRATIC,
         place: heap::backwards,
     },
     Strategy {
@@ -184,6 +210,7 @@ pub const STRATEGIES: &[Strategy] = &[
         source: "dmo-trace",
         family: Family::Offsets,
         uses_overlaps: true,
+        most_buffers: QUADRATIC,
         place: stack::plan,
     },
 ];

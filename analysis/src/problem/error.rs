@@ -1,6 +1,6 @@
 //! What can be wrong with a problem.
 
-use super::{Buffer, Displacement, MAX_TOTAL_BYTES};
+use super::{Buffer, Displacement, MAX_PAIRS, MAX_TOTAL_BYTES};
 use thiserror::Error;
 
 /// What is wrong with a problem.
@@ -18,6 +18,8 @@ pub enum ProblemError {
     },
     #[error("all buffers together have more than {MAX_TOTAL_BYTES} bytes")]
     TooLarge,
+    #[error("more than {MAX_PAIRS} pairs of buffers are alive together")]
+    TooManyPairs,
     #[error("alignment 0; 1 stands for none")]
     NoAlignment,
     #[error("buffer {index} {name:?} has to lie at {offset}, not a multiple of {alignment}")]
