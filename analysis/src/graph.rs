@@ -15,6 +15,7 @@ pub mod zoo;
 
 use crate::operator::Operator;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Index of a tensor in [`Graph::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -119,13 +120,9 @@ impl Graph {
     }
 
     fn once(&self, ids: &[TensorId]) -> Vec<TensorId> {
-        let mut found: Vec<TensorId> = Vec::new();
-        for &id in ids {
-            if self.in_arena(id) && !found.contains(&id) {
-                found.push(id);
-            }
-        }
-        found
+        let mut found = BTreeSet::new();
+        let once = |id: &TensorId| self.in_arena(*id) && found.insert(*id);
+        ids.iter().copied().filter(once).collect()
     }
 
     /// The operators in the file's order.

@@ -13,7 +13,7 @@
 mod net;
 
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
-use dmo_analysis::graph::tflite;
+use dmo_analysis::graph::tflite::{self, OfflinePlan};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorId};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::BTreeSet;
@@ -45,6 +45,12 @@ const MODELS: &[(&str, usize, u64, &[&str])] = &[
     ("tflite_micro/keyword_scrambled_8bit", 15, 718, &[]),
     ("tflite_micro/micro_speech_quantized", 4, 7928, &[]),
     ("tflite_micro/person_detect", 31, 241_030, &[]),
+    (
+        "tflite_micro/person_detect_vela",
+        1,
+        VELA_BYTES,
+        &["CUSTOM:ethos-u"],
+    ),
     ("tflite_micro/simple_add_model", 1, 3 * 128 * 128, &[]),
     ("tflite_micro/trained_lstm_int8", 4, 1924, &[]),
     ("tinyengine/mcunet_vww", 62 + 1, 722_702, &[]),
@@ -52,6 +58,9 @@ const MODELS: &[(&str, usize, u64, &[&str])] = &[
 
 /// Floating point with weights of 8 bits.
 const HYBRID: &[&str] = &["CONV_2D"];
+
+/// Output, input, and two pieces of memory to work in.
+const VELA_BYTES: u64 = 2 + 96 * 96 + 2 * 74_464;
 
 /// Types of the network that is exported.
 const EXPORTED: &[(&str, u32)] = &[("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)];
@@ -74,6 +83,16 @@ fn main() {
             Ok(Completion::Completed)
         }));
     }
+    trials.push(trial("audit", "tflite_micro/person_detect_vela", |file| {
+        let plan = tflite::offline_plan(file)?;
+        let expected = OfflinePlan {
+            version: 0,
+            subgraphs: 1,
+            offsets: vec![0, -1, -1, 0, 0, 0],
+        };
+        assert_eq!(plan, Some(expected));
+        Ok(Completion::Completed)
+    }));
     for (runtime, package) in RUNTIMES {
         let installed = is_installed(package);
         for &(name, ..) in MODELS {

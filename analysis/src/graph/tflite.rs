@@ -13,7 +13,9 @@
 //! | `error.rs` | why a model cannot be read or written |
 //!
 //! An operator that is not known, or whose shapes, types or options the formulas do not
-//! cover, keeps its tensors and gets no kernel, so that nothing overlaps.
+//! cover, keeps its tensors and gets no kernel, so that nothing overlaps. The kind of a
+//! custom operator is `CUSTOM:` and its name, that of a number that is not known
+//! `BUILTIN:` and the number.
 
 mod error;
 mod export;
@@ -170,7 +172,8 @@ fn kind(code: &Table) -> Result<String, TfliteError> {
     let new = code.number::<i32>(operator_code::BUILTIN_CODE, 0)?;
     let number = new.max(i32::from(old));
     if number == schema::CUSTOM {
-        return Ok(format!("CUSTOM:{}", code.text(operator_code::CUSTOM_CODE)?));
+        let name = code.text(operator_code::CUSTOM_CODE)?;
+        return Ok(format!("{}{name}", schema::CUSTOM_PREFIX));
     }
     let name = usize::try_from(number)
         .ok()

@@ -1,6 +1,6 @@
 //! Damaged files give an error or another model, never a panic or much work.
 
-use super::network;
+use super::{Net, network};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::{self, TfliteError};
 use proptest::prelude::*;
@@ -42,6 +42,23 @@ fn every_byte() {
     for index in 0..file.len() {
         let byte = file[index];
         for other in [0, 1, 0x7f, 0x80, 0xff, byte ^ 1, byte.wrapping_add(4)] {
+            file[index] = other;
+            take(&file);
+        }
+        file[index] = byte;
+    }
+}
+
+/// All values of all bytes of the smallest of models.
+#[test]
+fn every_value_of_every_byte() {
+    let mut net = Net::new("INT8", 1);
+    let [one, other] = [0; 2].map(|_| net.input(&[2, 2]));
+    let sum = net.sum(one, other);
+    let mut file = tflite::export(&net.output(sum), 1).unwrap();
+    for index in 0..file.len() {
+        let byte = file[index];
+        for other in 0..=u8::MAX {
             file[index] = other;
             take(&file);
         }

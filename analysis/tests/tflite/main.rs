@@ -8,5 +8,7 @@ mod lowered;
 mod net;
 mod plans;
 mod refused;
+mod tree;
+mod unusual;
 
 use net::{Net, network};

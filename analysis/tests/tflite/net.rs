@@ -101,7 +101,7 @@ impl Net {
         self.add("DEPTHWISE_CONV_2D", &[input], &to, operator)
     }
 
-    fn sum(&mut self, one: TensorId, other: TensorId) -> TensorId {
+    pub fn sum(&mut self, one: TensorId, other: TensorId) -> TensorId {
         let shape = self.shape(one);
         let elements = shape.iter().product();
         let flat = [1, 1, 1, elements];

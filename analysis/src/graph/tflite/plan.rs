@@ -210,7 +210,7 @@ const REFERENCES: [Field; 7] = [
 
 /// What goes in front of the old file.
 fn front(file: &[u8], root: &Table, old: &Model, offsets: &[i32]) -> Result<Vec<u8>, TfliteError> {
-    check_root_fields(file, root)?;
+    check_root_fields(root)?;
     let mut fields = vec![(model::VERSION, Value::Word(root.number(model::VERSION, 0)?))];
     for field in REFERENCES {
         let added = [model::BUFFERS.number, model::METADATA.number].contains(&field.number);
@@ -281,10 +281,9 @@ fn contents(subgraphs: usize, offsets: &[i32]) -> Vec<u8> {
 }
 
 /// The root has no fields but those that are carried over.
-fn check_root_fields(file: &[u8], root: &Table) -> Result<(), TfliteError> {
-    // A directory of fields has at most 65,535 bytes.
+fn check_root_fields(root: &Table) -> Result<(), TfliteError> {
     let first = model::SIGNATURE_DEFS.number + 1;
-    for number in first..usize::from(u16::MAX) / 2 {
+    for number in first..root.fields {
         let field = Field {
             table: "model",
             name: "unknown field",
@@ -293,8 +292,7 @@ fn check_root_fields(file: &[u8], root: &Table) -> Result<(), TfliteError> {
         if root.place(field)?.is_some() {
             return Err(TfliteError::Plan(format!(
                 "the model's root has a field {number}, which is not known and would be lost; \
-                 known are those below {first}, in {} bytes of model",
-                file.len()
+                 known are those below {first}"
             )));
         }
     }

@@ -5,6 +5,7 @@ use super::schema::{self, ELEMENT_TYPES, call, call_once, if_, operator, options
 use super::view::Table;
 use super::{Call, Contents, TfliteError, scratch};
 use crate::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Reads a subgraph: its graph, and what its operators call.
@@ -35,6 +36,14 @@ pub(super) fn subgraph(
     };
     graph.inputs = present(ids(schema::subgraph::INPUTS)?);
     graph.outputs = present(ids(schema::subgraph::OUTPUTS)?);
+    let constant = graph
+        .tensors
+        .iter()
+        .map(|tensor| tensor.storage != Storage::Arena);
+    let mut written: Vec<bool> = constant.collect();
+    for id in &graph.inputs {
+        written[id.0] = true;
+    }
     let mut calls = Vec::new();
     for (number, entry) in table.tables(schema::subgraph::OPERATORS)?.enumerate() {
         let entry = entry?;
@@ -44,6 +53,10 @@ pub(super) fn subgraph(
         let place = || format!("{} {kind}", place());
         let inputs = tensor_ids(&entry.integers(operator::INPUTS)?, draft.len(), place)?;
         let outputs = tensor_ids(&entry.integers(operator::OUTPUTS)?, draft.len(), place)?;
+        let (inputs, outputs) = match kind.starts_with(schema::CUSTOM_PREFIX) {
+            true => working_memory(inputs, outputs, |id| written[id.0]),
+            false => (inputs, outputs),
+        };
         let options = options_of(&entry)?;
         let callees = callees(kind, options.as_ref(), subgraphs, place)?;
         if !callees.is_empty() {
@@ -73,6 +86,9 @@ pub(super) fn subgraph(
         let (kernel, scratch_bytes) = (lower::kernel(&place), scratch::sizes(&place));
         let node = &mut graph.operators[number];
         (node.kernel, node.scratch_bytes) = (kernel, scratch_bytes);
+        for id in &node.outputs {
+            written[id.0] = true;
+        }
     }
     check_flow(&graph, index)?;
     check_used(&graph, &draft, index)?;
@@ -194,6 +210,23 @@ fn tensor_ids(
 
 fn present(ids: Vec<Option<TensorId>>) -> Vec<TensorId> {
     ids.into_iter().flatten().collect()
+}
+
+type Ids = Vec<Option<TensorId>>;
+
+/// Operators of accelerators name memory to work in among their inputs, which nothing has
+/// written: it counts as an output.
+fn working_memory(
+    inputs: Ids,
+    mut outputs: Ids,
+    is_written: impl Fn(TensorId) -> bool,
+) -> (Ids, Ids) {
+    let (memory, inputs): (Ids, Ids) = inputs
+        .into_iter()
+        .partition(|id| id.is_some_and(|id| !is_written(id)));
+    let mut known: BTreeSet<Option<TensorId>> = outputs.iter().copied().collect();
+    outputs.extend(memory.into_iter().filter(|&id| known.insert(id)));
+    (inputs, outputs)
 }
 
 /// The options of an operator and their type.

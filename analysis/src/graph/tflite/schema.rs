@@ -116,6 +116,8 @@ pub(super) const PADDING_VALID: i8 = 1;
 
 /// The operator that names itself.
 pub(super) const CUSTOM: i32 = 32;
+/// What its kind begins with, before the name.
+pub(super) const CUSTOM_PREFIX: &str = "CUSTOM:";
 
 /// Names of the element types and their size in bits; 0 where elements have none.
 pub(super) const ELEMENT_TYPES: [(&str, u64); 20] = [

@@ -29,6 +29,8 @@ pub(super) struct File<'a> {
 pub(super) struct Table<'a> {
     file: &'a File<'a>,
     table: table_reader::Table<'a>,
+    /// How many fields its directory has room for.
+    pub fields: usize,
 }
 
 /// Where the bytes of a field are.
@@ -70,7 +72,12 @@ impl<'a> File<'a> {
             TfliteError::damaged(format!("the table that byte {place} refers to: {kind}"))
         };
         let table = table_reader::Table::from_buffer(whole, place).map_err(damaged)?;
-        Ok(Table { file: self, table })
+        let fields = directory_fields(whole, place).map_err(damaged)?;
+        Ok(Table {
+            file: self,
+            table,
+            fields,
+        })
     }
 
     fn charge(&self, bytes: usize) -> Result<(), TfliteError> {
@@ -176,6 +183,19 @@ impl<'a> Table<'a> {
 pub(super) fn integers(bytes: &[u8]) -> Vec<i32> {
     let (words, _) = bytes.as_chunks();
     words.iter().map(|&word| i32::from_le_bytes(word)).collect()
+}
+
+/// How many fields the directory has room for, of the table that the offset at `place`
+/// leads to: before it stand its own length and the table's, 16 bits each.
+fn directory_fields(buffer: SliceWithStartOffset, place: usize) -> Result<usize, ErrorKind> {
+    let table = forward(buffer, place)?;
+    let back: i32 = TableRead::from_buffer(buffer, table)?;
+    let directory = i64::try_from(table)
+        .ok()
+        .and_then(|table| usize::try_from(table - i64::from(back)).ok())
+        .ok_or(ErrorKind::InvalidOffset)?;
+    let length: u16 = TableRead::from_buffer(buffer, directory)?;
+    Ok(usize::from(length).saturating_sub(4) / 2)
 }
 
 /// Where the offset at `place` leads to.

@@ -7,11 +7,18 @@ use crate::operator::{
     Transpose,
 };
 
+/// More inputs or outputs are taken for damage: the formulas go through all of them for
+/// each.
+const PARTS: usize = 1024;
+
 pub(super) fn concatenation(place: &Place) -> Option<Lowered> {
     let target = place.only_output()?;
     let rank = target.shape.len();
     let options = place.options(schema::options::CONCATENATION)?;
     let axis = resolve_axis(i64::from(options.number(concatenation::AXIS, 0)?), rank)?;
+    if place.inputs.len() > PARTS {
+        return None;
+    }
     let shape = |index| {
         let input = place.input(index)?;
         let same = input.shape.len() == rank && input.element_type == target.element_type;
@@ -34,6 +41,9 @@ pub(super) fn split(place: &Place, input: usize, axis: usize) -> Option<Lowered>
         return None;
     };
     let axis = resolve_axis(axis, rank)?;
+    if place.outputs.len() > PARTS {
+        return None;
+    }
     let part = |index| {
         let output = place.output(index)?;
         let same = output.shape.len() == rank && output.element_type == source.element_type;

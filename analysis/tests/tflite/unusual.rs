@@ -1,0 +1,257 @@
+//! What our own writer does not make: several subgraphs, data behind the flatbuffer,
+//! shared and unknown parts.
+
+use super::tree::{Part, Part::*, write};
+use dmo_analysis::graph::tflite::{self, Call};
+use dmo_analysis::graph::{OperatorId, Storage, TensorId};
+
+fn tensor(extent: i32, buffer: u32) -> Part {
+    Table(vec![
+        (0, Words(vec![extent])),
+        (1, Byte(9)),
+        (2, Word(buffer)),
+        (3, Text("t")),
+    ])
+}
+
+fn operator(code: u32, inputs: &[i32], outputs: &[i32]) -> Part {
+    Table(operator_fields(code, inputs, outputs))
+}
+
+fn operator_fields(code: u32, inputs: &[i32], outputs: &[i32]) -> Vec<(usize, Part)> {
+    vec![
+        (0, Word(code)),
+        (1, Words(inputs.to_vec())),
+        (2, Words(outputs.to_vec())),
+    ]
+}
+
+fn code(number: u32) -> Part {
+    Table(vec![(0, Byte(number.min(127) as u8)), (3, Word(number))])
+}
+
+/// Two operators that run in either order: `t1 = relu(t0)`, `t2 = relu(t0)`.
+fn twins() -> Part {
+    subgraph(vec![operator(0, &[0], &[1]), operator(0, &[0], &[2])])
+}
+
+fn subgraph(operators: Vec<Part>) -> Part {
+    Table(vec![
+        (0, Tables(vec![tensor(4, 0), tensor(4, 0), tensor(4, 0)])),
+        (1, Words(vec![0])),
+        (2, Words(vec![1, 2])),
+        (3, Tables(operators)),
+        (4, Text("main")),
+    ])
+}
+
+fn model(subgraphs: Vec<Part>, more: Vec<(usize, Part)>) -> Vec<u8> {
+    // RELU and IF.
+    let codes = Tables(vec![code(19), code(118)]);
+    let mut fields = vec![(0, Word(3)), (1, codes), (2, Tables(subgraphs))];
+    fields.extend(more);
+    write(&Table(fields))
+}
+
+#[test]
+fn subgraphs_that_call() {
+    let conditional = |then: u32| {
+        let mut fields = operator_fields(1, &[0], &[1, 2]);
+        fields.extend([
+            (3, Byte(92)),
+            (4, Table(vec![(0, Word(then)), (1, Word(2))])),
+        ]);
+        subgraph(vec![Table(fields)])
+    };
+    let file = model(vec![conditional(1), twins(), twins()], Vec::new());
+    let model_read = tflite::read(&file).unwrap();
+    assert_eq!(model_read.graphs.len(), 3);
+    let call = Call {
+        subgraph: 0,
+        operator: OperatorId(0),
+        callees: vec![1, 2],
+    };
+    assert_eq!(model_read.calls, [call]);
+    let offsets: Vec<i32> = (0..9).collect();
+    let planned = tflite::with_plan(&file, None, &offsets).unwrap();
+    let plan = tflite::offline_plan(&planned).unwrap().unwrap();
+    assert_eq!((plan.subgraphs, plan.offsets), (3, offsets));
+    assert_eq!(tflite::read(&planned).unwrap().graphs, model_read.graphs);
+
+    let file = model(vec![conditional(3), twins(), twins()], Vec::new());
+    assert_eq!(
+        tflite::read(&file).unwrap_err().to_string(),
+        "operator 0 of subgraph 0 IF: subgraph 3, but there are 3"
+    );
+}
+
+#[test]
+fn operators_that_subgraphs_share() {
+    let file = model(vec![twins(), Again], Vec::new());
+    assert_eq!(tflite::read(&file).unwrap().graphs.len(), 2);
+    let swapped = [OperatorId(1), OperatorId(0)];
+    let problem = tflite::with_plan(&file, Some(&swapped), &[-1; 6]).unwrap_err();
+    assert_eq!(
+        problem.to_string(),
+        "two subgraphs share their operators, so that the order of one cannot be changed"
+    );
+    assert!(tflite::with_plan(&file, None, &[-1; 6]).is_ok());
+}
+
+#[test]
+fn roots_with_unknown_fields() {
+    let file = model(vec![twins()], vec![(8, Words(vec![1]))]);
+    let problem = tflite::with_plan(&file, None, &[-1; 3])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        problem.starts_with("the model's root has a field 8"),
+        "{problem}"
+    );
+}
+
+/// Fields of the root that are not read are carried over, and so are other metadata.
+#[test]
+fn all_else_is_kept() {
+    let metadata = Tables(vec![Table(vec![(0, Text("author")), (1, Word(1))])]);
+    let buffers = Tables(vec![
+        Table(vec![]),
+        Table(vec![(0, Bytes(b"somebody".to_vec()))]),
+    ]);
+    let signatures = Tables(vec![Table(vec![(2, Text("serve"))])]);
+    let more = vec![(4, buffers), (6, metadata), (7, signatures)];
+    let file = model(vec![twins()], more);
+    let swapped = [OperatorId(1), OperatorId(0)];
+    let planned = tflite::with_plan(&file, Some(&swapped), &[0, 16, 32]).unwrap();
+    let model = tflite::read(&planned).unwrap();
+    let author = model.metadata("author").unwrap().bytes.clone();
+    assert_eq!(&planned[author], b"somebody");
+    assert_eq!(model.metadata.len(), 2);
+    assert_eq!(model.graphs[0].operators[0].outputs, [TensorId(2)]);
+    let present = [true, true, true, false, true, false, true, true];
+    assert_eq!(root_fields(&planned), present);
+}
+
+/// Which of its fields a file's root has.
+fn root_fields(file: &[u8]) -> Vec<bool> {
+    let word = |at: usize| u32::from_le_bytes(*file[at..].first_chunk().unwrap()) as usize;
+    let half = |at: usize| u16::from_le_bytes(*file[at..].first_chunk().unwrap()) as usize;
+    let root = word(0);
+    let directory = root - word(root);
+    (4..half(directory))
+        .step_by(2)
+        .map(|at| half(directory + at) != 0)
+        .collect()
+}
+
+/// Weights that a large model keeps behind the flatbuffer are found by their place in the
+/// file, which a plan moves.
+#[test]
+fn data_behind_the_flatbuffer() {
+    let data = [1, 2, 3, 4];
+    let make = |offset: u64| {
+        let outside = Table(vec![(1, Long(offset)), (2, Long(4))]);
+        let buffers = Tables(vec![Table(vec![]), outside]);
+        let tensors = Tables(vec![tensor(4, 0), tensor(4, 0), tensor(4, 1)]);
+        let main = Table(vec![
+            (0, tensors),
+            (1, Words(vec![0])),
+            (2, Words(vec![1])),
+            (3, Tables(vec![operator(0, &[0], &[1])])),
+        ]);
+        let metadata = Tables(vec![Table(vec![(0, Text("weights")), (1, Word(1))])]);
+        model(vec![main], vec![(4, buffers), (6, metadata)])
+    };
+    let end = make(2).len();
+    let mut file = make(end as u64);
+    file.extend(data);
+    let planned = tflite::with_plan(&file, None, &[0, 16, -1]).unwrap();
+    for file in [&file, &planned] {
+        let model = tflite::read(file).unwrap();
+        assert_eq!(model.graphs[0].tensors[2].storage, Storage::Constant);
+        assert_eq!(file[model.metadata("weights").unwrap().bytes.clone()], data);
+    }
+    file.pop();
+    let problem = tflite::read(&file).unwrap_err().to_string();
+    assert_eq!(
+        problem,
+        format!(
+            "damaged model: buffer 1 has 4 bytes at byte {end}, but the file ends at {}",
+            file.len()
+        )
+    );
+}
+
+#[test]
+fn indices_out_of_range() {
+    let problem = |operators| {
+        let file = model(vec![subgraph(operators)], Vec::new());
+        tflite::read(&file).unwrap_err().to_string()
+    };
+    assert_eq!(
+        problem(vec![operator(2, &[0], &[1])]),
+        "operator 0 of subgraph 0: operator code 2, but there are 2"
+    );
+    assert_eq!(
+        problem(vec![operator(0, &[-2], &[1])]),
+        "operator 0 of subgraph 0 RELU: tensor -2, but there are 3"
+    );
+    let file = write(&Table(vec![(0, Word(3))]));
+    assert_eq!(
+        tflite::read(&file).unwrap_err().to_string(),
+        "the model has no subgraph"
+    );
+}
+
+/// Operators that share a variable stay in their order.
+#[test]
+fn state() {
+    let variable = Table(vec![
+        (0, Words(vec![4])),
+        (1, Byte(9)),
+        (3, Text("state")),
+        (5, Byte(1)),
+    ]);
+    let main = Table(vec![
+        (
+            0,
+            Tables(vec![tensor(4, 0), tensor(4, 0), tensor(4, 0), variable]),
+        ),
+        (1, Words(vec![0])),
+        (2, Words(vec![1, 2])),
+        (
+            3,
+            Tables(vec![operator(0, &[0, 3], &[1]), operator(0, &[0, 3], &[2])]),
+        ),
+    ]);
+    let file = model(vec![main], Vec::new());
+    let swapped = [OperatorId(1), OperatorId(0)];
+    let problem = tflite::with_plan(&file, Some(&swapped), &[-1; 4]).unwrap_err();
+    assert_eq!(
+        problem.to_string(),
+        "the order has operator 1 RELU before operator 0 RELU, but both keep state, so that \
+         they have to stay in the model's order"
+    );
+}
+
+/// What a custom operator reads and nothing has written is memory that it works in.
+#[test]
+fn working_memory() {
+    let custom = Table(vec![(0, Byte(32)), (1, Text("accelerator"))]);
+    let main = Table(vec![
+        (0, Tables(vec![tensor(4, 0), tensor(4, 0), tensor(9, 0)])),
+        (1, Words(vec![0])),
+        (2, Words(vec![1])),
+        (3, Tables(vec![operator(0, &[0, 2, -1], &[1])])),
+    ]);
+    let fields = vec![(1, Tables(vec![custom])), (2, Tables(vec![main]))];
+    let graph = tflite::read(&write(&Table(fields)))
+        .unwrap()
+        .graphs
+        .remove(0);
+    let node = &graph.operators[0];
+    assert_eq!(node.kind, "CUSTOM:accelerator");
+    assert_eq!(node.inputs, [TensorId(0)]);
+    assert_eq!(node.outputs, [TensorId(1), TensorId(2)]);
+    assert_eq!(node.kernel, None);
+}
