@@ -232,6 +232,12 @@ pub struct OnDevice {
     pub arena_bytes: u64,
     /// Whether scratch buffers, which it places itself, keep apart from all else.
     pub scratch_is_apart: bool,
+    /// Where each of the graph's tensors lies; none where it is not in the arena.
+    #[serde(skip)]
+    pub tensors: Vec<Option<u64>>,
+    /// Scratch buffers: the operator, offset and size in bytes.
+    #[serde(skip)]
+    pub scratch: Vec<(OperatorId, u64, u64)>,
 }
 
 /// Simulates TensorFlow Lite Micro: tensors with an offset stay there, everything else is
@@ -256,6 +262,15 @@ pub fn on_device(
     Ok(OnDevice {
         arena_bytes: plan.arena_bytes(&problem),
         scratch_is_apart: scratch_is_apart(&arena, &plan),
+        tensors: arena.tensor_offsets(&plan),
+        scratch: arena
+            .scratch
+            .iter()
+            .map(|scratch| {
+                let bytes = graph.operators[scratch.operator.0].scratch_bytes[scratch.index];
+                (scratch.operator, plan.offsets[scratch.buffer], bytes)
+            })
+            .collect(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! The command line: one module a command. Each reads, calls the library, writes.
 
+mod audit;
 mod comparison;
 mod dump;
 mod info;
@@ -13,6 +14,7 @@ mod plot;
 mod progress;
 mod run;
 mod sweep;
+mod zoo;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -37,6 +39,10 @@ enum Command {
     Sweep(sweep::Arguments),
     /// The smallest arena of a model, with overlaps and proof, and what others would need
     Plan(plan::Arguments),
+    /// Whether somebody's plan is safe: one that a model carries, a plan.json, a MiniMalloc .csv
+    Audit(audit::Arguments),
+    /// Networks built in code: list them, write them as model files
+    Zoo(zoo::Arguments),
     /// Draw the pictures of a saved trace
     Plot(plot::Arguments),
     /// Print the events of a saved trace
@@ -71,6 +77,8 @@ impl Arguments {
             Command::Overlap(arguments) => overlap::run(&arguments),
             Command::Sweep(arguments) => sweep::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
+            Command::Audit(arguments) => audit::run(&arguments),
+            Command::Zoo(arguments) => zoo::run(&arguments),
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),

@@ -119,13 +119,31 @@ fn improve(problem: &Problem, plan: Plan, arena_bytes: u64, budget: &mut Budget<
     best
 }
 
+/// Whether there is a plan within the capacity, in bytes, as far as the budget goes.
+pub fn fit(problem: &Problem, capacity: u64, budget: &mut Budget<'_>) -> Decision {
+    let mut nodes = FIRST_NODES;
+    loop {
+        let decision = decide(problem, capacity, nodes, budget);
+        if decision != Decision::Unknown || budget.is_spent() {
+            return decision;
+        }
+        nodes = nodes.saturating_mul(2);
+    }
+}
+
 /// The search from the bottom up is as deep as there are buffers.
 const MOST_NESTED: usize = 3000;
 
 /// Whether there is a plan within the capacity, in bytes; each search takes at most `nodes`
 /// steps.
 pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<'_>) -> Decision {
-    let decision = Orientations::new(problem, capacity).decide(nodes, budget);
+    // Where nothing may overlap, packing is what is hard, and the other search is better at it.
+    let share = if problem.has_overlaps() {
+        nodes
+    } else {
+        nodes / 8
+    };
+    let decision = Orientations::new(problem, capacity).decide(share, budget);
     let buffers = problem.buffers();
     let movable = buffers.iter().all(|buffer| buffer.fixed_offset.is_none());
     if decision != Decision::Unknown || !movable || buffers.len() > MOST_NESTED {

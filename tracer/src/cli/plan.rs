@@ -1,19 +1,21 @@
 //! `dmo-trace plan`: the smallest arena of a model, with proof, and what others would need.
 
 mod emit;
+pub mod problem;
 mod report;
 pub mod source;
 
 use super::{Verdict, output, progress};
 use anyhow::Context;
 use dmo_analysis::arena::{Arena, Layout};
-use dmo_analysis::graph::Graph;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::plan::STRATEGIES;
 use dmo_analysis::plan::tflm::ALIGNMENT;
 use dmo_analysis::schedule::Options;
+use dmo_analysis::verify::{Positions, clashes};
 use report::{Planner, Report};
 use source::Source;
 use std::path::PathBuf;
@@ -22,7 +24,8 @@ use std::time::{Duration, Instant};
 /// Arguments of `dmo-trace plan`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Model: a .tflite file, or zoo:NAME (see `dmo-trace zoo`)
+    /// Model: a .tflite file, or zoo:NAME (see `dmo-trace zoo`); or a planning problem, a .csv
+    /// in the form of MiniMalloc
     model: String,
     /// What outputs may overlap: nothing, or what TensorFlow Lite's reference kernels allow
     #[arg(long, value_enum, default_value_t = OverlapKind::Analytic)]
@@ -32,6 +35,12 @@ pub struct Arguments {
     order: OrderKind,
     #[command(flatten)]
     layout: LayoutArguments,
+    /// The arena has to have at most so many bytes: exit code 1 where it has more
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    capacity: Option<u64>,
+    /// This tensor of the file, given by its index, lies at this offset; may be given several times
+    #[arg(long, value_name = "TENSOR=OFFSET", value_parser = parse_fixed)]
+    fix: Vec<(TensorId, u64)>,
     /// Give up the search after so many seconds and print the best so far
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::parse_seconds)]
     time: f64,
@@ -98,7 +107,8 @@ impl OverlapKind {
         }
     }
 
-    fn of(self, graph: &Graph) -> Overlaps {
+    /// The overlaps of a graph.
+    pub fn of(self, graph: &Graph) -> Overlaps {
         match self {
             Self::None => overlaps::none(graph),
             Self::Analytic => overlaps::analytic(graph),
@@ -116,6 +126,9 @@ enum OrderKind {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    if problem::is_problem(&arguments.model) {
+        return problem::run(arguments);
+    }
     let source = Source::load(&arguments.model)?;
     let graph = source.graph();
     for path in &arguments.emit {
@@ -127,6 +140,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         overlaps: &overlaps,
         layout: arguments.layout.layout(),
         reorder: arguments.order == OrderKind::Best,
+        fixed: &arguments.fix,
     };
     let planned = search(task, arguments.time).with_context(|| source.name.clone())?;
     let file = PlanFile::new(
@@ -136,6 +150,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         task,
         &planned,
     );
+    ensure_safe(task, &file).with_context(|| source.name.clone())?;
     let report = Report {
         device: device(&source, task, &planned)?,
         planners: planners(task).with_context(|| source.name.clone())?,
@@ -154,7 +169,59 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     } else {
         report.text()
     })?;
-    Ok(Verdict::Holds)
+    Ok(match arguments.capacity {
+        Some(capacity) if report.plan.arena_bytes > capacity => {
+            eprintln!(
+                "dmo-trace: {}: the arena has {} bytes, {capacity} are allowed",
+                source.name, report.plan.arena_bytes
+            );
+            Verdict::Fails
+        }
+        _ => Verdict::Holds,
+    })
+}
+
+/// The last look at a plan before anyone sees it, by a check that shares nothing with the
+/// planners.
+fn ensure_safe(task: Task<'_>, plan: &PlanFile) -> anyhow::Result<()> {
+    let tensors = plan.offsets(task.graph.tensors.len());
+    let scratch: Vec<_> = plan
+        .scratch
+        .iter()
+        .map(|scratch| (scratch.operator, scratch.offset, scratch.size_bytes))
+        .collect();
+    let positions = Positions {
+        tensors: &tensors,
+        scratch: &scratch,
+    };
+    let found = clashes(task.graph, &plan.order, task.overlaps, positions, 1)?;
+    anyhow::ensure!(
+        found.is_empty(),
+        "the plan found does not pass its check, please report this: {found:?}"
+    );
+    Ok(())
+}
+
+/// `65536`, `64K`, `8M`.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 1 << 10),
+        None => match text.strip_suffix(['M', 'm']) {
+            Some(digits) => (digits, 1 << 20),
+            None => (text, 1),
+        },
+    };
+    let number = digits.parse::<u64>().ok();
+    number
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| format!("'{text}' is no size in bytes, such as 65536, 64K or 8M"))
+}
+
+fn parse_fixed(text: &str) -> Result<(TensorId, u64), String> {
+    let pair = text
+        .split_once('=')
+        .and_then(|(tensor, offset)| Some((TensorId(tensor.parse().ok()?), offset.parse().ok()?)));
+    pair.ok_or_else(|| format!("'{text}' is not TENSOR=OFFSET, two numbers"))
 }
 
 fn search(task: Task<'_>, seconds: f64) -> anyhow::Result<ModelPlan> {
@@ -188,15 +255,7 @@ fn planners(task: Task<'_>) -> anyhow::Result<Vec<Planner>> {
             true => &arena.problem,
             false => &apart.problem,
         };
-        let plan = strategy.plan(problem)?;
-        let valid = plan.check(problem).is_empty();
-        Some(Planner {
-            name: strategy.name,
-            title: strategy.title,
-            source: strategy.source,
-            arena_bytes: plan.arena_bytes(problem),
-            valid,
-        })
+        Planner::of(strategy, problem)
     });
     Ok(rows.collect())
 }

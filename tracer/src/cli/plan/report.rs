@@ -3,6 +3,8 @@
 use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::handover::{OnDevice, PlanFile};
 use dmo_analysis::optimise::Certificate;
+use dmo_analysis::plan::Strategy;
+use dmo_analysis::problem::Problem;
 use serde::Serialize;
 
 /// What one planner needs.
@@ -14,6 +16,45 @@ pub struct Planner {
     pub arena_bytes: u64,
     /// Whether the plan passed the geometric check.
     pub valid: bool,
+}
+
+impl Planner {
+    /// Runs the planner; none where it cannot plan the problem.
+    pub fn of(strategy: &Strategy, problem: &Problem) -> Option<Self> {
+        let plan = strategy.plan(problem)?;
+        Some(Self {
+            name: strategy.name,
+            title: strategy.title,
+            source: strategy.source,
+            arena_bytes: plan.arena_bytes(problem),
+            valid: plan.check(problem).is_empty(),
+        })
+    }
+}
+
+/// A row for each planner; `best` bytes count as one.
+pub fn planner_table(planners: &[Planner], best: u64) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    table.set_header(["planner", "bytes", "of ours", "method", "published by"]);
+    for planner in planners {
+        table.add_row([
+            planner.name.to_owned(),
+            grouped(planner.arena_bytes),
+            format!("{:.3}", planner.arena_bytes as f64 / best.max(1) as f64),
+            match planner.valid {
+                true => planner.title.to_owned(),
+                false => format!("{}: INVALID", planner.title),
+            },
+            planner.source.split(':').next().unwrap_or("").to_owned(),
+        ]);
+    }
+    for column in [1, 2] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
 }
 
 /// All that is printed.
@@ -70,7 +111,7 @@ impl Report {
                 }
             );
         }
-        text += &format!("\n{}\n", self.table());
+        text += &format!("\n{}\n", planner_table(&self.planners, plan.arena_bytes));
         for line in self.remarks() {
             text += &format!("\n{line}\n");
         }
@@ -91,31 +132,6 @@ impl Report {
                 grouped(plan.bound_bytes)
             ),
         }
-    }
-
-    fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_preset(presets::ASCII_MARKDOWN);
-        table.set_header(["planner", "bytes", "of ours", "method", "published by"]);
-        let best = self.plan.arena_bytes.max(1);
-        for planner in &self.planners {
-            table.add_row([
-                planner.name.to_owned(),
-                grouped(planner.arena_bytes),
-                format!("{:.3}", planner.arena_bytes as f64 / best as f64),
-                match planner.valid {
-                    true => planner.title.to_owned(),
-                    false => format!("{}: INVALID", planner.title),
-                },
-                planner.source.split(':').next().unwrap_or("").to_owned(),
-            ]);
-        }
-        for column in [1, 2] {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -1,0 +1,320 @@
+//! `dmo-trace audit`: whether somebody's plan is safe.
+
+use super::plan::source::Source;
+use super::plan::{OverlapKind, problem};
+use super::{Verdict, output};
+use anyhow::Context;
+use dmo_analysis::graph::tflite::offline_plan;
+use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::handover::{PlanFile, SCHEMA, on_device};
+use dmo_analysis::plan::Plan;
+use dmo_analysis::verify::{Clash, Occupant, Positions, clashes};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `dmo-trace audit`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Model that carries a plan for TensorFlow Lite Micro, or any model with --plan, or a
+    /// MiniMalloc .csv with offsets
+    model: String,
+    /// The plan, as `dmo-trace plan --emit` has written it, .json
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// What outputs may overlap: nothing, or what TensorFlow Lite's reference kernels allow
+    #[arg(long, value_enum, default_value_t = OverlapKind::Analytic)]
+    overlap: OverlapKind,
+    /// The arena may have at most so many bytes
+    #[arg(long, value_name = "BYTES")]
+    capacity: Option<u64>,
+    /// Print JSON (docs/json.md)
+    #[arg(long)]
+    json: bool,
+}
+
+/// So many clashes are told.
+const MOST_CLASHES: usize = 100;
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    model: String,
+    safe: bool,
+    arena_bytes: u64,
+    capacity_bytes: Option<u64>,
+    clashes: Vec<Clash>,
+    /// The same in words.
+    messages: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    let mut report = match problem::is_problem(&arguments.model) {
+        true => of_problem(arguments)?,
+        false => of_model(arguments)?,
+    };
+    if let Some(capacity) = arguments
+        .capacity
+        .filter(|&bytes| report.arena_bytes > bytes)
+    {
+        report.safe = false;
+        report.messages.push(format!(
+            "the arena has {} bytes, {capacity} are allowed",
+            report.arena_bytes
+        ));
+    }
+    output::print(&if arguments.json {
+        serde_json::to_string_pretty(&report)? + "\n"
+    } else {
+        text(&report)
+    })?;
+    Ok(match report.safe {
+        true => Verdict::Holds,
+        false => Verdict::Fails,
+    })
+}
+
+fn text(report: &Report) -> String {
+    let mut text = format!("{}: arena {} bytes\n", report.model, report.arena_bytes);
+    for message in &report.messages {
+        text += &format!("{message}\n");
+    }
+    text + match report.safe {
+        true => {
+            "SAFE by geometry: whatever is in use at the same time keeps apart or overlaps as it may\n"
+        }
+        false => "UNSAFE\n",
+    }
+}
+
+fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
+    let source = Source::load(&arguments.model)?;
+    let graph = source.graph();
+    let given = match &arguments.plan {
+        Some(path) => read_plan(path, &source)?,
+        None => carried(&source)?,
+    };
+    let overlaps = arguments.overlap.of(graph);
+    let positions = Positions {
+        tensors: &given.tensors,
+        scratch: &given.scratch,
+    };
+    let found = clashes(graph, &given.order, &overlaps, positions, MOST_CLASHES)
+        .with_context(|| source.name.clone())?;
+    let mut messages: Vec<String> = found.iter().map(|clash| describe(graph, clash)).collect();
+    if found.len() == MOST_CLASHES {
+        messages.push(format!("and perhaps more: only {MOST_CLASHES} are told"));
+    }
+    let missing = missing(graph, &given);
+    messages.extend(missing.iter().cloned());
+    Ok(Report {
+        schema: "dmo-trace/audit/1",
+        model: source.name.clone(),
+        safe: found.is_empty() && missing.is_empty(),
+        arena_bytes: given.arena_bytes,
+        capacity_bytes: arguments.capacity,
+        clashes: found,
+        messages,
+    })
+}
+
+/// A plan as it was found.
+struct Given {
+    order: Vec<OperatorId>,
+    tensors: Vec<Option<u64>>,
+    scratch: Vec<(OperatorId, u64, u64)>,
+    arena_bytes: u64,
+    /// Tensors without an offset are somewhere else, and not missing.
+    partial: bool,
+}
+
+/// Tensors that an operator uses and that lie nowhere.
+fn missing(graph: &Graph, given: &Given) -> Vec<String> {
+    if given.partial {
+        return Vec::new();
+    }
+    let mut messages = Vec::new();
+    let mut told = vec![false; graph.tensors.len()];
+    for node in &graph.operators {
+        let touched = graph.arena_inputs(node).into_iter();
+        for id in touched.chain(graph.arena_outputs(node)) {
+            let unplaced = given.tensors[id.0].is_none() && graph.tensor(id).size_bytes > 0;
+            if unplaced && !std::mem::replace(&mut told[id.0], true) {
+                messages.push(format!(
+                    "{} has no offset",
+                    name(graph, Occupant::Tensor(id))
+                ));
+            }
+        }
+    }
+    messages
+}
+
+fn read_plan(path: &Path, source: &Source) -> anyhow::Result<Given> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let plan: PlanFile = serde_json::from_str(&text)
+        .with_context(|| format!("{shown} is no plan of the form {SCHEMA}"))?;
+    anyhow::ensure!(
+        plan.schema == SCHEMA,
+        "{shown}: schema {:?}, expected {SCHEMA:?}",
+        plan.schema
+    );
+    anyhow::ensure!(
+        plan.model_sha256 == source.sha256,
+        "{shown} is the plan of another file than {} (their SHA-256 differ)",
+        source.name
+    );
+    let graph = source.graph();
+    let tensors = graph.tensors.len();
+    for planned in &plan.tensors {
+        let size = graph
+            .tensors
+            .get(planned.tensor.0)
+            .map(|tensor| tensor.size_bytes);
+        anyhow::ensure!(
+            size == Some(planned.size_bytes),
+            "{shown}: tensor {} has {} bytes in the plan; the model has {tensors} tensors, and \
+             {size:?} bytes for this one",
+            planned.tensor.0,
+            planned.size_bytes
+        );
+    }
+    let mut offsets = vec![None; tensors];
+    for planned in &plan.tensors {
+        let place = &mut offsets[planned.tensor.0];
+        anyhow::ensure!(
+            place.is_none(),
+            "{shown}: tensor {} is placed twice",
+            planned.tensor.0
+        );
+        *place = Some(planned.offset);
+    }
+    let scratch = plan.scratch.iter();
+    let scratch: Vec<_> = scratch
+        .map(|scratch| (scratch.operator, scratch.offset, scratch.size_bytes))
+        .collect();
+    let ends = plan
+        .tensors
+        .iter()
+        .map(|tensor| (tensor.offset, tensor.size_bytes));
+    let ends = ends.chain(scratch.iter().map(|&(_, offset, size)| (offset, size)));
+    let ends = ends.map(|(offset, size)| offset.saturating_add(size));
+    Ok(Given {
+        order: plan.order.clone(),
+        arena_bytes: ends.max().unwrap_or(0).max(plan.arena_bytes),
+        tensors: offsets,
+        scratch,
+        partial: plan.layout
+            != dmo_analysis::arena::Layout {
+                counted: dmo_analysis::schedule::Options::default(),
+                ..plan.layout
+            },
+    })
+}
+
+/// The plan in the model's metadata; what it leaves to the runtime is placed as TensorFlow
+/// Lite Micro does.
+fn carried(source: &Source) -> anyhow::Result<Given> {
+    let file = source.file.as_deref().context("there is no model file")?;
+    let plan = offline_plan(file)
+        .with_context(|| source.name.clone())?
+        .with_context(|| {
+            format!(
+                "{} carries no plan (metadata OfflineMemoryAllocation): give one with --plan",
+                source.name
+            )
+        })?;
+    anyhow::ensure!(
+        source.model.graphs.len() == 1,
+        "{} has several subgraphs, for each of which TensorFlow Lite Micro reads the offsets of \
+         the first",
+        source.name
+    );
+    let graph = source.graph();
+    anyhow::ensure!(
+        plan.offsets.len() == graph.tensors.len(),
+        "{}: the plan has {} offsets, the model {} tensors",
+        source.name,
+        plan.offsets.len(),
+        graph.tensors.len()
+    );
+    let offsets: Vec<Option<u64>> = plan
+        .offsets
+        .iter()
+        .enumerate()
+        .map(|(tensor, &offset)| match offset {
+            -1 => Ok(None),
+            offset => u64::try_from(offset)
+                .map(Some)
+                .with_context(|| format!("{}: tensor {tensor} is to lie at {offset}", source.name)),
+        })
+        .collect::<anyhow::Result<_>>()?;
+    let order = graph.file_order();
+    let device = on_device(graph, &order, &offsets).with_context(|| source.name.clone())?;
+    Ok(Given {
+        order,
+        tensors: device.tensors,
+        scratch: device.scratch,
+        arena_bytes: device.arena_bytes,
+        partial: false,
+    })
+}
+
+fn describe(graph: &Graph, clash: &Clash) -> String {
+    let node = &graph.operators[clash.operator.0];
+    let needed = match clash.needed_displacement {
+        Some(bytes) => format!("; the input has to start at least {bytes} bytes above the output"),
+        None => String::new(),
+    };
+    format!(
+        "operator {} {}: {} and {} share arena bytes {}..{}{needed}",
+        clash.operator.0,
+        node.kind,
+        name(graph, clash.one),
+        name(graph, clash.other),
+        clash.bytes.start,
+        clash.bytes.end,
+    )
+}
+
+fn name(graph: &Graph, occupant: Occupant) -> String {
+    match occupant {
+        Occupant::Tensor(id) => format!("tensor {} {:?}", id.0, graph.tensor(id).name),
+        Occupant::Scratch(operator) => format!("a scratch buffer of operator {}", operator.0),
+    }
+}
+
+fn of_problem(arguments: &Arguments) -> anyhow::Result<Report> {
+    let table = problem::read(&arguments.model)?;
+    let offsets = table.offsets.with_context(|| {
+        format!(
+            "{}: there is no column offset to be checked",
+            arguments.model
+        )
+    })?;
+    let plan = Plan { offsets };
+    let broken = plan.check(&table.problem);
+    let buffers = table.problem.buffers();
+    let messages = broken.iter().take(MOST_CLASHES).map(|violation| {
+        let other = match violation.kind {
+            dmo_analysis::plan::ViolationKind::TooClose { other, .. } => {
+                buffers[other].name.clone()
+            }
+            _ => String::new(),
+        };
+        format!(
+            "buffers {} and {other} share bytes",
+            buffers[violation.buffer].name
+        )
+    });
+    Ok(Report {
+        schema: "dmo-trace/audit/1",
+        model: arguments.model.clone(),
+        safe: broken.is_empty(),
+        arena_bytes: plan.arena_bytes(&table.problem),
+        capacity_bytes: arguments.capacity,
+        clashes: Vec::new(),
+        messages: messages.collect(),
+    })
+}

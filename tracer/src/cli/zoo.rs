@@ -1,0 +1,80 @@
+//! `dmo-trace zoo`: networks built in code, listed or written as model files.
+
+use super::plan::source::element;
+use super::{Verdict, output};
+use anyhow::Context;
+use comfy_table::{CellAlignment, Table, presets};
+use dmo_analysis::graph::tflite;
+use dmo_analysis::graph::zoo::{self, Element, Figures, NETWORKS};
+use std::path::PathBuf;
+
+/// Arguments of `dmo-trace zoo`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// List all networks (what happens without a command)
+    List,
+    /// Write a network as a .tflite file with random weights
+    Export {
+        /// Name, with :int8 or :float32 [default: float32]
+        network: String,
+        /// The file
+        file: PathBuf,
+        /// Other weights for another number
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    match &arguments.command {
+        None | Some(Command::List) => output::print(&list())?,
+        Some(Command::Export {
+            network,
+            file,
+            seed,
+        }) => {
+            let (name, element) = element(network)?;
+            let found = zoo::find(name)
+                .with_context(|| format!("no network {name:?}: `dmo-trace zoo` lists all"))?;
+            let model = tflite::export(&found.build(element), *seed)
+                .with_context(|| format!("cannot export {network}"))?;
+            output::write(file, &model)?;
+        }
+    }
+    Ok(Verdict::Holds)
+}
+
+fn list() -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    table.set_header([
+        "network",
+        "operators",
+        "parameters",
+        "largest step, bytes of float32",
+        "what it is",
+    ]);
+    for network in NETWORKS {
+        let figures = Figures::of(&network.build(Element::Float32));
+        table.add_row([
+            network.name.to_owned(),
+            figures.operators.to_string(),
+            figures.parameters.to_string(),
+            figures.lower_bound_bytes.to_string(),
+            network.description.to_owned(),
+        ]);
+    }
+    for column in 1..4 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
+}
