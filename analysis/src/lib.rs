@@ -20,6 +20,7 @@
 //! | [`plan`] | the planners, and the check of what they give |
 //! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
 //! | [`optimise`] | order and placement of a whole model together |
+//! | [`regions`] | buffers in several memories |
 //! | [`verify`] | whether a layout of a model's tensors is safe |
 //! | [`published`] | the papers' tables, as data |
 //! | [`report`] | tables and JSON |
@@ -47,6 +48,7 @@ pub mod plot;
 pub mod problem;
 pub mod profile;
 pub mod published;
+pub mod regions;
 pub mod report;
 pub mod schedule;
 pub mod trace;

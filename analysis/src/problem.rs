@@ -148,6 +148,34 @@ impl Problem {
         apart
     }
 
+    /// Only these buffers, in the given order, with the overlaps that they may have.
+    #[must_use]
+    pub fn subset(&self, kept: &[usize]) -> Self {
+        let mut place = vec![None; self.buffers.len()];
+        for (position, &buffer) in kept.iter().enumerate() {
+            place[buffer] = Some(position);
+        }
+        let neighbours = kept.iter().map(|&buffer| {
+            let known = self.neighbours[buffer].iter().filter_map(|neighbour| {
+                Some(Neighbour {
+                    buffer: place[neighbour.buffer]?,
+                    ..*neighbour
+                })
+            });
+            let mut known: Vec<Neighbour> = known.collect();
+            known.sort_by_key(|neighbour| neighbour.buffer);
+            known
+        });
+        Self {
+            neighbours: neighbours.collect(),
+            buffers: kept
+                .iter()
+                .map(|&buffer| self.buffers[buffer].clone())
+                .collect(),
+            alignment: self.alignment,
+        }
+    }
+
     /// The same buffers, these at given offsets in bytes: one entry for each buffer, none where
     /// it may lie anywhere. Whether the given ones keep apart is not looked at.
     ///

@@ -29,6 +29,11 @@ impl Problem {
         section.alive.iter().map(size).sum()
     }
 
+    /// What a section needs at least, overlaps granted, in bytes.
+    pub fn section_bound(&self, section: &Section) -> u64 {
+        self.step_bound(&section.alive)
+    }
+
     /// No arrangement of these buffers, all alive at one step, is shorter.
     ///
     /// Those that may overlap nothing are cut out of the arena: what remains moves

@@ -2,6 +2,7 @@
 
 mod emit;
 pub mod problem;
+mod regions;
 mod report;
 pub mod source;
 
@@ -14,6 +15,7 @@ use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::plan::STRATEGIES;
 use dmo_analysis::plan::tflm::ALIGNMENT;
+use dmo_analysis::regions::Region;
 use dmo_analysis::schedule::Options;
 use dmo_analysis::verify::{Positions, clashes};
 use report::{Planner, Report};
@@ -48,6 +50,10 @@ pub struct Arguments {
     /// TensorFlow Lite Micro); may be given several times
     #[arg(long, value_name = "FILE")]
     emit: Vec<PathBuf>,
+    /// A memory, for instance sram=64K; given several times, what does not fit in the first lies
+    /// in the next
+    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix"])]
+    region: Vec<Region>,
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
     json: bool,
@@ -143,6 +149,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         fixed: &arguments.fix,
     };
     let planned = search(task, arguments.time).with_context(|| source.name.clone())?;
+    if !arguments.region.is_empty() {
+        return regions::run(arguments, &source, task, &planned);
+    }
     let file = PlanFile::new(
         &source.name,
         source.sha256.clone(),
