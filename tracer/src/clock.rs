@@ -84,8 +84,12 @@ impl Clock {
     /// The emulator enters a block; none when it is not known yet and must be learned.
     #[inline]
     pub fn enter(&mut self, start: u32, size_bytes: u32) -> Option<Block> {
-        if let Some(block) = self.current.take() {
+        if let Some(block) = self.current {
             self.before += Time::from(block.instructions);
+            // Most loops go round in one block.
+            if (block.start, block.size_bytes) == (start, size_bytes) {
+                return self.current;
+            }
         }
         self.current = self
             .known(start)

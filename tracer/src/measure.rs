@@ -147,13 +147,7 @@ pub fn measure_kernel(
     limits: Limits,
 ) -> Result<Measurement, MeasureError> {
     let mut caller = Caller::new(library, Observation::None, limits)?;
-    let bench = Bench {
-        library,
-        contract,
-        case,
-        limits,
-        scratch_bytes: scratch_bytes(&mut caller, library, contract, case)?,
-    };
+    let bench = Bench::new(library, case, contract, limits, &mut caller)?;
     let layer = bench.trace(inputs)?;
     let proofs = layer
         .pairs
@@ -165,6 +159,20 @@ pub fn measure_kernel(
         layer,
         proofs,
     })
+}
+
+/// Traces one call of a kernel that [`choose`] gave, without a proof.
+///
+/// # Errors
+/// When the buffers do not fit, or the kernel faults.
+pub fn trace(
+    library: &Library,
+    case: &Case,
+    contract: &'static Contract,
+    limits: Limits,
+) -> Result<LayerProfile, MeasureError> {
+    let mut caller = Caller::new(library, Observation::None, limits)?;
+    Bench::new(library, case, contract, limits, &mut caller)?.trace(1)
 }
 
 /// The bytes of all outputs of a kernel that [`choose`] gave, on input number `number`, in
@@ -180,13 +188,7 @@ pub fn outputs(
     limits: Limits,
 ) -> Result<Vec<u8>, MeasureError> {
     let mut caller = Caller::new(library, Observation::None, limits)?;
-    let bench = Bench {
-        library,
-        contract,
-        case,
-        limits,
-        scratch_bytes: scratch_bytes(&mut caller, library, contract, case)?,
-    };
+    let bench = Bench::new(library, case, contract, limits, &mut caller)?;
     let (layer, mut frame) = bench.apart()?;
     let calls = bench.prepare(&layer.tensors, &mut frame, number)?;
     caller.fill(&frame)?;
@@ -240,7 +242,23 @@ struct Bench<'a> {
     scratch_bytes: u32,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    fn new(
+        library: &'a Library,
+        case: &'a Case,
+        contract: &'static Contract,
+        limits: Limits,
+        caller: &mut Caller,
+    ) -> Result<Self, MeasureError> {
+        Ok(Self {
+            library,
+            contract,
+            case,
+            limits,
+            scratch_bytes: scratch_bytes(caller, library, contract, case)?,
+        })
+    }
+
     /// The layer with all its buffers apart, and the frame that holds them.
     fn apart(&self) -> Result<(Layer, Frame), MeasureError> {
         let mut frame = self.library.frame();
@@ -316,7 +334,10 @@ impl Bench<'_> {
             caller.machine.deliver_to(Box::new(move |batch| {
                 batches.send(Message::Accesses(batch)).is_ok()
             }));
-            let watches = layer.tensors.iter().map(|tensor| Watch {
+            // Scratch memory lies apart from everything: what happens in it decides no O_s.
+            let overlapping = layer.tensors.iter();
+            let overlapping = overlapping.filter(|tensor| tensor.role != Role::Scratch);
+            let watches = overlapping.map(|tensor| Watch {
                 range: tensor.address.0.into()..tensor.end(),
                 loads: true,
             });
