@@ -59,7 +59,8 @@ pub struct OperatorArguments {
     /// align-corners [default: half-pixel]
     #[arg(long)]
     coordinates: Option<String>,
-    /// Filters of each of svdf's units [default: 1]
+    /// Filters of each of svdf's units [default: 1]. They remember 8 steps, which O_s does
+    /// not depend on
     #[arg(long)]
     rank: Option<String>,
     /// What goes through lstm first: batch-major or time-major [default: batch-major]
