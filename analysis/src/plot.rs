@@ -1,4 +1,4 @@
-//! Pictures of a trace, and of a graph's order, as SVG and PNG.
+//! Pictures of a trace, of a graph's order and of plans, as SVG and PNG.
 //!
 //! The first pass over a trace gives a [`Profile`](crate::profile::Profile); in a second
 //! pass the profiler tells a [`Canvas`] of each access, and then the [`PLOTS`] draw what
@@ -35,6 +35,8 @@
 //! | `chart`, `callout`, `name` | what the pictures share: title, legend, axes, labels, names |
 //! | `layer`, `arena`, `overlap` | one picture each |
 //! | `working_set` | what is in memory in each step of an order: of a graph, not of a trace |
+//! | `plan` | where the buffers of a plan lie, step by step; two plans side by side |
+//! | `step_names` | the operators' names below a panel |
 //! | `png` | the PNG of an SVG |
 
 mod arena;
@@ -46,13 +48,16 @@ mod layer;
 mod name;
 mod overlap;
 mod paint;
+mod plan;
 mod png;
 mod raster;
 mod sheet;
+mod step_names;
 mod text;
 mod working_set;
 
 pub use canvas::Canvas;
+pub use plan::{PlanPicture, draw_plan, draw_plans, step_names};
 pub use png::PngError;
 pub use working_set::draw_working_sets;
 

@@ -24,11 +24,24 @@ const TITLE: Type = Type::left(15.0);
 pub(super) const BODY: f64 = 12.0;
 const TICK: f64 = 11.0;
 
-/// A swatch of the legend.
-pub(super) type Key = (Colour, &'static str);
+/// How something looks in the picture.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Swatch {
+    Plain(Colour),
+    Hatched(Colour),
+}
+
+impl From<Colour> for Swatch {
+    fn from(colour: Colour) -> Self {
+        Self::Plain(colour)
+    }
+}
+
+/// A line of the legend.
+pub(super) type Key = (Swatch, &'static str);
 
 pub(super) const fn key(tint: Tint, label: &'static str) -> Key {
-    (tint.colour(), label)
+    (Swatch::Plain(tint.colour()), label)
 }
 
 /// Title, and below it the legend and, right of it as far as there is room, `facts`.
@@ -42,14 +55,23 @@ pub(super) fn header(
     let title = shorten(title, TITLE.size, f64::from(right - LEFT));
     sheet.text(&title, (LEFT, 20), TITLE)?;
     let (mut x, y) = (LEFT, 45);
-    for &(colour, label) in legend {
-        let swatch = Area {
+    for &(swatch, label) in legend {
+        let area = Area {
             x,
             y: y - 6,
             width: 12,
             height: 12,
         };
-        sheet.fill(swatch, colour)?;
+        match swatch {
+            Swatch::Plain(colour) => sheet.fill(area, colour)?,
+            Swatch::Hatched(colour) => {
+                for diagonal in (4..24).step_by(4) {
+                    let (near, far) = ((diagonal - 12).max(0), diagonal.min(12));
+                    let (from, to) = ((x + near, area.y + far), (x + far, area.y + near));
+                    sheet.line(from, to, colour, 1.0)?;
+                }
+            }
+        }
         sheet.text(label, (x + 17, y), Type::left(BODY))?;
         x += 17 + width(label, BODY).ceil() as i32 + 16;
     }

@@ -355,7 +355,7 @@ fn legend(patches: &Patches) -> Vec<chart::Key> {
     if patches.contain(Tint::LoadAndStore) {
         legend.push(key(Tint::LoadAndStore, "load and store"));
     }
-    legend.push((Colour::BAND, "bytes of both buffers"));
+    legend.push((Colour::BAND.into(), "bytes of both buffers"));
     legend
 }
 

@@ -46,6 +46,37 @@ pub(super) fn shorten(text: &str, size: f64, max_width: f64) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..end].trim_end()))
 }
 
+/// The text, or as much of its beginning and its end as fits with an ellipsis between them,
+/// and the number of characters kept.
+pub(super) fn shorten_middle(text: &str, size: f64, max_width: f64) -> (Cow<'_, str>, usize) {
+    if width(text, size) <= max_width {
+        return (Cow::Borrowed(text), text.chars().count());
+    }
+    let room = max_width - width("…", size);
+    let kept = |count: usize| {
+        let ends = (count * 2 / 5, count - count * 2 / 5);
+        let head: String = text.chars().take(ends.0).collect();
+        let mut tail: Vec<char> = text.chars().rev().take(ends.1).collect();
+        tail.reverse();
+        format!(
+            "{}…{}",
+            head.trim_end(),
+            String::from_iter(tail).trim_start()
+        )
+    };
+    // No more characters are tried than a picture has room for.
+    let most = text.chars().count().min(MOST_CHARACTERS);
+    let (mut fits, mut too_many) = (0, most);
+    while fits + 1 < too_many {
+        let count = usize::midpoint(fits, too_many);
+        match width(&kept(count), size) <= room + width("…", size) {
+            true => fits = count,
+            false => too_many = count,
+        }
+    }
+    (Cow::Owned(kept(fits)), fits)
+}
+
 /// Breaks a text between words into lines that fit; the last line is shortened.
 pub(super) fn wrap(text: &str, size: f64, max_width: f64, max_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -64,6 +95,9 @@ pub(super) fn wrap(text: &str, size: f64, max_width: f64, max_lines: usize) -> V
     }
     lines
 }
+
+/// More characters than fit on a picture.
+const MOST_CHARACTERS: usize = 1000;
 
 /// Replaces what XML forbids, and what would reorder or hide the text around it.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {

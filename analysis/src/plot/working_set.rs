@@ -6,7 +6,8 @@ use super::chart;
 use super::name::file_part;
 use super::paint::Tint;
 use super::sheet::{Area, Colour, Drawn, Sheet, Type, draw as draw_sheet};
-use super::text::{shorten, width};
+use super::step_names::{Column, StepNames};
+use super::text::width;
 use super::{DrawError, Figure};
 use crate::graph::{Graph, TensorId};
 use crate::schedule::lifetime::WorkingSet;
@@ -18,10 +19,7 @@ const LEAST_BAR: i32 = 2;
 const LEAST_STRIPED_BAR: i32 = 8;
 /// Thinner stripes join the next of their kind, so that a picture stays small.
 const LEAST_STRIPE: i32 = 6;
-const NAME_SIZE: f64 = 11.0;
-const NAME_LENGTH: f64 = 110.0;
-/// Between the middles of two turned names.
-const NAME_DISTANCE: i32 = 14;
+const NUMBER_SIZE: f64 = 11.0;
 
 /// A bar for each step, stacked by tensor (their numbers where there is room); those of
 /// the peak have a frame. Of more steps
@@ -38,7 +36,7 @@ pub fn draw_working_sets(graph: &Graph, sets: &[WorkingSet]) -> Result<Figure, D
         height: HEIGHT,
     };
     let bars = bars(sets, panel);
-    let names = Names::of(graph, &bars);
+    let names = names(graph, &bars);
     let size = (
         chart::LEFT + chart::PANEL_WIDTH + chart::RIGHT,
         panel.bottom() + names.height + 30,
@@ -54,7 +52,9 @@ pub fn draw_working_sets(graph: &Graph, sets: &[WorkingSet]) -> Result<Figure, D
         let shown = Part::ALL
             .iter()
             .filter(|&&part| part != Part::Scratch || any_scratch);
-        let legend: Vec<chart::Key> = shown.map(|part| (part.colour(), part.name())).collect();
+        let legend: Vec<chart::Key> = shown
+            .map(|part| (part.colour().into(), part.name()))
+            .collect();
         chart::header(sheet, &title, &legend, &facts, panel.right())?;
         let extent = peak.saturating_add(peak / 12).max(1);
         for tick in ticks(extent, panel.height, 34) {
@@ -189,9 +189,13 @@ fn draw_bar(
                 sheet.line((area.x, end), (area.right(), end), Colour::WHITE, 1.0)?;
             }
             let label = label.map_or(String::new(), |tensor| tensor.0.to_string());
-            if area.height >= 14 && width(&label, NAME_SIZE) + 4.0 <= f64::from(area.width) {
+            if area.height >= 14 && width(&label, NUMBER_SIZE) + 4.0 <= f64::from(area.width) {
                 let middle = (bar.middle(), (begin + end) / 2);
-                sheet.text(&label, middle, Type::centred(NAME_SIZE).colour(part.ink()))?;
+                sheet.text(
+                    &label,
+                    middle,
+                    Type::centred(NUMBER_SIZE).colour(part.ink()),
+                )?;
             }
             begin = end;
         }
@@ -221,55 +225,16 @@ fn stack(graph: &Graph, set: &WorkingSet) -> Vec<(Part, u64, Option<TensorId>)> 
     stack
 }
 
-/// The operators' names below their bars: upright where all fit side by side, else turned,
-/// and as many as there is room for.
-struct Names {
-    at: Vec<(i32, String)>,
-    upright: bool,
-    height: i32,
-}
-
-impl Names {
-    fn of(graph: &Graph, bars: &[Bar<'_>]) -> Self {
-        let mut at: Vec<(i32, String)> = Vec::new();
-        let mut upright = true;
-        let mut widest: f64 = 0.0;
-        for bar in bars {
-            let operator = bar.set.operator;
-            let kind = graph
-                .operators
-                .get(operator.0)
-                .map_or("", |node| &node.kind);
-            let name = format!("{} {kind}", operator.0);
-            let name = shorten(&name, NAME_SIZE, NAME_LENGTH).into_owned();
-            let free = |&(x, _): &(i32, String)| bar.middle() - x >= NAME_DISTANCE;
-            if at.last().is_none_or(free) {
-                let length = width(&name, NAME_SIZE);
-                upright &= length + 8.0 <= f64::from(bar.pixels.end - bar.pixels.start);
-                widest = widest.max(length);
-                at.push((bar.middle(), name));
-            }
+/// The name of each bar's operator, with its number.
+fn names(graph: &Graph, bars: &[Bar<'_>]) -> StepNames {
+    StepNames::of(bars.iter().map(|bar| {
+        let operator = bar.set.operator;
+        let node = graph.operators.get(operator.0);
+        let kind = node.map_or("", |node| &node.kind);
+        Column {
+            middle: bar.middle(),
+            width: bar.pixels.end - bar.pixels.start,
+            name: format!("{} {kind}", operator.0),
         }
-        let height = if upright {
-            20
-        } else {
-            widest.ceil() as i32 + 14
-        };
-        Self {
-            at,
-            upright,
-            height,
-        }
-    }
-
-    fn draw(&self, sheet: &mut Sheet<'_>, top: i32) -> Drawn {
-        for (x, name) in &self.at {
-            if self.upright {
-                sheet.text(name, (*x, top + 8), Type::centred(NAME_SIZE))?;
-            } else {
-                sheet.text(name, (*x, top), Type::right(NAME_SIZE).turned())?;
-            }
-        }
-        Ok(())
-    }
+    }))
 }
