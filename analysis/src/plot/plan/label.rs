@@ -36,9 +36,8 @@ pub(super) struct Label {
 impl Label {
     /// The label that says most, where it covers nothing that is shared.
     pub(super) fn of(content: &Content<'_>, block: Area, shared: &Shared) -> Option<Self> {
-        if block.width.min(block.height) < LINE + MARGIN {
-            return None;
-        }
+        // Where not even a letter has room, nothing else is tried.
+        spot(block, (LINE + MARGIN, LINE + MARGIN), shared)?;
         let place = |lines: Vec<String>, turned, complete| {
             let middle = spot(block, extent(&lines, turned), shared)?;
             Some(Self {

@@ -170,7 +170,8 @@ impl<'a> Panel<'a> {
         }
         sheet.dashes((panel.x, panel.right()), y, Colour::INK)?;
         let text = format!("arena: {}", bytes(arena));
-        sheet.text(&text, (right, y - 10), Type::right(LABEL_SIZE))
+        let above = y.max(panel.y + 20) - 10;
+        sheet.text(&text, (right, above), Type::right(LABEL_SIZE))
     }
 }
 
