@@ -1,11 +1,13 @@
 //! The smallest arena of a whole model: order and placement together.
 //!
 //! Whatever the order, no arena is smaller than the lowest peak that an order can have
-//! ([`schedule::search`], steps measured with overlaps). An order with that peak is placed
+//! ([`search`], steps measured with overlaps). An order with that peak is placed
 //! exactly ([`plan::exact`](crate::plan::exact)); when its arena is larger than the peak,
 //! distances add up along the order, and other orders are tried.
 
+mod any_order;
 mod shuffle;
+mod sparing;
 
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::{Overlaps, Sharing};
@@ -86,7 +88,7 @@ pub struct Progress {
 }
 
 /// The smallest arena found within the time, which is shared by the search for an order and
-/// the placements.
+/// the placements; of several plans for it one that relies on few overlaps.
 ///
 /// # Errors
 /// When the graph's operators cannot be ordered, its sizes make no problem, or fixed tensors
@@ -97,6 +99,22 @@ pub fn optimise(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ModelPlan, ArenaError> {
     let deadline = Deadline::after(time);
+    let mut best = smallest(task, deadline, progress)?;
+    let spare = Deadline::after(deadline.left().min(SPARING));
+    let mut stop = || spare.is_over();
+    let budget = &mut Budget::new(&mut stop);
+    best.plan = sparing::with_few_overlaps(&best.arena.problem, best.plan, budget);
+    Ok(best)
+}
+
+/// What is spent on plans that rely on fewer overlaps.
+const SPARING: Duration = Duration::from_millis(500);
+
+fn smallest(
+    task: Task<'_>,
+    deadline: Deadline,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ModelPlan, ArenaError> {
     let mut shuffle = Shuffle::new(task.graph)?;
     let reorder = task.reorder && shuffle.has_choice();
     let share = if reorder { 2 } else { 1 };
@@ -122,6 +140,9 @@ pub fn optimise(
         }
     }
     best.bound_bytes = schedule.bound_bytes.min(best.arena_bytes);
+    if best.bound_bytes < best.arena_bytes {
+        best.bound_bytes = bound_of_any_order(task, &best, deadline.share(4));
+    }
     let mut orders = 2;
     report(&best, orders, progress);
     let mut current = best.order.clone();
@@ -215,6 +236,18 @@ fn lowest_peak(
     search(&graph, counted, &mut cost, limits, &mut |known| {
         progress(known.bound_bytes);
     })
+}
+
+/// The bound so far, or a better one.
+fn bound_of_any_order(task: Task<'_>, best: &ModelPlan, deadline: Deadline) -> u64 {
+    let (graph, overlaps) = as_laid_out(task);
+    let mut stop = || deadline.is_over();
+    let range = (best.bound_bytes, best.arena_bytes);
+    let budget = &mut Budget::new(&mut stop);
+    let Layout {
+        alignment, counted, ..
+    } = task.layout;
+    any_order::bound(&graph, &overlaps, counted, alignment, range, budget)
 }
 
 /// The graph and its overlaps with the sizes that the layout gives them.

@@ -22,6 +22,7 @@ pub mod minimalloc;
 pub use error::ProblemError;
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Something that needs a place in the arena.
@@ -110,6 +111,36 @@ impl Problem {
         Ok(problem)
     }
 
+    /// Pairs with the distance that the second has to start above the first, if it lies above,
+    /// each pair in both directions. No lifetimes: good for nothing but the search over
+    /// orientations. None where sums of sizes would not fit or there are too many pairs.
+    pub(crate) fn of_pairs(
+        buffers: Vec<Buffer>,
+        alignment: u64,
+        distances: &HashMap<(usize, usize), u64>,
+    ) -> Option<Self> {
+        error::check(&buffers, alignment).ok()?;
+        if distances.len() > 2 * MAX_PAIRS {
+            return None;
+        }
+        let mut neighbours = vec![Vec::new(); buffers.len()];
+        for (&(lower, upper), &above) in distances {
+            neighbours[lower].push(Neighbour {
+                buffer: upper,
+                distance_above: above.next_multiple_of(alignment),
+                distance_below: distances.get(&(upper, lower))?.next_multiple_of(alignment),
+            });
+        }
+        for neighbours in &mut neighbours {
+            neighbours.sort_by_key(|neighbour| neighbour.buffer);
+        }
+        Some(Self {
+            buffers,
+            alignment,
+            neighbours,
+        })
+    }
+
     /// The buffers.
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
@@ -192,12 +223,34 @@ impl Problem {
 
     /// Whether two buffers may overlap anywhere.
     pub fn has_overlaps(&self) -> bool {
-        (0..self.buffers.len()).any(|buffer| {
-            let full = self.spacing(buffer);
-            self.neighbours[buffer]
-                .iter()
-                .any(|neighbour| neighbour.distance_above < full)
-        })
+        !self.overlapping_pairs().is_empty()
+    }
+
+    /// The pairs that may overlap: the lower one and the upper one.
+    pub fn overlapping_pairs(&self) -> Vec<(usize, usize)> {
+        let pairs = (0..self.buffers.len()).flat_map(|lower| {
+            let full = self.spacing(lower);
+            let neighbours = self.neighbours[lower].iter();
+            neighbours
+                .filter(move |neighbour| neighbour.distance_above < full)
+                .map(move |neighbour| (lower, neighbour.buffer))
+        });
+        pairs.collect()
+    }
+
+    /// From now on the two may not overlap.
+    pub(crate) fn set_apart(&mut self, one: usize, other: usize) {
+        let spacings = [self.spacing(one), self.spacing(other)];
+        for (from, to, above, below) in [
+            (one, other, spacings[0], spacings[1]),
+            (other, one, spacings[1], spacings[0]),
+        ] {
+            let found = &mut self.neighbours[from];
+            if let Ok(index) = found.binary_search_by_key(&to, |neighbour| neighbour.buffer) {
+                found[index].distance_above = above;
+                found[index].distance_below = below;
+            }
+        }
     }
 
     /// How far a buffer keeps from one above it that it may not overlap: its size, rounded

@@ -299,7 +299,11 @@ fn overlapped(installed: bool, name: &str, file: &[u8]) -> Result<Completion, Fa
             let sizes = [overlap.input, overlap.output].map(|id| graph.tensor(id).size_bytes);
             let (bytes, more) = match overlap.sharing {
                 Sharing::Alias => (sizes[1], false),
-                Sharing::Overlap(bytes) => (bytes, bytes < sizes[0].min(sizes[1])),
+                Sharing::Displaced(displacement) => {
+                    let most = sizes[0].min(sizes[1]);
+                    let bytes = sizes[1].saturating_sub(displacement).min(most);
+                    (bytes, bytes < most)
+                }
             };
             for extra in 0..=u64::from(more) {
                 let offsets = overlapping(&graph, overlap, bytes + extra);

@@ -29,7 +29,8 @@ impl<'a> Budget<'a> {
         }
     }
 
-    fn is_spent(&mut self) -> bool {
+    /// Whether the search has to end.
+    pub(crate) fn is_spent(&mut self) -> bool {
         self.calls += 1;
         if self.calls.is_multiple_of(STEPS_PER_LOOK) && !self.spent {
             self.spent = (self.stop)();
@@ -156,6 +157,16 @@ pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<
         }
     }
     Decision::Unknown
+}
+
+/// [`decide`] by orientations alone, which needs no lifetimes.
+pub(crate) fn decide_orientations(
+    problem: &Problem,
+    capacity: u64,
+    nodes: u64,
+    budget: &mut Budget<'_>,
+) -> Decision {
+    Orientations::new(problem, capacity).decide(nodes, budget)
 }
 
 /// What each search by itself decides without a limit: they have to agree.

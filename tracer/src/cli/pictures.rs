@@ -2,7 +2,7 @@
 
 use super::output;
 use dmo_analysis::file::TraceReader;
-use dmo_analysis::plot::{Canvas, PLOTS, Plot};
+use dmo_analysis::plot::{Canvas, Figure, PLOTS, Plot};
 use dmo_analysis::profile::{Profile, Profiler};
 use std::io::Read;
 use std::path::Path;
@@ -13,6 +13,16 @@ pub enum Choice {
     All,
     /// These.
     Some(Vec<&'static Plot>),
+}
+
+/// Writes figures, SVG and PNG each, into a folder.
+pub fn write(figures: &[Figure], folder: &Path) -> anyhow::Result<()> {
+    for figure in figures {
+        let path = folder.join(&figure.name);
+        output::write(&path.with_extension("svg"), figure.svg.as_bytes())?;
+        output::write(&path.with_extension("png"), &figure.png()?)?;
+    }
+    Ok(())
 }
 
 /// Draws from a trace, of which `profile` is, into `folder`; gives the number of pictures.
@@ -34,12 +44,9 @@ pub fn draw(
     };
     let mut written = 0;
     for plot in plots {
-        for figure in plot.draw(&canvas, &program, &ending.locations)? {
-            let path = folder.join(&figure.name);
-            output::write(&path.with_extension("svg"), figure.svg.as_bytes())?;
-            output::write(&path.with_extension("png"), &figure.png()?)?;
-            written += 1;
-        }
+        let figures = plot.draw(&canvas, &program, &ending.locations)?;
+        write(&figures, folder)?;
+        written += figures.len();
     }
     Ok(written)
 }

@@ -1,5 +1,6 @@
 //! `dmo-trace plan`: the smallest arena of a model, with proof, and what others would need.
 
+mod draw;
 mod emit;
 pub mod problem;
 mod regions;
@@ -50,6 +51,10 @@ pub struct Arguments {
     /// TensorFlow Lite Micro); may be given several times
     #[arg(long, value_name = "FILE")]
     emit: Vec<PathBuf>,
+    /// Draw the plan, the best one without overlaps beside it, and the memory of each step, SVG
+    /// and PNG, into this folder
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
     /// A memory, for instance sram=64K; given several times, what does not fit in the first lies
     /// in the next
     #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix"])]
@@ -140,6 +145,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     for path in &arguments.emit {
         emit::check(path, &source, arguments.layout.align)?;
     }
+    if let Some(folder) = &arguments.plot {
+        output::folder(folder)?;
+    }
     let overlaps = arguments.overlap.of(graph);
     let task = Task {
         graph,
@@ -170,6 +178,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         reordered: planned.order != graph.file_order(),
         plan: file,
     };
+    if let Some(folder) = &arguments.plot {
+        draw::draw(&source.name, task, &planned, folder)?;
+        eprintln!("pictures (SVG and PNG) in {}", folder.display());
+    }
     for path in &arguments.emit {
         output::write(path, &emit::content(path, &source, &report.plan)?)?;
     }

@@ -59,8 +59,11 @@ impl Source {
             "{shown} has {size} bytes, more than a model can have ({MOST_BYTES})"
         );
         let file = std::fs::read(path).with_context(|| format!("cannot read {shown}"))?;
-        let model = tflite::read(&file).with_context(|| shown.to_string())?;
+        let mut model = tflite::read(&file).with_context(|| shown.to_string())?;
         let name = path.file_name().unwrap_or(path.as_os_str());
+        if let [graph, ..] = &mut model.graphs[..] {
+            graph.name = name.to_string_lossy().into_owned();
+        }
         Ok(Self {
             name: name.to_string_lossy().into_owned(),
             sha256: Some(sha256(&file)),

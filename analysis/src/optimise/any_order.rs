@@ -1,0 +1,114 @@
+//! A bound for all orders at once, where distances add up along operators that every order
+//! has.
+//!
+//! Whatever the order, the tensors of one operator are in memory together, and no pair of them
+//! may lie closer than when the input dies there. A problem of these pairs alone is a
+//! relaxation of every order's problem: what it cannot do in a capacity no order can.
+
+use crate::graph::overlaps::{Overlaps, Sharing};
+use crate::graph::{Graph, TensorId};
+use crate::plan::exact::{Budget, Decision, decide_orientations};
+use crate::problem::{Buffer, Problem};
+use crate::schedule::Options;
+use std::collections::HashMap;
+
+/// Steps that a decision may take.
+const NODES: u64 = 20_000;
+
+/// The largest bound that the relaxation proves, between `bound` and `arena` bytes. Sizes and
+/// displacements of the graph have to be rounded already.
+pub(super) fn bound(
+    graph: &Graph,
+    overlaps: &Overlaps,
+    counted: Options,
+    alignment: u64,
+    (bound, arena): (u64, u64),
+    budget: &mut Budget<'_>,
+) -> u64 {
+    let Some(problem) = relaxation(graph, overlaps, counted, alignment) else {
+        return bound;
+    };
+    let (mut proven, mut possible) = (bound, arena);
+    // Usually the arena is the optimum already.
+    let mut capacity = arena.saturating_sub(1);
+    while proven < possible {
+        match decide_orientations(&problem, capacity, NODES, budget) {
+            Decision::Impossible => proven = capacity + 1,
+            Decision::Possible(_) => possible = capacity,
+            Decision::Unknown => break,
+        }
+        capacity = proven + (possible - proven) / 2;
+    }
+    proven
+}
+
+/// Tensors of one operator, two and two; none where there are too many.
+fn relaxation(
+    graph: &Graph,
+    overlaps: &Overlaps,
+    counted: Options,
+    alignment: u64,
+) -> Option<Problem> {
+    let mut buffer_of: Vec<Option<usize>> = vec![None; graph.tensors.len()];
+    let mut buffers = Vec::new();
+    let left_out = |id: TensorId| {
+        !counted.count_graph_inputs && graph.inputs.contains(&id)
+            || !counted.count_graph_outputs && graph.outputs.contains(&id)
+    };
+    let mut distances: HashMap<(usize, usize), u64> = HashMap::new();
+    for (node, granted) in graph.operators.iter().zip(overlaps) {
+        let mut touched = graph.arena_inputs(node);
+        touched.extend(graph.arena_outputs(node));
+        let mut members = Vec::new();
+        for id in touched {
+            let tensor = graph.tensor(id);
+            if tensor.size_bytes == 0 || left_out(id) {
+                continue;
+            }
+            let buffer = *buffer_of[id.0].get_or_insert_with(|| {
+                buffers.push(buffer(&tensor.name, tensor.size_bytes));
+                buffers.len() - 1
+            });
+            members.push((buffer, Some(id)));
+        }
+        for &bytes in node.scratch_bytes.iter().filter(|&&bytes| bytes > 0) {
+            buffers.push(buffer("scratch", bytes));
+            members.push((buffers.len() - 1, None));
+        }
+        for &(lower, lower_id) in &members {
+            for &(upper, upper_id) in &members {
+                if lower == upper {
+                    continue;
+                }
+                let sharing = lower_id.zip(upper_id).and_then(|(lower, upper)| {
+                    let pair = |input, output| {
+                        let mut pairs = granted.iter();
+                        pairs.find(|pair| (pair.input, pair.output) == (input, output))
+                    };
+                    match pair(upper, lower).map(|pair| pair.sharing) {
+                        Some(Sharing::Displaced(bytes)) => Some(bytes),
+                        Some(Sharing::Alias) => Some(0),
+                        None => pair(lower, upper)
+                            .filter(|pair| pair.sharing == Sharing::Alias)
+                            .map(|_| 0),
+                    }
+                });
+                let full = buffers[lower].size_bytes;
+                let distance = sharing.map_or(full, |bytes| bytes.min(full));
+                let known = distances.entry((lower, upper)).or_insert(0);
+                // Two that meet at several operators keep the distance of each.
+                *known = distance.max(*known);
+            }
+        }
+    }
+    Problem::of_pairs(buffers, alignment, &distances)
+}
+
+fn buffer(name: &str, size_bytes: u64) -> Buffer {
+    Buffer {
+        name: name.to_owned(),
+        size_bytes,
+        alive: 0..1,
+        fixed_offset: None,
+    }
+}

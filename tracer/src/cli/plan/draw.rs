@@ -1,0 +1,52 @@
+//! The pictures of a planned model.
+
+use super::super::pictures;
+use dmo_analysis::arena::Arena;
+use dmo_analysis::graph::overlaps;
+use dmo_analysis::optimise::{ModelPlan, Task};
+use dmo_analysis::plan::{Plan, STRATEGIES};
+use dmo_analysis::plot::{PlanPicture, draw_plan, draw_plans, draw_working_sets, step_names};
+use dmo_analysis::schedule::lifetime::working_sets;
+use std::path::Path;
+
+/// Draws the plan, the best published plan without overlaps beside it, and the working sets
+/// of the order.
+pub fn draw(name: &str, task: Task<'_>, planned: &ModelPlan, folder: &Path) -> anyhow::Result<()> {
+    let graph = task.graph;
+    let file_order = graph.file_order();
+    let steps = step_names(graph, &planned.order);
+    let after = PlanPicture {
+        title: &format!("{name}: planned"),
+        problem: &planned.arena.problem,
+        plan: &planned.plan,
+        steps: &steps,
+    };
+    let mut figures = vec![draw_plan(&after)?];
+    let apart = Arena::new(graph, &file_order, &overlaps::none(graph), task.layout)?;
+    if let Some((title, plan)) = best_published(&apart) {
+        let before_steps = step_names(graph, &file_order);
+        let before = PlanPicture {
+            title: &format!("Without overlaps: {title}"),
+            problem: &apart.problem,
+            plan: &plan,
+            steps: &before_steps,
+        };
+        let after = PlanPicture {
+            title: "With overlaps",
+            ..after
+        };
+        figures.push(draw_plans(name, &before, &after)?);
+    }
+    let sets = working_sets(graph, &planned.order, task.layout.counted)?;
+    figures.push(draw_working_sets(graph, &sets)?);
+    pictures::write(&figures, folder)
+}
+
+/// The smallest plan of the published planners.
+fn best_published(arena: &Arena) -> Option<(&'static str, Plan)> {
+    let plans = STRATEGIES
+        .iter()
+        .filter(|strategy| !strategy.uses_overlaps)
+        .filter_map(|strategy| Some((strategy.title, strategy.plan(&arena.problem)?)));
+    plans.min_by_key(|(_, plan)| plan.arena_bytes(&arena.problem))
+}
