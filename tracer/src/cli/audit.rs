@@ -39,6 +39,8 @@ const MOST_CLASHES: usize = 100;
 struct Report {
     schema: &'static str,
     model: String,
+    /// Of what kernels.
+    overlap: &'static str,
     safe: bool,
     arena_bytes: u64,
     capacity_bytes: Option<u64>,
@@ -79,11 +81,15 @@ fn text(report: &Report) -> String {
     for message in &report.messages {
         text += &format!("{message}\n");
     }
-    text + match report.safe {
-        true => {
-            "SAFE by geometry: whatever is in use at the same time keeps apart or overlaps as it may\n"
+    text + match (report.safe, report.overlap) {
+        (false, _) => "UNSAFE\n",
+        (true, "none") => {
+            "SAFE with any kernels: all that is in use at the same time keeps apart\n"
         }
-        false => "UNSAFE\n",
+        (true, _) => {
+            "SAFE with TensorFlow Lite's reference kernels: all that is in use at the same time \
+             keeps apart, or overlaps as far as these allow\n"
+        }
     }
 }
 
@@ -110,6 +116,7 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
     Ok(Report {
         schema: "dmo-trace/audit/1",
         model: source.name.clone(),
+        overlap: arguments.overlap.name(),
         safe: found.is_empty() && missing.is_empty(),
         arena_bytes: given.arena_bytes,
         capacity_bytes: arguments.capacity,
@@ -311,6 +318,7 @@ fn of_problem(arguments: &Arguments) -> anyhow::Result<Report> {
     Ok(Report {
         schema: "dmo-trace/audit/1",
         model: arguments.model.clone(),
+        overlap: OverlapKind::None.name(),
         safe: broken.is_empty(),
         arena_bytes: plan.arena_bytes(&table.problem),
         capacity_bytes: arguments.capacity,

@@ -111,7 +111,8 @@ pub enum OverlapKind {
 }
 
 impl OverlapKind {
-    fn name(self) -> &'static str {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Analytic => "analytic",
