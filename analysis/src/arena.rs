@@ -8,6 +8,7 @@ use crate::problem::{Buffer, Displacement, Problem, ProblemError};
 use crate::schedule::lifetime::lifetimes;
 use crate::schedule::{Options, ScheduleError};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -101,6 +102,37 @@ impl Arena {
         overlaps: &Overlaps,
         layout: Layout,
     ) -> Result<Self, ArenaError> {
+        Self::build(graph, order, overlaps, layout, Aliasing::Merged)
+    }
+
+    /// A problem of which every plan for this order is a plan, whether or not it makes use of
+    /// aliases: what is best for it bounds the order. An input that an output may be ends a
+    /// step early, so that the two may lie anywhere.
+    ///
+    /// # Errors
+    /// Those of [`Arena::new`].
+    pub fn relaxed(
+        graph: &Graph,
+        order: &[OperatorId],
+        overlaps: &Overlaps,
+        layout: Layout,
+    ) -> Result<Self, ArenaError> {
+        Self::build(graph, order, overlaps, layout, Aliasing::Relaxed)
+    }
+
+    /// Whether some buffer is that of several tensors.
+    pub fn has_aliases(&self) -> bool {
+        let tensors = self.buffer_of.iter().flatten().count();
+        tensors + self.scratch.len() > self.problem.buffers().len()
+    }
+
+    fn build(
+        graph: &Graph,
+        order: &[OperatorId],
+        overlaps: &Overlaps,
+        layout: Layout,
+        sharing: Aliasing,
+    ) -> Result<Self, ArenaError> {
         let mut lives = lifetimes(graph, order)?;
         shift(graph, &mut lives);
         if overlaps.len() != graph.operators.len() {
@@ -115,10 +147,12 @@ impl Arena {
         for (step, operator) in order.iter().enumerate() {
             step_of[operator.0] = step + 1;
         }
+        let kept = kept(graph, layout);
         let dies = |overlap: &SafeOverlap, operator: usize| {
             let step = step_of[operator];
             let (input, output) = (&lives[overlap.input.0], &lives[overlap.output.0]);
-            input.contains(&step) && input.end == step + 1 && output.start == step
+            let last = input.contains(&step) && input.end == step + 1;
+            last && !kept[overlap.input.0] && output.start == step
         };
         let granted: Vec<SafeOverlap> = overlaps
             .iter()
@@ -127,7 +161,10 @@ impl Arena {
             .filter(|(operator, pair)| !lives[pair.output.0].is_empty() && dies(pair, *operator))
             .map(|(_, pair)| pair)
             .collect();
-        let aliases = Aliases::new(graph, &granted);
+        let aliases = match sharing {
+            Aliasing::Merged => Aliases::merged(graph, &granted),
+            Aliasing::Relaxed => Aliases::relaxed(graph, &granted, &mut lives),
+        };
         let mut arena = Self {
             problem: Problem::new(Vec::new(), 1, &[])?,
             buffer_of: vec![None; graph.tensors.len()],
@@ -137,7 +174,7 @@ impl Arena {
         if layout.scratch {
             arena.add_scratch(graph, &step_of, layout, &mut buffers);
         }
-        let displacements = arena.displacements(graph, &granted, &buffers);
+        let displacements = arena.displacements(graph, &granted, &aliases, &buffers);
         arena.problem = Problem::new(buffers, layout.alignment, &displacements)?;
         Ok(arena)
     }
@@ -212,6 +249,7 @@ impl Arena {
         &self,
         graph: &Graph,
         granted: &[SafeOverlap],
+        aliases: &Aliases,
         buffers: &[Buffer],
     ) -> Vec<Displacement> {
         let displacement = |pair: &SafeOverlap| {
@@ -230,7 +268,12 @@ impl Arena {
                 bytes,
             })
         };
-        granted.iter().filter_map(displacement).collect()
+        let apart = |pair: &&SafeOverlap| !aliases.involve(pair);
+        granted
+            .iter()
+            .filter(apart)
+            .filter_map(displacement)
+            .collect()
     }
 }
 
@@ -276,29 +319,78 @@ fn leave_out(graph: &Graph, lives: &mut [Range<usize>], layout: Layout) {
     }
 }
 
+/// Which tensors are needed after the last step: none of their bytes is ever to be lost.
+fn kept(graph: &Graph, layout: Layout) -> Vec<bool> {
+    let mut kept = vec![false; graph.tensors.len()];
+    let inputs = graph.inputs.iter().filter(|_| layout.keep_inputs);
+    for tensor in graph.outputs.iter().chain(inputs) {
+        kept[tensor.0] = true;
+    }
+    kept
+}
+
+/// What becomes of tensors that may be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aliasing {
+    /// They are one buffer.
+    Merged,
+    /// They may lie anywhere.
+    Relaxed,
+}
+
+fn is_alias(graph: &Graph, pair: &SafeOverlap) -> bool {
+    let size = |tensor: TensorId| graph.tensor(tensor).size_bytes;
+    pair.sharing == Sharing::Alias && size(pair.input) == size(pair.output)
+}
+
 /// Which tensors are the same buffer.
 struct Aliases {
     first: Vec<usize>,
+    /// Inputs that are an output.
+    inputs: HashSet<TensorId>,
+    /// Outputs that are an input.
+    outputs: HashSet<TensorId>,
 }
 
 impl Aliases {
-    /// By the granted aliases of tensors of the same size. Several outputs of one operator
-    /// never share, so that a second alias of an input is refused.
-    fn new(graph: &Graph, granted: &[SafeOverlap]) -> Self {
-        let mut aliases = Self {
+    fn none(graph: &Graph) -> Self {
+        Self {
             first: (0..graph.tensors.len()).collect(),
-        };
-        let mut taken: Vec<TensorId> = Vec::new();
-        for pair in granted {
-            let same_size =
-                graph.tensor(pair.input).size_bytes == graph.tensor(pair.output).size_bytes;
-            if pair.sharing == Sharing::Alias && same_size && !taken.contains(&pair.input) {
-                taken.push(pair.input);
-                let (one, other) = (aliases.first(pair.input.0), aliases.first(pair.output.0));
-                aliases.first[one.max(other)] = one.min(other);
+            inputs: HashSet::new(),
+            outputs: HashSet::new(),
+        }
+    }
+
+    /// By the granted aliases of tensors of the same size. Several outputs of one operator
+    /// never share, nor do several inputs, so that a second alias of a tensor is refused.
+    fn merged(graph: &Graph, granted: &[SafeOverlap]) -> Self {
+        let mut aliases = Self::none(graph);
+        for pair in granted.iter().filter(|pair| is_alias(graph, pair)) {
+            if aliases.involve(pair) {
+                continue;
             }
+            aliases.inputs.insert(pair.input);
+            aliases.outputs.insert(pair.output);
+            let (one, other) = (aliases.first(pair.input.0), aliases.first(pair.output.0));
+            aliases.first[one.max(other)] = one.min(other);
         }
         aliases
+    }
+
+    /// Inputs that may be an output end before it begins.
+    fn relaxed(graph: &Graph, granted: &[SafeOverlap], lives: &mut [Range<usize>]) -> Self {
+        let mut aliases = Self::none(graph);
+        for pair in granted.iter().filter(|pair| is_alias(graph, pair)) {
+            aliases.inputs.insert(pair.input);
+            lives[pair.input.0].end = lives[pair.output.0].start;
+        }
+        aliases
+    }
+
+    /// Whether an alias of this operator takes one of the two: any other tensor that the
+    /// operator touches is then used together with both tensors of the alias.
+    fn involve(&self, pair: &SafeOverlap) -> bool {
+        self.inputs.contains(&pair.input) || self.outputs.contains(&pair.output)
     }
 
     fn first(&self, tensor: usize) -> usize {

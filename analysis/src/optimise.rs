@@ -92,7 +92,7 @@ pub struct Progress {
 ///
 /// # Errors
 /// When the graph's operators cannot be ordered, its sizes make no problem, or fixed tensors
-/// are not in the arena or clash.
+/// are not in the arena or clash in the file's order.
 pub fn optimise(
     task: Task<'_>,
     time: Duration,
@@ -134,8 +134,8 @@ fn smallest(
         });
     })?;
     if schedule.order != best.order {
-        let candidate = place(task, schedule.order, deadline.share(2))?;
-        if candidate.arena_bytes < best.arena_bytes {
+        let candidate = place_other(task, schedule.order, deadline.share(2))?;
+        if let Some(candidate) = candidate.filter(|other| other.arena_bytes < best.arena_bytes) {
             best = candidate;
         }
     }
@@ -157,8 +157,9 @@ fn smallest(
         // A walk among orders that are no worse, as far as their bounds say.
         current.clone_from(&order);
         if bound < best.arena_bytes {
-            let candidate = place(task, order, deadline.share(8))?;
-            if candidate.arena_bytes < best.arena_bytes {
+            let candidate = place_other(task, order, deadline.share(8))?;
+            if let Some(candidate) = candidate.filter(|other| other.arena_bytes < best.arena_bytes)
+            {
                 best = ModelPlan {
                     bound_bytes: best.bound_bytes,
                     ..candidate
@@ -181,6 +182,18 @@ fn report(best: &ModelPlan, orders: u64, progress: &mut dyn FnMut(Progress)) {
     });
 }
 
+/// The best placement for an order beside the file's; none where given offsets clash.
+fn place_other(
+    task: Task<'_>,
+    order: Vec<OperatorId>,
+    deadline: Deadline,
+) -> Result<Option<ModelPlan>, ArenaError> {
+    match place(task, order, deadline) {
+        Err(ArenaError::GivenOffsetsClash) => Ok(None),
+        placed => placed.map(Some),
+    }
+}
+
 /// The best placement for an order; nothing is said of other orders yet.
 fn place(
     task: Task<'_>,
@@ -193,14 +206,36 @@ fn place(
     if !best.plan.check(&arena.problem).is_empty() {
         return Err(ArenaError::GivenOffsetsClash);
     }
+    let order_bound_bytes = match arena.has_aliases() {
+        true => bound_with_aliases(task, &order, &mut stop)?.min(best.arena_bytes),
+        false => best.bound_bytes,
+    };
     Ok(ModelPlan {
         order,
         arena,
         plan: best.plan,
         arena_bytes: best.arena_bytes,
-        order_bound_bytes: best.bound_bytes,
+        order_bound_bytes,
         bound_bytes: 0,
     })
+}
+
+/// No plan for the order has a smaller arena, in bytes, also none in which tensors that may be
+/// one buffer are two.
+fn bound_with_aliases(
+    task: Task<'_>,
+    order: &[OperatorId],
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<u64, ArenaError> {
+    let relaxed = Arena::relaxed(task.graph, order, task.overlaps, task.layout)?;
+    let mut offsets = vec![None; relaxed.problem.buffers().len()];
+    for &(tensor, offset) in task.fixed {
+        if let Some(buffer) = relaxed.buffer_of[tensor.0] {
+            offsets[buffer] = Some(offset);
+        }
+    }
+    let problem = relaxed.problem.with_offsets(&offsets)?;
+    Ok(exact::plan(&problem, &mut Budget::new(stop)).bound_bytes)
 }
 
 /// The problem of an order, with what is fixed.

@@ -146,7 +146,8 @@ fn clash(
     let steps = one.steps.start.max(other.steps.start)..one.steps.end.min(other.steps.end);
     let operator = order.get(steps.start).copied().unwrap_or(OperatorId(0));
     let mut needed_displacement = None;
-    // An input may be overlapped where it dies, by what is created there.
+    // An input may be overlapped where it dies, by what is created there. What the application
+    // reads after the last step does not die.
     if let (Occupant::Tensor(first), Occupant::Tensor(second)) = (one.what, other.what)
         && steps.len() == 1
     {
@@ -154,7 +155,9 @@ fn clash(
             (first, second, (one.bytes.start, other.bytes.start)),
             (second, first, (other.bytes.start, one.bytes.start)),
         ] {
-            let dies = lives[input.0].end == steps.end && lives[output.0].start == steps.start;
+            let dies = lives[input.0].end == steps.end
+                && lives[output.0].start == steps.start
+                && !graph.outputs.contains(&input);
             match leave.get(&(input, output, operator)).filter(|_| dies) {
                 None => {}
                 Some(Sharing::Alias) => {

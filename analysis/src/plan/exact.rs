@@ -78,13 +78,21 @@ pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
         let valid = plan.check(problem).is_empty();
         valid.then(|| (plan.arena_bytes(problem), plan))
     });
-    let (arena_bytes, plan) = heuristic
-        .min_by_key(|(arena_bytes, _)| *arena_bytes)
-        .unwrap_or_else(|| {
-            let plan = super::offsets::above_all(problem);
-            (plan.arena_bytes(problem), plan)
-        });
-    improve(problem, plan, arena_bytes, budget)
+    let best = heuristic.min_by_key(|(arena_bytes, _)| *arena_bytes);
+    if let Some((arena_bytes, plan)) = best {
+        return improve(problem, plan, arena_bytes, budget);
+    }
+    let plan = super::offsets::above_all(problem);
+    let arena_bytes = plan.arena_bytes(problem);
+    match plan.check(problem).is_empty() {
+        true => improve(problem, plan, arena_bytes, budget),
+        // Given offsets clash: there is nothing to look for.
+        false => Optimum {
+            plan,
+            arena_bytes,
+            bound_bytes: arena_bytes,
+        },
+    }
 }
 
 /// Nodes that a search may take at first, before the other ones have their turn.
