@@ -4,7 +4,7 @@
 mod canonical;
 mod orientation;
 
-use super::{Plan, STRATEGIES};
+use super::{Family, Plan, STRATEGIES};
 use crate::problem::Problem;
 use canonical::{Canonical, PREORDERS};
 use orientation::Orientations;
@@ -73,7 +73,11 @@ impl Optimum {
 ///
 /// The plan is valid unless buffers whose offset is given clash with one another.
 pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
-    let heuristic = STRATEGIES.iter().filter_map(|strategy| {
+    // Shared objects are never better than offsets of their own.
+    let offsets = STRATEGIES
+        .iter()
+        .filter(|strategy| strategy.family == Family::Offsets);
+    let heuristic = offsets.filter_map(|strategy| {
         let plan = strategy.plan(problem)?;
         let valid = plan.check(problem).is_empty();
         valid.then(|| (plan.arena_bytes(problem), plan))
