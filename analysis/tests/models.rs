@@ -12,14 +12,22 @@
 #[path = "tflite/net.rs"]
 mod net;
 
+use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
 use dmo_analysis::graph::tflite::{self, OfflinePlan};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorId};
+use dmo_analysis::handover::on_device;
+use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
+use dmo_analysis::plan::Plan;
+use dmo_analysis::plan::exact::{self, Budget};
+use dmo_analysis::problem::minimalloc::Table;
+use dmo_analysis::verify::{Positions, clashes};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Folder and name, number of operators, all activations together in bytes, and operators
 /// without a kernel.
@@ -56,6 +64,35 @@ const MODELS: &[(&str, usize, u64, &[&str])] = &[
     ("tinyengine/mcunet_vww", 62 + 1, 722_702, &[]),
 ];
 
+/// The smallest arena in bytes, proven, with the overlaps of the reference kernels: at
+/// alignment 1, without scratch buffers, inputs and outputs in it.
+const ARENAS: &[(&str, u64)] = &[
+    ("coral/mobilenet_v1_0.25_128_quant", 65_543),
+    ("coral/mobilenet_v2_1.0_224_quant", 1_204_239),
+    ("deeplab/deeplabv3_257_mv_gpu", 5_548_116),
+    ("mlcommons_tiny/ad01_int8", 767),
+    ("mlcommons_tiny/kws_ref_model", 9788),
+    ("mlcommons_tiny/pretrainedResnet_quant", 33_311),
+    ("mlcommons_tiny/str_ww_ref_model", 3840),
+    ("mlcommons_tiny/vww_96_int8", 36_871),
+    ("swiftnet/swiftnet_vww_uint8", 301_056),
+    ("tflite_micro/keyword_scrambled_8bit", 192),
+    ("tflite_micro/micro_speech_quantized", 4164),
+    ("tflite_micro/person_detect", 36_871),
+    ("tflite_micro/trained_lstm_int8", 784),
+    ("tinyengine/mcunet_vww", 84_672),
+];
+
+/// The proof takes no longer.
+const PROOF: Duration = Duration::from_secs(2);
+
+/// Models that TensorFlow Lite Micro runs with a plan of all their overlaps.
+const OVERLAPPED: &[&str] = &[
+    "mlcommons_tiny/kws_ref_model",
+    "mlcommons_tiny/vww_96_int8",
+    "tflite_micro/person_detect",
+];
+
 /// Floating point with weights of 8 bits.
 const HYBRID: &[&str] = &["CONV_2D"];
 
@@ -83,6 +120,18 @@ fn main() {
             Ok(Completion::Completed)
         }));
     }
+    for &(name, arena_bytes) in ARENAS {
+        trials.push(trial("arena", name, move |file| {
+            arena(file, arena_bytes);
+            Ok(Completion::Completed)
+        }));
+    }
+    for problem in ["A", "B", "C", "D", "E"] {
+        trials.push(Trial::ignorable_test(
+            format!("minimalloc {problem}"),
+            move || Ok(minimalloc(problem)),
+        ));
+    }
     trials.push(trial("audit", "tflite_micro/person_detect_vela", |file| {
         let plan = tflite::offline_plan(file)?;
         let expected = OfflinePlan {
@@ -96,7 +145,8 @@ fn main() {
     for (runtime, package) in RUNTIMES {
         let installed = is_installed(package);
         for &(name, ..) in MODELS {
-            let test = move |file: &[u8]| same_results(runtime, installed, name, file);
+            let test =
+                move |file: &[u8]| same_results(runtime, installed, name, file, &planned(file).1);
             trials.push(trial(runtime, name, test));
         }
         for &(element_type, element_bytes) in EXPORTED {
@@ -106,12 +156,19 @@ fn main() {
                 move || {
                     let network = net::network(element_type, element_bytes);
                     let file = tflite::export(&network, 1)?;
-                    same_results(runtime, installed, &name, &file)
+                    same_results(runtime, installed, &name, &file, &planned(&file).1)
                 },
             ));
         }
     }
     let installed = is_installed("tflite_micro");
+    for &name in OVERLAPPED {
+        let test = move |file: &[u8]| {
+            let name = format!("{name} overlapped");
+            same_results("micro", installed, &name, file, &fully_overlapped(file))
+        };
+        trials.push(trial("all overlaps", name, test));
+    }
     for &(name, ..) in MODELS {
         let test = move |file: &[u8]| overlapped(installed, name, file);
         trials.push(trial("overlap", name, test));
@@ -224,6 +281,83 @@ fn plan(file: &[u8]) {
     assert_eq!(names(&planned), kept);
 }
 
+/// The plan of the model's reference kernels, which is checked.
+fn overlapped_plan(graph: &Graph, layout: Layout) -> ModelPlan {
+    let overlaps = overlaps::analytic(graph);
+    let task = Task {
+        graph,
+        overlaps: &overlaps,
+        layout,
+        reorder: true,
+        fixed: &[],
+    };
+    let planned = optimise(task, PROOF, &mut |_| {}).unwrap();
+    let tensors = planned.arena.tensor_offsets(&planned.plan);
+    let scratch = planned.arena.scratch.iter().map(|scratch| {
+        let bytes = graph.operators[scratch.operator.0].scratch_bytes[scratch.index];
+        (
+            scratch.operator,
+            planned.plan.offsets[scratch.buffer],
+            bytes,
+        )
+    });
+    let scratch: Vec<_> = scratch.collect();
+    let positions = Positions {
+        tensors: &tensors,
+        scratch: &scratch,
+    };
+    let found = clashes(graph, &planned.order, &overlaps, positions, 10).unwrap();
+    assert_eq!(found, vec![]);
+    planned
+}
+
+fn arena(file: &[u8], arena_bytes: u64) {
+    let layout = Layout {
+        scratch: false,
+        ..Layout::default()
+    };
+    let planned = overlapped_plan(&graph(file), layout);
+    assert_eq!(
+        (planned.arena_bytes, planned.certificate()),
+        (arena_bytes, Certificate::Optimal)
+    );
+}
+
+/// As TensorFlow Lite Micro wants it, scratch buffers included, and with some overlap.
+fn fully_overlapped(file: &[u8]) -> Vec<u8> {
+    let graph = graph(file);
+    let planned = overlapped_plan(&graph, Layout::tflm());
+    let offsets = planned.arena.tensor_offsets(&planned.plan);
+    let device = on_device(&graph, &planned.order, &offsets).unwrap();
+    let plain = on_device(&graph, &planned.order, &vec![None; offsets.len()]).unwrap();
+    assert!(device.arena_bytes < plain.arena_bytes);
+    let offset = |offset: &Option<u64>| offset.map_or(-1, |offset| i32::try_from(offset).unwrap());
+    let offsets: Vec<i32> = offsets.iter().map(offset).collect();
+    tflite::with_plan(file, Some(&planned.order), &offsets).unwrap()
+}
+
+/// The capacity of the published problems, in bytes.
+const MINIMALLOC_BYTES: u64 = 1 << 20;
+
+fn minimalloc(problem: &str) -> Completion {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/minimalloc");
+    let folder = std::env::var_os("DMO_TRACE_MINIMALLOC");
+    let folder = folder.map_or(PathBuf::from(beside), PathBuf::from);
+    let Ok(text) = std::fs::read_to_string(folder.join(format!("{problem}.1048576.csv"))) else {
+        return Completion::ignored_with("the problem is missing");
+    };
+    let problem = Table::parse(&text).unwrap().problem;
+    let mut never = || false;
+    let decision = exact::fit(&problem, MINIMALLOC_BYTES, &mut Budget::new(&mut never));
+    let exact::Decision::Possible(offsets) = decision else {
+        panic!("{decision:?}");
+    };
+    let plan = Plan { offsets };
+    assert_eq!(plan.check(&problem), vec![]);
+    assert!(plan.arena_bytes(&problem) <= MINIMALLOC_BYTES);
+    Completion::Completed
+}
+
 fn is_installed(package: &str) -> bool {
     Command::new("python3")
         .args(["-c", &format!("import numpy, {package}")])
@@ -237,6 +371,7 @@ fn same_results(
     installed: bool,
     name: &str,
     file: &[u8],
+    planned: &[u8],
 ) -> Result<Completion, Failed> {
     if !installed {
         return Ok(Completion::ignored_with(
@@ -247,7 +382,7 @@ fn same_results(
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = |which| folder.join(format!("{name}-{runtime}-{which}.tflite"));
     std::fs::write(path("old"), file)?;
-    std::fs::write(path("new"), planned(file).1)?;
+    std::fs::write(path("new"), planned)?;
     let run = |paths: &[PathBuf]| {
         let mut command = Command::new("python3");
         command.arg(RUNTIME).arg(runtime).args(paths);
