@@ -14,6 +14,7 @@ use thiserror::Error;
 
 /// What an arena has to hold, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Layout {
     /// Offsets are multiples of it, in bytes.
     pub alignment: u64,

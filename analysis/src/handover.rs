@@ -6,6 +6,7 @@ use crate::graph::overlaps::{self, SafeOverlap};
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::optimise::{Certificate, ModelPlan, Task};
 use crate::plan::{Plan, tflm};
+use crate::schedule::lifetime::lifetimes;
 use serde::{Deserialize, Serialize};
 
 /// Name of the JSON form and its version.
@@ -214,12 +215,13 @@ fn identifier(name: &str) -> String {
     identifier
 }
 
-/// Text that cannot end a C comment, nor continue its line.
+/// Text that cannot end a C comment, nor continue its line, nor change its direction.
 fn comment(text: &str) -> String {
     let plain = |letter: char| match letter {
         '*' | '\\' | '?' => '_',
-        letter if letter.is_control() => '_',
-        letter => letter,
+        ' '..='~' => letter,
+        letter if letter.is_alphanumeric() => letter,
+        _ => '_',
     };
     text.chars().map(plain).collect()
 }
@@ -250,7 +252,19 @@ pub fn on_device(
     order: &[OperatorId],
     offsets: &[Option<u64>],
 ) -> Result<OnDevice, ArenaError> {
-    let arena = Arena::new(graph, order, &overlaps::none(graph), Layout::tflm())?;
+    lifetimes(graph, order)?;
+    // The file that it is given has the operators in this order.
+    let operators = order.iter().map(|id| graph.operators[id.0].clone());
+    let graph = &Graph {
+        operators: operators.collect(),
+        ..graph.clone()
+    };
+    let arena = Arena::new(
+        graph,
+        &graph.file_order(),
+        &overlaps::none(graph),
+        Layout::tflm(),
+    )?;
     let mut fixed = vec![None; arena.problem.buffers().len()];
     for (buffer, offset) in arena.buffer_of.iter().zip(offsets) {
         if let Some(buffer) = buffer {
@@ -268,7 +282,8 @@ pub fn on_device(
             .iter()
             .map(|scratch| {
                 let bytes = graph.operators[scratch.operator.0].scratch_bytes[scratch.index];
-                (scratch.operator, plan.offsets[scratch.buffer], bytes)
+                let operator = order[scratch.operator.0];
+                (operator, plan.offsets[scratch.buffer], bytes)
             })
             .collect(),
     })

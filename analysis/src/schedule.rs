@@ -42,6 +42,7 @@ use serde::{Deserialize, Serialize};
 
 /// What counts as memory of the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Whether the graph's inputs lie in the arena.
     pub count_graph_inputs: bool,
