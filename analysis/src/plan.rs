@@ -14,6 +14,8 @@
 //! | modified heap, forwards and backwards (Blacker et al.) | `heap.rs` |
 //! | our own: constructive with overlaps | `stack.rs` |
 //! | our own: exact | `exact.rs` |
+//!
+//! [`READINGS`] has what else the published texts can mean.
 
 mod check;
 pub mod exact;
@@ -22,12 +24,14 @@ mod lee;
 mod objects;
 mod offsets;
 mod placement;
+mod reading;
 mod stack;
 mod strategy;
 mod strip_packing;
 pub mod tflm;
 
 pub use check::{Violation, ViolationKind};
+pub use reading::{READINGS, Reading};
 pub use strategy::{Family, STRATEGIES, Strategy};
 
 use crate::problem::Problem;

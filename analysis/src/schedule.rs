@@ -12,6 +12,7 @@
 //! | [`cost`] | what a step costs, with and without overlaps |
 //! | [`liberis_lane`] | Algorithm 1 of Liberis and Lane |
 //! | [`search`] | the order of the lowest peak, exactly, within limits |
+//! | [`serial`] | the orders of Blacker et al., eager and lazy |
 //! | [`dynamic`] | an allocator that compacts after each step, simulated |
 //!
 //! ```
@@ -36,6 +37,7 @@ pub mod liberis_lane;
 pub mod lifetime;
 mod memory;
 pub mod search;
+pub mod serial;
 
 use crate::graph::{OperatorId, TensorId};
 use serde::{Deserialize, Serialize};

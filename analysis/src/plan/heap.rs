@@ -1,13 +1,14 @@
 //! The modified heap of Blacker et al. (section IV): of all buffers that are alive together
 //! with a placed one, the next is the one that fits at the lowest offset.
+//!
+//! The paper leaves ties open: of several at the same offset the one that has waited longest
+//! is next, which is what two figures of its Table III need (docs/tables.md).
 
 use super::Plan;
-use super::placement::{Placement, signed};
+use super::placement::Placement;
 use crate::problem::Problem;
-use std::cmp::Reverse;
 
-/// Starts with the buffer that is alive first. The paper leaves ties open: the first that
-/// is executed.
+/// Starts with the buffer that is alive first.
 pub(super) fn forwards(problem: &Problem) -> Plan {
     spread(problem, |buffer| {
         let alive = &problem.buffers()[buffer].alive;
@@ -15,7 +16,7 @@ pub(super) fn forwards(problem: &Problem) -> Plan {
     })
 }
 
-/// Starts with the buffer that is alive last. Ties: the last that is executed.
+/// Starts with the buffer that is alive last.
 pub(super) fn backwards(problem: &Problem) -> Plan {
     spread(problem, |buffer| {
         let alive = &problem.buffers()[buffer].alive;
@@ -26,35 +27,38 @@ pub(super) fn backwards(problem: &Problem) -> Plan {
 fn spread(problem: &Problem, rank: impl Fn(usize) -> (i64, usize)) -> Plan {
     let count = problem.buffers().len();
     let mut placement = Placement::new(problem);
-    let mut waiting: Vec<usize> = (0..count)
-        .filter(|&buffer| !placement.is_placed(buffer))
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&buffer| rank(buffer));
+    // Where each waiting buffer fits, those that have waited longest first.
+    let mut waiting: Vec<(usize, i64)> = (0..count)
+        .filter(|&buffer| !placement.is_placed(buffer) && touches_placed(&placement, buffer))
+        .map(|buffer| (buffer, placement.lowest(buffer)))
         .collect();
-    waiting.sort_by_key(|&buffer| Reverse(rank(buffer)));
-    // Where each buffer fits; none while nothing alive together with it is placed.
-    let mut lowest: Vec<Option<i64>> = (0..count)
-        .map(|buffer| touches_placed(&placement, buffer).then(|| placement.lowest(buffer)))
-        .collect();
-    while !waiting.is_empty() {
-        let key = |&position: &usize| {
-            let buffer = waiting[position];
-            (lowest[buffer].unwrap_or(i64::MAX), rank(buffer))
+    let mut is_waiting = vec![false; count];
+    for &(buffer, _) in &waiting {
+        is_waiting[buffer] = true;
+    }
+    let mut others = order.into_iter();
+    loop {
+        let next = (0..waiting.len()).min_by_key(|&position| (waiting[position].1, position));
+        let (buffer, offset) = match next {
+            Some(position) => waiting.remove(position),
+            // A part of the graph that no placed buffer touches starts anew at 0.
+            None => match others.find(|&buffer| !placement.is_placed(buffer)) {
+                Some(buffer) => (buffer, 0),
+                None => break,
+            },
         };
-        // A part of the graph that no placed buffer touches starts anew at 0.
-        let Some(position) = (0..waiting.len()).min_by_key(key) else {
-            break;
-        };
-        let buffer = waiting.remove(position);
-        let offset = lowest[buffer].unwrap_or(0);
         placement.place(buffer, offset);
+        for (other, lowest) in &mut waiting {
+            if problem.min_distance(buffer, *other).is_some() {
+                *lowest = placement.lowest(*other);
+            }
+        }
         for neighbour in problem.neighbours(buffer) {
             let other = neighbour.buffer;
-            // The lowest place stays the lowest unless it was just taken.
-            let taken = lowest[other].is_none_or(|lowest| {
-                lowest > offset - signed(neighbour.distance_below)
-                    && lowest < offset + signed(neighbour.distance_above)
-            });
-            if taken && !placement.is_placed(other) {
-                lowest[other] = Some(placement.lowest(other));
+            if !placement.is_placed(other) && !std::mem::replace(&mut is_waiting[other], true) {
+                waiting.push((other, placement.lowest(other)));
             }
         }
     }

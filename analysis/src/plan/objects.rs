@@ -1,6 +1,7 @@
 //! Planners that give each buffer one of several shared objects (Pisarchyk and Lee,
 //! section 4). The objects lie side by side in the arena.
 
+use super::offsets::Tie;
 use super::{Plan, offsets};
 use crate::problem::Problem;
 use std::cmp::Reverse;
@@ -102,7 +103,7 @@ pub(super) fn naive(problem: &Problem) -> Plan {
 /// Largest first, of equal ones the first that is executed; into the smallest suitable
 /// object (section 4.3, Algorithm 2).
 pub(super) fn by_size_smallest(problem: &Problem) -> Plan {
-    by_size(problem, |objects, suitable| {
+    by_size(problem, Tie::First, |objects, suitable| {
         suitable.min_by_key(|&object| (objects.size(object), object))
     })
 }
@@ -110,23 +111,25 @@ pub(super) fn by_size_smallest(problem: &Problem) -> Plan {
 /// The same into the largest suitable object. The published figures are reached so, and
 /// not by the smallest.
 pub(super) fn by_size_largest(problem: &Problem) -> Plan {
-    by_size(problem, |objects, suitable| {
-        suitable.max_by_key(|&object| (objects.size(object), Reverse(object)))
-    })
+    by_size(problem, Tie::First, largest)
+}
+
+/// The same, of equal ones the last that is executed.
+pub(super) fn by_size_largest_last(problem: &Problem) -> Plan {
+    by_size(problem, Tie::Last, largest)
+}
+
+fn largest(objects: &Objects<'_>, suitable: std::vec::IntoIter<usize>) -> Option<usize> {
+    suitable.max_by_key(|&object| (objects.size(object), Reverse(object)))
 }
 
 fn by_size(
     problem: &Problem,
+    tie: Tie,
     choose: impl Fn(&Objects<'_>, std::vec::IntoIter<usize>) -> Option<usize>,
 ) -> Plan {
-    let buffers = problem.buffers();
-    let mut order: Vec<usize> = (0..buffers.len()).collect();
-    order.sort_by_key(|&buffer| {
-        let alive = &buffers[buffer].alive;
-        (Reverse(buffers[buffer].size_bytes), alive.start, buffer)
-    });
     let mut objects = Objects::new(problem);
-    for buffer in order {
+    for buffer in offsets::order_by_size(problem, tie) {
         let object = choose(&objects, objects.suitable(buffer).into_iter());
         objects.assign(buffer, object);
     }
@@ -137,18 +140,20 @@ fn by_size(
 /// smallest suitable object that is large enough, else into the largest, which grows
 /// (section 4.2, Algorithm 1).
 pub(super) fn by_breadth(problem: &Problem) -> Plan {
+    by_breadth_with(problem, Tie::Last, Tie::Last)
+}
+
+/// The same with these ties of operators and of buffers.
+pub(super) fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
     let mut objects = Objects::new(problem);
-    for buffer in offsets::order_by_breadth(problem) {
+    for buffer in offsets::order_by_breadth_with(problem, operators, buffers) {
         let size = objects.size_of(buffer);
         let suitable = objects.suitable(buffer);
         let large = suitable.iter().copied();
         let object = large
             .filter(|&object| objects.size(object) >= size)
             .min_by_key(|&object| (objects.size(object), object))
-            .or_else(|| {
-                let largest = suitable.iter().copied();
-                largest.max_by_key(|&object| (objects.size(object), Reverse(object)))
-            });
+            .or_else(|| largest(&objects, suitable.into_iter()));
         objects.assign(buffer, object);
     }
     objects.finish()
@@ -157,12 +162,21 @@ pub(super) fn by_breadth(problem: &Problem) -> Plan {
 /// By Size in stages of positional maxima; within a stage always the buffer and the object
 /// that leave the object idle for the fewest steps (section 4.4).
 pub(super) fn by_size_improved(problem: &Problem) -> Plan {
+    in_stages(problem, |stage| stage)
+}
+
+/// The same with fewer stages: sizes between two maxima share one with the lower of them.
+pub(super) fn by_size_improved_fewer_stages(problem: &Problem) -> Plan {
+    in_stages(problem, |stage| stage.div_ceil(2))
+}
+
+fn in_stages(problem: &Problem, joined: impl Fn(usize) -> usize) -> Plan {
     let buffers = problem.buffers();
     let maxima = positional_maxima(problem);
     let mut objects = Objects::new(problem);
     let mut stages: Vec<Vec<usize>> = vec![Vec::new(); 2 * maxima.len() + 1];
     for (index, buffer) in buffers.iter().enumerate() {
-        stages[stage(&maxima, buffer.size_bytes)].push(index);
+        stages[joined(stage(&maxima, buffer.size_bytes))].push(index);
     }
     for mut stage in stages {
         stage.sort_by_key(|&buffer| {

@@ -6,20 +6,51 @@ use super::placement::{Placement, signed};
 use crate::problem::Problem;
 use std::cmp::Reverse;
 
+/// Which of equals comes first, in the order of execution. The paper does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tie {
+    First,
+    Last,
+}
+
+impl Tie {
+    /// A key that sorts equals so.
+    fn key(self, start: u32, index: usize) -> (i64, i64) {
+        let (start, index) = (i64::from(start), index as i64);
+        match self {
+            Self::First => (start, index),
+            Self::Last => (-start, -index),
+        }
+    }
+}
+
 /// Largest first; of equal ones the first that is executed (Algorithm 3).
 pub(super) fn by_size(problem: &Problem) -> Plan {
-    let buffers = problem.buffers();
-    let mut order: Vec<usize> = (0..buffers.len()).collect();
+    in_smallest_gaps(problem, &order_by_size(problem, Tie::First))
+}
+
+/// The same, of equal ones the last.
+pub(super) fn by_size_last(problem: &Problem) -> Plan {
+    in_smallest_gaps(problem, &order_by_size(problem, Tie::Last))
+}
+
+pub(super) fn order_by_size(problem: &Problem, tie: Tie) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..problem.buffers().len()).collect();
     order.sort_by_key(|&buffer| {
         let Size { bytes, start } = size(problem, buffer);
-        (Reverse(bytes), start, buffer)
+        (Reverse(bytes), tie.key(start, buffer))
     });
-    in_smallest_gaps(problem, &order)
+    order
 }
 
 /// Operators of the largest breadth first, and of each its largest buffers (section 5.3).
 pub(super) fn by_breadth(problem: &Problem) -> Plan {
-    in_smallest_gaps(problem, &order_by_breadth(problem))
+    by_breadth_with(problem, Tie::Last, Tie::Last)
+}
+
+/// The same with these ties of operators and of buffers.
+pub(super) fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
+    in_smallest_gaps(problem, &order_by_breadth_with(problem, operators, buffers))
 }
 
 /// Each buffer above all others and above those whose offset is given: always a plan, unless
@@ -64,17 +95,24 @@ fn size(problem: &Problem, buffer: usize) -> Size {
 }
 
 /// Steps in descending order of breadth, of each its buffers in descending order of size;
-/// of equal ones the last first, which is what the published figures need.
+/// of equal ones the last first, which most of the published figures need.
 pub(super) fn order_by_breadth(problem: &Problem) -> Vec<usize> {
+    order_by_breadth_with(problem, Tie::Last, Tie::Last)
+}
+
+pub(super) fn order_by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Vec<usize> {
     let mut sections = problem.sections();
-    sections.sort_by_key(|section| Reverse((problem.breadth(section), section.steps.start)));
+    sections.sort_by_key(|section| {
+        let tie = operators.key(section.steps.start, 0);
+        (Reverse(problem.breadth(section)), tie)
+    });
     let mut order = Vec::with_capacity(problem.buffers().len());
     let mut listed = vec![false; problem.buffers().len()];
     for section in sections {
         let mut profile = section.alive;
         profile.sort_by_key(|&buffer| {
             let Size { bytes, start } = size(problem, buffer);
-            Reverse((bytes, start, buffer))
+            (Reverse(bytes), buffers.key(start, buffer))
         });
         for buffer in profile {
             if !std::mem::replace(&mut listed[buffer], true) {

@@ -187,6 +187,15 @@ pub const STRATEGIES: &[Strategy] = &[
         place: heap::forwards,
     },
     Strategy {
+        name: "heap-reverse",
+        title: "Modified heap, backwards, no overlaps",
+        source: DMO,
+        family: Family::Offsets,
+        uses_overlaps: false,
+        most_buffers: QUADRATIC,
+        place: heap::backwards,
+    },
+    Strategy {
         name: "heap-overlap",
         title: "Modified heap, forwards, overlaps",
         source: DMO,
