@@ -23,6 +23,7 @@
 //! | [`regions`] | buffers in several memories |
 //! | [`verify`] | whether a layout of a model's tensors is safe |
 //! | [`published`] | the papers' tables, as data |
+//! | [`tables`] | the papers' tables, with our figures beside them |
 //! | [`report`] | tables and JSON |
 //! | [`plot`] | pictures of a trace, from a second pass |
 
@@ -51,5 +52,6 @@ pub mod published;
 pub mod regions;
 pub mod report;
 pub mod schedule;
+pub mod tables;
 pub mod trace;
 pub mod verify;
