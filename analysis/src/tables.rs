@@ -147,15 +147,11 @@ impl Comparison {
         (self.lines)(&mut Work { time, progress })
     }
 
-    /// A figure of ours as the table would print it: with as many decimals as the printed
-    /// one has, where they agree, with three otherwise.
+    /// A figure of ours in the table's unit: whole, or with three decimals.
     pub fn figure(&self, line: &Line) -> String {
-        let printed = line.published.as_deref();
-        let printed = printed.filter(|_| line.agrees == Some(true));
-        let decimals = match printed {
-            Some(figure) => figure.split_once('.').map_or(0, |(_, digits)| digits.len()),
-            None if line.bytes.is_multiple_of(self.unit.bytes()) => 0,
-            None => 3,
+        let decimals = match line.bytes.is_multiple_of(self.unit.bytes()) {
+            true => 0,
+            false => 3,
         };
         format!(
             "{:.decimals$}",

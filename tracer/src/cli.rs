@@ -15,6 +15,7 @@ mod progress;
 mod run;
 mod sweep;
 mod zoo;
+mod tables;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -43,6 +44,8 @@ enum Command {
     Audit(audit::Arguments),
     /// Networks built in code: list them, write them as model files
     Zoo(zoo::Arguments),
+    /// The tables of the published papers, with our figures beside them
+    Tables(tables::Arguments),
     /// Draw the pictures of a saved trace
     Plot(plot::Arguments),
     /// Print the events of a saved trace
@@ -79,6 +82,7 @@ impl Arguments {
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Audit(arguments) => audit::run(&arguments),
             Command::Zoo(arguments) => zoo::run(&arguments),
+            Command::Tables(arguments) => tables::run(&arguments),
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),

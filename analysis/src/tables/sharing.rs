@@ -159,7 +159,7 @@ fn difference(row: &Row, method: Method, line: &Line, strategy: &str, problem: &
         reading.strategy == strategy && gives
     });
     if let Some(reading) = reading {
-        return format!("as printed with {}", reading.title);
+        return format!("as printed if read so: {}", reading.title);
     }
     let smaller = printed.is_some_and(|range| line.bytes < *range.start());
     match smaller {

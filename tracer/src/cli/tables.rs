@@ -1,0 +1,138 @@
+//! `dmo-trace tables`: the papers' tables, with our figures beside them.
+
+use super::{Verdict, output, progress};
+use anyhow::Context;
+use comfy_table::{CellAlignment, Table, presets};
+use dmo_analysis::published::Unit;
+use dmo_analysis::tables::{COMPARISONS, Comparison, Line};
+use serde::Serialize;
+use std::time::Duration;
+
+/// Arguments of `dmo-trace tables`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The tables; all of them unless said otherwise
+    #[arg(value_name = "NAME", value_parser = named)]
+    tables: Vec<&'static Comparison>,
+    /// End each search for an order or a plan after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = super::parse_seconds)]
+    time: f64,
+    /// Print JSON (docs/json.md) instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+fn named(name: &str) -> Result<&'static Comparison, String> {
+    Comparison::named(name).ok_or_else(|| {
+        let names: Vec<&str> = COMPARISONS.iter().map(|table| table.name).collect();
+        format!("no table of this name, expected {}", names.join(", "))
+    })
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    tables: Vec<Compared>,
+}
+
+/// A table with its figures.
+#[derive(Serialize)]
+struct Compared {
+    name: &'static str,
+    paper: &'static str,
+    number: &'static str,
+    title: &'static str,
+    /// Of the printed figures.
+    unit: Unit,
+    lines: Vec<Line>,
+    #[serde(skip)]
+    comparison: &'static Comparison,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    let all: Vec<&'static Comparison> = COMPARISONS.iter().collect();
+    let chosen = match arguments.tables.is_empty() {
+        true => &all,
+        false => &arguments.tables,
+    };
+    let time = Duration::from_secs_f64(arguments.time);
+    let tables = chosen.iter().map(|table| compare(table, time));
+    let tables = tables.collect::<anyhow::Result<Vec<Compared>>>()?;
+    output::print(&if arguments.json {
+        let schema = "dmo-trace/tables/1";
+        serde_json::to_string_pretty(&Document { schema, tables })? + "\n"
+    } else {
+        let texts: Vec<String> = tables.iter().map(text).collect();
+        texts.join("\n")
+    })?;
+    Ok(Verdict::Holds)
+}
+
+fn compare(table: &'static Comparison, time: Duration) -> anyhow::Result<Compared> {
+    let bar = progress::spinner(table.name);
+    let lines = table.lines(time, &mut |row| bar.set_message(row));
+    bar.finish_and_clear();
+    Ok(Compared {
+        name: table.name,
+        paper: table.paper,
+        number: table.number,
+        title: table.title,
+        unit: table.unit,
+        lines: lines.with_context(|| table.name)?,
+        comparison: table,
+    })
+}
+
+fn text(table: &Compared) -> String {
+    let unit = match table.unit {
+        Unit::Bytes => "bytes",
+        Unit::Kilobytes => "KB of 1000 bytes",
+        Unit::Kibibytes => "KB of 1024 bytes",
+        Unit::Mebibytes => "MiB",
+    };
+    let printed = table.lines.iter().filter_map(|line| line.agrees);
+    let (count, agree) = printed.fold((0, 0), |(count, agree), agrees| {
+        (count + 1, agree + usize::from(agrees))
+    });
+    let Compared {
+        name,
+        paper,
+        number,
+        title,
+        ..
+    } = table;
+    format!(
+        "{name}: {paper}, {number}: {title}\n{unit}; {agree} of {count} comparisons agree\n\n{}\n",
+        drawn(table)
+    )
+}
+
+fn drawn(compared: &Compared) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    table.set_header(["of", "quantity", "paper", "ours", "", "remark"]);
+    let mut previous = "";
+    for line in &compared.lines {
+        let of = if line.row == previous { "" } else { line.row };
+        previous = line.row;
+        table.add_row([
+            of,
+            &line.quantity,
+            line.published.as_deref().unwrap_or(""),
+            &compared.comparison.figure(line),
+            match line.agrees {
+                Some(true) => "=",
+                Some(false) => "differs",
+                None => "",
+            },
+            &line.remark,
+        ]);
+    }
+    for column in [2, 3] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
