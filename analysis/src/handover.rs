@@ -30,10 +30,12 @@ pub struct PlanFile {
     pub arena_bytes: u64,
     /// No arena for this order is smaller, in bytes.
     pub order_bound_bytes: u64,
-    /// No arena for any order that was allowed is smaller, in bytes.
+    /// No arena for any order is smaller, in bytes.
     pub bound_bytes: u64,
     /// What that proves.
     pub certificate: Certificate,
+    /// Tensors that were to lie where they lie: what is proven holds with them there.
+    pub fixed: Vec<TensorId>,
     /// Operators of the file in the order in which they run.
     pub order: Vec<OperatorId>,
     /// The tensors in the arena, in the file's order.
@@ -121,6 +123,7 @@ impl PlanFile {
             order_bound_bytes: planned.order_bound_bytes,
             bound_bytes: planned.bound_bytes,
             certificate: planned.certificate(),
+            fixed: task.fixed.iter().map(|&(tensor, _)| tensor).collect(),
             order: planned.order.clone(),
             tensors: tensors.collect(),
             scratch: scratch.collect(),
@@ -141,8 +144,9 @@ impl PlanFile {
         offsets
     }
 
-    /// The plan as C: the arena's size, and an offset for each tensor of the file, -1 where it
-    /// is not in the arena. `tensors` is their number.
+    /// The plan as C: the arena's size, an offset for each tensor of the file, -1 where it is
+    /// not in the arena, the order of the operators, and the scratch buffers. `tensors` is the
+    /// number of tensors.
     pub fn c_header(&self, tensors: usize) -> String {
         let name = identifier(&self.model);
         let upper = name.to_uppercase();
@@ -160,20 +164,50 @@ impl PlanFile {
                 None => "    -1,\n".to_owned(),
             };
         }
+        let safe = match self.overlap.as_str() {
+            "none" => "Safe with any kernels, in the order of operators below.".to_owned(),
+            overlap => format!(
+                "Safe with kernels that have the overlaps ({}) it was planned with, no others,\n \
+                 * and in the order of operators below.",
+                comment(overlap)
+            ),
+        };
+        let order: Vec<String> = self.order.iter().map(|id| id.0.to_string()).collect();
+        let scratch: String = self
+            .scratch
+            .iter()
+            .map(|scratch| {
+                let operator = scratch.operator.0;
+                format!(
+                    "    {{{operator}, {}, {}, {}}},\n",
+                    scratch.index, scratch.offset, scratch.size_bytes
+                )
+            })
+            .collect();
+        let scratch = match scratch.is_empty() {
+            true => String::new(),
+            false => format!(
+                "/* Scratch buffers: operator, which of its own, offset in the arena, bytes. */\n\
+                 static const int32_t {name}_scratch[{}][4] = {{\n{scratch}}};\n\n",
+                self.scratch.len()
+            ),
+        };
         format!(
             "/* Arena of {model}: {bytes} bytes, planned by dmo-trace.\n\
-             \x20* Safe with kernels that have the overlaps ({overlap}) it was planned with, \
-             no others. */\n\
+             \x20* {safe} */\n\
              #ifndef {upper}_PLAN_H\n#define {upper}_PLAN_H\n\n#include <stdint.h>\n\n\
              #define {upper}_ARENA_BYTES {bytes}u\n\
              #define {upper}_ARENA_ALIGNMENT {alignment}u\n\
              #define {upper}_TENSOR_COUNT {tensors}u\n\n\
              /* Offset in the arena of each tensor of the model, -1: not in the arena. */\n\
              static const int32_t {name}_tensor_offsets[{size}] = {{\n{lines}}};\n\n\
-             #endif /* {upper}_PLAN_H */\n",
+             /* Operators of the model in the order in which they run. */\n\
+             static const int32_t {name}_operator_order[{operators}] = {{{order}}};\n\n\
+             {scratch}#endif /* {upper}_PLAN_H */\n",
             model = comment(&self.model),
             bytes = self.arena_bytes,
-            overlap = comment(&self.overlap),
+            operators = self.order.len().max(1),
+            order = order.join(", "),
             alignment = self.layout.alignment,
             size = tensors.max(1),
         )

@@ -49,7 +49,7 @@ pub struct ModelPlan {
     pub arena_bytes: u64,
     /// No plan for this order has a smaller arena, in bytes.
     pub order_bound_bytes: u64,
-    /// No plan for any order that was allowed has a smaller arena, in bytes.
+    /// No plan for any order has a smaller arena, in bytes.
     pub bound_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct ModelPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certificate {
-    /// No plan is smaller, whatever the order that was allowed.
+    /// No plan is smaller, whatever the order.
     Optimal,
     /// No plan for this order is smaller; another order may have one.
     OptimalForOrder,
@@ -121,7 +121,10 @@ fn smallest(
     let mut best = place(task, task.graph.file_order(), deadline.share(share))?;
     report(&best, 1, progress);
     if !reorder {
-        best.bound_bytes = best.order_bound_bytes;
+        best.bound_bytes = match shuffle.has_choice() {
+            true => bound_of_any_order(task, &best, deadline.share(4)),
+            false => best.order_bound_bytes,
+        };
         return Ok(best);
     }
     let schedule = lowest_peak(task, deadline.share(2), &mut |bound| {

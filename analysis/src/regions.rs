@@ -36,8 +36,8 @@ pub struct Place {
 pub enum RegionsError {
     /// Some are left over when the last region is full.
     #[error(
-        "{left} buffers of {bytes} bytes together fit in no region; the largest, {largest:?}, has \
-         {largest_bytes} bytes"
+        "no plan was found within the regions: for {left} of the buffers, {bytes} bytes together, \
+         there is no room beside the others; the largest, {largest:?}, has {largest_bytes} bytes"
     )]
     NoRoom {
         /// How many.

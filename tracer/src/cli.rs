@@ -14,8 +14,8 @@ mod plot;
 mod progress;
 mod run;
 mod sweep;
-mod zoo;
 mod tables;
+mod zoo;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -4,8 +4,9 @@ use super::plan::source::Source;
 use super::plan::{OverlapKind, problem};
 use super::{Verdict, output};
 use anyhow::Context;
+use clap::ValueEnum;
 use dmo_analysis::graph::tflite::offline_plan;
-use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{PlanFile, SCHEMA, on_device};
 use dmo_analysis::plan::Plan;
 use dmo_analysis::verify::{Clash, Occupant, Positions, clashes};
@@ -22,10 +23,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// What outputs may overlap: nothing, or what TensorFlow Lite's reference kernels allow
-    #[arg(long, value_enum, default_value_t = OverlapKind::Analytic)]
-    overlap: OverlapKind,
+    /// [default: what the plan.json says, else analytic]
+    #[arg(long, value_enum)]
+    overlap: Option<OverlapKind>,
     /// The arena may have at most so many bytes
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = super::plan::parse_size)]
     capacity: Option<u64>,
     /// Print JSON (docs/json.md)
     #[arg(long)]
@@ -44,6 +46,8 @@ struct Report {
     safe: bool,
     arena_bytes: u64,
     capacity_bytes: Option<u64>,
+    /// Whether the arena is within the capacity, where one is given.
+    fits: Option<bool>,
     clashes: Vec<Clash>,
     /// The same in words.
     messages: Vec<String>,
@@ -51,33 +55,30 @@ struct Report {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let mut report = match problem::is_problem(&arguments.model) {
+    let report = match problem::is_problem(&arguments.model) {
         true => of_problem(arguments)?,
         false => of_model(arguments)?,
     };
-    if let Some(capacity) = arguments
-        .capacity
-        .filter(|&bytes| report.arena_bytes > bytes)
-    {
-        report.safe = false;
-        report.messages.push(format!(
-            "the arena has {} bytes, {capacity} are allowed",
-            report.arena_bytes
-        ));
-    }
     output::print(&if arguments.json {
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
         text(&report)
     })?;
-    Ok(match report.safe {
+    Ok(match report.safe && report.fits != Some(false) {
         true => Verdict::Holds,
         false => Verdict::Fails,
     })
 }
 
+fn fits(arguments: &Arguments, arena_bytes: u64) -> Option<bool> {
+    arguments.capacity.map(|capacity| arena_bytes <= capacity)
+}
+
 fn text(report: &Report) -> String {
     let mut text = format!("{}: arena {} bytes\n", report.model, report.arena_bytes);
+    if let (Some(capacity), Some(false)) = (report.capacity_bytes, report.fits) {
+        text += &format!("TOO LARGE: {capacity} bytes are allowed\n");
+    }
     for message in &report.messages {
         text += &format!("{message}\n");
     }
@@ -100,7 +101,8 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
         Some(path) => read_plan(path, &source)?,
         None => carried(&source)?,
     };
-    let overlaps = arguments.overlap.of(graph);
+    let overlap = arguments.overlap.unwrap_or(given.overlap);
+    let overlaps = overlap.of(graph);
     let positions = Positions {
         tensors: &given.tensors,
         scratch: &given.scratch,
@@ -111,15 +113,17 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
     if found.len() == MOST_CLASHES {
         messages.push(format!("and perhaps more: only {MOST_CLASHES} are told"));
     }
-    let missing = missing(graph, &given);
+    let mut missing = missing(graph, &given);
+    missing.extend(beyond_arena(graph, &given));
     messages.extend(missing.iter().cloned());
     Ok(Report {
         schema: "dmo-trace/audit/1",
         model: source.name.clone(),
-        overlap: arguments.overlap.name(),
+        overlap: overlap.name(),
         safe: found.is_empty() && missing.is_empty(),
         arena_bytes: given.arena_bytes,
         capacity_bytes: arguments.capacity,
+        fits: fits(arguments, given.arena_bytes),
         clashes: found,
         messages,
     })
@@ -131,8 +135,45 @@ struct Given {
     tensors: Vec<Option<u64>>,
     scratch: Vec<(OperatorId, u64, u64)>,
     arena_bytes: u64,
+    /// The arena's size by the plan's own word.
+    declared_bytes: Option<u64>,
+    /// Overlaps that it was planned with.
+    overlap: OverlapKind,
     /// Tensors without an offset are somewhere else, and not missing.
     partial: bool,
+}
+
+/// What ends beyond the arena that the plan declares.
+fn beyond_arena(graph: &Graph, given: &Given) -> Vec<String> {
+    let Some(declared) = given.declared_bytes else {
+        return Vec::new();
+    };
+    let tensors = given
+        .tensors
+        .iter()
+        .enumerate()
+        .filter_map(|(index, offset)| {
+            let occupant = Occupant::Tensor(TensorId(index));
+            Some((
+                occupant,
+                offset
+                    .as_ref()?
+                    .saturating_add(graph.tensors[index].size_bytes),
+            ))
+        });
+    let scratch = given.scratch.iter().map(|&(operator, offset, size)| {
+        (Occupant::Scratch(operator), offset.saturating_add(size))
+    });
+    tensors
+        .chain(scratch)
+        .filter(|&(_, end)| end > declared)
+        .map(|(occupant, end)| {
+            format!(
+                "{} ends at {end}, beyond the plan's arena of {declared} bytes",
+                name(graph, occupant)
+            )
+        })
+        .collect()
 }
 
 /// Tensors that an operator uses and that lie nowhere.
@@ -169,7 +210,8 @@ fn read_plan(path: &Path, source: &Source) -> anyhow::Result<Given> {
     );
     anyhow::ensure!(
         plan.model_sha256 == source.sha256,
-        "{shown} is the plan of another file than {} (their SHA-256 differ)",
+        "{shown} is the plan of another file than {} (their SHA-256 differ); a plan belongs to the \
+         file that was planned, not to the one that was emitted",
         source.name
     );
     let graph = source.graph();
@@ -207,9 +249,15 @@ fn read_plan(path: &Path, source: &Source) -> anyhow::Result<Given> {
         .map(|tensor| (tensor.offset, tensor.size_bytes));
     let ends = ends.chain(scratch.iter().map(|&(_, offset, size)| (offset, size)));
     let ends = ends.map(|(offset, size)| offset.saturating_add(size));
+    let overlap = OverlapKind::value_variants()
+        .iter()
+        .find(|kind| kind.name() == plan.overlap)
+        .with_context(|| format!("{shown}: overlap {:?} is not known", plan.overlap))?;
     Ok(Given {
         order: plan.order.clone(),
         arena_bytes: ends.max().unwrap_or(0).max(plan.arena_bytes),
+        declared_bytes: Some(plan.arena_bytes),
+        overlap: *overlap,
         tensors: offsets,
         scratch,
         partial: plan.layout
@@ -264,6 +312,8 @@ fn carried(source: &Source) -> anyhow::Result<Given> {
         tensors: device.tensors,
         scratch: device.scratch,
         arena_bytes: device.arena_bytes,
+        declared_bytes: None,
+        overlap: OverlapKind::Analytic,
         partial: false,
     })
 }
@@ -274,8 +324,12 @@ fn describe(graph: &Graph, clash: &Clash) -> String {
         Some(bytes) => format!("; the input has to start at least {bytes} bytes above the output"),
         None => String::new(),
     };
+    let unknown = match node.kernel {
+        Some(_) => "",
+        None => "; nothing is known of this operator, so that no overlap is granted",
+    };
     format!(
-        "operator {} {}: {} and {} share arena bytes {}..{}{needed}",
+        "operator {} {}: {} and {} share arena bytes {}..{}{needed}{unknown}",
         clash.operator.0,
         node.kind,
         name(graph, clash.one),
@@ -322,6 +376,7 @@ fn of_problem(arguments: &Arguments) -> anyhow::Result<Report> {
         safe: broken.is_empty(),
         arena_bytes: plan.arena_bytes(&table.problem),
         capacity_bytes: arguments.capacity,
+        fits: fits(arguments, plan.arena_bytes(&table.problem)),
         clashes: Vec::new(),
         messages: messages.collect(),
     })

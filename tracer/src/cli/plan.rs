@@ -57,7 +57,7 @@ pub struct Arguments {
     plot: Option<PathBuf>,
     /// A memory, for instance sram=64K; given several times, what does not fit in the first lies
     /// in the next
-    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix"])]
+    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot"])]
     region: Vec<Region>,
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
@@ -149,6 +149,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
+    for (tensor, _) in &arguments.fix {
+        anyhow::ensure!(
+            tensor.0 < graph.tensors.len(),
+            "--fix {}: the model has {} tensors",
+            tensor.0,
+            graph.tensors.len()
+        );
+    }
     let overlaps = arguments.overlap.of(graph);
     let task = Task {
         graph,
@@ -169,13 +177,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         &planned,
     );
     ensure_safe(task, &file).with_context(|| source.name.clone())?;
+    let carried = source.carried_offsets();
     let report = Report {
-        device: device(&source, task, &planned)?,
+        device: device(&source, task, &planned, carried.as_deref())?,
         planners: planners(task).with_context(|| source.name.clone())?,
         naive_bytes: graph.naive_bytes(),
         operators: graph.operators.len(),
         unknown: unknown(graph),
         notes: source.notes(),
+        carries_plan: carried.is_some(),
+        capacity_bytes: arguments.capacity,
+        fits: arguments
+            .capacity
+            .map(|capacity| planned.arena_bytes <= capacity),
         reordered: planned.order != graph.file_order(),
         plan: file,
     };
@@ -225,7 +239,9 @@ fn ensure_safe(task: Task<'_>, plan: &PlanFile) -> anyhow::Result<()> {
 }
 
 /// `65536`, `64K`, `8M`.
-fn parse_size(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let plain = text.strip_suffix("iB").or(text.strip_suffix('B'));
+    let text = plain.unwrap_or(text);
     let (digits, unit) = match text.strip_suffix(['K', 'k']) {
         Some(digits) => (digits, 1 << 10),
         None => match text.strip_suffix(['M', 'm']) {
@@ -288,12 +304,14 @@ fn device(
     source: &Source,
     task: Task<'_>,
     planned: &ModelPlan,
+    carried: Option<&[Option<u64>]>,
 ) -> anyhow::Result<Option<[OnDevice; 2]>> {
     if !task.layout.alignment.is_multiple_of(ALIGNMENT) || emit::obstacle(source).is_some() {
         return Ok(None);
     }
     let graph = task.graph;
-    let own = on_device(graph, &graph.file_order(), &vec![None; graph.tensors.len()])?;
+    let none = vec![None; graph.tensors.len()];
+    let own = on_device(graph, &graph.file_order(), carried.unwrap_or(&none))?;
     let offsets = planned.arena.tensor_offsets(&planned.plan);
     let with_plan = on_device(graph, &planned.order, &offsets)?;
     Ok(Some([own, with_plan]))

@@ -41,6 +41,10 @@ pub fn read(path: &str) -> anyhow::Result<Table> {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.model;
+    anyhow::ensure!(
+        arguments.plot.is_none() && arguments.region.is_empty() && arguments.fix.is_empty(),
+        "{path}: --plot, --region and --fix are for models"
+    );
     let problem = read(path)?.problem;
     for path in &arguments.emit {
         anyhow::ensure!(
@@ -125,7 +129,7 @@ fn text(report: &Report<'_>) -> String {
         .is_some_and(|capacity| report.bound_bytes > capacity)
     {
         format!(
-            "proven: none fits, at least {} are needed",
+            "the best found; proven: at least {} are needed",
             grouped(report.bound_bytes)
         )
     } else {

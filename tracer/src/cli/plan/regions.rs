@@ -6,6 +6,7 @@ use super::{Arguments, Verdict};
 use crate::cli::output;
 use anyhow::Context;
 use comfy_table::{CellAlignment, Table, presets};
+use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::optimise::{ModelPlan, Task};
 use dmo_analysis::plan::exact::Budget;
@@ -32,6 +33,7 @@ struct Report<'a> {
     model: &'a str,
     model_sha256: Option<&'a str>,
     overlap: &'static str,
+    layout: Layout,
     /// What one memory would need.
     arena_bytes: u64,
     order: &'a [OperatorId],
@@ -60,6 +62,7 @@ struct Placed<'a> {
 #[derive(Serialize)]
 struct PlacedScratch {
     operator: OperatorId,
+    index: usize,
     size_bytes: u64,
     #[serde(flatten)]
     place: Place,
@@ -85,8 +88,30 @@ pub fn run(
     let time = Duration::from_secs_f64(arguments.time);
     let mut stop = || start.elapsed() >= time;
     let regions = &arguments.region;
-    let places = assign(problem, regions, &mut Budget::new(&mut stop))
-        .with_context(|| source.name.clone())?;
+    for (index, region) in regions.iter().enumerate() {
+        let same = |other: &Region| other.name == region.name;
+        anyhow::ensure!(
+            !regions[..index].iter().any(same),
+            "--region {}: given twice",
+            region.name
+        );
+    }
+    let fits = planned.arena_bytes <= regions[0].capacity_bytes;
+    let places = match fits {
+        true => {
+            let offsets = planned.plan.offsets.iter();
+            let place = |&offset: &u64| Place { region: 0, offset };
+            Ok(offsets.map(place).collect())
+        }
+        false => assign(problem, regions, &mut Budget::new(&mut stop)),
+    };
+    let places = match places {
+        Ok(places) => places,
+        Err(error) => {
+            eprintln!("dmo-trace: {}: {error}", source.name);
+            return Ok(Verdict::Fails);
+        }
+    };
     let report = report(arguments, source, task, planned, &places);
     ensure_safe(task, regions, &report).with_context(|| source.name.clone())?;
     let json = serde_json::to_string_pretty(&report)? + "\n";
@@ -119,6 +144,7 @@ fn report<'a>(
         .collect();
     let scratch = arena.scratch.iter().map(|scratch| PlacedScratch {
         operator: scratch.operator,
+        index: scratch.index,
         size_bytes: task.graph.operators[scratch.operator.0].scratch_bytes[scratch.index],
         place: places[scratch.buffer],
     });
@@ -141,6 +167,7 @@ fn report<'a>(
         model: &source.name,
         model_sha256: source.sha256.as_deref(),
         overlap: arguments.overlap.name(),
+        layout: task.layout,
         arena_bytes: planned.arena_bytes,
         order: &planned.order,
         regions: regions.collect(),
@@ -219,6 +246,10 @@ fn text(report: &Report<'_>) -> String {
             grouped(tensor.size_bytes),
             tensor.place.offset
         );
+    }
+    if report.overlap != "none" {
+        text +=
+            "\n\nSafe with TensorFlow Lite's reference kernels only: other kernels overlap less.";
     }
     text + "\n"
 }

@@ -65,9 +65,14 @@ pub struct Report {
     pub operators: usize,
     pub naive_bytes: u64,
     pub reordered: bool,
+    pub capacity_bytes: Option<u64>,
+    /// Whether the arena is within the capacity, where one is given.
+    pub fits: Option<bool>,
     /// Kinds of operators that are not known.
     pub unknown: Vec<String>,
-    /// TensorFlow Lite Micro's arena, without and with the plan.
+    /// Whether the model carries a plan already.
+    pub carries_plan: bool,
+    /// TensorFlow Lite Micro's arena, as the model is and with the plan.
     pub device: Option<[OnDevice; 2]>,
     /// In the file's order.
     pub planners: Vec<Planner>,
@@ -102,8 +107,12 @@ impl Report {
         );
         if let Some([own, with_plan]) = &self.device {
             text += &format!(
-                "TensorFlow Lite Micro: {} bytes by its own planner, {} with this plan{}\n",
+                "TensorFlow Lite Micro: {} bytes {}, {} with this plan{}\n",
                 grouped(own.arena_bytes),
+                match self.carries_plan {
+                    true => "with the plan that the model carries",
+                    false => "by its own planner",
+                },
                 grouped(with_plan.arena_bytes),
                 match with_plan.scratch_is_apart {
                     true => "",
@@ -120,6 +129,10 @@ impl Report {
 
     fn certificate(&self) -> String {
         let plan = &self.plan;
+        if !plan.fixed.is_empty() && plan.certificate != Certificate::BestFound {
+            return "proven with the given offsets: no placement for this order needs less"
+                .to_owned();
+        }
         match plan.certificate {
             Certificate::Optimal => "proven: no order and no placement needs less".to_owned(),
             Certificate::OptimalForOrder => format!(
@@ -144,7 +157,8 @@ impl Report {
         }
         if !self.unknown.is_empty() {
             remarks.push(format!(
-                "No overlap is granted to operators that are not known: {}.",
+                "No overlap is granted to operators that the formulas do not cover, because of their \
+                 kind, types or options: {}.",
                 self.unknown.join(", ")
             ));
         }

@@ -1,9 +1,9 @@
 //! Where a model comes from: a file, or the zoo.
 
 use anyhow::Context;
-use dmo_analysis::graph::Graph;
 use dmo_analysis::graph::tflite::{self, Model};
 use dmo_analysis::graph::zoo::{self, Element};
+use dmo_analysis::graph::{Graph, GraphTensor, Storage};
 use dmo_trace::image::sha256;
 use std::path::Path;
 
@@ -36,9 +36,42 @@ impl Source {
         &self.model.graphs[0]
     }
 
+    /// The offsets of the plan that the model carries, one for each tensor; none where there is
+    /// no plan or none that could be obeyed.
+    pub fn carried_offsets(&self) -> Option<Vec<Option<u64>>> {
+        let plan = tflite::offline_plan(self.file.as_deref()?).ok()??;
+        if plan.offsets.len() != self.graph().tensors.len() || self.model.graphs.len() > 1 {
+            return None;
+        }
+        let offset = |&offset: &i32| match offset {
+            -1 => Ok(None),
+            offset => u64::try_from(offset).map(Some),
+        };
+        plan.offsets
+            .iter()
+            .map(offset)
+            .collect::<Result<_, _>>()
+            .ok()
+    }
+
     /// What the user should know of this model.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        let uint8 = |tensor: &GraphTensor| {
+            tensor.storage == Storage::Arena && tensor.element_type == "UINT8"
+        };
+        if self.file.is_some() && self.graph().tensors.iter().any(uint8) {
+            notes.push(
+                "TensorFlow Lite Micro has hardly any kernel for UINT8 and may refuse this model"
+                    .to_owned(),
+            );
+        }
+        if self.carried_offsets().is_some() {
+            notes.push(
+                "the model carries a plan, which --emit replaces; `dmo-trace audit` checks it"
+                    .to_owned(),
+            );
+        }
         let others = self.model.graphs.len() - 1;
         if others > 0 {
             notes.push(format!(
@@ -81,7 +114,10 @@ impl Source {
             sha256: None,
             file: None,
             model: Model {
-                graphs: vec![network.build(element)],
+                graphs: vec![Graph {
+                    name: format!("zoo:{given}"),
+                    ..network.build(element)
+                }],
                 ..Model::default()
             },
         })
@@ -90,6 +126,7 @@ impl Source {
 
 /// `NAME`, `NAME:float32` or `NAME:int8`.
 pub fn element(given: &str) -> anyhow::Result<(&str, Element)> {
+    let given = given.strip_prefix("zoo:").unwrap_or(given);
     match given.split_once(':') {
         None => Ok((given, Element::Float32)),
         Some((name, "float32")) => Ok((name, Element::Float32)),
