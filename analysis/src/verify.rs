@@ -16,6 +16,8 @@ pub struct Positions<'a> {
     pub tensors: &'a [Option<u64>],
     /// Scratch buffers: the operator, offset and size.
     pub scratch: &'a [(OperatorId, u64, u64)],
+    /// The graph's inputs have to be as they were when an inference has ended.
+    pub keep_inputs: bool,
 }
 
 /// Something in the arena.
@@ -55,7 +57,16 @@ pub fn clashes(
     positions: Positions<'_>,
     most: usize,
 ) -> Result<Vec<Clash>, ScheduleError> {
-    let lives = lifetimes(graph, order)?;
+    let mut lives = lifetimes(graph, order)?;
+    // Past the last step: what is kept never dies at an operator.
+    let end = order.len() + 1;
+    let inputs = graph.inputs.iter().filter(|_| positions.keep_inputs);
+    for kept in graph.outputs.iter().chain(inputs) {
+        let life = &mut lives[kept.0];
+        if life.start < life.end {
+            life.end = end;
+        }
+    }
     if overlaps.len() != graph.operators.len() {
         return Err(ScheduleError::OverlapsLength {
             given: overlaps.len(),
@@ -155,9 +166,7 @@ fn clash(
             (first, second, (one.bytes.start, other.bytes.start)),
             (second, first, (other.bytes.start, one.bytes.start)),
         ] {
-            let dies = lives[input.0].end == steps.end
-                && lives[output.0].start == steps.start
-                && !graph.outputs.contains(&input);
+            let dies = lives[input.0].end == steps.end && lives[output.0].start == steps.start;
             match leave.get(&(input, output, operator)).filter(|_| dies) {
                 None => {}
                 Some(Sharing::Alias) => {

@@ -305,6 +305,7 @@ fn overlapped_plan(graph: &Graph, layout: Layout) -> ModelPlan {
     let positions = Positions {
         tensors: &tensors,
         scratch: &scratch,
+        keep_inputs: false,
     };
     let found = clashes(graph, &planned.order, &overlaps, positions, 10).unwrap();
     assert_eq!(found, vec![]);

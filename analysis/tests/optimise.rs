@@ -68,6 +68,7 @@ fn assert_safe(task: Task<'_>, planned: &ModelPlan) {
     let positions = Positions {
         tensors: &tensors,
         scratch: &scratch,
+        keep_inputs: task.layout.keep_inputs,
     };
     let found = clashes(task.graph, &planned.order, task.overlaps, positions, 10).unwrap();
     assert_eq!(found, vec![], "{task:?} {planned:?}");

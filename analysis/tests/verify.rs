@@ -44,7 +44,11 @@ fn is_safe(
     overlaps: &Overlaps,
     (tensors, scratch): &(Offsets, Scratch),
 ) -> bool {
-    let positions = Positions { tensors, scratch };
+    let positions = Positions {
+        tensors,
+        scratch,
+        keep_inputs: false,
+    };
     let found = clashes(graph, order, overlaps, positions, 1).unwrap();
     found.is_empty()
 }

@@ -70,9 +70,9 @@ pub struct Metadata {
 }
 
 impl Model {
-    /// The data of that name.
+    /// The data of that name; of several the last, which is what TensorFlow Lite Micro takes.
     pub fn metadata(&self, name: &str) -> Option<&Metadata> {
-        self.metadata.iter().find(|entry| entry.name == name)
+        self.metadata.iter().rfind(|entry| entry.name == name)
     }
 }
 

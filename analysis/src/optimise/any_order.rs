@@ -15,6 +15,9 @@ use std::collections::HashMap;
 /// Steps that a decision may take.
 const NODES: u64 = 20_000;
 
+/// More pairs than this are not looked at.
+const MOST_PAIRS: usize = 2_000_000;
+
 /// The largest bound that the relaxation proves, between `bound` and `arena` bytes. Sizes and
 /// displacements of the graph have to be rounded already.
 pub(super) fn bound(
@@ -49,6 +52,17 @@ fn relaxation(
     counted: Options,
     alignment: u64,
 ) -> Option<Problem> {
+    let touched = |node: &crate::graph::Node| {
+        node.inputs.len() + node.outputs.len() + node.scratch_bytes.len()
+    };
+    let pairs: usize = graph
+        .operators
+        .iter()
+        .map(|node| touched(node).pow(2))
+        .sum();
+    if pairs > MOST_PAIRS {
+        return None;
+    }
     let mut buffer_of: Vec<Option<usize>> = vec![None; graph.tensors.len()];
     let mut buffers = Vec::new();
     let left_out = |id: TensorId| {

@@ -12,27 +12,34 @@ use orientation::Orientations;
 /// How long a search may take, in the caller's terms.
 pub struct Budget<'a> {
     stop: &'a mut dyn FnMut() -> bool,
-    calls: u32,
+    work: usize,
     spent: bool,
 }
 
-/// The clock is looked at once in so many steps of a search.
-const STEPS_PER_LOOK: u32 = 256;
+/// The clock is looked at after so much work, in buffers and pairs that a search has gone
+/// through.
+const WORK_PER_LOOK: usize = 1 << 15;
 
 impl<'a> Budget<'a> {
     /// The search ends soon after `stop` returns true.
     pub fn new(stop: &'a mut dyn FnMut() -> bool) -> Self {
         Self {
             stop,
-            calls: 0,
+            work: 0,
             spent: false,
         }
     }
 
     /// Whether the search has to end.
     pub(crate) fn is_spent(&mut self) -> bool {
-        self.calls += 1;
-        if self.calls.is_multiple_of(STEPS_PER_LOOK) && !self.spent {
+        self.is_spent_after(WORK_PER_LOOK)
+    }
+
+    /// Whether the search has to end, after so much more work.
+    fn is_spent_after(&mut self, work: usize) -> bool {
+        self.work = self.work.saturating_add(work);
+        if self.work >= WORK_PER_LOOK && !self.spent {
+            self.work = 0;
             self.spent = (self.stop)();
         }
         self.spent

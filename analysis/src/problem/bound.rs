@@ -13,9 +13,10 @@ impl Problem {
     /// best arena can be larger.
     pub fn lower_bound(&self) -> u64 {
         let sections = self.sections();
+        let sharing = self.sharing();
         let bounds = sections
             .iter()
-            .map(|section| self.step_bound(&section.alive));
+            .map(|section| self.step_bound(&section.alive, &sharing));
         let fixed = self.buffers.iter().map(|buffer| {
             let offset = buffer.fixed_offset.unwrap_or(0);
             offset + buffer.size_bytes
@@ -48,7 +49,17 @@ impl Problem {
 
     /// What a section needs at least, overlaps granted, in bytes.
     pub fn section_bound(&self, section: &Section) -> u64 {
-        self.step_bound(&section.alive)
+        self.step_bound(&section.alive, &self.sharing())
+    }
+
+    /// Which buffers may overlap some other one.
+    fn sharing(&self) -> Vec<bool> {
+        let mut sharing = vec![false; self.buffers.len()];
+        for (lower, upper) in self.overlapping_pairs() {
+            sharing[lower] = true;
+            sharing[upper] = true;
+        }
+        sharing
     }
 
     /// No arrangement of these buffers, all alive at one step, is shorter.
@@ -56,10 +67,11 @@ impl Problem {
     /// Those that may overlap nothing are cut out of the arena: what remains moves
     /// together, and no two buffers come closer than they may, for nothing lies between two
     /// that overlap. So their spacings add to what the others need by themselves.
-    fn step_bound(&self, alive: &[usize]) -> u64 {
+    fn step_bound(&self, alive: &[usize], sharing: &[bool]) -> u64 {
+        let candidates: Vec<usize> = alive.iter().copied().filter(|&one| sharing[one]).collect();
         let overlaps = |&&buffer: &&usize| {
             let may = |&other: &usize| other != buffer && self.saved(buffer, other) > 0;
-            alive.iter().any(may)
+            sharing[buffer] && candidates.iter().any(may)
         };
         let (sharing, apart): (Vec<usize>, Vec<usize>) =
             alive.iter().partition(|buffer| overlaps(buffer));

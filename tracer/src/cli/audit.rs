@@ -5,6 +5,7 @@ use super::plan::{OverlapKind, problem};
 use super::{Verdict, output};
 use anyhow::Context;
 use clap::ValueEnum;
+use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::tflite::offline_plan;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{PlanFile, SCHEMA, on_device};
@@ -106,6 +107,7 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
     let positions = Positions {
         tensors: &given.tensors,
         scratch: &given.scratch,
+        keep_inputs: given.layout.keep_inputs,
     };
     let found = clashes(graph, &given.order, &overlaps, positions, MOST_CLASHES)
         .with_context(|| source.name.clone())?;
@@ -115,6 +117,7 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
     }
     let mut missing = missing(graph, &given);
     missing.extend(beyond_arena(graph, &given));
+    missing.extend(misaligned(graph, &given));
     messages.extend(missing.iter().cloned());
     Ok(Report {
         schema: "dmo-trace/audit/1",
@@ -139,8 +142,28 @@ struct Given {
     declared_bytes: Option<u64>,
     /// Overlaps that it was planned with.
     overlap: OverlapKind,
-    /// Tensors without an offset are somewhere else, and not missing.
-    partial: bool,
+    /// What the arena was to hold.
+    layout: Layout,
+}
+
+/// What does not start at a multiple of the alignment.
+fn misaligned(graph: &Graph, given: &Given) -> Vec<String> {
+    let alignment = given.layout.alignment;
+    let tensors = given.tensors.iter().enumerate();
+    let tensors =
+        tensors.filter_map(|(index, offset)| Some((Occupant::Tensor(TensorId(index)), (*offset)?)));
+    let scratch = given.scratch.iter();
+    let scratch = scratch.map(|&(operator, offset, _)| (Occupant::Scratch(operator), offset));
+    tensors
+        .chain(scratch)
+        .filter(|(_, offset)| !offset.is_multiple_of(alignment))
+        .map(|(occupant, offset)| {
+            format!(
+                "{} lies at {offset}, not a multiple of {alignment}",
+                name(graph, occupant)
+            )
+        })
+        .collect()
 }
 
 /// What ends beyond the arena that the plan declares.
@@ -178,21 +201,25 @@ fn beyond_arena(graph: &Graph, given: &Given) -> Vec<String> {
 
 /// Tensors that an operator uses and that lie nowhere.
 fn missing(graph: &Graph, given: &Given) -> Vec<String> {
-    if given.partial {
-        return Vec::new();
-    }
+    let counted = given.layout.counted;
+    let elsewhere = |id: TensorId| {
+        !counted.count_graph_inputs && graph.inputs.contains(&id)
+            || !counted.count_graph_outputs && graph.outputs.contains(&id)
+    };
     let mut messages = Vec::new();
     let mut told = vec![false; graph.tensors.len()];
-    for node in &graph.operators {
-        let touched = graph.arena_inputs(node).into_iter();
-        for id in touched.chain(graph.arena_outputs(node)) {
-            let unplaced = given.tensors[id.0].is_none() && graph.tensor(id).size_bytes > 0;
-            if unplaced && !std::mem::replace(&mut told[id.0], true) {
-                messages.push(format!(
-                    "{} has no offset",
-                    name(graph, Occupant::Tensor(id))
-                ));
-            }
+    let touched = graph.operators.iter().flat_map(|node| {
+        let inputs = graph.arena_inputs(node).into_iter();
+        inputs.chain(graph.arena_outputs(node))
+    });
+    let ends = graph.inputs.iter().chain(&graph.outputs).copied();
+    for id in touched.chain(ends.filter(|&id| graph.in_arena(id))) {
+        let unplaced = given.tensors[id.0].is_none() && graph.tensor(id).size_bytes > 0;
+        if unplaced && !elsewhere(id) && !std::mem::replace(&mut told[id.0], true) {
+            messages.push(format!(
+                "{} has no offset",
+                name(graph, Occupant::Tensor(id))
+            ));
         }
     }
     messages
@@ -239,6 +266,8 @@ fn read_plan(path: &Path, source: &Source) -> anyhow::Result<Given> {
         );
         *place = Some(planned.offset);
     }
+    check_scratch(graph, &plan).with_context(|| shown.to_string())?;
+    anyhow::ensure!(plan.layout.alignment > 0, "{shown}: alignment 0");
     let scratch = plan.scratch.iter();
     let scratch: Vec<_> = scratch
         .map(|scratch| (scratch.operator, scratch.offset, scratch.size_bytes))
@@ -260,12 +289,49 @@ fn read_plan(path: &Path, source: &Source) -> anyhow::Result<Given> {
         overlap: *overlap,
         tensors: offsets,
         scratch,
-        partial: plan.layout
-            != dmo_analysis::arena::Layout {
-                counted: dmo_analysis::schedule::Options::default(),
-                ..plan.layout
-            },
+        layout: plan.layout,
     })
+}
+
+/// Each scratch buffer of each operator is there once, as large as the kernel wants it.
+fn check_scratch(graph: &Graph, plan: &PlanFile) -> anyhow::Result<()> {
+    let mut found = Vec::new();
+    for scratch in &plan.scratch {
+        let wanted = graph.operators.get(scratch.operator.0);
+        let wanted = wanted.and_then(|node| node.scratch_bytes.get(scratch.index));
+        anyhow::ensure!(
+            wanted == Some(&scratch.size_bytes),
+            "scratch {} of operator {} has {} bytes, expected {wanted:?}",
+            scratch.index,
+            scratch.operator.0,
+            scratch.size_bytes
+        );
+        found.push((scratch.operator.0, scratch.index));
+    }
+    let mut expected = Vec::new();
+    for (operator, node) in graph
+        .operators
+        .iter()
+        .enumerate()
+        .filter(|_| plan.layout.scratch)
+    {
+        for (index, _) in node
+            .scratch_bytes
+            .iter()
+            .enumerate()
+            .filter(|(_, bytes)| **bytes > 0)
+        {
+            expected.push((operator, index));
+        }
+    }
+    found.sort_unstable();
+    anyhow::ensure!(
+        found == expected,
+        "{} scratch buffers are placed, {} are needed, each once",
+        found.len(),
+        expected.len()
+    );
+    Ok(())
 }
 
 /// The plan in the model's metadata; what it leaves to the runtime is placed as TensorFlow
@@ -314,7 +380,7 @@ fn carried(source: &Source) -> anyhow::Result<Given> {
         arena_bytes: device.arena_bytes,
         declared_bytes: None,
         overlap: OverlapKind::Analytic,
-        partial: false,
+        layout: Layout::tflm(),
     })
 }
 
@@ -331,7 +397,7 @@ fn describe(graph: &Graph, clash: &Clash) -> String {
     format!(
         "operator {} {}: {} and {} share arena bytes {}..{}{needed}{unknown}",
         clash.operator.0,
-        node.kind,
+        node.kind.escape_debug(),
         name(graph, clash.one),
         name(graph, clash.other),
         clash.bytes.start,

@@ -145,6 +145,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let graph = source.graph();
     for path in &arguments.emit {
         emit::check(path, &source, arguments.layout.align)?;
+        let same = path
+            .canonicalize()
+            .ok()
+            .zip(PathBuf::from(&arguments.model).canonicalize().ok());
+        anyhow::ensure!(
+            same.is_none_or(|(path, model)| path != model),
+            "cannot emit {}: it is the model itself",
+            path.display()
+        );
     }
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
@@ -229,6 +238,7 @@ fn ensure_safe(task: Task<'_>, plan: &PlanFile) -> anyhow::Result<()> {
     let positions = Positions {
         tensors: &tensors,
         scratch: &scratch,
+        keep_inputs: task.layout.keep_inputs,
     };
     let found = clashes(task.graph, &plan.order, task.overlaps, positions, 1)?;
     anyhow::ensure!(
@@ -320,7 +330,8 @@ fn device(
 /// Kinds of operators that get no overlap because they are not known.
 fn unknown(graph: &Graph) -> Vec<String> {
     let nodes = graph.operators.iter().filter(|node| node.kernel.is_none());
-    let mut kinds: Vec<String> = nodes.map(|node| node.kind.clone()).collect();
+    let kinds = nodes.map(|node| node.kind.escape_debug().to_string());
+    let mut kinds: Vec<String> = kinds.collect();
     kinds.sort();
     kinds.dedup();
     kinds

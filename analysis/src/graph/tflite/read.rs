@@ -142,9 +142,14 @@ impl Draft {
         extents.collect()
     }
 
-    /// By shape and type.
+    /// By shape and type. In the arena every element has a byte of its own at least: there
+    /// TensorFlow Lite Micro does not pack them.
     fn size_bytes(&self) -> Option<u64> {
-        let bits = schema::element_bits(&self.type_name())?;
+        let packed = schema::element_bits(&self.type_name())?;
+        let bits = match self.storage {
+            Storage::Constant => packed,
+            Storage::Arena | Storage::Variable => packed.max(8),
+        };
         schema::size_bytes(bits, &self.extents()?)
     }
 

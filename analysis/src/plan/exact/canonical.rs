@@ -194,7 +194,7 @@ impl<'a> Canonical<'a> {
         last_rank: usize,
         budget: &mut Budget<'_>,
     ) -> Found {
-        if self.nodes_left == 0 || budget.is_spent() {
+        if self.nodes_left == 0 || budget.is_spent_after(part.waiting.len() + part.sections.len()) {
             return Found::Unknown;
         }
         self.nodes_left -= 1;

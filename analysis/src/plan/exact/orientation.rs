@@ -113,7 +113,7 @@ impl Orientations {
                 let offsets = self.low.iter().map(|offset| offset.unsigned_abs());
                 return Decision::Possible(offsets.collect());
             };
-            if self.nodes_left == 0 || budget.is_spent() {
+            if self.nodes_left == 0 || budget.is_spent_after(self.pairs.len()) {
                 return Decision::Unknown;
             }
             self.nodes_left -= 1;

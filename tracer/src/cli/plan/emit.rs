@@ -60,6 +60,11 @@ pub fn content(path: &Path, source: &Source, plan: &PlanFile) -> anyhow::Result<
     let tensors = source.graph().tensors.len();
     Ok(match form(path)? {
         Form::Json => (serde_json::to_string_pretty(plan)? + "\n").into_bytes(),
+        Form::Header if plan.arena_bytes > i32::MAX as u64 => anyhow::bail!(
+            "cannot emit {}: offsets in an arena of {} bytes do not fit in int32_t",
+            path.display(),
+            plan.arena_bytes
+        ),
         Form::Header => plan.c_header(tensors).into_bytes(),
         Form::Model => {
             let file = source.file.as_deref().context("there is no model file")?;

@@ -202,6 +202,7 @@ fn ensure_safe(task: Task<'_>, regions: &[Region], report: &Report<'_>) -> anyho
     let positions = Positions {
         tensors: &tensors,
         scratch: &scratch,
+        keep_inputs: task.layout.keep_inputs,
     };
     let found = clashes(task.graph, report.order, task.overlaps, positions, 1)?;
     anyhow::ensure!(

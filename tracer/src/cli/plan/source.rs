@@ -98,7 +98,7 @@ impl Source {
             graph.name = name.to_string_lossy().into_owned();
         }
         Ok(Self {
-            name: name.to_string_lossy().into_owned(),
+            name: name.to_string_lossy().escape_debug().to_string(),
             sha256: Some(sha256(&file)),
             file: Some(file),
             model,
