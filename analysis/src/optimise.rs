@@ -280,7 +280,9 @@ fn lowest_peak(
 fn bound_of_any_order(task: Task<'_>, best: &ModelPlan, deadline: Deadline) -> u64 {
     let (graph, overlaps) = as_laid_out(task);
     let mut stop = || deadline.is_over();
-    let range = (best.bound_bytes, best.arena_bytes);
+    let buffers = best.arena.problem.buffers().iter();
+    let largest = buffers.map(|buffer| buffer.size_bytes).max().unwrap_or(0);
+    let range = (best.bound_bytes.max(largest), best.arena_bytes);
     let budget = &mut Budget::new(&mut stop);
     let Layout {
         alignment, counted, ..

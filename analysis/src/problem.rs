@@ -226,6 +226,11 @@ impl Problem {
         !self.overlapping_pairs().is_empty()
     }
 
+    /// How many pairs of buffers are alive together.
+    pub fn pairs(&self) -> usize {
+        self.neighbours.iter().map(Vec::len).sum::<usize>() / 2
+    }
+
     /// The pairs that may overlap: the lower one and the upper one.
     pub fn overlapping_pairs(&self) -> Vec<(usize, usize)> {
         let pairs = (0..self.buffers.len()).flat_map(|lower| {

@@ -41,7 +41,8 @@ impl Strategy {
     /// Places all buffers; none when it cannot keep the buffers whose offset is given, or when
     /// there are too many.
     pub fn plan(&self, problem: &Problem) -> Option<Plan> {
-        if problem.buffers().len() > self.most_buffers {
+        let many_pairs = problem.pairs() > MANY_PAIRS && self.most_buffers < FAST;
+        if problem.buffers().len() > self.most_buffers || many_pairs {
             return None;
         }
         let mut fixed = problem.buffers().iter();
@@ -64,7 +65,9 @@ const DMO: &str = "Blacker et al.: Diagonal Memory Optimisation";
 
 /// Of planners that look at each pair of buffers once.
 const FAST: usize = 20_000;
-/// Of planners that look at them several times.
+/// More pairs than this are too many for planners that look at them several times.
+const MANY_PAIRS: usize = 100_000;
+/// Of planners that look at pairs several times.
 const QUADRATIC: usize = 2000;
 /// Of planners whose time grows with its cube.
 const CUBIC: usize = 1000;
