@@ -167,6 +167,7 @@ impl Library {
             next: stack + u64::from(STACK_BYTES),
             ram: self.ram.clone(),
             data: Vec::new(),
+            guards: Vec::new(),
         }
     }
 
@@ -187,9 +188,33 @@ pub struct Frame {
     next: u64,
     ram: Range<u64>,
     data: Vec<(Address, Vec<u8>)>,
+    guards: Vec<Range<u64>>,
+}
+
+/// Bytes of a guard, so that what crosses the end of a buffer is seen.
+const GUARD_BYTES: u64 = 64;
+
+/// What a guard holds at an address: no kernel stores it there by chance.
+fn canary(guard: &Range<u64>) -> Vec<u8> {
+    let byte = |address: u64| (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+    guard.clone().map(byte).collect()
 }
 
 impl Frame {
+    /// Places bytes that no store may change, from the end of what was reserved last to
+    /// the start of what is reserved next.
+    ///
+    /// # Errors
+    /// When RAM is full.
+    pub fn guard(&mut self) -> Result<(), CallError> {
+        let start = self.next;
+        let end = self.reserve("the space between buffers", GUARD_BYTES)?.0;
+        let guard = start..u64::from(end) + GUARD_BYTES;
+        self.data.push((Address(start as u32), canary(&guard)));
+        self.guards.push(guard);
+        Ok(())
+    }
+
     /// Reserves memory, aligned to 16 bytes.
     ///
     /// # Errors
@@ -310,6 +335,19 @@ impl<'a> Caller<'a> {
             self.machine.write(*address, bytes)?;
         }
         Ok(())
+    }
+
+    /// The first byte of the frame's guards that is not as [`Self::fill`] has left it.
+    pub fn changed_guard(&self, frame: &Frame) -> Option<Address> {
+        frame.guards.iter().find_map(|guard| {
+            let start = Address(guard.start as u32);
+            let length = (guard.end - guard.start) as usize;
+            let found = self.machine.read(start, length).unwrap_or_default();
+            let mut expected = canary(guard).into_iter().enumerate();
+            expected
+                .find(|&(offset, byte)| found.get(offset) != Some(&byte))
+                .map(|(offset, _)| Address(start.0 + offset as u32))
+        })
     }
 
     /// Calls the function on memory as an earlier call has left it; gives r0.

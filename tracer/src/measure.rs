@@ -3,14 +3,15 @@
 
 use crate::call::{Argument, CallError, Caller, Frame, Library};
 use crate::kernels::{Buffers, Case, Contract};
-use crate::machine::{Limits, MachineError, Observation, Watch};
+use crate::machine::{FaultCause, Limits, MachineError, Observation, Watch};
 use crate::record::{Message, RecordError};
 use crate::run::{Panicked, on_two_threads};
 use crate::vary::Variation;
 use dmo_analysis::operator::ShapeError;
 use dmo_analysis::pattern::PatternRecorder;
-use dmo_analysis::profile::{LayerProfile, OtherInput, Profiler};
+use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profiler};
 use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
+use std::ops::Range;
 
 /// What a kernel does on a shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,12 +31,16 @@ impl Measurement {
     }
 }
 
-/// What the kernel computes in buffers that overlap by O_s, and by one element more.
+/// What the kernel computes in buffers that overlap by O_s, by less, and by one element more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proof {
-    /// At O_s the output is that of separate buffers, on all inputs tried.
+    /// At O_s and at smaller overlaps the output is that of separate buffers, on all inputs
+    /// tried.
     pub equal_at_overlap: bool,
-    /// With one element more it is not; none where the buffers cannot overlap further.
+    /// At O_s the alignment of the input is one at which a real core faults.
+    pub misaligned_at_overlap: bool,
+    /// With one element more it is not, or the kernel does not come back; none where the
+    /// buffers cannot overlap further.
     pub differs_beyond: Option<bool>,
 }
 
@@ -60,6 +65,11 @@ pub enum MeasureError {
     Machine(#[from] MachineError),
     #[error("{function} returns {status}: it does not take these arguments")]
     Status { function: &'static str, status: i32 },
+    #[error("{function} stores outside its buffers, at {address}: no overlap is safe")]
+    Outside {
+        function: &'static str,
+        address: Address,
+    },
     #[error("the output at {address} cannot be read")]
     Unreadable { address: Address },
     #[error("the emulating thread panicked")]
@@ -87,14 +97,25 @@ fn served(functions: &[&str]) -> String {
     }
 }
 
-/// Unused bytes between buffers, so that what crosses an end is seen.
-const GUARD_BYTES: u64 = 64;
-
-/// A buffer, and unused bytes behind it.
+/// A buffer, and a guard behind it.
 fn reserve(frame: &mut Frame, name: &str, size_bytes: u32) -> Result<Address, CallError> {
     let address = frame.reserve(name, size_bytes.into())?;
-    frame.reserve("the space between buffers", GUARD_BYTES)?;
+    frame.guard()?;
     Ok(address)
+}
+
+/// A machine that reports no access before it is told which. The limits hold.
+fn caller(library: &Library, limits: Limits) -> Result<Caller<'_>, CallError> {
+    Caller::new(library, Observation::Watch, limits)
+}
+
+/// Both the loads and the stores of these buffers.
+fn watches<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Vec<Watch> {
+    let watch = |tensor: &Tensor| Watch {
+        range: tensor.address.0.into()..tensor.end(),
+        loads: true,
+    };
+    tensors.into_iter().map(watch).collect()
 }
 
 /// Traces the kernel of `library` that computes `case` on `inputs` different inputs, and
@@ -146,19 +167,30 @@ pub fn measure_kernel(
     inputs: u64,
     limits: Limits,
 ) -> Result<Measurement, MeasureError> {
-    let mut caller = Caller::new(library, Observation::None, limits)?;
-    let bench = Bench::new(library, case, contract, limits, &mut caller)?;
-    let layer = bench.trace(inputs)?;
+    let bench = Bench::new(library, case, contract, limits)?;
+    let layer = bench.trace(inputs, true)?;
+    let mut caller = caller(library, proof_limits(&layer, limits))?;
     let proofs = layer
         .pairs
         .iter()
-        .map(|pair| bench.prove(&mut caller, &layer, pair.input, pair.output, inputs))
+        .map(|pair| bench.prove(&mut caller, &layer, pair, inputs))
         .collect::<Result<_, _>>()?;
     Ok(Measurement {
         function: contract.function,
         layer,
         proofs,
     })
+}
+
+/// What a call may take in overlapped buffers: on spoilt data a loop may have no end.
+fn proof_limits(layer: &LayerProfile, limits: Limits) -> Limits {
+    let instructions = layer.instructions().saturating_mul(64);
+    Limits {
+        max_instructions: limits
+            .max_instructions
+            .min(instructions.saturating_add(1 << 20)),
+        ..limits
+    }
 }
 
 /// Traces one call of a kernel that [`choose`] gave, without a proof.
@@ -171,8 +203,7 @@ pub fn trace(
     contract: &'static Contract,
     limits: Limits,
 ) -> Result<LayerProfile, MeasureError> {
-    let mut caller = Caller::new(library, Observation::None, limits)?;
-    Bench::new(library, case, contract, limits, &mut caller)?.trace(1)
+    Bench::new(library, case, contract, limits)?.trace(1, false)
 }
 
 /// The bytes of all outputs of a kernel that [`choose`] gave, on input number `number`, in
@@ -187,8 +218,8 @@ pub fn outputs(
     number: u64,
     limits: Limits,
 ) -> Result<Vec<u8>, MeasureError> {
-    let mut caller = Caller::new(library, Observation::None, limits)?;
-    let bench = Bench::new(library, case, contract, limits, &mut caller)?;
+    let mut caller = caller(library, limits)?;
+    let bench = Bench::new(library, case, contract, limits)?;
     let (layer, mut frame) = bench.apart()?;
     let calls = bench.prepare(&layer.tensors, &mut frame, number)?;
     caller.fill(&frame)?;
@@ -212,7 +243,7 @@ fn content(caller: &Caller, tensor: &Tensor) -> Result<Vec<u8>, MeasureError> {
 
 /// How much scratch memory the kernel wants, as the library itself says.
 fn scratch_bytes(
-    caller: &mut Caller,
+    limits: Limits,
     library: &Library,
     contract: &Contract,
     case: &Case,
@@ -222,7 +253,7 @@ fn scratch_bytes(
     };
     let mut frame = library.frame();
     let arguments = (scratch.arguments)(case, &mut frame)?;
-    let bytes = caller.call(scratch.function, &frame, &arguments)?;
+    let bytes = caller(library, limits)?.call(scratch.function, &frame, &arguments)?;
     if bytes as i32 >= 0 {
         Ok(bytes)
     } else {
@@ -248,20 +279,20 @@ impl<'a> Bench<'a> {
         case: &'a Case,
         contract: &'static Contract,
         limits: Limits,
-        caller: &mut Caller,
     ) -> Result<Self, MeasureError> {
         Ok(Self {
             library,
             contract,
             case,
             limits,
-            scratch_bytes: scratch_bytes(caller, library, contract, case)?,
+            scratch_bytes: scratch_bytes(limits, library, contract, case)?,
         })
     }
 
     /// The layer with all its buffers apart, and the frame that holds them.
     fn apart(&self) -> Result<(Layer, Frame), MeasureError> {
         let mut frame = self.library.frame();
+        frame.guard()?;
         let mut tensors = Vec::new();
         let buffers = self.case.operator.buffers()?;
         for (role, list) in [
@@ -307,46 +338,49 @@ impl<'a> Bench<'a> {
         Ok((layer, frame))
     }
 
-    /// The profile of the kernel's trace, compared with its traces on other inputs.
-    fn trace(&self, inputs: u64) -> Result<LayerProfile, MeasureError> {
+    /// The profile of the kernel's first call, compared, where asked, with its traces in
+    /// later calls on other inputs; on the same one where there is only one.
+    fn trace(&self, inputs: u64, compare: bool) -> Result<LayerProfile, MeasureError> {
         let mut profiler = Profiler::<()>::default();
-        self.record(0, &mut profiler)?;
+        self.record(Calls::First, &mut profiler)?;
         let (mut profile, ()) = profiler.finish();
-        let mut others = Vec::new();
-        for number in 1..inputs {
-            let mut patterns = PatternRecorder::default();
-            self.record(number, &mut patterns)?;
-            others.extend(patterns.patterns.into_iter().map(OtherInput::Accesses));
-        }
-        if inputs > 1 {
-            profile.compare_inputs(&[others]);
+        if compare {
+            let mut later = PatternRecorder::default();
+            self.record(Calls::Later { inputs }, &mut later)?;
+            let first = profile.layers.first().map(|layer| layer.pattern);
+            let differs = later.patterns.iter().any(|&it| Some(it) != first);
+            if inputs > 1 || differs {
+                let later = later.patterns.into_iter().map(OtherInput::Accesses);
+                profile.compare_inputs(&[later.collect()]);
+            }
         }
         Ok(profile.layers.remove(0))
     }
 
-    /// Traces one call on input number `number`.
-    fn record(&self, number: u64, sink: &mut dyn TraceSink) -> Result<(), MeasureError> {
-        let (layer, mut frame) = self.apart()?;
-        let calls = self.prepare(&layer.tensors, &mut frame, number)?;
+    /// Traces calls on one machine.
+    fn record(&self, calls: Calls, sink: &mut dyn TraceSink) -> Result<(), MeasureError> {
         let emulate = |sender: std::sync::mpsc::SyncSender<Message>| {
-            let mut caller = Caller::new(self.library, Observation::Watch, self.limits)?;
+            let mut caller = caller(self.library, self.limits)?;
+            if calls != Calls::First {
+                self.execute(&mut caller, Placement::Apart, 0)?;
+            }
             let batches = sender.clone();
             caller.machine.deliver_to(Box::new(move |batch| {
                 batches.send(Message::Accesses(batch)).is_ok()
             }));
-            // Scratch memory lies apart from everything: what happens in it decides no O_s.
-            let overlapping = layer.tensors.iter();
-            let overlapping = overlapping.filter(|tensor| tensor.role != Role::Scratch);
-            let watches = overlapping.map(|tensor| Watch {
-                range: tensor.address.0.into()..tensor.end(),
-                loads: true,
-            });
-            caller.machine.watch(watches.collect())?;
-            caller.fill(&frame)?;
-            // Whether anybody still listens shows when a batch is delivered.
-            let _ = sender.send(Message::Begin(layer.clone(), caller.machine.now()));
-            self.call(&mut caller, &frame, &calls)?;
-            let _ = sender.send(Message::End(caller.machine.now()));
+            for number in calls.numbers() {
+                let (layer, mut frame) = self.apart()?;
+                let arguments = self.prepare(&layer.tensors, &mut frame, number)?;
+                // Scratch memory lies apart from everything: what happens in it decides no O_s.
+                let overlapping = layer.tensors.iter();
+                let overlapping = overlapping.filter(|tensor| tensor.role != Role::Scratch);
+                caller.machine.watch(watches(overlapping))?;
+                caller.fill(&frame)?;
+                // Whether anybody still listens shows when a batch is delivered.
+                let _ = sender.send(Message::Begin(layer, caller.machine.now()));
+                self.call(&mut caller, &frame, &arguments)?;
+                let _ = sender.send(Message::End(caller.machine.now()));
+            }
             Ok::<(), MeasureError>(())
         };
         let ((), _) = on_two_threads(emulate, sink, &mut |_| ())?;
@@ -366,6 +400,9 @@ impl<'a> Bench<'a> {
             let status = i32::from(result as i8);
             if status != 0 && self.contract.returns_status {
                 return Err(MeasureError::Status { function, status });
+            }
+            if let Some(address) = caller.changed_guard(frame) {
+                return Err(MeasureError::Outside { function, address });
             }
         }
         Ok(())
@@ -393,62 +430,181 @@ impl<'a> Bench<'a> {
         Ok(self.contract.prepare(self.case, &buffers, frame)?)
     }
 
-    /// Runs the kernel with the input overlapped by O_s, and by one element more.
+    /// Runs the kernel with the input overlapped by O_s, by less, and by one element more.
     fn prove(
         &self,
         caller: &mut Caller,
         layer: &LayerProfile,
-        input: usize,
-        output: usize,
+        pair: &Pair,
         inputs: u64,
     ) -> Result<Proof, MeasureError> {
-        let (a, b) = (&layer.tensors[input].tensor, &layer.tensors[output].tensor);
-        let overlap = layer
-            .pairs
-            .iter()
-            .find(|pair| (pair.input, pair.output) == (input, output))
-            .map_or(0, |pair| pair.safe_overlap_bytes);
+        let [a, b] = [pair.input, pair.output].map(|index| &layer.tensors[index].tensor);
+        let overlap = pair.safe_overlap_bytes;
         let displacement = b.size_bytes - overlap;
         let element = a.element_type.size_bytes();
         let further = displacement
             .checked_sub(element)
             .filter(|_| overlap + element <= a.size_bytes);
+        let smaller = smaller_overlaps(overlap, element);
+        let overlapped = |displacement| Placement::Overlapped {
+            input: pair.input,
+            output: pair.output,
+            displacement,
+        };
         let mut proof = Proof {
             equal_at_overlap: true,
+            misaligned_at_overlap: false,
             differs_beyond: further.map(|_| false),
         };
         for number in 0..inputs {
-            let alone = self.execute(caller, input, output, None, number)?;
-            let mut overlapped =
-                |displacement| self.execute(caller, input, output, Some(displacement), number);
-            proof.equal_at_overlap &= overlapped(displacement)? == alone;
+            let alone = self.execute(caller, Placement::Apart, number)?;
+            let alone = &alone[pair.output];
+            let mut run = |displacement| {
+                let outputs = self.execute(caller, overlapped(displacement), number);
+                outcome(outputs.map(|outputs| &outputs[pair.output] == alone))
+            };
+            match run(displacement)? {
+                Outcome::Equal => (),
+                Outcome::Other => proof.equal_at_overlap = false,
+                Outcome::Misaligned => proof.misaligned_at_overlap = true,
+            }
+            // All of them on the first input, one on each other.
+            let others = smaller.iter().cycle().skip(number as usize);
+            let some = others.take(if number == 0 { smaller.len() } else { 1 });
+            for overlap in some {
+                // Alignment is a matter of where the buffers lie, not of how far they overlap.
+                proof.equal_at_overlap &= run(b.size_bytes - overlap)? != Outcome::Other;
+            }
             if let Some(further) = further {
-                let differs = overlapped(further)? != alone;
+                let differs = run(further)? != Outcome::Equal;
                 proof.differs_beyond = Some(proof.differs_beyond == Some(true) || differs);
             }
+        }
+        if !displacement.is_multiple_of(4) {
+            proof.misaligned_at_overlap |= self.misaligned(caller, overlapped(displacement))?;
         }
         Ok(proof)
     }
 
-    /// The output, with the input `displacement` bytes behind the output's start, or apart.
+    /// Whether an access to the buffers is at an address at which a real core faults.
+    fn misaligned(&self, caller: &mut Caller, placement: Placement) -> Result<bool, MeasureError> {
+        let (tensors, _) = self.place(placement)?;
+        caller.machine.watch(watches(&tensors))?;
+        let outputs = self.execute(caller, placement, 0);
+        caller.machine.watch(Vec::new())?;
+        Ok(outcome(outputs.map(|_| true))? == Outcome::Misaligned)
+    }
+
+    /// All tensors, the outputs with what the kernel computes on input number `number`.
     fn execute(
         &self,
         caller: &mut Caller,
-        input: usize,
-        output: usize,
-        displacement: Option<u32>,
+        placement: Placement,
         number: u64,
-    ) -> Result<Vec<u8>, MeasureError> {
-        let (mut layer, mut frame) = self.apart()?;
-        if let Some(displacement) = displacement {
-            let [a, b] = [input, output].map(|index| u64::from(layer.tensors[index].size_bytes));
-            let arena = frame.reserve("overlapped buffers", b.max(u64::from(displacement) + a))?;
-            layer.tensors[output].address = arena;
-            layer.tensors[input].address = Address(arena.0 + displacement);
-        }
-        let calls = self.prepare(&layer.tensors, &mut frame, number)?;
+    ) -> Result<Vec<Vec<u8>>, MeasureError> {
+        let (tensors, mut frame) = self.place(placement)?;
+        let calls = self.prepare(&tensors, &mut frame, number)?;
         caller.fill(&frame)?;
         self.call(caller, &frame, &calls)?;
-        content(caller, &layer.tensors[output])
+        tensors
+            .iter()
+            .map(|tensor| content(caller, tensor))
+            .collect()
     }
+
+    /// The buffers where they are to lie, and the frame that holds them.
+    fn place(&self, placement: Placement) -> Result<(Vec<Tensor>, Frame), MeasureError> {
+        let (layer, mut frame) = self.apart()?;
+        let mut tensors = layer.tensors;
+        if let Placement::Overlapped {
+            input,
+            output,
+            displacement,
+        } = placement
+        {
+            let [a, b] = [input, output].map(|index| tensors[index].size_bytes);
+            let size_bytes = b.max(displacement + a);
+            let arena = reserve(&mut frame, "overlapped buffers", size_bytes)?;
+            tensors[output].address = arena;
+            tensors[input].address = Address(arena.0 + displacement);
+        }
+        Ok((tensors, frame))
+    }
+}
+
+/// Which calls are traced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Calls {
+    /// The first on its machine, on input number 0.
+    First,
+    /// Those behind an earlier one: a kernel that keeps state may do something else in them.
+    Later { inputs: u64 },
+}
+
+impl Calls {
+    /// The numbers of their inputs.
+    fn numbers(self) -> Range<u64> {
+        match self {
+            Self::First | Self::Later { inputs: ..=1 } => 0..1,
+            Self::Later { inputs } => 1..inputs,
+        }
+    }
+}
+
+/// Where the buffers of a call lie.
+#[derive(Debug, Clone, Copy)]
+enum Placement {
+    /// Each for itself.
+    Apart,
+    /// The input `displacement` bytes behind the output's start.
+    Overlapped {
+        input: usize,
+        output: usize,
+        displacement: u32,
+    },
+}
+
+/// What comes of a call in overlapped buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// The output is that of separate buffers.
+    Equal,
+    /// It is not, or there is none.
+    Other,
+    /// An access is not aligned as a real core wants it.
+    Misaligned,
+}
+
+/// A kernel that does not come back from a call tells something of that call, not of the
+/// measurement.
+fn outcome(equal: Result<bool, MeasureError>) -> Result<Outcome, MeasureError> {
+    match equal {
+        Ok(true) => Ok(Outcome::Equal),
+        Ok(false)
+        | Err(
+            MeasureError::Status { .. }
+            | MeasureError::Outside { .. }
+            | MeasureError::Call(CallError::NoReturn { .. }),
+        ) => Ok(Outcome::Other),
+        Err(MeasureError::Call(CallError::Fault(fault))) => Ok(match fault.cause {
+            FaultCause::Unaligned { .. } => Outcome::Misaligned,
+            _ => Outcome::Other,
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Overlaps less than O_s, down to none: a kernel may look at where its buffers lie.
+fn smaller_overlaps(overlap: u32, element: u32) -> Vec<u32> {
+    let elements = overlap / element;
+    let fewer = [1, elements / 4, elements / 2, elements - elements / 4];
+    let fewer = fewer.into_iter().chain([elements.saturating_sub(1)]);
+    let mut overlaps: Vec<u32> = fewer
+        .map(|fewer| overlap.saturating_sub(fewer * element))
+        .chain([0])
+        .filter(|&smaller| smaller < overlap)
+        .collect();
+    overlaps.sort_unstable();
+    overlaps.dedup();
+    overlaps
 }
