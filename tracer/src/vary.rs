@@ -8,7 +8,7 @@ pub struct Variation(pub u64);
 
 impl Variation {
     /// Content for a tensor. Number 2 is all zero, 3 the least value, 4 the greatest; the others
-    /// are a mixture of random values with those. `layer` and `position` tell tensors apart; where the
+    /// are a mixture of random values with those, of floats of all magnitudes too but for number 0. `layer` and `position` tell tensors apart; where the
     /// tensor lies does not matter.
     pub fn content(self, layer: usize, position: usize, tensor: &Tensor) -> Vec<u8> {
         let mut random = SplitMix(
@@ -26,6 +26,8 @@ impl Variation {
                 2 => ZERO,
                 3 => LEAST,
                 4 => GREATEST,
+                // The first input is an ordinary one.
+                0 if value >> 61 == WIDE => ORDINARY,
                 _ => value >> 61,
             };
             let element = match tensor.element_type {
@@ -43,6 +45,9 @@ impl Variation {
 const ZERO: u64 = 0;
 const LEAST: u64 = 2;
 const GREATEST: u64 = 3;
+/// Of floats only.
+const WIDE: u64 = 4;
+const ORDINARY: u64 = 5;
 
 fn integer(special: u64, value: u64, element_bytes: usize) -> u64 {
     let sign = 1 << (8 * element_bytes - 1);
@@ -61,8 +66,17 @@ fn float(special: u64, value: u64) -> f32 {
         ZERO | 1 => 0.0,
         LEAST => -1.0e6,
         GREATEST => 1.0e6,
+        WIDE => wide(value),
         _ => uniform,
     }
+}
+
+/// Of either sign, from 2^-100 to 2^101, each power of two as often as the others.
+fn wide(value: u64) -> f32 {
+    let fraction = (value & 0x7f_ffff) as u32;
+    let exponent = 27 + (value >> 23 & 0xffff) as u32 % 201;
+    let sign = (value >> 39 & 1) as u32;
+    f32::from_bits(sign << 31 | exponent << 23 | fraction)
 }
 
 struct SplitMix(u64);

@@ -10,12 +10,15 @@
 
 mod support;
 
-use dmo_analysis::operator::{Conv2d, Operator, Window};
+use dmo_analysis::operator::{Conv2d, FullyConnected, Operator, Reshape, Window};
+use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
 use dmo_trace::kernels::Case;
+use dmo_trace::machine::Limits;
 use dmo_trace::measure::{MeasureError, Measurement, measure};
 use support::LIMITS;
+use support::firmware::{ElfFile, RAM, RAM_BYTES, Segment};
 
 fn pointwise(extent: u32) -> Case {
     Case {
@@ -81,4 +84,206 @@ fn what_cannot_be_measured() {
         missing.to_string(),
         "no kernel of the library computes this: it has no dmo_conv2d_f32"
     );
+}
+
+/// Copies from the first byte to the last; r0 input, r1 output, r2 bytes.
+const FORWARD: &[u16] = &[0xf810, 0x3b01, 0xf801, 0x3b01, 0x3a01, 0xd1f9, 0x4770];
+/// From the last to the first.
+const BACKWARD: &[u16] = &[0x3a01, 0x5c83, 0x548b, 0xd1fb, 0x4770];
+
+const FUNCTIONS: u32 = 0x80;
+
+/// A library of functions assembled by hand.
+fn library(functions: &[(&str, &[u16])]) -> ElfFile {
+    let mut flash = vec![0; FUNCTIONS as usize];
+    let mut symbols = Vec::new();
+    for (name, code) in functions {
+        let size_bytes = 2 * code.len() as u32;
+        symbols.push(((*name).to_owned(), flash.len() as u32, size_bytes));
+        flash.extend(code.iter().flat_map(|word| word.to_le_bytes()));
+    }
+    ElfFile {
+        segments: vec![Segment::code(0, flash), Segment::ram(RAM, RAM_BYTES)],
+        functions: symbols,
+        entry: FUNCTIONS | 1,
+        ..ElfFile::default()
+    }
+}
+
+/// `test` sets the flags; where `branch`, a conditional one, is taken, the copy is backward.
+fn either(test: &[u16], branch: u16) -> Vec<u16> {
+    let over = FORWARD.len() as u16 - 1;
+    [test, &[branch | over], FORWARD, BACKWARD].concat()
+}
+
+const BNE: u16 = 0xd100;
+const BEQ: u16 = 0xd000;
+const BHI: u16 = 0xd800;
+
+const FEW: Limits = Limits {
+    max_instructions: 1_000_000,
+    ..LIMITS
+};
+
+const BYTES: u32 = 64;
+
+fn reshaped(code: &[u16], inputs: u64) -> Result<Measurement, MeasureError> {
+    let case = Case {
+        operator: Operator::Reshape(Reshape {
+            elements: BYTES,
+            element_bytes: 1,
+        }),
+        kind: "reshape",
+        input_type: ElementType::Int8,
+        output_type: ElementType::Int8,
+    };
+    let elf = library(&[("arm_reshape_s8", code)]);
+    let library = Library::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM)?;
+    measure(&library, &case, inputs, FEW)
+}
+
+fn overlap(measurement: &Measurement) -> u32 {
+    measurement.layer.pairs[0].safe_overlap_bytes
+}
+
+#[test]
+fn copies_are_proved() {
+    let forward = reshaped(FORWARD, 5).expect("forward");
+    assert_eq!(overlap(&forward), BYTES);
+    assert!(forward.proofs[0].equal_at_overlap);
+    assert!(!forward.proofs[0].misaligned_at_overlap);
+    let backward = reshaped(BACKWARD, 5).expect("backward");
+    assert_eq!(overlap(&backward), 0);
+    assert!(backward.proofs[0].equal_at_overlap);
+    assert_eq!(backward.proofs[0].differs_beyond, Some(true));
+}
+
+/// Forward on the first call, backward on those after it.
+#[test]
+fn a_kernel_with_state_is_not_believed_on_its_first_call() {
+    // r3 = ++*RAM; cmp r3, #1
+    let count = [
+        0xf240, 0x0c00, 0xf2c2, 0x0c00, 0xf8dc, 0x3000, 0x3301, 0xf8cc, 0x3000, 0x2b01,
+    ];
+    for inputs in [1, 2, 5] {
+        let measured = reshaped(&either(&count, BNE), inputs).expect("two copies");
+        assert_eq!(overlap(&measured), 0);
+        let refusals = &measured.layer.pairs[0].refusals;
+        assert_eq!(refusals, &[Refusal::DataDependent]);
+    }
+}
+
+#[test]
+fn a_kernel_that_looks_at_its_addresses_is_found_at_a_smaller_overlap() {
+    // cmp r0, r1
+    let order: &[u16] = &[0x4288];
+    // orr r3, r0, r1; tst r3, #3
+    let alignment: &[u16] = &[0xea40, 0x0301, 0xf013, 0x0f03];
+    for (test, branch) in [(order, BHI), (alignment, BNE)] {
+        let measured = reshaped(&either(test, branch), 2).expect("two copies");
+        assert_eq!(overlap(&measured), BYTES);
+        assert!(!measured.proofs[0].equal_at_overlap);
+    }
+}
+
+/// Backward where all of the input has the value: found among five inputs.
+#[test]
+fn zeros_and_both_extremes_are_tried() {
+    for value in [0x00, 0x80, 0x7f] {
+        // r12 = whether any byte of the input is another
+        let scan = [
+            0xf04f,
+            0x0c00,
+            0x4613,
+            0x3b01,
+            0x5cc4,
+            0xf084,
+            0x0400 | value,
+            0xea4c,
+            0x0c04,
+            0xd1f8,
+            0xf1bc,
+            0x0f00,
+        ];
+        let code = either(&scan, BEQ);
+        assert_eq!(overlap(&reshaped(&code, 2).expect("two inputs")), BYTES);
+        assert_eq!(overlap(&reshaped(&code, 5).expect("five inputs")), 0);
+    }
+}
+
+#[test]
+fn stores_beside_the_buffers_are_refused() {
+    // str r3, [r1, r2]
+    let behind: &[u16] = &[0x508b];
+    // strb r3, [r1, #-20]
+    let before: &[u16] = &[0xf801, 0x3c14];
+    for beside in [behind, before] {
+        let error = reshaped(&[beside, FORWARD].concat(), 2).expect_err("beside");
+        assert!(matches!(error, MeasureError::Outside { .. }), "{error}");
+    }
+}
+
+/// LDM of the input where O_s puts it at an odd address.
+#[test]
+fn a_displacement_that_faults_on_a_real_core_is_told() {
+    let words = [
+        0x2300, 0x700b, 0xe8b0, 0x1008, 0xf841, 0x3b04, 0xf841, 0xcb04, 0x3a08, 0xd1f7, 0x4770,
+    ];
+    let measured = reshaped(&words, 2).expect("words");
+    assert_eq!(overlap(&measured), BYTES - 1);
+    assert!(measured.proofs[0].equal_at_overlap);
+    assert!(measured.proofs[0].misaligned_at_overlap);
+}
+
+/// LDREX from an odd address faults in the emulator too, here only with one element more.
+#[test]
+fn a_fault_on_spoilt_data_does_not_end_the_measurement() {
+    // BACKWARD, and then ldrex r3, [r0]
+    let code = [&BACKWARD[..4], &[0xe850, 0x3f00, 0x4770]].concat();
+    let measured = reshaped(&code, 2).expect("ldrex");
+    assert_eq!(measured.proofs[0].differs_beyond, Some(true));
+}
+
+/// Endless in overlapped buffers only.
+#[test]
+fn an_endless_loop_in_the_proof_ends() {
+    // cmp r0, r1; bhi to itself
+    let spin = [&[0x4288, 0xd8fe], FORWARD].concat();
+    let measured = reshaped(&spin, 2).expect("apart it ends");
+    assert!(!measured.proofs[0].equal_at_overlap);
+}
+
+fn fully_connected(scratch: &[u16], kernel: &[u16]) -> MeasureError {
+    let case = Case {
+        operator: Operator::FullyConnected(FullyConnected {
+            batches: 1,
+            input_depth: 8,
+            output_depth: 4,
+            element_bytes: 1,
+        }),
+        kind: "fully_connected",
+        input_type: ElementType::Int8,
+        output_type: ElementType::Int8,
+    };
+    let elf = library(&[
+        ("arm_fully_connected_s8_get_buffer_size", scratch),
+        ("arm_fully_connected_s8", kernel),
+    ]);
+    let library = Library::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM).expect("a library");
+    measure(&library, &case, 2, FEW).expect_err("refused")
+}
+
+#[test]
+fn scratch_memory_is_guarded_and_its_function_has_limits() {
+    // movs r0, #16; bx lr
+    let sixteen = [0x2010, 0x4770];
+    // Stores word 4 of a scratch memory of 16 bytes.
+    let beyond = [0x6803, 0x611b, 0x2000, 0x4770];
+    let outside = fully_connected(&sixteen, &beyond);
+    assert!(matches!(outside, MeasureError::Outside { .. }), "{outside}");
+    let itself = fully_connected(&[0xe7fe], &beyond).to_string();
+    assert!(itself.contains("endless loop"), "{itself}");
+    // movs r0, #1; b to it
+    let busy = fully_connected(&[0x2001, 0xe7fd], &beyond).to_string();
+    assert!(busy.contains("limit of 1000000"), "{busy}");
 }

@@ -4,8 +4,8 @@
 //! difference to a committed table.
 //!
 //! After a change that is meant, on an absent file:
-//! `dmo-trace sweep traces/overlaps/grid.toml --kernels SET --out traces/overlaps/SET.csv` and
-//! `dmo-trace sweep traces/overlaps/cpus.toml --out traces/overlaps/cpus.csv`.
+//! `dmo-trace sweep traces/overlaps/grid.toml --kernels SET --inputs 2 --out traces/overlaps/SET.csv`
+//! and `dmo-trace sweep traces/overlaps/cpus.toml --inputs 2 --out traces/overlaps/cpus.csv`.
 
 #![allow(
     clippy::unwrap_used,
@@ -46,7 +46,7 @@ fn check(grid: &str, table: &str) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let name = format!("{table}.csv");
     let out = folder.path().join(&name);
-    let mut arguments = vec![];
+    let mut arguments = vec!["--inputs", "2"];
     if grid == "grid.toml" {
         arguments.extend(["--kernels", table]);
     }

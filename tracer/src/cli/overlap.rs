@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "function")]
     formulas: bool,
     /// Runs each kernel on so many different inputs
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Print JSON instead of a table
     #[arg(long)]

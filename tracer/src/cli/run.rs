@@ -42,7 +42,7 @@ pub struct Arguments {
     vectors: Option<u32>,
     /// Runs on so many different inputs, the program's own the first, to see whether the
     /// accesses depend on the data
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Hold every access against an independent decode of the executed instructions (slow)
     #[arg(long)]

@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long)]
     formulas: bool,
     /// Runs each kernel on so many different inputs
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Where the rows go: .csv, or .jsonl for one JSON object a line. A file that an earlier
     /// call has left unfinished is gone on with
