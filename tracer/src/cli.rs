@@ -90,6 +90,11 @@ impl Arguments {
     }
 }
 
+/// Tells the user what is wrong.
+pub fn report(error: &anyhow::Error) {
+    output::message(&format!("dmo-trace: {error:#}"));
+}
+
 /// Seconds, for an option.
 fn parse_seconds(text: &str) -> Result<f64, String> {
     text.parse()

@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     match arguments.run() {
         Ok(verdict) => verdict.into(),
         Err(error) => {
-            eprintln!("dmo-trace: {error:#}");
+            cli::report(&error);
             ExitCode::from(2)
         }
     }

@@ -18,6 +18,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Prints a line to stderr. Nobody can be told when that fails, and what it is about goes on.
+pub fn message(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 /// A file beside `path`, to be renamed to it when it is complete.
 pub fn unfinished(path: &Path) -> anyhow::Result<NamedTempFile> {
     // A device, a pipe, a folder or a link must not be replaced by a file.

@@ -204,7 +204,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, task, &planned, folder)?;
-        eprintln!("pictures (SVG and PNG) in {}", folder.display());
+        output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
     }
     for path in &arguments.emit {
         output::write(path, &emit::content(path, &source, &report.plan)?)?;
@@ -216,10 +216,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     })?;
     Ok(match arguments.capacity {
         Some(capacity) if report.plan.arena_bytes > capacity => {
-            eprintln!(
+            output::message(&format!(
                 "dmo-trace: {}: the arena has {} bytes, {capacity} are allowed",
                 source.name, report.plan.arena_bytes
-            );
+            ));
             Verdict::Fails
         }
         _ => Verdict::Holds,

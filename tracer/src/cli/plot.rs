@@ -1,6 +1,6 @@
 //! `dmo-trace plot`: the pictures of a saved trace.
 
-use super::{Verdict, info, pictures};
+use super::{Verdict, info, output, pictures};
 use anyhow::Context;
 use dmo_analysis::plot::{PLOTS, Plot};
 use std::fs::File;
@@ -41,9 +41,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let trace = File::open(&arguments.trace)
         .with_context(|| format!("cannot read {}", arguments.trace.display()))?;
     let written = pictures::draw(trace, &profile, &arguments.out, &choice)?;
-    eprintln!(
+    output::message(&format!(
         "{written} pictures (SVG and PNG each) in {}",
         arguments.out.display()
-    );
+    ));
     Ok(Verdict::Holds)
 }

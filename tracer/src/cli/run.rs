@@ -97,10 +97,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             .context("the trace for the pictures is missing")?;
         let reader = file.reopen().context("cannot read the trace again")?;
         let written = pictures::draw(reader, &traced.profile, folder, &pictures::Choice::All)?;
-        eprintln!(
+        output::message(&format!(
             "{written} pictures (SVG and PNG each) in {}",
             folder.display()
-        );
+        ));
     }
     if let (Some(path), Some(file)) = (&arguments.save, traced.file) {
         output::finish(file, path)?;
@@ -117,10 +117,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 fn verdict(exit: Exit, elf: &Path) -> Verdict {
     match exit {
         Exit::Status(status) if status != 0 => {
-            eprintln!(
+            output::message(&format!(
                 "dmo-trace: {}: the program ended with exit status {status}: its own check fails",
                 elf.display()
-            );
+            ));
             Verdict::Fails
         }
         _ => Verdict::Holds,
