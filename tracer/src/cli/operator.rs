@@ -25,8 +25,8 @@ pub struct OperatorArguments {
     /// svdf: BxI; lstm: BxTxI, or TxBxI where time is major
     #[arg(long, required = true, value_name = "SHAPE")]
     input: Vec<String>,
-    /// Filter: conv2d OxHxWxI, depthwise_conv2d 1xHxWxO, transpose_conv2d OxHxWxI,
-    /// fully_connected OxI; pooling HxW; svdf: filters x I; lstm: units x I
+    /// Filter: conv2d OxHxWxI, depthwise_conv2d 1xHxWxO, transpose_conv2d OxHxWxI
+    /// or 1xHxWx1 for whatever depths; fully_connected OxI; pooling HxW; svdf: filters x I; lstm: units x I
     #[arg(long, value_name = "SHAPE")]
     filter: Option<String>,
     /// Shape of the output, where it does not follow (pad, transpose_conv2d, resize, slice),
@@ -43,8 +43,8 @@ pub struct OperatorArguments {
     /// [default: valid]
     #[arg(long)]
     padding: Option<String>,
-    /// Axis of concat and split, 0 to 3; reduced axes as in 1x2
-    #[arg(long)]
+    /// Axis of concat and split, 0 to 3, or -4 to -1 from the end; reduced axes as in 1x2
+    #[arg(long, allow_hyphen_values = true)]
     axis: Option<String>,
     /// Extents of split's parts on the axis, as in 3x5
     #[arg(long)]
@@ -300,10 +300,11 @@ impl OperatorArguments {
 
     fn axis(&self) -> anyhow::Result<u32> {
         let text = self.axis.as_deref().context("--axis is missing")?;
-        text.parse()
-            .ok()
-            .filter(|&axis| axis < 4)
-            .with_context(|| format!("--axis {text}: expected 0 to 3"))
+        match numbers::numbers("--axis", text)?[..] {
+            [axis] => numbers::axis(axis),
+            _ => None,
+        }
+        .with_context(|| format!("--axis {text}: expected 0 to 3, or -4 to -1 from the end"))
     }
 }
 

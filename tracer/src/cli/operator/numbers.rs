@@ -7,14 +7,27 @@ use std::str::FromStr;
 
 /// Numbers with an x between them.
 pub fn numbers<T: FromStr>(what: &str, text: &str) -> anyhow::Result<Vec<T>> {
+    ensure!(
+        !text.contains([',', ';', ' ', 'X', '*']),
+        "{what} {text}: expected numbers separated by x, as in 1x32x32x16"
+    );
     text.split('x')
         .map(|number| {
-            number
-                .parse()
-                .ok()
+            parse(number)
                 .with_context(|| format!("{what} {text}: '{number}' is no whole number of 32 bits"))
         })
         .collect()
+}
+
+/// A number without a +: the same shape is written in one way.
+fn parse<T: FromStr>(number: &str) -> Option<T> {
+    number.parse().ok().filter(|_| !number.starts_with('+'))
+}
+
+/// An axis, counted from 0, or from the end as -1 and below.
+pub fn axis(number: i32) -> Option<u32> {
+    let counted = if number < 0 { number + 4 } else { number };
+    u32::try_from(counted).ok().filter(|&axis| axis < 4)
 }
 
 /// Up to four numbers; missing ones in front are `missing`.

@@ -1,8 +1,8 @@
 //! Reductions.
 
-use super::numbers::numbers;
+use super::numbers;
 use super::{OperatorArguments, Sizes};
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use dmo_analysis::operator::{Operator, Reduce, Reduction, SpatialMean};
 
 pub fn mean(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
@@ -47,10 +47,12 @@ fn reduce(
 
 fn axes(given: &OperatorArguments) -> anyhow::Result<[bool; 4]> {
     let text = given.axis.as_deref().unwrap_or("1x2");
-    let listed: Vec<u32> = numbers("--axis", text)?;
-    ensure!(
-        listed.iter().all(|&axis| axis < 4),
-        "--axis {text}: expected 0 to 3 each"
-    );
+    let listed: Vec<u32> = numbers::numbers("--axis", text)?
+        .into_iter()
+        .map(numbers::axis)
+        .collect::<Option<_>>()
+        .with_context(|| {
+            format!("--axis {text}: expected 0 to 3 each, or -4 to -1 from the end")
+        })?;
     Ok([0, 1, 2, 3].map(|axis| listed.contains(&axis)))
 }

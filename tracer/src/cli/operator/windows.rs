@@ -56,10 +56,11 @@ pub fn depthwise_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resu
 
 pub fn transpose_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
     let input = given.input(0)?;
-    let [_, height, width, _] = given.filter()?;
+    let filter @ [_, height, width, _] = given.filter()?;
     let output = given.output()?;
     let kernel = [height, width];
     let stride = given.stride()?;
+    check_depths(filter, input, output)?;
     let padding_before = match given.padding.as_deref().unwrap_or("valid") {
         "valid" => [0, 0],
         "same" => [0, 1].map(|axis| {
@@ -68,6 +69,22 @@ pub fn transpose_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resu
         }),
         text => pair("--padding", text)?,
     };
+    for axis in 0..2 {
+        let name = ["height", "width"][axis];
+        // Beyond the last tap there are fewer rows than a stride, else there would be one
+        // input more.
+        let reach = u64::from(input[axis + 1]) * u64::from(stride[axis])
+            + u64::from(kernel[axis].saturating_sub(1));
+        let most = reach.saturating_sub(u64::from(padding_before[axis]));
+        ensure!(
+            u64::from(output[axis + 1]) <= most,
+            Misfit(format!(
+                "the output's {name} is {}, expected at most {most}: an input's {name} of {} gives no more",
+                output[axis + 1],
+                input[axis + 1]
+            ))
+        );
+    }
     Ok(Operator::TransposeConv2d(TransposeConv2d {
         input,
         output,
@@ -83,6 +100,28 @@ pub fn transpose_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resu
         },
         element_bytes: sizes.from,
     }))
+}
+
+/// The depths of a transposed convolution's filter, where it has other than 1 of each.
+fn check_depths(filter: Shape, input: Shape, output: Shape) -> anyhow::Result<()> {
+    if [filter[0], filter[3]] == [1, 1] {
+        return Ok(());
+    }
+    ensure!(
+        filter[0] == output[3],
+        Misfit(format!(
+            "the filter's first extent is {}, expected {}: the output's depth",
+            filter[0], output[3]
+        ))
+    );
+    ensure!(
+        filter[3] == input[3],
+        Misfit(format!(
+            "the filter's depth is {}, expected {}: the input's",
+            filter[3], input[3]
+        ))
+    );
+    Ok(())
 }
 
 pub fn pool(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
