@@ -4,6 +4,7 @@ mod audit;
 mod comparison;
 mod dump;
 mod info;
+mod input;
 mod library;
 mod operator;
 mod output;

@@ -139,6 +139,13 @@ fn shards_are_the_whole_grid() {
     expected.sort_unstable();
     rows.sort_unstable();
     assert_eq!(rows, expected);
+    let output = sweep(&grid, &folder.path().join("9.csv"), &["--shard", "9/9"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{message}");
+    assert!(
+        message.contains("shard 9/9 is empty: the grid has 4 cases"),
+        "{message}"
+    );
 }
 
 /// What is no table of this grid is left as it is.
@@ -212,6 +219,7 @@ fn wrong_grids() {
             "key 'input': one of its values is a boolean",
         ),
         (relu.replace("1x10", "1xten"), "'ten' is no whole number"),
+        (relu.replace("1x10", "+1x10"), "'+1' is no whole number"),
         (
             format!("{relu}dtype = [\"int8\", \"int9\"]"),
             "--dtype int9",
@@ -275,5 +283,204 @@ fn cases_without_a_kernel_are_left_out() {
     let message = String::from_utf8_lossy(&message);
     for note in ["leave dsp on cortex-m3 out", "dsp has no kernel"] {
         assert!(message.contains(note), "{message}");
+    }
+}
+
+/// Rows hold for the kernels and inputs that they come from, and are not added to with others.
+#[test]
+fn rows_of_other_kernels_or_inputs_are_not_gone_on_with() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let (grid, out, elf) = (path("grid.toml"), path("table.csv"), path("lib.elf"));
+    std::fs::write(&grid, SMALL).expect("grid");
+    let elves = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/elf/cortex-m4");
+    std::fs::copy(elves.join("concat.elf"), &elf).expect("kernels");
+    let kernels = ["--kernels", elf.to_str().expect("a path")];
+    let output = sweep(&grid, &out, &kernels);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
+    let table = std::fs::read_to_string(&out).expect("table");
+    assert!(sweep(&grid, &out, &kernels).status.success());
+    let inputs = [&kernels[..], &["--inputs", "3"]].concat();
+    refused(
+        &grid,
+        &out,
+        &inputs,
+        "they are of --inputs 2, this is --inputs 3",
+    );
+    let mut changed = std::fs::read(&elf).expect("kernels");
+    changed.push(0);
+    std::fs::write(&elf, changed).expect("kernels");
+    refused(&grid, &out, &kernels, "have changed");
+    assert_eq!(std::fs::read_to_string(&out).expect("table"), table);
+    let key = path("table.csv.key");
+    std::fs::write(&key, "{}").expect("key");
+    refused(&grid, &out, &kernels, "is not the key of a sweep");
+    std::fs::remove_file(&key).expect("key");
+    refused(
+        &grid,
+        &out,
+        &kernels,
+        "what its rows depend on is not known",
+    );
+    std::fs::remove_file(&out).expect("table");
+    assert!(sweep(&grid, &out, &kernels).status.success());
+}
+
+/// Exit code 2 and a message with this in it; the table stays as it is.
+fn refused(grid: &Path, out: &Path, arguments: &[&str], expected: &str) {
+    let before = std::fs::metadata(out).map(|metadata| metadata.len()).ok();
+    let output = sweep(grid, out, arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains(expected), "{expected}: {message}");
+    let after = std::fs::metadata(out).map(|metadata| metadata.len()).ok();
+    assert_eq!(before, after, "{expected}");
+}
+
+/// Devices and pipes are neither waited for nor read without an end; a link to a file is one.
+#[cfg(unix)]
+#[test]
+fn only_plain_files() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let grid = path("grid.toml");
+    std::fs::write(&grid, SMALL).expect("grid");
+    let pipe = path("pipe.csv");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    assert!(made.success());
+    let not_plain = "it is not a plain file";
+    for device in ["/dev/full", "/dev/zero", "/dev/null"] {
+        let link = path(&format!("{}.csv", device.replace('/', "-")));
+        symlink(device, &link).expect("link");
+        refused(&grid, &link, &[], not_plain);
+        refused(Path::new(device), &path("t.csv"), &[], not_plain);
+        refused(&grid, &path("t.csv"), &["--kernels", device], not_plain);
+    }
+    refused(&grid, &pipe, &[], not_plain);
+    refused(&pipe, &path("t.csv"), &[], not_plain);
+    symlink(path("real.csv"), path("link.csv")).expect("link");
+    let whole = complete(&grid, &path("link.csv"));
+    assert_eq!(
+        std::fs::read_to_string(path("real.csv")).expect("table"),
+        whole
+    );
+    assert!(path("link.csv").is_symlink());
+}
+
+/// Of a line of zeros without an end only so much is read as a row may have.
+#[test]
+fn a_line_without_end_is_no_row() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (grid, out) = (folder.path().join("grid.toml"), folder.path().join("t.csv"));
+    std::fs::write(&grid, SMALL).expect("grid");
+    let file = std::fs::File::create(&out).expect("table");
+    file.set_len(1 << 40).expect("a sparse file");
+    refused(&grid, &out, &[], "line 1 is no row");
+}
+
+/// The second sweep on a table is refused as long as the first writes to it.
+#[cfg(unix)]
+#[test]
+fn one_sweep_at_a_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (grid, out) = (folder.path().join("grid.toml"), folder.path().join("t.csv"));
+    std::fs::write(&grid, SMALL).expect("grid");
+    let file = std::fs::File::create(&out).expect("table");
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("lock");
+    refused(&grid, &out, &[], "another sweep is writing to it");
+    drop(file);
+    complete(&grid, &out);
+}
+
+/// A message that cannot be written is no reason to panic.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stderr_is_no_panic() {
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("/dev/full");
+    let status = Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
+        .args(["sweep", "no-such-grid.toml", "--out", "unused.csv"])
+        .stderr(full)
+        .status()
+        .expect("dmo-trace");
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+fn a_grid_that_is_too_large() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (grid, out) = (folder.path().join("grid.toml"), folder.path().join("t.csv"));
+    let list = |count: usize| {
+        let shapes: Vec<String> = (1..=count)
+            .map(|extent| format!("\"1x{extent}\""))
+            .collect();
+        shapes.join(", ")
+    };
+    let text = format!(
+        "[[grid]]\noperator = \"add\"\ninput = [{}]\noutput = [{}]\n",
+        list(1001),
+        list(1000)
+    );
+    std::fs::write(&grid, text).expect("grid");
+    refused(
+        &grid,
+        &out,
+        &[],
+        "more than 1000000 combinations, the limit",
+    );
+}
+
+/// A path may have commas and quotes, also where the sweep goes on, but no lines.
+#[test]
+fn names_of_kernels_in_a_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (grid, out) = (folder.path().join("grid.toml"), folder.path().join("t.csv"));
+    let relu = "[[grid]]\noperator = \"concat\"\ninput = [\"1x2x2x3,1x2x2x5\"]\naxis = [-1, 3]";
+    std::fs::write(&grid, relu).expect("grid");
+    let elf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/elf/cortex-m4/concat.elf");
+    let named = folder.path().join("a,\"b\".elf");
+    std::fs::copy(&elf, &named).expect("kernels");
+    let named = named.to_str().expect("a path");
+    let output = sweep(&grid, &out, &["--kernels", named]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let whole = std::fs::read_to_string(&out).expect("table");
+    let quoted = format!(",\"{}\",cortex-m4,", named.replace('"', "\"\""));
+    assert_eq!(whole.matches(&quoted).count(), 4, "{whole}");
+    for length in (0..whole.len()).step_by(37) {
+        std::fs::write(&out, &whole[..length]).expect("table");
+        assert!(sweep(&grid, &out, &["--kernels", named]).status.success());
+        assert_eq!(std::fs::read_to_string(&out).expect("table"), whole);
+    }
+    let lines = folder.path().join("a\nb.elf");
+    std::fs::copy(&elf, &lines).expect("kernels");
+    let lines = lines.to_str().expect("a path");
+    let other = folder.path().join("other.csv");
+    refused(&grid, &other, &["--kernels", lines], "control characters");
+}
+
+/// What is cut off is the start of a row that comes there, and nothing else.
+#[test]
+fn a_last_line_that_is_no_row_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let grid = folder.path().join("grid.toml");
+    std::fs::write(&grid, SMALL).expect("grid");
+    for name in ["t.csv", "t.jsonl"] {
+        let out = folder.path().join(name);
+        let whole = complete(&grid, &out);
+        let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+        for kept in [lines.len() - 1, lines.len()] {
+            let text = lines[..kept].concat() + "my notes";
+            std::fs::write(&out, &text).expect("table");
+            refused(&grid, &out, &[], "is no row of this sweep");
+            assert_eq!(std::fs::read_to_string(&out).expect("table"), text);
+        }
     }
 }

@@ -1,9 +1,13 @@
 //! Which kernels to call, as the user says it.
 
+use super::input;
 use anyhow::Context;
 use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
 use dmo_trace::cpu::CpuError;
 use dmo_trace::kernels::images;
+
+/// An ELF file of kernels may not have more bytes.
+const MAX_BYTES: u64 = 512 << 20;
 
 /// Kernels and CPU.
 #[derive(clap::Args, Clone)]
@@ -32,12 +36,16 @@ impl LibraryArguments {
             Some(image) => image.elf,
             None => {
                 let sets = "reference, dsp and dsp-channels-outside are built in";
-                read = std::fs::read(&self.kernels)
+                read = input::read(self.kernels.as_ref(), MAX_BYTES)
                     .with_context(|| format!("cannot read {} ({sets})", self.kernels))?;
                 &read
             }
         };
-        Library::new(elf, self.cpu.as_deref(), DEFAULT_RAM).with_context(|| self.kernels.clone())
+        match Library::new(elf, self.cpu.as_deref(), DEFAULT_RAM) {
+            // The kernels have nothing to do with it.
+            Err(CallError::Cpu(error @ CpuError::Unknown { .. })) => Err(error.into()),
+            library => library.with_context(|| self.kernels.clone()),
+        }
     }
 }
 

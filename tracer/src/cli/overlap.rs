@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(long)]
     method: Option<Method>,
     /// Only the formulas, no machine code
-    #[arg(long, conflicts_with = "function")]
+    #[arg(long, conflicts_with_all = ["function", "kernels", "cpu"])]
     formulas: bool,
     /// Runs each kernel on so many different inputs
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]

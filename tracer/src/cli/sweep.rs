@@ -1,7 +1,9 @@
 //! `dmo-trace sweep`: a grid of operators, shapes, kernels and CPUs over all cores, one row
 //! for each pair of an input and an output.
 
+mod csv;
 mod grid;
+mod key;
 mod table;
 
 use super::comparison::{LIMITS, Pair, compare};
@@ -11,6 +13,7 @@ use anyhow::Context;
 use dmo_trace::measure::{Measurement, measure_kernel};
 use grid::{Entry, Grid};
 use indicatif::{ProgressBar, ProgressStyle};
+use key::Key;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -27,13 +30,13 @@ pub struct Arguments {
     #[command(flatten)]
     library: LibraryArguments,
     /// Only the formulas, no machine code
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["kernels", "cpu"])]
     formulas: bool,
     /// Runs each kernel on so many different inputs
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Where the rows go: .csv, or .jsonl for one JSON object a line. A file that an earlier
-    /// call has left unfinished is gone on with
+    /// call has left unfinished is gone on with, where FILE.key says that its rows still hold
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Only each N-th case, from the I-th: for the I-th of N jobs, counted from 1
@@ -67,7 +70,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     let grid = Grid::read(&arguments.grid, default)?;
     for note in &grid.notes {
-        eprintln!("{}: {note}", arguments.grid.display());
+        output::message(&format!("{}: {note}", arguments.grid.display()));
     }
     let (shard, shards) = arguments.shard;
     let entries: Vec<&Entry> = grid
@@ -76,7 +79,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .skip(shard - 1)
         .step_by(shards)
         .collect();
-    let mut table = Table::open(&arguments.out, &entries)
+    if entries.is_empty() {
+        output::message(&format!(
+            "{}: shard {shard}/{shards} is empty: the grid has {} cases",
+            arguments.grid.display(),
+            grid.entries.len()
+        ));
+    }
+    let key = Key::of(&grid, arguments.inputs);
+    let mut table = Table::open(&arguments.out, &entries, &key)
         .with_context(|| arguments.out.display().to_string())?;
     let done = table.done;
     let progress = progress_bar(entries.len(), done);
@@ -114,11 +125,11 @@ fn rows(entry: &Entry, inputs: u64) -> anyhow::Result<Vec<Row>> {
         None => (None, None),
     };
     let compared =
-        compare(&entry.case.operator, measured.as_ref()).with_context(|| entry.words.join(" "))?;
+        compare(&entry.case.operator, measured.as_ref()).with_context(|| entry.line.clone())?;
     Ok(compared
         .into_iter()
         .map(|compared| Row {
-            case: entry.words.join(" "),
+            case: entry.line.clone(),
             kernels: entry.kernels().to_owned(),
             cpu: entry.cpu().to_owned(),
             kernel: measured.as_ref().map_or("", function).to_owned(),
@@ -195,6 +206,8 @@ fn progress_bar(cases: usize, done: usize) -> ProgressBar {
 fn parse_shard(text: &str) -> Result<(usize, usize), String> {
     let parsed = text
         .split_once('/')
+        // Only digits: a number may not have a sign.
+        .filter(|_| text.chars().all(|c| c.is_ascii_digit() || c == '/'))
         .and_then(|(shard, shards)| Some((shard.parse().ok()?, shards.parse().ok()?)));
     parsed
         .filter(|&(shard, shards)| (1..=shards).contains(&shard))

@@ -1,5 +1,6 @@
 //! The grid of a sweep: which cases there are, on which kernels.
 
+use super::super::input;
 use super::super::library::{FunctionArgument, LibraryArguments, is_for_another_cpu};
 use super::super::operator::{OperatorArguments, is_misfit, names};
 use anyhow::{Context, bail, ensure};
@@ -14,6 +15,8 @@ use std::sync::Arc;
 /// The cases of a grid, in its order.
 pub struct Grid {
     pub entries: Vec<Entry>,
+    /// The sets of kernels that it names.
+    pub libraries: Vec<Arc<NamedLibrary>>,
     /// What is left out, and why.
     pub notes: Vec<String>,
 }
@@ -21,7 +24,7 @@ pub struct Grid {
 /// One case on one set of kernels.
 pub struct Entry {
     /// The case, as arguments of `dmo-trace overlap`.
-    pub words: Vec<String>,
+    pub line: String,
     pub case: Case,
     /// None where only the formulas are wanted.
     pub kernel: Option<(Arc<NamedLibrary>, &'static Contract)>,
@@ -31,7 +34,7 @@ pub struct Entry {
 
 /// A set of kernels, and how the user calls it.
 pub struct NamedLibrary {
-    name: String,
+    pub name: String,
     pub library: Library,
 }
 
@@ -72,13 +75,16 @@ struct Line {
 }
 
 /// A grid may not be larger.
-const MAX_CASES: usize = 10_000_000;
+const MAX_CASES: usize = 1_000_000;
+
+/// Nor may its file, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
 
 impl Grid {
     /// Reads the grid. `default` are the kernels of the tables that name none; none where only
     /// the formulas are wanted.
     pub fn read(path: &Path, default: Option<&LibraryArguments>) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(path)
+        let text = input::text(path, MAX_BYTES)
             .with_context(|| format!("cannot read {}", path.display()))?;
         Self::parse(&text, default).with_context(|| path.display().to_string())
     }
@@ -103,7 +109,12 @@ impl Grid {
                 false => notes.join("\n  "),
             }
         );
-        Ok(Self { entries, notes })
+        let libraries = libraries.known.into_iter().map(|(_, library)| library);
+        Ok(Self {
+            entries,
+            libraries: libraries.collect(),
+            notes,
+        })
     }
 }
 
@@ -118,12 +129,13 @@ impl GridTable {
         let mut options = self.options()?;
         let libraries = named(&mut options, default, libraries, left_out)?;
         for words in combinations(&self.operator, &options)? {
-            let line = Line::try_parse_from(&words)
+            let parsed = Line::try_parse_from(&words)
                 .map_err(|error| anyhow::anyhow!("{}", clap_message(&error)))?;
-            let case = match line.operator.case() {
+            let line = words.join(" ");
+            let case = match parsed.operator.case() {
                 Ok(case) => case,
                 Err(error) if is_misfit(&error) => {
-                    let error = format!("{}: {error:#}", words.join(" "));
+                    let error = format!("{line}: {error:#}");
                     left_out.add(
                         "combinations make no sense and are left out".to_owned(),
                         &error,
@@ -134,7 +146,7 @@ impl GridTable {
             };
             let buffers = case.operator.buffers()?;
             let rows = buffers.inputs.len() * buffers.outputs.len();
-            let function = line.function.function.as_deref();
+            let function = parsed.function.function.as_deref();
             for library in &libraries {
                 let kernel = match library {
                     None => None,
@@ -143,7 +155,7 @@ impl GridTable {
                         else {
                             let reason =
                                 format!("cases are left out, for {} has no kernel", library.name);
-                            left_out.add(reason, &words.join(" "));
+                            left_out.add(reason, &line);
                             continue;
                         };
                         Some((Arc::clone(library), contract))
@@ -151,10 +163,10 @@ impl GridTable {
                 };
                 ensure!(
                     entries.len() < MAX_CASES,
-                    "the grid has more than {MAX_CASES} cases"
+                    "the grid has more than {MAX_CASES} cases, the limit\n  hint: several grids"
                 );
                 entries.push(Entry {
-                    words: words.clone(),
+                    line: line.clone(),
                     case: case.clone(),
                     kernel,
                     rows,
@@ -254,29 +266,33 @@ fn named(
     Ok(found)
 }
 
-/// All combinations of the options as words of a command line. Values with commas give
-/// an option several times: the inputs of concat.
-fn combinations(operator: &str, options: &Options) -> anyhow::Result<Vec<Vec<String>>> {
-    let mut lines = vec![vec![operator.to_owned()]];
-    for (option, values) in options {
-        if lines.len().saturating_mul(values.len()) > MAX_CASES {
-            bail!("the grid has more than {MAX_CASES} cases");
+/// All combinations of the options as words of a command line, one after the other: the last
+/// option changes fastest. Values with commas give an option several times: the inputs of
+/// concat.
+fn combinations<'a>(
+    operator: &'a str,
+    options: &'a Options,
+) -> anyhow::Result<impl Iterator<Item = Vec<String>> + use<'a>> {
+    let count = options
+        .values()
+        .try_fold(1usize, |count, values| count.checked_mul(values.len()))
+        .filter(|&count| count <= MAX_CASES)
+        .with_context(|| {
+            format!("it has more than {MAX_CASES} combinations, the limit\n  hint: several grids")
+        })?;
+    let line = move |index: usize| {
+        let mut words = vec![operator.to_owned()];
+        let mut below = count;
+        for (option, values) in options {
+            below /= values.len();
+            for value in values[index / below % values.len()].split(',') {
+                words.push(format!("--{option}"));
+                words.push(value.to_owned());
+            }
         }
-        lines = lines
-            .iter()
-            .flat_map(|line| {
-                values.iter().map(move |value| {
-                    let mut line = line.clone();
-                    for value in value.split(',') {
-                        line.push(format!("--{option}"));
-                        line.push(value.to_owned());
-                    }
-                    line
-                })
-            })
-            .collect();
-    }
-    Ok(lines)
+        words
+    };
+    Ok((0..count).map(line))
 }
 
 /// The first line of what clap says, without its prefix.
@@ -300,9 +316,13 @@ impl Libraries {
         if let Some((_, library)) = self.known.iter().find(same) {
             return Ok(Arc::clone(library));
         }
+        ensure!(
+            !arguments.kernels.contains(char::is_control),
+            "kernels {:?}: a name with control characters cannot be in a table",
+            arguments.kernels
+        );
         let library = Arc::new(NamedLibrary {
-            // A row's fields are separated by commas.
-            name: arguments.kernels.replace(',', ";"),
+            name: arguments.kernels.clone(),
             library: arguments.load()?,
         });
         self.known.push((arguments.clone(), Arc::clone(&library)));

@@ -1,11 +1,15 @@
 //! The file of a sweep's rows, appended to as they come, so that an interrupt loses none.
 
 use super::super::comparison::Pair;
+use super::csv;
 use super::grid::Entry;
+use super::key::Key;
 use anyhow::{Context, bail, ensure};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 /// One row of the result.
@@ -34,20 +38,32 @@ pub struct Table {
 
 const COLUMNS: &str = "case,kernels,cpu,kernel,input,output,published_bytes,published_is_unsafe,closed_bytes,algorithmic_bytes,traced_bytes,equal_at_overlap,differs_beyond,instructions,finding";
 
+/// A longer line is no row.
+const MAX_LINE: u64 = 1 << 20;
+
 impl Table {
-    /// Opens the file for the rows of `entries`, of which it may hold the first.
-    pub fn open(path: &Path, entries: &[&Entry]) -> anyhow::Result<Self> {
+    /// Opens the file for the rows of `entries`, of which it may hold the first where they
+    /// have this key.
+    pub fn open(path: &Path, entries: &[&Entry], key: &Key) -> anyhow::Result<Self> {
         let json = match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => false,
             Some("jsonl") => true,
             _ => bail!("expected a name ending in .csv or .jsonl"),
         };
+        // A pipe would be waited for, a device be read without an end.
+        if let Ok(existing) = std::fs::metadata(path) {
+            ensure!(
+                existing.is_file(),
+                "cannot be written: it is not a plain file"
+            );
+        }
         let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .open(path)
             .context("cannot be written")?;
+        lock(&file)?;
         let mut table = Self {
             writer: BufWriter::new(file.try_clone().context("cannot be written")?),
             json,
@@ -55,6 +71,10 @@ impl Table {
             findings: 0,
         };
         let kept = table.read(BufReader::new(&file), entries)?;
+        match table.done {
+            0 => key.write(path)?,
+            _ => key.ensure_is_of(path)?,
+        }
         file.set_len(kept).context("cannot be written")?;
         if kept == 0 && !json {
             writeln!(table.writer, "{COLUMNS}")?;
@@ -72,9 +92,16 @@ impl Table {
         let mut line = Vec::new();
         for number in 1.. {
             line.clear();
-            length += reader.read_until(b'\n', &mut line)? as u64;
+            length += reader
+                .by_ref()
+                .take(MAX_LINE)
+                .read_until(b'\n', &mut line)? as u64;
             let Some((b'\n', complete)) = line.split_last() else {
-                self.check_cut(&line, number, kept)?;
+                let is_head = number == 1 && !self.json;
+                ensure!(
+                    (line.len() as u64) < MAX_LINE && self.may_be_cut(&line, is_head, entry),
+                    "line {number} is no row of this sweep\n  hint: another --out"
+                );
                 break;
             };
             let text = std::str::from_utf8(complete)
@@ -104,19 +131,17 @@ impl Table {
         Ok(kept)
     }
 
-    /// A last line without its end is what an interrupt leaves of a row.
-    fn check_cut(&self, line: &[u8], number: u32, kept: u64) -> anyhow::Result<()> {
-        let start = match (self.json, kept) {
-            (true, _) => "{\"case\":",
-            (false, 0) => COLUMNS,
-            (false, _) => return Ok(()),
+    /// Whether a last line without its end is what an interrupt leaves of a row of this entry,
+    /// or of the columns.
+    fn may_be_cut(&self, line: &[u8], is_head: bool, entry: Option<&&Entry>) -> bool {
+        let start = match entry {
+            _ if is_head => COLUMNS.to_owned(),
+            None => return line.is_empty(),
+            Some(entry) => start_of_row(entry, self.json),
         };
         let common = line.len().min(start.len());
-        ensure!(
-            line[..common] == start.as_bytes()[..common],
-            "line {number} is no row of a sweep"
-        );
-        Ok(())
+        let is_longer = line.len() > start.len();
+        line[..common] == start.as_bytes()[..common] && !(is_head && is_longer)
     }
 
     fn parse(&self, text: &str) -> Option<Known> {
@@ -129,18 +154,16 @@ impl Table {
                 has_finding: !row.finding.is_empty(),
             });
         }
-        let fields: Vec<&str> = text.split(',').collect();
-        match fields[..] {
-            [case, kernels, cpu, .., finding] if fields.len() == COLUMNS.split(',').count() => {
-                Some(Known {
-                    case: case.to_owned(),
-                    kernels: kernels.to_owned(),
-                    cpu: cpu.to_owned(),
-                    has_finding: !finding.is_empty(),
-                })
-            }
-            _ => None,
-        }
+        let mut fields = csv::fields(text)?;
+        let complete = fields.len() == COLUMNS.split(',').count();
+        let finding = fields.pop().filter(|_| complete)?;
+        let mut fields = fields.into_iter();
+        Some(Known {
+            case: fields.next()?,
+            kernels: fields.next()?,
+            cpu: fields.next()?,
+            has_finding: !finding.is_empty(),
+        })
     }
 
     /// Appends the rows of one case.
@@ -149,7 +172,7 @@ impl Table {
             if self.json {
                 writeln!(self.writer, "{}", serde_json::to_string(row)?)?;
             } else {
-                writeln!(self.writer, "{}", csv(row))?;
+                writeln!(self.writer, "{}", csv_row(row))?;
             }
         }
         Ok(self.writer.flush()?)
@@ -166,21 +189,41 @@ struct Known {
 
 impl Known {
     fn is_of(&self, entry: &Entry) -> bool {
-        self.case == entry.words.join(" ")
-            && self.kernels == entry.kernels()
-            && self.cpu == entry.cpu()
+        self.case == entry.line && self.kernels == entry.kernels() && self.cpu == entry.cpu()
     }
 }
 
-/// No field has a comma: cases give several inputs as several options.
-fn csv(row: &Row) -> String {
+/// What all rows of an entry start with.
+fn start_of_row(entry: &Entry, json: bool) -> String {
+    let fields = [&entry.line, entry.kernels(), entry.cpu()];
+    if !json {
+        return fields.map(csv::field).join(",") + ",";
+    }
+    let fields = fields.map(|field| serde_json::Value::from(field).to_string());
+    let [case, kernels, cpu] = fields;
+    format!("{{\"case\":{case},\"kernels\":{kernels},\"cpu\":{cpu},")
+}
+
+/// Nobody else writes to the file until it is closed.
+fn lock(file: &File) -> anyhow::Result<()> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => {
+            bail!("another sweep is writing to it\n  hint: another --out, or wait for it")
+        }
+        // Some file systems have no locks.
+        Ok(()) | Err(Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(error).context("cannot be locked"),
+    }
+}
+
+fn csv_row(row: &Row) -> String {
     let option = |value: Option<String>| value.unwrap_or_default();
     let pair = &row.pair;
     [
-        row.case.clone(),
-        row.kernels.clone(),
-        row.cpu.clone(),
-        row.kernel.clone(),
+        csv::field(&row.case),
+        csv::field(&row.kernels),
+        csv::field(&row.cpu),
+        csv::field(&row.kernel),
         pair.input.to_string(),
         pair.output.to_string(),
         option(pair.published_bytes.map(|bytes| format!("{bytes:.2}"))),
@@ -191,7 +234,8 @@ fn csv(row: &Row) -> String {
         option(pair.equal_at_overlap.map(|equal| equal.to_string())),
         option(pair.differs_beyond.map(|differs| differs.to_string())),
         option(row.instructions.map(|count| count.to_string())),
-        row.finding.replace([',', '\n'], ";"),
+        // A row is a line.
+        csv::field(&row.finding.replace(char::is_control, " ")),
     ]
     .join(",")
 }
