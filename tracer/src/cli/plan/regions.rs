@@ -108,7 +108,7 @@ pub fn run(
     let places = match places {
         Ok(places) => places,
         Err(error) => {
-            eprintln!("dmo-trace: {}: {error}", source.name);
+            output::message(&format!("dmo-trace: {}: {error}", source.name));
             return Ok(Verdict::Fails);
         }
     };
