@@ -86,7 +86,10 @@ pub enum ArenaError {
     Problem(#[from] ProblemError),
     #[error("tensor {} has a given offset and is not in the arena", tensor.0)]
     NotInArena { tensor: TensorId },
-    #[error("the tensors with given offsets clash with one another")]
+    #[error(
+        "the tensors with given offsets clash with one another, or a reshape of one of them is \
+         given another offset than its input"
+    )]
     GivenOffsetsClash,
 }
 

@@ -24,12 +24,6 @@ pub enum RunError {
     Panic,
 }
 
-impl From<crate::run::Panicked> for RunError {
-    fn from(_: crate::run::Panicked) -> Self {
-        Self::Panic
-    }
-}
-
 /// What a program has come to. The mark itself has been executed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {

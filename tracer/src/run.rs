@@ -118,6 +118,12 @@ const WAITING_BATCHES: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Panicked;
 
+impl From<Panicked> for RunError {
+    fn from(_: Panicked) -> Self {
+        Self::Panic
+    }
+}
+
 /// Emulates on a thread of its own, and records here what it sends.
 pub(crate) fn on_two_threads<T: Send, E: Send + From<RecordError> + From<Panicked>>(
     emulate: impl FnOnce(SyncSender<Message>) -> Result<T, E> + Send,

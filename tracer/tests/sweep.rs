@@ -306,7 +306,7 @@ fn rows_of_other_kernels_or_inputs_are_not_gone_on_with() {
         &grid,
         &out,
         &inputs,
-        "they are of --inputs 2, this is --inputs 3",
+        "they are of --inputs 5, this is --inputs 3",
     );
     let mut changed = std::fs::read(&elf).expect("kernels");
     changed.push(0);

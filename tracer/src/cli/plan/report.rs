@@ -84,10 +84,10 @@ impl Report {
     pub fn text(&self) -> String {
         let plan = &self.plan;
         let mut text = format!(
-            "{}: {} operators, {} tensors in the arena, {} bytes without reuse\n\n",
+            "{}: {}, {} in the arena, {} bytes without reuse\n\n",
             plan.model,
-            self.operators,
-            plan.tensors.len(),
+            counted(self.operators, "operator"),
+            counted(plan.tensors.len(), "tensor"),
             grouped(self.naive_bytes)
         );
         text += &format!(
@@ -164,6 +164,14 @@ impl Report {
         }
         remarks.extend(self.notes.iter().map(|note| format!("Note: {note}.")));
         remarks
+    }
+}
+
+/// `1 tensor`, `2 tensors`.
+fn counted(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
     }
 }
 
