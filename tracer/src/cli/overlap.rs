@@ -148,7 +148,11 @@ fn report(
 
 /// `most`: bytes of the smaller buffer.
 fn answer(pair: &Pair, method: Method, most: u32) -> anyhow::Result<Answer> {
-    let safe_bytes = pair.traced_bytes.unwrap_or(pair.algorithmic_bytes);
+    let safe_bytes = match pair.equal_at_overlap {
+        // The trace is refuted by execution: nothing is safe.
+        Some(false) => 0,
+        _ => pair.traced_bytes.unwrap_or(pair.algorithmic_bytes),
+    };
     let bytes = match method {
         Method::Closed => pair.closed_bytes,
         Method::Algorithmic => pair.algorithmic_bytes,
