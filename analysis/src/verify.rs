@@ -106,7 +106,8 @@ pub fn clashes(
 struct Present {
     what: Occupant,
     steps: Range<usize>,
-    bytes: Range<u64>,
+    /// 128 bits, so that no position, however far away, makes the range empty.
+    bytes: Range<u128>,
 }
 
 fn occupants(
@@ -122,7 +123,7 @@ fn occupants(
         Some(Present {
             what: Occupant::Tensor(TensorId(index)),
             steps: lives[index].clone(),
-            bytes: offset..offset.saturating_add(size),
+            bytes: extent(offset, size),
         })
     });
     let scratch = positions
@@ -133,13 +134,23 @@ fn occupants(
             Some(Present {
                 what: Occupant::Scratch(operator),
                 steps: step..step + 1,
-                bytes: offset..offset.saturating_add(size),
+                bytes: extent(offset, size),
             })
         });
     tensors
         .chain(scratch)
         .filter(|occupant| !occupant.bytes.is_empty() && occupant.steps.start < occupant.steps.end)
         .collect()
+}
+
+/// What lies beyond 64 bits is shown as their end.
+fn shown(offset: u128) -> u64 {
+    u64::try_from(offset).unwrap_or(u64::MAX)
+}
+
+fn extent(offset: u64, size: u64) -> Range<u128> {
+    let start = u128::from(offset);
+    start..start + u128::from(size)
 }
 
 fn clash(
@@ -177,7 +188,7 @@ fn clash(
                 }
                 Some(&Sharing::Displaced(least)) => {
                     let displacement = offsets.0.checked_sub(offsets.1);
-                    if displacement.is_some_and(|displacement| displacement >= least) {
+                    if displacement.is_some_and(|displacement| displacement >= u128::from(least)) {
                         return None;
                     }
                     needed_displacement = Some(least);
@@ -189,7 +200,7 @@ fn clash(
         one: one.what,
         other: other.what,
         operator,
-        bytes,
+        bytes: shown(bytes.start)..shown(bytes.end),
         needed_displacement,
     })
 }

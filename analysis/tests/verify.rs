@@ -235,3 +235,20 @@ fn what_the_application_reads_is_not_overlapped() {
     assert!(is_safe(&graph, &order, &overlaps, &at(0)));
     assert_eq!(planned(&graph, &overlaps).arena_bytes, 8);
 }
+
+/// No sum of offset and size may wrap, or stop at the largest number, and leave nothing to clash.
+#[test]
+fn buffers_at_the_end_of_all_numbers_clash() {
+    let mut graph = Graph::default();
+    let input = graphs::tensor(&mut graph, 4);
+    let output = graphs::operator(&mut graph, &[input], 4);
+    graph.inputs = vec![input];
+    graph.outputs = vec![output];
+    let (order, overlaps) = (graph.file_order(), none(&graph));
+    for offset in [u64::MAX, u64::MAX - 2, u64::MAX - 4] {
+        let layout = (vec![Some(offset), Some(offset)], Vec::new());
+        assert!(!is_safe(&graph, &order, &overlaps, &layout), "{offset}");
+    }
+    let apart = (vec![Some(u64::MAX), Some(0)], Vec::new());
+    assert!(is_safe(&graph, &order, &overlaps, &apart));
+}

@@ -176,20 +176,17 @@ fn beyond_arena(graph: &Graph, given: &Given) -> Vec<String> {
         .iter()
         .enumerate()
         .filter_map(|(index, offset)| {
-            let occupant = Occupant::Tensor(TensorId(index));
-            Some((
-                occupant,
-                offset
-                    .as_ref()?
-                    .saturating_add(graph.tensors[index].size_bytes),
-            ))
+            let size = graph.tensors[index].size_bytes;
+            Some((Occupant::Tensor(TensorId(index)), (*offset)?, size))
         });
-    let scratch = given.scratch.iter().map(|&(operator, offset, size)| {
-        (Occupant::Scratch(operator), offset.saturating_add(size))
-    });
+    let scratch = given.scratch.iter();
+    let scratch =
+        scratch.map(|&(operator, offset, size)| (Occupant::Scratch(operator), offset, size));
+    // 128 bits: an end that does not fit in 64 is beyond every arena.
     tensors
         .chain(scratch)
-        .filter(|&(_, end)| end > declared)
+        .map(|(occupant, offset, size)| (occupant, u128::from(offset) + u128::from(size)))
+        .filter(|&(_, end)| end > u128::from(declared))
         .map(|(occupant, end)| {
             format!(
                 "{} ends at {end}, beyond the plan's arena of {declared} bytes",
