@@ -144,6 +144,15 @@ impl PlanFile {
         offsets
     }
 
+    /// Scratch buffers as [`verify`](crate::verify) takes them: the operator, offset and size in
+    /// bytes.
+    pub fn scratch_positions(&self) -> Vec<(OperatorId, u64, u64)> {
+        let scratch = self.scratch.iter();
+        scratch
+            .map(|scratch| (scratch.operator, scratch.offset, scratch.size_bytes))
+            .collect()
+    }
+
     /// The plan as C: the arena's size, an offset for each tensor of the file, -1 where it is
     /// not in the arena, the order of the operators, and the scratch buffers. `tensors` is the
     /// number of tensors.

@@ -56,6 +56,7 @@ mod step_names;
 mod text;
 mod working_set;
 
+pub use axis::grouped;
 pub use canvas::Canvas;
 pub use plan::{PlanPicture, draw_plan, draw_plans, step_names};
 pub use png::PngError;

@@ -30,7 +30,7 @@ pub(super) fn address_ticks((first, last): (u64, u64), length: i32, gap: i32) ->
 }
 
 /// With thousands separators: `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {

@@ -265,10 +265,7 @@ fn read_plan(path: &Path, source: &Source) -> anyhow::Result<Given> {
     }
     check_scratch(graph, &plan).with_context(|| shown.to_string())?;
     anyhow::ensure!(plan.layout.alignment > 0, "{shown}: alignment 0");
-    let scratch = plan.scratch.iter();
-    let scratch: Vec<_> = scratch
-        .map(|scratch| (scratch.operator, scratch.offset, scratch.size_bytes))
-        .collect();
+    let scratch = plan.scratch_positions();
     let ends = plan
         .tensors
         .iter()

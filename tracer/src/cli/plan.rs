@@ -230,11 +230,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 /// planners.
 fn ensure_safe(task: Task<'_>, plan: &PlanFile) -> anyhow::Result<()> {
     let tensors = plan.offsets(task.graph.tensors.len());
-    let scratch: Vec<_> = plan
-        .scratch
-        .iter()
-        .map(|scratch| (scratch.operator, scratch.offset, scratch.size_bytes))
-        .collect();
+    let scratch = plan.scratch_positions();
     let positions = Positions {
         tensors: &tensors,
         scratch: &scratch,

@@ -1,11 +1,12 @@
 //! `dmo-trace plan FILE.csv`: a bare planning problem in the form of MiniMalloc.
 
-use super::report::{Planner, grouped, planner_table};
+use super::report::{Planner, planner_table};
 use super::{Arguments, Verdict};
 use crate::cli::{output, progress};
 use anyhow::Context;
 use dmo_analysis::plan::exact::{self, Budget, Decision};
 use dmo_analysis::plan::{Plan, STRATEGIES};
+use dmo_analysis::plot::grouped;
 use dmo_analysis::problem::Problem;
 use dmo_analysis::problem::minimalloc::Table;
 use serde::Serialize;

@@ -1,6 +1,5 @@
 //! `dmo-trace plan --region`: a model's buffers in several memories.
 
-use super::report::grouped;
 use super::source::Source;
 use super::{Arguments, Verdict};
 use crate::cli::output;
@@ -10,6 +9,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::optimise::{ModelPlan, Task};
 use dmo_analysis::plan::exact::Budget;
+use dmo_analysis::plot::grouped;
 use dmo_analysis::regions::{Place, Region, assign};
 use dmo_analysis::verify::{Positions, clashes};
 use serde::Serialize;

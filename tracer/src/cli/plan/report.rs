@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::handover::{OnDevice, PlanFile};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::plan::Strategy;
+use dmo_analysis::plot::grouped;
 use dmo_analysis::problem::Problem;
 use serde::Serialize;
 
@@ -173,17 +174,4 @@ fn counted(number: usize, what: &str) -> String {
         1 => format!("1 {what}"),
         _ => format!("{number} {what}s"),
     }
-}
-
-/// Digits in groups of three.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
