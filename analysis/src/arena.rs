@@ -1,16 +1,19 @@
 //! From a graph, an order and overlaps to a planning problem: which tensor is which buffer,
 //! when it is alive, and which inputs really die where an output may overlap them.
 
+mod viewed;
+
 use crate::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
+use crate::graph::uses::Uses;
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::plan::Plan;
 use crate::problem::{Buffer, Displacement, Problem, ProblemError};
-use crate::schedule::lifetime::lifetimes;
 use crate::schedule::{Options, ScheduleError};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use thiserror::Error;
+use viewed::Pieces;
 
 /// What an arena has to hold, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,10 +73,12 @@ pub struct Arena {
     /// after them in the order of the file's operators.
     pub problem: Problem,
     /// The buffer of each tensor; none where it is not in the arena. Tensors that alias
-    /// have the same one.
+    /// have the same one; views have that of the tensor that they lie in.
     pub buffer_of: Vec<Option<usize>>,
     /// The scratch buffers.
     pub scratch: Vec<Scratch>,
+    /// How far above its buffer's start each view begins, in bytes.
+    within: BTreeMap<TensorId, u64>,
 }
 
 /// Why no problem can be built.
@@ -126,8 +131,10 @@ impl Arena {
 
     /// Whether some buffer is that of several tensors.
     pub fn has_aliases(&self) -> bool {
-        let tensors = self.buffer_of.iter().flatten().count();
-        tensors + self.scratch.len() > self.problem.buffers().len()
+        let is_view = |index: usize| self.within.contains_key(&TensorId(index));
+        let tensors = self.buffer_of.iter().enumerate();
+        let tensors = tensors.filter(|(index, buffer)| buffer.is_some() && !is_view(*index));
+        tensors.count() + self.scratch.len() > self.problem.buffers().len()
     }
 
     fn build(
@@ -137,8 +144,14 @@ impl Arena {
         layout: Layout,
         sharing: Aliasing,
     ) -> Result<Self, ArenaError> {
-        let mut lives = lifetimes(graph, order)?;
-        shift(graph, &mut lives);
+        let uses = Uses::new(graph, order, layout.keep_inputs)?;
+        let ids = || (0..graph.tensors.len()).map(TensorId);
+        let life = |id| {
+            let life = uses.life(id);
+            // When the application reads what is left, nothing else happens.
+            life.start..life.end.min(uses.end())
+        };
+        let mut lives: Vec<Range<usize>> = ids().map(life).collect();
         if overlaps.len() != graph.operators.len() {
             return Err(ScheduleError::OverlapsLength {
                 given: overlaps.len(),
@@ -158,11 +171,15 @@ impl Arena {
             let last = input.contains(&step) && input.end == step + 1;
             last && !kept[overlap.input.0] && output.start == step
         };
+        let in_pieces = in_pieces(graph);
+        let whole = |pair: &SafeOverlap| !in_pieces[pair.input.0] && !in_pieces[pair.output.0];
         let granted: Vec<SafeOverlap> = overlaps
             .iter()
             .enumerate()
             .flat_map(|(operator, pairs)| pairs.iter().map(move |pair| (operator, *pair)))
-            .filter(|(operator, pair)| !lives[pair.output.0].is_empty() && dies(pair, *operator))
+            .filter(|(operator, pair)| {
+                whole(pair) && !lives[pair.output.0].is_empty() && dies(pair, *operator)
+            })
             .map(|(_, pair)| pair)
             .collect();
         let aliases = match sharing {
@@ -173,20 +190,35 @@ impl Arena {
             problem: Problem::new(Vec::new(), 1, &[])?,
             buffer_of: vec![None; graph.tensors.len()],
             scratch: Vec::new(),
+            within: BTreeMap::new(),
         };
         let mut buffers = arena.tensor_buffers(graph, &lives, &aliases, layout);
         if layout.scratch {
             arena.add_scratch(graph, &step_of, layout, &mut buffers);
         }
-        let displacements = arena.displacements(graph, &granted, &aliases, &buffers);
+        let mut displacements = arena.displacements(graph, &granted, &aliases, &buffers);
+        let pieces = Pieces {
+            graph,
+            order,
+            overlaps,
+            uses: &uses,
+        };
+        displacements.extend(arena.displacements_in_pieces(&pieces, &in_pieces, &buffers));
+        for (&id, view) in &graph.views {
+            arena.buffer_of[id.0] = arena.buffer_of[view.of.0];
+            arena.within.insert(id, view.offset_bytes);
+        }
         arena.problem = Problem::new(buffers, layout.alignment, &displacements)?;
         Ok(arena)
     }
 
     /// Where the plan puts each tensor; none where it is not in the arena.
     pub fn tensor_offsets(&self, plan: &Plan) -> Vec<Option<u64>> {
-        let offset = |buffer: &Option<usize>| buffer.map(|buffer| plan.offsets[buffer]);
-        self.buffer_of.iter().map(offset).collect()
+        let offset = |(index, buffer): (usize, &Option<usize>)| {
+            let within = self.within.get(&TensorId(index)).copied().unwrap_or(0);
+            buffer.map(|buffer| plan.offsets[buffer].saturating_add(within))
+        };
+        self.buffer_of.iter().enumerate().map(offset).collect()
     }
 
     fn tensor_buffers(
@@ -279,6 +311,56 @@ impl Arena {
             .filter_map(displacement)
             .collect()
     }
+
+    /// Of each two that are alive together, one of them in pieces, the later one below.
+    fn displacements_in_pieces(
+        &self,
+        pieces: &Pieces,
+        in_pieces: &[bool],
+        buffers: &[Buffer],
+    ) -> Vec<Displacement> {
+        let mut tensors_in = vec![0; buffers.len()];
+        for &buffer in self.buffer_of.iter().flatten() {
+            tensors_in[buffer] += 1;
+        }
+        // What is one buffer with another tensor keeps apart.
+        let alone = |id: usize| self.buffer_of[id].is_some_and(|buffer| tensors_in[buffer] == 1);
+        let placed: Vec<usize> = (0..in_pieces.len()).filter(|&id| alone(id)).collect();
+        let alive = |id: usize| {
+            let buffer = self.buffer_of[id]?;
+            Some((buffer, buffers[buffer].alive.clone()))
+        };
+        let mut found = Vec::new();
+        for &one in placed.iter().filter(|&&id| in_pieces[id]) {
+            for &other in placed.iter().filter(|&&id| id != one) {
+                if in_pieces[other] && other < one {
+                    continue;
+                }
+                for (lower, upper) in [(one, other), (other, one)] {
+                    let (Some((below, life)), Some((above, earlier))) =
+                        (alive(lower), alive(upper))
+                    else {
+                        continue;
+                    };
+                    let together = life.start < earlier.end && earlier.start < life.end;
+                    let later = (life.start, life.end) > (earlier.start, earlier.end);
+                    if below == above || !together || !later {
+                        continue;
+                    }
+                    let [lower, upper] = [lower, upper].map(TensorId);
+                    let bytes = pieces.displacement(lower, upper);
+                    if bytes < pieces.graph.tensor(lower).size_bytes {
+                        found.push(Displacement {
+                            lower: below,
+                            upper: above,
+                            bytes,
+                        });
+                    }
+                }
+            }
+        }
+        found
+    }
 }
 
 impl Layout {
@@ -290,18 +372,14 @@ impl Layout {
     }
 }
 
-/// Step 0 is when the application stores the graph's inputs; the operators follow from step 1
-/// on. So an operator's inputs always come before its outputs.
-fn shift(graph: &Graph, lives: &mut [Range<usize>]) {
-    let mut given = vec![false; lives.len()];
-    for input in &graph.inputs {
-        given[input.0] = true;
+/// Which tensors are stored or loaded in pieces: views, and what they lie in.
+fn in_pieces(graph: &Graph) -> Vec<bool> {
+    let mut in_pieces = vec![false; graph.tensors.len()];
+    for (id, view) in &graph.views {
+        in_pieces[id.0] = true;
+        in_pieces[view.of.0] = true;
     }
-    for (life, given) in lives.iter_mut().zip(given) {
-        if life.start < life.end {
-            *life = life.start + usize::from(!given)..life.end + 1;
-        }
-    }
+    in_pieces
 }
 
 /// Takes tensors out of the arena, or lets them live longer, as the layout says.

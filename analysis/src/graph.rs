@@ -5,6 +5,8 @@
 //! | [`overlaps`] | which inputs of an operator its outputs may overlap, and how far |
 //! | [`parameters`] | quantisation, weights and options of an operator |
 //! | [`tflite`] | models of TensorFlow Lite |
+//! | [`uses`] | when the bytes of each tensor are stored and loaded, of an order |
+//! | [`view`] | tensors that lie inside of others |
 //! | [`zoo`] | networks built in code |
 //!
 //! Tensors are those of the model file, constants included, so that a [`TensorId`] is the
@@ -13,11 +15,15 @@
 pub mod overlaps;
 pub mod parameters;
 pub mod tflite;
+pub mod uses;
+pub mod view;
 pub mod zoo;
+
+pub use view::View;
 
 use crate::operator::Operator;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Index of a tensor in [`Graph::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -98,6 +104,9 @@ pub struct Graph {
     pub inputs: Vec<TensorId>,
     /// What the application reads after an inference.
     pub outputs: Vec<TensorId>,
+    /// Tensors that lie inside of others; none in a model as it is read.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub views: BTreeMap<TensorId, View>,
 }
 
 impl Graph {
@@ -134,10 +143,11 @@ impl Graph {
 
     /// All activations together, in bytes: what a plan without any reuse needs.
     pub fn naive_bytes(&self) -> u64 {
-        self.tensors
-            .iter()
-            .filter(|tensor| tensor.storage == Storage::Arena)
-            .map(|tensor| tensor.size_bytes)
+        let tensors = self.tensors.iter().enumerate();
+        tensors
+            .filter(|(_, tensor)| tensor.storage == Storage::Arena)
+            .filter(|(index, _)| !self.views.contains_key(&TensorId(*index)))
+            .map(|(_, tensor)| tensor.size_bytes)
             .sum()
     }
 }

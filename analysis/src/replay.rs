@@ -33,21 +33,66 @@ use crate::overlap::Access;
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Time, TraceSink};
 use crate::verify::Occupant;
 use finding::{Findings, Intruder, Sighting};
-use holder::{Holder, NOBODY};
+use holder::{Holder, NOBODY, Share};
 use memory::Memory;
 use serde::Serialize;
+use std::ops::Range;
 
 /// Where the plan has a buffer of the layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What it is in the graph.
+    /// What it is in the graph; of a view what it lies in.
     pub occupant: Occupant,
-    /// First byte, in bytes from the arena's start.
+    /// First byte of that, in bytes from the arena's start.
     pub offset: u64,
+    /// Which of its bytes the layer's buffer is; none for all of them.
+    pub part: Option<Part>,
+}
+
+impl Place {
+    /// Of a buffer that is all of it.
+    pub const fn whole(occupant: Occupant, offset: u64) -> Self {
+        Self {
+            occupant,
+            offset,
+            part: None,
+        }
+    }
+}
+
+/// Bytes of a tensor that a layer takes for a tensor of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Size of the whole tensor in bytes.
+    pub whole_bytes: u64,
+    /// Where in it the layer's buffer begins, in bytes.
+    pub start: u64,
+    /// The buffer's bytes that are its own, from its start; what lies between them belongs to
+    /// other parts.
+    pub own: Vec<Range<u64>>,
+}
+
+/// Bytes of a tensor whose content is needed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Needed {
+    /// The tensor, which is no view.
+    pub tensor: TensorId,
+    /// The bytes, from its start.
+    pub bytes: Range<u64>,
+}
+
+impl Needed {
+    /// All of a tensor.
+    pub const fn whole(tensor: TensorId, size_bytes: u64) -> Self {
+        Self {
+            tensor,
+            bytes: 0..size_bytes,
+        }
+    }
 }
 
 /// A tensor that holds content in the arena.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Resident {
     /// The tensor.
     pub tensor: TensorId,
@@ -55,6 +100,20 @@ pub struct Resident {
     pub offset: u64,
     /// Length in bytes.
     pub size_bytes: u64,
+    /// The bytes that hold content, from its start; nothing is known of the others.
+    pub held: Range<u64>,
+}
+
+impl Resident {
+    /// A tensor all of whose bytes hold content.
+    pub const fn whole(tensor: TensorId, offset: u64, size_bytes: u64) -> Self {
+        Self {
+            tensor,
+            offset,
+            size_bytes,
+            held: 0..size_bytes,
+        }
+    }
 }
 
 /// What a plan says of the step in which an operator runs.
@@ -66,8 +125,8 @@ pub struct Step<'a> {
     /// The tensors that hold content when the operator begins: its inputs, and what waits for
     /// later operators.
     pub before: &'a [Resident],
-    /// The tensors whose content has to be there when it has ended.
-    pub after: &'a [TensorId],
+    /// What has to be there when it has ended.
+    pub after: &'a [Needed],
 }
 
 /// No larger part of an arena is replayed: 14 bytes are kept for each of its bytes.
@@ -80,6 +139,8 @@ pub const MOST_ARENA_BYTES: u64 = 1 << 28;
 #[derive(Debug)]
 pub struct Replay {
     lanes: Vec<Lane>,
+    /// What each of the layer's tensors is of its holder.
+    shares: Vec<Share>,
     /// Of each of the layer's tensors, one past the highest byte that was loaded or stored. Apart
     /// from the lanes, which are read at each event and never written.
     touched_ends: Vec<u32>,
@@ -108,9 +169,22 @@ enum Progress {
 struct Lane {
     /// Its holder's number; [`NOBODY`] outside the arena.
     owner: u16,
+    /// Where in its holder it begins.
+    start: u32,
     role: Role,
     /// Its content is there from the start and nothing shares its place: loads need no check.
     alone: bool,
+}
+
+impl Lane {
+    /// The same access from the holder's start.
+    #[inline]
+    fn in_holder(self, event: &Event) -> Event {
+        Event {
+            offset: event.offset + self.start,
+            ..*event
+        }
+    }
 }
 
 impl Replay {
@@ -123,16 +197,18 @@ impl Replay {
         if given != expected {
             return Err(ReplayError::Places { given, expected });
         }
-        let (claims, owners) = holder::claims(layer, step)?;
+        let (claims, shares) = holder::claims(layer, step)?;
         let memory = Memory::new(&claims)?;
-        let tensors = layer.tensors.iter().zip(owners);
-        let lanes = tensors.map(|(tensor, owner)| Lane {
-            owner,
+        let tensors = layer.tensors.iter().zip(&shares);
+        let lanes = tensors.map(|(tensor, share)| Lane {
+            owner: share.owner,
+            start: share.start,
             role: tensor.role,
-            alone: owner != NOBODY && memory.is_alone(owner),
+            alone: share.owner != NOBODY && memory.is_alone(share.owner),
         });
         let mut replay = Self {
             lanes: lanes.collect(),
+            shares,
             touched_ends: vec![0; expected],
             memory,
             findings: Findings::new(most_findings),
@@ -157,6 +233,10 @@ impl Replay {
             let holder = self.memory.holder(lane.owner)?;
             Some((holder.start, holder.size))
         };
+        let is_part = |tensor: usize| self.shares.get(tensor).is_none_or(|share| share.is_part);
+        if is_part(input) || is_part(output) {
+            return;
+        }
         let (Some(from), Some(to)) = (place(input), place(output)) else {
             return;
         };
@@ -249,8 +329,9 @@ impl Replay {
             }
             return;
         }
-        if !self.memory.load(lane.owner, event) {
-            self.wrong_load(lane.owner, event);
+        let event = lane.in_holder(event);
+        if !self.memory.load(lane.owner, &event) {
+            self.wrong_load(lane.owner, &event);
         }
     }
 
@@ -269,7 +350,7 @@ impl Replay {
             Role::Constant => self.outside(FindingKind::StoreToConstant, event),
             Role::Unlisted => self.outside(FindingKind::StrayStore, event),
         }
-        if lane.owner != NOBODY && !self.memory.store(lane.owner, event) {
+        if lane.owner != NOBODY && !self.memory.store(lane.owner, &lane.in_holder(event)) {
             self.foreign_events += 1;
         }
     }
@@ -339,13 +420,22 @@ impl Replay {
 
     /// Outputs are stored as a whole, needed or not, and so is what is needed.
     fn check_stored(&mut self) {
-        let outputs = self.lanes.iter().filter(|lane| lane.role == Role::Output);
-        let mut owners: Vec<u16> = outputs.map(|lane| lane.owner).collect();
-        owners.extend(self.memory.needed());
-        owners.sort_unstable();
-        owners.dedup();
-        for owner in owners {
-            for bytes in self.memory.never_stored(owner) {
+        let lanes = self.lanes.iter().zip(&self.shares);
+        let outputs = lanes.filter(|(lane, _)| lane.role == Role::Output);
+        let mut expected: Vec<(u16, Range<usize>)> = outputs
+            .flat_map(|(lane, share)| share.own.iter().map(|run| (lane.owner, run.clone())))
+            .collect();
+        // Of what is stored in parts only the layer's own parts are known one by one.
+        let in_parts = |owner: u16| {
+            let mut shares = self.shares.iter();
+            shares.any(|share| share.owner == owner && share.is_part)
+        };
+        let needed = self.memory.needed().into_iter();
+        expected.extend(needed.filter(|(owner, _)| !in_parts(*owner)));
+        expected.sort_unstable_by_key(|(owner, bytes)| (*owner, bytes.start, bytes.end));
+        expected.dedup();
+        for (owner, expected) in expected {
+            for bytes in self.memory.never_stored(owner, expected) {
                 self.findings.add(&Sighting {
                     kind: FindingKind::NotStored,
                     victim: Subject::of(self.memory.holder(owner)),
@@ -360,9 +450,9 @@ impl Replay {
 
     /// What is needed later is whole.
     fn check_needed(&mut self) {
-        for owner in self.memory.needed() {
+        for (owner, needed) in self.memory.needed() {
             let start = self.memory.start(owner);
-            for (bytes, writer) in self.memory.lost(owner) {
+            for (bytes, writer) in self.memory.lost(owner, needed) {
                 let at = start + bytes.start as usize;
                 self.findings.add(&Sighting {
                     kind: FindingKind::Destroyed,

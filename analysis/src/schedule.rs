@@ -142,6 +142,13 @@ pub enum ScheduleError {
         step: usize,
         needs: OperatorId,
     },
+    #[error("operator {} reads bytes of tensor {} that nothing has stored yet", operator.0, tensor.0)]
+    NotYetStored {
+        operator: OperatorId,
+        tensor: TensorId,
+    },
+    #[error("tensor {} is said to lie in tensor {}, which cannot hold it", view.0, of.0)]
+    View { view: TensorId, of: TensorId },
     #[error("overlaps are given for {given} operators, expected {expected}")]
     OverlapsLength { given: usize, expected: usize },
     #[error(

@@ -1,18 +1,23 @@
-//! Is a layout of a model's tensors safe? The geometric witness: it knows tensors, lifetimes
-//! and what may overlap, and no planner, problem or arena.
+//! Is a layout of a model's tensors safe? The geometric witness: it knows tensors, when their
+//! bytes are in use, and what may overlap, and no planner, problem or arena.
+//!
+//! A step must not store where a tensor has bytes that are loaded later, and not where the step
+//! itself loads, except as far as its operator's overlap reaches.
 
 use crate::graph::overlaps::{Overlaps, Sharing};
+use crate::graph::uses::Uses;
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::ScheduleError;
-use crate::schedule::lifetime::lifetimes;
+use crate::trace::AccessKind;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Where everything lies, in bytes from the arena's start.
 #[derive(Debug, Clone, Copy)]
 pub struct Positions<'a> {
-    /// One for each of the graph's tensors; none where it is not in the arena.
+    /// One for each of the graph's tensors; none where it is not in the arena. A view lies where
+    /// the tensor has it that it lies in, whatever is said here.
     pub tensors: &'a [Option<u64>],
     /// Scratch buffers: the operator, offset and size.
     pub scratch: &'a [(OperatorId, u64, u64)],
@@ -46,7 +51,8 @@ pub struct Clash {
     pub needed_displacement: Option<u64>,
 }
 
-/// All clashes, ordered by operator; none for a safe layout. At most `most` are given.
+/// All clashes, ordered by operator; none for a safe layout. Of two that clash in several steps
+/// the first is told. At most `most` are given.
 ///
 /// # Errors
 /// When the order is not one of the graph's, or overlaps are not of its operators.
@@ -57,90 +63,147 @@ pub fn clashes(
     positions: Positions<'_>,
     most: usize,
 ) -> Result<Vec<Clash>, ScheduleError> {
-    let mut lives = lifetimes(graph, order)?;
-    // Past the last step: what is kept never dies at an operator.
-    let end = order.len() + 1;
-    let inputs = graph.inputs.iter().filter(|_| positions.keep_inputs);
-    for kept in graph.outputs.iter().chain(inputs) {
-        let life = &mut lives[kept.0];
-        if life.start < life.end {
-            life.end = end;
-        }
-    }
     if overlaps.len() != graph.operators.len() {
         return Err(ScheduleError::OverlapsLength {
             given: overlaps.len(),
             expected: graph.operators.len(),
         });
     }
-    let leave: HashMap<(TensorId, TensorId, OperatorId), Sharing> = overlaps
-        .iter()
-        .enumerate()
-        .flat_map(|(operator, pairs)| pairs.iter().map(move |pair| (operator, pair)))
-        .map(|(operator, pair)| {
-            (
-                (pair.input, pair.output, OperatorId(operator)),
-                pair.sharing,
-            )
-        })
-        .collect();
-    let mut present = occupants(graph, order, &lives, positions);
-    present.sort_by_key(|occupant| occupant.steps.start);
+    let uses = Uses::new(graph, order, positions.keep_inputs)?;
+    let layout = Layout {
+        graph,
+        order,
+        overlaps,
+        positions,
+        uses: &uses,
+    };
+    let mut told = HashSet::new();
     let mut found = Vec::new();
-    let mut alive: Vec<&Present> = Vec::new();
-    for occupant in &present {
-        alive.retain(|earlier| earlier.steps.end > occupant.steps.start);
-        for earlier in &alive {
-            let clash = clash(graph, order, &leave, &lives, earlier, occupant);
-            found.extend(clash);
+    for (number, step) in layout.steps().enumerate() {
+        for clash in layout.clashes_of(number, &step) {
+            if told.insert((clash.one, clash.other)) {
+                found.push(clash);
+            }
             if found.len() >= most {
                 return Ok(found);
             }
         }
-        alive.push(occupant);
     }
     Ok(found)
 }
 
-#[derive(Debug)]
+struct Layout<'a> {
+    graph: &'a Graph,
+    order: &'a [OperatorId],
+    overlaps: &'a Overlaps,
+    positions: Positions<'a>,
+    uses: &'a Uses,
+}
+
+/// Bytes of the arena that something occupies.
+#[derive(Debug, Clone)]
 struct Present {
     what: Occupant,
-    steps: Range<usize>,
+    /// Of a tensor, what it lies in.
+    root: Option<TensorId>,
     /// 128 bits, so that no position, however far away, makes the range empty.
     bytes: Range<u128>,
 }
 
-fn occupants(
-    graph: &Graph,
-    order: &[OperatorId],
-    lives: &[Range<usize>],
-    positions: Positions<'_>,
-) -> Vec<Present> {
-    let tensors = positions.tensors.iter().enumerate();
-    let tensors = tensors.filter_map(|(index, offset)| {
-        let size = graph.tensors.get(index)?.size_bytes;
-        let offset = (*offset)?;
+/// What a step does.
+#[derive(Debug, Default)]
+struct Step {
+    /// What was stored before and is loaded later.
+    held: Vec<Present>,
+    loaded: Vec<Present>,
+    stored: Vec<Present>,
+}
+
+impl Layout<'_> {
+    /// Each step in turn, that of the application's first.
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        let count = self.order.len() + 1;
+        let mut steps: Vec<Step> = Vec::new();
+        steps.resize_with(count, Step::default);
+        for root in (0..self.graph.tensors.len()).map(TensorId) {
+            for known in self.uses.of(root) {
+                let Some(step) = steps.get_mut(known.step) else {
+                    continue;
+                };
+                let present = self.present(root, Occupant::Tensor(known.tensor), &known.bytes);
+                match known.kind {
+                    AccessKind::Load => step.loaded.extend(present),
+                    AccessKind::Store => step.stored.extend(present),
+                }
+            }
+            for number in self.uses.life(root) {
+                let Some(step) = steps.get_mut(number) else {
+                    continue;
+                };
+                let held = self.uses.held_through(root, number);
+                step.held
+                    .extend(self.present(root, Occupant::Tensor(root), &held));
+            }
+        }
+        for &(operator, offset, size) in self.positions.scratch {
+            let at = self.order.iter().position(|&other| other == operator);
+            if let Some(step) = at.and_then(|at| steps.get_mut(at + 1)) {
+                step.stored.push(Present {
+                    what: Occupant::Scratch(operator),
+                    root: None,
+                    bytes: extent(offset, 0..size),
+                });
+            }
+        }
+        steps.into_iter()
+    }
+
+    fn present(&self, root: TensorId, what: Occupant, bytes: &Range<u64>) -> Option<Present> {
+        let offset = self.positions.tensors.get(root.0).copied().flatten()?;
         Some(Present {
-            what: Occupant::Tensor(TensorId(index)),
-            steps: lives[index].clone(),
-            bytes: extent(offset, size),
+            what,
+            root: Some(root),
+            bytes: extent(offset, bytes.clone()),
         })
-    });
-    let scratch = positions
-        .scratch
-        .iter()
-        .filter_map(|&(operator, offset, size)| {
-            let step = order.iter().position(|&other| other == operator)?;
-            Some(Present {
-                what: Occupant::Scratch(operator),
-                steps: step..step + 1,
-                bytes: extent(offset, size),
+    }
+
+    fn clashes_of(&self, number: usize, step: &Step) -> Vec<Clash> {
+        let operator = number.checked_sub(1).and_then(|at| self.order.get(at));
+        let operator = operator.or(self.order.first());
+        let operator = operator.copied().unwrap_or(OperatorId(0));
+        let stored = step.stored.iter().enumerate();
+        stored
+            .flat_map(|(index, store)| {
+                let held = step.held.iter().map(|held| (held, None));
+                let loads = step.loaded.iter();
+                let loads = loads.map(|load| (load, self.leave(operator, load, store)));
+                let others = step.stored[..index].iter().map(|other| (other, None));
+                let first = held.chain(loads).chain(others);
+                first.filter_map(move |(one, leave)| clash(operator, one, store, leave))
             })
-        });
-    tensors
-        .chain(scratch)
-        .filter(|occupant| !occupant.bytes.is_empty() && occupant.steps.start < occupant.steps.end)
-        .collect()
+            .collect()
+    }
+
+    /// What the operator allows of one that it loads and one that it stores.
+    fn leave(&self, operator: OperatorId, load: &Present, store: &Present) -> Option<Leave> {
+        let (Occupant::Tensor(input), Occupant::Tensor(output)) = (load.what, store.what) else {
+            return None;
+        };
+        let pairs = self.overlaps[operator.0].iter();
+        let same = |tensor| self.graph.tensor(tensor).size_bytes;
+        let mut of_pair = pairs.filter(|pair| (pair.input, pair.output) == (input, output));
+        of_pair.next_back().map(|pair| Leave {
+            sharing: pair.sharing,
+            same_size: same(input) == same(output),
+        })
+    }
+}
+
+/// What an operator allows.
+#[derive(Debug, Clone, Copy)]
+struct Leave {
+    sharing: Sharing,
+    same_size: bool,
 }
 
 /// What lies beyond 64 bits is shown as their end.
@@ -148,52 +211,44 @@ fn shown(offset: u128) -> u64 {
     u64::try_from(offset).unwrap_or(u64::MAX)
 }
 
-fn extent(offset: u64, size: u64) -> Range<u128> {
-    let start = u128::from(offset);
-    start..start + u128::from(size)
+fn extent(offset: u64, bytes: Range<u64>) -> Range<u128> {
+    let [start, end] = [bytes.start, bytes.end].map(|at| u128::from(offset) + u128::from(at));
+    start..end
 }
 
+/// Of one that is there and one that is stored.
 fn clash(
-    graph: &Graph,
-    order: &[OperatorId],
-    leave: &HashMap<(TensorId, TensorId, OperatorId), Sharing>,
-    lives: &[Range<usize>],
+    operator: OperatorId,
     one: &Present,
     other: &Present,
+    leave: Option<Leave>,
 ) -> Option<Clash> {
+    // Pieces of one tensor keep apart by themselves.
+    let one_tensor = one.root.is_some() && one.root == other.root;
     let bytes = one.bytes.start.max(other.bytes.start)..one.bytes.end.min(other.bytes.end);
-    if bytes.is_empty() {
+    if bytes.is_empty() || one_tensor {
         return None;
     }
-    let steps = one.steps.start.max(other.steps.start)..one.steps.end.min(other.steps.end);
-    let operator = order.get(steps.start).copied().unwrap_or(OperatorId(0));
     let mut needed_displacement = None;
-    // An input may be overlapped where it dies, by what is created there. What the application
-    // reads after the last step does not die.
-    if let (Occupant::Tensor(first), Occupant::Tensor(second)) = (one.what, other.what)
-        && steps.len() == 1
-    {
-        for (input, output, offsets) in [
-            (first, second, (one.bytes.start, other.bytes.start)),
-            (second, first, (other.bytes.start, one.bytes.start)),
-        ] {
-            let dies = lives[input.0].end == steps.end && lives[output.0].start == steps.start;
-            match leave.get(&(input, output, operator)).filter(|_| dies) {
-                None => {}
-                Some(Sharing::Alias) => {
-                    let same = graph.tensor(input).size_bytes == graph.tensor(output).size_bytes;
-                    if same && offsets.0 == offsets.1 {
-                        return None;
-                    }
-                }
-                Some(&Sharing::Displaced(least)) => {
-                    let displacement = offsets.0.checked_sub(offsets.1);
-                    if displacement.is_some_and(|displacement| displacement >= u128::from(least)) {
-                        return None;
-                    }
-                    needed_displacement = Some(least);
-                }
+    match leave {
+        None => {}
+        Some(Leave {
+            sharing: Sharing::Alias,
+            same_size,
+        }) if same_size && one.bytes.start == other.bytes.start => return None,
+        Some(Leave {
+            sharing: Sharing::Alias,
+            ..
+        }) => {}
+        Some(Leave {
+            sharing: Sharing::Displaced(least),
+            ..
+        }) => {
+            let displacement = one.bytes.start.checked_sub(other.bytes.start);
+            if displacement.is_some_and(|displacement| displacement >= u128::from(least)) {
+                return None;
             }
+            needed_displacement = Some(least);
         }
     }
     Some(Clash {

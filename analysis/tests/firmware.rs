@@ -49,6 +49,7 @@ fn network(sizes: &[u64], second: &[usize], scratch: &[u64]) -> Graph {
         operators: operators.collect(),
         inputs: vec![TensorId(0)],
         outputs: vec![TensorId(sizes.len() - 1)],
+        ..Graph::default()
     }
 }
 

@@ -215,6 +215,7 @@ fn convolutions(depths: &[u32]) -> Graph {
         operators: depths.windows(2).enumerate().map(node).collect(),
         inputs: vec![TensorId(0)],
         outputs: vec![TensorId(depths.len() - 1)],
+        ..Graph::default()
     }
 }
 

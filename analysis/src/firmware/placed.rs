@@ -4,7 +4,7 @@ use crate::arena::ArenaError;
 use crate::graph::{Graph, Node, OperatorId, TensorId};
 use crate::handover::{OnDevice, on_device};
 use crate::plan::tflm::ALIGNMENT;
-use crate::replay::{Place, Resident, alive};
+use crate::replay::{Needed, Place, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub struct PlacedLayer {
     /// What each of its tensors is in the model.
     pub(super) places: Vec<Option<Place>>,
     pub(super) before: Vec<Resident>,
-    pub(super) after: Vec<TensorId>,
+    pub(super) after: Vec<Needed>,
 }
 
 /// Why a model cannot be placed in an arena.
@@ -171,7 +171,7 @@ fn layer(
     let mut tensors: Vec<Tensor> = Vec::new();
     let mut places = Vec::new();
     let mut add = |occupant, role, name: &str, offset: u64, size_bytes: u64, element_type| {
-        places.push(Some(Place { occupant, offset }));
+        places.push(Some(Place::whole(occupant, offset)));
         tensors.push(Tensor {
             name: unique(name, &tensors),
             role,

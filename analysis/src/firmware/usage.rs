@@ -78,7 +78,8 @@ pub fn overlaps(placed: &Placed, profile: &Profile) -> Overlaps {
             let pairs = || inferences().map(|layer| layer.pairs.get(position));
             let granted = |pair: Option<&Pair>| pair.is_some_and(|pair| pair.refusals.is_empty());
             let pair = &first.pairs[position];
-            let occupant = |index: usize| match operator.places.get(index).copied().flatten() {
+            let occupant = |index: usize| match operator.places.get(index).and_then(Option::as_ref)
+            {
                 Some(place) => match place.occupant {
                     Occupant::Tensor(id) => Some(id),
                     Occupant::Scratch(_) => None,

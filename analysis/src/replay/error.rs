@@ -26,6 +26,16 @@ pub enum ReplayError {
         /// Offset and size.
         other: (u64, u64),
     },
+    /// A buffer is no part of the tensor that it is said to lie in.
+    #[error("buffer {index} reaches to byte {end} of a tensor that has {limit}")]
+    Part {
+        /// Position in the layer's tensors.
+        index: usize,
+        /// One past its last byte.
+        end: u64,
+        /// Size of the tensor in bytes.
+        limit: u64,
+    },
     /// Nobody could store its content.
     #[error("tensor {} is needed later, but neither the layer nor an earlier one has it", .0.0)]
     Unknown(TensorId),

@@ -1,7 +1,7 @@
 //! What can own bytes of the arena, and how it gets its number.
 
 use super::finding::Subject;
-use super::{ReplayError, Step};
+use super::{Part, ReplayError, Step};
 use crate::graph::TensorId;
 use crate::trace::Layer;
 use crate::verify::Occupant;
@@ -20,11 +20,12 @@ pub(super) struct Holder {
     /// Where it starts in the memory.
     pub(super) start: usize,
     pub(super) size: usize,
-    /// It holds content when the operator begins.
-    pub(super) before: bool,
-    /// Its content has to be there when the operator has ended.
-    pub(super) needed: bool,
-    /// Which of its bytes the operator has stored; empty when its content was there before.
+    /// The bytes that hold content when the operator begins.
+    pub(super) before: Range<usize>,
+    /// The bytes whose content has to be there when the operator has ended.
+    pub(super) needed: Range<usize>,
+    /// Which of its bytes the operator has stored; empty when all of its content was there
+    /// before.
     pub(super) stored: Vec<bool>,
     /// One past the highest byte that has been stored.
     pub(super) stored_end: u32,
@@ -44,10 +45,10 @@ impl Holder {
             // What is empty may lie anywhere.
             start: (claim.offset.saturating_sub(offset) as usize).min(length - size),
             size,
-            before: claim.before,
-            needed: claim.needed,
-            stored: vec![false; if claim.before { 0 } else { size }],
-            stored_end: if claim.before { size as u32 } else { 0 },
+            stored: vec![false; if claim.is_whole_before() { 0 } else { size }],
+            stored_end: claim.before.end as u32,
+            before: claim.before.start as usize..claim.before.end as usize,
+            needed: claim.needed.start as usize..claim.needed.end as usize,
             lowest_load: u32::MAX,
             rivals: Vec::new(),
         }
@@ -60,6 +61,16 @@ impl Holder {
 
     pub(super) fn bytes(&self) -> Range<usize> {
         self.start..self.start + self.size
+    }
+
+    /// Where the content lies that is there when the operator begins.
+    pub(super) fn bytes_before(&self) -> Range<usize> {
+        self.start + self.before.start..self.start + self.before.end
+    }
+
+    /// All of its content is there when the operator begins.
+    pub(super) fn is_whole_before(&self) -> bool {
+        self.before == (0..self.size)
     }
 }
 
@@ -86,15 +97,28 @@ pub(super) struct Claim {
     element_bytes: Option<u32>,
     pub(super) offset: u64,
     pub(super) size: u64,
-    before: bool,
-    needed: bool,
+    before: Range<u64>,
+    needed: Range<u64>,
 }
 
-/// All that can own bytes, and the owner of each of the layer's tensors.
+/// What one of the layer's tensors is of a holder.
+#[derive(Debug, Clone)]
+pub(super) struct Share {
+    /// The holder's number.
+    pub(super) owner: u16,
+    /// Where in the holder it begins.
+    pub(super) start: u32,
+    /// Its own bytes, from the holder's start.
+    pub(super) own: Vec<Range<usize>>,
+    /// It is not the whole holder.
+    pub(super) is_part: bool,
+}
+
+/// All that can own bytes, and what each of the layer's tensors is of them.
 pub(super) fn claims(
     layer: &Layer,
     step: &Step<'_>,
-) -> Result<(Vec<Claim>, Vec<u16>), ReplayError> {
+) -> Result<(Vec<Claim>, Vec<Share>), ReplayError> {
     let mut claims: Vec<Claim> = Vec::new();
     let mut number_of: HashMap<TensorId, usize> = HashMap::new();
     for resident in step.before {
@@ -106,17 +130,19 @@ pub(super) fn claims(
             element_bytes: None,
             offset: resident.offset,
             size: resident.size_bytes,
-            before: true,
-            needed: false,
+            before: within(&resident.held, resident.size_bytes),
+            needed: 0..0,
         };
         claim.enter(Some(resident.tensor), &mut claims, &mut number_of)?;
     }
-    let mut owners = Vec::new();
+    let mut shares = Vec::new();
     for (index, (tensor, place)) in layer.tensors.iter().zip(step.places).enumerate() {
+        let size = u64::from(tensor.size_bytes);
         let Some(place) = place else {
-            owners.push(NOBODY as usize);
+            shares.push(Share::of_nobody());
             continue;
         };
+        let part = place.part.as_ref();
         let claim = Claim {
             subject: Subject {
                 occupant: Some(place.occupant),
@@ -124,29 +150,71 @@ pub(super) fn claims(
             },
             element_bytes: Some(tensor.element_type.size_bytes()),
             offset: place.offset,
-            size: u64::from(tensor.size_bytes),
-            before: false,
-            needed: false,
+            size: part.map_or(size, |part| part.whole_bytes),
+            before: 0..0,
+            needed: 0..0,
         };
+        if let Some(part) = part
+            && part.start.saturating_add(size) > part.whole_bytes
+        {
+            return Err(ReplayError::Part {
+                index,
+                end: part.start.saturating_add(size),
+                limit: part.whole_bytes,
+            });
+        }
         // Two scratch buffers of an operator are never one.
         let same = match place.occupant {
             Occupant::Tensor(id) => Some(id),
             Occupant::Scratch(_) => None,
         };
-        owners.push(claim.enter(same, &mut claims, &mut number_of)? + 1);
+        let number = claim.enter(same, &mut claims, &mut number_of)? + 1;
+        shares.push(Share::new(number, size, part));
     }
     let limit = usize::from(u16::MAX);
     if claims.len() > limit {
         let given = claims.len();
         return Err(ReplayError::Buffers { given, limit });
     }
-    for tensor in step.after {
-        let number = number_of.get(tensor);
-        let number = number.ok_or(ReplayError::Unknown(*tensor))?;
-        claims[*number].needed = true;
+    for needed in step.after {
+        let number = number_of.get(&needed.tensor);
+        let number = number.ok_or(ReplayError::Unknown(needed.tensor))?;
+        let claim = &mut claims[*number];
+        claim.needed = within(&needed.bytes, claim.size);
     }
-    let owners = owners.into_iter().map(|owner| owner as u16);
-    Ok((claims, owners.collect()))
+    Ok((claims, shares))
+}
+
+/// What of a range lies in a buffer of this size.
+fn within(bytes: &Range<u64>, size: u64) -> Range<u64> {
+    bytes.start.min(size)..bytes.end.min(size)
+}
+
+impl Share {
+    fn of_nobody() -> Self {
+        Self {
+            owner: NOBODY,
+            start: 0,
+            own: Vec::new(),
+            is_part: false,
+        }
+    }
+
+    /// Of a holder that is known to have room for it; its number is checked later.
+    fn new(number: usize, size: u64, part: Option<&Part>) -> Self {
+        let (start, own) = match part {
+            None => (0, std::iter::once(0..size).collect()),
+            Some(part) => (part.start, part.own.clone()),
+        };
+        let own = own.iter().map(|run| within(run, size));
+        let own = own.map(|run| (start + run.start) as usize..(start + run.end) as usize);
+        Self {
+            owner: number as u16,
+            start: start as u32,
+            own: own.collect(),
+            is_part: part.is_some(),
+        }
+    }
 }
 
 impl Claim {
@@ -171,6 +239,10 @@ impl Claim {
         number_of.extend(same.map(|tensor| (tensor, claims.len())));
         claims.push(self);
         Ok(claims.len() - 1)
+    }
+
+    fn is_whole_before(&self) -> bool {
+        self.before == (0..self.size)
     }
 
     /// 128 bits, so that no offset makes it empty.

@@ -74,8 +74,9 @@ impl Memory {
     pub(super) fn each_shared_at_begin(&self, mut visit: impl FnMut(u16, u16, Range<usize>)) {
         self.each_sharing(|one, other| {
             let [a, b] = [one, other].map(|index| &self.holders[index]);
-            if a.before && b.before {
-                let bytes = a.start.max(b.start)..a.bytes().end.min(b.bytes().end);
+            let [first, second] = [a.bytes_before(), b.bytes_before()];
+            let bytes = first.start.max(second.start)..first.end.min(second.end);
+            if !bytes.is_empty() {
                 visit(one as u16 + 1, other as u16 + 1, bytes);
             }
         });
@@ -84,9 +85,7 @@ impl Memory {
     /// Gives the holders of content their bytes.
     pub(super) fn lay(&mut self) {
         for (holder, owner) in self.holders.iter().zip(1..) {
-            if holder.before {
-                self.owners[holder.bytes()].fill(owner);
-            }
+            self.owners[holder.bytes_before()].fill(owner);
         }
     }
 
@@ -106,7 +105,7 @@ impl Memory {
 
     /// Its content is there from the start, and nobody else has bytes of its place.
     pub(super) fn is_alone(&self, owner: u16) -> bool {
-        let alone = |holder: &Holder| holder.before && holder.rivals.is_empty();
+        let alone = |holder: &Holder| holder.is_whole_before() && holder.rivals.is_empty();
         self.holder(owner).is_some_and(alone)
     }
 
@@ -141,8 +140,8 @@ impl Memory {
         }
         let bytes = holder.start + offset..holder.start + offset + length;
         let raises = event.end() > holder.stored_end;
-        if !holder.before {
-            holder.stored[offset..offset + length].fill(true);
+        if let Some(stored) = holder.stored.get_mut(offset..offset + length) {
+            stored.fill(true);
         }
         self.owners[bytes.clone()].fill(owner);
         self.times[bytes.clone()].fill(event.time);
@@ -178,8 +177,10 @@ impl Memory {
     /// first byte on.
     pub(super) fn end(&mut self) {
         for number in 0..self.holders.len() {
-            if self.holders[number].needed {
-                self.holders[number].lowest_load = 0;
+            let holder = &mut self.holders[number];
+            if !holder.needed.is_empty() {
+                let first = holder.needed.start as u32;
+                holder.lowest_load = holder.lowest_load.min(first);
             }
             self.settle(number);
         }
@@ -204,35 +205,39 @@ impl Memory {
 
     /// Whether the holder's byte has had content: from before, or by a store.
     pub(super) fn was_whole(&self, owner: u16, byte: usize) -> bool {
-        let whole = |holder: &Holder| holder.before || holder.stored.get(byte) == Some(&true);
+        let whole = |holder: &Holder| {
+            holder.before.contains(&byte) || holder.stored.get(byte) == Some(&true)
+        };
         self.holder(owner).is_some_and(whole)
     }
 
-    /// Runs of bytes that the operator has not stored, of a holder without earlier content.
-    pub(super) fn never_stored(&self, owner: u16) -> Vec<Range<u64>> {
-        let stored = self.holder(owner).map_or(&[][..], |holder| &holder.stored);
-        let missing = stored.iter().map(|&stored| (!stored).then_some(()));
-        runs(missing).map(|(bytes, ())| bytes).collect()
+    /// Runs of these bytes that have had no content: not before, and not by the operator.
+    pub(super) fn never_stored(&self, owner: u16, bytes: Range<usize>) -> Vec<Range<u64>> {
+        let first = bytes.start as u64;
+        let missing = bytes.map(|byte| (!self.was_whole(owner, byte)).then_some(()));
+        let missing = runs(missing).map(|(bytes, ())| first + bytes.start..first + bytes.end);
+        missing.collect()
     }
 
-    /// Whose content has to be there in the end.
-    pub(super) fn needed(&self) -> Vec<u16> {
+    /// Whose content has to be there in the end, and which bytes.
+    pub(super) fn needed(&self) -> Vec<(u16, Range<usize>)> {
         let needed = self.holders.iter().zip(1..);
-        let needed = needed.filter(|(holder, _)| holder.needed);
-        needed.map(|(_, owner)| owner).collect()
+        let needed = needed.filter(|(holder, _)| !holder.needed.is_empty());
+        needed
+            .map(|(holder, owner)| (owner, holder.needed.clone()))
+            .collect()
     }
 
-    /// Runs of bytes that the holder has had and lost, each with the one that owns it now.
-    pub(super) fn lost(&self, owner: u16) -> Vec<(Range<u64>, u16)> {
-        let Some(holder) = self.holder(owner) else {
-            return Vec::new();
-        };
-        let owners = self.owners[holder.bytes()].iter().enumerate();
-        let lost = owners.map(|(byte, &found)| {
-            let lost = found != owner && self.was_whole(owner, byte);
-            lost.then_some(found)
+    /// Runs of needed bytes that the holder has had and lost, each with the one that owns it now.
+    pub(super) fn lost(&self, owner: u16, needed: Range<usize>) -> Vec<(Range<u64>, u16)> {
+        let start = self.start(owner);
+        let first = needed.start as u64;
+        let lost = needed.map(|byte| {
+            let found = self.owner_at(start + byte)?;
+            (found != owner && self.was_whole(owner, byte)).then_some(found)
         });
-        runs(lost).collect()
+        let lost = runs(lost).map(|(bytes, by)| (first + bytes.start..first + bytes.end, by));
+        lost.collect()
     }
 }
 

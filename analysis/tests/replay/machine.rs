@@ -2,7 +2,7 @@
 //! the arena, and says where the two differ.
 
 use dmo_analysis::graph::TensorId;
-use dmo_analysis::replay::{FindingKind, Place, Resident, Step};
+use dmo_analysis::replay::{FindingKind, Needed, Place, Resident, Step};
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, Time,
 };
@@ -67,24 +67,20 @@ impl Case {
         let own = (0..self.buffers.len()).filter(|&index| self.buffers[index].role.is_some());
         let places: Vec<Option<Place>> = own
             .map(|index| {
-                Some(Place {
-                    occupant: self.occupant(index),
-                    offset: self.buffers[index].offset,
-                })
+                let offset = self.buffers[index].offset;
+                Some(Place::whole(self.occupant(index), offset))
             })
             .collect();
         let all = || self.buffers.iter().enumerate();
         let before: Vec<Resident> = all()
             .filter(|(_, buffer)| buffer.before())
-            .map(|(index, buffer)| Resident {
-                tensor: TensorId(index),
-                offset: buffer.offset,
-                size_bytes: u64::from(buffer.size),
+            .map(|(index, buffer)| {
+                Resident::whole(TensorId(index), buffer.offset, buffer.size.into())
             })
             .collect();
-        let after: Vec<TensorId> = all()
+        let after: Vec<Needed> = all()
             .filter(|(_, buffer)| buffer.needed)
-            .map(|(index, _)| TensorId(index))
+            .map(|(index, buffer)| Needed::whole(TensorId(index), buffer.size.into()))
             .collect();
         then(&Step {
             places: &places,

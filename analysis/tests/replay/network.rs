@@ -41,12 +41,8 @@ fn replay(graph: &Graph, node: &Node, offsets: &[Option<u64>], alive: &Alive) ->
         operator: node.kind.clone(),
         tensors: tensors.collect(),
     };
-    let place = |&(_, id): &(Role, TensorId)| {
-        Some(Place {
-            occupant: Occupant::Tensor(id),
-            offset: offsets[id.0]?,
-        })
-    };
+    let place =
+        |&(_, id): &(Role, TensorId)| Some(Place::whole(Occupant::Tensor(id), offsets[id.0]?));
     let places: Vec<Option<Place>> = all.iter().map(place).collect();
     let step = Step {
         places: &places,

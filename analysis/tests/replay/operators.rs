@@ -94,6 +94,7 @@ impl Traced {
             }],
             inputs: ids(0..inputs),
             outputs: ids(inputs..sizes.len()),
+            ..Graph::default()
         };
         Self {
             graph,
@@ -164,10 +165,8 @@ impl Traced {
         let steps = alive(&self.graph, &[OperatorId(0)], self.positions(offsets)).unwrap();
         let places: Vec<Option<Place>> = (0..offsets.len())
             .map(|index| {
-                Some(Place {
-                    occupant: Occupant::Tensor(TensorId(index)),
-                    offset: offsets[index]?,
-                })
+                let occupant = Occupant::Tensor(TensorId(index));
+                Some(Place::whole(occupant, offsets[index]?))
             })
             .collect();
         let step = Step {

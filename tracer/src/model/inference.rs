@@ -5,13 +5,14 @@ use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::Buffers;
 use crate::machine::{Limits, Observation};
 use crate::measure::MeasureError;
-use dmo_analysis::graph::{OperatorId, Storage, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
 
 /// Where everything lies, in bytes from the arena's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// One for each of the graph's tensors; what is in the arena and has none lies apart.
+    /// One for each of the graph's tensors; what is in the arena and has none lies apart. Views
+    /// lie in the tensors that they are views of.
     pub tensors: Vec<Option<u64>>,
     /// The scratch memory of each operator; what has none lies apart.
     pub scratch: Vec<Option<u64>>,
@@ -126,6 +127,15 @@ impl<'a> Inference<'a> {
         bytes.ok_or(MeasureError::Unreadable { address })
     }
 
+    /// The tensor's own bytes: of a view without what lies between them.
+    ///
+    /// # Errors
+    /// When it lies nowhere.
+    pub fn own_bytes(&self, tensor: TensorId) -> Result<Vec<u8>, MeasureError> {
+        let bytes = self.tensor(tensor)?;
+        Ok(own_bytes(&self.deployment.graph, tensor, bytes))
+    }
+
     /// The whole arena.
     ///
     /// # Errors
@@ -140,6 +150,19 @@ impl<'a> Inference<'a> {
     pub fn instructions(&self) -> u64 {
         self.caller.machine.now()
     }
+}
+
+/// Of a tensor's bytes, from the first to the last, those that are its own.
+pub(super) fn own_bytes(graph: &Graph, tensor: TensorId, bytes: Vec<u8>) -> Vec<u8> {
+    if !graph.views.contains_key(&tensor) {
+        return bytes;
+    }
+    let runs = graph.own_bytes(tensor);
+    let own = runs.iter().filter_map(|run| {
+        let [start, end] = [run.start, run.end].map(|at| at as usize);
+        bytes.get(start..end)
+    });
+    own.flatten().copied().collect()
 }
 
 struct Tensors {
@@ -159,14 +182,21 @@ fn place_tensors(
     for step in &deployment.steps {
         let used = step.inputs.iter().chain(&step.outputs).chain(&step.states);
         for &tensor in used {
-            if addresses[tensor.0].is_some() {
-                continue;
-            }
-            let known = deployment.graph.tensor(tensor);
-            addresses[tensor.0] = Some(match known.storage {
-                Storage::Constant => constant(step, tensor, &known.name, frame)?,
-                _ => in_ram(deployment, placement, arena, tensor, frame)?,
-            });
+            let view = deployment.graph.views.get(&tensor);
+            let root = view.map_or(tensor, |view| view.of);
+            let address = match addresses[root.0] {
+                Some(address) => address,
+                None => {
+                    let known = deployment.graph.tensor(root);
+                    match known.storage {
+                        Storage::Constant => constant(step, root, &known.name, frame)?,
+                        _ => in_ram(deployment, placement, arena, root, frame)?,
+                    }
+                }
+            };
+            addresses[root.0] = Some(address);
+            let within = view.map_or(0, |view| view.offset_bytes as u32);
+            addresses[tensor.0] = Some(Address(address.0 + within));
         }
     }
     // What the application stores and reads, though no operator does.

@@ -1,6 +1,6 @@
 //! One operator with all its buffers apart, its accesses recorded.
 
-use super::inference::buffers;
+use super::inference::{buffers, own_bytes};
 use super::{Deployment, Placement, Step};
 use crate::call::{CallError, Caller, Frame};
 use crate::machine::{Limits, Observation, Watch};
@@ -199,7 +199,7 @@ impl TracedLayer {
                 let size_bytes = deployment.graph.tensor(tensor).size_bytes as usize;
                 let bytes = caller.machine.read(address, size_bytes);
                 let bytes = bytes.ok_or(MeasureError::Unreadable { address })?;
-                Ok((tensor, bytes))
+                Ok((tensor, own_bytes(&deployment.graph, tensor, bytes)))
             });
             let outputs = outputs.collect::<Result<Contents, MeasureError>>()?;
             Ok::<_, MeasureError>((outputs, caller.machine.entered()))

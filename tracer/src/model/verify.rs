@@ -116,6 +116,16 @@ pub fn verify(
     limits: Limits,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Verification, VerifyError> {
+    let placement = Placement {
+        tensors: deployment
+            .graph
+            .with_views(subject.placement.tensors.clone()),
+        ..subject.placement.clone()
+    };
+    let subject = &Subject {
+        placement: &placement,
+        ..*subject
+    };
     let scratch = scratch_positions(deployment, subject);
     let alive = alive(
         &deployment.graph,
@@ -227,7 +237,7 @@ pub fn without_overlaps(
 ) -> Result<Placement, ArenaError> {
     let graph = &deployment.graph;
     let arena = Arena::new(graph, order, &overlaps::none(graph), Layout::tflm())?;
-    let plan = tflm::plan(&arena.problem);
+    let plan = tflm::plan(&arena.problem.without_overlaps());
     let mut scratch = vec![None; graph.operators.len()];
     for planned in &arena.scratch {
         scratch[planned.operator.0] = Some(plan.offsets[planned.buffer]);

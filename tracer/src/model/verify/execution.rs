@@ -110,7 +110,7 @@ impl<'a> Execution<'a> {
                 .run(operator)
                 .map_err(|error| failed(step, error))?;
             let stored: Vec<TensorId> = step.outputs.iter().chain(&step.states).copied().collect();
-            let outputs = tensors(&self.apart, &stored)?;
+            let outputs = own_bytes(&self.apart, &stored)?;
             goes_on = goes_on && self.run_planned(number, step, &outputs)?;
             let job = Job {
                 number,
@@ -147,7 +147,7 @@ impl<'a> Execution<'a> {
             self.note(number, step.operator, Mismatch::Stray { arena });
         }
         for (tensor, bytes) in expected {
-            if let Some((first_byte, bytes)) = differing(bytes, &self.planned.tensor(*tensor)?) {
+            if let Some((first_byte, bytes)) = differing(bytes, &self.planned.own_bytes(*tensor)?) {
                 let mismatch = Mismatch::Tensor {
                     tensor: *tensor,
                     first_byte,
@@ -163,9 +163,10 @@ impl<'a> Execution<'a> {
     fn stray(&self, step: &Step, before: &[u8], after: &[u8]) -> Option<Range<usize>> {
         let placement = self.subject.placement;
         let graph = &self.deployment.graph;
-        let outputs = step.outputs.iter().filter_map(|id| {
-            let offset = placement.tensors[id.0]?;
-            Some(offset..offset + graph.tensor(*id).size_bytes)
+        let outputs = step.outputs.iter().flat_map(|id| {
+            let offset = placement.tensors[id.0];
+            let runs = graph.own_bytes(*id).into_iter();
+            runs.filter_map(move |run| Some(offset? + run.start..offset? + run.end))
         });
         let scratch = placement.scratch[step.operator.0];
         let scratch = scratch.map(|offset| offset..offset + u64::from(step.scratch_bytes));
@@ -235,6 +236,12 @@ fn failed(step: &Step, error: MeasureError) -> VerifyError {
 
 fn tensors(inference: &Inference, ids: &[TensorId]) -> Result<Contents, VerifyError> {
     let bytes = |&id: &TensorId| Ok((id, inference.tensor(id)?));
+    ids.iter().map(bytes).collect()
+}
+
+/// What an operator has stored, of a view without what lies between its own bytes.
+fn own_bytes(inference: &Inference, ids: &[TensorId]) -> Result<Contents, VerifyError> {
+    let bytes = |&id: &TensorId| Ok((id, inference.own_bytes(id)?));
     ids.iter().map(bytes).collect()
 }
 

@@ -11,7 +11,7 @@ use dmo_analysis::graph::overlaps::{SafeOverlap, Sharing};
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::overlap::Binding;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profile, Profiler, Refusal};
-use dmo_analysis::replay::{self, Alive, Finding, Replay, ReplayError, Report};
+use dmo_analysis::replay::{self, Alive, Finding, Part, Replay, ReplayError, Report};
 use dmo_analysis::verify::Occupant;
 use serde::Serialize;
 
@@ -181,7 +181,7 @@ fn attempt(
     let places = layer.places.clone();
     let planned: Vec<Option<replay::Place>> = places
         .iter()
-        .map(|&place| planned(subject, job.operator, place))
+        .map(|&place| planned(deployment, subject, job.operator, place))
         .collect();
     let step = replay::Step {
         places: &planned,
@@ -212,16 +212,33 @@ fn attempt(
 }
 
 /// Where the layout has a buffer of the operator.
-fn planned(subject: &Subject, operator: OperatorId, place: Place) -> Option<replay::Place> {
-    let (occupant, offset) = match place {
-        Place::Tensor(id) => (Occupant::Tensor(id), subject.placement.tensors[id.0]?),
+fn planned(
+    deployment: &Deployment,
+    subject: &Subject,
+    operator: OperatorId,
+    place: Place,
+) -> Option<replay::Place> {
+    match place {
+        Place::Tensor(id) => {
+            let graph = &deployment.graph;
+            let root = graph.root(id);
+            Some(replay::Place {
+                occupant: Occupant::Tensor(root),
+                offset: subject.placement.tensors[root.0]?,
+                part: graph.views.get(&id).map(|view| Part {
+                    whole_bytes: graph.tensor(root).size_bytes,
+                    start: view.offset_bytes,
+                    own: graph.own_bytes(id),
+                }),
+            })
+        }
         Place::Scratch => {
             let offset = subject.placement.scratch[operator.0]?;
-            (Occupant::Scratch(operator), offset)
+            let occupant = Occupant::Scratch(operator);
+            Some(replay::Place::whole(occupant, offset))
         }
-        Place::Beside => return None,
-    };
-    Some(replay::Place { occupant, offset })
+        Place::Beside => None,
+    }
 }
 
 /// One layer an operator, in the order in which they run.

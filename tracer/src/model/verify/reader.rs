@@ -67,7 +67,10 @@ pub(super) fn readers(
             .iter()
             .skip_while(|&&operator| operator != destroyer);
         let mut later = behind.skip(1);
-        let reads = |operator: &&OperatorId| deployment.step(**operator).inputs.contains(&tensor);
+        let reads = |operator: &&OperatorId| {
+            let mut inputs = deployment.step(**operator).inputs.iter();
+            inputs.any(|&input| deployment.graph.root(input) == tensor)
+        };
         let Some(&reader) = later.find(reads) else {
             continue;
         };
