@@ -9,7 +9,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::operator::{Conv2d, Operator, Window};
-use dmo_analysis::replay::{Place, Replay, Report, Resident, Step};
+use dmo_analysis::replay::{Needed, Place, Replay, Report, Resident, Step};
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, TraceSink,
 };
@@ -81,20 +81,11 @@ fn events(operator: &Operator) -> Vec<Event> {
 }
 
 fn replay(layer: &Layer, events: &[Event], input: u64) -> Report {
-    let place = |tensor, offset| {
-        Some(Place {
-            occupant: Occupant::Tensor(TensorId(tensor)),
-            offset,
-        })
-    };
+    let place = |tensor, offset| Some(Place::whole(Occupant::Tensor(TensorId(tensor)), offset));
     let step = Step {
         places: &[place(0, input), place(1, 0)],
-        before: &[Resident {
-            tensor: TensorId(0),
-            offset: input,
-            size_bytes: u64::from(INPUT),
-        }],
-        after: &[TensorId(1)],
+        before: &[Resident::whole(TensorId(0), input, INPUT.into())],
+        after: &[Needed::whole(TensorId(1), OUTPUT.into())],
     };
     let mut replay = Replay::new(layer, &step, 20).unwrap();
     replay.begin_layer(layer, 0);

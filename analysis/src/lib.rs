@@ -58,4 +58,5 @@ pub mod report;
 pub mod schedule;
 pub mod tables;
 pub mod trace;
+pub mod transform;
 pub mod verify;

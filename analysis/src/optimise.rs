@@ -33,7 +33,8 @@ pub struct Task<'a> {
     pub overlaps: &'a Overlaps,
     /// What the arena holds, and how.
     pub layout: Layout,
-    /// Whether the operators may run in another order than the file's.
+    /// Whether the operators may run in another order than the file's; they do not where tensors
+    /// are views.
     pub reorder: bool,
     /// Tensors that have to lie at given offsets, in bytes.
     pub fixed: &'a [(TensorId, u64)],
@@ -119,6 +120,9 @@ fn smallest(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ModelPlan, ArenaError> {
     let mut shuffle = Shuffle::new(task.graph)?;
+    if !task.graph.views.is_empty() {
+        return in_given_order(task, deadline, progress);
+    }
     let reorder = task.reorder && shuffle.has_choice();
     let share = if reorder { 2 } else { 1 };
     let mut best = place(task, task.graph.file_order(), deadline.share(share))?;
@@ -174,6 +178,20 @@ fn smallest(
             }
         }
     }
+    Ok(best)
+}
+
+/// Pieces of tensors are computed in the order in which they lie.
+fn in_given_order(
+    task: Task<'_>,
+    deadline: Deadline,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ModelPlan, ArenaError> {
+    let mut best = place(task, task.graph.file_order(), deadline)?;
+    // All that is known of other orders.
+    let buffers = best.arena.problem.buffers().iter();
+    best.bound_bytes = buffers.map(|buffer| buffer.size_bytes).max().unwrap_or(0);
+    report(&best, 1, progress);
     Ok(best)
 }
 

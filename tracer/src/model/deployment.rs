@@ -10,6 +10,7 @@ use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
 use dmo_analysis::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
 use dmo_analysis::operator::{Operator, Reduce, Reduction, SpatialMean};
 use dmo_analysis::trace::{Address, ElementType};
+use dmo_analysis::transform::Transformed;
 
 /// A model whose operators are functions of a library.
 pub struct Deployment<'a> {
@@ -87,7 +88,9 @@ impl<'a> Deployment<'a> {
         limits: Limits,
     ) -> Result<Self, DeployError> {
         let parameters = tflite::parameters(file, 0)?;
-        Self::new(graph, library, limits, parameters.into_iter())
+        let parameters = parameters.into_iter();
+        let parameters = parameters.map(|known| known.map_err(Reason::from));
+        Self::new(graph, library, limits, parameters)
     }
 
     /// A network built in code on a library, with invented weights.
@@ -99,23 +102,38 @@ impl<'a> Deployment<'a> {
         library: &'a Library,
         limits: Limits,
     ) -> Result<Self, DeployError> {
-        let mut steps = Vec::new();
-        for (operator, node) in operators(graph) {
-            let step = case(graph, node).and_then(|case| {
-                let contract = measure::choose(library, &case, None)?;
-                let parameters = contract.invented(&case).map_err(MeasureError::from)?;
-                Step::new(graph, library, limits, operator, case, parameters)
-            });
-            steps.push(step.map_err(|reason| refused(operator, node, reason))?);
-        }
-        Ok(Self::of_steps(graph, library, steps))
+        let parameters = operators(graph).map(|(_, node)| invented(graph, node, library));
+        Self::new(graph, library, limits, parameters)
+    }
+
+    /// What a transformation makes of this model, on the same library.
+    ///
+    /// # Errors
+    /// When an operator has no kernel in the library.
+    pub fn transformed(
+        &self,
+        transformed: &Transformed,
+        limits: Limits,
+    ) -> Result<Self, DeployError> {
+        let parameters = transformed.origins.iter().map(|origin| {
+            let mut parameters = self.step(origin.operator).parameters.clone();
+            for tensor in parameters.tensors.iter_mut().flatten() {
+                *tensor = origin.renamed.get(tensor).copied().unwrap_or(*tensor);
+            }
+            Ok(parameters)
+        });
+        let deployment = Self::new(&transformed.graph, self.library, limits, parameters)?;
+        Ok(match self.most {
+            Some(_) => deployment.standing_for_reference(),
+            None => deployment,
+        })
     }
 
     fn new(
         graph: &Graph,
         library: &'a Library,
         limits: Limits,
-        parameters: impl Iterator<Item = Result<Parameters<'a>, Unsupported>>,
+        parameters: impl Iterator<Item = Result<Parameters<'a>, Reason>>,
     ) -> Result<Self, DeployError> {
         let mut steps = Vec::new();
         for ((operator, node), parameters) in operators(graph).zip(parameters) {
@@ -165,6 +183,14 @@ fn operators(graph: &Graph) -> impl Iterator<Item = (OperatorId, &Node)> {
         .iter()
         .enumerate()
         .map(|(index, node)| (OperatorId(index), node))
+}
+
+/// What an operator of a network without weights computes with.
+fn invented<'a>(graph: &Graph, node: &Node, library: &Library) -> Result<Parameters<'a>, Reason> {
+    let case = case(graph, node)?;
+    let contract = measure::choose(library, &case, None)?;
+    let parameters = contract.invented(&case).map_err(MeasureError::from)?;
+    Ok(parameters)
 }
 
 fn refused(operator: OperatorId, node: &Node, reason: Reason) -> DeployError {

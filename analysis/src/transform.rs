@@ -1,0 +1,129 @@
+//! Other operators for the same result: what changes the work of a model, not only its layout.
+//!
+//! A [`Recipe`] says what is done to a graph; [`apply`] does it. The result computes bit for bit
+//! what the graph computes, on the same weights: an operator of it is one of the graph's, or a
+//! part of one that computes a region of its output.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`macs`] | multiply-accumulates of an operator, counted exactly |
+//! | [`region`] | what of its inputs an operator needs for a region of its output |
+//! | `draft` | a graph while it is rewritten |
+//! | `split` | a run of operators computed tile by tile |
+//!
+//! ```text
+//!  A --conv--> X --depthwise--> B         A --conv--> x1 --depthwise--> B, rows 0..8
+//!                                         A --conv--> x2 --depthwise--> B, rows 8..16
+//! ```
+//!
+//! Rows of X that both tiles need are computed twice. In exchange X is never in memory as a
+//! whole: operation splitting (Blacker et al., section II-A), and per-patch inference
+//! (TinyEngine), which are the same but for the shape of the tiles.
+
+mod draft;
+pub mod macs;
+pub mod region;
+mod split;
+
+use crate::graph::{Graph, OperatorId, TensorId};
+use draft::Draft;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// A run of operators to be computed tile by tile.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Split {
+    /// The operators, in the order in which they run, which is the graph's.
+    pub operators: Vec<OperatorId>,
+    /// Into how many tiles the last one's output is cut, along its rows and along its columns.
+    pub grid: [u32; 2],
+}
+
+/// What is done to a graph.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Recipe {
+    /// In which order the graph's operators run; empty for the file's.
+    pub order: Vec<OperatorId>,
+    /// Runs that are computed tile by tile. No operator is in two of them.
+    pub splits: Vec<Split>,
+}
+
+/// A graph that computes the same in another way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transformed {
+    /// Its operators are in the order in which they run. Its first tensors are those of the
+    /// original graph, of which some are not used any more.
+    pub graph: Graph,
+    /// Where each operator comes from.
+    pub origins: Vec<Origin>,
+}
+
+/// Where an operator comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The operator of the original graph: it computes with the same weights.
+    pub operator: OperatorId,
+    /// Which tensor stands for which of the original one's.
+    pub renamed: HashMap<TensorId, TensorId>,
+}
+
+/// Why a recipe cannot be followed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum TransformError {
+    #[error(transparent)]
+    Schedule(#[from] crate::schedule::ScheduleError),
+    #[error("operator {} {reason}", operator.0)]
+    Operator {
+        operator: OperatorId,
+        reason: &'static str,
+    },
+    #[error("a run of operators {reason}")]
+    Run { reason: &'static str },
+    #[error("a grid of {} by {} tiles, but the output has {} rows and {} columns", given[0], given[1], limit[0], limit[1])]
+    Grid { given: [u32; 2], limit: [u32; 2] },
+    #[error("the graph would have more than {limit} operators")]
+    TooLarge { limit: usize },
+}
+
+/// No graph gets more operators than this.
+pub const MOST_OPERATORS: usize = 20_000;
+
+/// Follows a recipe.
+///
+/// # Errors
+/// When the order is not one of the graph's, or an operator cannot be transformed in this way.
+pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformError> {
+    let order = match recipe.order.is_empty() {
+        true => graph.file_order(),
+        false => recipe.order.clone(),
+    };
+    crate::schedule::dataflow::Dataflow::new(graph, Default::default())?.steps(&order)?;
+    let mut split_of: HashMap<OperatorId, &Split> = HashMap::new();
+    for split in &recipe.splits {
+        for &operator in &split.operators {
+            if split_of.insert(operator, split).is_some() {
+                let reason = "is in two runs, or twice in one";
+                return Err(TransformError::Operator { operator, reason });
+            }
+        }
+    }
+    let mut draft = Draft::new(graph);
+    let mut rest = &order[..];
+    while let Some((&operator, behind)) = rest.split_first() {
+        let Some(split) = split_of.get(&operator) else {
+            draft.keep(operator);
+            rest = behind;
+            continue;
+        };
+        let Some(behind) = rest.strip_prefix(&split.operators[..]) else {
+            let reason = "does not run in one piece, in this order";
+            return Err(TransformError::Run { reason });
+        };
+        split::split(&mut draft, split)?;
+        rest = behind;
+    }
+    Ok(draft.finish())
+}

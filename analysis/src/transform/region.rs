@@ -1,0 +1,196 @@
+//! What of its inputs an operator needs for a region of its output.
+
+use crate::operator::{
+    Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pool2d, Shape,
+    Window,
+};
+use std::ops::Range;
+
+/// Rows and columns of a tensor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Region {
+    /// Rows, not none.
+    pub rows: Range<u32>,
+    /// Columns, not none.
+    pub columns: Range<u32>,
+}
+
+impl Region {
+    /// All of a tensor of this shape.
+    pub fn whole([_, height, width, _]: Shape) -> Self {
+        Self {
+            rows: 0..height,
+            columns: 0..width,
+        }
+    }
+
+    /// The smallest region that contains both.
+    #[must_use]
+    pub fn hull(&self, other: &Self) -> Self {
+        let hull = |one: &Range<u32>, other: &Range<u32>| {
+            one.start.min(other.start)..one.end.max(other.end)
+        };
+        Self {
+            rows: hull(&self.rows, &other.rows),
+            columns: hull(&self.columns, &other.columns),
+        }
+    }
+
+    /// A tensor of this shape, cut to the region.
+    pub fn shape(&self, [batch, _, _, depth]: Shape) -> Shape {
+        [
+            batch,
+            self.rows.len() as u32,
+            self.columns.len() as u32,
+            depth,
+        ]
+    }
+}
+
+/// An operator that computes a region of another one's output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its loops.
+    pub operator: Operator,
+    /// What it needs of each of the other's inputs. What it computes with them alone is what the
+    /// other computes with all of them.
+    pub inputs: Vec<Region>,
+}
+
+/// The operator that computes a region of the output of `operator`, whose shape is `output`; none
+/// where an output element depends on more than a window, or taps lie wholly outside the input.
+pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<Part> {
+    let cut = region.shape(output);
+    match operator {
+        Operator::Conv2d(known) => {
+            let (needs, window) = windowed(&known.window, known.input, region)?;
+            let operator = Operator::Conv2d(Conv2d {
+                input: needs.shape(known.input),
+                output: cut,
+                window,
+                ..*known
+            });
+            Some(Part::of_one(operator, needs))
+        }
+        Operator::DepthwiseConv2d(known) => {
+            let (needs, window) = windowed(&known.window, known.input, region)?;
+            let operator = Operator::DepthwiseConv2d(DepthwiseConv2d {
+                input: needs.shape(known.input),
+                output: cut,
+                window,
+                ..*known
+            });
+            Some(Part::of_one(operator, needs))
+        }
+        Operator::Pool2d(known) => {
+            let (needs, window) = windowed(&known.window, known.input, region)?;
+            let operator = Operator::Pool2d(Pool2d {
+                input: needs.shape(known.input),
+                output: cut,
+                window,
+                ..*known
+            });
+            Some(Part::of_one(operator, needs))
+        }
+        Operator::Elementwise(known) => {
+            let whole: u32 = output.iter().product();
+            let operator = Operator::Elementwise(Elementwise {
+                elements: cut.iter().product(),
+                ..*known
+            });
+            (known.elements == whole).then(|| Part::of_one(operator, region.clone()))
+        }
+        Operator::ElementwiseBinary(known) => binary(known, region),
+        Operator::Pad(known) => padded(known, region),
+        Operator::Concat(known) if known.axis == 3 => {
+            let inputs = known.inputs.iter();
+            Some(Part {
+                inputs: vec![region.clone(); known.inputs.len()],
+                operator: Operator::Concat(Concat {
+                    inputs: inputs.map(|&shape| region.shape(shape)).collect(),
+                    ..known.clone()
+                }),
+            })
+        }
+        _ => None,
+    }
+}
+
+impl Part {
+    fn of_one(operator: Operator, needs: Region) -> Self {
+        Self {
+            operator,
+            inputs: vec![needs],
+        }
+    }
+}
+
+/// An operand of one pixel goes with all of them.
+fn binary(known: &ElementwiseBinary, region: &Region) -> Option<Part> {
+    let of = |input: Shape| match input[1..3] == known.output[1..3] {
+        true => Some(region.clone()),
+        false => (input[1..3] == [1, 1]).then(|| Region::whole(input)),
+    };
+    let inputs = known.inputs.map(of);
+    let [Some(one), Some(other)] = inputs else {
+        return None;
+    };
+    Some(Part {
+        operator: Operator::ElementwiseBinary(ElementwiseBinary {
+            inputs: [one.shape(known.inputs[0]), other.shape(known.inputs[1])],
+            output: region.shape(known.output),
+            ..*known
+        }),
+        inputs: vec![one, other],
+    })
+}
+
+/// The input of a window's outputs, and the window from there.
+fn windowed(window: &Window, input: Shape, region: &Region) -> Option<(Region, Window)> {
+    let axis = |axis: usize, outputs: &Range<u32>| {
+        let [kernel, stride, dilation, padding] = [
+            window.kernel,
+            window.stride,
+            window.dilation,
+            window.padding_before,
+        ]
+        .map(|extents| i64::from(extents[axis]));
+        let first = i64::from(outputs.start) * stride - padding;
+        let last = i64::from(outputs.end - 1) * stride - padding + (kernel - 1) * dilation;
+        let extent = i64::from(input[axis + 1]);
+        // Where all taps lie before the input, one row of it is there to have some input at all.
+        let range = first.max(0)..(last + 1).min(extent).max(1);
+        let padding = range.start - first;
+        (range.start < range.end).then_some((
+            range.start as u32..range.end as u32,
+            u32::try_from(padding).ok()?,
+        ))
+    };
+    let (rows, top) = axis(0, &region.rows)?;
+    let (columns, left) = axis(1, &region.columns)?;
+    let window = Window {
+        padding_before: [top, left],
+        ..*window
+    };
+    Some((Region { rows, columns }, window))
+}
+
+fn padded(known: &Pad, region: &Region) -> Option<Part> {
+    let axis = |axis: usize, outputs: &Range<u32>| {
+        let (before, extent) = (known.before[axis], known.input[axis]);
+        let start = outputs.start.saturating_sub(before);
+        let end = outputs.end.saturating_sub(before).min(extent);
+        let before = before.saturating_sub(outputs.start);
+        (start < end).then_some((start..end, before))
+    };
+    let (rows, top) = axis(1, &region.rows)?;
+    let (columns, left) = axis(2, &region.columns)?;
+    let needs = Region { rows, columns };
+    let operator = Operator::Pad(Pad {
+        input: needs.shape(known.input),
+        before: [known.before[0], top, left, known.before[3]],
+        output: region.shape(known.output),
+        ..*known
+    });
+    Some(Part::of_one(operator, needs))
+}

@@ -1,0 +1,200 @@
+//! A run of operators, computed tile by tile.
+
+use super::draft::Draft;
+use super::region::{Part, Region, part};
+use super::{MOST_OPERATORS, Split, TransformError};
+use crate::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
+use crate::operator::Shape;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// Adds the operators of a split to the draft: tiles row by row, and in each the run.
+pub(super) fn split(draft: &mut Draft, split: &Split) -> Result<(), TransformError> {
+    let run = Run::new(draft.original, &split.operators)?;
+    let tiles = run.tiles(split.grid)?;
+    if draft.operators() + tiles.len() * run.operators.len() > MOST_OPERATORS {
+        let limit = MOST_OPERATORS;
+        return Err(TransformError::TooLarge { limit });
+    }
+    for (number, tile) in tiles.iter().enumerate() {
+        let parts = run.parts(tile)?;
+        run.add_tile(draft, number, &parts);
+    }
+    Ok(())
+}
+
+/// Operators whose last one's output is the only thing that others see of them.
+struct Run<'a> {
+    graph: &'a Graph,
+    operators: &'a [OperatorId],
+    /// What they compute, the last one's output too.
+    computed: HashSet<TensorId>,
+    output: TensorId,
+    shape: Shape,
+}
+
+/// What computes a tile.
+struct Tile {
+    /// One for each operator of the run; none where the tile needs nothing of it.
+    parts: Vec<Option<(Part, Region)>>,
+    /// What of each tensor that the run computes is computed for the tile.
+    regions: HashMap<TensorId, Region>,
+}
+
+impl<'a> Run<'a> {
+    fn new(graph: &'a Graph, operators: &'a [OperatorId]) -> Result<Self, TransformError> {
+        let refused = |reason| TransformError::Run { reason };
+        let last = operators.last().ok_or(refused("is empty"))?;
+        let mut computed = HashSet::new();
+        for &operator in operators {
+            let (_, output) = kernel(graph, operator)?;
+            computed.insert(output);
+        }
+        let (_, output) = kernel(graph, *last)?;
+        let inside: HashSet<OperatorId> = operators.iter().copied().collect();
+        let is_outside = |(index, _): &(usize, &Node)| !inside.contains(&OperatorId(*index));
+        let outside = graph.operators.iter().enumerate().filter(is_outside);
+        let read_outside = outside.flat_map(|(_, node)| &node.inputs);
+        let mut seen = read_outside.chain(&graph.outputs);
+        if seen.any(|id| *id != output && computed.contains(id)) {
+            let reason = "computes more than one tensor that others read";
+            return Err(refused(reason));
+        }
+        let shape = shape(graph, output).ok_or(refused("has no rows and columns"))?;
+        Ok(Self {
+            graph,
+            operators,
+            computed,
+            output,
+            shape,
+        })
+    }
+
+    /// The output, cut into tiles that differ by at most one row and one column.
+    fn tiles(&self, grid: [u32; 2]) -> Result<Vec<Region>, TransformError> {
+        let limit = [self.shape[1], self.shape[2]];
+        if grid.contains(&0) || grid[0] > limit[0] || grid[1] > limit[1] {
+            return Err(TransformError::Grid { given: grid, limit });
+        }
+        let cut = |extent: u32, parts: u32, part: u32| -> Range<u32> {
+            let at = |part: u32| (u64::from(extent) * u64::from(part) / u64::from(parts)) as u32;
+            at(part)..at(part + 1)
+        };
+        let tiles = (0..grid[0]).flat_map(|row| {
+            (0..grid[1]).map(move |column| Region {
+                rows: cut(limit[0], grid[0], row),
+                columns: cut(limit[1], grid[1], column),
+            })
+        });
+        Ok(tiles.collect())
+    }
+
+    /// What each operator has to compute for the tile, from the last one back.
+    fn parts(&self, tile: &Region) -> Result<Tile, TransformError> {
+        let mut regions = HashMap::from([(self.output, tile.clone())]);
+        let mut parts = Vec::new();
+        for &operator in self.operators.iter().rev() {
+            let (kernel, output) = kernel(self.graph, operator)?;
+            let Some(region) = regions.get(&output).cloned() else {
+                parts.push(None);
+                continue;
+            };
+            let refused = |reason| TransformError::Operator { operator, reason };
+            let shape = shape(self.graph, output).ok_or(refused("has no rows and columns"))?;
+            let reason = "cannot compute a part of its output from a part of its input";
+            let part = part(&kernel.operator, shape, &region).ok_or(refused(reason))?;
+            for (&input, needs) in kernel.inputs.iter().zip(&part.inputs) {
+                let shape = self::shape(self.graph, input);
+                match self.graph.tensor(input).storage {
+                    Storage::Arena => {}
+                    // Weights stay as they are, and so has what is needed of them.
+                    _ if shape.is_none_or(|shape| *needs == Region::whole(shape)) => continue,
+                    _ => return Err(refused("takes a constant with rows and columns")),
+                }
+                if shape.is_none() {
+                    return Err(refused("has an input without rows and columns"));
+                }
+                let known = regions.entry(input).or_insert_with(|| needs.clone());
+                *known = known.hull(needs);
+            }
+            parts.push(Some((part, region)));
+        }
+        parts.reverse();
+        Ok(Tile { parts, regions })
+    }
+
+    fn add_tile(&self, draft: &mut Draft, number: usize, tile: &Tile) {
+        let mut locals: HashMap<TensorId, TensorId> = HashMap::new();
+        for (&operator, part) in self.operators.iter().zip(&tile.parts) {
+            let (Some((part, region)), Some(kernel)) =
+                (part, &self.graph.operators[operator.0].kernel)
+            else {
+                continue;
+            };
+            let mut renamed = HashMap::new();
+            for (&input, needs) in kernel.inputs.iter().zip(&part.inputs) {
+                if let Some(new) = self.input(draft, tile, &locals, input, needs) {
+                    renamed.insert(input, new);
+                }
+            }
+            for &output in &kernel.outputs {
+                let Some(shape) = shape(self.graph, output) else {
+                    continue;
+                };
+                let new = match output == self.output {
+                    true => draft.view(output, shape, region),
+                    false => {
+                        let name = format!("{} of tile {number}", self.graph.tensor(output).name);
+                        draft.tensor(output, name, region.shape(shape))
+                    }
+                };
+                locals.insert(output, new);
+                renamed.insert(output, new);
+            }
+            draft.replace(operator, part.operator.clone(), renamed);
+        }
+    }
+
+    /// What a part of an operator reads for one of its inputs; none for what stays as it is.
+    fn input(
+        &self,
+        draft: &mut Draft,
+        tile: &Tile,
+        locals: &HashMap<TensorId, TensorId>,
+        input: TensorId,
+        needs: &Region,
+    ) -> Option<TensorId> {
+        if !self.graph.in_arena(input) {
+            return None;
+        }
+        let shape = shape(self.graph, input)?;
+        if !self.computed.contains(&input) {
+            return Some(draft.view(input, shape, needs));
+        }
+        let (local, region) = (*locals.get(&input)?, tile.regions.get(&input)?);
+        let from = |range: &Range<u32>, start: u32| range.start - start..range.end - start;
+        let within = Region {
+            rows: from(&needs.rows, region.rows.start),
+            columns: from(&needs.columns, region.columns.start),
+        };
+        Some(draft.view(local, region.shape(shape), &within))
+    }
+}
+
+/// The loops of an operator and the one tensor that it computes.
+fn kernel(graph: &Graph, operator: OperatorId) -> Result<(&Kernel, TensorId), TransformError> {
+    let refused = |reason| TransformError::Operator { operator, reason };
+    let node = graph.operators.get(operator.0);
+    let node = node.ok_or(refused("does not exist"))?;
+    let kernel = node.kernel.as_ref().ok_or(refused("is not known"))?;
+    match (&kernel.outputs[..], &node.outputs[..]) {
+        (&[output], &[_]) if graph.in_arena(output) => Ok((kernel, output)),
+        _ => Err(refused("does not compute one tensor of the arena")),
+    }
+}
+
+/// Of a tensor with rows and columns, and of one batch.
+fn shape(graph: &Graph, id: TensorId) -> Option<Shape> {
+    let shape: Shape = graph.tensor(id).shape.as_slice().try_into().ok()?;
+    (shape[0] == 1 && !shape.contains(&0)).then_some(shape)
+}
