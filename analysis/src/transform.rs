@@ -6,6 +6,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | [`front`] | what memory can be had for what work |
 //! | [`macs`] | multiply-accumulates of an operator, counted exactly |
 //! | [`region`] | what of its inputs an operator needs for a region of its output |
 //! | `draft` | a graph while it is rewritten |
@@ -21,6 +22,7 @@
 //! (TinyEngine), which are the same but for the shape of the tiles.
 
 mod draft;
+pub mod front;
 pub mod macs;
 pub mod region;
 mod split;

@@ -571,11 +571,11 @@ fn steps_hand_over_all_that_is_alive() {
                 let left = steps[step].after.iter();
                 left.map(|needed| needed.tensor).collect()
             };
-            for step in 0..steps.len() {
+            for (step, operator) in order.iter().enumerate() {
                 if step + 1 < steps.len() {
                     assert_eq!(left(step), found(step + 1), "{graph:?}");
                 }
-                let node = &graph.operators[order[step].0];
+                let node = &graph.operators[operator.0];
                 for input in graph.arena_inputs(node) {
                     let empty = graph.tensor(input).size_bytes == 0;
                     assert!(empty || found(step).contains(&input), "{graph:?}");
