@@ -22,6 +22,7 @@
 //! |---|---|---|
 //! | [`Conv2d`] | b, oy, ox, oc, then fy, fx, ic | `conv.rs` |
 //! | [`DepthwiseConv2d`] | b, oy, ox, ic, m, then fy, fx | `depthwise.rs` |
+//! | [`DepthwiseInPlace`] | b, c, then iy, ix; then oy, ox | `depthwise_in_place.rs` |
 //! | [`TransposeConv2d`] | b, iy, ix, ic, then fy, fx, oc | `transpose_conv.rs` |
 //! | [`Pool2d`] | b, oy, ox, c, then fy, fx | `pool.rs` |
 //! | [`FullyConnected`] | b, oc, then ic | `fully_connected.rs` |
@@ -52,6 +53,7 @@ mod buffer;
 mod concat;
 mod conv;
 mod depthwise;
+mod depthwise_in_place;
 mod elementwise;
 mod elementwise_binary;
 mod error;
@@ -82,6 +84,7 @@ pub use buffer::{Buffer, Buffers, Shape};
 pub use concat::Concat;
 pub use conv::Conv2d;
 pub use depthwise::DepthwiseConv2d;
+pub use depthwise_in_place::DepthwiseInPlace;
 pub use elementwise::Elementwise;
 pub use elementwise_binary::ElementwiseBinary;
 pub use error::ShapeError;
@@ -115,6 +118,7 @@ use serde::{Deserialize, Serialize};
 pub enum Operator {
     Conv2d(Conv2d),
     DepthwiseConv2d(DepthwiseConv2d),
+    DepthwiseInPlace(DepthwiseInPlace),
     TransposeConv2d(TransposeConv2d),
     Pool2d(Pool2d),
     FullyConnected(FullyConnected),
@@ -145,6 +149,7 @@ macro_rules! with_kernel {
         match $operator {
             Operator::Conv2d($kernel) => $then,
             Operator::DepthwiseConv2d($kernel) => $then,
+            Operator::DepthwiseInPlace($kernel) => $then,
             Operator::TransposeConv2d($kernel) => $then,
             Operator::Pool2d($kernel) => $then,
             Operator::FullyConnected($kernel) => $then,

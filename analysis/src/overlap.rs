@@ -206,6 +206,17 @@ pub fn safe_displacements<T: Copy + Ord>(
     }
 }
 
+/// Whether one displacement is safe, of bytes as in [`safe_displacements`].
+pub fn is_safe<T: Copy + Ord>(last_load: &[T], first_store: &[T], displacement: i64) -> bool {
+    let mut search = ClashSearch {
+        last_load,
+        first_store,
+        witness: 0,
+        budget: u64::MAX,
+    };
+    !search.clashes(displacement)
+}
+
 struct ClashSearch<'a, T> {
     last_load: &'a [T],
     first_store: &'a [T],

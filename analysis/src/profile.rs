@@ -135,6 +135,11 @@ pub struct Pair {
     pub refusals: Vec<Refusal>,
     /// What the sweep over this trace found in bytes, before any refusal.
     pub observed_overlap_bytes: u32,
+    /// Displacement 0 is safe, whatever greater ones are: both buffers may start at the same
+    /// byte, so that all of the smaller one is shared. False where `refusals` is not empty.
+    pub in_place: bool,
+    /// The same on this trace, before any refusal.
+    pub observed_in_place: bool,
     /// The least displacement `input_start - output_start` in bytes that is safe
     /// together with all larger ones, on this trace.
     pub displacement_bytes: u32,
@@ -205,6 +210,7 @@ fn grant_or_refuse(layer: &mut LayerProfile) {
         if u64::from(one.address.0) < other.end() && u64::from(other.address.0) < one.end() {
             pair.refusals.push(Refusal::SharedMemory);
         }
+        pair.in_place = pair.refusals.is_empty() && pair.observed_in_place;
         pair.safe_overlap_bytes = if pair.refusals.is_empty() {
             pair.observed_overlap_bytes
         } else {

@@ -47,5 +47,6 @@ void test_resize(void);
 void test_svdf(void);
 void test_lstm(void);
 void test_uint8(void);
+void test_depthwise_in_place(void);
 
 #endif

@@ -119,6 +119,7 @@ int main(void) {
   test_svdf();
   test_lstm();
   test_uint8();
+  test_depthwise_in_place();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
   return failed_count == 0 ? 0 : 1;
 }

@@ -20,5 +20,6 @@ fn console_examples() {
         .case("README.md")
         .case("docs/explain.md")
         .case("docs/hooks.md")
+        .case("docs/in-place.md")
         .case("tracer/tests/console/*.md");
 }

@@ -27,7 +27,8 @@ pub enum Sharing {
     /// less this displacement.
     Displaced(u64),
     /// The output may be the input, byte for byte, and otherwise lies apart: a `memcpy`
-    /// that the kernel leaves out when both are the same.
+    /// that the kernel leaves out when both are the same, or a kernel that goes through the
+    /// channels one by one.
     Alias,
 }
 
@@ -77,6 +78,7 @@ fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {
 fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> {
     match operator {
         Operator::Reshape(_) => Some(Sharing::Alias),
+        Operator::DepthwiseInPlace(conv) if conv.input == conv.output => Some(Sharing::Alias),
         // By memcpy, of which nothing is known.
         Operator::Concat(_) | Operator::Split(_) | Operator::Opaque(_) => None,
         _ => {

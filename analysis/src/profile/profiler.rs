@@ -3,7 +3,7 @@
 use super::{AccessClass, LayerProfile, Observer, Pair, Profile, TensorProfile, grant_or_refuse};
 use crate::lifetime::{ByteLife, Lifetimes};
 use crate::overlap::{
-    Access, ComparisonBudget, SafeDisplacements, Sweep, overlap_bytes, safe_displacements,
+    Access, ComparisonBudget, SafeDisplacements, Sweep, is_safe, overlap_bytes, safe_displacements,
 };
 use crate::pattern::Pattern;
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
@@ -160,14 +160,15 @@ impl<O: Observer> Profiler<O> {
     }
 }
 
-/// All safe displacements of a pair, from its bytes' lives in the layer of these times.
+/// All safe displacements of a pair, and whether 0 is one of them, from its bytes' lives in the
+/// layer of these times.
 fn all_safe(
     lifetimes: &Lifetimes,
     (input, output): (&Tensor, &Tensor),
     layer: Range<Time>,
     bounds: Option<(i64, i64)>,
     budget: &mut ComparisonBudget,
-) -> SafeDisplacements {
+) -> (SafeDisplacements, bool) {
     // 32 bits for each byte: the memory is bounded by the buffers. A layer that they are too
     // short for has its bounds only.
     let within = |time: Time| time.checked_sub(layer.start).filter(|&time| time > 0);
@@ -183,7 +184,9 @@ fn all_safe(
         .tensor(output)
         .map(|life| within(life.first_store).map_or(u32::MAX, short))
         .collect();
-    safe_displacements(&last_load, &first_store, bounds, budget)
+    let in_place = fits && is_safe(&last_load, &first_store, 0);
+    let all = safe_displacements(&last_load, &first_store, bounds, budget);
+    (all, in_place)
 }
 
 /// Notes in the layers whose inputs these bytes were, and still are, that they are loaded
@@ -328,7 +331,7 @@ impl<O: Observer> TraceSink for Profiler<O> {
                 &profile.tensors[pair.input].tensor,
                 &profile.tensors[pair.output].tensor,
             );
-            pair.safe_displacements = all_safe(
+            (pair.safe_displacements, pair.observed_in_place) = all_safe(
                 &self.lifetimes,
                 (input, output),
                 profile.begin..profile.end,
@@ -400,6 +403,8 @@ fn pairs_of(layer: &Layer) -> Vec<Pair> {
             safe_overlap_bytes: 0,
             refusals: Vec::new(),
             observed_overlap_bytes: 0,
+            in_place: false,
+            observed_in_place: false,
             displacement_bytes: 0,
             binding: None,
             safe_displacements: SafeDisplacements {

@@ -1,7 +1,7 @@
 //! Layers executed in a memory in which one input and one output overlap.
 
 use crate::shapes::operator;
-use dmo_analysis::operator::Operator;
+use dmo_analysis::operator::{DepthwiseInPlace, Operator, Window};
 use dmo_analysis::trace::AccessKind;
 use proptest::prelude::*;
 
@@ -75,4 +75,41 @@ proptest! {
             }
         }
     }
+}
+
+/// Every small shape: a convolution that goes through its channels one by one may lie on its
+/// input exactly where it says so, and with one image at every whole number of pixels above.
+#[test]
+fn channel_by_channel_is_in_place() {
+    let extents = || (1..=3).flat_map(|height| (1..=3).map(move |width| [height, width]));
+    let (mut safe, mut not) = (0, 0);
+    for input in extents() {
+        for output in extents() {
+            for (batches, channels) in [(1, 1), (1, 2), (1, 3), (2, 1), (2, 3), (3, 2)] {
+                let conv = DepthwiseInPlace {
+                    input: [batches, input[0], input[1], channels],
+                    output: [batches, output[0], output[1], channels],
+                    window: Window::default(),
+                    element_bytes: 2,
+                };
+                assert_eq!(conv.scratch_bytes(), u64::from(2 * input[0] * input[1]));
+                let operator = Operator::DepthwiseInPlace(conv);
+                let clobbered = |displacement| clobbered_loads(&operator, [0, 0], displacement);
+                assert_eq!(clobbered(0) == 0, conv.is_in_place(), "{operator:?}");
+                match conv.is_in_place() {
+                    true => safe += 1,
+                    false => not += 1,
+                }
+                for displacement in 1..=2 * channels * output[0] * output[1] {
+                    let pixels = displacement.is_multiple_of(2 * channels);
+                    let least = operator.displacement().unwrap().unwrap();
+                    if batches == 1 {
+                        let expected = pixels || displacement >= least;
+                        assert_eq!(clobbered(displacement) == 0, expected, "{operator:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(safe > 300 && not > 50, "{safe}, {not}");
 }

@@ -2,9 +2,9 @@
 
 use crate::move_shapes;
 use dmo_analysis::operator::{
-    Accumulation, BatchedMatmul, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary,
-    FullyConnected, Lstm, Matmul, Opaque, Operator, Pool2d, Reduce, Reduction, Shape, Softmax,
-    SpatialMean, Svdf, TransposeConv2d, Window,
+    Accumulation, BatchedMatmul, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
+    ElementwiseBinary, FullyConnected, Lstm, Matmul, Opaque, Operator, Pool2d, Reduce, Reduction,
+    Shape, Softmax, SpatialMean, Svdf, TransposeConv2d, Window,
 };
 use proptest::prelude::*;
 
@@ -73,6 +73,16 @@ fn convolutions() -> impl Strategy<Value = Operator> {
             })
         },
     );
+    let in_place = (pixels(), window(), 1_u32..=4, element_bytes()).prop_map(
+        |((batches, input, output), window, depth, element_bytes)| {
+            Operator::DepthwiseInPlace(DepthwiseInPlace {
+                input: shape(batches, input, depth),
+                output: shape(batches, output, depth),
+                window,
+                element_bytes,
+            })
+        },
+    );
     let transposed = (
         pixels(),
         window(),
@@ -105,7 +115,7 @@ fn convolutions() -> impl Strategy<Value = Operator> {
             })
         },
     );
-    prop_oneof![8 => conv, 6 => depthwise, 1 => transposed, 4 => pool]
+    prop_oneof![8 => conv, 6 => depthwise, 2 => in_place, 1 => transposed, 4 => pool]
 }
 
 fn products() -> impl Strategy<Value = Operator> {

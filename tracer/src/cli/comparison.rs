@@ -32,6 +32,8 @@ pub struct Pair {
 /// A pair, and what speaks against it.
 pub struct Compared {
     pub pair: Pair,
+    /// Both may start at the same byte; none where no kernel was run.
+    pub in_place: Option<bool>,
     /// What is wrong.
     pub findings: Vec<String>,
     /// What is worth knowing.
@@ -77,6 +79,10 @@ pub fn compare(
                 let other = "at O_s, or at less, the kernel computes something else";
                 findings.push(other.to_owned());
             }
+            if proof.is_some_and(|proof| proof.equal_in_place == Some(false)) {
+                let other = "at displacement 0 the kernel computes something else";
+                findings.push(other.to_owned());
+            }
             if proof.is_some_and(|proof| proof.misaligned_at_overlap) {
                 let fault = "at O_s the alignment of the input makes a real core fault: it holds only where the buffers are displaced by multiples of 4";
                 findings.push(fault.to_owned());
@@ -93,8 +99,14 @@ pub fn compare(
                 let other = "the formulas are of the reference kernel; this one has other loops";
                 notes.push(other.to_owned());
             }
+            let in_place = traced.zip(proof).map(|(traced, proof)| {
+                traced.in_place
+                    && proof.equal_at_overlap
+                    && proof.equal_in_place.unwrap_or(true)
+            });
             Compared {
                 pair,
+                in_place,
                 findings,
                 notes,
             }

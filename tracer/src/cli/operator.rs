@@ -122,6 +122,10 @@ const MAX_CONCAT: usize = 64;
 const OPERATORS: &[Known] = &[
     one("conv2d", WINDOW, windows::conv2d),
     one("depthwise_conv2d", WINDOW, windows::depthwise_conv2d),
+    Known {
+        kind: "depthwise_conv2d",
+        ..one("depthwise_in_place", WINDOW, windows::depthwise_in_place)
+    },
     one("transpose_conv2d", POOL, windows::transpose_conv2d),
     Known {
         kind: "max",

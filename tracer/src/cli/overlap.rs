@@ -77,6 +77,11 @@ struct Answer {
     /// What is safe for the kernel, or by its loops where none was run.
     safe_bytes: u32,
     is_unsafe: bool,
+    /// Both buffers may start at the same byte; null where no kernel was run.
+    in_place: Option<bool>,
+    /// What they share there: all of the smaller one.
+    #[serde(skip)]
+    most: u32,
 }
 
 /// Runs the command.
@@ -155,7 +160,10 @@ fn report(
         notes.extend(compared.notes.into_iter().map(placed));
         let sizes = [&buffers.inputs[pair.input], &buffers.outputs[pair.output]];
         let most = sizes[0].size_bytes().min(sizes[1].size_bytes());
-        answers.push(answer(&pair, method, most)?);
+        answers.push(Answer {
+            in_place: compared.in_place,
+            ..answer(&pair, method, most)?
+        });
         pairs.push(pair);
     }
     Ok(Report {
@@ -200,6 +208,8 @@ fn answer(pair: &Pair, method: Method, most: u32) -> anyhow::Result<Answer> {
         bytes,
         safe_bytes,
         is_unsafe: bytes > safe_bytes || method == Method::Published && pair.published_is_unsafe,
+        in_place: None,
+        most,
     })
 }
 
@@ -237,7 +247,18 @@ fn answers(report: &Report) -> String {
             true => format!(" UNSAFE: {} bytes are safe", answer.safe_bytes),
             false => String::new(),
         };
-        format!("O_s = {} bytes{place} ({method}){unsafe_}\n", answer.bytes)
+        let in_place = match answer.in_place {
+            // Where greater displacements are safe too, O_s says it.
+            Some(true) if answer.safe_bytes < answer.most => format!(
+                "in place (displacement 0): safe{place}, all {} bytes of the smaller buffer\n",
+                answer.most
+            ),
+            _ => String::new(),
+        };
+        format!(
+            "O_s = {} bytes{place} ({method}){unsafe_}\n{in_place}",
+            answer.bytes
+        )
     };
     report.pairs.iter().zip(&report.answers).map(line).collect()
 }

@@ -56,6 +56,16 @@ impl Convolution {
                 bias_operand: 2,
                 channel_axis: 3,
             }),
+            Operator::DepthwiseInPlace(conv) => Some(Self {
+                input: conv.input,
+                output: conv.output,
+                filter: filter(1, conv.window, conv.output[3]),
+                window: conv.window,
+                multiplier: Some(1),
+                input_operand: 0,
+                bias_operand: 2,
+                channel_axis: 3,
+            }),
             Operator::TransposeConv2d(conv) => Some(Self {
                 input: conv.input,
                 output: conv.output,

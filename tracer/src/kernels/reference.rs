@@ -97,6 +97,12 @@ pub(super) fn shapes(case: &Case) -> Option<(Shape, Shape)> {
     ))
 }
 
+/// The input's shape, of which the size of the scratch memory follows.
+fn input_shape(job: &Job, frame: &mut Frame) -> Arguments {
+    let (input, _) = shapes(job.case).unwrap_or_default();
+    Ok(vec![frame.words("input shape", &words(input))?.into()])
+}
+
 /// The output's shape, of which the size of the scratch memory follows.
 fn output_shape(job: &Job, frame: &mut Frame) -> Arguments {
     let (_, output) = shapes(job.case).unwrap_or_default();

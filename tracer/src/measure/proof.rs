@@ -16,6 +16,9 @@ pub struct Proof {
     /// With one element more it is not, or the kernel does not come back; none where the
     /// buffers cannot overlap further.
     pub differs_beyond: Option<bool>,
+    /// At displacement 0 the output is that of separate buffers, on all inputs tried; none
+    /// where the trace does not allow it, or O_s is all of the smaller buffer there.
+    pub equal_in_place: Option<bool>,
 }
 
 /// What a call may take in overlapped buffers: on spoilt data a loop may have no end.
@@ -46,6 +49,8 @@ impl Bench<'_> {
             .checked_sub(element)
             .filter(|_| overlap + element <= a.size_bytes);
         let smaller = smaller_overlaps(overlap, element);
+        // Where greater displacements are safe too, 0 is that of O_s.
+        let in_place = pair.in_place && pair.displacement_bytes > 0;
         let overlapped = |displacement| Placement::Overlapped {
             input: pair.input,
             output: pair.output,
@@ -55,6 +60,7 @@ impl Bench<'_> {
             equal_at_overlap: true,
             misaligned_at_overlap: false,
             differs_beyond: further.map(|_| false),
+            equal_in_place: in_place.then_some(true),
         };
         for number in 0..inputs {
             let alone = self.execute(caller, Placement::Apart, number)?;
@@ -79,6 +85,9 @@ impl Bench<'_> {
                     // A matter of where the buffers lie, not of how far they overlap.
                     Outcome::Misaligned => !displacement.is_multiple_of(4),
                 };
+            }
+            if let Some(equal) = &mut proof.equal_in_place {
+                *equal &= run(0)? == Outcome::Equal;
             }
             if let Some(further) = further {
                 let differs = run(further)? != Outcome::Equal;

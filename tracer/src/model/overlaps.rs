@@ -6,7 +6,7 @@ use crate::machine::Limits;
 use crate::measure::{self, MeasureError, Measurement};
 use crate::work::Work;
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
-use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,8 +38,44 @@ pub struct KernelPair {
     /// The least displacement of the input's start from the output's that is safe together with
     /// all greater ones, in bytes; none where no overlap is.
     pub displacement_bytes: Option<u32>,
+    /// Both may start at the same byte, although greater displacements below
+    /// `displacement_bytes` are not safe: traced, and proved by execution there.
+    pub in_place: bool,
     /// Why no overlap is granted, empty where one is.
     pub refusals: Vec<String>,
+}
+
+/// What was measured of an input and an output in the arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Allowed {
+    pub input: TensorId,
+    pub output: TensorId,
+    /// Safe together with all greater ones, in bytes.
+    pub displacement_bytes: u64,
+    /// Displacement 0 is safe.
+    pub in_place: bool,
+}
+
+impl Allowed {
+    /// What a plan may make use of, where no more than `most` is granted. Both buffers at the
+    /// same byte is the greater overlap, where they are of one size.
+    fn sharing(self, graph: &Graph, most: Option<Sharing>) -> Option<Sharing> {
+        let size = |tensor: TensorId| graph.tensor(tensor).size_bytes;
+        let same = self.in_place && size(self.input) == size(self.output);
+        let displaced = Sharing::Displaced(self.displacement_bytes);
+        match most {
+            None | Some(Sharing::Displaced(0)) if same && self.displacement_bytes > 0 => {
+                Some(Sharing::Alias)
+            }
+            None => Some(displaced),
+            Some(Sharing::Displaced(least)) => {
+                Some(Sharing::Displaced(self.displacement_bytes.max(least)))
+            }
+            Some(Sharing::Alias) => {
+                (same || self.displacement_bytes == 0).then_some(Sharing::Alias)
+            }
+        }
+    }
 }
 
 /// Keeps what was measured, so that it need not be measured again.
@@ -138,7 +174,7 @@ fn of_step(
 /// shapes, the numbers. A kernel may branch on its weights.
 fn key(deployment: &Deployment, step: &Step, code: &str, inputs: u64) -> String {
     /// Counts up when a measurement gives something else than before.
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     let all = format!(
         "{VERSION} {code} {} {} {} {:?} {inputs} {:?}",
         deployment.library.cpu().name,
@@ -148,6 +184,14 @@ fn key(deployment: &Deployment, step: &Step, code: &str, inputs: u64) -> String 
         step.parameters,
     );
     crate::image::sha256(all.as_bytes())
+}
+
+impl KernelPair {
+    fn is_consistent(&self) -> bool {
+        let granted = self.displacement_bytes;
+        granted.is_some() == self.refusals.is_empty()
+            && (!self.in_place || granted.is_some_and(|bytes| bytes > 0))
+    }
 }
 
 impl KernelOverlaps {
@@ -164,10 +208,7 @@ impl KernelOverlaps {
             .flat_map(|input| (0..outputs).map(move |output| (input, output)));
         self.function == step.contract.function
             && pairs.into_iter().eq(all)
-            && self
-                .pairs
-                .iter()
-                .all(|pair| pair.displacement_bytes.is_some() == pair.refusals.is_empty())
+            && self.pairs.iter().all(KernelPair::is_consistent)
     }
 
     fn of(measured: &Measurement, inputs: usize) -> Self {
@@ -189,6 +230,7 @@ impl KernelOverlaps {
                 output: pair.output - inputs,
                 safe_overlap_bytes: if granted { pair.safe_overlap_bytes } else { 0 },
                 displacement_bytes: granted.then_some(displacement),
+                in_place: granted && proof.equal_in_place == Some(true),
                 refusals,
             }
         });
@@ -214,29 +256,29 @@ pub fn of_tensors(deployment: &Deployment, measured: &[KernelOverlaps]) -> Overl
 pub(super) fn granted(
     deployment: &Deployment,
     operator: OperatorId,
-    measured: Vec<SafeOverlap>,
+    measured: Vec<Allowed>,
 ) -> Vec<SafeOverlap> {
-    let Some(most) = &deployment.most else {
-        return measured;
-    };
-    let most = &most[operator.0];
-    let both = measured.into_iter().filter_map(|pair| {
-        let same = |other: &&SafeOverlap| (other.input, other.output) == (pair.input, pair.output);
-        let sharing = match (pair.sharing, most.iter().find(same)?.sharing) {
-            (Sharing::Displaced(one), Sharing::Displaced(other)) => {
-                Sharing::Displaced(one.max(other))
-            }
-            (Sharing::Displaced(0) | Sharing::Alias, Sharing::Alias) => Sharing::Alias,
-            _ => return None,
+    let most = deployment.most.as_ref().map(|most| &most[operator.0]);
+    let granted = measured.into_iter().filter_map(|pair| {
+        let Allowed { input, output, .. } = pair;
+        let same = |other: &&SafeOverlap| (other.input, other.output) == (input, output);
+        let most = match most {
+            None => None,
+            Some(most) => Some(most.iter().find(same)?.sharing),
         };
-        Some(SafeOverlap { sharing, ..pair })
+        let sharing = pair.sharing(&deployment.graph, most)?;
+        Some(SafeOverlap {
+            input,
+            output,
+            sharing,
+        })
     });
-    both.collect()
+    granted.collect()
 }
 
 /// A tensor that the kernel takes twice may be overlapped as far as both readings allow.
-fn of_kernel(graph: &Graph, step: &Step, kernel: &KernelOverlaps) -> Vec<SafeOverlap> {
-    let mut found: Vec<SafeOverlap> = Vec::new();
+fn of_kernel(graph: &Graph, step: &Step, kernel: &KernelOverlaps) -> Vec<Allowed> {
+    let mut found: Vec<Allowed> = Vec::new();
     let mut refused = Vec::new();
     for pair in &kernel.pairs {
         let (input, output) = (step.inputs[pair.input], step.outputs[pair.output]);
@@ -247,20 +289,21 @@ fn of_kernel(graph: &Graph, step: &Step, kernel: &KernelOverlaps) -> Vec<SafeOve
             refused.push((input, output));
             continue;
         };
-        let displacement = u64::from(displacement);
+        let displacement_bytes = u64::from(displacement);
+        let in_place = pair.in_place || displacement == 0;
         let known = found
             .iter_mut()
             .find(|known| (known.input, known.output) == (input, output));
         match known {
             Some(known) => {
-                if let Sharing::Displaced(bytes) = &mut known.sharing {
-                    *bytes = displacement.max(*bytes);
-                }
+                known.displacement_bytes = displacement_bytes.max(known.displacement_bytes);
+                known.in_place &= in_place;
             }
-            None => found.push(SafeOverlap {
+            None => found.push(Allowed {
                 input,
                 output,
-                sharing: Sharing::Displaced(displacement),
+                displacement_bytes,
+                in_place,
             }),
         }
     }

@@ -221,7 +221,7 @@ fn scratch_positions(deployment: &Deployment, subject: &Subject) -> Vec<(Operato
 pub fn measured_overlaps(deployment: &Deployment, layers: &[VerifiedLayer]) -> Overlaps {
     let mut overlaps = overlaps::none(&deployment.graph);
     for layer in layers {
-        let measured = layer.pairs.iter().filter_map(MeasuredPair::granted);
+        let measured = layer.pairs.iter().filter_map(MeasuredPair::allowed);
         overlaps[layer.operator.0] = granted(deployment, layer.operator, measured.collect());
     }
     overlaps

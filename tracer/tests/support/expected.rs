@@ -2,8 +2,9 @@
 
 use super::traces_elf;
 use dmo_analysis::operator::{
-    Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, FullyConnected, Matmul,
-    Operator, Pad, Pool2d, Reduce, Reduction, Reshape, Shape, Softmax, SpatialMean, Window,
+    Concat, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise, ElementwiseBinary,
+    FullyConnected, Matmul, Operator, Pad, Pool2d, Reduce, Reduction, Reshape, Shape, Softmax,
+    SpatialMean, Window,
 };
 use serde::Deserialize;
 
@@ -89,6 +90,12 @@ impl ExpectedLayer {
                 output: self.output_shape(),
                 window: self.window(),
                 multiplier: self.multiplier.expect("multiplier"),
+                element_bytes: self.element_bytes(),
+            }),
+            "depthwise_in_place" => Operator::DepthwiseInPlace(DepthwiseInPlace {
+                input: self.input_shape(),
+                output: self.output_shape(),
+                window: self.window(),
                 element_bytes: self.element_bytes(),
             }),
             "max_pool" | "avg_pool" => Operator::Pool2d(Pool2d {

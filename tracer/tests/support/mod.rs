@@ -11,6 +11,7 @@ pub mod gdb;
 pub mod guest;
 pub mod hooked;
 pub mod models;
+pub mod placed;
 pub mod tools;
 
 use dmo_analysis::profile::{Profile, Profiler};

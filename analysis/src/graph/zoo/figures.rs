@@ -89,6 +89,7 @@ fn multiply_accumulates(graph: &Graph, node: &Node) -> u64 {
             taps(conv.window.kernel) * u64::from(inputs)
         }
         Operator::DepthwiseConv2d(depthwise) => taps(depthwise.window.kernel),
+        Operator::DepthwiseInPlace(depthwise) => taps(depthwise.window.kernel),
         Operator::FullyConnected(layer) => u64::from(layer.input_depth),
         _ => 0,
     };

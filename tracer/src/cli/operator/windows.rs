@@ -4,8 +4,8 @@ use super::numbers::pair;
 use super::{Misfit, OperatorArguments, Sizes};
 use anyhow::{Context, ensure};
 use dmo_analysis::operator::{
-    Accumulation, Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, TransposeConv2d, Window,
-    tflite_padding_before,
+    Accumulation, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Operator, Pool2d, Shape,
+    TransposeConv2d, Window, tflite_padding_before,
 };
 
 pub fn conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
@@ -29,6 +29,34 @@ pub fn conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operato
 }
 
 pub fn depthwise_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    Ok(Operator::DepthwiseConv2d(depthwise(given, sizes)?))
+}
+
+/// The kernel that may store over its input.
+pub fn depthwise_in_place(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+    let DepthwiseConv2d {
+        input,
+        output,
+        window,
+        multiplier,
+        element_bytes,
+    } = depthwise(given, sizes)?;
+    ensure!(
+        multiplier == 1,
+        Misfit(format!(
+            "the filter's depth is {}, expected {}: one output channel for each of the input's",
+            output[3], input[3]
+        ))
+    );
+    Ok(Operator::DepthwiseInPlace(DepthwiseInPlace {
+        input,
+        output,
+        window,
+        element_bytes,
+    }))
+}
+
+fn depthwise(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<DepthwiseConv2d> {
     let input = given.input(0)?;
     let [filters, height, width, out] = given.filter()?;
     ensure!(
@@ -45,13 +73,13 @@ pub fn depthwise_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resu
         ))
     );
     let (window, [oh, ow]) = given.window(input, [height, width])?;
-    Ok(Operator::DepthwiseConv2d(DepthwiseConv2d {
+    Ok(DepthwiseConv2d {
         input,
         output: [input[0], oh, ow, out],
         window,
         multiplier: out / input[3],
         element_bytes: sizes.from,
-    }))
+    })
 }
 
 pub fn transpose_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {

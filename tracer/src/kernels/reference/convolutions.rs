@@ -1,7 +1,7 @@
 //! Convolutions. Contracts: `kernels-c/include/dmo_conv.h`, `dmo_int16.h`, `dmo_uint8.h`,
-//! `dmo_transposed_conv.h`.
+//! `dmo_transposed_conv.h`, `dmo_depthwise_in_place.h`.
 
-use super::{activation_f32, all, bias_type, geometry, output_shape, words};
+use super::{activation_f32, all, bias_type, geometry, input_shape, output_shape, words};
 use crate::call::{Argument, Frame};
 use crate::kernels::convolution::{Convolution, FILTER};
 use crate::kernels::quantisation::{offset, product_ratio};
@@ -51,6 +51,17 @@ pub(super) const CONTRACTS: &[Contract] = &[
         |case| depthwise(case) && all(case, ElementType::Float32),
         float,
     ),
+    Contract::new(
+        "dmo_depthwise_conv2d_in_place_s8",
+        |case| {
+            matches!(case.operator, Operator::DepthwiseInPlace(_)) && all(case, ElementType::Int8)
+        },
+        with_scratch,
+    )
+    .with_scratch(ScratchSize::new(
+        "dmo_depthwise_conv2d_in_place_s8_scratch_bytes",
+        input_shape,
+    )),
     Contract::new(
         "dmo_transposed_conv2d_s8",
         |case| transposed(case) && all(case, ElementType::Int8),
@@ -151,7 +162,8 @@ fn per_tensor(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     arguments(&conv, buffers, frame, &head, weights)
 }
 
-/// The sums of a transposed convolution are kept in scratch memory.
+/// The sums of a transposed convolution are kept in scratch memory, and the channel that a
+/// convolution in place stores over.
 fn with_scratch(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let mut arguments = quantised(job, buffers, frame)?;
     arguments.push(Argument::from(buffers.scratch_address()));

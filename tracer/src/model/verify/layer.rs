@@ -4,10 +4,10 @@ use super::{MOST_FINDINGS, Subject, VerifyError};
 use crate::call::CallError;
 use crate::machine::{FaultCause, Limits};
 use crate::measure::MeasureError;
+use crate::model::overlaps::Allowed;
 use crate::model::tracing::{Contents, Place, TracedLayer};
 use crate::model::{Deployment, Placement};
 use crate::work::{Accesses, Work};
-use dmo_analysis::graph::overlaps::{SafeOverlap, Sharing};
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::overlap::Binding;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profile, Profiler, Refusal};
@@ -96,6 +96,8 @@ pub struct MeasuredPair {
     /// The least distance of the input's start from the output's that is safe together with
     /// all greater ones, in bytes.
     pub displacement_bytes: u32,
+    /// Both may start at the same byte, whatever greater displacements do.
+    pub in_place: bool,
     /// What forbids a smaller displacement.
     pub binding: Option<Binding>,
     /// Why no overlap is granted.
@@ -104,11 +106,12 @@ pub struct MeasuredPair {
 
 impl MeasuredPair {
     /// What a plan may make use of; none where every overlap is refused.
-    pub fn granted(&self) -> Option<SafeOverlap> {
-        self.refusals.is_empty().then_some(SafeOverlap {
+    pub(in crate::model) fn allowed(&self) -> Option<Allowed> {
+        self.refusals.is_empty().then_some(Allowed {
             input: self.input,
             output: self.output,
-            sharing: Sharing::Displaced(self.displacement_bytes.into()),
+            displacement_bytes: self.displacement_bytes.into(),
+            in_place: self.in_place,
         })
     }
 }
@@ -306,6 +309,7 @@ fn measured(places: &[Place], pair: &Pair) -> Option<MeasuredPair> {
         output,
         safe_overlap_bytes: pair.safe_overlap_bytes,
         displacement_bytes: pair.displacement_bytes,
+        in_place: pair.in_place,
         binding: pair.binding,
         refusals: pair.refusals.clone(),
     })
