@@ -3,7 +3,7 @@
 use crate::firmware::{ArenaUse, Placed};
 use crate::overlap::Access;
 use crate::profile::{LayerProfile, Pair, Profile};
-use crate::trace::{Address, Ending, Location, Locations, Program, Role};
+use crate::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::fmt::Write;
@@ -28,6 +28,11 @@ pub enum Warning {
     },
     /// The program has SysTick count and interrupt it.
     NoTicks,
+    /// The run was stopped behind so many layers.
+    Stopped {
+        /// The layers.
+        layers: u64,
+    },
     /// A layer could not be run on another input.
     OtherInputFailed {
         /// The layer.
@@ -35,6 +40,16 @@ pub enum Warning {
         /// Why.
         reason: String,
     },
+}
+
+impl Warning {
+    /// What the way in which a run ended leaves open.
+    pub fn of_exit(exit: Exit) -> Option<Self> {
+        match exit {
+            Exit::Stopped(layers) => Some(Self::Stopped { layers }),
+            Exit::Status(_) | Exit::Sleep(_) | Exit::Loop(_) => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Warning {
@@ -52,6 +67,10 @@ impl std::fmt::Display for Warning {
             Self::NoTicks => write!(
                 f,
                 "the program has switched on the interrupt of SysTick; here it counts, and no interrupt ever comes"
+            ),
+            Self::Stopped { layers } => write!(
+                f,
+                "nothing is known of what the program does behind layer {layers}: an input that it loads again there must not be overlapped"
             ),
             Self::OtherInputFailed { layer, reason } => {
                 write!(f, "layer '{layer}' fails on another input: {reason}")

@@ -220,6 +220,8 @@ pub enum Exit {
     Sleep(Address),
     /// It entered a branch to itself.
     Loop(Address),
+    /// So many of its layers had ended, behind which nobody wanted to see more of it.
+    Stopped(u64),
 }
 
 /// Where an instruction comes from, as far as symbols and debug information say.

@@ -161,6 +161,7 @@ impl Library {
                 boot,
                 hooks: None,
                 placed: None,
+                stop_after: None,
             },
             ram,
             versions: KNOWN,

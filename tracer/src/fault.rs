@@ -22,6 +22,8 @@ pub struct Fault {
     pub time: Time,
     /// The layer, when inside one.
     pub layer: Option<String>,
+    /// How many layers have begun, where a program has such.
+    pub layers: Option<usize>,
     /// The memory map.
     pub memory: String,
     /// Where the function was called from, by the link register.
@@ -29,7 +31,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Looks at a machine that cannot go on.
+    /// Looks at a machine that cannot go on, inside a layer or in none.
     pub fn new(target: &Target, machine: &Machine, cause: FaultCause, layer: Option<&str>) -> Self {
         let registers = std::array::from_fn(|index| match index {
             16 => machine.status(),
@@ -52,6 +54,7 @@ impl Fault {
             registers,
             time: machine.now(),
             layer: layer.map(str::to_owned),
+            layers: None,
             memory: target.map.to_string(),
             return_to: target
                 .image
@@ -59,6 +62,25 @@ impl Fault {
                 .function_at(registers[14] & !1)
                 .map(|(symbol, offset)| format!("{}+{offset:#x}", symbol.name)),
             cause,
+        }
+    }
+
+    /// Why a program may have come to a limit, where it is known which layers it has.
+    fn endless(&self) -> Option<String> {
+        let limit = matches!(
+            self.cause,
+            FaultCause::InstructionLimit { .. } | FaultCause::Timeout { .. }
+        );
+        let begun = self.layers.filter(|_| limit)?;
+        let ended = begun - usize::from(self.layer.is_some());
+        match (begun, ended) {
+            (0, _) => Some(
+                "no layer has begun: code that waits for an interrupt, or for a bit in a device's register, never ends here".to_owned(),
+            ),
+            (_, 0) => None,
+            _ => Some(format!(
+                "{ended} of its layers have ended: --stop-after N ends the run of a program that infers for ever behind its N-th layer"
+            )),
         }
     }
 
@@ -114,6 +136,9 @@ impl std::fmt::Display for Fault {
                 f,
                 "\n  hint: name more memory by --ram START:SIZE, or a peripheral's registers by --device START:SIZE"
             )?;
+        }
+        if let Some(hint) = self.endless() {
+            write!(f, "\n  hint: {hint}")?;
         }
         Ok(())
     }

@@ -186,6 +186,12 @@ impl<'a> Program<'a> {
     /// # Errors
     /// When the program cannot go on, or its layers make no sense.
     pub fn advance(&mut self) -> Result<Step, RunError> {
+        if let Some(layers) = self.target.stop_after
+            && self.layer.is_none()
+            && self.layers as u64 >= layers.get()
+        {
+            return self.exited(Exit::Stopped(layers.get()));
+        }
         loop {
             match self.machine.run() {
                 Pause::Breakpoint(address) => {
@@ -438,13 +444,11 @@ impl<'a> Program<'a> {
 
     /// Explains why the program cannot go on.
     pub fn fault(&self, cause: FaultCause) -> RunError {
-        let layer = self.layer.as_deref();
-        RunError::Fault(Box::new(Fault::new(
-            self.target,
-            &self.machine,
-            cause,
-            layer,
-        )))
+        let fault = Fault::new(self.target, &self.machine, cause, self.layer.as_deref());
+        RunError::Fault(Box::new(Fault {
+            layers: Some(self.layers),
+            ..fault
+        }))
     }
 
     /// Whether one of the vector table's exception handlers is at this address.
@@ -475,5 +479,14 @@ pub fn describe_exit(exit: Exit, target: &Target) -> String {
         Exit::Status(status) => format!("exit status {status}"),
         Exit::Sleep(address) => format!("asleep at {}", place(address)),
         Exit::Loop(address) => format!("endless loop at {}", place(address)),
+        Exit::Stopped(layers) => stopped(layers),
+    }
+}
+
+/// How a program ended that was stopped behind so many layers, in words.
+pub fn stopped(layers: u64) -> String {
+    match layers {
+        1 => "stopped after 1 layer".to_owned(),
+        _ => format!("stopped after {layers} layers"),
     }
 }

@@ -18,7 +18,7 @@ use dmo_analysis::trace::{
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-pub use crate::program::{RunError, describe_exit};
+pub use crate::program::{RunError, describe_exit, stopped};
 pub use crate::record::CrossingLoads;
 
 /// How to run.

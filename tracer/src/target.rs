@@ -9,6 +9,7 @@ use crate::machine::{Limits, Machine, MachineError, Observation};
 use crate::memory::{MemoryError, MemoryMap, MemoryOptions};
 use dmo_analysis::firmware::Placed;
 use dmo_analysis::trace::{Address, Location};
+use std::num::NonZeroU64;
 
 /// What the user says about the microcontroller.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +37,8 @@ pub struct Target {
     pub hooks: Option<Hooks>,
     /// The model that its interpreter runs, in its arena: the operators are the layers then.
     pub placed: Option<Placed>,
+    /// Its run ends when so many layers have ended; without it, where the program ends.
+    pub stop_after: Option<NonZeroU64>,
 }
 
 /// Why a program cannot be run.
@@ -69,6 +72,7 @@ impl Target {
             boot,
             hooks: None,
             placed: None,
+            stop_after: None,
         })
     }
 

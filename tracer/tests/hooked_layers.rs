@@ -16,6 +16,7 @@ use dmo_trace::machine::Limits;
 use dmo_trace::marks::MarkError;
 use dmo_trace::run::{RunError, RunOutcome, try_other_inputs};
 use dmo_trace::target::{Target, TargetOptions};
+use std::num::NonZeroU64;
 use std::time::Duration;
 use support::firmware::{Firmware, RAM, STACK_TOP};
 use support::hooked::{assert_same, hooked};
@@ -744,4 +745,50 @@ fn hooks_replace_marks() {
         .map(|layer| layer.name.as_str())
         .collect();
     assert_eq!(names, ["fill", "fill"]);
+}
+
+/// `firmware`, stopped behind so many layers.
+fn stopped(firmware: &Firmware, layers: u64) -> Result<(Profile, RunOutcome), RunError> {
+    let mut target = hooked(target(firmware), &[HOOK]).expect("hooks");
+    target.stop_after = NonZeroU64::new(layers);
+    profile(&target, run_options(true, SMALL))
+}
+
+#[test]
+fn a_run_that_is_stopped_is_the_first_layers_of_the_whole() {
+    let calls = calls_of(COPY, 5);
+    for layers in 1..=5 {
+        let (profile, outcome) = stopped(&calls, layers).expect("run");
+        let (shorter, _) = run(&calls_of(COPY, layers as usize), &[HOOK]).expect("run");
+        assert_eq!(outcome.exit, Exit::Stopped(layers));
+        assert_eq!(profile.layers, shorter.layers);
+    }
+    // Never more than there are.
+    let (profile, outcome) = stopped(&calls, 6).expect("run");
+    assert_eq!((outcome.exit, profile.layers.len()), (Exit::Status(0), 5));
+}
+
+#[test]
+fn a_program_that_never_ends_is_stopped_behind_any_layer() {
+    let mut main = Firmware::new();
+    let start = main.here();
+    call(&mut main, COPY);
+    branch(&mut main, start, false);
+    let main = with_copy(main);
+    let Err(RunError::Fault(fault)) = run(&main, &[HOOK]) else {
+        panic!("it ends");
+    };
+    assert!(fault.to_string().contains("--stop-after"), "{fault}");
+    for layers in [1, 2, 7] {
+        let (profile, outcome) = stopped(&main, layers).expect("run");
+        assert_eq!(outcome.exit, Exit::Stopped(layers));
+        assert_eq!(profile.layers.len() as u64, layers);
+        let mut target = hooked(target(&main), &[HOOK]).expect("hooks");
+        target.stop_after = NonZeroU64::new(layers);
+        let others = try_other_inputs(&target, SMALL, 2, None).expect("other inputs");
+        assert_eq!(others.len() as u64, layers);
+        for other in others.iter().flatten() {
+            assert!(matches!(other, OtherInput::Accesses(_)), "{other:?}");
+        }
+    }
 }

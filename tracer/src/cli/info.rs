@@ -4,8 +4,9 @@ use super::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::file::TraceReader;
 use dmo_analysis::profile::{Profile, Profiler};
-use dmo_analysis::report::Report;
+use dmo_analysis::report::{Report, Warning};
 use dmo_analysis::trace::{Ending, Exit, Program};
+use dmo_trace::run::stopped;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         self_checked: None,
         memory: None,
         profile: &profile,
-        warnings: Vec::new(),
+        warnings: Warning::of_exit(ending.exit).into_iter().collect(),
         arena: None,
     };
     output::print(&if arguments.json {
@@ -60,5 +61,6 @@ fn exit_in_words(ending: &Ending) -> String {
         Exit::Status(status) => format!("exit status {status}"),
         Exit::Sleep(address) => format!("asleep at {address}"),
         Exit::Loop(address) => format!("endless loop at {address}"),
+        Exit::Stopped(layers) => stopped(layers),
     }
 }

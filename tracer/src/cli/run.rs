@@ -22,6 +22,7 @@ use dmo_trace::target::{Target, TargetOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +56,10 @@ pub struct ProgramArguments {
     /// accesses depend on the data
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub inputs: u64,
+    /// The run ends when so many layers have ended, whatever the program does next: for one that
+    /// infers again and again. What it does later is not looked at [default: where it ends]
+    #[arg(long, value_name = "N")]
+    stop_after: Option<NonZeroU64>,
     /// Give up after so many executed instructions
     #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
     max_instructions: u64,
@@ -179,6 +184,7 @@ pub fn load(arguments: &ProgramArguments) -> anyhow::Result<Target> {
     let hooks = arguments.layers.hooks(&target);
     target.hooks = hooks.with_context(|| path.to_string())?;
     target.placed = arguments.firmware.placed(&target)?;
+    target.stop_after = arguments.stop_after;
     Ok(target)
 }
 
@@ -280,7 +286,8 @@ fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>])
             })
         });
     let ticks = outcome.expects_ticks.then_some(Warning::NoTicks);
-    crossing.chain(failed).chain(ticks).collect()
+    let stopped = Warning::of_exit(outcome.exit);
+    crossing.chain(failed).chain(ticks).chain(stopped).collect()
 }
 
 /// Bounds on a run of it.
