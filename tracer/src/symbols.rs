@@ -95,25 +95,34 @@ impl Symbols {
 
     fn similar_among(&self, name: &str, wanted: impl Fn(&Symbol) -> bool) -> Vec<String> {
         const MOST: usize = 4;
-        let common = |other: &str| {
-            name.bytes()
-                .zip(other.bytes())
-                .take_while(|(a, b)| a == b)
-                .count()
+        let demangled = demangled(name);
+        let name = without_result(demangled.as_deref().unwrap_or(name));
+        let common = |symbol: &Symbol| {
+            let other = match symbol.function {
+                true => without_result(&symbol.name),
+                // `vtable for ns::box` has no result.
+                false => &symbol.name,
+            };
+            let pairs = name.bytes().zip(other.bytes());
+            pairs.take_while(|(a, b)| a == b).count()
         };
-        let mut names: Vec<&str> = self
+        let mut names: Vec<(usize, &str)> = self
             .by_address
             .iter()
-            .filter(|symbol| wanted(symbol) && common(&symbol.name) > 3)
-            .map(|symbol| symbol.name.as_str())
+            .filter(|symbol| wanted(symbol))
+            .map(|symbol| (common(symbol), symbol.name.as_str()))
+            .filter(|&(common, _)| common > 3)
             .collect();
-        names.sort_by_key(|other| (std::cmp::Reverse(common(other)), *other));
+        names.sort_by_key(|&(common, name)| (std::cmp::Reverse(common), name));
         names.dedup();
-        names.into_iter().take(MOST).map(str::to_owned).collect()
+        let names = names.into_iter().take(MOST);
+        names.map(|(_, name)| name.to_owned()).collect()
     }
 
     /// The functions of this name, one an address. The name is mangled or not, and may lack
-    /// the parameters; functions whose whole name it is come before others.
+    /// the parameters, and a template's the type of its result, too; functions whose whole name it
+    /// is come before others. A clone that the compiler has made has other parameters than its
+    /// function, so that only its whole name is its own.
     pub fn functions_named(&self, name: &str) -> Vec<&Symbol> {
         self.all_named(name, |symbol| symbol.function)
     }
@@ -140,7 +149,11 @@ impl Symbols {
         };
         let whole = found(&|symbol| symbol.name == name);
         if whole.is_empty() {
-            found(&|symbol| without_parameters(&symbol.name) == name)
+            found(&|symbol| {
+                let short = without_parameters(&symbol.name);
+                let named = short == name || without_result(short) == name;
+                named && !symbol.name.contains(CLONE)
+            })
         } else {
             whole
         }
@@ -205,6 +218,31 @@ impl Write for Bounded {
     }
 }
 
+/// What a demangled name has behind it where the compiler has changed its function's parameters
+/// or has split it: `conv(int) [clone .constprop.0]`.
+const CLONE: &str = " [clone ";
+
+/// `ns::conv<int>` of `void ns::conv<int>`: the mangled names of templates have the type of the
+/// result, too. With the parameters as without.
+fn without_result(name: &str) -> &str {
+    let mut depth = 0_i32;
+    let mut start = 0;
+    for (at, character) in name.char_indices() {
+        // The name of an operator may have spaces: `operator unsigned int`, `operator new`.
+        let is_operator =
+            || name[at..].starts_with("operator") && (at == 0 || name[..at].ends_with([':', ' ']));
+        match character {
+            '(' if depth == 0 && !name[at..].starts_with("(anonymous namespace)") => break,
+            'o' if depth == 0 && is_operator() => break,
+            ' ' if depth == 0 => start = at + 1,
+            '(' | '<' => depth += 1,
+            ')' | '>' => depth -= 1,
+            _ => {}
+        }
+    }
+    &name[start..]
+}
+
 /// `ns::conv` of `ns::conv(int, float*)`.
 fn without_parameters(name: &str) -> &str {
     const PARTS_OF_NAMES: [&str; 2] = ["(anonymous namespace)", "()("];
@@ -231,7 +269,33 @@ fn without_parameters(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_NAME_BYTES, demangled};
+    use super::{MAX_NAME_BYTES, demangled, without_parameters, without_result};
+
+    #[test]
+    fn templates_without_the_type_of_their_result() {
+        let cases = [
+            ("_ZN2ns4convIaiEEvPKT_i", "ns::conv<signed char, int>"),
+            ("_ZN2ns4convIaEEPKT_i", "ns::conv<signed char>"),
+            ("_ZN2ns3boxIiE3getIaEEmv", "ns::box<int>::get<signed char>"),
+            (
+                "_ZN12_GLOBAL__N_14convIiEEvv",
+                "(anonymous namespace)::conv<int>",
+            ),
+            ("_ZN2ns4convEPKa", "ns::conv"),
+            ("_ZN2ns3boxcvjEv", "ns::box::operator unsigned int"),
+            ("_ZN2ns3boxclEi", "ns::box::operator()"),
+            ("arm_convolve_s8", "arm_convolve_s8"),
+        ];
+        for (mangled, expected) in cases {
+            let name = demangled(mangled).unwrap_or_else(|| mangled.to_owned());
+            assert_eq!(
+                without_result(without_parameters(&name)),
+                expected,
+                "{name}"
+            );
+            assert!(without_result(&name).starts_with(expected), "{name}");
+        }
+    }
 
     #[test]
     fn names_as_their_authors_wrote_them() {

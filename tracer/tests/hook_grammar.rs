@@ -312,6 +312,12 @@ fn no_layers() {
         ),
         ("conv=f", "'('", "the end", 7),
         (
+            "conv=ns::f(signed char*, int)(in: r0 size 1)",
+            "a name with parameters in double quotes",
+            "'ns'",
+            6,
+        ),
+        (
             "conv=f()",
             "the role of a buffer (in, out, scratch, state, const)",
             "')'",

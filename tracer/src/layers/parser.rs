@@ -195,6 +195,9 @@ impl<'a> Parser<'a> {
         if name.is_empty() || name.contains(char::is_control) {
             return Err(self.error("the name of a function or its address"));
         }
+        if two_lists(&self.rest()[length..]) {
+            return Err(self.error("a name with parameters in double quotes"));
+        }
         let name = name.to_owned();
         self.advance(length);
         Ok(Function::Name(name))
@@ -520,6 +523,24 @@ impl<'a> Parser<'a> {
             found,
         }
     }
+}
+
+/// Whether a text begins with a list in brackets and a second one: those of a function's
+/// parameters and of a layer's buffers.
+fn two_lists(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let end = text.find(|character| {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    end.is_some_and(|end| {
+        let behind = text.get(end + 1..).unwrap_or_default();
+        behind.trim_start().starts_with('(')
+    })
 }
 
 const STACK_POINTER: usize = 13;

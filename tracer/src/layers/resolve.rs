@@ -12,7 +12,14 @@ use std::collections::btree_map::Entry;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ResolveError {
-    #[error("layer '{layer}': the program has no function '{name}'{}", hint(.similar))]
+    #[error(
+        "layer '{layer}': the program has no symbols, so that no function is called '{name}'\n  hint: give the function's address, as the program before it was stripped has it"
+    )]
+    NoSymbols { layer: String, name: String },
+    #[error(
+        "layer '{layer}': the program has no function '{name}'{}\n  hint: one that the compiler has inlined is none: compile it with __attribute__((noinline)), or hook what it was inlined into",
+        hint(.similar)
+    )]
     NoFunction {
         layer: String,
         name: String,
@@ -202,6 +209,10 @@ fn find_function(layer: &LayerHook, target: &Target) -> Result<(u32, String), Re
                 layer: layer.name.clone(),
                 name: name.clone(),
                 address: Address(label.address),
+            },
+            None if symbols.functions().next().is_none() => ResolveError::NoSymbols {
+                layer: layer.name.clone(),
+                name: name.clone(),
             },
             None => ResolveError::NoFunction {
                 layer: layer.name.clone(),
