@@ -10,7 +10,7 @@
 mod support;
 
 use dmo_analysis::trace::Exit;
-use dmo_trace::layers::{Hooks, READY_MADE, parse_file};
+use dmo_trace::layers::{Hooks, parse_file, ready_made};
 use libtest_mimic::Failed;
 use support::cross::{CPUS, built, compiler, firmware, kernels, sources_in};
 use support::hooked::{assert_same, hooked};
@@ -44,8 +44,17 @@ fn main() {
         trials.push(tools::trial(
             format!("every_function_of_the_cmsis_nn_set_at{level}"),
             &compiler,
-            move || cmsis_nn(level),
+            move || cmsis_nn("cmsis-nn", &[level]),
         ));
+    }
+    for (set, versions) in [("cmsis-nn-6", [6, 5].as_slice()), ("cmsis-nn-4", &[4])] {
+        for version in versions {
+            trials.push(tools::trial(
+                format!("every_function_of_the_set_{set}_in_version_{version}"),
+                &compiler,
+                move || earlier(set, *version),
+            ));
+        }
     }
     tools::main(&compiler, trials)
 }
@@ -104,8 +113,35 @@ fn c_plus_plus(cpu: &str, flags: &[&str], level: &[&str]) -> Result<(), Failed> 
     Ok(())
 }
 
-fn cmsis_nn(level: &str) -> Result<(), Failed> {
+/// The same calls with the interface of an earlier version, over the newest kernels.
+fn earlier(set: &str, version: u8) -> Result<(), Failed> {
+    const RENAMED: [(&str, &str); 5] = [
+        ("arm_convolve_s8", "newest_convolve_s8"),
+        ("arm_convolve_s8_get_buffer_size", "newest_convolve_s8_size"),
+        (
+            "arm_convolve_1_x_n_s8_get_buffer_size",
+            "newest_convolve_1_x_n_s8_size",
+        ),
+        ("arm_svdf_s8", "newest_svdf_s8"),
+        ("arm_svdf_s8_get_buffer_size", "newest_svdf_s8_size"),
+    ];
+    // Version 5 has the SVDF of today.
+    let renamed = &RENAMED[..if version == 4 { 5 } else { 3 }];
+    let renamed = renamed.iter().map(|(from, to)| format!("-D{from}={to}"));
+    let mut flags = vec![
+        "-O2".to_owned(),
+        "-fno-inline".to_owned(),
+        format!("-DVERSION={version}"),
+    ];
+    flags.extend(renamed);
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    cmsis_nn(set, &flags)
+}
+
+fn cmsis_nn(set: &str, level: &[&str]) -> Result<(), Failed> {
     let (cpu, flags) = CPUS[1];
+    let case = format!("{set} {}", level.join(" "));
+    let flags = [flags, level].concat();
     let mut sources = vec![
         firmware("cmsis_nn.c"),
         kernels("marks/dmo_trace.c"),
@@ -113,18 +149,17 @@ fn cmsis_nn(level: &str) -> Result<(), Failed> {
     ];
     let mut functions = sources_in(&kernels("dsp"))?;
     sources.append(&mut functions);
-    let marked = built(cpu, &[flags, &[level]].concat(), &sources)?;
-    let mut by_set = built(cpu, &[flags, &[level]].concat(), &sources)?;
-    let (set, text) = READY_MADE[0];
-    let layers = parse_file(text).expect("set");
+    let marked = built(cpu, &flags, &sources)?;
+    let mut by_set = built(cpu, &flags, &sources)?;
+    let layers = parse_file(ready_made(set).expect("set")).expect("set");
     let expected: Vec<String> = layers.iter().map(|layer| layer.name.clone()).collect();
     let mut hooks = Hooks::default();
     hooks.add_set(set, layers, &by_set).expect("hooks");
     by_set.hooks = Some(hooks);
     let (by_marks, outcome) = profile(&marked, run_options(false, LIMITS))?;
-    assert_eq!(outcome.exit, Exit::Status(0), "{level}");
+    assert_eq!(outcome.exit, Exit::Status(0), "{case}");
     let (by_hooks, _) = profile(&by_set, run_options(true, LIMITS))?;
-    assert_same(level, &by_marks, &by_hooks);
+    assert_same(&case, &by_marks, &by_hooks);
     // A function that calls another is one layer.
     let names = |profile: &dmo_analysis::profile::Profile| -> Vec<String> {
         profile

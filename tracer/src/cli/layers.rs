@@ -13,7 +13,8 @@ pub struct LayerOptions {
     /// 'conv=my_conv(in: r0 size r2*64, out: r1 size 4096)'
     #[arg(long = "layer", value_name = "HOOK")]
     one: Vec<LayerHook>,
-    /// The same as a TOML file; or a set that is built in: cmsis-nn
+    /// The same as a TOML file; or a set that is built in: cmsis-nn (version 7), cmsis-nn-6 (5 and
+    /// 6), cmsis-nn-4
     #[arg(long = "layers", value_name = "FILE")]
     files: Vec<String>,
 }

@@ -9,7 +9,32 @@ use std::ops::Range;
 use toml::Spanned;
 
 /// The sets of hooks that are built in: name and TOML text.
-pub const READY_MADE: &[(&str, &str)] = &[("cmsis-nn", include_str!("cmsis-nn.toml"))];
+pub const READY_MADE: &[(&str, &str)] = &[
+    (
+        "cmsis-nn",
+        concat!(
+            include_str!("cmsis-nn.toml"),
+            include_str!("cmsis-nn/convolve-7.toml"),
+            include_str!("cmsis-nn/svdf-5.toml")
+        ),
+    ),
+    (
+        "cmsis-nn-6",
+        concat!(
+            include_str!("cmsis-nn.toml"),
+            include_str!("cmsis-nn/convolve-4.toml"),
+            include_str!("cmsis-nn/svdf-5.toml")
+        ),
+    ),
+    (
+        "cmsis-nn-4",
+        concat!(
+            include_str!("cmsis-nn.toml"),
+            include_str!("cmsis-nn/convolve-4.toml"),
+            include_str!("cmsis-nn/svdf-4.toml")
+        ),
+    ),
+];
 
 /// The built-in set of this name.
 pub fn ready_made(name: &str) -> Option<&'static str> {

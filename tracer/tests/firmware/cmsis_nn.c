@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Calls every function of the CMSIS-NN interface once, in marks that name its buffers. Functions of one kind have
-// buffers of different sizes, so that none is taken for another.
+// buffers of different sizes, so that none is taken for another. VERSION is 4 to 6 for an earlier interface.
+#ifdef VERSION
+#include "../vendor/versions.c"
+#define UPSCALE_DIMS
+#if VERSION < 6
+#define ROW_SIZE(params, in, taps, out) arm_convolve_1_x_n_s8_get_buffer_size(in, taps)
+#endif
+#else
 #include "arm_nnfunctions.h"
+#define UPSCALE_DIMS NULL,
+#endif
+#ifndef ROW_SIZE
+#define ROW_SIZE(params, in, taps, out) arm_convolve_1_x_n_s8_get_buffer_size(params, in, taps, out)
+#endif
 #include "dmo_trace.h"
 
 #include <stddef.h>
@@ -74,9 +86,9 @@ static void convolutions(void) {
   ctx.size = arm_convolve_s8_get_buffer_size(&in, &square);
   const cmsis_nn_dims square_in = { 3, 2, 2, 5 };
   CALL(arm_convolve_s8, 60, 9, ctx.size, &ctx, &params, &channels, &square_in, input, &square, weights, &square_out,
-       bias, NULL, &square_out, output);
+       bias, UPSCALE_DIMS &square_out, output);
   const cmsis_nn_dims row = { 1, 1, 9, 4 }, row_taps = { 2, 1, 3, 4 }, row_out = { 1, 1, 7, 2 };
-  ctx.size = arm_convolve_1_x_n_s8_get_buffer_size(&params, &row, &row_taps, &row_out);
+  ctx.size = ROW_SIZE(&params, &row, &row_taps, &row_out);
   CALL(arm_convolve_1_x_n_s8, 36, 14, ctx.size, &ctx, &params, &channels, &row, input, &row_taps, weights, &row_out,
        bias, &row_out, output);
 }
@@ -150,8 +162,15 @@ static void svdf(void) {
     DMO_BUFFER("output", DMO_OUTPUT, DMO_INT8, output, BATCHES * FILTERS / RANK),
   };
   dmo_layer_begin("arm_svdf_s8", "svdf", buffers, 3);
+#if defined VERSION && VERSION == 4
+  const cmsis_nn_context filters = { scratch, 4 * BATCHES * FILTERS };
+  const cmsis_nn_context units = { scratch + BATCHES * FILTERS, 4 * BATCHES * FILTERS / RANK };
+  end(arm_svdf_s8(&filters, &units, &params, &tensor, &tensor, &in, input, &states, state, &feature, weights, &time,
+                  weights + 256, &out, bias, &out, output));
+#else
   end(arm_svdf_s8(&no_scratch, &no_scratch, &no_scratch, &params, &tensor, &tensor, &in, input, &states, state,
                   &feature, weights, &time, weights + 256, &out, bias, &out, output));
+#endif
 }
 
 int main(void) {
