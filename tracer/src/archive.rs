@@ -8,7 +8,7 @@ mod members;
 
 use crate::attributes::Attributes;
 use crate::cpu::{self, Cpu, CpuError};
-use goblin::elf::{Elf, header};
+use goblin::elf::{Elf, SectionHeader, header};
 use members::{MAGIC, Member};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -180,14 +180,30 @@ fn attributes(member: &str, bytes: &[u8]) -> Result<Attributes, ArchiveError> {
     if header.e_type != header::ET_REL {
         return Err(foreign("already linked".to_owned(), ""));
     }
+    if is_unfinished(&elf) {
+        let hint = "\n  hint: build without -flto, or with -ffat-lto-objects";
+        return Err(foreign("link-time optimisation code only".to_owned(), hint));
+    }
     let sections = elf.section_headers.iter();
     let mut named = sections
         .filter(|section| elf.shdr_strtab.get_at(section.sh_name) == Some(".ARM.attributes"));
     let content = named
         .next()
-        .and_then(goblin::elf::SectionHeader::file_range)
+        .and_then(SectionHeader::file_range)
         .and_then(|range| bytes.get(range));
     Ok(Attributes::read(content.unwrap_or_default()))
+}
+
+/// Whether GCC has left the code to the linker, which takes of it only what somebody calls: here
+/// nobody does.
+fn is_unfinished(elf: &Elf) -> bool {
+    let mut sections = elf.section_headers.iter();
+    let is_left = |section: &SectionHeader| {
+        let name = elf.shdr_strtab.get_at(section.sh_name);
+        name.is_some_and(|name| name.starts_with(".gnu.lto_"))
+    };
+    sections.clone().any(is_left)
+        && !sections.any(|section| section.is_executable() && section.sh_size > 0)
 }
 
 const BUILD_HINT: &str = "\n  hint: build it with a cross compiler, -mcpu=cortex-m4 for instance";
@@ -224,7 +240,9 @@ impl Linker {
             arguments.push(format!("-mcpu={}", build.cpu.name));
             arguments.push("-mthumb".to_owned());
             arguments.push(format!("-mfloat-abi={}", build.float_abi));
-            arguments.extend(["-nostartfiles", "-static"].map(str::to_owned));
+            // Of objects with both, the code as the compiler left it.
+            let plain = ["-nostartfiles", "-static", "-fno-lto"];
+            arguments.extend(plain.map(str::to_owned));
             arguments.push(format!("-Wl,{}", options.join(",")));
             arguments.extend(ALL_MEMBERS.map(|option| match option.starts_with("--") {
                 true => format!("-Wl,{option}"),

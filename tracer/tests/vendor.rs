@@ -362,6 +362,14 @@ fn other_machines() -> Result<(), Failed> {
     let text = error.to_string();
     assert!(matches!(error, ArchiveError::Cpu { .. }), "{text}");
     assert!(text.contains("arm_reshape_s8.o"), "{text}");
+    // What the linker would have to finish.
+    let workshop = Workshop::new(&[&HARD[..], &["-flto"]].concat());
+    let path = workshop.archive("lto.a", &[workshop.compile(&member, &[])]);
+    let error = archive::link(&std::fs::read(path)?, None).expect_err("no code");
+    assert!(error.to_string().contains("-ffat-lto-objects"), "{error}");
+    let workshop = Workshop::new(&[&HARD[..], &["-flto", "-ffat-lto-objects"]].concat());
+    let path = workshop.archive("fat.a", &[workshop.compile(&member, &[])]);
+    assert!(linked(&path).has("arm_reshape_s8"));
     // Code of the DSP extension on a CPU without it.
     let workshop = Workshop::new(&HARD);
     let path = workshop.archive("dsp.a", &[workshop.compile(&member, &[])]);
