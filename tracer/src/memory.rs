@@ -113,11 +113,8 @@ impl MemoryMap {
         options: &MemoryOptions,
         stack_top: Option<u32>,
     ) -> Result<Self, MemoryError> {
-        let mut regions: Vec<Region> = options
-            .device
-            .iter()
-            .map(|range| region(RegionKind::Device, range))
-            .collect();
+        // Peripherals of a page, or a large range and some in it, are one region.
+        let mut regions = joined(RegionKind::Device, options.device.clone(), 0);
         let mut named = |kind, ranges: &[Range<u64>]| {
             regions.extend(ranges.iter().map(|range| region(kind, range)));
             !ranges.is_empty()
@@ -125,10 +122,12 @@ impl MemoryMap {
         let ram_named = named(RegionKind::Ram, &options.ram);
         let flash_named = named(RegionKind::Flash, &options.flash);
         if !ram_named {
-            regions.extend(derived(RegionKind::Ram, ram_ranges(image, stack_top)));
+            let ranges = ram_ranges(image, stack_top);
+            regions.extend(joined(RegionKind::Ram, ranges, SAME_RAM_BYTES));
         }
         if !flash_named {
-            regions.extend(derived(RegionKind::Flash, flash_ranges(image, &regions)));
+            let ranges = flash_ranges(image, &regions);
+            regions.extend(joined(RegionKind::Flash, ranges, SAME_RAM_BYTES));
         }
         let constants = options.constants.iter();
         regions.extend(constants.map(|range| region(RegionKind::Flash, range)));
@@ -221,14 +220,14 @@ fn region(kind: RegionKind, range: &Range<u64>) -> Region {
     }
 }
 
-/// Whole pages around the ranges, one region where they are close to each other.
-fn derived(kind: RegionKind, mut ranges: Vec<Range<u64>>) -> Vec<Region> {
+/// Whole pages around the ranges, one region where so few bytes or none are between them.
+fn joined(kind: RegionKind, mut ranges: Vec<Range<u64>>, apart_bytes: u64) -> Vec<Region> {
     ranges.sort_by_key(|range| range.start);
     let mut regions: Vec<Region> = Vec::new();
     for range in ranges {
         let next = region(kind, &range);
         match regions.last_mut() {
-            Some(last) if next.range.start <= last.range.end + SAME_RAM_BYTES => {
+            Some(last) if next.range.start <= last.range.end + apart_bytes => {
                 last.range.end = last.range.end.max(next.range.end);
             }
             _ => regions.push(next),

@@ -564,6 +564,32 @@ fn named_device() {
     assert_eq!(profile.layers[0].stores(), 1);
 }
 
+/// Registers of several peripherals, of one page and of neighbours, and a range around some.
+#[test]
+fn named_devices_that_share_pages() {
+    let mut firmware = in_layer();
+    // str r1, [r1]; ldr r0, [r1]; str r0, [r2]
+    firmware.set(1, 0x4002_3c00).set(2, OUTPUT_AT);
+    firmware.code(&[0x6009, 0x6808, 0x6010]);
+    let firmware = finish(firmware);
+    for device in [
+        vec![0x4002_3800..0x4002_3c00, 0x4002_3c00..0x4002_4000],
+        vec![0x4002_4000..0x4002_4400, 0x4002_3c00..0x4002_3c04],
+        vec![0x4002_3800..0x4002_3804, 0x4000_0000..0x4010_0000],
+    ] {
+        let options = TargetOptions {
+            memory: MemoryOptions {
+                device,
+                ..MemoryOptions::default()
+            },
+            ..TargetOptions::default()
+        };
+        let target = Target::new(&firmware.elf_file().bytes(), &options).expect("target");
+        let (profile, _) = profile(&target, run_options(true, SMALL)).expect("run");
+        assert_eq!(profile.layers[0].stores(), 1);
+    }
+}
+
 #[test]
 fn instructions_that_do_not_exist() {
     for code in [
