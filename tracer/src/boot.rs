@@ -30,7 +30,7 @@ pub enum BootError {
     #[error("no vector table at {address}: the image holds nothing there")]
     NothingThere { address: Address },
     #[error(
-        "no vector table found (looked at {looked_at}), and no symbol names the top of the stack\n  hint: --vectors with the table's address"
+        "no vector table found (looked at {looked_at}), and no symbol names the top of the stack\n  hint: --vectors with the table's address; a program without one, as the toolchain's own linker script makes it, needs the microcontroller's script, or a symbol __StackTop"
     )]
     NoStack { looked_at: String },
     #[error(

@@ -122,6 +122,8 @@ impl Needs {
             10 if attributes.profile == Some('M') => Architecture::Armv7M,
             13 => Architecture::Armv7EM,
             17 => Architecture::Armv8MMainline,
+            16 => return not_microcontroller("Armv8-M baseline (Cortex-M23)".to_owned()),
+            21 => return not_microcontroller("Armv8.1-M (Cortex-M55, M85)".to_owned()),
             other => return not_microcontroller(format!("Tag_CPU_arch {other}")),
         };
         let floating_point = match attributes.floating_point {
