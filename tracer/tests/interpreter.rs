@@ -449,6 +449,11 @@ fn bad_options() -> Result<(), Failed> {
     bench.build(1, MARKS)?;
     let status = |arguments: &[&str]| bench.run_with(arguments).status.code();
     assert_eq!(status(&["--arena", "tensor_arena"]), Some(2));
+    // The profiler's marks name no buffers.
+    let output = bench.run_with(&[]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert!(message.contains("--model and --arena"), "{message}");
     let model = bench.path("model.tflite");
     let model = model.to_str().expect("a name");
     assert_eq!(status(&["--model", model]), Some(2));

@@ -111,6 +111,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     let traced = trace(arguments, &target, &program)
         .with_context(|| arguments.program.elf.display().to_string())?;
+    if target.placed.is_none() && names_no_buffers(&traced.profile) {
+        output::message(
+            "no layer names a buffer: the operators of an interpreter (dmo_trace_tflm.h) are known by --model and --arena (docs/firmware.md)",
+        );
+    }
     let exit = describe_exit(traced.ending.exit, &target);
     let report = Report {
         program: &program,
@@ -148,6 +153,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         traced.arena.as_ref(),
         &arguments.program.elf,
     ))
+}
+
+fn names_no_buffers(profile: &Profile) -> bool {
+    let mut layers = profile.layers.iter();
+    layers.all(|layer| layer.tensors.is_empty())
 }
 
 /// A program that fails its own check has no business being laid out.
