@@ -5,6 +5,7 @@
 //! and every list has a limit.
 
 mod frame;
+mod leaf;
 mod location;
 mod scope;
 mod types;

@@ -38,6 +38,13 @@ fn main() {
             }));
         }
     }
+    for (cpu, flags) in CPUS {
+        trials.push(tools::trial(
+            format!("callers_of_assembly_are_found_on_{cpu}"),
+            &compiler,
+            move || assembly(cpu, flags),
+        ));
+    }
     tools::main(&compiler, trials)
 }
 
@@ -140,6 +147,28 @@ fn check(cpu: &str, flags: &[&str]) -> Result<(), Failed> {
             "{case}"
         );
     }
+    Ok(())
+}
+
+/// A load in a function of hand-written assembly, which has no call frame information, is within
+/// the call that led there, and the loops' variables are those of its caller.
+fn assembly(cpu: &str, flags: &[&str]) -> Result<(), Failed> {
+    let sources = [firmware("explained.c"), kernels("marks/dmo_trace.c")];
+    let flags = [flags, &["-gdwarf-5", "-O2", "-DASSEMBLY"]].concat();
+    let target = built(cpu, &flags, &sources)?;
+    let [explanation] = &explanations(&target)[..] else {
+        panic!("{cpu}: one pair");
+    };
+    let load = explanation.load.as_ref().expect("a load");
+    let [_, blur, main] = &load.calls[..3] else {
+        panic!("{cpu}: {:?}", load.calls);
+    };
+    let name = |call: &Call| call.functions.last().and_then(|it| it.name.clone());
+    assert_eq!(name(blur).as_deref(), Some("blur"), "{cpu}");
+    assert_eq!(name(main).as_deref(), Some("main"), "{cpu}");
+    let number = |name| value(blur, name).cloned();
+    assert_eq!(number("y"), Some(Value::Integer(0)), "{cpu}");
+    assert_eq!(number("x"), Some(Value::Integer(1)), "{cpu}");
     Ok(())
 }
 

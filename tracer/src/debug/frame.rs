@@ -2,7 +2,7 @@
 
 use super::location::Context;
 use super::unwind::Registers;
-use super::{DebugInfo, State, Variable};
+use super::{DebugInfo, State, Variable, leaf};
 use dmo_analysis::trace::Address;
 use serde::Serialize;
 
@@ -54,7 +54,10 @@ impl DebugInfo {
         let mut pc = state.registers[15];
         let mut frames: Vec<Frame> = Vec::new();
         while frames.len() < MAX_FRAMES {
-            let unwound = self.unwind(pc, &registers, state.read);
+            let unwound = self.unwind(pc, &registers, state.read).or_else(|| {
+                let innermost = frames.is_empty();
+                innermost.then(|| leaf::unwind(pc, &registers, state.read))?
+            });
             let stack = unwound.as_ref().map(|unwound| unwound.cfa);
             frames.push(self.frame(pc, stack, &registers, state));
             let Some((back, caller)) = unwound

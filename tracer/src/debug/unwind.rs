@@ -16,9 +16,9 @@ pub(super) struct Registers {
 const FLOATS: u16 = 64;
 const DOUBLES: u16 = 256;
 
-const SP: usize = 13;
-const LR: usize = 14;
-const PC: usize = 15;
+pub(super) const SP: usize = 13;
+pub(super) const LR: usize = 14;
+pub(super) const PC: usize = 15;
 
 impl Registers {
     /// Bytes of a register by its number; of a double one those of both halves.
@@ -33,6 +33,14 @@ impl Registers {
             None => self.words.get(usize::from(number)),
         };
         words?.map(|word| word.to_le_bytes().to_vec())
+    }
+
+    /// Forgets what a call may change and need not say so (AAPCS32).
+    pub(super) fn forget_scratch(&mut self) {
+        for scratch in [0, 1, 2, 3, 12] {
+            self.words[scratch] = None;
+        }
+        self.floats[..16].fill(None);
     }
 
     fn word(&self, number: u16) -> Option<u32> {
@@ -96,11 +104,7 @@ impl DebugInfo {
             Some(u32::from_le_bytes(bytes.try_into().ok()?))
         };
         let mut caller = registers.clone();
-        // A call may change these and need not say so (AAPCS32).
-        for scratch in [0, 1, 2, 3, 12] {
-            caller.words[scratch] = None;
-        }
-        caller.floats[..16].fill(None);
+        caller.forget_scratch();
         for (register, rule) in row.registers() {
             let saved = match rule {
                 RegisterRule::SameValue => continue,
@@ -163,15 +167,22 @@ impl DebugInfo {
 
 /// Whether the instruction that ends here is BL or BLX: code without true information, such as
 /// hand-written assembly, must not lead anywhere.
-fn is_behind_call(back: u32, read: &dyn Fn(u32, usize) -> Option<Vec<u8>>) -> bool {
-    let halfword = |before: u32| -> Option<u16> {
-        let bytes = read(back.checked_sub(before)?, 2)?;
-        Some(u16::from_le_bytes(bytes.try_into().ok()?))
-    };
+pub(super) fn is_behind_call(back: u32, read: &dyn Fn(u32, usize) -> Option<Vec<u8>>) -> bool {
+    let halfword = |before| halfword_before(back, before, read);
     let by_register = halfword(2).is_some_and(|code| code & 0xff87 == 0x4780);
     let by_offset = halfword(4).is_some_and(|code| code >> 11 == 0b11110)
         && halfword(2).is_some_and(|code| code & 0xd000 == 0xd000);
     by_register || by_offset
+}
+
+/// The halfword so many bytes before an address.
+pub(super) fn halfword_before(
+    address: u32,
+    bytes: u32,
+    read: &dyn Fn(u32, usize) -> Option<Vec<u8>>,
+) -> Option<u16> {
+    let found = read(address.checked_sub(bytes)?, 2)?;
+    Some(u16::from_le_bytes(found.try_into().ok()?))
 }
 
 fn add(address: u32, offset: i64) -> Option<u32> {
