@@ -8,6 +8,8 @@ mod members;
 
 use crate::attributes::Attributes;
 use crate::cpu::{self, Cpu, CpuError};
+use crate::image::MAX_FILE_BYTES;
+use goblin::elf::section_header::{SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS};
 use goblin::elf::{Elf, SectionHeader, header};
 use members::{MAGIC, Member};
 use std::collections::BTreeSet;
@@ -30,6 +32,10 @@ pub enum ArchiveError {
         given: String,
         hint: &'static str,
     },
+    #[error(
+        "linked and with its debug information unpacked, it may have {given} bytes, the limit is {limit}"
+    )]
+    TooLarge { given: u64, limit: u64 },
     #[error("member {member}: {error}")]
     Cpu { member: String, error: CpuError },
     #[error(
@@ -71,16 +77,18 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 
 const THIN_MAGIC: &[u8] = b"!<thin>\n";
 
-/// Links all members into an ELF program for the CPU that `wanted` names, by default for the
+/// Links all members, and nothing else of the archive, into an ELF program for the CPU that `wanted` names, by default for the
 /// least that they were built for.
 ///
 /// # Errors
 /// When a member is not for such a CPU, no linker is installed, or it does not succeed.
 pub fn link(archive: &[u8], wanted: Option<&str>) -> Result<Vec<u8>, ArchiveError> {
-    let build = Build::of(archive, wanted)?;
+    let members = read(archive)?;
+    let build = Build::of(&members, wanted)?;
     let folder = tempfile::Builder::new().prefix("dmo-trace").tempdir()?;
     let folder = folder.path();
-    std::fs::write(folder.join("library.a"), archive)?;
+    // Written anew: whatever the linker might read into the one given, it sees these members.
+    std::fs::write(folder.join("library.a"), members::write(&members))?;
     std::fs::write(folder.join("script.ld"), SCRIPT)?;
     for linker in &LINKERS {
         let mut command = Command::new(linker.program);
@@ -106,22 +114,33 @@ struct Build {
 }
 
 impl Build {
-    fn of(archive: &[u8], wanted: Option<&str>) -> Result<Self, ArchiveError> {
-        let members = members(archive)?;
+    fn of(members: &[Member], wanted: Option<&str>) -> Result<Self, ArchiveError> {
+        let mut built_for = Vec::new();
         let mut cpus = Vec::new();
-        for (member, attributes) in &members {
-            let cpu = cpu::choose(wanted, attributes).map_err(|error| ArchiveError::Cpu {
-                member: member.clone(),
+        let mut linked_bytes = 0_u64;
+        for member in members {
+            let name = member.name.escape_debug().to_string();
+            let object = Object::read(&name, member.content)?;
+            let cpu = cpu::choose(wanted, &object.attributes);
+            cpus.push(cpu.map_err(|error| ArchiveError::Cpu {
+                member: name,
                 error,
-            })?;
-            cpus.push(cpu);
+            })?);
+            built_for.push(object.attributes);
+            linked_bytes = linked_bytes.saturating_add(object.linked_bytes);
+        }
+        if linked_bytes > MAX_FILE_BYTES as u64 {
+            return Err(ArchiveError::TooLarge {
+                given: linked_bytes,
+                limit: MAX_FILE_BYTES as u64,
+            });
         }
         let most = |cpu: &Cpu| (cpu.architecture, cpu.floating_point);
         let cpu = cpus
             .into_iter()
             .max_by_key(most)
             .ok_or(ArchiveError::Empty)?;
-        let any = |has: fn(&Attributes) -> bool| members.iter().any(|(_, it)| has(it));
+        let any = |has: fn(&Attributes) -> bool| built_for.iter().any(has);
         let float_abi = if any(|it| it.float_arguments_in_registers) {
             "hard"
         } else if any(|it| it.floating_point.is_some_and(|version| version > 0)) {
@@ -133,77 +152,103 @@ impl Build {
     }
 }
 
-/// The object files, and what they were built for.
-fn members(archive: &[u8]) -> Result<Vec<(String, Attributes)>, ArchiveError> {
+/// The object files.
+fn read(archive: &[u8]) -> Result<Vec<Member<'_>>, ArchiveError> {
     if archive.starts_with(THIN_MAGIC) {
         return Err(ArchiveError::Thin);
     }
-    let members = members::read(archive).map_err(|reason| ArchiveError::Damaged {
+    members::read(archive).map_err(|reason| ArchiveError::Damaged {
         length: archive.len(),
         reason,
-    })?;
-    let of_member = |member: Member| {
-        let name = member.name.escape_debug().to_string();
-        let attributes = attributes(&name, member.content)?;
-        Ok((name, attributes))
-    };
-    members.into_iter().map(of_member).collect()
+    })
 }
 
-fn attributes(member: &str, bytes: &[u8]) -> Result<Attributes, ArchiveError> {
-    let foreign = |given: String, hint| ArchiveError::Foreign {
-        member: member.to_owned(),
-        given,
-        hint,
-    };
-    if !bytes.starts_with(header::ELFMAG) {
-        let hint = match bytes.starts_with(b"BC\xc0\xde") {
-            true => "\n  hint: it is LLVM bitcode: build without -flto",
-            false => "",
+/// What an object file is like.
+struct Object {
+    /// What it was built for.
+    attributes: Attributes,
+    /// The most that it takes of a linked program's file.
+    linked_bytes: u64,
+}
+
+impl Object {
+    fn read(member: &str, bytes: &[u8]) -> Result<Self, ArchiveError> {
+        let foreign = |given: String, hint| ArchiveError::Foreign {
+            member: member.to_owned(),
+            given,
+            hint,
         };
-        return Err(foreign("no ELF file".to_owned(), hint));
+        if !bytes.starts_with(header::ELFMAG) {
+            let hint = match bytes.starts_with(b"BC\xc0\xde") {
+                true => "\n  hint: it is LLVM bitcode: build without -flto",
+                false => "",
+            };
+            return Err(foreign("no ELF file".to_owned(), hint));
+        }
+        let elf = Elf::parse(bytes).map_err(|error| foreign(format!("damaged ({error})"), ""))?;
+        let header = elf.header;
+        if header.e_machine != header::EM_ARM {
+            let given = header::machine_to_str(header.e_machine);
+            return Err(foreign(format!("for {given}"), BUILD_HINT));
+        }
+        if header.e_ident[header::EI_CLASS] != header::ELFCLASS32
+            || header.e_ident[header::EI_DATA] != header::ELFDATA2LSB
+        {
+            return Err(foreign(
+                "not for 32-bit little-endian Arm".to_owned(),
+                BUILD_HINT,
+            ));
+        }
+        if header.e_type != header::ET_REL {
+            return Err(foreign("already linked".to_owned(), ""));
+        }
+        let symbols = &mut elf.syms.iter();
+        if symbols.any(|symbol| elf.strtab.get_at(symbol.st_name) == Some(SLIM)) {
+            return Err(foreign(
+                "nothing but link-time optimisation code".to_owned(),
+                "\n  hint: build without -flto, or with -ffat-lto-objects",
+            ));
+        }
+        let content = |section: &SectionHeader| bytes.get(section.file_range()?);
+        let sections = elf.section_headers.iter();
+        let name = |section: &SectionHeader| {
+            let name = elf.shdr_strtab.get_at(section.sh_name);
+            name.unwrap_or_default()
+        };
+        let linked_bytes = sections.clone().map(|section| {
+            let content = content(section).unwrap_or_default();
+            linked_bytes(section, name(section), content)
+        });
+        let mut named = sections.filter(|section| name(section) == ".ARM.attributes");
+        let attributes = named.next().and_then(content);
+        Ok(Self {
+            attributes: Attributes::read(attributes.unwrap_or_default()),
+            linked_bytes: linked_bytes.fold(0, u64::saturating_add),
+        })
     }
-    let elf = Elf::parse(bytes).map_err(|error| foreign(format!("damaged ({error})"), ""))?;
-    let header = elf.header;
-    if header.e_machine != header::EM_ARM {
-        let given = header::machine_to_str(header.e_machine);
-        return Err(foreign(format!("for {given}"), BUILD_HINT));
-    }
-    if header.e_ident[header::EI_CLASS] != header::ELFCLASS32
-        || header.e_ident[header::EI_DATA] != header::ELFDATA2LSB
-    {
-        return Err(foreign(
-            "not for 32-bit little-endian Arm".to_owned(),
-            BUILD_HINT,
-        ));
-    }
-    if header.e_type != header::ET_REL {
-        return Err(foreign("already linked".to_owned(), ""));
-    }
-    if is_unfinished(&elf) {
-        let hint = "\n  hint: build without -flto, or with -ffat-lto-objects";
-        return Err(foreign("link-time optimisation code only".to_owned(), hint));
-    }
-    let sections = elf.section_headers.iter();
-    let mut named = sections
-        .filter(|section| elf.shdr_strtab.get_at(section.sh_name) == Some(".ARM.attributes"));
-    let content = named
-        .next()
-        .and_then(SectionHeader::file_range)
-        .and_then(|range| bytes.get(range));
-    Ok(Attributes::read(content.unwrap_or_default()))
 }
 
-/// Whether GCC has left the code to the linker, which takes of it only what somebody calls: here
-/// nobody does.
-fn is_unfinished(elf: &Elf) -> bool {
-    let mut sections = elf.section_headers.iter();
-    let is_left = |section: &SectionHeader| {
-        let name = elf.shdr_strtab.get_at(section.sh_name);
-        name.is_some_and(|name| name.starts_with(".gnu.lto_"))
+/// The symbol with which GCC says that an object has no machine code.
+const SLIM: &str = "__gnu_lto_slim";
+
+/// What a section takes of a linked file, aligned and unpacked, where it is not memory that
+/// starts as zeros: for that there is RAM.
+fn linked_bytes(section: &SectionHeader, name: &str, content: &[u8]) -> u64 {
+    let has = |flag: u32| section.sh_flags & u64::from(flag) != 0;
+    if section.sh_type == SHT_NOBITS && has(SHF_ALLOC) {
+        return 0;
+    }
+    let number = |range: std::ops::Range<usize>| content.get(range);
+    // `Elf32_Chdr`: type, size, alignment. Before there was such a flag: "ZLIB" and the size.
+    let unpacked = match (number(4..8), number(4..12)) {
+        (Some(&[a, b, c, d]), _) if has(SHF_COMPRESSED) => u32::from_le_bytes([a, b, c, d]).into(),
+        (_, Some(&[a, b, c, d, e, f, g, h])) if name.starts_with(".zdebug") => {
+            u64::from_be_bytes([a, b, c, d, e, f, g, h])
+        }
+        _ => 0,
     };
-    sections.clone().any(is_left)
-        && !sections.any(|section| section.is_executable() && section.sh_size > 0)
+    let size_bytes = section.sh_size.max(unpacked);
+    size_bytes.saturating_add(section.sh_addralign)
 }
 
 const BUILD_HINT: &str = "\n  hint: build it with a cross compiler, -mcpu=cortex-m4 for instance";
@@ -240,9 +285,9 @@ impl Linker {
             arguments.push(format!("-mcpu={}", build.cpu.name));
             arguments.push("-mthumb".to_owned());
             arguments.push(format!("-mfloat-abi={}", build.float_abi));
-            // Of objects with both, the code as the compiler left it.
-            let plain = ["-nostartfiles", "-static", "-fno-lto"];
-            arguments.extend(plain.map(str::to_owned));
+            arguments.extend(["-nostartfiles", "-static"].map(str::to_owned));
+            // Members may hold options for a compiler and an assembler that the linker would start.
+            arguments.extend(["-fno-lto", "-fno-use-linker-plugin"].map(str::to_owned));
             arguments.push(format!("-Wl,{}", options.join(",")));
             arguments.extend(ALL_MEMBERS.map(|option| match option.starts_with("--") {
                 true => format!("-Wl,{option}"),

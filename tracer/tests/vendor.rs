@@ -29,7 +29,7 @@ type Test = fn() -> Result<(), Failed>;
 
 fn main() {
     let compiler: Availability = tools::version("arm-none-eabi-gcc").map(|_| ());
-    let tests: [(&str, Test); 8] = [
+    let tests: [(&str, Test); 10] = [
         ("each_version_is_called_as_it_wants", each_version),
         ("a_version_is_known_as_far_as_functions_tell", detected),
         ("what_differs_between_versions_is_not_guessed", not_guessed),
@@ -38,6 +38,8 @@ fn main() {
         ("missing_symbols_are_named", missing_symbols),
         ("members_for_other_machines_are_named", other_machines),
         ("too_little_scratch_memory_is_caught", too_little_scratch),
+        ("options_in_members_are_not_obeyed", options_in_members),
+        ("what_would_unpack_beyond_the_limit_is_refused", unpacked),
     ];
     let trials = tests.map(|(name, test)| tools::trial(name, &compiler, test));
     let mut trials = Vec::from(trials);
@@ -375,6 +377,58 @@ fn other_machines() -> Result<(), Failed> {
     let path = workshop.archive("dsp.a", &[workshop.compile(&member, &[])]);
     let error = archive::link(&std::fs::read(path)?, Some("cortex-m3")).expect_err("no DSP");
     assert!(matches!(error, ArchiveError::Cpu { .. }), "{error}");
+    Ok(())
+}
+
+/// Objects with link-time optimisation code carry the options of the compiler and the assembler,
+/// one of which names a file to be written.
+fn options_in_members() -> Result<(), Failed> {
+    let workshop = Workshop::new(&HARD);
+    let member = kernels_c().join("dsp/arm_reshape_s8.c");
+    let written = workshop.path("written");
+    let listing = format!("-Wa,-aln={}", written.display());
+    let options = |kind: &str| ["-flto", kind, &listing].map(str::to_owned);
+    let archive = |kind| {
+        let object = workshop.compile(&member, &options(kind));
+        std::fs::remove_file(&written)?;
+        std::fs::read(workshop.archive(&format!("lib{kind}.a"), &[object]))
+    };
+    let elf = archive::link(&archive("-ffat-lto-objects")?, None)?;
+    assert!(!written.exists(), "a member named a file to be written");
+    assert!(Library::new(&elf, None, DEFAULT_RAM)?.has("arm_reshape_s8"));
+    let error = archive::link(&archive("-fno-fat-lto-objects")?, None).expect_err("no code");
+    assert!(!written.exists(), "a member named a file to be written");
+    let text = error.to_string();
+    assert!(matches!(error, ArchiveError::Foreign { .. }), "{text}");
+    assert!(
+        text.contains("arm_reshape_s8.o is nothing but link-time"),
+        "{text}"
+    );
+    Ok(())
+}
+
+/// Debug information of so many zeros, in a few kilobytes or in none.
+fn unpacked() -> Result<(), Failed> {
+    let workshop = Workshop::new(&HARD);
+    let source = workshop.path("zeros.S");
+    for (kind, packed) in [
+        ("%progbits", "-Wa,--compress-debug-sections=zlib"),
+        ("%progbits", "-Wa,--compress-debug-sections=zlib-gnu"),
+        ("%nobits", "-Wa,--nocompress-debug-sections"),
+    ] {
+        let text = format!(".section .debug_str,\"\",{kind}\n.space 0x10000001\n");
+        std::fs::write(&source, text)?;
+        let object = workshop.compile(&source, &[packed.to_owned()]);
+        let path = workshop.archive("zeros.a", &[object]);
+        let archive = std::fs::read(&path)?;
+        std::fs::remove_file(path)?;
+        assert!(archive.len() < 1 << 20, "{packed}: {} bytes", archive.len());
+        let error = archive::link(&archive, None).expect_err(packed);
+        assert!(
+            matches!(error, ArchiveError::TooLarge { .. }),
+            "{packed}: {error}"
+        );
+    }
     Ok(())
 }
 

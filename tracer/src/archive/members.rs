@@ -35,7 +35,7 @@ pub(super) fn read(archive: &[u8]) -> Result<Vec<Member<'_>>, String> {
             "//" => long_names = content,
             short => {
                 let (name, content) = named(short, content, long_names).ok_or_else(cut)?;
-                if !name.starts_with("__.SYMDEF") {
+                if !TABLES.contains(&name) {
                     let name = name.to_owned();
                     members.push(Member { name, content });
                 }
@@ -43,6 +43,47 @@ pub(super) fn read(archive: &[u8]) -> Result<Vec<Member<'_>>, String> {
         }
     }
     Ok(members)
+}
+
+/// Tables of symbols that `ar` of BSD makes.
+const TABLES: [&str; 4] = [
+    "__.SYMDEF",
+    "__.SYMDEF SORTED",
+    "__.SYMDEF_64",
+    "__.SYMDEF_64 SORTED",
+];
+
+/// An archive of these members, as GNU has it, without a table of symbols. Names keep what may
+/// stand in a file's.
+pub(super) fn write(members: &[Member]) -> Vec<u8> {
+    let mut names = String::new();
+    let starts: Vec<usize> = members
+        .iter()
+        .map(|member| {
+            let start = names.len();
+            let plain = |char: char| char.is_ascii_alphanumeric() || "._-+".contains(char);
+            let kept = member.name.chars();
+            names.extend(kept.map(|char| if plain(char) { char } else { '_' }));
+            names.push_str("/\n");
+            start
+        })
+        .collect();
+    let mut archive = MAGIC.to_vec();
+    let mut add = |name: &str, content: &[u8]| {
+        let header = format!(
+            "{name:<16}{0:<12}{0:<6}{0:<6}{0:<8}{1:<10}`\n",
+            0,
+            content.len()
+        );
+        archive.extend(header.bytes());
+        archive.extend(content);
+        archive.resize(archive.len().next_multiple_of(2), b'\n');
+    };
+    add("//", names.as_bytes());
+    for (member, start) in members.iter().zip(starts) {
+        add(&format!("/{start}"), member.content);
+    }
+    archive
 }
 
 /// The name of a member and what follows it.
@@ -129,6 +170,21 @@ mod tests {
             prop_assert!(found.iter().map(|it| it.content).eq(contents.iter().map(Vec::as_slice)));
             if let Ok(found) = read(&bytes[..cut.index(bytes.len())]) {
                 prop_assert!(found.len() <= contents.len());
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read(contents in prop::collection::vec((".{0,20}", prop::collection::vec(any::<u8>(), 0..9)), 0..5)) {
+            let members: Vec<Member> = contents
+                .iter()
+                .map(|(name, content)| Member { name: name.clone(), content })
+                .collect();
+            let bytes = write(&members);
+            let found = read(&bytes).unwrap();
+            prop_assert!(found.iter().map(|it| it.content).eq(members.iter().map(|it| it.content)));
+            for (found, member) in found.iter().zip(&members) {
+                prop_assert_eq!(found.name.chars().count(), member.name.chars().count());
+                prop_assert!(found.name.chars().all(|it| it.is_ascii_alphanumeric() || "._-+".contains(it)));
             }
         }
 
