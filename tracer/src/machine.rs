@@ -321,24 +321,9 @@ impl Machine {
     /// what is watched of that becomes accesses of its own.
     pub fn moved(&mut self, kind: AccessKind, address: Address, size_bytes: u32) {
         let pc = self.register(15);
-        let session = self.core.get_data_mut();
-        let time = session.clock.moment(pc).time;
         let start = u64::from(address.0);
-        let end = start + u64::from(size_bytes);
-        for watch in &session.watches {
-            if !watch.loads && kind == AccessKind::Load {
-                continue;
-            }
-            let end = end.min(watch.range.end);
-            let pieces = (start.max(watch.range.start)..end).step_by(MAX_ACCESS_BYTES as usize);
-            session.batch.extend(pieces.map(|piece| RawAccess {
-                time,
-                pc,
-                address: piece as u32,
-                size_bytes: (end - piece).min(MAX_ACCESS_BYTES) as u8,
-                kind,
-            }));
-        }
+        let range = start..start + u64::from(size_bytes);
+        self.core.get_data_mut().report_moved(pc, kind, &range);
         self.flush();
     }
 
@@ -450,6 +435,12 @@ impl Machine {
     pub fn run(&mut self) -> Pause {
         if let Err(error) = self.begin_run() {
             return Pause::Fault(FaultCause::Emulator(error.to_string()));
+        }
+        // What happens between two runs takes time, and may be all that happens.
+        if self.observation != Observation::None
+            && let Some(cause) = self.core.get_data().out_of_time()
+        {
+            return Pause::Fault(cause);
         }
         let pc = u64::from(self.register(15)) | 1;
         let result = self.core.emu_start(pc, NOWHERE, 0, 0);

@@ -110,16 +110,17 @@ impl<'a> Semihosting<'a> {
     }
 
     /// Answers the call that the machine is stopped at. The result goes to r0. Memory that it
-    /// prints or writes to a file counts as loaded there, what it reads from one as stored.
+    /// takes, arguments and names as well as what it prints or writes to a file, counts as loaded
+    /// there, also where output is dropped; memory that it fills counts as stored.
     ///
     /// # Errors
     /// When the emulator refuses to write a register or memory.
     pub fn call(&mut self, machine: &mut Machine) -> Result<Reply, MachineError> {
         let (operation, argument) = (machine.register(0), machine.register(1));
-        let block = |word: u32| {
-            machine
-                .read_word(Address(argument.wrapping_add(4 * word)))
-                .unwrap_or(0)
+        let mut block = |word: u32| {
+            let address = Address(argument.wrapping_add(4 * word));
+            machine.moved(AccessKind::Load, address, 4);
+            machine.read_word(address).unwrap_or(0)
         };
         let result = match operation {
             SYS_EXIT if argument == APPLICATION_EXIT => return Ok(Reply::Exit(0)),
@@ -160,43 +161,49 @@ impl<'a> Semihosting<'a> {
                 }
             }
             SYS_OPEN => {
-                let name = [block(0), block(2)];
-                self.open(machine, name, block(1))
+                let (name, mode) = ([block(0), block(2)], block(1));
+                self.open(machine, name, mode)
             }
-            SYS_CLOSE if block(0) >= FIRST_FILE => {
-                let number = file_number(block(0));
-                self.on_folder(|folder| folder.close(number).map(|()| 0))
-            }
+            SYS_CLOSE => match block(0) {
+                handle @ FIRST_FILE.. => {
+                    self.on_folder(|folder| folder.close(file_number(handle)).map(|()| 0))
+                }
+                _ => 0,
+            },
             SYS_SEEK => {
                 let (number, position) = (file_number(block(0)), block(1).into());
                 self.on_folder(|folder| folder.seek(number, position).map(|()| 0))
             }
-            SYS_FLEN if block(0) >= FIRST_FILE => {
-                let number = file_number(block(0));
-                self.on_folder(|folder| {
-                    let length = folder.length(number)?;
+            SYS_FLEN => match block(0) {
+                handle @ FIRST_FILE.. => self.on_folder(|folder| {
+                    let length = folder.length(file_number(handle))?;
                     // Lengths are signed in C, and negative ones are failures.
                     i32::try_from(length).map_or(Err(Errno::OVERFLOW), |length| Ok(length as u32))
-                })
-            }
+                }),
+                _ => 0,
+            },
             SYS_ISTTY => u32::from(block(0) < FIRST_FILE),
-            SYS_TMPNAM => self.temporary_name(machine, [block(0), block(1), block(2)])?,
+            SYS_TMPNAM => {
+                let arguments = [block(0), block(1), block(2)];
+                temporary_name(machine, arguments)?
+            }
             SYS_REMOVE => {
-                let name = name(machine, [block(0), block(1)]);
+                let place = [block(0), block(1)];
+                let name = name(machine, place);
                 self.on_folder(|folder| folder.remove(&name?).map(|()| 0))
             }
             SYS_RENAME => {
-                let from = name(machine, [block(0), block(1)]);
-                let to = name(machine, [block(2), block(3)]);
+                let (from, to) = ([block(0), block(1)], [block(2), block(3)]);
+                let (from, to) = (name(machine, from), name(machine, to));
                 self.on_folder(|folder| folder.rename(&from?, &to?).map(|()| 0))
             }
             SYS_ERRNO => self.error,
-            SYS_CLOSE | SYS_FLEN | SYS_READC | SYS_TIME => 0,
+            SYS_READC | SYS_TIME => 0,
             SYS_CLOCK => (machine.now() / INSTRUCTIONS_PER_CENTISECOND) as u32,
             SYS_TICKFREQ => (INSTRUCTIONS_PER_CENTISECOND * 100) as u32,
             SYS_ELAPSED => {
                 let now = machine.now().to_le_bytes();
-                machine.write(Address(argument), &now)?;
+                store(machine, argument, &now)?;
                 0
             }
             SYS_GET_CMDLINE => {
@@ -204,14 +211,15 @@ impl<'a> Semihosting<'a> {
                 if length == 0 {
                     FAILED
                 } else {
-                    machine.write(Address(buffer), &[0])?;
-                    machine.write(Address(argument.wrapping_add(4)), &[0; 4])?;
+                    store(machine, buffer, &[0])?;
+                    store(machine, argument.wrapping_add(4), &[0; 4])?;
                     0
                 }
             }
             SYS_HEAPINFO => {
                 // Zeros: the program knows better from its linker script.
-                machine.write(Address(block(0)), &[0; 16])?;
+                let place = block(0);
+                store(machine, place, &[0; 16])?;
                 0
             }
             _ => FAILED,
@@ -221,10 +229,10 @@ impl<'a> Semihosting<'a> {
     }
 
     fn print(&mut self, machine: &mut Machine, from: u32, length: u32) {
+        machine.moved(AccessKind::Load, Address(from), length);
         let left = MAX_OUTPUT_BYTES - self.printed_bytes;
         let printed = (length as usize).min(left);
         if let Some(bytes) = machine.read(Address(from), printed) {
-            machine.moved(AccessKind::Load, Address(from), printed as u32);
             self.printed_bytes += printed;
             (self.host.console)(&bytes);
             if printed < length as usize && !std::mem::replace(&mut self.told_cut, true) {
@@ -241,20 +249,14 @@ impl<'a> Semihosting<'a> {
     }
 
     fn print_text(&mut self, machine: &mut Machine, from: u32) {
-        // One more than can be printed, so that `print` sees that there is more.
-        let most = (MAX_OUTPUT_BYTES - self.printed_bytes + 1) as u32;
-        let length = (0..most)
-            .find(|&at| {
-                machine
-                    .read(Address(from.wrapping_add(at)), 1)
-                    .is_none_or(|byte| byte[0] == 0)
-            })
-            .unwrap_or(most);
+        let length = text_bytes(machine, from);
+        // The zero behind it is looked at, too.
+        machine.moved(AccessKind::Load, Address(from), length.saturating_add(1));
         self.print(machine, from, length);
     }
 
     /// The console, named ":tt", or a file.
-    fn open(&mut self, machine: &Machine, place: [u32; 2], mode: u32) -> u32 {
+    fn open(&mut self, machine: &mut Machine, place: [u32; 2], mode: u32) -> u32 {
         let name = name(machine, place);
         if matches!(name.as_deref(), Ok(b":tt")) {
             return match mode {
@@ -296,14 +298,15 @@ impl<'a> Semihosting<'a> {
             if written == FAILED {
                 break;
             }
-            machine.moved(AccessKind::Load, from, written);
+            let taken = if written < piece { left } else { piece };
+            machine.moved(AccessKind::Load, from, taken);
             left -= written;
             if written < piece {
                 self.error = Errno::FBIG.raw_os_error() as u32;
                 if !std::mem::replace(&mut self.told_full, true) {
                     self.tell(&format!(
-                        "the program has written {MAX_FILE_BYTES} bytes to files, the rest is \
-                         dropped"
+                        "the program may write {MAX_FILE_BYTES} bytes to files, and so far into one; \
+                         the rest is dropped"
                     ));
                 }
                 break;
@@ -323,7 +326,7 @@ impl<'a> Semihosting<'a> {
         let number = file_number(handle);
         let mut left = length;
         while left > 0 {
-            let to = Address(to.wrapping_add(length - left));
+            let to = to.wrapping_add(length - left);
             let piece = left.min(PIECE_BYTES);
             let mut bytes = Vec::new();
             let read = self.on_folder(|folder| {
@@ -333,25 +336,49 @@ impl<'a> Semihosting<'a> {
             if read == FAILED || read == 0 {
                 break;
             }
-            machine.write(to, &bytes)?;
-            machine.moved(AccessKind::Store, to, read);
+            store(machine, to, &bytes)?;
             left -= read;
         }
         Ok(left)
     }
+}
 
-    /// A name for a temporary file, in the folder like all others.
-    fn temporary_name(
-        &mut self,
-        machine: &mut Machine,
-        [buffer, number, length]: [u32; 3],
-    ) -> Result<u32, MachineError> {
-        let name = format!("dmo-trace-{number}.tmp\0");
-        if number > 255 || name.len() > length as usize {
-            return Ok(FAILED);
+/// A name for a temporary file, in the folder like all others.
+fn temporary_name(
+    machine: &mut Machine,
+    [buffer, number, length]: [u32; 3],
+) -> Result<u32, MachineError> {
+    let name = format!("dmo-trace-{number}.tmp\0");
+    if number > 255 || name.len() > length as usize {
+        return Ok(FAILED);
+    }
+    store(machine, buffer, name.as_bytes())?;
+    Ok(0)
+}
+
+/// Fills memory for the program.
+fn store(machine: &mut Machine, address: u32, bytes: &[u8]) -> Result<(), MachineError> {
+    machine.write(Address(address), bytes)?;
+    machine.moved(AccessKind::Store, Address(address), bytes.len() as u32);
+    Ok(())
+}
+
+/// Length of a text that ends with a zero, or with memory.
+fn text_bytes(machine: &Machine, from: u32) -> u32 {
+    const PAGE_BYTES: u32 = 4096;
+    let mut at = from;
+    loop {
+        let piece = PAGE_BYTES - at % PAGE_BYTES;
+        let Some(bytes) = machine.read(Address(at), piece as usize) else {
+            return at - from;
+        };
+        if let Some(end) = bytes.iter().position(|&byte| byte == 0) {
+            return at - from + end as u32;
         }
-        machine.write(Address(buffer), name.as_bytes())?;
-        Ok(0)
+        match at.checked_add(piece) {
+            Some(next) => at = next,
+            None => return at - from,
+        }
     }
 }
 
@@ -361,10 +388,11 @@ fn file_number(handle: u32) -> usize {
 }
 
 /// A name in memory, of which the program gives place and length.
-fn name(machine: &Machine, [place, length]: [u32; 2]) -> Result<Vec<u8>, Errno> {
+fn name(machine: &mut Machine, [place, length]: [u32; 2]) -> Result<Vec<u8>, Errno> {
     if length > MAX_NAME_BYTES {
         return Err(Errno::NAMETOOLONG);
     }
+    machine.moved(AccessKind::Load, Address(place), length);
     let name = machine.read(Address(place), length as usize);
     name.ok_or(Errno::FAULT)
 }

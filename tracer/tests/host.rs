@@ -11,13 +11,14 @@
 mod support;
 
 use dmo_analysis::profile::Profiler;
-use dmo_analysis::trace::{Address, Exit};
-use dmo_trace::machine::{FaultCause, Limits, Machine, Observation};
+use dmo_analysis::trace::{AccessKind, Address, Exit};
+use dmo_trace::machine::{FaultCause, Limits, Machine, Observation, Pause, Watch};
 use dmo_trace::run::{RunError, run, try_other_inputs};
 use dmo_trace::semihosting::folder::{Folder, MAX_FILE_BYTES, MAX_NEW_FILES, MAX_OPEN_FILES};
 use dmo_trace::semihosting::{Host, MAX_OUTPUT_BYTES, Semihosting};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
@@ -37,6 +38,7 @@ const TMPNAM: u32 = 0x0d;
 const REMOVE: u32 = 0x0e;
 const RENAME: u32 = 0x0f;
 const ERRNO: u32 = 0x13;
+const ELAPSED: u32 = 0x30;
 
 const FAILED: u32 = u32::MAX;
 const ENOENT: u32 = 2;
@@ -430,7 +432,10 @@ fn output_is_limited() {
 
 /// A layer that moves four bytes, and then has them printed or written, or read from a file.
 fn layer_with_call(operation: u32, buffer: u32) -> Firmware {
-    let mut firmware = Firmware::new();
+    copy_with_call(Firmware::new(), operation, buffer)
+}
+
+fn copy_with_call(mut firmware: Firmware, operation: u32, buffer: u32) -> Firmware {
     let (input, output) = (RAM + 0x100, RAM + 0x200);
     firmware.begin(
         "copy",
@@ -465,6 +470,106 @@ fn what_is_printed_is_loaded() {
         // Nothing is printed to what is no file.
         assert_eq!(overlap(&layer_with_call(WRITE, 77), self_check), 4);
     }
+}
+
+/// Of output that is dropped, too: on another host it would not be.
+#[test]
+fn what_is_dropped_is_loaded() {
+    let mut firmware = Firmware::new();
+    let piece = 0x4000;
+    let text = firmware.data(&vec![b'x'; piece]);
+    for _ in 0..=MAX_OUTPUT_BYTES / piece {
+        call(&mut firmware, WRITE, &[2, text, piece as u32]);
+    }
+    assert_eq!(overlap(&copy_with_call(firmware, WRITE, 2), false), 0);
+}
+
+/// Time, as the host stores it, is the output; then the input is loaded.
+#[test]
+fn what_the_host_fills_is_stored() {
+    for self_check in [false, true] {
+        let mut firmware = Firmware::new();
+        let (input, output) = (RAM + 0x100, RAM + 0x200);
+        firmware.begin(
+            "time",
+            &[
+                Buffer::new("in", INPUT, input, 8),
+                Buffer::new("out", OUTPUT, output, 8),
+            ],
+        );
+        firmware.set(0, ELAPSED).set(1, output).code(&[0xbeab]);
+        // ldr r3, [r2]
+        firmware.set(2, input).code(&[0x6813]);
+        firmware.end().exit(0);
+        let target = firmware.target();
+        let (profile, _) = support::profile(&target, run_options(self_check, LIMITS)).unwrap();
+        assert_eq!(profile.layers[0].stores(), 1);
+        assert_eq!(profile.layers[0].pairs[0].safe_overlap_bytes, 0);
+    }
+}
+
+/// The user's folders and links stay where they are.
+#[test]
+fn only_plain_files_are_renamed() {
+    let prison = Prison::new();
+    let inside = prison.inside();
+    let mut guest = Guest::new(Some(&inside));
+    for name in ["sub", "link", "folder_link", "pipe", "nothing"] {
+        assert_eq!(guest.rename(name.as_bytes(), b"moved"), FAILED, "{name}");
+    }
+    assert!(std::fs::symlink_metadata(inside.join("moved")).is_err());
+    assert_eq!(guest.rename(b"file", b"sub/moved"), 0);
+    assert!(inside.join("sub/moved").is_file());
+}
+
+/// A block, a name: what a call is given is loaded.
+#[test]
+fn what_a_call_is_given_is_loaded() {
+    let mut guest = Guest::new(None);
+    let loads = std::rc::Rc::<std::cell::RefCell<Vec<Range<u32>>>>::default();
+    let seen = std::rc::Rc::clone(&loads);
+    guest.machine.deliver_to(Box::new(move |batch| {
+        assert!(batch.iter().all(|it| it.kind == AccessKind::Load));
+        let ranges = batch.iter();
+        let ranges = ranges.map(|it| it.address..it.address + u32::from(it.size_bytes));
+        seen.borrow_mut().extend(ranges);
+        true
+    }));
+    let range = u64::from(BLOCK)..u64::from(DATA);
+    let watch = Watch { range, loads: true };
+    guest.machine.watch(vec![watch]).unwrap();
+    guest.rename(b"some name", b"another");
+    let is_loaded = |byte| loads.borrow().iter().any(|range| range.contains(&byte));
+    let given = [
+        BLOCK..BLOCK + 16,
+        NAME..NAME + 9,
+        OTHER_NAME..OTHER_NAME + 7,
+    ];
+    for byte in BLOCK..DATA {
+        let is_given = given.iter().any(|range| range.contains(&byte));
+        assert_eq!(is_loaded(byte), is_given, "{byte:#x}");
+    }
+}
+
+/// A program may spend all its time in the host.
+#[test]
+fn time_between_two_instructions_counts() {
+    let mut machine = Firmware::new()
+        .code(&[0xbeab, 0xbeab])
+        .machine(Observation::Watch);
+    machine.renew_limits(Limits {
+        timeout: Duration::from_millis(50),
+        ..LIMITS
+    });
+    assert_eq!(machine.run(), Pause::SoftwareBreakpoint(0xab));
+    std::thread::sleep(Duration::from_millis(100));
+    let pc = machine.register(15);
+    machine.skip_to(pc + 2).unwrap();
+    let pause = machine.run();
+    assert!(
+        matches!(pause, Pause::Fault(FaultCause::Timeout { .. })),
+        "{pause:?}"
+    );
 }
 
 /// The program's own run changes the folder; the runs on other inputs change a copy.

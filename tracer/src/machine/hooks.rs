@@ -1,7 +1,7 @@
 //! What the emulator calls while the program runs: each callback notes what happened, and
 //! pauses the program where it must.
 
-use super::{Deliver, FaultCause, Limits, Pause, RawAccess, Watch};
+use super::{Deliver, FaultCause, Limits, MAX_ACCESS_BYTES, Pause, RawAccess, Watch};
 use crate::check::{Checker, CoreState, Reported};
 use crate::clock::{Block, Clock, is_exclusive_store};
 use crate::decode::{Memory, decode};
@@ -88,6 +88,42 @@ impl Session {
             Some(deliver) => deliver(batch),
             None => true,
         }
+    }
+
+    /// Adds an access to the batch; false when nobody listens any more.
+    pub(super) fn report(&mut self, access: RawAccess) -> bool {
+        self.batch.push(access);
+        self.batch.len() < BATCH || self.deliver_batch()
+    }
+
+    /// Adds what is watched of a stretch of memory, in pieces.
+    pub(super) fn report_moved(&mut self, pc: u32, kind: AccessKind, moved: &Range<u64>) {
+        let time = self.clock.moment(pc).time;
+        let watches = self.watches.iter();
+        let watched: Vec<Range<u64>> = watches
+            .filter(|watch| watch.loads || kind == AccessKind::Store)
+            .map(|watch| moved.start.max(watch.range.start)..moved.end.min(watch.range.end))
+            .collect();
+        for range in watched {
+            for piece in range.clone().step_by(MAX_ACCESS_BYTES as usize) {
+                self.report(RawAccess {
+                    time,
+                    pc,
+                    address: piece as u32,
+                    size_bytes: (range.end - piece).min(MAX_ACCESS_BYTES) as u8,
+                    kind,
+                });
+            }
+        }
+    }
+
+    /// The limit of real time, once it is reached.
+    pub(super) fn out_of_time(&self) -> Option<FaultCause> {
+        let limit = self.limits.timeout;
+        let is_over = self
+            .deadline
+            .is_some_and(|deadline| Instant::now() > deadline);
+        is_over.then_some(FaultCause::Timeout { limit })
     }
 
     fn watched(&self, kind: AccessKind, range: &Range<u64>) -> bool {
@@ -272,12 +308,8 @@ fn check_floating_point(core: &mut Unicorn<Session>, in_this_block: bool) {
 fn look_at_time(core: &mut Unicorn<Session>) {
     let session = core.get_data_mut();
     session.blocks_until_look = BLOCKS_PER_LOOK;
-    if session
-        .deadline
-        .is_some_and(|deadline| Instant::now() > deadline)
-    {
-        let limit = session.limits.timeout;
-        fault(core, FaultCause::Timeout { limit });
+    if let Some(cause) = session.out_of_time() {
+        fault(core, cause);
     }
 }
 
@@ -311,14 +343,14 @@ pub(super) fn on_access(
     }
     let moment = session.clock.moment(pc);
     if session.watched(kind, &(address..address + size_bytes as u64)) {
-        session.batch.push(RawAccess {
+        let access = RawAccess {
             time: moment.time,
             pc,
             address: address as u32,
             size_bytes: size_bytes as u8,
             kind,
-        });
-        if session.batch.len() >= BATCH && !session.deliver_batch() {
+        };
+        if !session.report(access) {
             let cause = FaultCause::Emulator("nobody listens to the trace".to_owned());
             fault(core, cause);
         }

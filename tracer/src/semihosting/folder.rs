@@ -199,10 +199,11 @@ impl Folder {
         unlinkat(&folder, last, AtFlags::empty())
     }
 
-    /// Renames within the folder.
+    /// Renames a file within the folder.
     pub(super) fn rename(&mut self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let (from, from_last) = self.find(from)?;
         let (to, to_last) = self.find(to)?;
+        require_plain(&statat(&from, from_last, AtFlags::SYMLINK_NOFOLLOW)?)?;
         renameat(&from, from_last, &to, to_last)
     }
 
