@@ -6,13 +6,13 @@
 
 mod frame;
 
-pub use frame::{Frame, Overrun};
+pub use frame::{Frame, Guards, Overrun};
 
 use crate::attributes::Attributes;
 use crate::cpu::{self, Cpu, CpuError};
 use crate::disassembly::Disassembler;
 use crate::fault::Fault;
-use crate::image::{Image, ImageError};
+use crate::image::{Image, ImageError, Segment};
 use crate::kernels;
 use crate::kernels::versions::{KNOWN, VersionError, Versions};
 use crate::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
@@ -240,13 +240,11 @@ impl Library {
 
     /// Room for what a call needs beside the stack.
     pub fn frame(&self) -> Frame {
-        let used = self
-            .target
-            .image
-            .segments
-            .iter()
-            .map(|segment| segment.run_range().end)
-            .filter(|end| self.ram.contains(end))
+        let segments = self.target.image.segments.iter();
+        let used = segments
+            .map(Segment::run_range)
+            .filter(|range| range.start < self.ram.end && self.ram.start < range.end)
+            .map(|range| range.end)
             .max()
             .unwrap_or(self.ram.start);
         let stack = used.next_multiple_of(u64::from(ALIGNMENT));

@@ -9,9 +9,9 @@ pub use error::MeasureError;
 pub use proof::Proof;
 pub use seen::see_kernel;
 
-use crate::call::{Argument, CallError, Caller, Frame, Library};
+use crate::call::{Argument, CallError, Caller, Frame, Library, Overrun};
 use crate::kernels::{Buffers, Case, Contract, State};
-use crate::machine::{Limits, Observation, Watch};
+use crate::machine::{Deliver, Limits, Observation, Watch};
 use crate::record::Message;
 use crate::run::on_two_threads;
 use crate::vary::Variation;
@@ -19,8 +19,11 @@ use crate::work::{Accesses, Work};
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::pattern::PatternRecorder;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Profiler};
-use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
+use dmo_analysis::trace::{AccessKind, Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex};
 
 /// What a kernel does on a shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -242,14 +245,41 @@ pub fn call(
             return Err(MeasureError::Status { function, status });
         }
         if let Some(overrun) = caller.changed_guard(frame) {
-            return Err(MeasureError::Outside {
-                function,
-                overrun,
-                scratch_size: contract.scratch.and_then(|scratch| scratch.function),
-            });
+            return Err(outside(contract, overrun));
         }
     }
     Ok(())
+}
+
+fn outside(contract: &Contract, overrun: Overrun) -> MeasureError {
+    MeasureError::Outside {
+        function: contract.function,
+        overrun,
+        scratch_size: contract.scratch.and_then(|scratch| scratch.function),
+    }
+}
+
+/// Sends accesses on, and remembers the first store into a guard, whatever becomes of its
+/// bytes later.
+fn deliver(
+    sender: &SyncSender<Message>,
+    frame: &Frame,
+    overrun: &Arc<Mutex<Option<Overrun>>>,
+) -> Deliver {
+    let (sender, guards, overrun) = (sender.clone(), frame.guards(), Arc::clone(overrun));
+    Box::new(move |batch| {
+        let stores = batch.iter().filter(|it| it.kind == AccessKind::Store);
+        let mut ranges = stores.map(|it| {
+            let start = u64::from(it.address);
+            start..start + u64::from(it.size_bytes)
+        });
+        if let Ok(mut overrun) = overrun.lock()
+            && overrun.is_none()
+        {
+            *overrun = ranges.find_map(|range| guards.overrun_by(&range));
+        }
+        sender.send(Message::Accesses(batch)).is_ok()
+    })
 }
 
 /// One kernel on one shape.
@@ -260,6 +290,8 @@ struct Bench<'a> {
     parameters: Parameters<'a>,
     limits: Limits,
     scratch_bytes: u32,
+    /// How many calls were prepared.
+    prepared: AtomicU64,
 }
 
 impl<'a> Bench<'a> {
@@ -288,6 +320,7 @@ impl<'a> Bench<'a> {
             parameters,
             limits,
             scratch_bytes,
+            prepared: AtomicU64::new(0),
         })
     }
 
@@ -380,29 +413,41 @@ impl<'a> Bench<'a> {
 
     /// Traces calls on one machine; gives the kernels that the first call entered.
     fn record(&self, calls: Calls, sink: &mut dyn TraceSink) -> Result<Vec<u32>, MeasureError> {
-        let emulate = |sender: std::sync::mpsc::SyncSender<Message>| {
-            let mut caller = caller(self.library, self.limits)?;
+        let emulate = |sender: SyncSender<Message>| {
+            // What is stored behind all buffers faults.
+            let (layer, mut frame) = self.apart()?;
+            self.prepare(&layer.tensors, &mut frame, 0)?;
+            let mut caller = Caller::within(self.library, &frame, Observation::Watch, self.limits)?;
             match calls {
                 Calls::First => caller.machine.note_entries(&self.library.entries())?,
                 Calls::Later { .. } => {
                     self.execute(&mut caller, Placement::Apart, 0)?;
                 }
             }
-            let batches = sender.clone();
-            caller.machine.deliver_to(Box::new(move |batch| {
-                batches.send(Message::Accesses(batch)).is_ok()
-            }));
             for number in calls.numbers() {
                 let (layer, mut frame) = self.apart()?;
                 let arguments = self.prepare(&layer.tensors, &mut frame, number)?;
+                let overrun = Arc::new(Mutex::new(None));
+                caller
+                    .machine
+                    .deliver_to(deliver(&sender, &frame, &overrun));
                 // Scratch memory lies apart from everything: what happens in it decides no O_s.
                 let overlapping = layer.tensors.iter();
                 let overlapping = overlapping.filter(|tensor| tensor.role != Role::Scratch);
-                caller.machine.watch(watches(overlapping))?;
+                let guards = frame.guards().ranges().into_iter().map(|range| Watch {
+                    range,
+                    loads: false,
+                });
+                let watched = watches(overlapping).into_iter().chain(guards);
+                caller.machine.watch(watched.collect())?;
                 caller.fill(&frame)?;
                 // Whether anybody still listens shows when a batch is delivered.
                 let _ = sender.send(Message::Begin(layer, caller.machine.now()));
                 call(self.contract, &mut caller, &frame, &arguments)?;
+                caller.machine.flush();
+                if let Some(overrun) = overrun.lock().ok().and_then(|mut it| it.take()) {
+                    return Err(outside(self.contract, overrun));
+                }
                 let _ = sender.send(Message::End(caller.machine.now()));
             }
             Ok::<_, MeasureError>(caller.machine.entered())
@@ -428,13 +473,25 @@ impl<'a> Bench<'a> {
                 .next(),
             states: self.states(frame)?,
         };
+        if let Some((address, size_bytes)) = buffers.scratch {
+            frame.fill(address, self.stale(size_bytes));
+        }
         for (index, tensor) in of(Role::Input).enumerate() {
             frame.fill(tensor.address, Variation(number).content(0, index, tensor));
         }
         let calls = self
             .contract
             .prepare(self.case, &self.parameters, &buffers, frame)?;
+        frame.seal();
         Ok(calls)
+    }
+
+    /// What scratch memory holds before a call: something else each time.
+    fn stale(&self, size_bytes: u32) -> Vec<u8> {
+        let seed = self.prepared.fetch_add(1, Ordering::Relaxed);
+        let byte =
+            |at: u64| (seed.wrapping_add(at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+        (0..u64::from(size_bytes)).map(byte).collect()
     }
 
     /// States that start every call with the same content, apart from everything.

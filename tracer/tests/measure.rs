@@ -127,8 +127,8 @@ const FEW: Limits = Limits {
 
 const BYTES: u32 = 64;
 
-fn reshaped(code: &[u16], inputs: u64) -> Result<Measurement, MeasureError> {
-    let case = Case {
+fn reshape() -> Case {
+    Case {
         operator: Operator::Reshape(Reshape {
             elements: BYTES,
             element_bytes: 1,
@@ -136,7 +136,11 @@ fn reshaped(code: &[u16], inputs: u64) -> Result<Measurement, MeasureError> {
         kind: "reshape",
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
-    };
+    }
+}
+
+fn reshaped(code: &[u16], inputs: u64) -> Result<Measurement, MeasureError> {
+    let case = reshape();
     let elf = library(&[("arm_reshape_s8", code)]);
     let library = Library::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM)?;
     measure(&library, &case, inputs, FEW)
@@ -223,6 +227,53 @@ fn stores_beside_the_buffers_are_refused() {
     }
 }
 
+/// A store that leaves a byte as it was is one all the same.
+#[test]
+fn stores_that_restore_are_refused() {
+    // ldr r3, [r1, r2]; str r3, [r1, r2]
+    let error = reshaped(&[&[0x588b, 0x508b], FORWARD].concat(), 2).expect_err("a store");
+    assert!(matches!(error, MeasureError::Outside { .. }), "{error}");
+}
+
+/// Further than any guard between two buffers reaches.
+#[test]
+fn stores_far_behind_the_buffers_are_refused() {
+    let distances = (0..4096).step_by(37);
+    for distance in distances.chain([4096, 10_000, 0xffff - BYTES]) {
+        // movw r3, #offset; strb r2, [r1, r3]
+        let offset = (BYTES + distance) as u16;
+        let [first, second] = [
+            0xf240 | (offset >> 11 & 1) << 10 | offset >> 12,
+            0x0300 | (offset >> 8 & 7) << 12 | offset & 0xff,
+        ];
+        let code = [&[first, second, 0x54ca], FORWARD].concat();
+        let error = reshaped(&code, 1).expect_err("far behind");
+        assert!(
+            matches!(
+                error,
+                MeasureError::Outside { .. } | MeasureError::Call(CallError::Fault(_))
+            ),
+            "{distance}: {error}"
+        );
+    }
+}
+
+/// Where the library's own data reach up to the end of RAM, nothing is placed over them.
+#[test]
+fn a_library_that_fills_the_ram_leaves_no_room() {
+    let elf = library(&[("arm_reshape_s8", FORWARD)]);
+    let end = u64::from(RAM) + u64::from(RAM_BYTES);
+    let case = reshape();
+    for ram in [u64::from(RAM)..end, u64::from(RAM)..end + 0x1_0000] {
+        let library = Library::new(&elf.bytes(), Some("cortex-m4"), ram).expect("a library");
+        let error = measure(&library, &case, 1, FEW).expect_err("no room");
+        assert!(
+            matches!(error, MeasureError::Call(CallError::NoRoom { .. })),
+            "{error}"
+        );
+    }
+}
+
 /// LDM of the input where O_s puts it at an odd address.
 #[test]
 fn a_displacement_that_faults_on_a_real_core_is_told() {
@@ -253,7 +304,7 @@ fn an_endless_loop_in_the_proof_ends() {
     assert!(!measured.proofs[0].equal_at_overlap);
 }
 
-fn fully_connected(scratch: &[u16], kernel: &[u16]) -> MeasureError {
+fn fully_connected(scratch: &[u16], kernel: &[u16]) -> Result<Measurement, MeasureError> {
     let case = Case {
         operator: Operator::FullyConnected(FullyConnected {
             batches: 1,
@@ -270,7 +321,7 @@ fn fully_connected(scratch: &[u16], kernel: &[u16]) -> MeasureError {
         ("arm_fully_connected_s8", kernel),
     ]);
     let library = Library::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM).expect("a library");
-    measure(&library, &case, 2, FEW).expect_err("refused")
+    measure(&library, &case, 2, FEW)
 }
 
 #[test]
@@ -279,11 +330,23 @@ fn scratch_memory_is_guarded_and_its_function_has_limits() {
     let sixteen = [0x2010, 0x4770];
     // Stores word 4 of a scratch memory of 16 bytes.
     let beyond = [0x6803, 0x611b, 0x2000, 0x4770];
-    let outside = fully_connected(&sixteen, &beyond);
+    let refused = |scratch: &[u16]| fully_connected(scratch, &beyond).expect_err("refused");
+    let outside = refused(&sixteen);
     assert!(matches!(outside, MeasureError::Outside { .. }), "{outside}");
-    let itself = fully_connected(&[0xe7fe], &beyond).to_string();
+    let itself = refused(&[0xe7fe]).to_string();
     assert!(itself.contains("endless loop"), "{itself}");
     // movs r0, #1; b to it
-    let busy = fully_connected(&[0x2001, 0xe7fd], &beyond).to_string();
+    let busy = refused(&[0x2001, 0xe7fd]).to_string();
     assert!(busy.contains("limit of 1000000"), "{busy}");
+}
+
+/// In an arena other tensors have been in the scratch memory before.
+#[test]
+fn an_output_of_what_scratch_memory_held_is_not_believed() {
+    // Loads the input; ldr r3, [buffer]; str r3, [output]
+    let stale = [
+        0x9900, 0x6809, 0x6803, 0x681b, 0x9a06, 0x6013, 0x2000, 0x4770,
+    ];
+    let measured = fully_connected(&[0x2010, 0x4770], &stale).expect("a measurement");
+    assert!(!measured.proofs[0].equal_at_overlap);
 }

@@ -1,6 +1,7 @@
 //! Memory of a call: what a function is given, and places for its buffers.
 
 use super::{ALIGNMENT, CONSTANTS, CallError};
+use crate::memory::PAGE_BYTES;
 use dmo_analysis::trace::Address;
 use std::ops::Range;
 
@@ -21,6 +22,27 @@ pub struct Frame {
 pub(super) struct Guard {
     pub(super) range: Range<u64>,
     pub(super) behind: Option<String>,
+}
+
+/// All guards of a frame.
+#[derive(Debug, Clone)]
+pub struct Guards(Vec<Guard>);
+
+impl Guards {
+    /// Where they are.
+    pub fn ranges(&self) -> Vec<Range<u64>> {
+        self.0.iter().map(|guard| guard.range.clone()).collect()
+    }
+
+    /// What a store overruns, where it is into one of them.
+    pub fn overrun_by(&self, store: &Range<u64>) -> Option<Overrun> {
+        let touches = |range: &Range<u64>| store.start < range.end && range.start < store.end;
+        let guard = self.0.iter().find(|guard| touches(&guard.range))?;
+        Some(Overrun {
+            address: Address(store.start.max(guard.range.start) as u32),
+            behind: guard.behind.clone(),
+        })
+    }
 }
 
 /// A byte of a guard that was changed.
@@ -92,6 +114,17 @@ impl Frame {
         Ok(())
     }
 
+    /// Places such bytes behind everything, up to the end of the page, where the RAM of
+    /// [`Caller::within`](super::Caller::within) ends.
+    pub fn seal(&mut self) {
+        let range = self.ram.next..self.ram.next.next_multiple_of(PAGE_BYTES);
+        let range = range.start..range.end.min(self.ram.range.end);
+        self.data
+            .push((Address(range.start as u32), canary(&range)));
+        let behind = self.guards.last().and_then(|last| last.behind.clone());
+        self.guards.push(Guard { range, behind });
+    }
+
     /// Reserves RAM, aligned to 16 bytes.
     ///
     /// # Errors
@@ -151,11 +184,8 @@ impl Frame {
     }
 
     /// What [`Self::guard`] has placed so far.
-    pub fn guards(&self) -> Vec<Range<u64>> {
-        self.guards
-            .iter()
-            .map(|guard| guard.range.clone())
-            .collect()
+    pub fn guards(&self) -> Guards {
+        Guards(self.guards.clone())
     }
 
     /// Fills memory that has been reserved.

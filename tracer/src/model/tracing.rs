@@ -87,7 +87,7 @@ impl TracedLayer {
             let residue = residue.unwrap_or(0);
             layer.place(Place::Scratch, Role::Scratch, scratch, size_bytes, residue)?;
         }
-        for guard in layer.frame.guards() {
+        for guard in layer.frame.guards().ranges() {
             layer.places.push(Place::Beside);
             layer.layer.tensors.push(Tensor {
                 name: "memory beside the buffers".to_owned(),
