@@ -7,6 +7,7 @@ use crate::graph::{Graph, OperatorId, TensorId};
 use crate::optimise::{Certificate, ModelPlan, Task};
 use crate::plan::{Plan, tflm};
 use crate::schedule::lifetime::lifetimes;
+use crate::transform::Recipe;
 use serde::{Deserialize, Serialize};
 
 /// Name of the JSON form and its version.
@@ -27,6 +28,9 @@ pub struct PlanFile {
     /// The kernels that they were measured on; none where they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernels: Option<PlannedKernels>,
+    /// What is done to the model first: order, tensors and scratch are those of what comes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<Recipe>,
     /// What the arena holds, and how.
     pub layout: Layout,
     /// Size of the arena in bytes.
@@ -146,6 +150,7 @@ impl PlanFile {
             model_sha256,
             overlap: overlap.to_owned(),
             kernels: None,
+            recipe: None,
             layout: task.layout,
             arena_bytes: planned.arena_bytes,
             order_bound_bytes: planned.order_bound_bytes,

@@ -9,6 +9,7 @@
 //! | [`front`] | what memory can be had for what work |
 //! | [`macs`] | multiply-accumulates of an operator, counted exactly |
 //! | [`region`] | what of its inputs an operator needs for a region of its output |
+//! | [`in_place`] | depthwise convolutions that work in place |
 //! | `draft` | a graph while it is rewritten |
 //! | `split` | a run of operators computed tile by tile |
 //!
@@ -23,6 +24,7 @@
 
 mod draft;
 pub mod front;
+pub mod in_place;
 pub mod macs;
 pub mod region;
 mod split;
@@ -30,7 +32,7 @@ mod split;
 use crate::graph::{Graph, OperatorId, TensorId};
 use draft::Draft;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A run of operators to be computed tile by tile.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,8 +50,23 @@ pub struct Split {
 pub struct Recipe {
     /// In which order the graph's operators run; empty for the file's.
     pub order: Vec<OperatorId>,
+    /// Depthwise convolutions by the kernel that works in place.
+    pub in_place: Vec<OperatorId>,
     /// Runs that are computed tile by tile. No operator is in two of them.
     pub splits: Vec<Split>,
+}
+
+impl Recipe {
+    /// Whether it changes more than the order.
+    pub fn changes(&self) -> bool {
+        !self.in_place.is_empty() || !self.splits.is_empty()
+    }
+
+    /// How many tiles there are in all.
+    pub fn tiles(&self) -> u64 {
+        let tiles = self.splits.iter().map(|split| split.grid.map(u64::from));
+        tiles.map(|[rows, columns]| rows * columns).sum()
+    }
 }
 
 /// A graph that computes the same in another way.
@@ -112,11 +129,15 @@ pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformErr
             }
         }
     }
+    let in_place: HashSet<OperatorId> = recipe.in_place.iter().copied().collect();
     let mut draft = Draft::new(graph);
     let mut rest = &order[..];
     while let Some((&operator, behind)) = rest.split_first() {
         let Some(split) = split_of.get(&operator) else {
-            draft.keep(operator);
+            match in_place.contains(&operator) {
+                true => draft.work_in_place(operator)?,
+                false => draft.keep(operator),
+            }
             rest = behind;
             continue;
         };

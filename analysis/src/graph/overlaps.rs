@@ -51,6 +51,27 @@ pub fn analytic(graph: &Graph) -> Overlaps {
         .collect()
 }
 
+/// Those of element-wise operators alone, which may store over an input that dies (Liberis and
+/// Lane, section 6: accumulation into an input).
+pub fn accumulating(graph: &Graph) -> Overlaps {
+    let element_wise = |node: &&Node| {
+        let kernel = node.kernel.as_ref().map(|kernel| &kernel.operator);
+        matches!(
+            kernel,
+            Some(Operator::Elementwise(_) | Operator::ElementwiseBinary(_))
+        )
+    };
+    let of_node = |node| {
+        Some(node)
+            .filter(element_wise)
+            .map(|node| analytic_of(graph, node))
+    };
+    let operators = graph.operators.iter();
+    operators
+        .map(|node| of_node(node).unwrap_or_default())
+        .collect()
+}
+
 fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {
     let Some(kernel) = &node.kernel else {
         return Vec::new();

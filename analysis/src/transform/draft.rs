@@ -1,7 +1,8 @@
 //! A graph while it is rewritten.
 
+use super::in_place::in_place;
 use super::region::Region;
-use super::{Origin, Transformed};
+use super::{Origin, TransformError, Transformed};
 use crate::graph::{Graph, GraphTensor, Kernel, Node, OperatorId, TensorId, View};
 use crate::operator::{Operator, Shape};
 use std::collections::HashMap;
@@ -46,6 +47,19 @@ impl<'a> Draft<'a> {
         let renamed = same.map(|&id| (id, id)).collect();
         self.origins.push(Origin { operator, renamed });
         self.graph.operators.push(node);
+    }
+
+    /// A depthwise convolution by the kernel that works in place.
+    pub(super) fn work_in_place(&mut self, operator: OperatorId) -> Result<(), TransformError> {
+        let kernel = self.original.operators[operator.0].kernel.as_ref();
+        let found = kernel.and_then(|kernel| in_place(&kernel.operator));
+        let reason = "cannot work in place";
+        let (loops, plane) = found.ok_or(TransformError::Operator { operator, reason })?;
+        self.replace(operator, loops, HashMap::new());
+        if let Some(node) = self.graph.operators.last_mut() {
+            node.scratch_bytes = vec![plane];
+        }
+        Ok(())
     }
 
     /// An operator with other loops, on the tensors that stand for its own: those of `renamed`.

@@ -7,7 +7,7 @@
 
 mod candidates;
 
-use super::{Recipe, Split, Transformed, apply, macs};
+use super::{Recipe, Split, Transformed, apply, in_place, macs};
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::Overlaps;
 use crate::graph::{Graph, OperatorId};
@@ -26,6 +26,10 @@ pub struct Search<'a> {
     pub overlaps: &'a dyn Fn(&Graph) -> Overlaps,
     /// What the arena holds, and how.
     pub layout: Layout,
+    /// What is done in any case; its order counts for nothing.
+    pub base: Recipe,
+    /// Whether depthwise convolutions may work in place.
+    pub in_place: bool,
     /// Whether tiles may be bands: whole rows.
     pub bands: bool,
     /// Whether tiles may be patches: parts of rows.
@@ -94,11 +98,23 @@ pub fn front(
     };
     let plain = Recipe {
         order: search.order.to_vec(),
-        ..Recipe::default()
+        ..search.base.clone()
     };
     hunt.look_at(plain.clone());
+    let mut level = vec![plain.clone()];
+    let smaller = match search.in_place {
+        true => in_place::smaller(search.graph),
+        false => Vec::new(),
+    };
+    if !smaller.is_empty() {
+        let in_place = Recipe {
+            in_place: smaller,
+            ..plain
+        };
+        hunt.look_at(in_place.clone());
+        level.push(in_place);
+    }
     hunt.plan_front();
-    let mut level = vec![plain];
     for runs in 0..MOST_RUNS {
         let behind = end.saturating_duration_since(Instant::now());
         // Half of what is left, so that the next level gets some too.
@@ -198,7 +214,8 @@ impl Hunt<'_> {
                 return;
             };
             // The model as it is is always planned.
-            let over = Instant::now() > self.end && !recipe.splits.is_empty();
+            let is_plain = recipe.splits.is_empty();
+            let over = Instant::now() > self.end && !is_plain;
             let planned = match over {
                 true => None,
                 false => self.plan(&recipe),
@@ -219,7 +236,7 @@ impl Hunt<'_> {
     /// The candidates that nothing beats, as far as is known, by work.
     fn front(&self) -> Vec<&Candidate> {
         let mut by_work: Vec<&Candidate> = self.candidates.iter().collect();
-        by_work.sort_by_key(|one| (one.extra_macs, one.bytes, one.recipe.splits.len()));
+        by_work.sort_by_key(|one| (one.extra_macs, one.bytes, one.recipe.tiles()));
         let mut least = u64::MAX;
         by_work.retain(|one| {
             let better = one.bytes < least;

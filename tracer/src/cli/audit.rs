@@ -92,7 +92,7 @@ fn text(report: &Report) -> String {
 }
 
 fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
-    let source = Source::load(&arguments.model)?;
+    let source = Source::load_for(&arguments.model, arguments.plan.as_deref())?;
     let graph = source.graph();
     let given = match &arguments.plan {
         Some(path) => read_plan(path, &source, Some(graph))?,

@@ -1,5 +1,6 @@
 //! `dmo-trace plan`: the smallest arena of a model, with proof, and what others would need.
 
+mod change;
 mod draw;
 mod emit;
 pub mod given;
@@ -11,6 +12,7 @@ pub mod source;
 
 use super::{Verdict, output, progress};
 use anyhow::Context;
+use change::{ChangeArguments, Found};
 use dmo_analysis::arena::{Arena, Layout};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, TensorId};
@@ -41,6 +43,8 @@ pub struct Arguments {
     order: OrderKind,
     #[command(flatten)]
     layout: LayoutArguments,
+    #[command(flatten)]
+    change: ChangeArguments,
     /// The arena has to have at most so many bytes: exit code 1 where it has more
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     capacity: Option<u64>,
@@ -149,8 +153,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if problem::is_problem(&arguments.model) {
         return problem::run(arguments);
     }
-    let source = Source::load(&arguments.model)?;
-    let graph = source.graph();
+    let mut source = Source::load(&arguments.model)?;
     for path in &arguments.emit {
         emit::check(path, &source, arguments.layout.align)?;
         let same = path
@@ -168,13 +171,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     for (tensor, _) in &arguments.fix {
         anyhow::ensure!(
-            tensor.0 < graph.tensors.len(),
+            tensor.0 < source.graph().tensors.len(),
             "--fix {}: the model has {} tensors",
             tensor.0,
-            graph.tensors.len()
+            source.graph().tensors.len()
         );
     }
-    let ground = ground(&arguments.kernels, &source)?;
+    let found = match arguments.change.reshapes() {
+        true => changed(arguments, &mut source)?,
+        false => None,
+    };
+    for path in &arguments.emit {
+        emit::check(path, &source, arguments.layout.align)?;
+    }
+    let ground = grounded(arguments, &source)?;
     let Ground {
         graph,
         overlaps,
@@ -202,10 +212,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let report = Report {
         device: device(&source, task, &planned, carried.as_deref())?,
         planners: planners(task).with_context(|| source.name.clone())?,
-        naive_bytes: graph.naive_bytes(),
+        naive_bytes: source.original().naive_bytes(),
         operators: graph.operators.len(),
         unknown: unknown(graph),
         notes: source.notes(),
+        found,
         carries_plan: carried.is_some(),
         capacity_bytes: arguments.capacity,
         fits: arguments
@@ -248,6 +259,49 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     })
 }
 
+/// What may overlap in the model as it is now.
+fn grounded(arguments: &Arguments, source: &Source) -> anyhow::Result<Ground> {
+    let mut ground = ground(&arguments.kernels, source)?;
+    if ground.overlap == OverlapKind::None {
+        ground.overlaps = change::allowed(&ground.graph, ground.overlap, &arguments.change);
+    }
+    Ok(ground)
+}
+
+/// Makes of the model what needs the smallest arena, and tells what else was found; none where
+/// nothing is better than the model as it is.
+fn changed(arguments: &Arguments, source: &mut Source) -> anyhow::Result<Option<Found>> {
+    anyhow::ensure!(
+        arguments.fix.is_empty() && arguments.region.is_empty(),
+        "--allow other than accumulate goes with neither --fix nor --region"
+    );
+    let overlap = arguments.kernels.overlap();
+    let graph = source.graph();
+    let overlaps = change::allowed(graph, overlap, &arguments.change);
+    let task = Task {
+        graph,
+        overlaps: &overlaps,
+        layout: arguments.layout.layout(),
+        reorder: arguments.order == OrderKind::Best,
+        fixed: &[],
+    };
+    let (_, planned) = search(task, arguments.time)?;
+    let time = Duration::from_secs_f64(arguments.time);
+    let found = change::search(
+        source,
+        &planned.order,
+        &arguments.change,
+        &arguments.layout,
+        overlap,
+        time,
+    )?;
+    let best = found.best().filter(|best| best.recipe.changes());
+    if let Some(recipe) = best.map(|best| best.recipe.clone()) {
+        source.follow(recipe)?;
+    }
+    Ok(Some(found))
+}
+
 /// The plan of a model on its ground, with its certificate; the search ends after so many seconds.
 pub fn plan_of(
     source: &Source,
@@ -278,6 +332,7 @@ fn plan_file(
     let mut file = PlanFile::new(&source.name, source.sha256.clone(), overlap, task, planned);
     let measured = ground.measured.as_ref();
     file.kernels = measured.map(|measured| measured.planned.clone());
+    file.recipe = source.recipe().cloned();
     ensure_safe(task, &file).with_context(|| source.name.clone())?;
     Ok(file)
 }

@@ -16,7 +16,7 @@ use dmo_analysis::graph::tflite::offline_plan;
 use dmo_analysis::verify::Occupant;
 use dmo_trace::call::Library;
 use dmo_trace::machine::Limits;
-use dmo_trace::model::verify::{Subject, verify};
+use dmo_trace::model::verify::{Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
 use report::Report;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
-    let source = Source::load(&arguments.model)?;
+    let source = Source::load_for(&arguments.model, arguments.plan.as_deref())?;
     let library = arguments.library.load()?;
     let limits = Limits {
         max_instructions: arguments.max_instructions,
@@ -146,7 +146,13 @@ pub fn examine(
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let verification = verification.with_context(|| source.name.clone())?;
+    let mut verification = verification.with_context(|| source.name.clone())?;
+    if source.recipe().is_some() {
+        let original = source.deploy_original(kernels.library, kernels.name, limits)?;
+        let differences = differences_from(&original, &deployment, inputs, limits);
+        let differences = differences.with_context(|| source.name.clone())?;
+        verification.differences.extend(differences);
+    }
     Ok(Report::new(
         &source.name,
         kernels.name,

@@ -19,10 +19,12 @@
 
 mod execution;
 mod layer;
+mod original;
 mod reader;
 
 pub use execution::{Difference, Mismatch};
 pub use layer::{MeasuredPair, VerifiedLayer};
+pub use original::differences_from;
 pub use reader::LaterLoad;
 
 use super::overlaps::granted;

@@ -73,7 +73,11 @@ impl Examined {
 const MOST_CLASHES: usize = 10;
 
 fn findings(model: &Model, cache: &CacheArguments) -> anyhow::Result<Findings> {
-    let source = Source::load(&model.file)?;
+    let plan = match &model.plan {
+        PlanOrigin::Given(path) => Some(path.as_path()),
+        PlanOrigin::Made(_) => None,
+    };
+    let source = Source::load_for(&model.file, plan)?;
     match model.inputs {
         Some(inputs) => run(model, &source, inputs, cache),
         None => without_running(model, &source, cache),

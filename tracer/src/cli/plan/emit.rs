@@ -27,7 +27,14 @@ fn form(path: &Path) -> anyhow::Result<Form> {
 
 /// Whether the file can be written for this model, before any work is done.
 pub fn check(path: &Path, source: &Source, alignment: u64) -> anyhow::Result<()> {
-    if let Form::Model = form(path)? {
+    let form = form(path)?;
+    if let (Form::Model | Form::Header, Some(_)) = (&form, source.recipe()) {
+        anyhow::bail!(
+            "cannot emit {}: the operators of a changed model are in its plan, .json, alone",
+            path.display()
+        );
+    }
+    if let Form::Model = form {
         let shown = path.display();
         if let Some(obstacle) = obstacle(source) {
             anyhow::bail!("cannot emit {shown}: {obstacle}");
@@ -43,7 +50,9 @@ pub fn check(path: &Path, source: &Source, alignment: u64) -> anyhow::Result<()>
 
 /// Why TensorFlow Lite Micro could not use a plan of this model.
 pub fn obstacle(source: &Source) -> Option<&'static str> {
-    if source.file.is_none() {
+    if source.recipe().is_some() {
+        Some("it has no kernels for the operators of a changed model")
+    } else if source.file.is_none() {
         Some("there is no model file (`dmo-trace zoo` exports one)")
     } else if source.model.graphs.len() > 1 {
         Some(

@@ -52,7 +52,7 @@ fn misaligned(graph: &Graph, given: &Given) -> Vec<String> {
     let scratch = scratch.map(|&(operator, offset, _)| (Occupant::Scratch(operator), offset));
     tensors
         .chain(scratch)
-        .map(|(occupant, offset)| (occupant, offset, alignment.max(element(graph, occupant))))
+        .map(|(occupant, offset)| (occupant, offset, wanted(graph, occupant, alignment)))
         .filter(|(_, offset, alignment)| !offset.is_multiple_of(*alignment))
         .map(|(occupant, offset, alignment)| {
             format!(
@@ -63,11 +63,13 @@ fn misaligned(graph: &Graph, given: &Given) -> Vec<String> {
         .collect()
 }
 
-/// What an address has to be a multiple of, in bytes.
-fn element(graph: &Graph, occupant: Occupant) -> u64 {
+/// What an offset has to be a multiple of, in bytes: of a part of a tensor, no more than its
+/// elements want.
+fn wanted(graph: &Graph, occupant: Occupant, alignment: u64) -> u64 {
     match occupant {
-        Occupant::Tensor(id) => element_alignment(graph, id),
-        Occupant::Scratch(_) => 1,
+        Occupant::Tensor(id) if graph.views.contains_key(&id) => element_alignment(graph, id),
+        Occupant::Tensor(id) => alignment.max(element_alignment(graph, id)),
+        Occupant::Scratch(_) => alignment,
     }
 }
 
@@ -145,11 +147,15 @@ pub fn read_plan(
     source: &Source,
     scratch_of: Option<&Graph>,
 ) -> anyhow::Result<Given> {
+    let plan = read_plan_file(path)?;
+    of_plan(plan, source, scratch_of, &path.display().to_string())
+}
+
+/// A plan.json as it is written.
+pub fn read_plan_file(path: &Path) -> anyhow::Result<PlanFile> {
     let shown = path.display();
     let text = input::text(path, MOST_BYTES).with_context(|| format!("cannot read {shown}"))?;
-    let plan: PlanFile = serde_json::from_str(&text)
-        .with_context(|| format!("{shown} is no plan of the form {SCHEMA}"))?;
-    of_plan(plan, source, scratch_of, &shown.to_string())
+    serde_json::from_str(&text).with_context(|| format!("{shown} is no plan of the form {SCHEMA}"))
 }
 
 /// The same, of a plan that the user knows by this name.
@@ -171,6 +177,14 @@ pub fn of_plan(
         source.name
     );
     let graph = source.graph();
+    anyhow::ensure!(
+        plan.recipe.as_ref() == source.recipe(),
+        "{shown} is the plan of a model that other operators are made of"
+    );
+    anyhow::ensure!(
+        plan.recipe.is_none() || plan.order == graph.file_order(),
+        "{shown}: the operators that its recipe makes run in the order in which they are made"
+    );
     let tensors = graph.tensors.len();
     for planned in &plan.tensors {
         let size = graph
@@ -195,6 +209,7 @@ pub fn of_plan(
         );
         *place = Some(planned.offset);
     }
+    check_views(graph, &offsets).with_context(|| shown.to_owned())?;
     match scratch_of {
         Some(graph) => check_scratch(graph, &plan),
         None => check_scratch_names(graph, &plan),
@@ -222,6 +237,19 @@ pub fn of_plan(
         layout: plan.layout,
         kernels: plan.kernels,
     })
+}
+
+/// Tensors that lie inside of others do.
+fn check_views(graph: &Graph, offsets: &[Option<u64>]) -> anyhow::Result<()> {
+    let expected = graph.with_views(offsets.to_vec());
+    let differ = |index: &usize| expected[*index] != offsets[*index];
+    match (0..offsets.len()).find(differ) {
+        None => Ok(()),
+        Some(index) => anyhow::bail!(
+            "{} is a part of another, which the plan has elsewhere",
+            name(graph, Occupant::Tensor(TensorId(index)))
+        ),
+    }
 }
 
 /// Scratch buffers are of operators that there are, none of them twice.

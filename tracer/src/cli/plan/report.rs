@@ -1,7 +1,9 @@
 //! What `dmo-trace plan` prints.
 
+mod front;
 mod kernels;
 
+use super::change::Found;
 use super::kernels::LoopOrderCost;
 use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::handover::{OnDevice, PlanFile};
@@ -75,6 +77,9 @@ pub struct Report {
     pub fits: Option<bool>,
     /// Kinds of operators that are not known.
     pub unknown: Vec<String>,
+    /// What may be had by changing the work; none where nothing is allowed to change.
+    #[serde(rename = "front")]
+    pub found: Option<Found>,
     /// Whether the model carries a plan already.
     pub carries_plan: bool,
     /// TensorFlow Lite Micro's arena, as the model is and with the plan.
@@ -138,6 +143,9 @@ impl Report {
             let table = kernels::table(&self.kinds, kernels, cost, plan.arena_bytes);
             text += &format!("\n{table}\n");
         }
+        if let Some(found) = &self.found {
+            text += &format!("\n{}\n", front::table(found));
+        }
         for line in self.remarks() {
             text += &format!("\n{line}\n");
         }
@@ -168,6 +176,10 @@ impl Report {
         let mut remarks = Vec::new();
         match &self.plan.kernels {
             _ if self.plan.overlaps.is_empty() => {}
+            None if self.plan.recipe.is_some() => remarks.push(
+                "Safe with kernels that allow what the formulas say: `dmo-trace verify` tries others."
+                    .to_owned(),
+            ),
             None => remarks.push(
                 "Safe with TensorFlow Lite's reference kernels only: other kernels may overlap less."
                     .to_owned(),

@@ -1,10 +1,12 @@
 //! Where a model comes from: a file, or the zoo.
 
+use super::given::read_plan_file;
 use crate::cli::input;
 use anyhow::Context;
 use dmo_analysis::graph::tflite::{self, Model};
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, GraphTensor, Storage};
+use dmo_analysis::transform::{self, Recipe, Transformed};
 use dmo_trace::call::Library;
 use dmo_trace::image::sha256;
 use dmo_trace::machine::Limits;
@@ -21,6 +23,8 @@ pub struct Source {
     pub file: Option<Vec<u8>>,
     /// What was read, at least one graph.
     pub model: Model,
+    /// What is made of the first graph.
+    change: Option<(Recipe, Transformed)>,
 }
 
 /// The built-in set that stands for TensorFlow Lite's reference kernels.
@@ -38,9 +42,40 @@ impl Source {
         }
     }
 
-    /// The first subgraph: where an inference begins.
+    /// The first subgraph, where an inference begins: as it is read, or what is made of it.
     pub fn graph(&self) -> &Graph {
+        match &self.change {
+            Some((_, transformed)) => &transformed.graph,
+            None => &self.model.graphs[0],
+        }
+    }
+
+    /// The first subgraph as it is read.
+    pub fn original(&self) -> &Graph {
         &self.model.graphs[0]
+    }
+
+    /// What is done to the model.
+    pub fn recipe(&self) -> Option<&Recipe> {
+        self.change.as_ref().map(|(recipe, _)| recipe)
+    }
+
+    /// From now on the model is what the recipe makes of it.
+    pub fn follow(&mut self, recipe: Recipe) -> anyhow::Result<()> {
+        let transformed = transform::apply(self.original(), &recipe);
+        let transformed = transformed.with_context(|| self.name.clone())?;
+        self.change = Some((recipe, transformed));
+        Ok(())
+    }
+
+    /// The model that a plan is of: what the plan's recipe makes of it, where it has one.
+    pub fn load_for(given: &str, plan: Option<&Path>) -> anyhow::Result<Self> {
+        let mut source = Self::load(given)?;
+        let plan = plan.map(read_plan_file).transpose()?;
+        if let Some(recipe) = plan.and_then(|plan| plan.recipe) {
+            source.follow(recipe)?;
+        }
+        Ok(source)
     }
 
     /// The model on the kernels of this name; a network of the zoo with invented weights.
@@ -50,9 +85,25 @@ impl Source {
         kernels: &str,
         limits: Limits,
     ) -> anyhow::Result<Deployment<'a>> {
+        let original = self.deploy_original(library, kernels, limits)?;
+        let Some((_, transformed)) = &self.change else {
+            return Ok(original);
+        };
+        let deployment = original.transformed(transformed, limits);
+        deployment.with_context(|| self.name.clone())
+    }
+
+    /// The same, of the model as it was read.
+    pub fn deploy_original<'a>(
+        &'a self,
+        library: &'a Library,
+        kernels: &str,
+        limits: Limits,
+    ) -> anyhow::Result<Deployment<'a>> {
+        let graph = self.original();
         let deployment = match &self.file {
-            Some(file) => Deployment::of_file(self.graph(), file, library, limits),
-            None => Deployment::invented(self.graph(), library, limits),
+            Some(file) => Deployment::of_file(graph, file, library, limits),
+            None => Deployment::invented(graph, library, limits),
         };
         let deployment = deployment.with_context(|| self.name.clone())?;
         Ok(match kernels {
@@ -66,7 +117,10 @@ impl Source {
     /// no plan or none that could be obeyed.
     pub fn carried_offsets(&self) -> Option<Vec<Option<u64>>> {
         let plan = tflite::offline_plan(self.file.as_deref()?).ok()??;
-        if plan.offsets.len() != self.graph().tensors.len() || self.model.graphs.len() > 1 {
+        if self.change.is_some()
+            || plan.offsets.len() != self.graph().tensors.len()
+            || self.model.graphs.len() > 1
+        {
             return None;
         }
         let offset = |&offset: &i32| match offset {
@@ -121,6 +175,7 @@ impl Source {
             sha256: Some(sha256(&file)),
             file: Some(file),
             model,
+            change: None,
         })
     }
 
@@ -139,6 +194,7 @@ impl Source {
                 }],
                 ..Model::default()
             },
+            change: None,
         })
     }
 }

@@ -425,6 +425,17 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
             arena.start, arena.end
         ),
         Mismatch::Failed { reason } => format!("{place}: {reason}"),
+        Mismatch::Original {
+            tensor,
+            first_byte,
+            bytes,
+        } => format!(
+            "the changed model, input {}: {} of {} are others than the model's, from byte \
+             {first_byte} on",
+            difference.input,
+            counted(*bytes, "byte", "bytes"),
+            tensor_name(graph, *tensor)
+        ),
         Mismatch::Lost {
             tensor,
             first_byte,

@@ -45,6 +45,15 @@ pub enum Mismatch {
         /// Why.
         reason: String,
     },
+    /// The changed model computes something else than the model, also without overlaps.
+    Original {
+        /// The tensor, an output or a state.
+        tensor: TensorId,
+        /// The first byte that differs.
+        first_byte: usize,
+        /// How many differ.
+        bytes: usize,
+    },
     /// What the application reads at the end is no longer there.
     Lost {
         /// The tensor.

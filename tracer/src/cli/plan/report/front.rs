@@ -1,0 +1,66 @@
+//! What memory can be had for what work, as a table.
+
+use crate::cli::plan::change::Found;
+use comfy_table::{CellAlignment, Table, presets};
+use dmo_analysis::plot::grouped;
+use dmo_analysis::transform::front::Point;
+
+/// A row for each point of the front.
+pub fn table(found: &Found) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    table.set_header([
+        "arena",
+        "recomputed",
+        "of all",
+        "operators",
+        "tiles",
+        "in place",
+    ]);
+    for point in &found.front.points {
+        table.add_row([
+            grouped(point.arena_bytes),
+            grouped(point.extra_macs),
+            format!("{:.2} %", percent(point, found)),
+            runs(point),
+            grids(point),
+            point.recipe.in_place.len().to_string(),
+        ]);
+    }
+    for column in [0, 1, 2, 5] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let Found { macs, front } = found;
+    let search = match front.complete {
+        true => "nothing that was tried is better than one of these",
+        false => "the best found in time",
+    };
+    format!(
+        "{table}\n\n{} multiply-accumulates; {} ways to split were tried: {search}.",
+        grouped(*macs),
+        grouped(front.candidates)
+    )
+}
+
+fn percent(point: &Point, found: &Found) -> f64 {
+    100.0 * point.extra_macs as f64 / found.macs.max(1) as f64
+}
+
+/// The first and the last operator of each run.
+fn runs(point: &Point) -> String {
+    let splits = point.recipe.splits.iter();
+    let runs = splits.filter_map(|split| match split.operators[..] {
+        [] => None,
+        [only] => Some(only.0.to_string()),
+        [first, .., last] => Some(format!("{} to {}", first.0, last.0)),
+    });
+    runs.collect::<Vec<_>>().join("; ")
+}
+
+fn grids(point: &Point) -> String {
+    let grids = point.recipe.splits.iter();
+    let grids = grids.map(|split| format!("{} x {}", split.grid[0], split.grid[1]));
+    grids.collect::<Vec<_>>().join("; ")
+}
