@@ -79,7 +79,9 @@ fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {
     let mut found: Vec<SafeOverlap> = Vec::new();
     for (place, &input) in kernel.inputs.iter().enumerate() {
         for (output_place, &output) in kernel.outputs.iter().enumerate() {
-            let in_arena = graph.in_arena(input) && graph.in_arena(output);
+            // The formulas know elements that follow each other.
+            let has_gaps = graph.has_gaps(input) || graph.has_gaps(output);
+            let in_arena = graph.in_arena(input) && graph.in_arena(output) && !has_gaps;
             let sharing = sharing(&kernel.operator, place, output_place);
             if let Some(sharing) = sharing.filter(|_| in_arena) {
                 add(

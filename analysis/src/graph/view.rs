@@ -66,6 +66,12 @@ impl Graph {
         start..start.saturating_add(self.tensor(id).size_bytes)
     }
 
+    /// Whether other bytes lie between the tensor's own.
+    pub fn has_gaps(&self, id: TensorId) -> bool {
+        let view = self.views.get(&id);
+        view.is_some_and(|view| view.pitch_bytes.is_some())
+    }
+
     /// The tensor's own bytes, from its first byte ([`View::runs`]).
     pub fn own_bytes(&self, id: TensorId) -> Vec<Range<u64>> {
         let tensor = self.tensor(id);

@@ -19,6 +19,10 @@ pub fn of_operator(operator: &Operator) -> u64 {
             let taps = taps(&known.window, known.input, known.output);
             product([taps, known.output[3].into(), known.output[0].into()])
         }
+        Operator::DepthwiseInPlace(known) => {
+            let taps = taps(&known.window, known.input, known.output);
+            product([taps, known.output[3].into(), known.output[0].into()])
+        }
         Operator::TransposeConv2d(known) => {
             // The same taps, seen from the output.
             let taps = taps(&known.window, known.output, known.input);

@@ -1,0 +1,239 @@
+//! Changed graphs against the graphs that they come from: run on numbers, apart and in a plan.
+#![allow(clippy::unwrap_used, reason = "a test fails by panic")]
+
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "schedule/graphs.rs"]
+mod graphs;
+#[path = "transform/interpreter.rs"]
+mod interpreter;
+#[path = "transform/networks.rs"]
+mod networks;
+
+use dmo_analysis::arena::Layout;
+use dmo_analysis::graph::{Graph, OperatorId, TensorId, overlaps, zoo};
+use dmo_analysis::operator::Operator;
+use dmo_analysis::optimise::{ModelPlan, Task, optimise};
+use dmo_analysis::trace::AccessKind;
+use dmo_analysis::transform::front::{Search, front};
+use dmo_analysis::transform::{Recipe, Split, Transformed, apply, macs};
+use dmo_analysis::verify::{Positions, clashes};
+use graphs::Random;
+use interpreter::Memory;
+use std::time::Duration;
+
+fn any_split(graph: &Graph, random: &mut Random) -> Recipe {
+    let count = graph.operators.len() as u64;
+    let first = random.below(count);
+    let end = first + 1 + random.below(count - first);
+    let run = (first..end).map(|at| OperatorId(at as usize));
+    let mut part = |most: u64| 1 + random.below(most) as u32;
+    Recipe {
+        splits: vec![Split {
+            operators: run.collect(),
+            grid: [part(6), part(4)],
+        }],
+        ..Recipe::default()
+    }
+}
+
+fn outputs(graph: &Graph, memory: &Memory) -> Vec<Vec<u64>> {
+    let outputs = graph.outputs.iter();
+    outputs.map(|&id| memory.tensor(graph, id)).collect()
+}
+
+fn run_apart(graph: &Graph) -> Vec<Vec<u64>> {
+    let mut memory = Memory::apart(graph);
+    memory.run(graph, &graph.file_order());
+    outputs(graph, &memory)
+}
+
+fn planned(graph: &Graph, milliseconds: u64) -> ModelPlan {
+    let task = Task {
+        graph,
+        overlaps: &overlaps::analytic(graph),
+        layout: Layout::default(),
+        reorder: false,
+        fixed: &[],
+    };
+    optimise(task, Duration::from_millis(milliseconds), &mut |_| {}).unwrap()
+}
+
+/// Random networks and splits that can be done, with what comes of them.
+fn splits(seed: u64, networks: u64, mut visit: impl FnMut(&Graph, &Recipe, &Transformed)) {
+    let mut random = Random(seed);
+    let mut done = 0;
+    for number in 0..networks {
+        let graph = networks::network(seed << 32 | number, 7);
+        for _ in 0..4 {
+            let recipe = any_split(&graph, &mut random);
+            if let Ok(transformed) = apply(&graph, &recipe) {
+                done += 1;
+                visit(&graph, &recipe, &transformed);
+            }
+        }
+    }
+    // Else nothing was tried.
+    assert!(done > networks, "{done} of {networks}");
+}
+
+/// A run computed tile by tile gives what it gives in one piece.
+#[test]
+fn tiles_compute_the_same() {
+    splits(1, 1500, |graph, recipe, transformed| {
+        let expected = run_apart(graph);
+        assert_eq!(
+            run_apart(&transformed.graph),
+            expected,
+            "{graph:?} {recipe:?}"
+        );
+    });
+}
+
+/// In the plan too, where tensors overlap: the distances of what is stored in pieces are safe.
+#[test]
+fn planned_tiles_compute_the_same() {
+    let mut shared = 0;
+    splits(2, 600, |graph, recipe, transformed| {
+        let changed = &transformed.graph;
+        let plan = planned(changed, 20);
+        let offsets = plan.arena.tensor_offsets(&plan.plan);
+        let positions = Positions {
+            tensors: &offsets,
+            scratch: &[],
+            keep_inputs: false,
+        };
+        let order = changed.file_order();
+        let overlaps = overlaps::analytic(changed);
+        let found = clashes(changed, &order, &overlaps, positions, 3).unwrap();
+        assert_eq!(found, [], "{graph:?} {recipe:?}");
+        let mut memory = Memory::at(changed, &offsets, plan.arena_bytes as usize);
+        memory.run(changed, &order);
+        assert_eq!(
+            outputs(changed, &memory),
+            run_apart(graph),
+            "{graph:?} {recipe:?}"
+        );
+        let apart = plan.arena.problem.without_overlaps();
+        shared += u64::from(!plan.plan.check(&apart).is_empty());
+    });
+    assert!(shared > 300, "{shared} plans make use of overlaps");
+}
+
+/// Whatever layout the geometric witness calls safe loses nothing.
+#[test]
+fn a_safe_layout_of_tiles_loses_no_byte() {
+    let mut random = Random(3);
+    let (mut safe, mut lost) = (0, 0);
+    splits(3, 250, |graph, recipe, transformed| {
+        let changed = &transformed.graph;
+        let plan = planned(changed, 20);
+        let order = changed.file_order();
+        let overlaps = overlaps::analytic(changed);
+        let expected = run_apart(graph);
+        let first = plan.arena.tensor_offsets(&plan.plan);
+        for _ in 0..6 {
+            let mut offsets = first.clone();
+            for (index, offset) in offsets.iter_mut().enumerate() {
+                let is_view = changed.views.contains_key(&TensorId(index));
+                if let Some(offset) = offset.as_mut().filter(|_| !is_view)
+                    && random.one_in(5)
+                {
+                    *offset = (*offset + random.below(9)).saturating_sub(4);
+                }
+            }
+            let positions = Positions {
+                tensors: &offsets,
+                scratch: &[],
+                keep_inputs: false,
+            };
+            let found = clashes(changed, &order, &overlaps, positions, 1).unwrap();
+            let size = plan.arena_bytes as usize + 16;
+            let mut memory = Memory::at(changed, &offsets, size);
+            memory.run(changed, &order);
+            let same = outputs(changed, &memory) == expected;
+            match found.is_empty() {
+                true => {
+                    safe += 1;
+                    assert!(same, "{graph:?} {recipe:?} {offsets:?}");
+                }
+                false => lost += u64::from(!same),
+            }
+        }
+    });
+    assert!(safe > 300 && lost > 300, "{safe} safe, {lost} lost");
+}
+
+/// Multiply-accumulates are the loads of what convolutions load.
+#[test]
+fn macs_are_loads() {
+    splits(4, 300, |_, _, transformed| {
+        for node in &transformed.graph.operators {
+            let operator = &node.kernel.as_ref().unwrap().operator;
+            if !matches!(operator, Operator::Conv2d(_) | Operator::DepthwiseConv2d(_)) {
+                continue;
+            }
+            let mut loads = 0;
+            operator
+                .accesses(|kind, _, _| loads += u64::from(kind == AccessKind::Load))
+                .unwrap();
+            assert_eq!(macs::of_operator(operator), loads, "{operator:?}");
+        }
+    });
+}
+
+/// No point of a front is beaten by another, and each is what its recipe makes.
+#[test]
+fn fronts_hold_what_they_say() {
+    for name in ["mobilenet_v1_0.25_128", "mobilenet_v2_0.35_224"] {
+        let graph = zoo::find(name).unwrap().build(zoo::Element::Int8);
+        let total = macs::of_graph(&graph);
+        let order = graph.file_order();
+        let search = Search {
+            graph: &graph,
+            order: &order,
+            overlaps: &overlaps::analytic,
+            layout: Layout::default(),
+            base: Recipe::default(),
+            in_place: true,
+            bands: true,
+            patches: true,
+            most_extra_macs: total / 10,
+        };
+        let found = front(&search, Duration::from_secs(3), &mut |_, _| {}).unwrap();
+        assert!(found.points.len() > 3, "{name} {found:?}");
+        for pair in found.points.windows(2) {
+            assert!(pair[0].extra_macs < pair[1].extra_macs, "{pair:?}");
+            assert!(pair[0].arena_bytes > pair[1].arena_bytes, "{pair:?}");
+        }
+        for point in &found.points {
+            let transformed = apply(&graph, &point.recipe).unwrap();
+            let extra = macs::of_graph(&transformed.graph) - total;
+            assert_eq!(extra, point.extra_macs);
+            assert!(extra <= total / 10);
+            let plan = planned(&transformed.graph, 2000);
+            assert!(plan.arena_bytes <= point.arena_bytes, "{name} {point:?}");
+        }
+    }
+}
+
+/// Section II-A of Blacker et al.: four bands of the second pointwise convolution and the
+/// depthwise one behind it compute 3072 elements twice, of 8 multiply-accumulates each, and need
+/// 17 rows of 1024 bytes at a time. The paper has 6144 elements and 18 rows (docs/errata.md).
+#[test]
+fn the_published_split_of_mobilenet() {
+    let graph = zoo::find("mobilenet_v1_0.25_128").unwrap();
+    let graph = graph.build(zoo::Element::Int8);
+    let recipe = Recipe {
+        splits: vec![Split {
+            operators: vec![OperatorId(2), OperatorId(3)],
+            grid: [4, 1],
+        }],
+        ..Recipe::default()
+    };
+    let changed = apply(&graph, &recipe).unwrap().graph;
+    assert_eq!(macs::of_graph(&changed) - macs::of_graph(&graph), 3072 * 8);
+    let bands = changed.tensors[graph.tensors.len()..].iter();
+    let rows = bands.filter(|tensor| tensor.shape[2..] == [64, 16]);
+    let rows: Vec<u32> = rows.map(|tensor| tensor.shape[1]).collect();
+    assert_eq!(rows, [17, 17, 17, 16]);
+}
