@@ -646,6 +646,20 @@ fn a_stripped_program_has_no_names() {
     assert!(hooked(target(), &["copy=0x800(in: r0 size r2, out: r1 size r2)"]).is_ok());
 }
 
+/// As with an argument that the other floating-point ABI moves.
+#[test]
+fn an_address_that_is_none_is_shown_with_its_expression() {
+    let hook = "copy=copy(in: r0 size r2, out: r0*2 size r2+1)";
+    let error = hook_error(&calls_of(COPY, 1), &[hook]).to_string();
+    for part in [
+        "[0x40000200, 0x40000209) is outside memory",
+        "'r0*2'",
+        "'r2+1'",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
 #[test]
 fn one_function_twice() {
     let hooks = ["a=copy(in: r0 size 1)", "b=0x800(in: r0 size 1)"];

@@ -19,12 +19,20 @@ pub enum HookError {
         error: EvaluationError,
     },
     #[error(
-        "layer {layer}: buffer '{buffer}' is at address 0 ('{expression}')\n  hint: a '?' behind its name says that a layer may do without it"
+        "layer {layer}: buffer '{buffer}' is at address 0 ('{expression}')\n  hint: a '?' behind its name says that a layer may do without it; another version of a library may have other arguments"
     )]
     Null {
         layer: String,
         buffer: String,
         expression: String,
+    },
+    #[error(
+        "{error}\n  hint: '{address}' gives its address and '{size}' its size: are these the arguments of the function as it was compiled? A float is none with the hard-float ABI, and one without"
+    )]
+    Outside {
+        error: Box<MarkError>,
+        address: String,
+        size: String,
     },
     #[error(transparent)]
     Buffer(#[from] MarkError),
@@ -49,6 +57,17 @@ pub enum HookError {
         known_address: Address,
         known_bytes: u32,
     },
+}
+
+fn misplaced(error: MarkError, buffer: &BufferHook) -> HookError {
+    match error {
+        MarkError::OutsideMemory { .. } => HookError::Outside {
+            error: Box::new(error),
+            address: buffer.address.to_string(),
+            size: buffer.size_bytes.to_string(),
+        },
+        error => HookError::Buffer(error),
+    }
 }
 
 /// Where a buffer is.
@@ -136,7 +155,8 @@ impl Call {
             if let Some(tensor) = place.map_or(Ok(None), |place| tensor(buffer, place, &name))?
                 && !is_read_twice(&tensors, &tensor)
             {
-                add_buffer(&mut tensors, tensor, map, &name)?;
+                add_buffer(&mut tensors, tensor, map, &name)
+                    .map_err(|error| misplaced(error, buffer))?;
             }
         }
         make_names_unique(&mut tensors);
