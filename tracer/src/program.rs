@@ -26,6 +26,8 @@ pub enum RunError {
     Record(#[from] RecordError),
     #[error(transparent)]
     Machine(#[from] MachineError),
+    #[error("more than {limit} layers begin, the limit: hook, or mark, a part of them")]
+    TooManyLayers { limit: usize },
     #[error("{0}")]
     Fault(Box<Fault>),
     #[error("the emulating thread panicked")]
@@ -40,6 +42,9 @@ impl From<ReadError> for RunError {
         }
     }
 }
+
+/// Each layer takes a few kilobytes of the report.
+const MAX_LAYERS: usize = 1 << 16;
 
 /// What a program has come to. A mark itself has been executed, the first instruction of a
 /// hooked function has not.
@@ -375,9 +380,7 @@ impl<'a> Program<'a> {
         )?;
         call.stop_on_return(&mut self.machine)?;
         self.call = Some(call);
-        self.layer = Some(layer.name.clone());
-        self.layers += 1;
-        Ok(Step::Begin(layer))
+        self.begun(layer)
     }
 
     fn leave_call(
@@ -407,6 +410,13 @@ impl<'a> Program<'a> {
         if let Some(outer) = self.layer.take() {
             let inner = layer.name;
             return Err(MarkError::Nested { outer, inner }.into());
+        }
+        self.begun(layer)
+    }
+
+    fn begun(&mut self, layer: Layer) -> Result<Step, RunError> {
+        if self.layers >= MAX_LAYERS {
+            return Err(RunError::TooManyLayers { limit: MAX_LAYERS });
         }
         self.layer = Some(layer.name.clone());
         self.layers += 1;

@@ -1409,6 +1409,26 @@ fn store_over_the_end_stops_the_program() {
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 
+/// A report of each layer takes memory, whatever the limits of instructions and time allow.
+#[test]
+fn so_many_layers_and_no_more() {
+    let mut firmware = Firmware::new();
+    let start = firmware.here();
+    firmware.begin("layer", &[]).end();
+    // b start: counts halfwords from its own address plus 4.
+    let back = (i64::from(start) - i64::from(firmware.here()) - 4) / 2;
+    firmware.code(&[0xe000 | (back as u16 & 0x7ff)]);
+    let limits = Limits {
+        max_instructions: 1_000_000_000,
+        timeout: Duration::from_secs(600),
+    };
+    let error = profile(&firmware.target(), run_options(false, limits)).expect_err("a limit");
+    assert!(
+        matches!(error, RunError::TooManyLayers { limit: 65_536 }),
+        "{error}"
+    );
+}
+
 /// Firmware as most is: layers in an endless loop. The runs on other inputs end too.
 #[test]
 fn layers_in_an_endless_loop() {

@@ -11,6 +11,7 @@ use dmo_trace::layers::{
     EvaluationError, Expression, Function, LayerHook, READY_MADE, State, SymbolValue, parse_file,
 };
 use proptest::prelude::*;
+use std::process::Command;
 
 /// Register `i` holds `registers[i]`; memory from 0x1000 on.
 struct Program {
@@ -569,5 +570,28 @@ proptest! {
                 prop_assert!(!error.to_string().is_empty());
             }
         }
+    }
+}
+
+/// A pipe may never end, and TOML takes many times a file's memory.
+#[test]
+fn only_small_plain_files_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe.toml");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    assert!(made.success());
+    let large = folder.path().join("large.toml");
+    std::fs::write(&large, vec![b'#'; (1 << 20) + 1]).expect("a file");
+    let elf = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../traces/elf/cortex-m4/relu.elf"
+    );
+    for (file, wanted) in [(pipe, "not a plain file"), (large, "larger than the limit")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+        command.args(["run", elf, "--layers"]).arg(&file);
+        let output = command.output().expect("dmo-trace");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(wanted), "{errors}");
     }
 }

@@ -103,14 +103,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 fn chosen<'a>(baseline: &'a Baseline, only: &[String]) -> anyhow::Result<Vec<&'a Model>> {
     let models = &baseline.models;
     for name in only {
-        let known: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
         ensure!(
-            known.contains(&name.as_str()),
+            models.iter().any(|model| model.name == *name),
             "--only {name}: {} has no such model, but {}",
             baseline.path.display(),
-            known.join(", ")
+            some_names(models)
         );
     }
     let is_chosen = |model: &&Model| only.is_empty() || only.contains(&model.name);
     Ok(models.iter().filter(is_chosen).collect())
+}
+
+/// The names of the first models.
+fn some_names(models: &[Model]) -> String {
+    const MOST: usize = 12;
+    let names = models.iter().take(MOST).map(|model| model.name.as_str());
+    let names = names.collect::<Vec<_>>().join(", ");
+    match models.len().saturating_sub(MOST) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
 }

@@ -1,10 +1,13 @@
 //! Options that say which functions of a program are its layers.
 
-use super::output;
+use super::{input, output};
 use anyhow::Context;
 use dmo_trace::layers::{Hooks, LayerHook, parse_file, ready_made};
 use dmo_trace::marks::Marks;
 use dmo_trace::target::Target;
+
+/// A file of hooks may not have more bytes: TOML takes fifty times as much memory.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Layers of a program without marks.
 #[derive(clap::Args)]
@@ -34,8 +37,8 @@ impl LayerOptions {
             .iter()
             .partition(|file| ready_made(file).is_some());
         for path in files {
-            let text =
-                std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+            let text = input::text(path.as_ref(), MAX_BYTES)
+                .with_context(|| format!("cannot read {path}"))?;
             for layer in parse_file(&text).with_context(|| path.clone())? {
                 hooks.add(layer, target).with_context(|| path.clone())?;
             }

@@ -10,15 +10,16 @@ use dmo_analysis::plan::tflm::ALIGNMENT;
 use dmo_analysis::schedule::Options;
 use dmo_trace::kernels::images;
 use serde::Deserialize;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Name of the form and its version.
 const SCHEMA: &str = "dmo-trace/baseline/1";
 
-/// What runs where no kernels are named.
 /// As of `dmo-trace verify`: with one, nothing says whether accesses depend on the data.
 const DEFAULT_INPUTS: u64 = 3;
 
+/// What runs where no kernels are named.
 pub const DEFAULT_KERNELS: &str = "reference";
 
 /// A baseline may not be larger, in bytes.
@@ -131,6 +132,7 @@ fn models(text: &str, folder: &Path) -> anyhow::Result<Vec<Model>> {
     let file: File = table.try_into().map_err(|error| one_line(&error))?;
     ensure!(!file.model.is_empty(), "it has no [[model]]");
     let mut models: Vec<Model> = Vec::new();
+    let mut taken: HashMap<String, usize> = HashMap::new();
     for (index, table) in file.model.into_iter().enumerate() {
         let named = ["name", "file"];
         let named = named.iter().find_map(|key| table.get(*key)?.as_str());
@@ -141,10 +143,10 @@ fn models(text: &str, folder: &Path) -> anyhow::Result<Vec<Model>> {
         let entry: Result<Entry, _> = table.try_into().map_err(|error| one_line(&error));
         let model = entry.and_then(|entry| entry.model(index, folder));
         let model = model.with_context(|| place.clone())?;
-        if let Some(other) = models.iter().find(|other| other.name == model.name) {
+        if let Some(other) = taken.insert(model.name.clone(), index) {
             bail!(
                 "{place}: [[model]] {} has this name too\n  hint: name = \"...\"",
-                other.index + 1
+                other + 1
             );
         }
         models.push(model);
