@@ -16,13 +16,16 @@ pub use model::{plan, tflite};
 pub use problem::minimalloc;
 pub use saved::{chunks, trace};
 
+use dmo_trace::archive;
 use dmo_trace::attributes::Attributes;
 use dmo_trace::boot;
 use dmo_trace::call::{DEFAULT_RAM, Library};
 use dmo_trace::image::Image;
+use dmo_trace::layers::{LayerHook, parse_file};
 use dmo_trace::marks::Marks;
 use dmo_trace::memory::{MemoryMap, MemoryOptions};
 use dmo_trace::target::{Target as Program, TargetOptions};
+use std::str::FromStr;
 
 /// Something to be fuzzed.
 #[derive(Clone, Copy)]
@@ -46,6 +49,16 @@ pub const TARGETS: &[Target] = &[
         name: "attributes",
         run: attributes,
         most_bytes: |input| 1024 + 4 * input.len(),
+    },
+    Target {
+        name: "archive",
+        run: archive,
+        most_bytes: |input| (64 << 10) + 64 * input.len(),
+    },
+    Target {
+        name: "hooks",
+        run: hooks,
+        most_bytes: |input| (64 << 10) + 256 * input.len(),
     },
     Target {
         name: "marks",
@@ -102,4 +115,19 @@ pub fn image(bytes: &[u8]) {
 /// The section `.ARM.attributes`.
 pub fn attributes(bytes: &[u8]) {
     let _ = Attributes::read(bytes);
+}
+
+/// A static library, as far as it is looked at before the linker is called.
+pub fn archive(bytes: &[u8]) {
+    let _ = archive::check(bytes, None).map_err(|error| error.to_string());
+    let _ = archive::check(bytes, Some("cortex-m3")).map_err(|error| error.to_string());
+}
+
+/// Hooks, as TOML and each line as one of the command line.
+pub fn hooks(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = parse_file(&text).map_err(|error| error.to_string());
+    for line in text.lines() {
+        let _ = LayerHook::from_str(line).map_err(|error| error.to_string());
+    }
 }

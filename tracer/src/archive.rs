@@ -77,6 +77,14 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 
 const THIN_MAGIC: &[u8] = b"!<thin>\n";
 
+/// All that [`link`] looks at before it calls a linker.
+///
+/// # Errors
+/// When a member is not for such a CPU, or all together are too large.
+pub fn check(archive: &[u8], wanted: Option<&str>) -> Result<(), ArchiveError> {
+    Build::of(&read(archive)?, wanted).map(drop)
+}
+
 /// Links all members, and nothing else of the archive, into an ELF program for the CPU that `wanted` names, by default for the
 /// least that they were built for.
 ///

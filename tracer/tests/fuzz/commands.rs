@@ -48,6 +48,13 @@ pub const COMMANDS: &[Subcommand] = &[
         ],
         output: &[],
     },
+    // The baseline is read and none of its models looked at: none has this name.
+    Subcommand {
+        name: "baseline",
+        file: "baseline.toml",
+        arguments: &["check", "--baseline", "baseline.toml", "--only", "\u{1}"],
+        output: &[],
+    },
 ];
 
 /// Runs the command on all seeds and then on what is made of them.
