@@ -267,6 +267,8 @@ struct Linker {
     program: &'static str,
     /// It drives a linker and knows the C library.
     is_compiler: bool,
+    /// With this option members name no other files to be linked.
+    refused: Option<&'static str>,
 }
 
 /// The first that is installed is taken.
@@ -274,14 +276,17 @@ const LINKERS: [Linker; 3] = [
     Linker {
         program: "arm-none-eabi-gcc",
         is_compiler: true,
+        refused: None,
     },
     Linker {
         program: "arm-none-eabi-ld",
         is_compiler: false,
+        refused: None,
     },
     Linker {
         program: "ld.lld",
         is_compiler: false,
+        refused: Some("--no-dependent-libraries"),
     },
 ];
 
@@ -304,6 +309,7 @@ impl Linker {
             arguments.push("-lm".to_owned());
         } else {
             arguments.extend(options.map(str::to_owned));
+            arguments.extend(self.refused.map(str::to_owned));
             arguments.extend(ALL_MEMBERS.map(str::to_owned));
         }
         arguments.extend(["-T", "script.ld", "-o", "library.elf"].map(str::to_owned));
