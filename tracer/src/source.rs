@@ -28,7 +28,7 @@ impl SourceLines {
         }
     }
 
-    /// File and line of the instruction at `address`.
+    /// File, without control characters, and line of the instruction at `address`.
     pub fn at(&self, address: u32) -> Option<(String, Option<u32>)> {
         let context = self
             .context
@@ -36,6 +36,8 @@ impl SourceLines {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let location = context.find_location(u64::from(address)).ok()??;
-        Some((location.file?.to_owned(), location.line))
+        let file = location.file?.chars();
+        let file = file.filter(|char| !char.is_control()).collect();
+        Some((file, location.line))
     }
 }

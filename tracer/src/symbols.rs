@@ -30,8 +30,8 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Reads the symbol table of a file of so many bytes. Entries without a readable name are
-    /// left out, and what comes when the names take more memory than a real file's.
+    /// Reads the symbol table of a file of so many bytes. Names lose their control characters,
+    /// entries without a readable name are left out, and what comes when the names take more memory than a real file's.
     pub fn read(elf: &Elf, file_bytes: usize) -> Self {
         let mut left = file_bytes.saturating_mul(TIMES);
         let mut by_address: Vec<Symbol> = elf
@@ -52,8 +52,13 @@ impl Symbols {
                 }
                 left = left.checked_sub(name.len())?;
                 let demangled = demangled(name);
-                let name = demangled.unwrap_or_else(|| name.to_owned());
+                let mut name = demangled.unwrap_or_else(|| name.to_owned());
                 left = left.checked_sub(name.len())?;
+                // A line end within a name would be a line of a report.
+                name.retain(|char| !char.is_control());
+                if name.is_empty() {
+                    return None;
+                }
                 Some(Symbol {
                     address: entry.st_value as u32 & if function { !1 } else { !0 },
                     size_bytes: entry.st_size as u32,

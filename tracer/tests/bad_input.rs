@@ -1409,6 +1409,23 @@ fn store_over_the_end_stops_the_program() {
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 
+/// A name could end a line of a report and begin another.
+#[test]
+fn names_have_no_control_characters() {
+    let mut firmware = Firmware::new();
+    firmware.begin("layer", &[]).end().exit(0);
+    let mut elf = firmware.elf_file();
+    let names = ["evil\n\r\u{1b}[2Kall is safe", "\u{9b}2J", "\n"];
+    let functions = names.iter().zip([CODE, CODE + 2, CODE + 4]);
+    let functions = functions.map(|(name, address)| ((*name).to_owned(), address, 2));
+    elf.functions = functions.collect();
+    let image = Image::parse(&elf.bytes()).expect("an image");
+    let name = |address| Some(image.symbols.function_at(address)?.0.name.as_str());
+    assert_eq!(name(CODE), Some("evil[2Kall is safe"));
+    assert_eq!(name(CODE + 2), Some("2J"));
+    assert_eq!(name(CODE + 4), None);
+}
+
 /// A report of each layer takes memory, whatever the limits of instructions and time allow.
 #[test]
 fn so_many_layers_and_no_more() {

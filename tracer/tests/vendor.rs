@@ -29,7 +29,7 @@ type Test = fn() -> Result<(), Failed>;
 
 fn main() {
     let compiler: Availability = tools::version("arm-none-eabi-gcc").map(|_| ());
-    let tests: [(&str, Test); 10] = [
+    let tests: [(&str, Test); 11] = [
         ("each_version_is_called_as_it_wants", each_version),
         ("a_version_is_known_as_far_as_functions_tell", detected),
         ("what_differs_between_versions_is_not_guessed", not_guessed),
@@ -39,6 +39,7 @@ fn main() {
         ("members_for_other_machines_are_named", other_machines),
         ("too_little_scratch_memory_is_caught", too_little_scratch),
         ("options_in_members_are_not_obeyed", options_in_members),
+        ("names_of_files_are_no_lines_of_a_report", file_names),
         ("what_would_unpack_beyond_the_limit_is_refused", unpacked),
     ];
     let trials = tests.map(|(name, test)| tools::trial(name, &compiler, test));
@@ -404,6 +405,24 @@ fn options_in_members() -> Result<(), Failed> {
         text.contains("arm_reshape_s8.o is nothing but link-time"),
         "{text}"
     );
+    Ok(())
+}
+
+/// A source file may say that it has any name.
+fn file_names() -> Result<(), Failed> {
+    let workshop = Workshop::new(&HARD);
+    let source = workshop.path("named.c");
+    let text = "#line 7 \"evil\\033[2K\\r\\n.c\"\nint arm_relu_q7(void) { return 1; }\n";
+    std::fs::write(&source, text)?;
+    let object = workshop.compile(&source, &["-g".to_owned()]);
+    let archive = std::fs::read(workshop.archive("named.a", &[object]))?;
+    let library = Library::new(&archive::link(&archive, None)?, None, DEFAULT_RAM)?;
+    let image = library.image();
+    let symbol = image.symbols.named("arm_relu_q7").expect("a function");
+    let (file, line) = image.lines.at(symbol.address).expect("a line");
+    assert_eq!(line, Some(7));
+    assert!(file.ends_with("evil[2K.c"), "{file:?}");
+    assert!(!file.contains(char::is_control), "{file:?}");
     Ok(())
 }
 
