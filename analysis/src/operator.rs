@@ -44,6 +44,7 @@
 //! | [`Svdf`] | b, filter, ic; then the output | `svdf.rs` |
 //! | [`Lstm`] | time, then gate, unit, ic; then its output | `lstm.rs` |
 //! | [`Opaque`] | not known | `opaque.rs` |
+//! | [`Pitched`] | those of the operator that it has on parts of larger tensors | `pitched.rs` |
 //!
 //! To add an operator: one file, one variant of [`Operator`], one row above, one section
 //! of `docs/formulas.md`.
@@ -64,6 +65,7 @@ mod matmul;
 mod opaque;
 mod pad;
 mod pair;
+mod pitched;
 mod pool;
 mod published;
 mod reduce;
@@ -94,6 +96,7 @@ pub use matmul::Matmul;
 pub use opaque::Opaque;
 pub use pad::Pad;
 pub use pair::{Method, Overlap};
+pub use pitched::{Pitch, Pitched, View};
 pub use pool::Pool2d;
 pub use reduce::{Reduce, Reduction};
 pub use reshape::Reshape;
@@ -140,6 +143,7 @@ pub enum Operator {
     Svdf(Svdf),
     Lstm(Lstm),
     Opaque(Opaque),
+    Pitched(Pitched),
 }
 
 /// `$then` with the operator's own type as `$kernel`: one copy of the code per
@@ -171,6 +175,7 @@ macro_rules! with_kernel {
             Operator::Svdf($kernel) => $then,
             Operator::Lstm($kernel) => $then,
             Operator::Opaque($kernel) => $then,
+            Operator::Pitched($kernel) => $then,
         }
     };
 }

@@ -9,6 +9,8 @@ mod formulas;
 mod move_shapes;
 #[path = "operator/moves.rs"]
 mod moves;
+#[path = "operator/pitched.rs"]
+mod pitched;
 #[path = "operator/published.rs"]
 mod published;
 #[path = "operator/refusals.rs"]

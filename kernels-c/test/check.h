@@ -48,5 +48,6 @@ void test_svdf(void);
 void test_lstm(void);
 void test_uint8(void);
 void test_depthwise_in_place(void);
+void test_pitched(void);
 
 #endif

@@ -120,6 +120,7 @@ int main(void) {
   test_lstm();
   test_uint8();
   test_depthwise_in_place();
+  test_pitched();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
   return failed_count == 0 ? 0 : 1;
 }

@@ -16,7 +16,8 @@ static bool equal(const int8_t *one, const int8_t *other, int32_t count) {
 }
 
 // Apart, and in one buffer where that is safe: what the reference kernel computes.
-static void check_shape(const dmo_shape in, const dmo_shape taps, const dmo_shape out, const dmo_conv_geometry geometry) {
+static void check_shape(const dmo_shape in, const dmo_shape taps, const dmo_shape out,
+                        const dmo_conv_geometry geometry) {
   const int32_t in_bytes = dmo_shape_size(&in);
   const int32_t out_bytes = dmo_shape_size(&out);
   const int32_t min = random_between(-128, 0);

@@ -48,6 +48,16 @@ pub struct Case {
     pub output_type: ElementType,
 }
 
+impl Case {
+    /// What is computed, on parts of larger tensors or not.
+    pub(crate) fn inner(&self) -> &Operator {
+        match &self.operator {
+            Operator::Pitched(pitched) => &pitched.operator,
+            operator => operator,
+        }
+    }
+}
+
 /// Where the activations of a call lie.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Buffers {
@@ -81,8 +91,10 @@ struct Job<'a> {
 pub struct Contract {
     /// The function's name.
     pub function: &'static str,
-    /// Whether it computes the case.
+    /// Whether it computes the case, of the one sort of operators that it takes.
     serves: fn(&Case) -> bool,
+    /// It takes parts of larger tensors, and no others.
+    pitched: bool,
     prepare: Prepare,
     /// How much scratch memory it wants.
     pub scratch: Option<ScratchSize>,
@@ -192,6 +204,7 @@ impl Contract {
         Self {
             function,
             serves,
+            pitched: false,
             prepare: Prepare::Once(prepare),
             scratch: None,
             states: &[],
@@ -217,6 +230,11 @@ impl Contract {
 
     const fn with_states(mut self, states: &'static [State]) -> Self {
         self.states = states;
+        self
+    }
+
+    const fn pitched(mut self) -> Self {
+        self.pitched = true;
         self
     }
 
@@ -258,13 +276,19 @@ impl Contract {
 
     /// The kernels of the library that compute the case in some version of their interface.
     pub fn of_any_version(library: &Library, case: &Case) -> impl Iterator<Item = &'static Self> {
-        all().filter(|contract| (contract.serves)(case) && library.has(contract.function))
+        all().filter(|contract| contract.computes(case) && library.has(contract.function))
+    }
+
+    /// Whether it computes the case. What a kernel knows of an operator's kind and types says
+    /// nothing of where its buffers have their elements.
+    fn computes(&self, case: &Case) -> bool {
+        self.pitched == matches!(case.operator, Operator::Pitched(_)) && (self.serves)(case)
     }
 
     /// Names of all kernels that compute the case, in whatever library.
     pub fn functions(case: &Case) -> Vec<&'static str> {
         let mut functions: Vec<&str> = all()
-            .filter(|contract| (contract.serves)(case))
+            .filter(|contract| contract.computes(case))
             .map(|contract| contract.function)
             .collect();
         // Several rows of one function stand beside each other: its versions.

@@ -41,7 +41,7 @@ pub struct Measurement {
 impl Measurement {
     /// The kernel has the loops that the formulas are of.
     pub fn is_reference(&self) -> bool {
-        self.function.starts_with("dmo_")
+        self.function.starts_with("dmo_") && !self.function.starts_with("dmo_dsp_")
     }
 }
 

@@ -9,10 +9,10 @@
 )]
 
 use dmo_analysis::operator::{
-    Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary,
-    FullyConnected, Interpolation, Lstm, Matmul, Operator, Pad, Pool2d, Reduce, Reduction, Reshape,
-    ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
-    TransposeConv2d, Window,
+    Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
+    ElementwiseBinary, FullyConnected, Interpolation, Lstm, Matmul, Operator, Pad, Pitched, Pool2d,
+    Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split,
+    StridedSlice, Svdf, Transpose, TransposeConv2d, Window,
 };
 use dmo_analysis::trace::Address;
 use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
@@ -261,6 +261,25 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
     ] {
         operators.push((kind, unary.clone()));
     }
+    let in_place = DepthwiseInPlace {
+        input: SHAPE,
+        output: SHAPE,
+        window,
+        element_bytes,
+    };
+    operators.push(("depthwise_conv2d", Operator::DepthwiseInPlace(in_place)));
+    let pitched = operators.iter().filter_map(|(kind, operator)| {
+        let buffers = operator.buffers().ok()?;
+        let pitched = Operator::Pitched(Pitched {
+            operator: Box::new(operator.clone()),
+            shape: None,
+            inputs: vec![None; buffers.inputs.len()],
+            outputs: vec![None; buffers.outputs.len()],
+        });
+        pitched.buffers().is_ok().then_some((*kind, pitched))
+    });
+    let pitched: Vec<_> = pitched.collect();
+    operators.extend(pitched);
     operators
 }
 

@@ -104,6 +104,8 @@ fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> 
         Operator::DepthwiseInPlace(conv) if conv.input == conv.output => Some(Sharing::Alias),
         // By memcpy, of which nothing is known.
         Operator::Concat(_) | Operator::Split(_) | Operator::Opaque(_) => None,
+        // Other tensors may have the bytes between its elements.
+        Operator::Pitched(pitched) if pitched.has_gaps_in_outputs() => None,
         _ => {
             // None where the kernel never loads the input, for then something is wrong.
             let displacement = operator.displacement_of(input, output).ok().flatten()?;

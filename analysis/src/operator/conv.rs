@@ -24,6 +24,16 @@ impl Conv2d {
         self.input[3] / self.groups
     }
 
+    /// The longest lead of the stored over the loaded channel.
+    pub(super) fn channel_lead(&self) -> i64 {
+        let (inputs, outputs) = (
+            i64::from(self.inputs_per_group()),
+            i64::from(self.outputs_per_group()),
+        );
+        // The last output channel of a group leads the group's first input channel.
+        outputs - 1 + (i64::from(self.groups) - 1) * (outputs - inputs).max(0)
+    }
+
     fn outputs_per_group(&self) -> u32 {
         self.output[3] / self.groups
     }
@@ -56,14 +66,8 @@ impl ReferenceKernel for Conv2d {
     }
 
     fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
-        let (inputs, outputs) = (
-            i64::from(self.inputs_per_group()),
-            i64::from(self.outputs_per_group()),
-        );
-        // The last output channel of a group leads the group's first input channel.
-        let channels = outputs - 1 + (i64::from(self.groups) - 1) * (outputs - inputs).max(0);
         self.window
-            .displacement(self.input, self.output, channels)
+            .displacement(self.input, self.output, self.channel_lead())
             .map(|elements| elements * i64::from(self.element_bytes))
     }
 

@@ -21,6 +21,13 @@ pub struct DepthwiseConv2d {
     pub element_bytes: u32,
 }
 
+impl DepthwiseConv2d {
+    /// The last output channel leads the last input channel by so many.
+    pub(super) fn channel_lead(&self) -> i64 {
+        i64::from(self.output[3]) - i64::from(self.input[3])
+    }
+}
+
 impl ReferenceKernel for DepthwiseConv2d {
     fn check(&self) -> Result<(), ShapeError> {
         if self.multiplier == 0 {
@@ -42,10 +49,8 @@ impl ReferenceKernel for DepthwiseConv2d {
     }
 
     fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
-        // The last output channel leads the last input channel.
-        let channels = i64::from(self.output[3]) - i64::from(self.input[3]);
         self.window
-            .displacement(self.input, self.output, channels)
+            .displacement(self.input, self.output, self.channel_lead())
             .map(|elements| elements * i64::from(self.element_bytes))
     }
 

@@ -60,6 +60,11 @@ pub enum ShapeError {
     Axis { given: u32 },
     #[error("the permutation is {given:?}, expected each of 0 to 3 once")]
     Permutation { given: [u32; 4] },
+    #[error(
+        "the operator has no pitched form; convolutions, pooling and padding have, and what goes \
+         element by element without broadcasting"
+    )]
+    NoPitch,
     #[error("there is no {what} {index}, expected less than {count}")]
     NoSuchBuffer {
         what: &'static str,

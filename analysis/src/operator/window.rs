@@ -91,6 +91,22 @@ impl Window {
         Some(longest(input[0], batch_slope) + rows + columns + channels)
     }
 
+    /// The same without channels and batches, for the strides of rows and pixels in the output
+    /// and the input, in bytes.
+    pub(super) fn lead(
+        &self,
+        input: Shape,
+        output: Shape,
+        stored: [i64; 4],
+        loaded: [i64; 4],
+    ) -> Option<i64> {
+        let axis = |axis: usize| {
+            let positions = self.axis(axis, input, output);
+            positions.longest_lead(stored[axis + 1], loaded[axis + 1])
+        };
+        Some(axis(0)? + axis(1)?)
+    }
+
     /// For each output position (b, oy, ox) and output channel `oc`: the loads of all
     /// its taps and of `inputs_of(oc)` at each, then the store.
     pub(super) fn accesses<I: Iterator<Item = u32>>(

@@ -6,7 +6,11 @@ use dmo_analysis::trace::AccessKind;
 use proptest::prelude::*;
 
 /// Loads of the input that find a byte of the output instead of their own.
-fn clobbered_loads(operator: &Operator, [input, output]: [usize; 2], displacement: u32) -> usize {
+pub fn clobbered_loads(
+    operator: &Operator,
+    [input, output]: [usize; 2],
+    displacement: u32,
+) -> usize {
     let buffers = operator.buffers().unwrap();
     let (loaded, stored) = (buffers.inputs[input], buffers.outputs[output]);
     let start = displacement as usize;

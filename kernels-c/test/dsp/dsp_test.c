@@ -7,6 +7,7 @@
 // CHANNELS_OUTSIDE says which of the two libraries is linked.
 #include "arm_nnfunctions.h"
 #include "dmo_conv.h"
+#include "dmo_dsp_pitched.h"
 #include "dmo_elementwise.h"
 #include "dmo_layout.h"
 #include "dmo_matmul.h"
@@ -826,6 +827,70 @@ static void test_errors(void) {
                 arm_convolve_1_x_n_s8(&ctx, &params, &quant, &in, input, &taps, filter, &in, NULL, &in, output));
 }
 
+// A tensor within bytes that are none of it.
+static dmo_pitch random_pitch(const dmo_shape *shape) {
+  const int32_t pixel = shape->c + (one_in(2) ? 0 : between(1, 7));
+  return (dmo_pitch){ (shape->w - 1) * pixel + shape->c + (one_in(2) ? 0 : between(1, 9)), pixel };
+}
+
+static int32_t pitched_size(const dmo_shape *shape, const dmo_pitch *pitch) {
+  return dmo_pitched_offset(pitch, shape->h - 1, shape->w - 1, shape->c);
+}
+
+static void paste(const dmo_shape *shape, const int8_t *from, const dmo_pitch *pitch, int8_t *to) {
+  for (int32_t pixel = 0; pixel < shape->h * shape->w; ++pixel) {
+    memcpy(to + dmo_pitched_offset(pitch, pixel / shape->w, pixel % shape->w, 0), from + pixel * shape->c,
+           (size_t)shape->c);
+  }
+}
+
+// Within larger tensors: what the reference kernel gives, pasted, and no other byte touched.
+static void test_pitched(bool is_depthwise) {
+  what = is_depthwise ? "dmo_dsp_depthwise_conv2d_pitched_s8" : "dmo_dsp_conv2d_pitched_s8";
+  layer_geometry g = random_geometry();
+  if (!is_depthwise && one_in(3)) {
+    g.taps.h = g.taps.w = 1;
+    g.padding = (cmsis_nn_tile){ 0, 0 };
+  }
+  const dmo_shape in = { 1, g.in.h, g.in.w, g.in.c };
+  const dmo_shape out = { 1, g.out.h, g.out.w, is_depthwise ? in.c * between(1, 5) : random_channels() };
+  const dmo_shape taps = { is_depthwise ? 1 : out.c, g.taps.h, g.taps.w, is_depthwise ? out.c : in.c };
+  int32_t *bias;
+  const cmsis_nn_per_channel_quant_params numbers = random_quant(out.c, &bias);
+  const dmo_quant_per_channel quant = { numbers.multiplier, numbers.shift };
+  const cmsis_nn_activation activation = random_activation();
+  const dmo_conv2d_params params = {
+    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
+    .input_offset = between(-127, 128),
+    .output_offset = between(-128, 127),
+    .activation_min = activation.min,
+    .activation_max = activation.max,
+  };
+  const dmo_pitch in_pitch = random_pitch(&in), out_pitch = random_pitch(&out);
+  const int32_t in_bytes = pitched_size(&in, &in_pitch), out_bytes = pitched_size(&out, &out_pitch);
+  const int8_t *const input = values(dmo_shape_size(&in));
+  const int8_t *const filter = values(dmo_shape_size(&taps));
+  int8_t *const dense = values(dmo_shape_size(&out));
+  int8_t *const spread = values(in_bytes);
+  int8_t *const expected = values(out_bytes);
+  int8_t *const actual = allocate(out_bytes);
+  memcpy(actual, expected, (size_t)out_bytes);
+  paste(&in, input, &in_pitch, spread);
+  if (is_depthwise) {
+    dmo_depthwise_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, dense);
+    dmo_dsp_depthwise_conv2d_pitched_s8(&params, &quant, &in, &in_pitch, spread, &taps, filter, bias, &out, &out_pitch,
+                                        actual);
+  } else {
+    const cmsis_nn_context ctx = scratch(dmo_dsp_conv2d_pitched_s8_scratch_bytes(&taps));
+    dmo_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, dense);
+    dmo_dsp_conv2d_pitched_s8(&params, &quant, &in, &in_pitch, spread, &taps, filter, bias, &out, &out_pitch, actual,
+                              ctx.buf);
+  }
+  paste(&out, dense, &out_pitch, expected);
+  compare("value", expected, actual, out_bytes);
+  end_case();
+}
+
 int main(void) {
   for (case_number = 0; case_number < CASES; ++case_number) {
     for (int32_t function = CONVOLVE; function <= ONE_ROW; ++function) {
@@ -849,6 +914,8 @@ int main(void) {
     test_reshape();
     test_transpose();
     test_svdf();
+    test_pitched(false);
+    test_pitched(true);
   }
   test_errors();
   if (failures == 0) {

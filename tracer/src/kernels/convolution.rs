@@ -27,11 +27,15 @@ pub(super) const FILTER: usize = 1;
 
 impl Convolution {
     pub fn of(case: &Case) -> Option<Self> {
+        Self::of_operator(case.inner())
+    }
+
+    fn of_operator(operator: &Operator) -> Option<Self> {
         let filter = |outer: u32, window: Window, depth: u32| {
             let [height, width] = window.kernel;
             [outer, height, width, depth]
         };
-        match &case.operator {
+        match operator {
             Operator::Conv2d(conv) => Some(Self {
                 input: conv.input,
                 output: conv.output,

@@ -26,7 +26,7 @@ pub(super) fn parameters(case: &Case, states: &[State]) -> Result<Parameters<'st
     if let Some(conv) = Convolution::of(case) {
         return convolution(case, &conv);
     }
-    match &case.operator {
+    match case.inner() {
         Operator::FullyConnected(layer) => {
             fully_connected(case, [layer.output_depth, layer.input_depth])
         }

@@ -3,6 +3,7 @@
 mod convolutions;
 mod elementwise;
 mod moves;
+mod pitched;
 mod pools;
 mod products;
 mod reductions;
@@ -10,8 +11,8 @@ mod sequences;
 
 use super::{Arguments, Buffers, Case, Contract, Job};
 use crate::call::{Argument, CallError, Frame};
-use dmo_analysis::operator::{Shape, Window};
-use dmo_analysis::trace::ElementType;
+use dmo_analysis::operator::{Operator, Pitch, Shape, View, Window};
+use dmo_analysis::trace::{Address, ElementType};
 
 /// All of them.
 pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
@@ -23,6 +24,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         moves::CONTRACTS,
         reductions::CONTRACTS,
         sequences::CONTRACTS,
+        pitched::CONTRACTS,
     ]
     .into_iter()
     .flatten()
@@ -75,17 +77,59 @@ fn geometry(window: Window) -> Vec<i32> {
     tiles([window.stride, window.dilation, window.padding_before])
 }
 
-/// Shapes and buffers of one input and one output, in the order that most kernels share.
-fn in_and_out(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Result<[Argument; 4], CallError> {
-    let (input, output) = shapes(job.case).unwrap_or_default();
-    let input = frame.words("input shape", &words(input))?;
-    let output = frame.words("output shape", &words(output))?;
-    Ok([
-        input.into(),
-        buffers.inputs[0].into(),
-        output.into(),
-        buffers.outputs[0].into(),
-    ])
+/// Shapes and buffers of one input and one output, in the order that most kernels share; in
+/// parts of larger tensors behind each shape its pitch.
+fn in_and_out(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let [input, output] = first_places(job.case).unwrap_or_default();
+    let mut arguments = input.arguments("input", buffers.inputs[0], frame)?;
+    arguments.extend(output.arguments("output", buffers.outputs[0], frame)?);
+    Ok(arguments)
+}
+
+/// What a kernel is told of an input or output.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    shape: Shape,
+    pitch: Option<Pitch>,
+}
+
+impl From<View> for Place {
+    fn from(view: View) -> Self {
+        Self {
+            shape: view.shape,
+            pitch: Some(view.pitch),
+        }
+    }
+}
+
+impl Place {
+    fn arguments(self, what: &str, address: Address, frame: &mut Frame) -> Arguments {
+        let shape = frame.words(&format!("{what} shape"), &words(self.shape))?;
+        let mut arguments = vec![shape.into()];
+        arguments.extend(self.pitch(what, frame)?);
+        arguments.push(address.into());
+        Ok(arguments)
+    }
+
+    /// Its pitch, where the kernel is told one.
+    fn pitch(self, what: &str, frame: &mut Frame) -> Result<Option<Argument>, CallError> {
+        let place = |pitch: Pitch| {
+            let words = [pitch.row, pitch.pixel].map(|elements| elements as i32);
+            Ok(frame.words(&format!("{what} pitch"), &words)?.into())
+        };
+        self.pitch.map(place).transpose()
+    }
+}
+
+/// Of the first input and the first output.
+fn first_places(case: &Case) -> Option<[Place; 2]> {
+    if let Operator::Pitched(pitched) = &case.operator {
+        let inputs = pitched.input_views().ok()?;
+        let outputs = pitched.output_views().ok()?;
+        return Some([(*inputs.first()?).into(), (*outputs.first()?).into()]);
+    }
+    let (input, output) = shapes(case)?;
+    Some([input, output].map(|shape| Place { shape, pitch: None }))
 }
 
 /// Shapes of the first input and the first output.

@@ -1,7 +1,9 @@
 //! Convolutions. Contracts: `kernels-c/include/dmo_conv.h`, `dmo_int16.h`, `dmo_uint8.h`,
 //! `dmo_transposed_conv.h`, `dmo_depthwise_in_place.h`.
 
-use super::{activation_f32, all, bias_type, geometry, input_shape, output_shape, words};
+use super::{
+    activation_f32, all, bias_type, first_places, geometry, input_shape, output_shape, words,
+};
 use crate::call::{Argument, Frame};
 use crate::kernels::convolution::{Convolution, FILTER};
 use crate::kernels::quantisation::{offset, product_ratio};
@@ -109,25 +111,23 @@ pub(super) fn shifts(activations: ElementType) -> RangeInclusive<i32> {
 
 /// Pointers in the order that all the kernels share.
 fn arguments(
+    job: &Job,
     conv: &Convolution,
     buffers: &Buffers,
     frame: &mut Frame,
     head: &[Address],
     [filter, bias]: [Address; 2],
 ) -> Arguments {
-    let tail = [
-        frame.words("input shape", &words(conv.input))?,
-        buffers.inputs[0],
-        frame.words("filter shape", &words(conv.filter))?,
-        filter,
-        bias,
-        frame.words("output shape", &words(conv.output))?,
-        buffers.outputs[0],
-    ];
-    Ok(head.iter().chain(&tail).map(|&at| at.into()).collect())
+    let [input, output] = first_places(job.case).unwrap_or_default();
+    let mut arguments: Vec<Argument> = head.iter().map(|&at| at.into()).collect();
+    arguments.extend(input.arguments("input", buffers.inputs[0], frame)?);
+    let filter_shape = frame.words("filter shape", &words(conv.filter))?;
+    arguments.extend([filter_shape, filter, bias].map(Argument::from));
+    arguments.extend(output.arguments("output", buffers.outputs[0], frame)?);
+    Ok(arguments)
 }
 
-fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let Some(conv) = Convolution::of(job.case) else {
         return Ok(Vec::new());
     };
@@ -139,7 +139,7 @@ fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     params.extend(job.activation()?);
     let params = frame.words("parameters", &params)?;
     let weights = conv.weights(job, ElementType::Int8, bias_type(activations), frame)?;
-    arguments(&conv, buffers, frame, &[params, quant], weights)
+    arguments(job, &conv, buffers, frame, &[params, quant], weights)
 }
 
 /// One ratio for all channels, and a zero point of the filter.
@@ -159,18 +159,28 @@ fn per_tensor(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
         frame.words("quantisation", &ratio.words())?,
     ];
     let weights = conv.weights(job, ElementType::Uint8, ElementType::Int32, frame)?;
-    arguments(&conv, buffers, frame, &head, weights)
+    arguments(job, &conv, buffers, frame, &head, weights)
+}
+
+/// The filter's shape, of which the size of the scratch memory follows.
+pub(super) fn filter_shape(job: &Job, frame: &mut Frame) -> Arguments {
+    let Some(conv) = Convolution::of(job.case) else {
+        return Ok(Vec::new());
+    };
+    Ok(vec![
+        frame.words("filter shape", &words(conv.filter))?.into(),
+    ])
 }
 
 /// The sums of a transposed convolution are kept in scratch memory, and the channel that a
 /// convolution in place stores over.
-fn with_scratch(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+pub(super) fn with_scratch(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let mut arguments = quantised(job, buffers, frame)?;
     arguments.push(Argument::from(buffers.scratch_address()));
     Ok(arguments)
 }
 
-fn float(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+pub(super) fn float(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let Some(conv) = Convolution::of(job.case) else {
         return Ok(Vec::new());
     };
@@ -178,5 +188,5 @@ fn float(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     params.extend(activation_f32(job));
     let params = frame.words("parameters", &params)?;
     let weights = conv.weights(job, ElementType::Float32, ElementType::Float32, frame)?;
-    arguments(&conv, buffers, frame, &[params], weights)
+    arguments(job, &conv, buffers, frame, &[params], weights)
 }

@@ -230,11 +230,15 @@ fn change_of_scale(
 }
 
 fn relu(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    unary(job, buffers, frame, &relu_params(job)?)
+}
+
+pub(super) fn relu_params(job: &Job) -> Result<Vec<i32>, CallError> {
     let (input, output) = (job.input(0)?, job.output()?);
     let mut params = change_of_scale(input, output, job.case.input_type)?;
     let range = activation_range(Activation::Relu, output, job.case.output_type)?;
     params.extend(range);
-    unary(job, buffers, frame, &params)
+    Ok(params)
 }
 
 fn requantize(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

@@ -25,15 +25,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
         |job, buffers, frame| concat(job, buffers, frame, None)
     }),
     Contract::new("dmo_split", |case| case.kind == "split", split),
-    Contract::new(
-        "dmo_pad",
-        |case| case.kind == "pad",
-        |job, buffers, frame| {
-            let size = job.case.input_type.size_bytes();
-            let value = frame.place("value", padding(job)?)?;
-            pad(job, buffers, frame, &[value.into(), Argument::Word(size)])
-        },
-    ),
+    Contract::new("dmo_pad", |case| case.kind == "pad", pad_any),
     Contract::new("dmo_pad_s8", |case| is(case, "pad", Int8), {
         |job, buffers, frame| {
             let value = Argument::Word(padding_word(job)?);
@@ -173,8 +165,15 @@ fn split(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     ])
 }
 
+/// Elements of whatever type.
+pub(super) fn pad_any(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let size = job.case.input_type.size_bytes();
+    let value = frame.place("value", padding(job)?)?;
+    pad(job, buffers, frame, &[value.into(), Argument::Word(size)])
+}
+
 fn pad(job: &Job, buffers: &Buffers, frame: &mut Frame, value: &[Argument]) -> Arguments {
-    let Operator::Pad(pad) = &job.case.operator else {
+    let Operator::Pad(pad) = job.case.inner() else {
         return Ok(Vec::new());
     };
     let before = frame.words("padding", &words(pad.before))?;

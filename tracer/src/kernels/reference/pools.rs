@@ -50,18 +50,23 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
 ];
 
-fn undilated(case: &Case, kind: &str, element_type: ElementType) -> bool {
+pub(super) fn undilated(case: &Case, kind: &str, element_type: ElementType) -> bool {
     is(case, kind, element_type)
-        && matches!(&case.operator, Operator::Pool2d(pool) if pool.window.dilation == [1, 1])
+        && matches!(case.inner(), Operator::Pool2d(pool) if pool.window.dilation == [1, 1])
 }
 
-fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     job.same_scales(1, POOL_TOLERANCE)?;
     pool(job, buffers, frame, job.activation()?)
 }
 
-fn pool(job: &Job, buffers: &Buffers, frame: &mut Frame, activation: [i32; 2]) -> Arguments {
-    let Operator::Pool2d(pool) = &job.case.operator else {
+pub(super) fn pool(
+    job: &Job,
+    buffers: &Buffers,
+    frame: &mut Frame,
+    activation: [i32; 2],
+) -> Arguments {
+    let Operator::Pool2d(pool) = job.case.inner() else {
         return Ok(Vec::new());
     };
     let window = pool.window;

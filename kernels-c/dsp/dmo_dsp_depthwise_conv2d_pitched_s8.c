@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dmo_dsp_pitched.h"
+#include "dsp_depthwise_pixel.h"
+
+void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+                                         const dmo_shape *input_shape, const dmo_pitch *input_pitch,
+                                         const int8_t *input,
+                                         const dmo_shape *filter_shape, const int8_t *filter, const int32_t *bias,
+                                         const dmo_shape *output_shape, const dmo_pitch *output_pitch,
+                                         int8_t *output) {
+  const dmo_conv_geometry *g = &params->geometry;
+  const int32_t channels = output_shape->c;
+  const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
+  const dsp_way way =
+      dsp_choose_way(&range, channels, quant->multiplier, quant->shift, bias, filter_shape->h * filter_shape->w);
+  const depthwise_layer layer = { range, params->input_offset, bias, quant->multiplier, quant->shift, way };
+  for (int32_t oy = 0; oy < output_shape->h; ++oy) {
+    const int32_t top = oy * g->stride_h - g->pad_h;
+    const tap_range rows = inside(top, g->dilation_h, filter_shape->h, input_shape->h);
+    for (int32_t ox = 0; ox < output_shape->w; ++ox) {
+      const int32_t left = ox * g->stride_w - g->pad_w;
+      const tap_range columns = inside(left, g->dilation_w, filter_shape->w, input_shape->w);
+      const int32_t y = top + rows.first * g->dilation_h;
+      const int32_t x = left + columns.first * g->dilation_w;
+      const bool any = rows.count != 0 && columns.count != 0;
+      const tap_window window = {
+        .input = any ? &input[dmo_pitched_offset(input_pitch, y, x, 0)] : input,
+        .filter = any ? &filter[(rows.first * filter_shape->w + columns.first) * channels] : filter,
+        .rows = any ? rows.count : 0,
+        .columns = columns.count,
+        .input_row = g->dilation_h * input_pitch->row,
+        .input_column = g->dilation_w * input_pitch->pixel,
+        .filter_row = filter_shape->w * channels,
+        .filter_column = channels,
+      };
+      one_pixel(&layer, &window, input_shape->c, channels / input_shape->c,
+                &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
+    }
+  }
+}

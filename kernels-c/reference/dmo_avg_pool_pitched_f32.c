@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dmo_pitched.h"
+
+void dmo_avg_pool_pitched_f32(const dmo_pool_f32_params *params,
+                              const dmo_shape *input_shape, const dmo_pitch *input_pitch, const float *input,
+                              const dmo_shape *output_shape, const dmo_pitch *output_pitch, float *output) {
+  const dmo_pool_geometry *g = &params->geometry;
+
+  for (int32_t oy = 0; oy < output_shape->h; ++oy) {
+    for (int32_t ox = 0; ox < output_shape->w; ++ox) {
+      for (int32_t c = 0; c < output_shape->c; ++c) {
+        float sum = 0.0f;
+        int32_t count = 0;
+        for (int32_t fy = 0; fy < g->filter_h; ++fy) {
+          const int32_t iy = oy * g->stride_h - g->pad_h + fy;
+          if (iy < 0 || iy >= input_shape->h) {
+            continue;
+          }
+          for (int32_t fx = 0; fx < g->filter_w; ++fx) {
+            const int32_t ix = ox * g->stride_w - g->pad_w + fx;
+            if (ix < 0 || ix >= input_shape->w) {
+              continue;
+            }
+            sum += input[dmo_pitched_offset(input_pitch, iy, ix, c)];
+            ++count;
+          }
+        }
+        const float average = sum / (float)count;
+        output[dmo_pitched_offset(output_pitch, oy, ox, c)] =
+            dmo_clamp_f32(average, params->activation_min, params->activation_max);
+      }
+    }
+  }
+}
