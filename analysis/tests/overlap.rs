@@ -1,7 +1,9 @@
 //! The safe overlap against its definition: two buffers in one memory, every byte
 //! tagged with who owns it.
 
-use dmo_analysis::overlap::{Access, ComparisonBudget, SafeDisplacements, Sweep, overlap_bytes};
+use dmo_analysis::overlap::{
+    Access, ComparisonBudget, DisplacementRange, SafeDisplacements, Sweep, overlap_bytes,
+};
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use proptest::prelude::*;
 
@@ -11,12 +13,23 @@ fn safe_displacements(last_load: &[Time], first_store: &[Time]) -> SafeDisplacem
         .iter()
         .map(|&time| if time == 0 { Time::MAX } else { time })
         .collect();
-    dmo_analysis::overlap::safe_displacements(
+    let set = dmo_analysis::overlap::safe_displacements(
         last_load,
         &first_store,
         unsafe_bounds(last_load, &first_store),
         &mut ComparisonBudget::default(),
-    )
+    );
+    if last_load.len() < 64 && first_store.len() < 64 {
+        for displacement in -64..64 {
+            let within = |range: &DisplacementRange| {
+                range.from.is_none_or(|from| from <= displacement)
+                    && range.to.is_none_or(|to| displacement < to)
+            };
+            let alone = dmo_analysis::overlap::is_safe(last_load, &first_store, displacement);
+            assert_eq!(set.ranges.iter().any(within), alone, "at {displacement}");
+        }
+    }
+    set
 }
 
 /// The lowest and the highest unsafe displacement, or none when all are safe.

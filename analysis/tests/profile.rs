@@ -183,6 +183,42 @@ fn overlap_of_one_pair() {
     assert!((pair.percent(&profile.layers[0]) - 100.0).abs() < 1e-9);
 }
 
+/// Two channels of two bytes, each loaded before it is stored: displacement 1 is not safe, 0 is.
+#[test]
+fn in_place_alone() {
+    let mut script = Script::default();
+    let channels = |script: &mut Script| {
+        script.layer("l", &[input(0, 4), output(100, 4)]);
+        for channel in [0, 1] {
+            script.load(0, channel, 1).load(0, channel + 2, 1);
+            script.store(1, channel, 1).store(1, channel + 2, 1);
+        }
+        script.end();
+    };
+    channels(&mut script);
+    let profile = script.profile();
+    let pair = &profile.layers[0].pairs[0];
+    assert_eq!((pair.displacement_bytes, pair.safe_overlap_bytes), (2, 2));
+    assert!(pair.in_place && pair.observed_in_place);
+    // Used again: nothing may lie on it.
+    channels(&mut script);
+    channels(&mut script);
+    let profile = script.profile();
+    let [first, last] = [0, 1].map(|layer| &profile.layers[layer].pairs[0]);
+    assert!(!first.in_place && first.observed_in_place);
+    assert!(last.in_place);
+    // The other way round, channel 1 is stored before channel 0 is loaded.
+    script.layer("l", &[input(0, 2), output(100, 2)]);
+    script
+        .store(1, 0, 1)
+        .load(0, 0, 1)
+        .load(0, 1, 1)
+        .store(1, 1, 1)
+        .end();
+    let profile = script.profile();
+    assert!(!profile.layers[0].pairs[0].observed_in_place);
+}
+
 #[test]
 fn pairs_are_all_inputs_with_all_outputs() {
     let mut script = Script::default();
