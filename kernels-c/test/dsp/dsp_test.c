@@ -7,6 +7,7 @@
 // CHANNELS_OUTSIDE says which of the two libraries is linked.
 #include "arm_nnfunctions.h"
 #include "dmo_conv.h"
+#include "dmo_dsp_depthwise_in_place.h"
 #include "dmo_dsp_pitched.h"
 #include "dmo_elementwise.h"
 #include "dmo_layout.h"
@@ -891,6 +892,44 @@ static void test_pitched(bool is_depthwise) {
   end_case();
 }
 
+// Apart, and over its input where that is safe.
+static void test_depthwise_in_place(void) {
+  what = "dmo_dsp_depthwise_conv2d_in_place_s8";
+  layer_geometry g = random_geometry();
+  if (one_in(2)) {
+    g.taps.h = g.taps.w = 3;
+  }
+  const dmo_shape in = shape_of(&g.in);
+  const dmo_shape out = { in.n, g.out.h, g.out.w, in.c };
+  const dmo_shape taps = { 1, g.taps.h, g.taps.w, in.c };
+  int32_t *bias;
+  const cmsis_nn_per_channel_quant_params numbers = random_quant(out.c, &bias);
+  const dmo_quant_per_channel quant = { numbers.multiplier, numbers.shift };
+  const cmsis_nn_activation activation = random_activation();
+  const dmo_conv2d_params params = {
+    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
+    .input_offset = between(-127, 128),
+    .output_offset = between(-128, 127),
+    .activation_min = activation.min,
+    .activation_max = activation.max,
+  };
+  const int32_t in_bytes = dmo_shape_size(&in), out_bytes = dmo_shape_size(&out);
+  const int8_t *const input = values(in_bytes);
+  const int8_t *const filter = values(dmo_shape_size(&taps));
+  int8_t *const expected = values(out_bytes);
+  int8_t *const actual = values(out_bytes);
+  int8_t *const plane = allocate(dmo_depthwise_conv2d_in_place_s8_scratch_bytes(&in));
+  dmo_depthwise_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, expected);
+  dmo_dsp_depthwise_conv2d_in_place_s8(&params, &quant, &in, input, &taps, filter, bias, &out, actual, plane);
+  compare("value", expected, actual, out_bytes);
+  if (in.n == 1 || out_bytes <= in_bytes) {
+    int8_t *const both = overlap(input, in_bytes, out_bytes, 0);
+    dmo_dsp_depthwise_conv2d_in_place_s8(&params, &quant, &in, both, &taps, filter, bias, &out, both, plane);
+    compare("value in place", expected, both, out_bytes);
+  }
+  end_case();
+}
+
 int main(void) {
   for (case_number = 0; case_number < CASES; ++case_number) {
     for (int32_t function = CONVOLVE; function <= ONE_ROW; ++function) {
@@ -916,6 +955,7 @@ int main(void) {
     test_svdf();
     test_pitched(false);
     test_pitched(true);
+    test_depthwise_in_place();
   }
   test_errors();
   if (failures == 0) {

@@ -1,5 +1,6 @@
 //! Convolutions. Contracts: `kernels-c/include/dmo_conv.h`, `dmo_int16.h`, `dmo_uint8.h`,
-//! `dmo_transposed_conv.h`, `dmo_depthwise_in_place.h`.
+//! `dmo_transposed_conv.h`, `dmo_depthwise_in_place.h`,
+//! `dmo_dsp_depthwise_in_place.h`.
 
 use super::{
     activation_f32, all, bias_type, first_places, geometry, input_shape, output_shape, words,
@@ -54,16 +55,17 @@ pub(super) const CONTRACTS: &[Contract] = &[
         float,
     ),
     Contract::new(
-        "dmo_depthwise_conv2d_in_place_s8",
-        |case| {
-            matches!(case.operator, Operator::DepthwiseInPlace(_)) && all(case, ElementType::Int8)
-        },
+        "dmo_dsp_depthwise_conv2d_in_place_s8",
+        |case| in_place(case) && all(case, ElementType::Int8),
         with_scratch,
     )
-    .with_scratch(ScratchSize::new(
-        "dmo_depthwise_conv2d_in_place_s8_scratch_bytes",
-        input_shape,
-    )),
+    .with_scratch(ONE_CHANNEL),
+    Contract::new(
+        "dmo_depthwise_conv2d_in_place_s8",
+        |case| in_place(case) && all(case, ElementType::Int8),
+        with_scratch,
+    )
+    .with_scratch(ONE_CHANNEL),
     Contract::new(
         "dmo_transposed_conv2d_s8",
         |case| transposed(case) && all(case, ElementType::Int8),
@@ -96,6 +98,15 @@ fn conv2d(case: &Case) -> bool {
 fn depthwise(case: &Case) -> bool {
     matches!(case.operator, Operator::DepthwiseConv2d(_))
 }
+
+fn in_place(case: &Case) -> bool {
+    matches!(case.operator, Operator::DepthwiseInPlace(_))
+}
+
+const ONE_CHANNEL: ScratchSize = ScratchSize::new(
+    "dmo_depthwise_conv2d_in_place_s8_scratch_bytes",
+    input_shape,
+);
 
 fn transposed(case: &Case) -> bool {
     matches!(&case.operator, Operator::TransposeConv2d(conv) if conv.window.dilation == [1, 1])
