@@ -46,6 +46,7 @@ mod axis;
 mod callout;
 mod canvas;
 mod chart;
+mod front;
 mod inference;
 mod layer;
 mod name;
@@ -62,6 +63,7 @@ mod working_set;
 
 pub use axis::grouped;
 pub use canvas::Canvas;
+pub use front::draw_front;
 pub use inference::{InferencePanel, draw_inferences};
 pub use plan::{PlanPicture, draw_plan, draw_plans, step_names};
 pub use png::PngError;

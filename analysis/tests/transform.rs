@@ -199,7 +199,7 @@ fn fronts_hold_what_they_say() {
             patches: true,
             most_extra_macs: total / 10,
         };
-        let found = front(&search, Duration::from_secs(3), &mut |_, _| {}).unwrap();
+        let found = front(&search, Duration::from_secs(3), &mut |_, _, _| {}).unwrap();
         assert!(found.points.len() > 3, "{name} {found:?}");
         for pair in found.points.windows(2) {
             assert!(pair[0].extra_macs < pair[1].extra_macs, "{pair:?}");

@@ -20,6 +20,7 @@ mod plot;
 mod printable;
 mod progress;
 mod run;
+mod savings;
 mod sweep;
 mod tables;
 mod vendor;
@@ -59,6 +60,8 @@ enum Command {
     Check(check::Arguments),
     /// Networks built in code: list them, write them as model files
     Zoo(zoo::Arguments),
+    /// What each way of saving memory does to models: order, overlaps, other kernels, tiles
+    Savings(savings::Arguments),
     /// The tables of the published papers, with our figures beside them
     Tables(tables::Arguments),
     /// Draw the pictures of a saved trace
@@ -103,6 +106,7 @@ impl Arguments {
             Command::Verify(arguments) => verify::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Zoo(arguments) => zoo::run(&arguments),
+            Command::Savings(arguments) => savings::run(&arguments),
             Command::Tables(arguments) => tables::run(&arguments),
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),

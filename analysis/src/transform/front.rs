@@ -1,19 +1,25 @@
 //! What memory can be had for what work: runs and grids, searched for those that nothing else
 //! beats in both.
 //!
-//! The arena of a candidate is first bounded from below, which is cheap; the best candidates are
-//! then planned exactly until each point of the front is a plan. So what is left out is beaten by
-//! something that was planned, as long as the time suffices.
+//! A run in tiles changes what its own operators need and nothing of the others. So each run is
+//! tried with each grid by itself, its operators' steps bounded from below. For every size of the
+//! arena the least work is then a shortest path along the order: over each operator that needs
+//! no more, or over a run whose tiles need no more. What comes of it is planned exactly.
 
 mod candidates;
+mod path;
 
 use super::{Recipe, Split, Transformed, apply, in_place, macs};
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::Overlaps;
 use crate::graph::{Graph, OperatorId};
 use crate::plan::exact::{self, Budget};
-use candidates::{grids, runs};
+use candidates::{Run, grids, runs};
+use path::{Path, Piece, paths};
 use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What is searched.
@@ -23,7 +29,7 @@ pub struct Search<'a> {
     /// In which order its operators run.
     pub order: &'a [OperatorId],
     /// What the outputs of any graph's operators may overlap.
-    pub overlaps: &'a dyn Fn(&Graph) -> Overlaps,
+    pub overlaps: &'a (dyn Fn(&Graph) -> Overlaps + Sync),
     /// What the arena holds, and how.
     pub layout: Layout,
     /// What is done in any case; its order counts for nothing.
@@ -45,6 +51,8 @@ pub struct Point {
     pub recipe: Recipe,
     /// Size of the arena in bytes.
     pub arena_bytes: u64,
+    /// No arena for these operators in this order is smaller, in bytes.
+    pub bound_bytes: u64,
     /// Multiply-accumulates that are computed again.
     pub extra_macs: u64,
 }
@@ -53,257 +61,324 @@ pub struct Point {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Front {
     /// Ways that none of the others beats in both arena and work, by work, the model as it is
-    /// first.
+    /// first, unless that is beaten.
     pub points: Vec<Point>,
-    /// Candidates that were looked at.
+    /// Runs in tiles that were looked at.
     pub candidates: u64,
-    /// The time was enough for all candidates with one run; with several runs only those of the
-    /// points are extended.
+    /// The time was enough for all of them, and to plan what comes of them.
     pub complete: bool,
-}
-
-/// A candidate and what is known of its arena.
-struct Candidate {
-    recipe: Recipe,
-    extra_macs: u64,
-    /// Its arena, where it was planned; else no arena is smaller.
-    bytes: u64,
-    planned: bool,
 }
 
 /// What one exact plan may take.
 const PLAN: Duration = Duration::from_millis(400);
 
-/// No more runs are split in one model.
-const MOST_RUNS: usize = 4;
+/// What the plan of a part may take.
+const PART: Duration = Duration::from_millis(50);
 
-/// Searches for the time that is given. `progress` is told of the candidates so far and the
-/// smallest arena.
+/// Searches for the time that is given; the model as it is is always planned. `progress` is told
+/// of the runs so far and of all, and of the smallest arena that is planned, in bytes.
 ///
 /// # Errors
 /// When the order is not one of the graph's.
 pub fn front(
     search: &Search<'_>,
     time: Duration,
-    progress: &mut dyn FnMut(u64, u64),
+    progress: &mut dyn FnMut(usize, usize, u64),
 ) -> Result<Front, ArenaError> {
-    let end = Instant::now() + time;
-    let mut hunt = Hunt {
-        search,
-        total_macs: macs::of_graph(search.graph),
-        end,
-        candidates: Vec::new(),
-        looked_at: 0,
-        complete: true,
-    };
+    let start = Instant::now();
     let plain = Recipe {
         order: search.order.to_vec(),
         ..search.base.clone()
     };
-    hunt.look_at(plain.clone());
-    let mut level = vec![plain.clone()];
+    let mut hunt = Hunt {
+        search,
+        total_macs: macs::of_graph(search.graph),
+        points: Vec::new(),
+    };
+    hunt.plan(plain.clone());
     let smaller = match search.in_place {
         true => in_place::smaller(search.graph),
         false => Vec::new(),
     };
-    if !smaller.is_empty() {
-        let in_place = Recipe {
-            in_place: smaller,
-            ..plain
-        };
-        hunt.look_at(in_place.clone());
-        level.push(in_place);
+    let base = Recipe {
+        in_place: smaller,
+        ..plain
+    };
+    if !base.in_place.is_empty() {
+        hunt.plan(base.clone());
     }
-    hunt.plan_front();
-    for runs in 0..MOST_RUNS {
-        let behind = end.saturating_duration_since(Instant::now());
-        // Half of what is left, so that the next level gets some too.
-        let share = Instant::now() + behind / 2;
-        for recipe in &level {
-            hunt.extend(recipe, share, progress)?;
-        }
-        hunt.plan_front();
-        let split = |point: &&Candidate| point.recipe.splits.len() == runs + 1;
-        let next: Vec<Recipe> = hunt
-            .front()
-            .into_iter()
-            .filter(split)
-            .map(|candidate| candidate.recipe.clone())
-            .collect();
-        if next.is_empty() {
-            break;
-        }
-        level = next;
+    let least = hunt.points.iter().map(|point| point.arena_bytes).min();
+    let least = least.unwrap_or(0);
+    // What is left is for plans.
+    let mut tried = hunt.pieces(&base, start + time * 3 / 4, &mut |done, all| {
+        progress(done, all, least);
+    })?;
+    let mut complete = tried.complete;
+    for fitted in [false, true] {
+        complete &= hunt.plan_paths(&base, &mut tried, fitted, start + time);
     }
-    Ok(hunt.finish())
+    Ok(Front {
+        points: hunt.front(),
+        candidates: tried.candidates,
+        complete,
+    })
 }
 
 struct Hunt<'a> {
     search: &'a Search<'a>,
     total_macs: u64,
-    end: Instant,
-    candidates: Vec<Candidate>,
-    looked_at: u64,
+    /// All that was planned.
+    points: Vec<Point>,
+}
+
+/// Runs in tiles, each by itself.
+struct Tried {
+    /// What the steps of each operator need at least, in bytes, in the order.
+    needs: Vec<u64>,
+    pieces: Vec<Piece>,
+    candidates: u64,
     complete: bool,
 }
 
 impl Hunt<'_> {
-    /// Adds one more run to a recipe, in all ways that might help.
-    fn extend(
-        &mut self,
-        recipe: &Recipe,
-        end: Instant,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(), ArenaError> {
-        let Some(known) = self.arena(recipe) else {
-            return Ok(());
-        };
-        let peak = self.peak(recipe)?;
-        let order = self.search.order;
-        for run in runs(self.search.graph, order, recipe, &peak) {
-            for grid in grids(self.search, &run) {
-                if Instant::now() > end.min(self.end) {
-                    self.complete &= !recipe.splits.is_empty();
-                    return Ok(());
-                }
-                let mut extended = recipe.clone();
-                extended.splits.push(Split {
-                    operators: run.clone(),
-                    grid,
-                });
-                self.look_at(extended);
-                let best = self.candidates.iter().filter(|one| one.planned);
-                let best = best.map(|one| one.bytes).min().unwrap_or(known);
-                progress(self.looked_at, best);
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps a candidate, unless it cannot be done, costs too much, or is beaten.
-    fn look_at(&mut self, recipe: Recipe) {
-        self.looked_at += 1;
-        let Ok(transformed) = apply(self.search.graph, &recipe) else {
-            return;
-        };
-        let extra = macs::of_graph(&transformed.graph).saturating_sub(self.total_macs);
-        if extra > self.search.most_extra_macs {
-            return;
-        }
-        let Ok(arena) = self.arena_of(&transformed) else {
-            return;
-        };
-        let bytes = arena.problem.lower_bound();
-        let beaten =
-            |other: &Candidate| other.planned && other.bytes <= bytes && other.extra_macs <= extra;
-        if !self.candidates.iter().any(beaten) {
-            self.candidates.push(Candidate {
-                recipe,
-                extra_macs: extra,
-                bytes,
-                planned: false,
-            });
-        }
-    }
-
-    /// Plans candidates until each that nothing beats is planned.
-    fn plan_front(&mut self) {
+    /// Plans the paths, from the largest arena on. Where steps fit together worse than each by
+    /// itself, `fitted` makes the pieces that they are of count as larger from then on, so that
+    /// others get their turn. Whether the time was enough.
+    fn plan_paths(&mut self, base: &Recipe, tried: &mut Tried, fitted: bool, end: Instant) -> bool {
+        let mut seen: HashSet<Vec<usize>> = HashSet::new();
         loop {
-            let open = self.front().into_iter().find(|one| !one.planned);
-            let Some(recipe) = open.map(|one| one.recipe.clone()) else {
-                return;
+            let paths = paths(&tried.needs, &tried.pieces, self.search.most_extra_macs);
+            let is_open = |path: &&Path| {
+                !path.pieces.is_empty() && !seen.contains(&path.pieces) && !self.is_beaten(path)
             };
-            // The model as it is is always planned.
-            let is_plain = recipe.splits.is_empty();
-            let over = Instant::now() > self.end && !is_plain;
-            let planned = match over {
-                true => None,
-                false => self.plan(&recipe),
+            let Some(path) = paths.iter().find(is_open) else {
+                return true;
             };
-            self.complete &= planned.is_some();
-            let same = |one: &Candidate| one.recipe == recipe;
-            match planned {
-                Some(bytes) => {
-                    if let Some(one) = self.candidates.iter_mut().find(|one| same(one)) {
-                        (one.bytes, one.planned) = (bytes, true);
-                    }
+            if Instant::now() > end {
+                return false;
+            }
+            let splits = path.pieces.iter().map(|&piece| {
+                let piece = &tried.pieces[piece];
+                Split {
+                    operators: self.search.order[piece.steps.clone()].to_vec(),
+                    grid: piece.grid,
                 }
-                None => self.candidates.retain(|one| !same(one)),
+            });
+            let recipe = Recipe {
+                splits: splits.collect(),
+                ..base.clone()
+            };
+            seen.insert(path.pieces.clone());
+            let Some((transformed, arena, bytes)) = self.plan(recipe) else {
+                continue;
+            };
+            if !fitted || bytes <= path.bytes {
+                continue;
+            }
+            for &index in &path.pieces {
+                let piece = &mut tried.pieces[index];
+                let operators = &self.search.order[piece.steps.clone()];
+                let around = planned_around(&transformed, &arena, operators);
+                piece.bytes = around.unwrap_or(0).max(piece.bytes);
             }
         }
     }
 
-    /// The candidates that nothing beats, as far as is known, by work.
-    fn front(&self) -> Vec<&Candidate> {
-        let mut by_work: Vec<&Candidate> = self.candidates.iter().collect();
-        by_work.sort_by_key(|one| (one.extra_macs, one.bytes, one.recipe.tiles()));
-        let mut least = u64::MAX;
-        by_work.retain(|one| {
-            let better = one.bytes < least;
-            least = least.min(one.bytes);
-            better
+    /// Each run with each grid, on all cores; first those with the operators that need most.
+    fn pieces(
+        &self,
+        base: &Recipe,
+        end: Instant,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Tried, ArenaError> {
+        let order = self.search.order;
+        let by_operator = match apply(self.search.graph, base) {
+            Ok(transformed) => self.needs(&transformed, order)?,
+            Err(_) => HashMap::new(),
+        };
+        let need = |operator: &OperatorId| by_operator.get(operator).copied().unwrap_or(0);
+        let needs: Vec<u64> = order.iter().map(need).collect();
+        let runs = match self.search.bands || self.search.patches {
+            true => runs(self.search.graph, order, &needs),
+            false => Vec::new(),
+        };
+        let (next, candidates) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let found = Mutex::new(Vec::new());
+        let work = |tell: &mut dyn FnMut(usize)| {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(run) = runs.get(number) else { return };
+                let pieces = self.of_run(base, run, end, &candidates);
+                if let Ok(mut found) = found.lock() {
+                    found.extend(pieces);
+                }
+                tell(number);
+            }
+        };
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            for _ in 1..workers {
+                scope.spawn(|| work(&mut |_| ()));
+            }
+            work(&mut |done| progress(done, runs.len()));
         });
-        by_work
+        let mut pieces: Vec<Piece> = found.into_inner().unwrap_or_default();
+        // Not in the order in which threads have come.
+        pieces.sort_unstable_by_key(|piece| (piece.steps.start, piece.steps.end, piece.grid));
+        Ok(Tried {
+            needs,
+            pieces,
+            candidates: candidates.into_inner(),
+            complete: Instant::now() < end,
+        })
     }
 
-    fn arena_of(&self, transformed: &Transformed) -> Result<Arena, ArenaError> {
+    /// The grids of a run, from the coarsest on, bands and patches each for themselves, until
+    /// they recompute too much or do not help any more.
+    fn of_run(&self, base: &Recipe, run: &Run, end: Instant, candidates: &AtomicU64) -> Vec<Piece> {
+        /// So many grids may be no better than the best before.
+        const PATIENCE: usize = 4;
+        let mut found: Vec<Piece> = Vec::new();
+        for family in grids(self.search, &self.search.order[run.steps.clone()]) {
+            let (mut least, mut idle) = (u64::MAX, 0);
+            for grid in family {
+                if Instant::now() > end {
+                    return found;
+                }
+                candidates.fetch_add(1, Ordering::Relaxed);
+                let Some(piece) = self.piece(base, run, grid) else {
+                    break;
+                };
+                if piece.extra_macs > self.search.most_extra_macs {
+                    break;
+                }
+                idle = if piece.bytes < least { 0 } else { idle + 1 };
+                least = piece.bytes.min(least);
+                if idle == PATIENCE || least <= run.least_bytes {
+                    found.push(piece);
+                    break;
+                }
+                found.push(piece);
+            }
+        }
+        found
+    }
+
+    /// What a run's own operators need at least when it is tiled; none where it cannot be.
+    fn piece(&self, base: &Recipe, run: &Run, grid: [u32; 2]) -> Option<Piece> {
+        let operators = &self.search.order[run.steps.clone()];
+        let mut recipe = base.clone();
+        recipe.splits.push(Split {
+            operators: operators.to_vec(),
+            grid,
+        });
+        let transformed = apply(self.search.graph, &recipe).ok()?;
+        let needs = self.needs(&transformed, operators).ok()?;
+        Some(Piece {
+            steps: run.steps.clone(),
+            grid,
+            bytes: needs.into_values().max()?,
+            extra_macs: self.extra_macs(&transformed),
+        })
+    }
+
+    fn extra_macs(&self, transformed: &Transformed) -> u64 {
+        macs::of_graph(&transformed.graph).saturating_sub(self.total_macs)
+    }
+
+    /// What the steps of these original operators need at least, in bytes.
+    fn needs(
+        &self,
+        transformed: &Transformed,
+        operators: &[OperatorId],
+    ) -> Result<HashMap<OperatorId, u64>, ArenaError> {
+        let arena = self.arena(transformed)?;
+        let mut needs: HashMap<OperatorId, u64> = HashMap::new();
+        let asked: HashSet<&OperatorId> = operators.iter().collect();
+        for section in arena.problem.sections() {
+            // Step 0 is the application's.
+            let steps = section.steps.clone().filter_map(|step| step.checked_sub(1));
+            let origins = steps.filter_map(|step| transformed.origins.get(step as usize));
+            let origins = origins.map(|origin| origin.operator);
+            let own: Vec<OperatorId> = origins.filter(|one| asked.contains(one)).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let bytes = arena.problem.section_bound(&section);
+            for operator in own {
+                let needed = needs.entry(operator).or_insert(0);
+                *needed = bytes.max(*needed);
+            }
+        }
+        Ok(needs)
+    }
+
+    fn arena(&self, transformed: &Transformed) -> Result<Arena, ArenaError> {
         let graph = &transformed.graph;
         let overlaps = (self.search.overlaps)(graph);
         Arena::new(graph, &graph.file_order(), &overlaps, self.search.layout)
     }
 
-    fn plan(&self, recipe: &Recipe) -> Option<u64> {
-        let transformed = apply(self.search.graph, recipe).ok()?;
-        let arena = self.arena_of(&transformed).ok()?;
+    /// Plans a recipe exactly; what comes of it, its problem and the size of its arena in bytes;
+    /// none where it cannot be done.
+    fn plan(&mut self, recipe: Recipe) -> Option<(Transformed, Arena, u64)> {
+        let transformed = apply(self.search.graph, &recipe).ok()?;
+        let arena = self.arena(&transformed).ok()?;
         let end = Instant::now() + PLAN;
         let mut stop = || Instant::now() > end;
         let best = exact::plan(&arena.problem, &mut Budget::new(&mut stop));
-        Some(best.arena_bytes)
-    }
-
-    fn arena(&self, recipe: &Recipe) -> Option<u64> {
-        let known = self.candidates.iter().find(|one| one.recipe == *recipe);
-        known.map(|one| one.bytes)
-    }
-
-    /// The original operators that run when most memory is in use.
-    fn peak(&self, recipe: &Recipe) -> Result<Vec<OperatorId>, ArenaError> {
-        let Ok(transformed) = apply(self.search.graph, recipe) else {
-            return Ok(Vec::new());
-        };
-        let arena = self.arena_of(&transformed)?;
-        let sections = arena.problem.sections();
-        let bound = sections
-            .iter()
-            .map(|section| arena.problem.section_bound(section));
-        let bounds: Vec<u64> = bound.collect();
-        let most = bounds.iter().copied().max().unwrap_or(0);
-        let at_peak = sections
-            .iter()
-            .zip(&bounds)
-            .filter(|(_, bytes)| **bytes == most);
-        let steps = at_peak.flat_map(|(section, _)| section.steps.clone());
-        // Step 0 is the application's.
-        let origins =
-            steps.filter_map(|step| transformed.origins.get(step.checked_sub(1)? as usize));
-        let mut operators: Vec<OperatorId> = origins.map(|origin| origin.operator).collect();
-        operators.dedup();
-        Ok(operators)
-    }
-
-    fn finish(self) -> Front {
-        let complete = self.complete;
-        let candidates = self.looked_at;
-        let points = self.front().into_iter().filter(|one| one.planned);
-        let points = points.map(|one| Point {
-            recipe: one.recipe.clone(),
-            arena_bytes: one.bytes,
-            extra_macs: one.extra_macs,
+        self.points.push(Point {
+            recipe,
+            arena_bytes: best.arena_bytes,
+            bound_bytes: best.bound_bytes,
+            extra_macs: self.extra_macs(&transformed),
         });
-        Front {
-            points: points.collect(),
-            candidates,
-            complete,
-        }
+        Some((transformed, arena, best.arena_bytes))
     }
+
+    fn is_beaten(&self, path: &Path) -> bool {
+        let beats =
+            |point: &Point| point.arena_bytes <= path.bytes && point.extra_macs <= path.extra_macs;
+        self.points.iter().any(beats)
+    }
+
+    /// The points that nothing beats, by work; of equal ones that with the fewest tiles.
+    fn front(self) -> Vec<Point> {
+        let mut points = self.points;
+        points.sort_by_key(|point| (point.extra_macs, point.arena_bytes, point.recipe.tiles()));
+        let mut least = u64::MAX;
+        points.retain(|point| {
+            let better = point.arena_bytes < least;
+            least = least.min(point.arena_bytes);
+            better
+        });
+        points
+    }
+}
+
+/// What a plan of all that is alive while these operators run, and shortly before and behind, needs
+/// in bytes; none where they do not run.
+fn planned_around(
+    transformed: &Transformed,
+    arena: &Arena,
+    operators: &[OperatorId],
+) -> Option<u64> {
+    /// Steps before and behind.
+    const MARGIN: u32 = 2;
+    let own: HashSet<&OperatorId> = operators.iter().collect();
+    let origins = transformed.origins.iter();
+    let is_own: Vec<bool> = origins
+        .map(|origin| own.contains(&origin.operator))
+        .collect();
+    // Step 0 is the application's.
+    let first = (1 + is_own.iter().position(|own| *own)? as u32).saturating_sub(MARGIN);
+    let end = 2 + is_own.iter().rposition(|own| *own)? as u32 + MARGIN;
+    let buffers = arena.problem.buffers().iter().enumerate();
+    let alive = buffers
+        .filter(|(_, buffer)| buffer.alive.start < end && first < buffer.alive.end)
+        .map(|(index, _)| index);
+    let part = arena.problem.subset(&alive.collect::<Vec<usize>>());
+    let deadline = Instant::now() + PART;
+    let mut stop = || Instant::now() > deadline;
+    Some(exact::plan(&part, &mut Budget::new(&mut stop)).arena_bytes)
 }

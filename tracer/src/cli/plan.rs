@@ -236,7 +236,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         plan: file,
     };
     if let Some(folder) = &arguments.plot {
-        draw::draw(&source.name, task, &planned, folder)?;
+        draw::draw(&source.name, task, &planned, report.found.as_ref(), folder)?;
         output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
     }
     for path in &arguments.emit {

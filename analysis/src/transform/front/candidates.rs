@@ -2,46 +2,41 @@
 
 use super::Search;
 use crate::graph::{Graph, OperatorId};
-use crate::transform::Recipe;
 use crate::transform::region::{Region, part};
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Longer runs recompute more than they save.
 const MOST_OPERATORS: usize = 32;
 
-/// Runs of operators that follow each other, hold one of the operators of the peak, and have
-/// nothing in common with the recipe's; the shortest first.
-pub(super) fn runs(
-    graph: &Graph,
-    order: &[OperatorId],
-    recipe: &Recipe,
-    peak: &[OperatorId],
-) -> Vec<Vec<OperatorId>> {
-    let taken: HashSet<OperatorId> = recipe
-        .splits
-        .iter()
-        .flat_map(|split| split.operators.iter().copied())
-        .collect();
-    let fits = |operator: &OperatorId| !taken.contains(operator) && is_spatial(graph, *operator);
-    let Some(at) = peak
-        .iter()
-        .filter_map(|operator| order.iter().position(|other| other == operator))
-        .find(|&at| fits(&order[at]))
-    else {
-        return Vec::new();
-    };
-    let before = order[..at].iter().rev().take_while(|one| fits(one)).count();
-    let behind = order[at..].iter().take_while(|one| fits(one)).count();
-    let mut found: Vec<Vec<OperatorId>> = Vec::new();
-    for first in at - before..=at {
-        for end in at + 1..=at + behind {
-            if end - first <= MOST_OPERATORS {
-                found.push(order[first..end].to_vec());
+/// Operators that follow each other.
+pub(super) struct Run {
+    /// Which of the order.
+    pub(super) steps: Range<usize>,
+    /// It is of no use to need less: something that cannot be split needs so much, in bytes.
+    pub(super) least_bytes: u64,
+}
+
+/// All runs that may help, those of the operators that need most first, and of these the
+/// shortest. `needs` are the bytes of each step of the order.
+pub(super) fn runs(graph: &Graph, order: &[OperatorId], needs: &[u64]) -> Vec<Run> {
+    let fits: Vec<bool> = order.iter().map(|&one| is_spatial(graph, one)).collect();
+    let whole = needs.iter().zip(&fits).filter(|(_, fits)| !**fits);
+    let least_bytes = whole.map(|(bytes, _)| *bytes).max().unwrap_or(0);
+    let mut found = Vec::new();
+    for first in 0..order.len() {
+        let behind = fits[first..].iter().take(MOST_OPERATORS);
+        let longest = behind.take_while(|fits| **fits).count();
+        for end in first + 1..=first + longest {
+            let most = needs[first..end].iter().copied().max().unwrap_or(0);
+            if most > least_bytes {
+                let steps = first..end;
+                found.push((most, Run { steps, least_bytes }));
             }
         }
     }
-    found.sort_by_key(Vec::len);
-    found
+    found.sort_by_key(|(most, run)| (Reverse(*most), run.steps.len()));
+    found.into_iter().map(|(_, run)| run).collect()
 }
 
 /// Whether a part of its output needs a part of its inputs only.
@@ -62,12 +57,13 @@ fn is_spatial(graph: &Graph, operator: OperatorId) -> bool {
 /// Numbers of tiles along an axis.
 const PARTS: [u32; 16] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64];
 
-/// The grids to be tried on a run: bands, then squares and what is twice as long.
-pub(super) fn grids(search: &Search<'_>, run: &[OperatorId]) -> Vec<[u32; 2]> {
+/// The grids to be tried on a run, from the coarsest on: bands; and patches, which are squares,
+/// or twice as long or wide.
+pub(super) fn grids(search: &Search<'_>, run: &[OperatorId]) -> [Vec<[u32; 2]>; 2] {
     let last = run.last().map(|last| &search.graph.operators[last.0]);
     let shape = last.and_then(|node| search.graph.tensor(*node.outputs.first()?).shape.get(1..3));
     let Some(&[height, width]) = shape else {
-        return Vec::new();
+        return [Vec::new(), Vec::new()];
     };
     let bands = PARTS.iter().map(|&rows| [rows, 1]);
     let bands = bands.chain((!PARTS.contains(&height)).then_some([height, 1]));
@@ -75,11 +71,14 @@ pub(super) fn grids(search: &Search<'_>, run: &[OperatorId]) -> Vec<[u32; 2]> {
         let rows = [columns.div_ceil(2), columns, 2 * columns];
         rows.map(|rows| [rows, columns])
     });
-    let bands = bands.filter(|grid| search.bands && grid[0] > 1);
-    let patches = patches.filter(|grid| search.patches && grid[1] > 1);
-    let mut grids: Vec<[u32; 2]> = bands.chain(patches).collect();
-    grids.retain(|grid| grid[0] <= height && grid[1] <= width);
-    grids.sort_unstable();
-    grids.dedup();
-    grids
+    let bands: Vec<[u32; 2]> = bands.filter(|grid| search.bands && grid[0] > 1).collect();
+    let patches: Vec<[u32; 2]> = patches
+        .filter(|grid| search.patches && grid[1] > 1)
+        .collect();
+    [bands, patches].map(|mut grids| {
+        grids.retain(|grid| grid[0] <= height && grid[1] <= width);
+        grids.sort_unstable_by_key(|grid| (grid[0] * grid[1], grid[0]));
+        grids.dedup();
+        grids
+    })
 }

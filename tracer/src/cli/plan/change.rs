@@ -109,9 +109,9 @@ pub fn search(
         most_extra_macs: (macs as f64 * arguments.max_recompute / 100.0) as u64,
     };
     let bar = progress::spinner("splitting");
-    let found = front(&search, time, &mut |candidates, bytes| {
+    let found = front(&search, time, &mut |done, all, bytes| {
         bar.set_message(format!(
-            "{candidates} candidates, arena {} bytes",
+            "{done} of {all} runs, arena {} bytes so far",
             grouped(bytes)
         ));
     });

@@ -1,17 +1,26 @@
 //! The pictures of a planned model.
 
 use super::super::pictures;
+use super::change::Found;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::optimise::{ModelPlan, Task};
 use dmo_analysis::plan::{Family, Plan, STRATEGIES};
-use dmo_analysis::plot::{PlanPicture, draw_plan, draw_plans, draw_working_sets, step_names};
+use dmo_analysis::plot::{
+    PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names,
+};
 use dmo_analysis::schedule::lifetime::working_sets;
 use std::path::Path;
 
 /// Draws the plan, the best published plan without overlaps beside it, and the working sets
-/// of the order.
-pub fn draw(name: &str, task: Task<'_>, planned: &ModelPlan, folder: &Path) -> anyhow::Result<()> {
+/// of the order, and the front of arena against work, where it was searched.
+pub fn draw(
+    name: &str,
+    task: Task<'_>,
+    planned: &ModelPlan,
+    found: Option<&Found>,
+    folder: &Path,
+) -> anyhow::Result<()> {
     let graph = task.graph;
     let file_order = graph.file_order();
     let steps = step_names(graph, &planned.order);
@@ -37,8 +46,14 @@ pub fn draw(name: &str, task: Task<'_>, planned: &ModelPlan, folder: &Path) -> a
         };
         figures.push(draw_plans(name, &before, &after)?);
     }
-    let sets = working_sets(graph, &planned.order, task.layout.counted)?;
-    figures.push(draw_working_sets(graph, &sets)?);
+    // What lies in another tensor would be counted twice.
+    if graph.views.is_empty() {
+        let sets = working_sets(graph, &planned.order, task.layout.counted)?;
+        figures.push(draw_working_sets(graph, &sets)?);
+    }
+    if let Some(found) = found {
+        figures.push(draw_front(name, &found.front.points, found.macs)?);
+    }
     pictures::write(&figures, folder)
 }
 

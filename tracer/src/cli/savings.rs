@@ -1,0 +1,94 @@
+//! `dmo-trace savings`: what each way of saving memory does to models.
+
+mod row;
+mod table;
+
+use super::plan::source::Source;
+use super::plan::{LayoutArguments, parse_size};
+use super::{Verdict, output, pictures, progress};
+use anyhow::Context;
+use dmo_analysis::plot::draw_front;
+use row::{Row, rows};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `dmo-trace savings`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Models: .tflite files, or zoo:NAME (see `dmo-trace zoo`)
+    #[arg(required = true)]
+    models: Vec<String>,
+    #[command(flatten)]
+    layout: LayoutArguments,
+    /// End the search for runs to be split after so many seconds a model
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::parse_seconds)]
+    time: f64,
+    /// Run each row on the reference kernels, where the model has at most so many
+    /// multiply-accumulates, and count instructions
+    #[arg(long, value_name = "MACS", value_parser = parse_size)]
+    run: Option<u64>,
+    /// Draw each model's arena against recomputation, SVG and PNG, into this folder
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+    /// Print JSON (docs/json.md) instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    models: Vec<Model>,
+}
+
+/// A model and what is saved.
+#[derive(Serialize)]
+pub struct Model {
+    name: String,
+    /// Multiply-accumulates of the model.
+    macs: u64,
+    /// The search for runs to be split looked at all that it knows.
+    complete: bool,
+    rows: Vec<Row>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    if let Some(folder) = &arguments.plot {
+        output::folder(folder)?;
+    }
+    let mut models = Vec::new();
+    let mut figures = Vec::new();
+    let bar = progress::bar("models");
+    bar.set_length(arguments.models.len() as u64);
+    for given in &arguments.models {
+        let source = Source::load(given)?;
+        let time = Duration::from_secs_f64(arguments.time);
+        let saved = rows(&source, &arguments.layout, time, arguments.run);
+        let saved = saved.with_context(|| source.name.clone())?;
+        if arguments.plot.is_some() {
+            figures.push(draw_front(&source.name, &saved.front.points, saved.macs)?);
+        }
+        models.push(Model {
+            name: source.name,
+            macs: saved.macs,
+            complete: saved.front.complete,
+            rows: saved.rows,
+        });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(folder) = &arguments.plot {
+        pictures::write(&figures, folder)?;
+        output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
+    }
+    output::print(&if arguments.json {
+        let schema = "dmo-trace/savings/1";
+        serde_json::to_string_pretty(&Document { schema, models })? + "\n"
+    } else {
+        let texts: Vec<String> = models.iter().map(table::text).collect();
+        texts.join("\n")
+    })?;
+    Ok(Verdict::Holds)
+}

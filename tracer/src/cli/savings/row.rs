@@ -1,0 +1,178 @@
+//! The ways of saving memory, one added to the other.
+
+use crate::cli::library::{LibraryArguments, VersionArgument};
+use crate::cli::plan::LayoutArguments;
+use crate::cli::plan::kernels::LIMITS;
+use crate::cli::plan::source::{REFERENCE, Source};
+use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::optimise::{ModelPlan, Task, optimise};
+use dmo_analysis::transform::front::{Front, Point, Search, front};
+use dmo_analysis::transform::{Recipe, apply, macs};
+use dmo_trace::machine::Observation;
+use dmo_trace::model::verify::{model_inputs, without_overlaps};
+use dmo_trace::model::{Deployment, Inference};
+use serde::Serialize;
+use std::time::Duration;
+
+/// A way of saving memory together with all those above it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// What is added.
+    pub added: &'static str,
+    /// Size of the arena in bytes.
+    pub arena_bytes: u64,
+    /// No arena is smaller in this way, in bytes: in any order, or in that of the operators that
+    /// were made.
+    pub bound_bytes: u64,
+    /// Multiply-accumulates that are computed again.
+    pub extra_macs: u64,
+    /// What is done to the model, where its operators are changed.
+    pub recipe: Option<Recipe>,
+    /// Instructions of one inference on the reference kernels; none where it was not run.
+    pub instructions: Option<u64>,
+}
+
+/// All rows of a model.
+pub struct Saved {
+    pub macs: u64,
+    pub rows: Vec<Row>,
+    pub front: Front,
+}
+
+/// Recomputation that is allowed, in percent.
+const LEVELS: [(&str, u64); 4] = [
+    ("+ tiles, 0 % recomputed", 0),
+    ("+ tiles, up to 5 %", 5),
+    ("+ tiles, up to 10 %", 10),
+    ("+ tiles, up to 25 %", 25),
+];
+
+/// What a plan of a row may take.
+const PLAN: Duration = Duration::from_secs(5);
+
+/// Plans the model in each way.
+pub fn rows(
+    source: &Source,
+    layout: &LayoutArguments,
+    time: Duration,
+    most_run_macs: Option<u64>,
+) -> anyhow::Result<Saved> {
+    let graph = source.graph();
+    let macs = macs::of_graph(graph);
+    let layout = layout.layout();
+    let plan = |overlaps: &Overlaps, reorder: bool| {
+        let task = Task {
+            graph,
+            overlaps,
+            layout,
+            reorder,
+            fixed: &[],
+        };
+        optimise(task, PLAN, &mut |_| ())
+    };
+    let none = overlaps::none(graph);
+    let mut rows = vec![Row {
+        added: "no reuse",
+        arena_bytes: graph.naive_bytes(),
+        bound_bytes: graph.naive_bytes(),
+        ..Row::of_plan("", &plan(&none, false)?)
+    }];
+    rows.push(Row::of_plan("planned", &plan(&none, false)?));
+    rows.push(Row::of_plan("+ order", &plan(&none, true)?));
+    let overlapped = plan(&overlaps::analytic(graph), true)?;
+    rows.push(Row::of_plan("+ overlaps", &overlapped));
+    let search = |in_place: bool, tiles: bool, percent: u64| Search {
+        graph,
+        order: &overlapped.order,
+        overlaps: &overlaps::analytic,
+        layout,
+        base: Recipe::default(),
+        in_place,
+        bands: tiles,
+        patches: tiles,
+        most_extra_macs: (u128::from(macs) * u128::from(percent) / 100) as u64,
+    };
+    let in_place = front(&search(true, false, 0), PLAN, &mut |_, _, _| ())?;
+    rows.push(Row::best("+ in place", &in_place, 0));
+    let most = LEVELS.iter().map(|level| level.1).max().unwrap_or(0);
+    let found = front(&search(true, true, most), time, &mut |_, _, _| ())?;
+    for (added, percent) in LEVELS {
+        rows.push(Row::best(added, &found, macs / 100 * percent));
+    }
+    if most_run_macs.is_some_and(|most| macs <= most) {
+        count_instructions(source, &mut rows)?;
+    }
+    Ok(Saved {
+        macs,
+        rows,
+        front: found,
+    })
+}
+
+impl Row {
+    fn of_plan(added: &'static str, plan: &ModelPlan) -> Self {
+        Self {
+            added,
+            arena_bytes: plan.arena_bytes,
+            bound_bytes: plan.bound_bytes,
+            extra_macs: 0,
+            recipe: None,
+            instructions: None,
+        }
+    }
+
+    /// The smallest arena for at most so much work.
+    fn best(added: &'static str, front: &Front, most_extra_macs: u64) -> Self {
+        let points = front.points.iter();
+        let affordable = points.filter(|point| point.extra_macs <= most_extra_macs);
+        let best: Option<&Point> = affordable.min_by_key(|point| point.arena_bytes);
+        Self {
+            added,
+            arena_bytes: best.map_or(0, |point| point.arena_bytes),
+            bound_bytes: best.map_or(0, |point| point.bound_bytes),
+            extra_macs: best.map_or(0, |point| point.extra_macs),
+            recipe: best
+                .map(|point| point.recipe.clone())
+                .filter(Recipe::changes),
+            instructions: None,
+        }
+    }
+}
+
+/// Runs the model once for each different way to compute it.
+fn count_instructions(source: &Source, rows: &mut [Row]) -> anyhow::Result<()> {
+    let library = LibraryArguments {
+        kernels: REFERENCE.to_owned(),
+        cpu: None,
+        version: VersionArgument::default(),
+    }
+    .load()?;
+    let original = source.deploy(&library, REFERENCE, LIMITS)?;
+    let mut known: Vec<(Option<Recipe>, u64)> = Vec::new();
+    for row in rows {
+        let same = known.iter().find(|(recipe, _)| *recipe == row.recipe);
+        let instructions = match (same, &row.recipe) {
+            (Some((_, instructions)), _) => *instructions,
+            (None, None) => instructions(&original)?,
+            (None, Some(recipe)) => {
+                let transformed = apply(source.graph(), recipe)?;
+                instructions(&original.transformed(&transformed, LIMITS)?)?
+            }
+        };
+        known.push((row.recipe.clone(), instructions));
+        row.instructions = Some(instructions);
+    }
+    Ok(())
+}
+
+/// Those of one inference without overlaps.
+fn instructions(deployment: &Deployment) -> anyhow::Result<u64> {
+    let order = deployment.graph.file_order();
+    let apart = without_overlaps(deployment, &order)?;
+    let mut inference = Inference::new(deployment, &apart, 0, Observation::Watch, LIMITS)?;
+    inference.begin(&model_inputs(deployment, 0))?;
+    for operator in order {
+        inference.run(operator)?;
+    }
+    Ok(inference.instructions())
+}

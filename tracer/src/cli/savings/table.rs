@@ -1,0 +1,47 @@
+//! The savings of a model, as a table.
+
+use super::Model;
+use super::row::Row;
+use comfy_table::{CellAlignment, Table, presets};
+use dmo_analysis::plot::grouped;
+
+/// A table with what to know of it.
+pub fn text(model: &Model) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    let has_run = model.rows.iter().any(|row| row.instructions.is_some());
+    let mut header = vec!["", "arena", "bound", "of no reuse", "recomputed", "of all"];
+    header.extend(has_run.then_some("instructions"));
+    table.set_header(header);
+    let naive = model.rows.first().map_or(1, |row| row.arena_bytes.max(1));
+    for row in &model.rows {
+        let mut cells = cells(row, naive, model.macs);
+        let instructions = row.instructions.map_or(String::new(), grouped);
+        cells.extend(has_run.then_some(instructions));
+        table.add_row(cells);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let search = match model.complete {
+        true => "",
+        false => "; of the tiles the best found in time",
+    };
+    format!(
+        "{}: {} multiply-accumulates{search}\n\n{table}\n",
+        model.name,
+        grouped(model.macs)
+    )
+}
+
+fn cells(row: &Row, naive: u64, macs: u64) -> Vec<String> {
+    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+    vec![
+        row.added.to_owned(),
+        grouped(row.arena_bytes),
+        grouped(row.bound_bytes),
+        format!("{:.1} %", percent(row.arena_bytes, naive)),
+        grouped(row.extra_macs),
+        format!("{:.2} %", percent(row.extra_macs, macs)),
+    ]
+}
