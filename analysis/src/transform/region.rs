@@ -100,7 +100,7 @@ pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<Part>
             });
             (known.elements == whole).then(|| Part::of_one(operator, region.clone()))
         }
-        Operator::ElementwiseBinary(known) => binary(known, region),
+        Operator::ElementwiseBinary(known) => binary(known, output, region),
         Operator::Pad(known) => padded(known, region),
         Operator::Concat(known) if known.axis == 3 => {
             let inputs = known.inputs.iter();
@@ -125,8 +125,24 @@ impl Part {
     }
 }
 
-/// An operand of one pixel goes with all of them.
-fn binary(known: &ElementwiseBinary, region: &Region) -> Option<Part> {
+/// An operand of one pixel goes with all of them. Of operands that are as large as the output
+/// only the number of elements is known.
+fn binary(known: &ElementwiseBinary, output: Shape, region: &Region) -> Option<Part> {
+    let row = |shape: Shape| [1, 1, 1, shape.iter().product()];
+    if known.inputs == [known.output; 2] && known.output == row(output) {
+        let cut = row(region.shape(output));
+        return Some(Part {
+            operator: Operator::ElementwiseBinary(ElementwiseBinary {
+                inputs: [cut; 2],
+                output: cut,
+                ..*known
+            }),
+            inputs: vec![region.clone(); 2],
+        });
+    }
+    if known.output != output {
+        return None;
+    }
     let of = |input: Shape| match input[1..3] == known.output[1..3] {
         true => Some(region.clone()),
         false => (input[1..3] == [1, 1]).then(|| Region::whole(input)),

@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::region::{Part, Region, part};
 use super::{MOST_OPERATORS, Split, TransformError};
 use crate::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
-use crate::operator::Shape;
+use crate::operator::{Operator, Shape};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -24,25 +24,28 @@ pub(super) fn split(draft: &mut Draft, split: &Split) -> Result<(), TransformErr
 }
 
 /// Operators whose last one's output is the only thing that others see of them.
-struct Run<'a> {
-    graph: &'a Graph,
-    operators: &'a [OperatorId],
+pub(super) struct Run<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) operators: &'a [OperatorId],
     /// What they compute, the last one's output too.
-    computed: HashSet<TensorId>,
-    output: TensorId,
-    shape: Shape,
+    pub(super) computed: HashSet<TensorId>,
+    pub(super) output: TensorId,
+    pub(super) shape: Shape,
 }
 
 /// What computes a tile.
-struct Tile {
+pub(super) struct Tile {
     /// One for each operator of the run; none where the tile needs nothing of it.
-    parts: Vec<Option<(Part, Region)>>,
+    pub(super) parts: Vec<Option<(Part, Region)>>,
     /// What of each tensor that the run computes is computed for the tile.
-    regions: HashMap<TensorId, Region>,
+    pub(super) regions: HashMap<TensorId, Region>,
 }
 
 impl<'a> Run<'a> {
-    fn new(graph: &'a Graph, operators: &'a [OperatorId]) -> Result<Self, TransformError> {
+    pub(super) fn new(
+        graph: &'a Graph,
+        operators: &'a [OperatorId],
+    ) -> Result<Self, TransformError> {
         let refused = |reason| TransformError::Run { reason };
         let last = operators.last().ok_or(refused("is empty"))?;
         let mut computed = HashSet::new();
@@ -71,7 +74,7 @@ impl<'a> Run<'a> {
     }
 
     /// The output, cut into tiles that differ by at most one row and one column.
-    fn tiles(&self, grid: [u32; 2]) -> Result<Vec<Region>, TransformError> {
+    pub(super) fn tiles(&self, grid: [u32; 2]) -> Result<Vec<Region>, TransformError> {
         let limit = [self.shape[1], self.shape[2]];
         if grid.contains(&0) || grid[0] > limit[0] || grid[1] > limit[1] {
             return Err(TransformError::Grid { given: grid, limit });
@@ -90,7 +93,7 @@ impl<'a> Run<'a> {
     }
 
     /// What each operator has to compute for the tile, from the last one back.
-    fn parts(&self, tile: &Region) -> Result<Tile, TransformError> {
+    pub(super) fn parts(&self, tile: &Region) -> Result<Tile, TransformError> {
         let mut regions = HashMap::from([(self.output, tile.clone())]);
         let mut parts = Vec::new();
         for &operator in self.operators.iter().rev() {
@@ -103,15 +106,14 @@ impl<'a> Run<'a> {
             let shape = shape(self.graph, output).ok_or(refused("has no rows and columns"))?;
             let reason = "cannot compute a part of its output from a part of its input";
             let part = part(&kernel.operator, shape, &region).ok_or(refused(reason))?;
-            for (&input, needs) in kernel.inputs.iter().zip(&part.inputs) {
-                let shape = self::shape(self.graph, input);
+            for (index, (&input, needs)) in kernel.inputs.iter().zip(&part.inputs).enumerate() {
                 match self.graph.tensor(input).storage {
                     Storage::Arena => {}
-                    // Weights stay as they are, and so has what is needed of them.
-                    _ if shape.is_none_or(|shape| *needs == Region::whole(shape)) => continue,
+                    // Constants stay as they are, and so has what is needed of them.
+                    _ if same_input(&kernel.operator, &part.operator, index) => continue,
                     _ => return Err(refused("takes a constant with rows and columns")),
                 }
-                if shape.is_none() {
+                if self::shape(self.graph, input).is_none() {
                     return Err(refused("has an input without rows and columns"));
                 }
                 let known = regions.entry(input).or_insert_with(|| needs.clone());
@@ -181,6 +183,15 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Whether two operators take the same of this input.
+fn same_input(one: &Operator, other: &Operator, index: usize) -> bool {
+    let input = |operator: &Operator| {
+        let buffers = operator.buffers().ok()?;
+        buffers.inputs.get(index).map(|buffer| buffer.shape)
+    };
+    input(one).is_some_and(|shape| input(other) == Some(shape))
+}
+
 /// The loops of an operator and the one tensor that it computes.
 fn kernel(graph: &Graph, operator: OperatorId) -> Result<(&Kernel, TensorId), TransformError> {
     let refused = |reason| TransformError::Operator { operator, reason };
@@ -194,7 +205,7 @@ fn kernel(graph: &Graph, operator: OperatorId) -> Result<(&Kernel, TensorId), Tr
 }
 
 /// Of a tensor with rows and columns, and of one batch.
-fn shape(graph: &Graph, id: TensorId) -> Option<Shape> {
+pub(super) fn shape(graph: &Graph, id: TensorId) -> Option<Shape> {
     let shape: Shape = graph.tensor(id).shape.as_slice().try_into().ok()?;
     (shape[0] == 1 && !shape.contains(&0)).then_some(shape)
 }
