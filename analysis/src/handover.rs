@@ -1,6 +1,10 @@
 //! A plan for others to use: as JSON, as C, and as what TensorFlow Lite Micro will make of
 //! it.
 
+mod tiled;
+
+pub use tiled::{TiledError, TiledModel, tiled};
+
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::{self, SafeOverlap};
 use crate::graph::{Graph, OperatorId, TensorId};

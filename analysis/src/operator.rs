@@ -109,7 +109,7 @@ pub use strided_slice::StridedSlice;
 pub use svdf::Svdf;
 pub use transpose::Transpose;
 pub use transpose_conv::{Accumulation, TransposeConv2d};
-pub use window::{Window, tflite_padding_before};
+pub use window::{Padding, Window, tflite_padding_before};
 
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -12,6 +12,7 @@
 //! | [`in_place`] | depthwise convolutions that work in place |
 //! | `draft` | a graph while it is rewritten |
 //! | `split` | a run of operators computed tile by tile |
+//! | [`standard`] | the same in operators that every runtime has |
 //!
 //! ```text
 //!  A --conv--> X --depthwise--> B         A --conv--> x1 --depthwise--> B, rows 0..8
@@ -28,6 +29,7 @@ pub mod in_place;
 pub mod macs;
 pub mod region;
 mod split;
+pub mod standard;
 
 use crate::graph::{Graph, OperatorId, TensorId};
 use draft::Draft;
@@ -115,6 +117,29 @@ pub const MOST_OPERATORS: usize = 20_000;
 /// # Errors
 /// When the order is not one of the graph's, or an operator cannot be transformed in this way.
 pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformError> {
+    let in_place: HashSet<OperatorId> = recipe.in_place.iter().copied().collect();
+    let mut draft = Draft::new(graph);
+    for piece in pieces(graph, recipe)? {
+        match piece {
+            Piece::One(operator) if in_place.contains(&operator) => {
+                draft.work_in_place(operator)?;
+            }
+            Piece::One(operator) => draft.keep(operator),
+            Piece::Run(split) => split::split(&mut draft, split)?,
+        }
+    }
+    Ok(draft.finish())
+}
+
+/// What runs one after the other.
+enum Piece<'a> {
+    /// An operator as it is.
+    One(OperatorId),
+    /// A run, tile by tile.
+    Run(&'a Split),
+}
+
+fn pieces<'a>(graph: &Graph, recipe: &'a Recipe) -> Result<Vec<Piece<'a>>, TransformError> {
     let order = match recipe.order.is_empty() {
         true => graph.file_order(),
         false => recipe.order.clone(),
@@ -129,15 +154,11 @@ pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformErr
             }
         }
     }
-    let in_place: HashSet<OperatorId> = recipe.in_place.iter().copied().collect();
-    let mut draft = Draft::new(graph);
+    let mut pieces = Vec::new();
     let mut rest = &order[..];
     while let Some((&operator, behind)) = rest.split_first() {
         let Some(split) = split_of.get(&operator) else {
-            match in_place.contains(&operator) {
-                true => draft.work_in_place(operator)?,
-                false => draft.keep(operator),
-            }
+            pieces.push(Piece::One(operator));
             rest = behind;
             continue;
         };
@@ -145,8 +166,8 @@ pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformErr
             let reason = "does not run in one piece, in this order";
             return Err(TransformError::Run { reason });
         };
-        split::split(&mut draft, split)?;
+        pieces.push(Piece::Run(split));
         rest = behind;
     }
-    Ok(draft.finish())
+    Ok(pieces)
 }

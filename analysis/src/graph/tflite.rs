@@ -9,6 +9,7 @@
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs` | scratch buffers of the reference kernels |
 //! | `plan.rs` | plans in model files |
+//! | `rewrite.rs` | models with other operators, on the same weights |
 //! | `export.rs` | graphs as model files |
 //! | `layout.rs` | writing flatbuffers |
 //! | `error.rs` | why a model cannot be read or written |
@@ -25,6 +26,7 @@ mod lower;
 mod parameters;
 mod plan;
 mod read;
+mod rewrite;
 mod schema;
 mod scratch;
 mod view;
@@ -33,6 +35,7 @@ pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
+pub use rewrite::rewrite;
 
 use super::{Graph, OperatorId};
 use schema::{model, operator_code};

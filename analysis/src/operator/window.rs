@@ -47,10 +47,36 @@ pub fn tflite_padding_before(
     u32::try_from(reach / 2).unwrap_or(u32::MAX)
 }
 
+/// How TensorFlow Lite's windows pad their input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Padding {
+    /// An output for each stride of the input.
+    Same,
+    /// An output wherever all taps lie inside the input.
+    Valid,
+}
+
 /// Strides, taps and paddings above this are taken for mistakes.
 pub(super) const EXTENT_LIMIT: u32 = 1 << 16;
 
 impl Window {
+    /// Whether TensorFlow Lite makes this window and this output when it is told to pad so.
+    pub fn is_padded(&self, padding: Padding, input: Shape, output: Shape) -> bool {
+        [0, 1].into_iter().all(|axis| {
+            let (from, to) = (input[axis + 1], output[axis + 1]);
+            let (kernel, stride) = (self.kernel[axis], self.stride[axis]);
+            let dilation = self.dilation[axis];
+            let reach = u64::from(kernel.saturating_sub(1)) * u64::from(dilation);
+            let places = match padding {
+                Padding::Same => Some(u64::from(from)),
+                Padding::Valid => u64::from(from).checked_sub(reach),
+            };
+            let outputs = places.map(|places| places.div_ceil(u64::from(stride.max(1))));
+            let before = tflite_padding_before(from, to, kernel, stride, dilation);
+            outputs == Some(u64::from(to)) && before == self.padding_before[axis]
+        })
+    }
+
     pub(super) fn check(&self, input: Shape, output: Shape) -> Result<(), ShapeError> {
         expect_same_extents(input, output, &[0])?;
         for (what, extents, least) in [

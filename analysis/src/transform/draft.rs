@@ -11,7 +11,8 @@ use std::collections::HashMap;
 pub(super) struct Draft<'a> {
     pub(super) original: &'a Graph,
     graph: Graph,
-    origins: Vec<Origin>,
+    /// None for an operator that is none of the original's.
+    origins: Vec<Option<Origin>>,
     views: HashMap<(TensorId, Region), TensorId>,
 }
 
@@ -32,8 +33,13 @@ impl<'a> Draft<'a> {
     pub(super) fn finish(self) -> Transformed {
         Transformed {
             graph: self.graph,
-            origins: self.origins,
+            origins: self.origins.into_iter().flatten().collect(),
         }
+    }
+
+    /// The graph, and where each operator comes from; none for one that is new.
+    pub(super) fn into_parts(self) -> (Graph, Vec<Option<Origin>>) {
+        (self.graph, self.origins)
     }
 
     pub(super) fn operators(&self) -> usize {
@@ -45,7 +51,7 @@ impl<'a> Draft<'a> {
         let node = self.original.operators[operator.0].clone();
         let same = node.inputs.iter().chain(&node.outputs);
         let renamed = same.map(|&id| (id, id)).collect();
-        self.origins.push(Origin { operator, renamed });
+        self.origins.push(Some(Origin { operator, renamed }));
         self.graph.operators.push(node);
     }
 
@@ -87,7 +93,17 @@ impl<'a> Draft<'a> {
             scratch_bytes: node.scratch_bytes.clone(),
         };
         self.graph.operators.push(node);
-        self.origins.push(Origin { operator, renamed });
+        self.origins.push(Some(Origin { operator, renamed }));
+    }
+
+    /// An operator that is none of the original's.
+    pub(super) fn insert(&mut self, node: Node) {
+        self.graph.operators.push(node);
+        self.origins.push(None);
+    }
+
+    pub(super) fn known(&self, id: TensorId) -> &GraphTensor {
+        self.graph.tensor(id)
     }
 
     /// A new tensor of the kind of `like`, of another shape.
@@ -104,7 +120,7 @@ impl<'a> Draft<'a> {
         self.add(tensor)
     }
 
-    fn add(&mut self, tensor: GraphTensor) -> TensorId {
+    pub(super) fn add(&mut self, tensor: GraphTensor) -> TensorId {
         self.graph.tensors.push(tensor);
         TensorId(self.graph.tensors.len() - 1)
     }

@@ -44,6 +44,7 @@ tables! {
 
     conv_2d {
         PADDING = 0, STRIDE_W = 1, STRIDE_H = 2, ACTIVATION = 3, DILATION_W = 4, DILATION_H = 5,
+        QUANTIZED_BIAS_TYPE = 6,
     }
     depthwise_conv_2d {
         PADDING = 0, STRIDE_W = 1, STRIDE_H = 2, MULTIPLIER = 3, ACTIVATION = 4, DILATION_W = 5,

@@ -7,7 +7,7 @@ use super::super::schema::{
     resize_nearest_neighbor, softmax, split, strided_slice, transpose_conv,
 };
 use crate::graph::{Graph, GraphTensor, Node};
-use crate::operator::{Operator, Shape, Window, tflite_padding_before};
+use crate::operator::{Operator, Padding, Shape, Window};
 
 /// What an input is.
 #[derive(Debug, Clone)]
@@ -413,26 +413,14 @@ fn own_axis(axis: u32, rank: usize) -> Result<u32, String> {
 
 /// The scheme that gives the window's padding.
 fn padding(input: Shape, output: Shape, window: Window) -> Result<(Value, Window), String> {
-    let fits = |scheme: i8| {
-        [0, 1].into_iter().all(|axis| {
-            let (from, to) = (input[axis + 1], output[axis + 1]);
-            let (kernel, stride) = (window.kernel[axis], window.stride[axis]);
-            let dilation = window.dilation[axis];
-            let reach = u64::from(kernel.saturating_sub(1)) * u64::from(dilation);
-            let places = match scheme {
-                PADDING_SAME => Some(u64::from(from)),
-                _ => u64::from(from).checked_sub(reach),
-            };
-            let outputs = places.map(|places| places.div_ceil(u64::from(stride.max(1))));
-            outputs == Some(u64::from(to))
-                && tflite_padding_before(from, to, kernel, stride, dilation)
-                    == window.padding_before[axis]
-        })
-    };
-    let scheme = [PADDING_SAME, PADDING_VALID]
+    let known = [
+        (Padding::Same, PADDING_SAME),
+        (Padding::Valid, PADDING_VALID),
+    ];
+    let scheme = known
         .into_iter()
-        .find(|&scheme| fits(scheme));
-    let scheme = scheme.ok_or_else(|| {
+        .find(|&(padding, _)| window.is_padded(padding, input, output));
+    let (_, scheme) = scheme.ok_or_else(|| {
         format!(
             "the padding {:?} of {window:?} from {input:?} to {output:?} is neither SAME nor \
              VALID",
