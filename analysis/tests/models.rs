@@ -11,6 +11,9 @@
 
 #[path = "tflite/net.rs"]
 mod net;
+#[path = "tflite/runtimes.rs"]
+#[allow(dead_code, reason = "one of several tests that share it")]
+mod runtimes;
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
@@ -23,6 +26,7 @@ use dmo_analysis::plan::exact::{self, Budget};
 use dmo_analysis::problem::minimalloc::Table;
 use dmo_analysis::verify::{Positions, clashes};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use runtimes::{NOT_LOADED, RUNTIME, RUNTIMES, is_installed, same_results, trial};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -102,12 +106,6 @@ const VELA_BYTES: u64 = 2 + 96 * 96 + 2 * 74_464;
 /// Types of the network that is exported.
 const EXPORTED: &[(&str, u32)] = &[("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)];
 
-const RUNTIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/runtime.py");
-/// What the script calls a runtime, and its package.
-const RUNTIMES: [(&str, &str); 2] = [("lite", "ai_edge_litert"), ("micro", "tflite_micro")];
-/// The exit status of the script when the runtime does not load the model.
-const NOT_LOADED: i32 = 3;
-
 fn main() {
     let mut trials = Vec::new();
     for &(name, operators, bytes, opaque) in MODELS {
@@ -178,22 +176,6 @@ fn main() {
         trials.push(trial("overlap", name, test));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
-}
-
-fn trial(
-    what: &str,
-    name: &'static str,
-    test: impl FnOnce(&[u8]) -> Result<Completion, Failed> + Send + 'static,
-) -> Trial {
-    Trial::ignorable_test(format!("{what} {name}"), move || {
-        let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/models");
-        let folder =
-            std::env::var_os("DMO_TRACE_MODELS").map_or(PathBuf::from(beside), PathBuf::from);
-        match std::fs::read(folder.join(format!("{name}.tflite"))) {
-            Ok(file) => test(&file),
-            Err(_) => Ok(Completion::ignored_with("the model is missing")),
-        }
-    })
 }
 
 fn graph(file: &[u8]) -> Graph {
@@ -384,56 +366,6 @@ fn minimalloc(problem: &str) -> Completion {
     assert_eq!(plan.check(&problem), vec![]);
     assert!(plan.arena_bytes(&problem) <= MINIMALLOC_BYTES);
     Completion::Completed
-}
-
-fn is_installed(package: &str) -> bool {
-    Command::new("python3")
-        .args(["-c", &format!("import numpy, {package}")])
-        .stdin(Stdio::null())
-        .output()
-        .is_ok_and(|output| output.status.success())
-}
-
-fn same_results(
-    runtime: &str,
-    installed: bool,
-    name: &str,
-    file: &[u8],
-    planned: &[u8],
-) -> Result<Completion, Failed> {
-    if !installed {
-        return Ok(Completion::ignored_with(
-            "the Python package of the runtime is missing",
-        ));
-    }
-    let name = name.replace(['/', ' '], "-");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let path = |which| folder.join(format!("{name}-{runtime}-{which}.tflite"));
-    std::fs::write(path("old"), file)?;
-    std::fs::write(path("new"), planned)?;
-    let run = |paths: &[PathBuf]| {
-        let mut command = Command::new("python3");
-        command.arg(RUNTIME).arg(runtime).args(paths);
-        command.stdin(Stdio::null()).output()
-    };
-    let output = run(&[path("old"), path("new")])?;
-    match output.status.code() {
-        Some(0) => return Ok(Completion::Completed),
-        Some(NOT_LOADED) => {
-            return Ok(Completion::ignored_with(
-                "the runtime does not load the model",
-            ));
-        }
-        // Killed by a signal.
-        None if run(&[path("old")])?.status.code().is_none() => {
-            return Ok(Completion::ignored_with(
-                "the runtime breaks on the model as it is",
-            ));
-        }
-        _ => {}
-    }
-    let text = [output.stdout, output.stderr].concat();
-    Err(String::from_utf8_lossy(&text).into_owned().into())
 }
 
 /// Too few to be sure that one of them shows.

@@ -5,11 +5,17 @@
 # TensorFlow Lite (package ai-edge-litert) or TensorFlow Lite Micro (package tflite-micro). Ends with 3 where the
 # runtime does not load MODEL, with 1 where the two differ or OTHER does not run.
 #
+# runtime.py arena MODEL: prints what TensorFlow Lite Micro takes of its arena, in bytes: for activations and scratch
+# buffers, and for itself.
+#
 # runtime.py plans MODEL PLACE: runs a model whose plan's offsets begin at byte PLACE in TensorFlow Lite Micro, once as it
 # is and once with each plan of the standard input, one a line. Prints for each plan whether the results are the same.
 
 import itertools
+import os
+import re
 import sys
+import tempfile
 
 import numpy
 
@@ -92,7 +98,23 @@ def plans(path, place):
         print("same" if same else "different")
 
 
+def arena(path):
+    interpreter = load(Micro, path).interpreter
+    # It tells its own standard error only.
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        interpreter.print_allocations()
+        os.dup2(kept, 2)
+        file.seek(0)
+        text = file.read().decode()
+    print(*(re.search(f"allocation {part} ([0-9]+) bytes", text)[1] for part in ("head", "tail")))
+
+
 def main():
+    if sys.argv[1] == "arena":
+        arena(sys.argv[2])
+        return
     if sys.argv[1] == "plans":
         plans(sys.argv[2], int(sys.argv[3]))
         return

@@ -1,0 +1,169 @@
+//! Real models in tiles, handed over to TensorFlow Lite and TensorFlow Lite Micro as they are:
+//! the same bytes as the model's, and the arena that was planned. Models are looked for in
+//! `$DMO_TRACE_MODELS`, else beside the repository; a test whose model or runtime is missing is
+//! reported as ignored.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panic, with the model's name"
+)]
+
+#[path = "tflite/net.rs"]
+mod net;
+#[path = "tflite/runtimes.rs"]
+#[allow(dead_code, reason = "one of several tests that share it")]
+mod runtimes;
+
+use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::graph::{Graph, OperatorId, tflite};
+use dmo_analysis::handover::{TiledError, TiledModel, tiled};
+use dmo_analysis::transform::{Recipe, Split, TransformError};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use runtimes::{RUNTIMES, arena, is_installed, same_results, trial};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// A run of a model's operators, by their place in the file.
+type Run = RangeInclusive<usize>;
+
+/// Models, runs and grids.
+const CASES: &[(&str, Run, [u32; 2])] = &[
+    ("tflite_micro/person_detect", 0..=3, [4, 1]),
+    ("tflite_micro/person_detect", 0..=3, [4, 4]),
+    // More bands than are concatenated at once.
+    ("tflite_micro/person_detect", 0..=6, [12, 1]),
+    ("mlcommons_tiny/vww_96_int8", 0..=3, [1, 3]),
+    ("mlcommons_tiny/vww_96_int8", 0..=6, [2, 2]),
+    ("mlcommons_tiny/vww_96_float", 0..=3, [2, 2]),
+    ("mlcommons_tiny/kws_ref_model", 0..=8, [2, 1]),
+    ("mlcommons_tiny/str_ww_ref_model", 0..=3, [3, 1]),
+    // With residual additions.
+    ("mlcommons_tiny/pretrainedResnet_quant", 0..=3, [2, 2]),
+    ("mlcommons_tiny/pretrainedResnet_quant", 0..=7, [4, 4]),
+    ("tinyengine/mcunet_vww", 0..=8, [3, 3]),
+    ("tinyengine/mcunet_vww", 0..=12, [2, 2]),
+    ("coral/mobilenet_v1_0.25_128_quant", 0..=3, [4, 4]),
+    ("coral/mobilenet_v2_1.0_224_quant", 0..=5, [4, 1]),
+];
+
+/// Types of the network that is exported: its stem, a sum, a padding and a pool.
+const EXPORTED: &[(&str, u32)] = &[("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)];
+
+/// The search for a plan takes no longer.
+const TIME: Duration = Duration::from_secs(2);
+
+fn main() {
+    let mut trials = Vec::new();
+    for (runtime, package) in RUNTIMES {
+        let installed = is_installed(package);
+        for (name, run, grid) in CASES {
+            let label = format!("{runtime} {} to {} {grid:?}", run.start(), run.end());
+            let case = format!("{name} {} {} {grid:?} in tiles", run.start(), run.end());
+            trials.push(trial(&label, name, move |file| {
+                let handed = hand_over(file, run.clone(), *grid, overlaps::none);
+                same_results(runtime, installed, &case, file, &handed.file)
+            }));
+        }
+        for &(element_type, element_bytes) in EXPORTED {
+            let label = format!("{runtime} exported {element_type}");
+            trials.push(Trial::ignorable_test(label.clone(), move || {
+                let file = tflite::export(&net::network(element_type, element_bytes), 1)?;
+                let handed = hand_over(&file, 0..=5, [3, 2], overlaps::none);
+                same_results(
+                    runtime,
+                    installed,
+                    &format!("{label} in tiles"),
+                    &file,
+                    &handed.file,
+                )
+            }));
+        }
+    }
+    let installed = is_installed("tflite_micro");
+    for (name, run, grid) in CASES {
+        let label = format!("arena {} to {} {grid:?}", run.start(), run.end());
+        trials.push(trial(&label, name, move |file| {
+            planned(installed, name, file, run.clone(), *grid)
+        }));
+    }
+    let pooled = |file: &[u8]| {
+        refused(file);
+        Ok(Completion::Completed)
+    };
+    trials.push(trial("refused", "mlcommons_tiny/kws_ref_model", pooled));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn recipe(run: Run, grid: [u32; 2]) -> Recipe {
+    let operators = run.map(OperatorId).collect();
+    Recipe {
+        splits: vec![Split { operators, grid }],
+        ..Recipe::default()
+    }
+}
+
+fn hand_over(
+    file: &[u8],
+    run: Run,
+    grid: [u32; 2],
+    overlaps: fn(&Graph) -> Overlaps,
+) -> TiledModel {
+    tiled(file, &recipe(run, grid), overlaps, TIME, &mut |_| {}).unwrap()
+}
+
+/// With and without overlaps TensorFlow Lite Micro takes the planned bytes, and with all
+/// overlaps of its reference kernels computes the same.
+fn planned(
+    installed: bool,
+    name: &str,
+    file: &[u8],
+    run: Run,
+    grid: [u32; 2],
+) -> Result<Completion, Failed> {
+    let name = format!("{name} {} {} {grid:?}", run.start(), run.end());
+    let plain = hand_over(file, run.clone(), grid, overlaps::none);
+    let overlapped = hand_over(file, run, grid, overlaps::analytic);
+    assert!(file.len() < plain.file.len() && plain.file.ends_with(file));
+    assert!(overlapped.planned.arena_bytes <= plain.planned.arena_bytes);
+    for handed in [&plain, &overlapped] {
+        assert_eq!(handed.device.arena_bytes, handed.planned.arena_bytes);
+        let Some([activations, _]) = arena(&name, &handed.file).filter(|_| installed) else {
+            return Ok(Completion::ignored_with(
+                "the runtime does not load the model",
+            ));
+        };
+        assert_eq!(activations, handed.device.arena_bytes);
+    }
+    same_results(
+        "micro",
+        installed,
+        &format!("{name} overlapped"),
+        file,
+        &overlapped.file,
+    )
+}
+
+/// The pool at the end takes all pixels of its input for one.
+fn refused(file: &[u8]) {
+    let found = tiled(
+        file,
+        &recipe(0..=9, [1, 2]),
+        overlaps::none,
+        TIME,
+        &mut |_| {},
+    );
+    let grid = TransformError::Grid {
+        given: [1, 2],
+        limit: [1, 1],
+    };
+    assert_eq!(found.unwrap_err(), TiledError::Transform(grid));
+    let softmax = tiled(
+        file,
+        &recipe(11..=12, [1, 1]),
+        overlaps::none,
+        TIME,
+        &mut |_| {},
+    );
+    assert!(matches!(softmax, Err(TiledError::Transform(_))));
+}
