@@ -1,7 +1,8 @@
 //! Writes a model whose operators FIRST..=LAST run in ROWS x COLUMNS tiles, in standard
-//! operators and with a plan for TensorFlow Lite Micro, and prints what it costs.
+//! operators and with plans for TensorFlow Lite Micro, OUT.none.tflite without overlaps and
+//! OUT.analytic.tflite with those of the reference kernels; prints what they cost as JSON.
 //!
-//! `cargo run -p dmo-analysis --example tiled -- MODEL.tflite FIRST LAST ROWS COLUMNS [OUT.tflite]`
+//! `cargo run -p dmo-analysis --example tiled -- MODEL.tflite FIRST LAST ROWS COLUMNS [OUT]`
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
@@ -9,6 +10,7 @@ use dmo_analysis::graph::{Graph, OperatorId, tflite};
 use dmo_analysis::handover::tiled;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::transform::{Recipe, Split, apply, macs};
+use serde_json::json;
 use std::error::Error;
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ const TIME: Duration = Duration::from_secs(5);
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (Some(path), Some(numbers)) = (arguments.first(), arguments.get(1..5)) else {
-        return Err("expected MODEL.tflite FIRST LAST ROWS COLUMNS [OUT.tflite]".into());
+        return Err("expected MODEL.tflite FIRST LAST ROWS COLUMNS [OUT]".into());
     };
     let numbers: Vec<u32> = numbers
         .iter()
@@ -26,11 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = std::fs::read(path)?;
     let model = tflite::read(&file)?;
     let graph = model.graphs.first().ok_or("no subgraph")?;
+    let operators = numbers[0]..=numbers[1];
     let recipe = Recipe {
         splits: vec![Split {
-            operators: (numbers[0]..=numbers[1])
-                .map(|index| OperatorId(index as usize))
-                .collect(),
+            operators: operators.map(|index| OperatorId(index as usize)).collect(),
             grid: [numbers[2], numbers[3]],
         }],
         ..Recipe::default()
@@ -39,25 +40,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let none: fn(&Graph) -> Overlaps = overlaps::none;
     for (name, overlaps) in [("none", none), ("analytic", overlaps::analytic)] {
         let handed = tiled(&file, &recipe, overlaps, TIME, &mut |_| {})?;
-        println!(
-            "overlaps {name}: original {}, views {}, standard {} bytes (bound {}), on device {}",
-            arena(graph, overlaps)?,
-            arena(&views, overlaps)?,
-            handed.planned.arena_bytes,
-            handed.planned.order_bound_bytes,
-            handed.device.arena_bytes,
-        );
+        let graphs = [graph, &views, &handed.standard.graph];
+        let report = json!({
+            "overlaps": name,
+            "arena_bytes": {
+                "original": arena(graph, overlaps)?,
+                "views": arena(&views, overlaps)?,
+                "standard": handed.planned.arena_bytes,
+                "bound": handed.planned.order_bound_bytes,
+                "device": handed.device.arena_bytes,
+            },
+            "multiply_accumulates": graphs.map(macs::of_graph),
+            "operators": graphs.map(|graph| graph.operators.len()),
+            "file_bytes": [file.len(), handed.file.len()],
+        });
+        println!("{report}");
         if let Some(out) = arguments.get(5) {
             std::fs::write(format!("{out}.{name}.tflite"), &handed.file)?;
-        }
-        if name == "none" {
-            let macs = [graph, &views, &handed.standard.graph].map(macs::of_graph);
-            let operators = [graph, &handed.standard.graph].map(|graph| graph.operators.len());
-            println!(
-                "multiply-accumulates {macs:?}, operators {operators:?}, file {} to {} bytes",
-                file.len(),
-                handed.file.len()
-            );
         }
     }
     Ok(())
