@@ -18,6 +18,7 @@ mod runtimes;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId, tflite};
 use dmo_analysis::handover::{TiledError, TiledModel, tiled};
+use dmo_analysis::operator::{Operator, Pool2d, Window};
 use dmo_analysis::transform::{Recipe, Split, TransformError};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use runtimes::{RUNTIMES, arena, is_installed, same_results, trial};
@@ -66,18 +67,20 @@ fn main() {
             }));
         }
         for &(element_type, element_bytes) in EXPORTED {
-            let label = format!("{runtime} exported {element_type}");
-            trials.push(Trial::ignorable_test(label.clone(), move || {
-                let file = tflite::export(&net::network(element_type, element_bytes), 1)?;
-                let handed = hand_over(&file, 0..=5, [3, 2], overlaps::none);
-                same_results(
-                    runtime,
-                    installed,
-                    &format!("{label} in tiles"),
-                    &file,
-                    &handed.file,
-                )
-            }));
+            let whole = net::network(element_type, element_bytes);
+            let pools = pools(element_type, element_bytes);
+            for (what, graph, run) in [("exported", whole, 0..=5), ("pools", pools, 0..=2)] {
+                let name = format!("{what} {element_type}");
+                trials.push(Trial::ignorable_test(
+                    format!("{runtime} {name}"),
+                    move || {
+                        let file = tflite::export(&graph, 1)?;
+                        let handed = hand_over(&file, run, [3, 2], overlaps::none);
+                        let name = format!("{name} in tiles");
+                        same_results(runtime, installed, &name, &file, &handed.file)
+                    },
+                ));
+            }
         }
     }
     let installed = is_installed("tflite_micro");
@@ -93,6 +96,30 @@ fn main() {
     };
     trials.push(trial("refused", "mlcommons_tiny/kws_ref_model", pooled));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Two pools that reach beyond the border, and a residual sum between them.
+fn pools(element_type: &'static str, element_bytes: u32) -> Graph {
+    let mut net = net::Net::new(element_type, element_bytes);
+    let shape = [1, 7, 6, 3];
+    let input = net.input(&shape);
+    let pool = |net: &mut net::Net, input| {
+        let pool = Pool2d {
+            input: shape,
+            output: shape,
+            window: Window {
+                kernel: [3, 3],
+                padding_before: [1, 1],
+                ..Window::default()
+            },
+            element_bytes,
+        };
+        net.add("MAX_POOL_2D", &[input], &shape, Operator::Pool2d(pool))
+    };
+    let one = pool(&mut net, input);
+    let sum = net.sum(one, input);
+    let output = pool(&mut net, sum);
+    net.output(output)
 }
 
 fn recipe(run: Run, grid: [u32; 2]) -> Recipe {

@@ -79,6 +79,11 @@ impl<'a> Run<'a> {
         if grid.contains(&0) || grid[0] > limit[0] || grid[1] > limit[1] {
             return Err(TransformError::Grid { given: grid, limit });
         }
+        let tiles = u64::from(grid[0]) * u64::from(grid[1]);
+        if tiles.saturating_mul(self.operators.len() as u64) > MOST_OPERATORS as u64 {
+            let limit = MOST_OPERATORS;
+            return Err(TransformError::TooLarge { limit });
+        }
         let cut = |extent: u32, parts: u32, part: u32| -> Range<u32> {
             let at = |part: u32| (u64::from(extent) * u64::from(part) / u64::from(parts)) as u32;
             at(part)..at(part + 1)

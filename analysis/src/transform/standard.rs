@@ -2,9 +2,14 @@
 //!
 //! [`apply`](super::apply) gives tensors that lie inside of others, and windows with a padding
 //! for each tile. Here a tile copies what it needs (`SLICE`), surrounds it by zero points where
-//! its window reaches beyond the tensor (`PAD`), and all tiles are joined at the end
-//! (`CONCATENATION`). Everything else is an operator of the original, on a part of its tensors
-//! and on the same weights.
+//! its window reaches beyond the tensor (`PAD`; for a maximum by the lowest number, `PADV2`), and
+//! all tiles are joined at the end (`CONCATENATION`). Everything else is an operator of the
+//! original, on a part of its tensors and on the same weights.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `standard/padding.rs` | windows that reach beyond the tensor |
+//! | `standard/new.rs` | tensors and operators that the original does not have |
 //!
 //! ```text
 //!  A --slice--> a --pad--> a' --conv, VALID--> x --slice--> ... --> tile 0 --+
@@ -14,22 +19,24 @@
 //! The copies cost memory: what is sliced and its copy are there at the same time, and so are
 //! all tiles and the whole that they are joined to.
 
+mod new;
+mod padding;
+
 use super::draft::Draft;
 use super::region::Region;
 use super::split::{Run, Tile, shape};
 use super::{MOST_OPERATORS, Origin, Piece, Recipe, Split, TransformError, pieces};
-use crate::graph::{Graph, GraphTensor, Kernel, Node, OperatorId, Storage, TensorId};
-use crate::operator::{
-    Concat, Conv2d, DepthwiseConv2d, Operator, Pad, Padding, Shape, StridedSlice, Window,
-};
-use std::collections::{HashMap, HashSet};
+use crate::graph::{Graph, TensorId};
+use crate::operator::{Concat, Operator, Shape, StridedSlice};
+use new::signed;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A graph of standard operators that computes the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standard {
     /// Its operators are in the order in which they run. All tensors of the original that are
-    /// still in use have the indices that they had.
+    /// still in use have the indices that they had; those of the others are used again.
     pub graph: Graph,
     /// Where each operator comes from; none for a new one, which moves elements only.
     pub origins: Vec<Option<Origin>>,
@@ -46,13 +53,15 @@ pub enum TensorSource {
     Piece(TensorId),
     /// A constant of 32-bit integers.
     Integers(Vec<i32>),
+    /// The lowest number of the type of this one of the original graph, with its quantisation.
+    Lowest(TensorId),
 }
 
 /// Follows a recipe with standard operators.
 ///
 /// # Errors
-/// When [`apply`](super::apply) cannot follow it, or a tile of a pool reaches beyond the tensor
-/// in a way that neither `SAME` nor `VALID` is.
+/// When [`apply`](super::apply) cannot follow it, or a tile of a pool that averages reaches beyond
+/// the tensor in a way that neither `SAME` nor `VALID` is: it counts what lies inside.
 pub fn standard(graph: &Graph, recipe: &Recipe) -> Result<Standard, TransformError> {
     if let Some(&operator) = recipe.in_place.first() {
         let reason = "is to work in place, which no standard operator does";
@@ -62,6 +71,7 @@ pub fn standard(graph: &Graph, recipe: &Recipe) -> Result<Standard, TransformErr
         draft: Draft::new(graph),
         pieces: HashMap::new(),
         integers: HashMap::new(),
+        lowest: HashMap::new(),
     };
     for piece in pieces(graph, recipe)? {
         match piece {
@@ -82,6 +92,8 @@ struct Builder<'a> {
     pieces: HashMap<TensorId, TensorId>,
     /// Constants, by shape and values.
     integers: HashMap<(Vec<u32>, Vec<i32>), TensorId>,
+    /// The lowest number of each tensor of the original.
+    lowest: HashMap<TensorId, TensorId>,
 }
 
 /// A tensor and its shape.
@@ -255,224 +267,6 @@ impl Builder<'_> {
         );
         output
     }
-
-    /// The loops, with the padding that they lack in front of them.
-    fn standard_loops(
-        &mut self,
-        graph: &Graph,
-        operator: OperatorId,
-        loops: &Operator,
-        renamed: &mut HashMap<TensorId, TensorId>,
-    ) -> Result<Operator, TransformError> {
-        let node = &graph.operators[operator.0];
-        let refused = |reason| TransformError::Operator { operator, reason };
-        match *loops {
-            Operator::Conv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
-                let input = self.padded(node, conv.window, conv.input, conv.output, renamed);
-                let window = unpadded(conv.window);
-                let input = input.ok_or(refused(BEYOND))?;
-                let conv = Conv2d {
-                    input,
-                    window,
-                    ..conv
-                };
-                Ok(Operator::Conv2d(conv))
-            }
-            Operator::DepthwiseConv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
-                let input = self.padded(node, conv.window, conv.input, conv.output, renamed);
-                let window = unpadded(conv.window);
-                let input = input.ok_or(refused(BEYOND))?;
-                let conv = DepthwiseConv2d {
-                    input,
-                    window,
-                    ..conv
-                };
-                Ok(Operator::DepthwiseConv2d(conv))
-            }
-            Operator::Pool2d(pool) if needs_pad(&pool.window, pool.input, pool.output) => {
-                Err(refused(POOL))
-            }
-            Operator::Pad(pad) => {
-                // Graphs built in code may leave them out.
-                if let Some(&paddings) = node.inputs.get(1) {
-                    let new = self.paddings(&pad).ok_or(refused(BEYOND))?;
-                    renamed.insert(paddings, new);
-                }
-                Ok(Operator::Pad(pad))
-            }
-            ref other => Ok(other.clone()),
-        }
-    }
-
-    /// Pads the first input of a node, so that its window stays inside, and gives its shape.
-    fn padded(
-        &mut self,
-        node: &Node,
-        window: Window,
-        input: Shape,
-        output: Shape,
-        renamed: &mut HashMap<TensorId, TensorId>,
-    ) -> Option<Shape> {
-        let original = *node.kernel.as_ref()?.inputs.first()?;
-        let from = *renamed.get(&original)?;
-        let mut padded = input;
-        for axis in [0, 1] {
-            let reach = (window.kernel[axis] - 1).checked_mul(window.dilation[axis])?;
-            let last = (output[axis + 1] - 1).checked_mul(window.stride[axis])?;
-            padded[axis + 1] = last.checked_add(reach)?.checked_add(1)?;
-        }
-        let pad = Pad {
-            input,
-            before: [0, window.padding_before[0], window.padding_before[1], 0],
-            output: padded,
-            element_bytes: self.element_bytes(from),
-        };
-        let paddings = self.paddings(&pad)?;
-        let new = self.piece(original, "padded", padded);
-        self.insert(
-            "PAD",
-            Operator::Pad(pad),
-            vec![from],
-            vec![from, paddings],
-            new,
-        );
-        renamed.insert(original, new);
-        Some(padded)
-    }
-
-    /// The constant that says how to pad; none where the output is too small.
-    fn paddings(&mut self, pad: &Pad) -> Option<TensorId> {
-        let mut values = Vec::new();
-        for axis in 0..4 {
-            let after = pad.output[axis].checked_sub(pad.before[axis])?;
-            let after = after.checked_sub(pad.input[axis])?;
-            values.extend([pad.before[axis], after].map(u32::cast_signed));
-        }
-        Some(self.constant(vec![4, 2], values))
-    }
-
-    fn constant(&mut self, shape: Vec<u32>, values: Vec<i32>) -> TensorId {
-        let key = (shape, values);
-        if let Some(&known) = self.integers.get(&key) {
-            return known;
-        }
-        let (shape, values) = key.clone();
-        let id = self.draft.add(GraphTensor {
-            name: format!("{values:?}"),
-            shape,
-            element_type: "INT32".to_owned(),
-            size_bytes: 4 * values.len() as u64,
-            storage: Storage::Constant,
-        });
-        self.integers.insert(key, id);
-        id
-    }
-
-    /// A new tensor, a piece of one of the original.
-    fn piece(&mut self, of: TensorId, what: &str, shape: Shape) -> TensorId {
-        let name = format!("{} {what}", self.draft.original.tensor(of).name);
-        let id = self.draft.tensor(of, name, shape);
-        self.pieces.insert(id, of);
-        id
-    }
-
-    fn insert(
-        &mut self,
-        kind: &str,
-        operator: Operator,
-        activations: Vec<TensorId>,
-        inputs: Vec<TensorId>,
-        output: TensorId,
-    ) {
-        self.draft.insert(Node {
-            kind: kind.to_owned(),
-            inputs,
-            outputs: vec![output],
-            kernel: Some(Kernel {
-                operator,
-                inputs: activations,
-                outputs: vec![output],
-            }),
-            scratch_bytes: Vec::new(),
-        });
-    }
-
-    fn element_bytes(&self, id: TensorId) -> u32 {
-        let tensor = self.draft.known(id);
-        let elements: u64 = tensor.shape.iter().copied().map(u64::from).product();
-        let bytes = tensor.size_bytes.checked_div(elements);
-        bytes.map_or(1, |bytes| bytes as u32)
-    }
-
-    fn finish(self) -> Standard {
-        let originals = self.draft.original.tensors.len();
-        let (mut graph, mut origins) = self.draft.into_parts();
-        let mut values: HashMap<TensorId, Vec<i32>> = HashMap::new();
-        for ((_, constant), id) in self.integers {
-            values.insert(id, constant);
-        }
-        let mut tensors: Vec<TensorSource> = (0..graph.tensors.len())
-            .map(|index| {
-                match (
-                    self.pieces.get(&TensorId(index)),
-                    values.remove(&TensorId(index)),
-                ) {
-                    (Some(&of), _) => TensorSource::Piece(of),
-                    (_, Some(values)) => TensorSource::Integers(values),
-                    _ => TensorSource::Original,
-                }
-            })
-            .collect();
-        let moved = fill_gaps(&mut graph, originals, &mut tensors);
-        let new = |id: &mut TensorId| {
-            if let Some(&new) = moved.get(id) {
-                *id = new;
-            }
-        };
-        for node in &mut graph.operators {
-            node.inputs
-                .iter_mut()
-                .chain(&mut node.outputs)
-                .for_each(new);
-            if let Some(kernel) = &mut node.kernel {
-                kernel
-                    .inputs
-                    .iter_mut()
-                    .chain(&mut kernel.outputs)
-                    .for_each(new);
-            }
-        }
-        for origin in origins.iter_mut().flatten() {
-            origin.renamed.values_mut().for_each(new);
-        }
-        Standard {
-            graph,
-            origins,
-            tensors,
-        }
-    }
-}
-
-/// Runtimes make room for tensors that nothing uses: the last new ones take their places.
-fn fill_gaps(
-    graph: &mut Graph,
-    originals: usize,
-    tensors: &mut Vec<TensorSource>,
-) -> HashMap<TensorId, TensorId> {
-    let of_operators = graph.operators.iter();
-    let of_operators = of_operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
-    let used = of_operators.chain(&graph.inputs).chain(&graph.outputs);
-    let used: HashSet<TensorId> = used.copied().collect();
-    let mut moved = HashMap::new();
-    for index in 0..originals {
-        let unused = graph.in_arena(TensorId(index)) && !used.contains(&TensorId(index));
-        if unused && graph.tensors.len() > originals {
-            graph.tensors.swap_remove(index);
-            tensors.swap_remove(index);
-            moved.insert(TensorId(graph.tensors.len()), TensorId(index));
-        }
-    }
-    moved
 }
 
 /// The tiles of a run, row by row.
@@ -490,26 +284,6 @@ struct Locals {
     /// Parts of tensors.
     slices: HashMap<(TensorId, Region), TensorId>,
 }
-
-const BEYOND: &str = "has a window that lies wholly outside its input";
-const POOL: &str = "pools a part that reaches beyond the tensor's border, which no padding of \
-                    standard operators says; hint: end the run before it";
-
-/// Whether a runtime, told SAME or VALID, makes another window.
-fn needs_pad(window: &Window, input: Shape, output: Shape) -> bool {
-    let known = [Padding::Same, Padding::Valid];
-    !known
-        .iter()
-        .any(|&padding| window.is_padded(padding, input, output))
-}
-
-fn unpadded(window: Window) -> Window {
-    Window {
-        padding_before: [0, 0],
-        ..window
-    }
-}
-
 /// A range in pieces, one for each element where they are few.
 fn cut(range: &Range<u32>) -> impl Iterator<Item = Range<u32>> + use<> {
     let (start, length) = (range.start, range.end - range.start);
@@ -521,8 +295,4 @@ fn cut(range: &Range<u32>) -> impl Iterator<Item = Range<u32>> + use<> {
         start + (u64::from(length) * u64::from(part) / u64::from(parts.max(1))) as u32
     };
     (0..parts).map(move |part| at(part)..at(part + 1))
-}
-
-fn signed(shape: Shape) -> Vec<i32> {
-    shape.map(u32::cast_signed).to_vec()
 }

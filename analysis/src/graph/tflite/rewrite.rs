@@ -1,21 +1,31 @@
 //! Models with other operators, on the same weights.
 //!
-//! As a [plan](super::plan) is added, so are operators: a new root, the first subgraph anew,
-//! and what it needs beyond the old file's tensors, operators and buffers go in front of the old
-//! file, whose parts are referred to where they are. No weights are copied.
+//! As a plan is added (`plan.rs`), so are operators: a new root, the subgraph anew, and what it
+//! needs beyond the old file's tensors, operators and buffers go in front of the old file, whose
+//! parts are referred to where they are. No weights are copied.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `rewrite/constants.rs` | data of new constants |
+//! | `rewrite/padding.rs` | options with another padding |
+
+mod constants;
+mod padding;
 
 use super::layout::{Layout, ROOT, Value};
 use super::plan::{ALIGNMENT, REFERENCES, check_root_fields, shift_outside, target_of, targets};
 use super::schema::{
-    Field, OPERATORS, PADDING_SAME, PADDING_VALID, buffer, concatenation, conv_2d,
-    depthwise_conv_2d, model, operator, operator_code, options, pool_2d, subgraph, tensor,
+    Field, OPERATORS, buffer, concatenation, model, operator, operator_code, options, subgraph,
+    tensor,
 };
 use super::view::{File, Table};
 use super::{TfliteError, read};
 use crate::graph::{Graph, Node, TensorId};
-use crate::operator::{Operator, Padding, Shape, Window};
+use crate::operator::Operator;
 use crate::transform::Origin;
 use crate::transform::standard::{Standard, TensorSource};
+use constants::data;
+use padding::{other_padding, unknown_field};
 
 /// The model with the operators and tensors of its first subgraph replaced. A plan that it
 /// carries is for other tensors, and has to be replaced too ([`with_plan`](super::with_plan)).
@@ -175,17 +185,17 @@ impl<'a> Writer<'a> {
     /// The old ones, one without data, and the constants.
     fn buffers(&mut self, place: usize) -> Result<(), TfliteError> {
         let standard = self.standard;
-        let constants: Vec<&Vec<i32>> = integers(standard).collect();
+        let tensors = standard.graph.tensors.iter().zip(&standard.tensors);
+        let constants = tensors.map(|(tensor, source)| data(&tensor.element_type, source));
+        let constants: Vec<Vec<u8>> = constants
+            .filter_map(Result::transpose)
+            .collect::<Result<_, _>>()?;
         let places = self.extended(place, model::BUFFERS, 1 + constants.len())?;
         self.layout.table(places[0], &[])?;
-        for (&place, values) in places[1..].iter().zip(constants) {
+        for (&place, bytes) in places[1..].iter().zip(constants) {
             let place = self
                 .layout
                 .table(place, &[(buffer::DATA, Value::Reference)])?;
-            let bytes: Vec<u8> = values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect();
             self.layout.data(place[0], &bytes)?;
         }
         Ok(())
@@ -234,13 +244,11 @@ impl<'a> Writer<'a> {
                     self.outward.push((place, target));
                 }
                 TensorSource::Piece(of) => {
-                    let like = tables.get(of.0).ok_or_else(other_model)?;
-                    let quantized = like.place(tensor::QUANTIZATION)?.is_some();
-                    let kind = like.number::<u8>(tensor::TYPE, 0)?;
-                    let places = self.tensor(place, index, kind, self.old_buffers, quantized)?;
-                    if quantized {
-                        self.old(places[4], like, tensor::QUANTIZATION)?;
-                    }
+                    self.like(place, index, tables.get(of.0), self.old_buffers)?;
+                }
+                TensorSource::Lowest(of) => {
+                    self.like(place, index, tables.get(of.0), constants)?;
+                    constants += 1;
                 }
                 TensorSource::Integers(_) => {
                     self.tensor(place, index, INT32, constants, false)?;
@@ -249,6 +257,24 @@ impl<'a> Writer<'a> {
             }
         }
         Ok(())
+    }
+
+    /// A tensor of the type and quantisation of an old one.
+    fn like(
+        &mut self,
+        place: usize,
+        index: usize,
+        like: Option<&Table>,
+        buffer: usize,
+    ) -> Result<(), TfliteError> {
+        let like = like.ok_or_else(other_model)?;
+        let quantized = like.place(tensor::QUANTIZATION)?.is_some();
+        let kind = like.number::<u8>(tensor::TYPE, 0)?;
+        let places = self.tensor(place, index, kind, buffer, quantized)?;
+        match quantized {
+            true => self.old(places[4], like, tensor::QUANTIZATION),
+            false => Ok(()),
+        }
     }
 
     fn tensor(
@@ -295,7 +321,11 @@ impl<'a> Writer<'a> {
             else {
                 return Err(other_model());
             };
-            match origin.renamed.iter().all(|(old, new)| old == new) {
+            // A piece may have the index of the tensor that it is a piece of.
+            let same = |(old, new): (&TensorId, &TensorId)| {
+                old == new && standard.tensors.get(new.0) == Some(&TensorSource::Original)
+            };
+            match origin.renamed.iter().all(same) {
                 true => self.outward.push((place, target)),
                 false => self.part(place, node, origin, table)?,
             }
@@ -313,6 +343,7 @@ impl<'a> Writer<'a> {
                 let fields = vec![(concatenation::AXIS, Value::Word(concat.axis))];
                 (options::CONCATENATION, fields)
             }
+            Some(Operator::Pad(_)) if node.kind == "PADV2" => (options::PAD_V2, Vec::new()),
             Some(Operator::Pad(_)) => (options::PAD, Vec::new()),
             _ => (options::SLICE, Vec::new()),
         };
@@ -379,14 +410,6 @@ const DEBUG_METADATA: usize = 5;
 /// Number of the type.
 const INT32: u8 = 2;
 
-/// The constants, in the order of their tensors.
-fn integers(standard: &Standard) -> impl Iterator<Item = &Vec<i32>> {
-    standard.tensors.iter().filter_map(|source| match source {
-        TensorSource::Integers(values) => Some(values),
-        _ => None,
-    })
-}
-
 /// Number of the operator and its version, which grew with the types it takes
 /// (`tensorflow/lite/tools/versioning/op_version.cc`).
 fn new_code(graph: &Graph, node: &Node) -> Result<(usize, u32), TfliteError> {
@@ -409,103 +432,6 @@ fn new_code(graph: &Graph, node: &Node) -> Result<(usize, u32), TfliteError> {
 
 fn other_model() -> TfliteError {
     TfliteError::Plan("the operators are not those of this model".to_owned())
-}
-
-/// The options with another padding; none where the old one does.
-fn other_padding(
-    table: &Table,
-    node: &Node,
-    options_type: u8,
-) -> Result<Option<Vec<(Field, Value)>>, TfliteError> {
-    let operator = node.kernel.as_ref().map(|kernel| &kernel.operator);
-    let (window, input, output): (Window, Shape, Shape) = match operator {
-        Some(Operator::Conv2d(conv)) => (conv.window, conv.input, conv.output),
-        Some(Operator::DepthwiseConv2d(conv)) => (conv.window, conv.input, conv.output),
-        Some(Operator::Pool2d(pool)) => (pool.window, pool.input, pool.output),
-        _ => return Ok(None),
-    };
-    let (bytes, words): (&[Field], &[Field]) = match options_type {
-        options::CONV_2D => (
-            &[conv_2d::ACTIVATION, conv_2d::QUANTIZED_BIAS_TYPE],
-            &[
-                conv_2d::STRIDE_W,
-                conv_2d::STRIDE_H,
-                conv_2d::DILATION_W,
-                conv_2d::DILATION_H,
-            ],
-        ),
-        options::DEPTHWISE_CONV_2D => (
-            &[depthwise_conv_2d::ACTIVATION],
-            &[
-                depthwise_conv_2d::STRIDE_W,
-                depthwise_conv_2d::STRIDE_H,
-                depthwise_conv_2d::MULTIPLIER,
-                depthwise_conv_2d::DILATION_W,
-                depthwise_conv_2d::DILATION_H,
-            ],
-        ),
-        _ => (
-            &[pool_2d::ACTIVATION],
-            &[
-                pool_2d::STRIDE_W,
-                pool_2d::STRIDE_H,
-                pool_2d::FILTER_W,
-                pool_2d::FILTER_H,
-            ],
-        ),
-    };
-    // All three have it first.
-    let old = table.number::<i8>(conv_2d::PADDING, PADDING_SAME)?;
-    let fits = |padding: i8| {
-        let known = match padding {
-            PADDING_SAME => Padding::Same,
-            _ => Padding::Valid,
-        };
-        window.is_padded(known, input, output)
-    };
-    if fits(old) {
-        return Ok(None);
-    }
-    let Some(padding) = [PADDING_SAME, PADDING_VALID]
-        .into_iter()
-        .find(|&known| fits(known))
-    else {
-        return Ok(None);
-    };
-    let last = 1 + bytes.len() + words.len();
-    if let Some(number) = unknown_field(table, last)? {
-        return Err(TfliteError::Plan(format!(
-            "the options of {} have a field {number}, which is not known and would be lost",
-            node.kind
-        )));
-    }
-    let mut fields = vec![(conv_2d::PADDING, Value::Byte(padding.cast_unsigned()))];
-    for &field in bytes {
-        if table.place(field)?.is_some() {
-            fields.push((field, Value::Byte(table.number::<u8>(field, 0)?)));
-        }
-    }
-    for &field in words {
-        if table.place(field)?.is_some() {
-            fields.push((field, Value::Word(table.number::<u32>(field, 0)?)));
-        }
-    }
-    Ok(Some(fields))
-}
-
-/// The first field from this number on that the table has.
-fn unknown_field(table: &Table, first: usize) -> Result<Option<usize>, TfliteError> {
-    for number in first..table.fields {
-        let field = Field {
-            table: "model",
-            name: "unknown field",
-            number,
-        };
-        if table.place(field)?.is_some() {
-            return Ok(Some(number));
-        }
-    }
-    Ok(None)
 }
 
 /// Indices as the schema has them; a graph has fewer tensors than 31 bits count.

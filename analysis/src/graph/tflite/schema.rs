@@ -110,6 +110,7 @@ pub(super) mod options {
     pub const STRIDED_SLICE: u8 = 32;
     pub const SPLIT: u8 = 35;
     pub const CAST: u8 = 37;
+    pub const PAD_V2: u8 = 43;
     pub const SLICE: u8 = 48;
     pub const TRANSPOSE_CONV: u8 = 49;
     pub const UNIDIRECTIONAL_SEQUENCE_LSTM: u8 = 71;

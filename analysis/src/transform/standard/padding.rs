@@ -1,0 +1,136 @@
+//! Windows that reach beyond the tensor.
+
+use super::Builder;
+use crate::graph::{Graph, Node, OperatorId, TensorId};
+use crate::operator::{Conv2d, DepthwiseConv2d, Operator, Pad, Padding, Pool2d, Shape, Window};
+use crate::transform::TransformError;
+use std::collections::HashMap;
+
+impl Builder<'_> {
+    /// The loops, with the padding that they lack in front of them.
+    pub(super) fn standard_loops(
+        &mut self,
+        graph: &Graph,
+        operator: OperatorId,
+        loops: &Operator,
+        renamed: &mut HashMap<TensorId, TensorId>,
+    ) -> Result<Operator, TransformError> {
+        let node = &graph.operators[operator.0];
+        let refused = |reason| TransformError::Operator { operator, reason };
+        match *loops {
+            Operator::Conv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
+                let shapes = [conv.input, conv.output];
+                let input = self.padded(node, "PAD", conv.window, shapes, renamed);
+                let window = unpadded(conv.window);
+                let input = input.ok_or(refused(BEYOND))?;
+                let conv = Conv2d {
+                    input,
+                    window,
+                    ..conv
+                };
+                Ok(Operator::Conv2d(conv))
+            }
+            Operator::DepthwiseConv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
+                let shapes = [conv.input, conv.output];
+                let input = self.padded(node, "PAD", conv.window, shapes, renamed);
+                let window = unpadded(conv.window);
+                let input = input.ok_or(refused(BEYOND))?;
+                let conv = DepthwiseConv2d {
+                    input,
+                    window,
+                    ..conv
+                };
+                Ok(Operator::DepthwiseConv2d(conv))
+            }
+            Operator::Pool2d(pool) if needs_pad(&pool.window, pool.input, pool.output) => {
+                if node.kind != "MAX_POOL_2D" {
+                    return Err(refused(POOL));
+                }
+                let shapes = [pool.input, pool.output];
+                let input = self.padded(node, "PADV2", pool.window, shapes, renamed);
+                let window = unpadded(pool.window);
+                let input = input.ok_or(refused(BEYOND))?;
+                let pool = Pool2d {
+                    input,
+                    window,
+                    ..pool
+                };
+                Ok(Operator::Pool2d(pool))
+            }
+            Operator::Pad(pad) => {
+                // Graphs built in code may leave them out.
+                if let Some(&paddings) = node.inputs.get(1) {
+                    let new = self.paddings(&pad).ok_or(refused(BEYOND))?;
+                    renamed.insert(paddings, new);
+                }
+                Ok(Operator::Pad(pad))
+            }
+            ref other => Ok(other.clone()),
+        }
+    }
+
+    /// Pads the first input of a node, so that its window stays inside, and gives its shape: by
+    /// zero points, or with `PADV2` by the lowest number.
+    pub(super) fn padded(
+        &mut self,
+        node: &Node,
+        kind: &str,
+        window: Window,
+        [input, output]: [Shape; 2],
+        renamed: &mut HashMap<TensorId, TensorId>,
+    ) -> Option<Shape> {
+        let original = *node.kernel.as_ref()?.inputs.first()?;
+        let from = *renamed.get(&original)?;
+        let mut padded = input;
+        for axis in [0, 1] {
+            let reach = (window.kernel[axis] - 1).checked_mul(window.dilation[axis])?;
+            let last = (output[axis + 1] - 1).checked_mul(window.stride[axis])?;
+            padded[axis + 1] = last.checked_add(reach)?.checked_add(1)?;
+        }
+        let pad = Pad {
+            input,
+            before: [0, window.padding_before[0], window.padding_before[1], 0],
+            output: padded,
+            element_bytes: self.element_bytes(from),
+        };
+        let paddings = self.paddings(&pad)?;
+        let new = self.piece(original, "padded", padded);
+        let mut inputs = vec![from, paddings];
+        if kind == "PADV2" {
+            inputs.push(self.lowest(original));
+        }
+        self.insert(kind, Operator::Pad(pad), vec![from], inputs, new);
+        renamed.insert(original, new);
+        Some(padded)
+    }
+
+    /// The constant that says how to pad; none where the output is too small.
+    pub(super) fn paddings(&mut self, pad: &Pad) -> Option<TensorId> {
+        let mut values = Vec::new();
+        for axis in 0..4 {
+            let after = pad.output[axis].checked_sub(pad.before[axis])?;
+            let after = after.checked_sub(pad.input[axis])?;
+            values.extend([pad.before[axis], after].map(u32::cast_signed));
+        }
+        Some(self.constant(vec![4, 2], values))
+    }
+}
+
+const BEYOND: &str = "has a window that lies wholly outside its input";
+const POOL: &str = "averages a part that reaches beyond the tensor's border, which no padding of \
+                    standard operators says; hint: end the run before it";
+
+/// Whether a runtime, told SAME or VALID, makes another window.
+fn needs_pad(window: &Window, input: Shape, output: Shape) -> bool {
+    let known = [Padding::Same, Padding::Valid];
+    !known
+        .iter()
+        .any(|&padding| window.is_padded(padding, input, output))
+}
+
+fn unpadded(window: Window) -> Window {
+    Window {
+        padding_before: [0, 0],
+        ..window
+    }
+}
