@@ -11,6 +11,8 @@
 
 #[path = "tflite/net.rs"]
 mod net;
+#[path = "tflite/random.rs"]
+mod random;
 #[path = "tflite/runtimes.rs"]
 #[allow(dead_code, reason = "one of several tests that share it")]
 mod runtimes;
@@ -19,8 +21,12 @@ use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId, tflite};
 use dmo_analysis::handover::{TiledError, TiledModel, tiled};
 use dmo_analysis::operator::{Operator, Pool2d, Window};
+use dmo_analysis::transform::standard::standard;
 use dmo_analysis::transform::{Recipe, Split, TransformError};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use proptest::prelude::{Strategy, prop};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use runtimes::{RUNTIMES, arena, is_installed, same_results, trial};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -83,6 +89,20 @@ fn main() {
             }
         }
     }
+    for (number, (file, recipe)) in random_networks().into_iter().enumerate() {
+        for (runtime, package) in RUNTIMES {
+            let (file, recipe) = (file.clone(), recipe.clone());
+            let name = format!("random {number}");
+            trials.push(Trial::ignorable_test(
+                format!("{runtime} {name}"),
+                move || {
+                    let handed = tiled(&file, &recipe, overlaps::none, TIME, &mut |_| {})?;
+                    let name = format!("{name} in tiles");
+                    same_results(runtime, is_installed(package), &name, &file, &handed.file)
+                },
+            ));
+        }
+    }
     let installed = is_installed("tflite_micro");
     for (name, run, grid) in CASES {
         let label = format!("arena {} to {} {grid:?}", run.start(), run.end());
@@ -120,6 +140,35 @@ fn pools(element_type: &'static str, element_bytes: u32) -> Graph {
     let sum = net.sum(one, input);
     let output = pool(&mut net, sum);
     net.output(output)
+}
+
+/// How many random networks run, the same ones each time.
+const RANDOM: usize = 8;
+
+fn random_networks() -> Vec<(Vec<u8>, Recipe)> {
+    let mut runner = TestRunner::deterministic();
+    let network = (
+        [5..10u32, 5..10u32, 1..4u32],
+        prop::collection::vec(random::step(), 3..7),
+        [0..3usize, 2..7usize],
+        [0..4u32, 0..4u32],
+    );
+    let mut found = Vec::new();
+    while found.len() < RANDOM {
+        let (extents, steps, run, grid) = network.new_tree(&mut runner).unwrap().current();
+        let file = tflite::export(&random::build(extents, &steps), 1).unwrap();
+        let graph = tflite::read(&file).unwrap().graphs.remove(0);
+        let recipe = random::recipe(&graph, run, grid);
+        let Ok(standard) = standard(&graph, &recipe) else {
+            continue;
+        };
+        // Without paddings there is little to go wrong.
+        let mut operators = standard.graph.operators.iter().zip(&standard.origins);
+        if operators.any(|(node, origin)| node.kind.starts_with("PAD") && origin.is_none()) {
+            found.push((file, recipe));
+        }
+    }
+    found
 }
 
 fn recipe(run: Run, grid: [u32; 2]) -> Recipe {
