@@ -10,7 +10,9 @@
 //! | [`macs`] | multiply-accumulates of an operator, counted exactly |
 //! | [`region`] | what of its inputs an operator needs for a region of its output |
 //! | [`in_place`] | depthwise convolutions that work in place |
+//! | [`remove`] | operators that only move data, left out |
 //! | `draft` | a graph while it is rewritten |
+//! | `pitch` | operators on tensors in pieces |
 //! | `split` | a run of operators computed tile by tile |
 //! | [`standard`] | the same in operators that every runtime has |
 //!
@@ -27,7 +29,9 @@ mod draft;
 pub mod front;
 pub mod in_place;
 pub mod macs;
+mod pitch;
 pub mod region;
+pub mod remove;
 mod split;
 pub mod standard;
 
@@ -52,6 +56,9 @@ pub struct Split {
 pub struct Recipe {
     /// In which order the graph's operators run; empty for the file's.
     pub order: Vec<OperatorId>,
+    /// Operators that only move data and are left out. They have their place in the order all the
+    /// same.
+    pub removed: Vec<OperatorId>,
     /// Depthwise convolutions by the kernel that works in place.
     pub in_place: Vec<OperatorId>,
     /// Runs that are computed tile by tile. No operator is in two of them.
@@ -61,7 +68,7 @@ pub struct Recipe {
 impl Recipe {
     /// Whether it changes more than the order.
     pub fn changes(&self) -> bool {
-        !self.in_place.is_empty() || !self.splits.is_empty()
+        !self.removed.is_empty() || !self.in_place.is_empty() || !self.splits.is_empty()
     }
 
     /// How many tiles there are in all.
@@ -79,6 +86,9 @@ pub struct Transformed {
     pub graph: Graph,
     /// Where each operator comes from.
     pub origins: Vec<Origin>,
+    /// The original's operators that are left out. That the result computes the same is for
+    /// [`remove::keeps_values`] to say.
+    pub removed: Vec<OperatorId>,
 }
 
 /// Where an operator comes from.
@@ -118,7 +128,8 @@ pub const MOST_OPERATORS: usize = 20_000;
 /// When the order is not one of the graph's, or an operator cannot be transformed in this way.
 pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformError> {
     let in_place: HashSet<OperatorId> = recipe.in_place.iter().copied().collect();
-    let mut draft = Draft::new(graph);
+    let remaining = remove::remove(graph, &recipe.removed)?;
+    let mut draft = Draft::new(graph, &remaining.graph);
     for piece in pieces(graph, recipe)? {
         match piece {
             Piece::One(operator) if in_place.contains(&operator) => {
@@ -128,7 +139,7 @@ pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformErr
             Piece::Run(split) => split::split(&mut draft, split)?,
         }
     }
-    Ok(draft.finish())
+    draft.finish(&remaining, &recipe.removed)
 }
 
 /// What runs one after the other.
@@ -145,9 +156,20 @@ fn pieces<'a>(graph: &Graph, recipe: &'a Recipe) -> Result<Vec<Piece<'a>>, Trans
         false => recipe.order.clone(),
     };
     crate::schedule::dataflow::Dataflow::new(graph, Default::default())?.steps(&order)?;
+    let gone: HashSet<OperatorId> = recipe.removed.iter().copied().collect();
+    let stays = |one: &OperatorId| !gone.contains(one);
+    let order: Vec<OperatorId> = order.into_iter().filter(stays).collect();
+    if let Some(&operator) = recipe.in_place.iter().find(|one| gone.contains(one)) {
+        let reason = "is to work in place, and left out";
+        return Err(TransformError::Operator { operator, reason });
+    }
     let mut split_of: HashMap<OperatorId, &Split> = HashMap::new();
     for split in &recipe.splits {
         for &operator in &split.operators {
+            if gone.contains(&operator) {
+                let reason = "is in a run, and left out";
+                return Err(TransformError::Operator { operator, reason });
+            }
             if split_of.insert(operator, split).is_some() {
                 let reason = "is in two runs, or twice in one";
                 return Err(TransformError::Operator { operator, reason });

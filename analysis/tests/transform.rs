@@ -169,7 +169,11 @@ fn macs_are_loads() {
     splits(4, 300, |_, _, transformed| {
         for node in &transformed.graph.operators {
             let operator = &node.kernel.as_ref().unwrap().operator;
-            if !matches!(operator, Operator::Conv2d(_) | Operator::DepthwiseConv2d(_)) {
+            let plain = match operator {
+                Operator::Pitched(pitched) => &*pitched.operator,
+                plain => plain,
+            };
+            if !matches!(plain, Operator::Conv2d(_) | Operator::DepthwiseConv2d(_)) {
                 continue;
             }
             let mut loads = 0;
@@ -195,6 +199,7 @@ fn fronts_hold_what_they_say() {
             layout: Layout::default(),
             base: Recipe::default(),
             in_place: true,
+            remove: Vec::new(),
             bands: true,
             patches: true,
             most_extra_macs: total / 10,

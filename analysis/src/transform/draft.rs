@@ -1,14 +1,19 @@
 //! A graph while it is rewritten.
 
 use super::in_place::in_place;
+use super::pitch;
 use super::region::Region;
+use super::remove::Remaining;
 use super::{Origin, TransformError, Transformed};
 use crate::graph::{Graph, GraphTensor, Kernel, Node, OperatorId, TensorId, View};
 use crate::operator::{Operator, Shape};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The new graph as far as it is known, beside the original one.
 pub(super) struct Draft<'a> {
+    /// The graph as it was read.
+    read: &'a Graph,
+    /// The same without the operators that are left out.
     pub(super) original: &'a Graph,
     graph: Graph,
     /// None for an operator that is none of the original's.
@@ -18,8 +23,9 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// All tensors of the original, and no operator.
-    pub(super) fn new(original: &'a Graph) -> Self {
+    pub(super) fn new(read: &'a Graph, original: &'a Graph) -> Self {
         Self {
+            read,
             original,
             graph: Graph {
                 operators: Vec::new(),
@@ -30,10 +36,58 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(super) fn finish(self) -> Transformed {
-        Transformed {
+    /// # Errors
+    /// When an operator has no kernel for tensors in pieces, or reads what nothing stores.
+    pub(super) fn finish(
+        mut self,
+        remaining: &Remaining,
+        removed: &[OperatorId],
+    ) -> Result<Transformed, TransformError> {
+        let mut origins: Vec<Origin> = self.origins.drain(..).flatten().collect();
+        for origin in &mut origins {
+            let renamed = remaining.renamed.get(&origin.operator);
+            for (&old, &new) in renamed.into_iter().flatten() {
+                let new = origin.renamed.get(&new).copied().unwrap_or(new);
+                origin.renamed.insert(old, new);
+            }
+        }
+        for (index, origin) in origins.iter().enumerate() {
+            let pitched = pitch::pitched(&self.graph, &self.graph.operators[index]);
+            let reason = "would touch a tensor in pieces, and no kernel of it can";
+            let operator = origin.operator;
+            let pitched = pitched.map_err(|()| TransformError::Operator { operator, reason })?;
+            let kernel = self.graph.operators[index].kernel.as_mut();
+            if let (Some(kernel), Some(pitched)) = (kernel, pitched) {
+                kernel.operator = pitched;
+            }
+        }
+        self.ensure_stored()?;
+        Ok(Transformed {
             graph: self.graph,
-            origins: self.origins.into_iter().flatten().collect(),
+            origins,
+            removed: removed.to_vec(),
+        })
+    }
+
+    /// What an operator reads is stored by another one, or was there before in the graph as it
+    /// was read.
+    fn ensure_stored(&self) -> Result<(), TransformError> {
+        let stores = |graph: &Graph| -> HashSet<TensorId> {
+            let outputs = graph.operators.iter().flat_map(|node| &node.outputs);
+            outputs.map(|&id| graph.root(id)).collect()
+        };
+        let (stored, before) = (stores(&self.graph), stores(self.read));
+        let lost = |id: &&TensorId| {
+            let root = self.graph.root(**id);
+            let was_given = root.0 < self.read.tensors.len() && !before.contains(&root);
+            self.graph.in_arena(root) && !stored.contains(&root) && !was_given
+        };
+        let loads = self.graph.operators.iter().flat_map(|node| &node.inputs);
+        match loads.chain(&self.graph.outputs).find(lost) {
+            None => Ok(()),
+            Some(_) => Err(TransformError::Run {
+                reason: "computes less than others read of it",
+            }),
         }
     }
 
@@ -108,9 +162,8 @@ impl<'a> Draft<'a> {
 
     /// A new tensor of the kind of `like`, of another shape.
     pub(super) fn tensor(&mut self, like: TensorId, name: String, shape: Shape) -> TensorId {
+        let element_bytes = self.element_bytes(like);
         let like = self.graph.tensor(like);
-        let elements: u64 = like.shape.iter().copied().map(u64::from).product();
-        let element_bytes = like.size_bytes.checked_div(elements).unwrap_or(1);
         let tensor = GraphTensor {
             name,
             shape: shape.to_vec(),
@@ -118,6 +171,14 @@ impl<'a> Draft<'a> {
             ..like.clone()
         };
         self.add(tensor)
+    }
+
+    /// Of a view with gaps the size says nothing; the draft's own tensors have none.
+    fn element_bytes(&self, id: TensorId) -> u64 {
+        let tensor = self.read.tensors.get(id.0);
+        let tensor = tensor.unwrap_or_else(|| self.graph.tensor(id));
+        let elements: u64 = tensor.shape.iter().copied().map(u64::from).product();
+        tensor.size_bytes.checked_div(elements).unwrap_or(1)
     }
 
     pub(super) fn add(&mut self, tensor: GraphTensor) -> TensorId {
@@ -138,13 +199,7 @@ impl<'a> Draft<'a> {
         let tensor = self.graph.tensor(id);
         let [_, _, width, depth] = shape.map(u64::from);
         let outer = self.graph.views.get(&id).copied();
-        let elements: u64 = shape.into_iter().map(u64::from).product();
-        // Of a view with gaps the size says nothing.
-        let element_bytes = match self.original.tensors.get(id.0) {
-            Some(original) => original.size_bytes / elements.max(1),
-            None => tensor.size_bytes / elements.max(1),
-        };
-        let pixel_bytes = depth * element_bytes;
+        let pixel_bytes = depth * self.element_bytes(id);
         let pitch = outer.and_then(|view| view.pitch_bytes);
         let [row, pixel] = pitch.unwrap_or([width * pixel_bytes, pixel_bytes]);
         let cut = region.shape(shape);

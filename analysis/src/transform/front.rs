@@ -8,6 +8,7 @@
 
 mod candidates;
 mod path;
+mod removal;
 
 use super::{Recipe, Split, Transformed, apply, in_place, macs};
 use crate::arena::{Arena, ArenaError, Layout};
@@ -36,6 +37,8 @@ pub struct Search<'a> {
     pub base: Recipe,
     /// Whether depthwise convolutions may work in place.
     pub in_place: bool,
+    /// Operators that may be left out ([`remove`](super::remove)); tried in this order.
+    pub remove: Vec<OperatorId>,
     /// Whether tiles may be bands: whole rows.
     pub bands: bool,
     /// Whether tiles may be patches: parts of rows.
@@ -93,6 +96,7 @@ pub fn front(
     let mut hunt = Hunt {
         search,
         total_macs: macs::of_graph(search.graph),
+        order: search.order.to_vec(),
         points: Vec::new(),
     };
     hunt.plan(plain.clone());
@@ -107,6 +111,12 @@ pub fn front(
     if !base.in_place.is_empty() {
         hunt.plan(base.clone());
     }
+    let base = match search.remove.is_empty() {
+        true => base,
+        false => hunt.without_moves(base, start + time / 4),
+    };
+    hunt.order
+        .retain(|operator| !base.removed.contains(operator));
     let least = hunt.points.iter().map(|point| point.arena_bytes).min();
     let least = least.unwrap_or(0);
     // What is left is for plans.
@@ -127,6 +137,8 @@ pub fn front(
 struct Hunt<'a> {
     search: &'a Search<'a>,
     total_macs: u64,
+    /// The operators that are not left out, in the order in which they run.
+    order: Vec<OperatorId>,
     /// All that was planned.
     points: Vec<Point>,
 }
@@ -160,7 +172,7 @@ impl Hunt<'_> {
             let splits = path.pieces.iter().map(|&piece| {
                 let piece = &tried.pieces[piece];
                 Split {
-                    operators: self.search.order[piece.steps.clone()].to_vec(),
+                    operators: self.order[piece.steps.clone()].to_vec(),
                     grid: piece.grid,
                 }
             });
@@ -177,7 +189,7 @@ impl Hunt<'_> {
             }
             for &index in &path.pieces {
                 let piece = &mut tried.pieces[index];
-                let operators = &self.search.order[piece.steps.clone()];
+                let operators = &self.order[piece.steps.clone()];
                 let around = planned_around(&transformed, &arena, operators);
                 piece.bytes = around.unwrap_or(0).max(piece.bytes);
             }
@@ -191,7 +203,7 @@ impl Hunt<'_> {
         end: Instant,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Tried, ArenaError> {
-        let order = self.search.order;
+        let order = &self.order[..];
         let by_operator = match apply(self.search.graph, base) {
             Ok(transformed) => self.needs(&transformed, order)?,
             Err(_) => HashMap::new(),
@@ -239,7 +251,7 @@ impl Hunt<'_> {
         /// So many grids may be no better than the best before.
         const PATIENCE: usize = 4;
         let mut found: Vec<Piece> = Vec::new();
-        for family in grids(self.search, &self.search.order[run.steps.clone()]) {
+        for family in grids(self.search, &self.order[run.steps.clone()]) {
             let (mut least, mut idle) = (u64::MAX, 0);
             for grid in family {
                 if Instant::now() > end {
@@ -266,7 +278,7 @@ impl Hunt<'_> {
 
     /// What a run's own operators need at least when it is tiled; none where it cannot be.
     fn piece(&self, base: &Recipe, run: &Run, grid: [u32; 2]) -> Option<Piece> {
-        let operators = &self.search.order[run.steps.clone()];
+        let operators = &self.order[run.steps.clone()];
         let mut recipe = base.clone();
         recipe.splits.push(Split {
             operators: operators.to_vec(),

@@ -36,6 +36,7 @@ pub fn of_operator(operator: &Operator) -> u64 {
             product([known.batches, known.rows, known.inner, known.columns].map(u64::from))
         }
         Operator::Matmul(known) => product([known.rows, known.inner, known.columns].map(u64::from)),
+        Operator::Pitched(known) => of_operator(&known.operator),
         _ => 0,
     }
 }

@@ -63,6 +63,17 @@ impl<'a> Run<'a> {
             let reason = "computes more than one tensor that others read";
             return Err(refused(reason));
         }
+        // Others see of a tensor what they see of those that share its memory.
+        let in_pieces = |id| {
+            graph
+                .views
+                .iter()
+                .any(|(view, known)| *view == id || known.of == id)
+        };
+        if computed.iter().any(|&id| id != output && in_pieces(id)) {
+            let reason = "computes a tensor inside that is a part of another, or has parts";
+            return Err(refused(reason));
+        }
         let shape = shape(graph, output).ok_or(refused("has no rows and columns"))?;
         Ok(Self {
             graph,

@@ -67,8 +67,12 @@ pub fn standard(graph: &Graph, recipe: &Recipe) -> Result<Standard, TransformErr
         let reason = "is to work in place, which no standard operator does";
         return Err(TransformError::Operator { operator, reason });
     }
+    if let Some(&operator) = recipe.removed.first() {
+        let reason = "is left out, which no standard operator makes up for";
+        return Err(TransformError::Operator { operator, reason });
+    }
     let mut builder = Builder {
-        draft: Draft::new(graph),
+        draft: Draft::new(graph, graph),
         pieces: HashMap::new(),
         integers: HashMap::new(),
         lowest: HashMap::new(),

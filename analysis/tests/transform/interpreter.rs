@@ -2,6 +2,7 @@
 //! order, so that another tap, another element or another order gives another number.
 
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::AccessKind;
 
 /// Memory of one cell for each byte, of which the elements here have one.
@@ -63,8 +64,18 @@ impl Memory {
 
     fn operator(&mut self, graph: &Graph, operator: OperatorId) {
         let kernel = graph.operators[operator.0].kernel.as_ref().unwrap();
+        // An operator with a pitch numbers what lies between its elements too.
+        let all = |id: TensorId| {
+            let start = self.offsets[id.0];
+            (start..start + graph.tensor(id).size_bytes as usize).collect()
+        };
+        let has_pitch = matches!(kernel.operator, Operator::Pitched(_));
         let of = |ids: &[TensorId]| -> Vec<Vec<usize>> {
-            ids.iter().map(|&id| self.cells_of(graph, id)).collect()
+            let cells = |&id: &TensorId| match has_pitch {
+                true => all(id),
+                false => self.cells_of(graph, id),
+            };
+            ids.iter().map(cells).collect()
         };
         let (inputs, outputs) = (of(&kernel.inputs), of(&kernel.outputs));
         let mut sum = 1;
