@@ -113,7 +113,7 @@ pub fn front(
     }
     let base = match search.remove.is_empty() {
         true => base,
-        false => hunt.without_moves(base, start + time / 4),
+        false => hunt.without_moves(&base, start + time / 4),
     };
     hunt.order
         .retain(|operator| !base.removed.contains(operator));

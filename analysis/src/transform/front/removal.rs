@@ -7,18 +7,18 @@ use std::time::Instant;
 impl Hunt<'_> {
     /// The recipe without the operators that only move data: without as many as go together, or
     /// without those that make the arena no larger, one after the other; what is planned smaller.
-    pub(super) fn without_moves(&mut self, base: Recipe, end: Instant) -> Recipe {
-        let mut best = (self.bytes(&base).unwrap_or(u64::MAX), base.clone());
-        let all = self.without(&base, end, &mut |_, _| true);
+    pub(super) fn without_moves(&mut self, base: &Recipe, end: Instant) -> Recipe {
+        let mut best = (self.bytes(base).unwrap_or(u64::MAX), base.clone());
+        let all = self.without(base, end, &mut |_, _| true);
         let mut least = best.0;
-        let fewer = self.without(&base, end, &mut |hunt, recipe| {
+        let fewer = self.without(base, end, &mut |hunt, recipe| {
             let bytes = hunt.bytes(recipe).unwrap_or(u64::MAX);
             let takes = bytes <= least;
             least = bytes.min(least);
             takes
         });
         for recipe in [fewer, all] {
-            if recipe == base {
+            if recipe == *base {
                 continue;
             }
             // Of equal ones that which does less work.
