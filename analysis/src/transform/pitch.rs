@@ -4,6 +4,28 @@
 use crate::graph::{Graph, GraphTensor, Node, TensorId};
 use crate::operator::{Buffer, Operator, Pitch, Pitched, Shape};
 
+/// Kinds of operators of which there are kernels that take a pitch, with the types of their
+/// elements; none for all types.
+const KERNELS: &[(&str, Option<&[&str]>)] = &[
+    ("ADD", Some(&["INT8", "FLOAT32"])),
+    ("AVERAGE_POOL_2D", Some(&["INT8", "FLOAT32"])),
+    ("CONV_2D", Some(&["INT8", "FLOAT32"])),
+    ("DEPTHWISE_CONV_2D", Some(&["INT8", "FLOAT32"])),
+    ("MAX_POOL_2D", Some(&["INT8", "FLOAT32"])),
+    ("MUL", Some(&["INT8", "FLOAT32"])),
+    ("PAD", None),
+    ("PADV2", None),
+    ("RELU", Some(&["INT8", "FLOAT32"])),
+    ("RELU6", Some(&["FLOAT32"])),
+];
+
+fn has_kernel(kind: &str, element_type: &str) -> bool {
+    let mut kernels = KERNELS.iter();
+    kernels.any(|(known, types)| {
+        *known == kind && types.is_none_or(|types| types.contains(&element_type))
+    })
+}
+
 /// The operator of a node that touches views with gaps; none of one that touches none.
 ///
 /// # Errors
@@ -16,6 +38,15 @@ pub(super) fn pitched(graph: &Graph, node: &Node) -> Result<Option<Operator>, ()
         return Ok(None);
     }
     let kernel = node.kernel.as_ref().ok_or(())?;
+    let types = gapped
+        .iter()
+        .map(|&id| graph.tensor(id).element_type.as_str());
+    if !types
+        .into_iter()
+        .all(|element_type| has_kernel(&node.kind, element_type))
+    {
+        return Err(());
+    }
     let is_known = |id: &TensorId| kernel.inputs.contains(id) || kernel.outputs.contains(id);
     let dense = kernel.operator.buffers().map_err(|_| ())?;
     if !gapped.iter().all(is_known)

@@ -99,7 +99,7 @@ fn run(node: &Node, offsets: &[Option<u64>], memory: &mut HashMap<u64, Byte>) {
                 (false, _) => {
                     let zero = |bytes: &&Vec<Byte>| bytes.iter().any(|byte| byte.0 != ZERO);
                     let counted: Vec<_> = values.iter().filter(zero).collect();
-                    let value = named((&node.kind, count, counted));
+                    let value = named((kernel.outputs[0].0, count, counted));
                     (0..bytes).map(|byte| (value, byte)).collect()
                 }
             };

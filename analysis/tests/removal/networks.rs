@@ -38,7 +38,7 @@ impl Builder {
         self.graph.tensors.push(GraphTensor {
             name: format!("t{}", id.0),
             shape: shape.to_vec(),
-            element_type: "INT8".to_owned(),
+            element_type: if self.bytes == 4 { "FLOAT32" } else { "INT8" }.to_owned(),
             size_bytes: u64::from(shape.iter().product::<u32>() * self.bytes),
             storage: Storage::Arena,
         });
@@ -56,9 +56,15 @@ impl Builder {
         TensorId(count - 1 - back.min(back % 4) % count)
     }
 
-    fn add(&mut self, operator: Operator, inputs: Vec<TensorId>, outputs: Vec<TensorId>) {
+    fn add(
+        &mut self,
+        kind: &str,
+        operator: Operator,
+        inputs: Vec<TensorId>,
+        outputs: Vec<TensorId>,
+    ) {
         self.graph.operators.push(Node {
-            kind: format!("OPERATOR_{}", self.graph.operators.len()),
+            kind: kind.to_owned(),
             inputs: inputs.clone(),
             outputs: outputs.clone(),
             kernel: Some(Kernel {
@@ -84,7 +90,7 @@ impl Builder {
                     input_element_bytes: self.bytes,
                     output_element_bytes: self.bytes,
                 });
-                self.add(operator, vec![input], vec![output]);
+                self.add("RELU", operator, vec![input], vec![output]);
             }
             3 => self.add_two(input, a),
             4 => {
@@ -97,7 +103,7 @@ impl Builder {
                     elements: shape.iter().product(),
                     element_bytes: self.bytes,
                 });
-                self.add(operator, vec![input], vec![output]);
+                self.add("RESHAPE", operator, vec![input], vec![output]);
             }
             5 | 6 => self.join(input, [a, b, c]),
             7 => {
@@ -120,7 +126,7 @@ impl Builder {
                     parts,
                     element_bytes: self.bytes,
                 });
-                self.add(operator, vec![input], outputs);
+                self.add("SPLIT", operator, vec![input], outputs);
             }
             8 => {
                 let mut begin = [0; 4];
@@ -141,7 +147,7 @@ impl Builder {
                     output,
                     element_bytes: self.bytes,
                 });
-                self.add(operator, vec![input], vec![to]);
+                self.add("SLICE", operator, vec![input], vec![to]);
             }
             _ => {
                 let before = [0, of(a, 2), of(b, 2), 0];
@@ -155,7 +161,7 @@ impl Builder {
                     output,
                     element_bytes: self.bytes,
                 });
-                self.add(operator, vec![input], vec![to]);
+                self.add("PAD", operator, vec![input], vec![to]);
                 if e % 3 > 0 {
                     self.convolve(to, [f, a, b, c]);
                 }
@@ -175,33 +181,40 @@ impl Builder {
             ..Window::default()
         };
         let element_bytes = self.bytes;
-        let operator = match kind % 3 {
+        let (name, operator) = match kind % 3 {
             0 => {
                 output[3] = 1 + u32::from(depth) % 3;
-                Operator::Conv2d(Conv2d {
+                let conv = Conv2d {
                     input: shape,
                     output,
                     window,
                     groups: 1,
                     element_bytes,
-                })
+                };
+                ("CONV_2D", Operator::Conv2d(conv))
             }
-            1 => Operator::DepthwiseConv2d(DepthwiseConv2d {
-                input: shape,
-                output,
-                window,
-                multiplier: 1,
-                element_bytes,
-            }),
-            _ => Operator::Pool2d(Pool2d {
-                input: shape,
-                output,
-                window,
-                element_bytes,
-            }),
+            1 => {
+                let conv = DepthwiseConv2d {
+                    input: shape,
+                    output,
+                    window,
+                    multiplier: 1,
+                    element_bytes,
+                };
+                ("DEPTHWISE_CONV_2D", Operator::DepthwiseConv2d(conv))
+            }
+            _ => {
+                let pool = Pool2d {
+                    input: shape,
+                    output,
+                    window,
+                    element_bytes,
+                };
+                ("MAX_POOL_2D", Operator::Pool2d(pool))
+            }
         };
         let to = self.tensor(output);
-        self.add(operator, vec![input], vec![to]);
+        self.add(name, operator, vec![input], vec![to]);
     }
 
     /// Of any two tensors of one shape.
@@ -217,7 +230,7 @@ impl Builder {
             input_element_bytes: [self.bytes; 2],
             output_element_bytes: self.bytes,
         });
-        self.add(operator, vec![input, other], vec![output]);
+        self.add("ADD", operator, vec![input, other], vec![output]);
     }
 
     /// Of up to three tensors that agree on all axes but one.
@@ -249,7 +262,7 @@ impl Builder {
             axis: axis as u32,
             element_bytes: self.bytes,
         });
-        self.add(operator, inputs, vec![to]);
+        self.add("CONCATENATION", operator, inputs, vec![to]);
     }
 
     /// What nothing reads is an output, and sometimes what is read too.

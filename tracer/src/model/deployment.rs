@@ -10,7 +10,8 @@ use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
 use dmo_analysis::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
 use dmo_analysis::operator::{Operator, Reduce, Reduction, SpatialMean};
 use dmo_analysis::trace::{Address, ElementType};
-use dmo_analysis::transform::Transformed;
+use dmo_analysis::transform::remove::keeps_values;
+use dmo_analysis::transform::{TransformError, Transformed};
 
 /// A model whose operators are functions of a library.
 pub struct Deployment<'a> {
@@ -74,6 +75,8 @@ pub enum Reason {
     Unsupported(#[from] Unsupported),
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    #[error(transparent)]
+    Transform(#[from] TransformError),
 }
 
 impl<'a> Deployment<'a> {
@@ -109,12 +112,22 @@ impl<'a> Deployment<'a> {
     /// What a transformation makes of this model, on the same library.
     ///
     /// # Errors
-    /// When an operator has no kernel in the library.
+    /// When an operator has no kernel in the library, or one that is left out has changed values
+    /// as well as moved them.
     pub fn transformed(
         &self,
         transformed: &Transformed,
         limits: Limits,
     ) -> Result<Self, DeployError> {
+        for &operator in &transformed.removed {
+            let known = |operator: OperatorId| {
+                let step = self.steps.get(operator.0);
+                step.map(|step| &step.parameters)
+            };
+            keeps_values(&self.graph, operator, known).map_err(|error| {
+                refused(operator, &self.graph.operators[operator.0], error.into())
+            })?;
+        }
         let parameters = transformed.origins.iter().map(|origin| {
             let mut parameters = self.step(origin.operator).parameters.clone();
             for tensor in parameters.tensors.iter_mut().flatten() {

@@ -104,6 +104,10 @@ pub fn search(
         layout: layout.layout(),
         base: Recipe::default(),
         in_place: arguments.allows(Change::Inplace),
+        remove: match arguments.allows(Change::Remove) {
+            true => source.removable()?,
+            false => Vec::new(),
+        },
         bands: arguments.allows(Change::Split),
         patches: arguments.allows(Change::Patch),
         most_extra_macs: (macs as f64 * arguments.max_recompute / 100.0) as u64,

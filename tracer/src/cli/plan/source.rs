@@ -5,7 +5,8 @@ use crate::cli::input;
 use anyhow::Context;
 use dmo_analysis::graph::tflite::{self, Model};
 use dmo_analysis::graph::zoo::{self, Element};
-use dmo_analysis::graph::{Graph, GraphTensor, Storage};
+use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage};
+use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use dmo_trace::call::Library;
 use dmo_trace::image::sha256;
@@ -58,6 +59,18 @@ impl Source {
     /// What is done to the model.
     pub fn recipe(&self) -> Option<&Recipe> {
         self.change.as_ref().map(|(recipe, _)| recipe)
+    }
+
+    /// The operators that only move data, and the values too of a model whose numbers are known.
+    pub fn removable(&self) -> anyhow::Result<Vec<OperatorId>> {
+        let graph = self.original();
+        let mut moving = remove::moving(graph);
+        if let Some(file) = &self.file {
+            let parameters = tflite::parameters(file, 0).with_context(|| self.name.clone())?;
+            let known = |operator: OperatorId| parameters.get(operator.0)?.as_ref().ok();
+            moving.retain(|&operator| keeps_values(graph, operator, known).is_ok());
+        }
+        Ok(moving)
     }
 
     /// From now on the model is what the recipe makes of it.

@@ -16,6 +16,7 @@ pub fn table(found: &Found) -> String {
         "operators",
         "tiles",
         "in place",
+        "left out",
     ]);
     for point in &found.front.points {
         table.add_row([
@@ -25,9 +26,10 @@ pub fn table(found: &Found) -> String {
             runs(point),
             grids(point),
             point.recipe.in_place.len().to_string(),
+            point.recipe.removed.len().to_string(),
         ]);
     }
-    for column in [0, 1, 2, 5] {
+    for column in [0, 1, 2, 5, 6] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -38,7 +40,7 @@ pub fn table(found: &Found) -> String {
         false => "the best found in time",
     };
     format!(
-        "{table}\n\n{} multiply-accumulates; {} ways to split were tried: {search}.",
+        "{table}\n\n{} multiply-accumulates; {} ways were tried: {search}.",
         grouped(*macs),
         grouped(front.candidates)
     )
