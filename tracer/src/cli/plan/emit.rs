@@ -1,11 +1,15 @@
 //! Writing a plan as JSON, as C, or into the model.
 
 use super::source::Source;
+use crate::cli::output;
 use anyhow::Context;
-use dmo_analysis::graph::tflite;
-use dmo_analysis::handover::PlanFile;
+use dmo_analysis::graph::{Graph, overlaps, tflite};
+use dmo_analysis::handover::{PlanFile, tiled};
 use dmo_analysis::plan::tflm::ALIGNMENT;
+use dmo_analysis::plot::grouped;
+use dmo_analysis::transform::Recipe;
 use std::path::Path;
+use std::time::Duration;
 
 enum Form {
     Json,
@@ -28,15 +32,15 @@ fn form(path: &Path) -> anyhow::Result<Form> {
 /// Whether the file can be written for this model, before any work is done.
 pub fn check(path: &Path, source: &Source, alignment: u64) -> anyhow::Result<()> {
     let form = form(path)?;
-    if let (Form::Model | Form::Header, Some(_)) = (&form, source.recipe()) {
+    if let (Form::Header, Some(_)) = (&form, source.recipe()) {
         anyhow::bail!(
-            "cannot emit {}: the operators of a changed model are in its plan, .json, alone",
+            "cannot emit {}: a changed model has other operators, which only .json and .tflite tell",
             path.display()
         );
     }
     if let Form::Model = form {
         let shown = path.display();
-        if let Some(obstacle) = obstacle(source) {
+        if let Some(obstacle) = no_file(source) {
             anyhow::bail!("cannot emit {shown}: {obstacle}");
         }
         anyhow::ensure!(
@@ -50,9 +54,15 @@ pub fn check(path: &Path, source: &Source, alignment: u64) -> anyhow::Result<()>
 
 /// Why TensorFlow Lite Micro could not use a plan of this model.
 pub fn obstacle(source: &Source) -> Option<&'static str> {
-    if source.recipe().is_some() {
-        Some("it has no kernels for the operators of a changed model")
-    } else if source.file.is_none() {
+    match source.recipe() {
+        Some(_) => Some("it has no kernels for the operators of a changed model"),
+        None => no_file(source),
+    }
+}
+
+/// Why no model file can be written.
+fn no_file(source: &Source) -> Option<&'static str> {
+    if source.file.is_none() {
         Some("there is no model file (`dmo-trace zoo` exports one)")
     } else if source.model.graphs.len() > 1 {
         Some(
@@ -77,6 +87,9 @@ pub fn content(path: &Path, source: &Source, plan: &PlanFile) -> anyhow::Result<
         Form::Header => plan.c_header(tensors).into_bytes(),
         Form::Model => {
             let file = source.file.as_deref().context("there is no model file")?;
+            if let Some(recipe) = source.recipe() {
+                return standard(path, file, recipe, plan);
+            }
             let offsets = plan
                 .offsets(tensors)
                 .into_iter()
@@ -90,4 +103,24 @@ pub fn content(path: &Path, source: &Source, plan: &PlanFile) -> anyhow::Result<
                 .with_context(|| format!("cannot emit {}", path.display()))?
         }
     })
+}
+
+/// The model in tiles, of operators that TensorFlow Lite Micro has, with a plan of its own.
+fn standard(path: &Path, file: &[u8], recipe: &Recipe, plan: &PlanFile) -> anyhow::Result<Vec<u8>> {
+    /// What the search for the plan may take.
+    const TIME: Duration = Duration::from_secs(10);
+    let shown = path.display();
+    let overlaps = |graph: &Graph| match plan.overlap.as_str() {
+        // Of kernels that were measured nothing is known of the operators that are added.
+        "analytic" => overlaps::analytic(graph),
+        _ => overlaps::none(graph),
+    };
+    let tiled = tiled(file, recipe, overlaps, TIME, &mut |_| ())
+        .with_context(|| format!("cannot emit {shown}"))?;
+    output::message(&format!(
+        "{shown}: slices, paddings and concatenations in place of parts of tensors; TensorFlow \
+         Lite Micro needs {} bytes for its tensors",
+        grouped(tiled.device.arena_bytes)
+    ));
+    Ok(tiled.file)
 }

@@ -81,23 +81,34 @@ pub fn rows(
     rows.push(Row::of_plan("+ order", &plan(&none, true)?));
     let overlapped = plan(&overlaps::analytic(graph), true)?;
     rows.push(Row::of_plan("+ overlaps", &overlapped));
-    let search = |in_place: bool, tiles: bool, percent: u64| Search {
+    let removable = source.removable()?;
+    let search = |remove: bool, tiles: bool, percent: u64| Search {
         graph,
         order: &overlapped.order,
         overlaps: &overlaps::analytic,
         layout,
         base: Recipe::default(),
-        in_place,
+        in_place: true,
+        remove: match remove {
+            true => removable.clone(),
+            false => Vec::new(),
+        },
         bands: tiles,
         patches: tiles,
         most_extra_macs: (u128::from(macs) * u128::from(percent) / 100) as u64,
     };
-    let in_place = front(&search(true, false, 0), PLAN, &mut |_, _, _| ())?;
-    rows.push(Row::best("+ in place", &in_place, 0));
+    for (added, remove) in [("+ in place", false), ("+ removal", true)] {
+        let found = front(&search(remove, false, 0), PLAN, &mut |_, _, _| ())?;
+        rows.push(Row::best(added, &found, 0));
+    }
     let most = LEVELS.iter().map(|level| level.1).max().unwrap_or(0);
     let found = front(&search(true, true, most), time, &mut |_, _, _| ())?;
     for (added, percent) in LEVELS {
-        rows.push(Row::best(added, &found, macs / 100 * percent));
+        rows.push(Row::best(
+            added,
+            &found,
+            (u128::from(macs) * u128::from(percent) / 100) as u64,
+        ));
     }
     if most_run_macs.is_some_and(|most| macs <= most) {
         count_instructions(source, &mut rows)?;
