@@ -50,7 +50,7 @@ impl Network {
     fn add(&mut self, inputs: &[TensorId], output: Shape, operator: Operator) -> TensorId {
         let output = self.tensor(output);
         self.graph.operators.push(Node {
-            kind: "ANY".into(),
+            kind: kind(&operator).into(),
             inputs: inputs.to_vec(),
             outputs: vec![output],
             kernel: Some(Kernel {
@@ -212,5 +212,19 @@ impl Network {
             element_bytes: 1,
         });
         self.add(&[from], output, operator)
+    }
+}
+
+fn kind(operator: &Operator) -> &'static str {
+    match operator {
+        Operator::Conv2d(_) => "CONV_2D",
+        Operator::DepthwiseConv2d(_) => "DEPTHWISE_CONV_2D",
+        Operator::Pool2d(pool) if pool.window.kernel[0] > 1 => "AVERAGE_POOL_2D",
+        Operator::Pool2d(_) => "MAX_POOL_2D",
+        Operator::Elementwise(_) => "RELU",
+        Operator::ElementwiseBinary(_) => "ADD",
+        Operator::Pad(_) => "PAD",
+        Operator::Concat(_) => "CONCATENATION",
+        other => unreachable!("{other:?}"),
     }
 }
