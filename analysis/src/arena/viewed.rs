@@ -33,11 +33,15 @@ impl Pieces<'_> {
     fn keeps_above(&self, store: &Use, above: &[Use]) -> Option<u64> {
         stores(above).find(|other| other.step <= store.step)?;
         let later = loads(above).filter(|load| load.step >= store.step);
-        later.map(|load| self.distance(store, load)).max()
+        let later = later.map(|load| self.distance(store, load));
+        // In which order a step stores is not known, whether or not anyone loads it.
+        let together = stores(above).filter(|other| other.step == store.step);
+        let together = together.map(|other| apart(store, other));
+        later.chain(together).max()
     }
 
     fn distance(&self, store: &Use, load: &Use) -> u64 {
-        let apart = store.bytes.end.saturating_sub(load.bytes.start);
+        let apart = apart(store, load);
         if store.step != load.step {
             return apart;
         }
@@ -60,6 +64,11 @@ impl Pieces<'_> {
             None => apart,
         }
     }
+}
+
+/// How far the upper one has to lie above the lower one for these bytes to be apart.
+fn apart(below: &Use, above: &Use) -> u64 {
+    below.bytes.end.saturating_sub(above.bytes.start)
 }
 
 /// For a store to the upper one, how far it has to lie above what the lower one holds then.

@@ -1,6 +1,7 @@
 //! The ways of saving memory, one added to the other.
 
 use crate::cli::library::{LibraryArguments, VersionArgument};
+use crate::cli::output;
 use crate::cli::plan::LayoutArguments;
 use crate::cli::plan::kernels::LIMITS;
 use crate::cli::plan::source::{REFERENCE, Source};
@@ -111,7 +112,10 @@ pub fn rows(
         ));
     }
     if most_run_macs.is_some_and(|most| macs <= most) {
-        count_instructions(source, &mut rows)?;
+        // Models that cannot run here are planned all the same.
+        if let Err(error) = count_instructions(source, &mut rows) {
+            output::message(&format!("dmo-trace: not run: {error:#}"));
+        }
     }
     Ok(Saved {
         macs,
