@@ -3,6 +3,7 @@
 mod change;
 mod draw;
 mod emit;
+mod file;
 pub mod given;
 pub mod kernels;
 pub mod problem;

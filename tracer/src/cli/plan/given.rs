@@ -1,8 +1,8 @@
 //! A plan as somebody has written it: read, and checked for what needs no kernels.
 
 use super::OverlapKind;
+use super::file::read_plan_file;
 use super::source::Source;
-use crate::cli::input;
 use anyhow::Context;
 use clap::ValueEnum;
 use dmo_analysis::arena::Layout;
@@ -138,9 +138,6 @@ fn missing(graph: &Graph, given: &Given) -> Vec<String> {
     messages
 }
 
-/// No plan of a model is larger.
-const MOST_BYTES: u64 = 256 << 20;
-
 /// A plan.json; its scratch buffers are to be those of `scratch_of`, where that is given.
 pub fn read_plan(
     path: &Path,
@@ -149,13 +146,6 @@ pub fn read_plan(
 ) -> anyhow::Result<Given> {
     let plan = read_plan_file(path)?;
     of_plan(plan, source, scratch_of, &path.display().to_string())
-}
-
-/// A plan.json as it is written.
-pub fn read_plan_file(path: &Path) -> anyhow::Result<PlanFile> {
-    let shown = path.display();
-    let text = input::text(path, MOST_BYTES).with_context(|| format!("cannot read {shown}"))?;
-    serde_json::from_str(&text).with_context(|| format!("{shown} is no plan of the form {SCHEMA}"))
 }
 
 /// The same, of a plan that the user knows by this name.

@@ -1,6 +1,6 @@
 //! Where a model comes from: a file, or the zoo.
 
-use super::given::read_plan_file;
+use super::file::read_plan_file;
 use crate::cli::input;
 use anyhow::Context;
 use dmo_analysis::graph::tflite::{self, Model};
