@@ -163,9 +163,20 @@ fn pieces<'a>(graph: &Graph, recipe: &'a Recipe) -> Result<Vec<Piece<'a>>, Trans
         let reason = "is to work in place, and left out";
         return Err(TransformError::Operator { operator, reason });
     }
+    let mut in_place = HashSet::new();
+    for &operator in &recipe.in_place {
+        if operator.0 >= graph.operators.len() || !in_place.insert(operator) {
+            let reason = "is to work in place, and does not exist, or is there twice";
+            return Err(TransformError::Operator { operator, reason });
+        }
+    }
     let mut split_of: HashMap<OperatorId, &Split> = HashMap::new();
     for split in &recipe.splits {
         for &operator in &split.operators {
+            if in_place.contains(&operator) {
+                let reason = "is in a run, and to work in place";
+                return Err(TransformError::Operator { operator, reason });
+            }
             if gone.contains(&operator) {
                 let reason = "is in a run, and left out";
                 return Err(TransformError::Operator { operator, reason });

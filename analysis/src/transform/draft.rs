@@ -1,6 +1,6 @@
 //! A graph while it is rewritten.
 
-use super::in_place::in_place;
+use super::in_place::{in_place, is_int8};
 use super::pitch;
 use super::region::Region;
 use super::remove::Remaining;
@@ -112,7 +112,9 @@ impl<'a> Draft<'a> {
     /// A depthwise convolution by the kernel that works in place.
     pub(super) fn work_in_place(&mut self, operator: OperatorId) -> Result<(), TransformError> {
         let kernel = self.original.operators[operator.0].kernel.as_ref();
+        let is_int8 = is_int8(self.original, operator.0);
         let found = kernel.and_then(|kernel| in_place(&kernel.operator));
+        let found = found.filter(|_| is_int8);
         let reason = "cannot work in place";
         let (loops, plane) = found.ok_or(TransformError::Operator { operator, reason })?;
         self.replace(operator, loops, HashMap::new());

@@ -104,32 +104,42 @@ pub fn front(
         true => in_place::smaller(search.graph),
         false => Vec::new(),
     };
-    let base = Recipe {
+    let in_place = Recipe {
         in_place: smaller,
-        ..plain
+        ..plain.clone()
     };
-    if !base.in_place.is_empty() {
-        hunt.plan(base.clone());
+    // What is left out, or works in place, is not tiled in the same way.
+    let mut bases = vec![plain];
+    if !in_place.in_place.is_empty() {
+        hunt.plan(in_place.clone());
+        bases.push(in_place.clone());
     }
-    let base = match search.remove.is_empty() {
-        true => base,
-        false => hunt.without_moves(&base, start + time / 4),
-    };
-    hunt.order
-        .retain(|operator| !base.removed.contains(operator));
-    let least = hunt.points.iter().map(|point| point.arena_bytes).min();
-    let least = least.unwrap_or(0);
-    // What is left is for plans.
-    let mut tried = hunt.pieces(&base, start + time * 3 / 4, &mut |done, all| {
-        progress(done, all, least);
-    })?;
-    let mut complete = tried.complete;
-    for fitted in [false, true] {
-        complete &= hunt.plan_paths(&base, &mut tried, fitted, start + time);
+    if !search.remove.is_empty() {
+        let without = hunt.without_moves(&in_place, start + time / 4);
+        if !without.removed.is_empty() {
+            bases.push(without);
+        }
+    }
+    let (mut candidates, mut complete) = (0, true);
+    for (number, base) in bases.iter().enumerate() {
+        let begin = Instant::now();
+        let share = (start + time).saturating_duration_since(begin) / (bases.len() - number) as u32;
+        let is_left = |operator: &&OperatorId| !base.removed.contains(operator);
+        hunt.order = search.order.iter().filter(is_left).copied().collect();
+        let least = hunt.points.iter().map(|point| point.arena_bytes).min();
+        // What is left is for plans.
+        let mut tried = hunt.pieces(base, begin + share * 3 / 4, &mut |done, all| {
+            progress(done, all, least.unwrap_or(0));
+        })?;
+        candidates += tried.candidates;
+        complete &= tried.complete;
+        for fitted in [false, true] {
+            complete &= hunt.plan_paths(base, &mut tried, fitted, begin + share);
+        }
     }
     Ok(Front {
         points: hunt.front(),
-        candidates: tried.candidates,
+        candidates,
         complete,
     })
 }
@@ -176,10 +186,7 @@ impl Hunt<'_> {
                     grid: piece.grid,
                 }
             });
-            let recipe = Recipe {
-                splits: splits.collect(),
-                ..base.clone()
-            };
+            let recipe = with_splits(base, splits.collect());
             seen.insert(path.pieces.clone());
             let Some((transformed, arena, bytes)) = self.plan(recipe) else {
                 continue;
@@ -279,11 +286,11 @@ impl Hunt<'_> {
     /// What a run's own operators need at least when it is tiled; none where it cannot be.
     fn piece(&self, base: &Recipe, run: &Run, grid: [u32; 2]) -> Option<Piece> {
         let operators = &self.order[run.steps.clone()];
-        let mut recipe = base.clone();
-        recipe.splits.push(Split {
+        let split = Split {
             operators: operators.to_vec(),
             grid,
-        });
+        };
+        let recipe = with_splits(base, vec![split]);
         let transformed = apply(self.search.graph, &recipe).ok()?;
         let needs = self.needs(&transformed, operators).ok()?;
         Some(Piece {
@@ -354,10 +361,14 @@ impl Hunt<'_> {
         self.points.iter().any(beats)
     }
 
-    /// The points that nothing beats, by work; of equal ones that with the fewest tiles.
+    /// The points that nothing beats, by work; of equal ones that which changes least.
     fn front(self) -> Vec<Point> {
         let mut points = self.points;
-        points.sort_by_key(|point| (point.extra_macs, point.arena_bytes, point.recipe.tiles()));
+        points.sort_by_key(|point| {
+            let Point { recipe, .. } = point;
+            let changes = recipe.in_place.len() + recipe.removed.len();
+            (point.extra_macs, point.arena_bytes, recipe.tiles(), changes)
+        });
         let mut least = u64::MAX;
         points.retain(|point| {
             let better = point.arena_bytes < least;
@@ -365,6 +376,18 @@ impl Hunt<'_> {
             better
         });
         points
+    }
+}
+
+/// Tiles do not work in place.
+fn with_splits(base: &Recipe, splits: Vec<Split>) -> Recipe {
+    let tiled: HashSet<&OperatorId> = splits.iter().flat_map(|split| &split.operators).collect();
+    let mut in_place = base.in_place.clone();
+    in_place.retain(|operator| !tiled.contains(operator));
+    Recipe {
+        in_place,
+        splits,
+        ..base.clone()
     }
 }
 

@@ -44,7 +44,8 @@ pub fn smaller(graph: &Graph) -> Vec<OperatorId> {
     operators.map(OperatorId).collect()
 }
 
-fn is_int8(graph: &Graph, index: usize) -> bool {
+/// Whether all activations of an operator are signed 8 bits, as the kernel wants them.
+pub(super) fn is_int8(graph: &Graph, index: usize) -> bool {
     let node = &graph.operators[index];
     let activations = graph
         .arena_inputs(node)

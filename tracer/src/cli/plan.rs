@@ -199,7 +199,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         reorder: arguments.order == OrderKind::Best,
         fixed: &arguments.fix,
     };
-    let (task, planned) = search(task, arguments.time).with_context(|| source.name.clone())?;
+    let seconds = match &found {
+        Some(_) => arguments.time * SHARES[2],
+        None => arguments.time,
+    };
+    let (task, planned) = search(task, seconds).with_context(|| source.name.clone())?;
     if !arguments.region.is_empty() {
         let kernels = measured.as_ref().map(|measured| &measured.planned);
         return regions::run(arguments, &source, kernels, task, &planned);
@@ -260,11 +264,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     })
 }
 
+/// Of the time: for the order, for what may be changed, for the plan.
+const SHARES: [f64; 3] = [0.2, 0.6, 0.2];
+
 /// What may overlap in the model as it is now.
 fn grounded(arguments: &Arguments, source: &Source) -> anyhow::Result<Ground> {
     let mut ground = ground(&arguments.kernels, source)?;
     if ground.overlap == OverlapKind::None {
         ground.overlaps = change::allowed(&ground.graph, ground.overlap, &arguments.change);
+        ground.accumulates = arguments.change.accumulates();
     }
     Ok(ground)
 }
@@ -286,8 +294,11 @@ fn changed(arguments: &Arguments, source: &mut Source) -> anyhow::Result<Option<
         reorder: arguments.order == OrderKind::Best,
         fixed: &[],
     };
-    let (_, planned) = search(task, arguments.time)?;
-    let time = Duration::from_secs_f64(arguments.time);
+    let start = Instant::now();
+    let (_, planned) = search(task, arguments.time * SHARES[0])?;
+    // What the order has left over, too.
+    let time = Duration::from_secs_f64(arguments.time * (SHARES[0] + SHARES[1]));
+    let time = time.saturating_sub(start.elapsed());
     let found = change::search(
         source,
         &planned.order,
@@ -298,9 +309,31 @@ fn changed(arguments: &Arguments, source: &mut Source) -> anyhow::Result<Option<
     )?;
     let best = found.best().filter(|best| best.recipe.changes());
     if let Some(recipe) = best.map(|best| best.recipe.clone()) {
+        // What was found by formula may be worse on these kernels.
+        let plain = measured_bytes(arguments, source)?;
         source.follow(recipe)?;
+        if plain.is_some() && measured_bytes(arguments, source)? >= plain {
+            source.follow_nothing();
+        }
     }
     Ok(Some(found))
+}
+
+/// The arena of the model as it is now on measured kernels, in bytes; none by formula.
+fn measured_bytes(arguments: &Arguments, source: &Source) -> anyhow::Result<Option<u64>> {
+    if arguments.kernels.overlap() != OverlapKind::Traced {
+        return Ok(None);
+    }
+    let ground = grounded(arguments, source)?;
+    let task = Task {
+        graph: &ground.graph,
+        overlaps: &ground.overlaps,
+        layout: arguments.layout.layout(),
+        reorder: arguments.order == OrderKind::Best,
+        fixed: &[],
+    };
+    let (_, planned) = search(task, arguments.time * SHARES[2])?;
+    Ok(Some(planned.arena_bytes))
 }
 
 /// The plan of a model on its ground, with its certificate; the search ends after so many seconds.
@@ -334,6 +367,10 @@ fn plan_file(
     let measured = ground.measured.as_ref();
     file.kernels = measured.map(|measured| measured.planned.clone());
     file.recipe = source.recipe().cloned();
+    if ground.accumulates {
+        // The formulas grant what element-wise operators do.
+        file.overlap = OverlapKind::Analytic.name().to_owned();
+    }
     ensure_safe(task, &file).with_context(|| source.name.clone())?;
     Ok(file)
 }

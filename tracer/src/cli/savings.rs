@@ -6,9 +6,8 @@ mod table;
 use super::plan::source::Source;
 use super::plan::{LayoutArguments, parse_size};
 use super::{Verdict, output, pictures, progress};
-use anyhow::Context;
 use dmo_analysis::plot::draw_front;
-use row::{Row, rows};
+use row::{Row, Saved, rows};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,13 +59,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     let mut models = Vec::new();
     let mut figures = Vec::new();
+    let mut verdict = Verdict::Holds;
     let bar = progress::bar("models");
     bar.set_length(arguments.models.len() as u64);
     for given in &arguments.models {
-        let source = Source::load(given)?;
-        let time = Duration::from_secs_f64(arguments.time);
-        let saved = rows(&source, &arguments.layout, time, arguments.run);
-        let saved = saved.with_context(|| source.name.clone())?;
+        let (source, saved) = match saved(given, arguments) {
+            Ok(saved) => saved,
+            Err(error) => {
+                output::message(&format!("dmo-trace: {given}: {error:#}"));
+                verdict = Verdict::Unknown;
+                continue;
+            }
+        };
         if arguments.plot.is_some() {
             figures.push(draw_front(&source.name, &saved.front.points, saved.macs)?);
         }
@@ -90,5 +94,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         let texts: Vec<String> = models.iter().map(table::text).collect();
         texts.join("\n")
     })?;
-    Ok(Verdict::Holds)
+    Ok(verdict)
+}
+
+/// A model that cannot be planned does not keep others from being planned.
+fn saved(given: &str, arguments: &Arguments) -> anyhow::Result<(Source, Saved)> {
+    let source = Source::load(given)?;
+    let time = Duration::from_secs_f64(arguments.time);
+    let saved = rows(&source, &arguments.layout, time, arguments.run)?;
+    Ok((source, saved))
 }

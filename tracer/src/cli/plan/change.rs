@@ -48,6 +48,11 @@ impl ChangeArguments {
             .any(|change| *change != Change::Accumulate)
     }
 
+    /// Whether element-wise operators may store over an input.
+    pub fn accumulates(&self) -> bool {
+        self.allows(Change::Accumulate)
+    }
+
     fn allows(&self, change: Change) -> bool {
         self.allow.contains(&change)
     }

@@ -3,8 +3,11 @@
 use super::source::Source;
 use crate::cli::output;
 use anyhow::Context;
-use dmo_analysis::graph::{Graph, overlaps, tflite};
+use dmo_analysis::arena::Layout;
+use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::graph::{Graph, tflite};
 use dmo_analysis::handover::{PlanFile, tiled};
+use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::plan::tflm::ALIGNMENT;
 use dmo_analysis::plot::grouped;
 use dmo_analysis::transform::Recipe;
@@ -35,6 +38,15 @@ pub fn check(path: &Path, source: &Source, alignment: u64) -> anyhow::Result<()>
     if let (Form::Header, Some(_)) = (&form, source.recipe()) {
         anyhow::bail!(
             "cannot emit {}: a changed model has other operators, which only .json and .tflite tell",
+            path.display()
+        );
+    }
+    if let (Form::Model, Some(recipe)) = (&form, source.recipe())
+        && !(recipe.in_place.is_empty() && recipe.removed.is_empty())
+    {
+        anyhow::bail!(
+            "cannot emit {}: no standard operator works in place, or is left out\n  hint: --allow \
+             split,patch",
             path.display()
         );
     }
@@ -88,7 +100,7 @@ pub fn content(path: &Path, source: &Source, plan: &PlanFile) -> anyhow::Result<
         Form::Model => {
             let file = source.file.as_deref().context("there is no model file")?;
             if let Some(recipe) = source.recipe() {
-                return standard(path, file, recipe, plan);
+                return standard(path, source.original(), file, recipe, plan);
             }
             let offsets = plan
                 .offsets(tensors)
@@ -106,7 +118,13 @@ pub fn content(path: &Path, source: &Source, plan: &PlanFile) -> anyhow::Result<
 }
 
 /// The model in tiles, of operators that TensorFlow Lite Micro has, with a plan of its own.
-fn standard(path: &Path, file: &[u8], recipe: &Recipe, plan: &PlanFile) -> anyhow::Result<Vec<u8>> {
+fn standard(
+    path: &Path,
+    graph: &Graph,
+    file: &[u8],
+    recipe: &Recipe,
+    plan: &PlanFile,
+) -> anyhow::Result<Vec<u8>> {
     /// What the search for the plan may take.
     const TIME: Duration = Duration::from_secs(10);
     let shown = path.display();
@@ -115,12 +133,37 @@ fn standard(path: &Path, file: &[u8], recipe: &Recipe, plan: &PlanFile) -> anyho
         "analytic" => overlaps::analytic(graph),
         _ => overlaps::none(graph),
     };
-    let tiled = tiled(file, recipe, overlaps, TIME, &mut |_| ())
+    let tiled = tiled(file, recipe, &overlaps, TIME, &mut |_| ())
         .with_context(|| format!("cannot emit {shown}"))?;
+    let (needs, plain) = (
+        tiled.device.arena_bytes,
+        plain_bytes(graph, overlaps, TIME)?,
+    );
     output::message(&format!(
         "{shown}: slices, paddings and concatenations in place of parts of tensors; TensorFlow \
-         Lite Micro needs {} bytes for its tensors",
-        grouped(tiled.device.arena_bytes)
+         Lite Micro needs {} bytes for its tensors, {} without tiles{}",
+        grouped(needs),
+        grouped(plain),
+        match needs < plain {
+            true => "",
+            false => ": NO GAIN\n  hint: fewer tiles (--max-recompute), or no --allow",
+        }
     ));
     Ok(tiled.file)
+}
+
+/// What the model needs as it is, with a plan for TensorFlow Lite Micro.
+fn plain_bytes(
+    graph: &Graph,
+    overlaps: impl Fn(&Graph) -> Overlaps,
+    time: Duration,
+) -> anyhow::Result<u64> {
+    let task = Task {
+        graph,
+        overlaps: &overlaps(graph),
+        layout: Layout::tflm(),
+        reorder: true,
+        fixed: &[],
+    };
+    Ok(optimise(task, time, &mut |_| ())?.arena_bytes)
 }

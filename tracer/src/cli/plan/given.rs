@@ -10,6 +10,7 @@ use dmo_analysis::graph::tflite::offline_plan;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA, on_device};
 use dmo_analysis::verify::{Clash, Occupant};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// A plan as it was found.
@@ -128,7 +129,7 @@ fn missing(graph: &Graph, given: &Given) -> Vec<String> {
     let ends = graph.inputs.iter().chain(&graph.outputs).copied();
     for id in touched.chain(ends.filter(|&id| graph.in_arena(id))) {
         let unplaced = given.tensors[id.0].is_none() && graph.tensor(id).size_bytes > 0;
-        if unplaced && !elsewhere(id) && !std::mem::replace(&mut told[id.0], true) {
+        if unplaced && !elsewhere(graph.root(id)) && !std::mem::replace(&mut told[id.0], true) {
             messages.push(format!(
                 "{} has no offset",
                 name(graph, Occupant::Tensor(id))
@@ -173,7 +174,9 @@ pub fn of_plan(
     );
     anyhow::ensure!(
         plan.recipe.is_none() || plan.order == graph.file_order(),
-        "{shown}: the operators that its recipe makes run in the order in which they are made"
+        "{shown}: its order is not that of the operators that its recipe makes, {} in all; they run \
+         as they are made",
+        graph.operators.len()
     );
     let tensors = graph.tensors.len();
     for planned in &plan.tensors {
@@ -244,7 +247,7 @@ fn check_views(graph: &Graph, offsets: &[Option<u64>]) -> anyhow::Result<()> {
 
 /// Scratch buffers are of operators that there are, none of them twice.
 fn check_scratch_names(graph: &Graph, plan: &PlanFile) -> anyhow::Result<()> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
+    let mut found: HashSet<(usize, usize)> = HashSet::new();
     for scratch in &plan.scratch {
         let place = (scratch.operator.0, scratch.index);
         anyhow::ensure!(
@@ -255,12 +258,11 @@ fn check_scratch_names(graph: &Graph, plan: &PlanFile) -> anyhow::Result<()> {
             graph.operators.len()
         );
         anyhow::ensure!(
-            !found.contains(&place),
+            found.insert(place),
             "scratch {} of operator {} is placed twice",
             place.1,
             place.0
         );
-        found.push(place);
     }
     Ok(())
 }

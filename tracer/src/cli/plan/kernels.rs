@@ -93,6 +93,8 @@ pub struct Ground {
     pub graph: Graph,
     /// What may overlap.
     pub overlaps: Overlaps,
+    /// Without overlaps but for element-wise operators.
+    pub accumulates: bool,
     /// The kernels that were measured.
     pub measured: Option<Measured>,
 }
@@ -104,6 +106,7 @@ impl Ground {
             overlap: OverlapKind::Analytic,
             graph: graph.clone(),
             overlaps: overlaps::analytic(graph),
+            accumulates: false,
             measured: None,
         }
     }
@@ -136,6 +139,7 @@ pub fn ground(arguments: &KernelArguments, source: &Source) -> anyhow::Result<Gr
             overlap,
             graph: graph.clone(),
             overlaps,
+            accumulates: false,
             measured: None,
         }),
         None => on_kernels(arguments, source),
@@ -173,6 +177,7 @@ fn on_kernels(arguments: &KernelArguments, source: &Source) -> anyhow::Result<Gr
             OverlapKind::None => overlaps::none(&deployment.graph),
             _ => of_tensors(&deployment, &layers),
         },
+        accumulates: false,
         measured: Some(Measured {
             planned: PlannedKernels {
                 name: name.to_owned(),

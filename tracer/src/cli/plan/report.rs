@@ -144,7 +144,8 @@ impl Report {
             text += &format!("\n{table}\n");
         }
         if let Some(found) = &self.found {
-            text += &format!("\n{}\n", front::table(found));
+            let by_formula = self.kernels.is_some();
+            text += &format!("\n{}\n", front::table(found, by_formula));
         }
         for line in self.remarks() {
             text += &format!("\n{line}\n");

@@ -77,8 +77,27 @@ impl Source {
     pub fn follow(&mut self, recipe: Recipe) -> anyhow::Result<()> {
         let transformed = transform::apply(self.original(), &recipe);
         let transformed = transformed.with_context(|| self.name.clone())?;
+        self.ensure_values_stay(&recipe.removed)?;
         self.change = Some((recipe, transformed));
         Ok(())
+    }
+
+    /// What a recipe leaves out only moves data; of a network without numbers nothing is known.
+    fn ensure_values_stay(&self, removed: &[OperatorId]) -> anyhow::Result<()> {
+        let Some(file) = self.file.as_ref().filter(|_| !removed.is_empty()) else {
+            return Ok(());
+        };
+        let parameters = tflite::parameters(file, 0).with_context(|| self.name.clone())?;
+        let known = |operator: OperatorId| parameters.get(operator.0)?.as_ref().ok();
+        for &operator in removed {
+            keeps_values(self.original(), operator, known).with_context(|| self.name.clone())?;
+        }
+        Ok(())
+    }
+
+    /// From now on the model is as it was read.
+    pub fn follow_nothing(&mut self) {
+        self.change = None;
     }
 
     /// The model that a plan is of: what the plan's recipe makes of it, where it has one.

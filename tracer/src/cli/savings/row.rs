@@ -22,8 +22,7 @@ pub struct Row {
     pub added: &'static str,
     /// Size of the arena in bytes.
     pub arena_bytes: u64,
-    /// No arena is smaller in this way, in bytes: in any order, or in that of the operators that
-    /// were made.
+    /// No arena for these operators in this order is smaller, in bytes.
     pub bound_bytes: u64,
     /// Multiply-accumulates that are computed again.
     pub extra_macs: u64,
@@ -129,7 +128,7 @@ impl Row {
         Self {
             added,
             arena_bytes: plan.arena_bytes,
-            bound_bytes: plan.bound_bytes,
+            bound_bytes: plan.order_bound_bytes,
             extra_macs: 0,
             recipe: None,
             instructions: None,

@@ -5,8 +5,8 @@ use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::plot::grouped;
 use dmo_analysis::transform::front::Point;
 
-/// A row for each point of the front.
-pub fn table(found: &Found) -> String {
+/// A row for each point of the front; `by_formula` where the plan's overlaps were measured.
+pub fn table(found: &Found, by_formula: bool) -> String {
     let mut table = Table::new();
     table.load_preset(presets::ASCII_MARKDOWN);
     table.set_header([
@@ -39,8 +39,13 @@ pub fn table(found: &Found) -> String {
         true => "nothing that was tried is better than one of these",
         false => "the best found in time",
     };
+    let overlaps = match by_formula {
+        true => ", planned by formula, not with what was measured",
+        false => "",
+    };
     format!(
-        "{table}\n\n{} multiply-accumulates; {} ways were tried: {search}.",
+        "Ways to run the model{overlaps} (tiles: along the rows x along the columns):\n\n{table}\n\n\
+         {} multiply-accumulates; {} ways were tried: {search}.",
         grouped(*macs),
         grouped(front.candidates)
     )
