@@ -121,16 +121,30 @@ pub fn front(
         }
     }
     let (mut candidates, mut complete) = (0, true);
+    let mut known: Vec<Piece> = Vec::new();
     for (number, base) in bases.iter().enumerate() {
         let begin = Instant::now();
-        let share = (start + time).saturating_duration_since(begin) / (bases.len() - number) as u32;
+        // The first tries all runs of the model, the others what is new to them.
+        let others = if number == 0 {
+            bases.len() - 1
+        } else {
+            bases.len() - number - 1
+        };
+        let left = (start + time).saturating_duration_since(begin);
+        let share = match number {
+            0 => left * 3 / (3 + others as u32),
+            _ => left / (1 + others as u32),
+        };
         let is_left = |operator: &&OperatorId| !base.removed.contains(operator);
         hunt.order = search.order.iter().filter(is_left).copied().collect();
         let least = hunt.points.iter().map(|point| point.arena_bytes).min();
         // What is left is for plans.
-        let mut tried = hunt.pieces(base, begin + share * 3 / 4, &mut |done, all| {
+        let mut tried = hunt.pieces(base, &known, begin + share * 3 / 4, &mut |done, all| {
             progress(done, all, least.unwrap_or(0));
         })?;
+        if number == 0 {
+            known.clone_from(&tried.pieces);
+        }
         candidates += tried.candidates;
         complete &= tried.complete;
         for fitted in [false, true] {
@@ -203,10 +217,12 @@ impl Hunt<'_> {
         }
     }
 
-    /// Each run with each grid, on all cores; first those with the operators that need most.
+    /// Each run with each grid, on all cores; first those with the operators that need most. Runs
+    /// that the model has with all its operators are `known` already, where any are.
     fn pieces(
         &self,
         base: &Recipe,
+        known: &[Piece],
         end: Instant,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Tried, ArenaError> {
@@ -221,8 +237,12 @@ impl Hunt<'_> {
             true => runs(self.search.graph, order, &needs),
             false => Vec::new(),
         };
+        let (runs, found) = match known.is_empty() {
+            true => (runs, Vec::new()),
+            false => self.besides_known(runs, known),
+        };
         let (next, candidates) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let found = Mutex::new(Vec::new());
+        let found = Mutex::new(found);
         let work = |tell: &mut dyn FnMut(usize)| {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -250,6 +270,32 @@ impl Hunt<'_> {
             candidates: candidates.into_inner(),
             complete: Instant::now() < end,
         })
+    }
+
+    /// The runs that go over a place where operators are left out, and the pieces of all others.
+    fn besides_known(&self, runs: Vec<Run>, known: &[Piece]) -> (Vec<Run>, Vec<Piece>) {
+        let mut place = vec![None; self.search.graph.operators.len()];
+        for (index, operator) in self.order.iter().enumerate() {
+            place[operator.0] = Some(index);
+        }
+        let all = self.search.order;
+        let moved = known.iter().filter_map(|piece| {
+            let operators = &all[piece.steps.clone()];
+            let mut places = operators.iter().map(|operator| place[operator.0]);
+            let start = place[operators.first()?.0]?;
+            places.all(|place| place.is_some()).then(|| Piece {
+                steps: start..start + operators.len(),
+                ..piece.clone()
+            })
+        });
+        let moved = moved.collect();
+        let is_new = |run: &Run| {
+            let operators = &self.order[run.steps.clone()];
+            let first = all.iter().position(|one| Some(one) == operators.first());
+            let same = first.and_then(|first| all.get(first..first + operators.len()));
+            same != Some(operators)
+        };
+        (runs.into_iter().filter(is_new).collect(), moved)
     }
 
     /// The grids of a run, from the coarsest on, bands and patches each for themselves, until
