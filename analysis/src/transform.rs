@@ -202,5 +202,10 @@ fn pieces<'a>(graph: &Graph, recipe: &'a Recipe) -> Result<Vec<Piece<'a>>, Trans
         pieces.push(Piece::Run(split));
         rest = behind;
     }
+    let runs = pieces.iter().filter(|piece| matches!(piece, Piece::Run(_)));
+    if runs.count() < recipe.splits.len() {
+        let reason = "is empty, or of operators that do not exist";
+        return Err(TransformError::Run { reason });
+    }
     Ok(pieces)
 }

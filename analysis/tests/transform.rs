@@ -299,3 +299,50 @@ fn the_published_patches_of_mobilenet_v2() {
     assert_eq!((patches, both), (326_144, 28 * 28 * (192 + 2 * 32)));
     assert_eq!(1000 * (more - macs) / macs, 93);
 }
+
+/// What a recipe says twice, of nothing, or against itself is refused.
+#[test]
+fn recipes_that_contradict_themselves_are_refused() {
+    let graph = zoo::find("mobilenet_v1_0.25_128").unwrap();
+    let graph = graph.build(zoo::Element::Int8);
+    let in_place = |operators: &[usize]| Recipe {
+        in_place: operators.iter().copied().map(OperatorId).collect(),
+        ..Recipe::default()
+    };
+    assert!(apply(&graph, &in_place(&[5])).is_ok());
+    let split = |operators: &[usize], grid| Split {
+        operators: operators.iter().copied().map(OperatorId).collect(),
+        grid,
+    };
+    let with = |splits: &[Split], recipe: Recipe| Recipe {
+        splits: splits.to_vec(),
+        ..recipe
+    };
+    let plain = Recipe::default;
+    let whole = split(&[4, 5], [2, 1]);
+    assert!(apply(&graph, &with(&[whole.clone()], plain())).is_ok());
+    for recipe in [
+        in_place(&[5, 5]),
+        in_place(&[usize::MAX]),
+        // A convolution, and one whose output is smaller than its input.
+        in_place(&[4]),
+        in_place(&[3]),
+        with(&[whole.clone()], in_place(&[5])),
+        with(&[whole.clone(), whole.clone()], plain()),
+        with(&[whole.clone(), split(&[5, 6], [2, 1])], plain()),
+        with(&[split(&[5, 4], [2, 1])], plain()),
+        with(&[split(&[4, 6], [2, 1])], plain()),
+        with(&[split(&[usize::MAX], [2, 1])], plain()),
+        with(&[split(&[], [2, 1])], plain()),
+        with(&[split(&[4, 5], [0, 1])], plain()),
+        with(&[split(&[4, 5], [u32::MAX, u32::MAX])], plain()),
+    ] {
+        let refused = apply(&graph, &recipe);
+        assert!(refused.is_err(), "{recipe:?}");
+    }
+    let mut unsigned = graph;
+    for tensor in &mut unsigned.tensors {
+        tensor.element_type = "UINT8".to_owned();
+    }
+    assert!(apply(&unsigned, &in_place(&[5])).is_err());
+}
