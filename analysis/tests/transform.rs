@@ -320,14 +320,14 @@ fn recipes_that_contradict_themselves_are_refused() {
     };
     let plain = Recipe::default;
     let whole = split(&[4, 5], [2, 1]);
-    assert!(apply(&graph, &with(&[whole.clone()], plain())).is_ok());
+    assert!(apply(&graph, &with(std::slice::from_ref(&whole), plain())).is_ok());
     for recipe in [
         in_place(&[5, 5]),
         in_place(&[usize::MAX]),
         // A convolution, and one whose output is smaller than its input.
         in_place(&[4]),
         in_place(&[3]),
-        with(&[whole.clone()], in_place(&[5])),
+        with(std::slice::from_ref(&whole), in_place(&[5])),
         with(&[whole.clone(), whole.clone()], plain()),
         with(&[whole.clone(), split(&[5, 6], [2, 1])], plain()),
         with(&[split(&[5, 4], [2, 1])], plain()),
