@@ -133,7 +133,7 @@ fn standard(
         "analytic" => overlaps::analytic(graph),
         _ => overlaps::none(graph),
     };
-    let tiled = tiled(file, recipe, &overlaps, TIME, &mut |_| ())
+    let tiled = tiled(file, recipe, overlaps, TIME, &mut |_| ())
         .with_context(|| format!("cannot emit {shown}"))?;
     let (needs, plain) = (
         tiled.device.arena_bytes,
