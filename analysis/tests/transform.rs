@@ -198,7 +198,6 @@ fn fronts_hold_what_they_say() {
             order: &order,
             overlaps: &overlaps::analytic,
             layout: Layout::default(),
-            base: Recipe::default(),
             in_place: true,
             remove: Vec::new(),
             bands: true,

@@ -33,8 +33,6 @@ pub struct Search<'a> {
     pub overlaps: &'a (dyn Fn(&Graph) -> Overlaps + Sync),
     /// What the arena holds, and how.
     pub layout: Layout,
-    /// What is done in any case; its order counts for nothing.
-    pub base: Recipe,
     /// Whether depthwise convolutions may work in place.
     pub in_place: bool,
     /// Operators that may be left out ([`remove`](super::remove)); tried in this order.
@@ -91,7 +89,7 @@ pub fn front(
     let start = Instant::now();
     let plain = Recipe {
         order: search.order.to_vec(),
-        ..search.base.clone()
+        ..Recipe::default()
     };
     let mut hunt = Hunt {
         search,
@@ -125,11 +123,7 @@ pub fn front(
     for (number, base) in bases.iter().enumerate() {
         let begin = Instant::now();
         // The first tries all runs of the model, the others what is new to them.
-        let others = if number == 0 {
-            bases.len() - 1
-        } else {
-            bases.len() - number - 1
-        };
+        let others = bases.len() - number - 1;
         let left = (start + time).saturating_duration_since(begin);
         let share = match number {
             0 => left * 3 / (3 + others as u32),

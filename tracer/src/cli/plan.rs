@@ -325,15 +325,9 @@ fn measured_bytes(arguments: &Arguments, source: &Source) -> anyhow::Result<Opti
         return Ok(None);
     }
     let ground = grounded(arguments, source)?;
-    let task = Task {
-        graph: &ground.graph,
-        overlaps: &ground.overlaps,
-        layout: arguments.layout.layout(),
-        reorder: arguments.order == OrderKind::Best,
-        fixed: &[],
-    };
-    let (_, planned) = search(task, arguments.time * SHARES[2])?;
-    Ok(Some(planned.arena_bytes))
+    let (layout, seconds) = (arguments.layout.layout(), arguments.time * SHARES[2]);
+    let plan = plan_of(source, &ground, layout, arguments.order, seconds)?;
+    Ok(Some(plan.arena_bytes))
 }
 
 /// The plan of a model on its ground, with its certificate; the search ends after so many seconds.

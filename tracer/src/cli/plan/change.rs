@@ -8,7 +8,7 @@ use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::plot::grouped;
 use dmo_analysis::transform::front::{Front, Point, Search, front};
-use dmo_analysis::transform::{Recipe, macs};
+use dmo_analysis::transform::macs;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -107,7 +107,6 @@ pub fn search(
         order,
         overlaps: &overlaps,
         layout: layout.layout(),
-        base: Recipe::default(),
         in_place: arguments.allows(Change::Inplace),
         remove: match arguments.allows(Change::Remove) {
             true => source.removable()?,

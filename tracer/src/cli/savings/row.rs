@@ -87,7 +87,6 @@ pub fn rows(
         order: &overlapped.order,
         overlaps: &overlaps::analytic,
         layout,
-        base: Recipe::default(),
         in_place: true,
         remove: match remove {
             true => removable.clone(),

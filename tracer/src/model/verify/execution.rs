@@ -255,7 +255,7 @@ fn own_bytes(inference: &Inference, ids: &[TensorId]) -> Result<Contents, Verify
 }
 
 /// The first byte that differs, and how many do.
-fn differing(expected: &[u8], found: &[u8]) -> Option<(usize, usize)> {
+pub(super) fn differing(expected: &[u8], found: &[u8]) -> Option<(usize, usize)> {
     let mut different = expected
         .iter()
         .zip(found)

@@ -1,5 +1,6 @@
 //! Whether a changed model computes what the model computes.
 
+use super::execution::differing;
 use super::{Difference, Mismatch, VerifyError, input_number, model_inputs, without_overlaps};
 use crate::machine::{Limits, Observation};
 use crate::model::{Deployment, Inference};
@@ -33,10 +34,8 @@ pub fn differences_from(
         }
         for &tensor in &compared {
             let [expected, found] = [first.tensor(tensor)?, second.tensor(tensor)?];
-            let differ = |at: &usize| expected[*at] != found[*at];
-            let mut wrong = (0..expected.len().min(found.len())).filter(differ);
-            if let (Some(first_byte), Some(&operator)) = (wrong.next(), orders[1].last()) {
-                let bytes = 1 + wrong.count();
+            let differing = differing(&expected, &found);
+            if let (Some((first_byte, bytes)), Some(&operator)) = (differing, orders[1].last()) {
                 let mismatch = Mismatch::Original {
                     tensor,
                     first_byte,
