@@ -4,11 +4,11 @@
 mod viewed;
 
 use crate::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
-use crate::graph::uses::Uses;
 use crate::graph::{Graph, OperatorId, TensorId};
-use crate::plan::Plan;
-use crate::problem::{Buffer, Displacement, Problem, ProblemError};
+use crate::schedule::uses::Uses;
 use crate::schedule::{Options, ScheduleError};
+use dmo_planner::plan::Plan;
+use dmo_planner::problem::{Buffer, Displacement, Problem, ProblemError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -48,7 +48,7 @@ impl Layout {
     /// in the arena.
     pub fn tflm() -> Self {
         Self {
-            alignment: crate::plan::tflm::ALIGNMENT,
+            alignment: dmo_planner::plan::tflm::ALIGNMENT,
             round_sizes: true,
             ..Self::default()
         }
@@ -365,9 +365,10 @@ impl Arena {
 
 impl Layout {
     fn rounded(self, bytes: u64) -> u64 {
-        match self.round_sizes {
-            true => bytes.next_multiple_of(self.alignment.max(1)),
-            false => bytes,
+        if self.round_sizes {
+            bytes.next_multiple_of(self.alignment.max(1))
+        } else {
+            bytes
         }
     }
 }

@@ -15,7 +15,6 @@
 pub mod overlaps;
 pub mod parameters;
 pub mod tflite;
-pub mod uses;
 pub mod view;
 pub mod zoo;
 

@@ -1,17 +1,19 @@
 //! A plan for others to use: as JSON, as C, and as what TensorFlow Lite Micro will make of
 //! it.
 
+mod rewrite;
 mod tiled;
 
+pub use rewrite::rewrite;
 pub use tiled::{TiledError, TiledModel, tiled};
 
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::{self, SafeOverlap};
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::optimise::{Certificate, ModelPlan, Task};
-use crate::plan::{Plan, tflm};
 use crate::schedule::lifetime::lifetimes;
 use crate::transform::Recipe;
+use dmo_planner::plan::{Plan, tflm};
 use serde::{Deserialize, Serialize};
 
 /// Name of the JSON form and its version.
@@ -234,13 +236,14 @@ impl PlanFile {
                 )
             })
             .collect();
-        let scratch = match scratch.is_empty() {
-            true => String::new(),
-            false => format!(
+        let scratch = if scratch.is_empty() {
+            String::new()
+        } else {
+            format!(
                 "/* Scratch buffers: operator, which of its own, offset in the arena, bytes. */\n\
                  static const int32_t {name}_scratch[{}][4] = {{\n{scratch}}};\n\n",
                 self.scratch.len()
-            ),
+            )
         };
         format!(
             "/* Arena of {model}: {bytes} bytes, planned by dmo-trace.\n\
@@ -288,9 +291,12 @@ fn used_overlaps(task: Task<'_>, offsets: &[Option<u64>]) -> Vec<UsedOverlap> {
 /// Letters, digits and underlines, for C.
 fn identifier(name: &str) -> String {
     let stem = name.strip_suffix(".tflite").unwrap_or(name);
-    let plain = |letter: char| match letter.is_ascii_alphanumeric() {
-        true => letter.to_ascii_lowercase(),
-        false => '_',
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter.to_ascii_lowercase()
+        } else {
+            '_'
+        }
     };
     let mut identifier: String = stem.chars().map(plain).collect();
     if !identifier.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
@@ -377,7 +383,7 @@ fn scratch_is_apart(arena: &Arena, plan: &Plan) -> bool {
     let is_scratch = |buffer: usize| arena.scratch.iter().any(|scratch| scratch.buffer == buffer);
     plan.check(&arena.problem).iter().all(|broken| {
         let other = match broken.kind {
-            crate::plan::ViolationKind::TooClose { other, .. } => other,
+            dmo_planner::plan::ViolationKind::TooClose { other, .. } => other,
             _ => broken.buffer,
         };
         !is_scratch(broken.buffer) && !is_scratch(other)

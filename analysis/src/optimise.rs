@@ -2,7 +2,7 @@
 //!
 //! Whatever the order, no arena is smaller than the lowest peak that an order can have
 //! ([`search`], steps measured with overlaps). An order with that peak is placed
-//! exactly ([`plan::exact`](crate::plan::exact)); when its arena is larger than the peak,
+//! exactly ([`plan::exact`](dmo_planner::plan::exact)); when its arena is larger than the peak,
 //! distances add up along the order, and other orders are tried.
 
 mod any_order;
@@ -15,11 +15,11 @@ pub use what_if::{WhatIf, what_if};
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::{Overlaps, Sharing};
 use crate::graph::{Graph, OperatorId, TensorId};
-use crate::plan::Plan;
-use crate::plan::exact::{self, Budget};
 use crate::schedule::cost::Overlapped;
 use crate::schedule::search::{Limits, search};
 use crate::schedule::{Schedule, ScheduleError};
+use dmo_planner::plan::Plan;
+use dmo_planner::plan::exact::{self, Budget};
 use serde::{Deserialize, Serialize};
 use shuffle::Shuffle;
 use std::time::{Duration, Instant};
@@ -128,9 +128,10 @@ fn smallest(
     let mut best = place(task, task.graph.file_order(), deadline.share(share))?;
     report(&best, 1, progress);
     if !reorder {
-        best.bound_bytes = match shuffle.has_choice() {
-            true => bound_of_any_order(task, &best, deadline.share(4)),
-            false => best.order_bound_bytes,
+        best.bound_bytes = if shuffle.has_choice() {
+            bound_of_any_order(task, &best, deadline.share(4))
+        } else {
+            best.order_bound_bytes
         };
         return Ok(best);
     }
@@ -230,9 +231,10 @@ fn place(
     if !best.plan.check(&arena.problem).is_empty() {
         return Err(ArenaError::GivenOffsetsClash);
     }
-    let order_bound_bytes = match arena.has_aliases() {
-        true => bound_with_aliases(task, &order, &mut stop)?.min(best.arena_bytes),
-        false => best.bound_bytes,
+    let order_bound_bytes = if arena.has_aliases() {
+        bound_with_aliases(task, &order, &mut stop)?.min(best.arena_bytes)
+    } else {
+        best.bound_bytes
     };
     Ok(ModelPlan {
         order,
@@ -315,21 +317,23 @@ fn bound_of_any_order(task: Task<'_>, best: &ModelPlan, deadline: Deadline) -> u
 fn as_laid_out(task: Task<'_>) -> (Graph, Overlaps) {
     let (mut graph, mut overlaps) = (task.graph.clone(), task.overlaps.clone());
     let layout = task.layout;
-    let rounded = |bytes: u64| match layout.round_sizes {
-        true => bytes.checked_next_multiple_of(layout.alignment.max(1)),
-        false => Some(bytes),
+    let rounded = |bytes: u64| {
+        if layout.round_sizes {
+            bytes.checked_next_multiple_of(layout.alignment.max(1))
+        } else {
+            Some(bytes)
+        }
     };
     for tensor in &mut graph.tensors {
         tensor.size_bytes = rounded(tensor.size_bytes).unwrap_or(u64::MAX);
     }
     for node in &mut graph.operators {
-        match layout.scratch {
-            true => {
-                for bytes in &mut node.scratch_bytes {
-                    *bytes = rounded(*bytes).unwrap_or(u64::MAX);
-                }
+        if layout.scratch {
+            for bytes in &mut node.scratch_bytes {
+                *bytes = rounded(*bytes).unwrap_or(u64::MAX);
             }
-            false => node.scratch_bytes.clear(),
+        } else {
+            node.scratch_bytes.clear()
         }
     }
     for overlap in overlaps.iter_mut().flatten() {

@@ -1,11 +1,14 @@
 //! What each layer did to its buffers, and how far each input may overlap each output.
 
+pub mod lifetime;
+pub mod overlap;
+pub mod pattern;
 mod profiler;
 
 pub use profiler::Profiler;
 
-use crate::overlap::{Access, Binding, SafeDisplacements};
-use crate::pattern::Pattern;
+use crate::profile::overlap::{Access, Binding, SafeDisplacements};
+use crate::profile::pattern::Pattern;
 use crate::trace::{Address, Event, Tensor, Time};
 use serde::{Deserialize, Serialize};
 

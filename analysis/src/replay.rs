@@ -29,7 +29,7 @@ pub use finding::{Finding, FindingKind, Subject, Writer};
 pub use report::{Report, ScratchUse};
 
 use crate::graph::TensorId;
-use crate::overlap::Access;
+use crate::profile::overlap::Access;
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Time, TraceSink};
 use crate::verify::Occupant;
 use finding::{Findings, Intruder, Sighting};
@@ -397,9 +397,10 @@ impl Replay {
             let lost = self.memory.was_whole(owner, byte as usize);
             let writer = found.filter(|&found| lost && found != NOBODY);
             self.findings.add(&Sighting {
-                kind: match lost {
-                    true => FindingKind::Clobber,
-                    false => FindingKind::UninitialisedRead,
+                kind: if lost {
+                    FindingKind::Clobber
+                } else {
+                    FindingKind::UninitialisedRead
                 },
                 victim,
                 owner,

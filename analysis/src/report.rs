@@ -1,7 +1,7 @@
 //! What a run found: as a table for people, and as JSON (docs/json.md) for machines.
 
 use crate::firmware::{ArenaUse, Placed};
-use crate::overlap::Access;
+use crate::profile::overlap::Access;
 use crate::profile::{LayerProfile, Pair, Profile};
 use crate::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
 use comfy_table::{CellAlignment, Table, presets};

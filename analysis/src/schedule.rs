@@ -38,6 +38,7 @@ pub mod lifetime;
 mod memory;
 pub mod search;
 pub mod serial;
+pub mod uses;
 
 use crate::graph::{OperatorId, TensorId};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 //! | `sharing.rs` | Pisarchyk and Lee |
 //! | `reordering.rs` | Liberis and Lane |
 //!
-//! Nothing is tuned to a figure: each planner is used as [`plan`](crate::plan) has it, and
+//! Nothing is tuned to a figure: each planner is used as [`plan`](dmo_planner::plan) has it, and
 //! where its result is another than the printed one a remark says so, and whether another
 //! reading of the paper's text gives the printed one. `docs/tables.md` explains each
 //! difference.
@@ -149,9 +149,10 @@ impl Comparison {
 
     /// A figure of ours in the table's unit: whole, or with three decimals.
     pub fn figure(&self, line: &Line) -> String {
-        let decimals = match line.bytes.is_multiple_of(self.unit.bytes()) {
-            true => 0,
-            false => 3,
+        let decimals = if line.bytes.is_multiple_of(self.unit.bytes()) {
+            0
+        } else {
+            3
         };
         format!(
             "{:.decimals$}",

@@ -6,6 +6,8 @@
 //! (the profiler, the file writer) is a [`TraceSink`]; whatever produces one (the
 //! recorder, the file reader) drives it.
 
+pub mod file;
+
 use serde::{Deserialize, Serialize};
 
 /// What a layer uses a buffer for.

@@ -151,9 +151,10 @@ enum Piece<'a> {
 }
 
 fn pieces<'a>(graph: &Graph, recipe: &'a Recipe) -> Result<Vec<Piece<'a>>, TransformError> {
-    let order = match recipe.order.is_empty() {
-        true => graph.file_order(),
-        false => recipe.order.clone(),
+    let order = if recipe.order.is_empty() {
+        graph.file_order()
+    } else {
+        recipe.order.clone()
     };
     crate::schedule::dataflow::Dataflow::new(graph, Default::default())?.steps(&order)?;
     let gone: HashSet<OperatorId> = recipe.removed.iter().copied().collect();

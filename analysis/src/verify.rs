@@ -5,9 +5,9 @@
 //! itself loads, except as far as its operator's overlap reaches.
 
 use crate::graph::overlaps::{Overlaps, Sharing};
-use crate::graph::uses::Uses;
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::ScheduleError;
+use crate::schedule::uses::Uses;
 use crate::trace::AccessKind;
 use serde::Serialize;
 use std::collections::HashSet;

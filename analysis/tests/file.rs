@@ -1,7 +1,7 @@
 //! Saved traces: there and back, and everything that must be refused.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
-use dmo_analysis::file::{
+use dmo_analysis::trace::file::{
     EVENTS_PER_BLOCK_LIMIT, MAGIC, Problem, ReadError, Rule, TraceReader, TraceWriter, WriteError,
 };
 use dmo_analysis::trace::{

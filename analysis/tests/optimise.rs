@@ -95,9 +95,10 @@ fn check(task: Task<'_>, unproven: &mut Unproven) {
         planned.order_bound_bytes <= of_order,
         "{task:?} {planned:?}"
     );
-    let orders = match task.reorder {
-        true => all_orders(task.graph),
-        false => vec![task.graph.file_order()],
+    let orders = if task.reorder {
+        all_orders(task.graph)
+    } else {
+        vec![task.graph.file_order()]
     };
     let best = orders
         .iter()

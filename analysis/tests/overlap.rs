@@ -1,7 +1,7 @@
 //! The safe overlap against its definition: two buffers in one memory, every byte
 //! tagged with who owns it.
 
-use dmo_analysis::overlap::{
+use dmo_analysis::profile::overlap::{
     Access, ComparisonBudget, DisplacementRange, SafeDisplacements, Sweep, overlap_bytes,
 };
 use dmo_analysis::trace::{AccessKind, Address, Time};
@@ -13,7 +13,7 @@ fn safe_displacements(last_load: &[Time], first_store: &[Time]) -> SafeDisplacem
         .iter()
         .map(|&time| if time == 0 { Time::MAX } else { time })
         .collect();
-    let set = dmo_analysis::overlap::safe_displacements(
+    let set = dmo_analysis::profile::overlap::safe_displacements(
         last_load,
         &first_store,
         unsafe_bounds(last_load, &first_store),
@@ -25,7 +25,8 @@ fn safe_displacements(last_load: &[Time], first_store: &[Time]) -> SafeDisplacem
                 range.from.is_none_or(|from| from <= displacement)
                     && range.to.is_none_or(|to| displacement < to)
             };
-            let alone = dmo_analysis::overlap::is_safe(last_load, &first_store, displacement);
+            let alone =
+                dmo_analysis::profile::overlap::is_safe(last_load, &first_store, displacement);
             assert_eq!(set.ranges.iter().any(within), alone, "at {displacement}");
         }
     }

@@ -152,12 +152,11 @@ fn a_safe_layout_of_tiles_loses_no_byte() {
             let mut memory = Memory::at(changed, &offsets, size);
             memory.run(changed, &order);
             let same = outputs(changed, &memory) == expected;
-            match found.is_empty() {
-                true => {
-                    safe += 1;
-                    assert!(same, "{graph:?} {recipe:?} {offsets:?}");
-                }
-                false => lost += u64::from(!same),
+            if found.is_empty() {
+                safe += 1;
+                assert!(same, "{graph:?} {recipe:?} {offsets:?}");
+            } else {
+                lost += u64::from(!same)
             }
         }
     });

@@ -12,8 +12,8 @@ use dmo_analysis::arena::{Arena, Layout};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing, none};
 use dmo_analysis::graph::{Graph, OperatorId, Storage};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
-use dmo_analysis::plan::Plan;
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_planner::plan::Plan;
 use graphs::Random;
 use machine::{clobbers, clobbers_of_pair};
 use std::time::Duration;
@@ -85,15 +85,12 @@ fn a_safe_layout_loses_no_byte() {
                 }
             }
             let clobbers = clobbers(&graph, order, &overlaps, &moved.0, &moved.1);
-            match is_safe(&graph, order, &overlaps, &moved) {
-                true => {
-                    safe += 1;
-                    assert!(!clobbers, "{graph:?} {order:?} {overlaps:?} {moved:?}");
-                }
-                false => {
-                    unsafe_layouts += 1;
-                    lost += u32::from(clobbers);
-                }
+            if is_safe(&graph, order, &overlaps, &moved) {
+                safe += 1;
+                assert!(!clobbers, "{graph:?} {order:?} {overlaps:?} {moved:?}");
+            } else {
+                unsafe_layouts += 1;
+                lost += u32::from(clobbers);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! What a guest describes in its memory.
 
 use dmo_analysis::trace::Address;
-use dmo_trace::machine::{Limits, Machine, Observation};
-use dmo_trace::marks::read_layer;
-use dmo_trace::memory::RegionKind;
-use dmo_trace::target::{Target, TargetOptions};
+use dmo_trace::mcu::machine::{Limits, Machine, Observation};
+use dmo_trace::mcu::memory::RegionKind;
+use dmo_trace::program::marks::read_layer;
+use dmo_trace::program::target::{Target, TargetOptions};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;

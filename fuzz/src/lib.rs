@@ -16,15 +16,15 @@ pub use model::{plan, tflite};
 pub use problem::minimalloc;
 pub use saved::{chunks, trace};
 
-use dmo_trace::archive;
-use dmo_trace::attributes::Attributes;
-use dmo_trace::boot;
+use dmo_trace::call::archive;
 use dmo_trace::call::{DEFAULT_RAM, Library};
-use dmo_trace::image::Image;
-use dmo_trace::layers::{LayerHook, parse_file};
-use dmo_trace::marks::Marks;
-use dmo_trace::memory::{MemoryMap, MemoryOptions};
-use dmo_trace::target::{Target as Program, TargetOptions};
+use dmo_trace::elf::attributes::Attributes;
+use dmo_trace::elf::image::Image;
+use dmo_trace::mcu::boot;
+use dmo_trace::mcu::memory::{MemoryMap, MemoryOptions};
+use dmo_trace::program::hooks::{LayerHook, parse_file};
+use dmo_trace::program::marks::Marks;
+use dmo_trace::program::target::{Target as Program, TargetOptions};
 use std::str::FromStr;
 
 /// Something to be fuzzed.

@@ -1,10 +1,10 @@
 //! Saved traces.
 
-use dmo_analysis::file::{MAGIC, TraceReader, VERSION};
-use dmo_analysis::plot::{Canvas, PLOTS};
 use dmo_analysis::profile::{Profile, Profiler};
 use dmo_analysis::report::Report;
+use dmo_analysis::trace::file::{MAGIC, TraceReader, VERSION};
 use dmo_analysis::trace::{Event, Layer, Time, TraceSink};
+use dmo_plot::{Canvas, PLOTS};
 
 /// Tensors of more bytes in all are not profiled: the profiler keeps a record for each byte,
 /// and a trace may rightly name megabytes.

@@ -16,7 +16,7 @@ use dmo_analysis::operator::{Conv2d, DepthwiseConv2d, Operator, Window};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::{Caller, DEFAULT_RAM, Library};
 use dmo_trace::kernels::{Buffers, Case, Contract, images};
-use dmo_trace::machine::{Limits, Observation};
+use dmo_trace::mcu::machine::{Limits, Observation};
 use dmo_trace::measure::{choose, scratch_bytes, trace};
 use std::time::{Duration, Instant};
 

@@ -12,13 +12,13 @@
     reason = "a bench may fail loudly"
 )]
 
-use dmo_analysis::file::TraceWriter;
 use dmo_analysis::profile::{Profile, Profiler};
+use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Ending, Program};
-use dmo_trace::machine::{Limits, Observation, Pause};
-use dmo_trace::run::{RunOptions, run};
-use dmo_trace::semihosting::Host;
-use dmo_trace::target::{Target, TargetOptions};
+use dmo_trace::mcu::machine::{Limits, Observation, Pause};
+use dmo_trace::program::run::{RunOptions, run};
+use dmo_trace::program::semihosting::Host;
+use dmo_trace::program::target::{Target, TargetOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

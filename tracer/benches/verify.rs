@@ -17,7 +17,7 @@ use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{OperatorId, tflite};
 use dmo_trace::call::{DEFAULT_RAM, Library};
 use dmo_trace::kernels::images;
-use dmo_trace::machine::{Limits, Observation};
+use dmo_trace::mcu::machine::{Limits, Observation};
 use dmo_trace::model::verify::{Subject, model_inputs, verify, without_overlaps};
 use dmo_trace::model::{Deployment, Inference};
 use std::path::{Path, PathBuf};

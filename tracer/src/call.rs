@@ -4,20 +4,21 @@
 //! The first four words go to r0 to r3, the others on the stack; where the library has the
 //! hard-float ABI, floats go to s0 onwards instead. The function returns to a trap.
 
+pub mod archive;
 mod frame;
 
 pub use frame::{Frame, Guards, Overrun};
 
-use crate::attributes::Attributes;
-use crate::cpu::{self, Cpu, CpuError};
-use crate::disassembly::Disassembler;
-use crate::fault::Fault;
-use crate::image::{Image, ImageError, Segment};
+use crate::elf::attributes::Attributes;
+use crate::elf::image::{Image, ImageError, Segment};
 use crate::kernels;
 use crate::kernels::versions::{KNOWN, VersionError, Versions};
-use crate::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
-use crate::memory::{MemoryError, MemoryMap, MemoryOptions};
-use crate::target::Target;
+use crate::mcu::cpu::{self, Cpu, CpuError};
+use crate::mcu::disassembly::Disassembler;
+use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
+use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions};
+use crate::program::fault::Fault;
+use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Location};
 use frame::{Free, Guard, canary};
 use std::ops::Range;
@@ -148,7 +149,7 @@ impl Library {
             ..MemoryOptions::default()
         };
         let map = MemoryMap::new(&image, &options, None)?;
-        let boot = crate::boot::Boot {
+        let boot = crate::mcu::boot::Boot {
             pc: 0,
             stack_top: 0,
             vectors: None,

@@ -11,12 +11,12 @@ mod words;
 pub use code::Instruction;
 pub use seen::{Seen, Witness, see_program};
 
-use crate::debug::{Frame, Function, Value, Variable};
-use crate::disassembly::Disassembler;
-use crate::image::Image;
-use crate::machine::Moment;
+use crate::elf::debug::{Frame, Function, Value, Variable};
+use crate::elf::image::Image;
+use crate::mcu::disassembly::Disassembler;
+use crate::mcu::machine::Moment;
 use dmo_analysis::operator::Shape;
-use dmo_analysis::overlap::Access;
+use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Refusal};
 use dmo_analysis::trace::{AccessKind, Address, ElementType, Tensor, Time};
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! The safe overlap of a kernel on a shape: traced, and proved by running the kernel in
 //! overlapped buffers.
 
+pub mod attribution;
 mod error;
 mod proof;
 mod seen;
@@ -11,13 +12,13 @@ pub use seen::see_kernel;
 
 use crate::call::{Argument, CallError, Caller, Frame, Library, Overrun};
 use crate::kernels::{Buffers, Case, Contract, State};
-use crate::machine::{Deliver, Limits, Observation, Watch};
-use crate::record::Message;
-use crate::run::on_two_threads;
-use crate::vary::Variation;
-use crate::work::{Accesses, Work};
+use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
+use crate::measure::attribution::{Accesses, Work};
+use crate::program::other_inputs::Variation;
+use crate::program::record::Message;
+use crate::program::run::on_two_threads;
 use dmo_analysis::graph::parameters::Parameters;
-use dmo_analysis::pattern::PatternRecorder;
+use dmo_analysis::profile::pattern::PatternRecorder;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Profiler};
 use dmo_analysis::trace::{AccessKind, Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 use std::ops::Range;

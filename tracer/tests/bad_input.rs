@@ -15,16 +15,16 @@ mod support;
 
 use dmo_analysis::profile::Profile;
 use dmo_analysis::trace::{AccessKind, Address, Exit};
-use dmo_trace::boot::BootError;
-use dmo_trace::cpu::CpuError;
-use dmo_trace::fault::Fault;
-use dmo_trace::image::{Image, ImageError};
-use dmo_trace::machine::{FaultCause, Limits, Observation, Pause};
-use dmo_trace::marks::{MAX_BUFFERS, MarkError};
-use dmo_trace::memory::{MemoryError, MemoryOptions};
-use dmo_trace::record::RecordError;
-use dmo_trace::run::{RunError, RunOutcome};
-use dmo_trace::target::{Target, TargetError, TargetOptions};
+use dmo_trace::elf::image::{Image, ImageError};
+use dmo_trace::mcu::boot::BootError;
+use dmo_trace::mcu::cpu::CpuError;
+use dmo_trace::mcu::machine::{FaultCause, Limits, Observation, Pause};
+use dmo_trace::mcu::memory::{MemoryError, MemoryOptions};
+use dmo_trace::program::fault::Fault;
+use dmo_trace::program::marks::{MAX_BUFFERS, MarkError};
+use dmo_trace::program::record::RecordError;
+use dmo_trace::program::run::{RunError, RunOutcome};
+use dmo_trace::program::target::{Target, TargetError, TargetOptions};
 use proptest::prelude::*;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -971,7 +971,7 @@ fn semihosting_with_wild_arguments() {
 /// Start-up code and benchmarks read these; a counter that stands still hangs some.
 #[test]
 fn private_peripherals_answer() {
-    let read = |machine: &mut dmo_trace::machine::Machine| {
+    let read = |machine: &mut dmo_trace::mcu::machine::Machine| {
         assert_eq!(machine.run(), Pause::SoftwareBreakpoint(0));
         let pc = machine.register(15);
         machine.skip_to(pc + 2).expect("skip");
@@ -1460,6 +1460,7 @@ fn layers_in_an_endless_loop() {
         timeout: Duration::from_secs(60),
     };
     let target = firmware.target();
-    let error = dmo_trace::run::try_other_inputs(&target, limits, 3, None).expect_err("a limit");
+    let error =
+        dmo_trace::program::run::try_other_inputs(&target, limits, 3, None).expect_err("a limit");
     assert!(error.to_string().contains("limit of 20000"), "{error}");
 }

@@ -9,7 +9,7 @@
 
 mod support;
 
-use dmo_trace::debug::Value;
+use dmo_trace::elf::debug::Value;
 use dmo_trace::explain::{Bound, Call};
 use libtest_mimic::Failed;
 use support::cross::{CPUS, built, compiler, firmware, kernels};

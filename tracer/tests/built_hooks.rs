@@ -10,7 +10,7 @@
 mod support;
 
 use dmo_analysis::trace::Exit;
-use dmo_trace::layers::{Hooks, parse_file, ready_made};
+use dmo_trace::program::hooks::{Hooks, parse_file, ready_made};
 use libtest_mimic::Failed;
 use support::cross::{CPUS, built, compiler, firmware, kernels, sources_in};
 use support::hooked::{assert_same, hooked};

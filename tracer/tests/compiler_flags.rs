@@ -60,9 +60,10 @@ fn main() {
     // Another compiler may well do otherwise.
     let compiler = compiler().and_then(|()| {
         let version = tools::version("arm-none-eabi-gcc")?;
-        match version.contains(" 12.2") {
-            true => Ok(()),
-            false => Err(format!("the table is GCC 12.2's, here is {version}")),
+        if version.contains(" 12.2") {
+            Ok(())
+        } else {
+            Err(format!("the table is GCC 12.2's, here is {version}"))
         }
     });
     let trial = tools::trial("the_table_is_what_kernels_do", &compiler, check);

@@ -12,7 +12,7 @@
 mod support;
 
 use dmo_analysis::trace::{Exit, Location};
-use dmo_trace::target::{Target, TargetOptions};
+use dmo_trace::program::target::{Target, TargetOptions};
 use support::{CPUS, LIMITS, elf, profile, recorded, run_options};
 
 /// The layers of `it_block`: O_s in bytes, and why.

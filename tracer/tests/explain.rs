@@ -14,15 +14,15 @@ use dmo_analysis::operator::{Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, W
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::{AccessKind, ElementType, Event, Layer, Time, TraceSink};
 use dmo_trace::call::{DEFAULT_RAM, Library};
-use dmo_trace::debug::{State, Value};
+use dmo_trace::elf::debug::{State, Value};
+use dmo_trace::elf::image::Image;
 use dmo_trace::explain::{Bound, ExplainError, Explanation, Question, see_program};
-use dmo_trace::image::Image;
 use dmo_trace::kernels::{Case, images};
-use dmo_trace::machine::{Moment, Observation};
+use dmo_trace::mcu::machine::{Moment, Observation};
 use dmo_trace::measure::{choose, see_kernel, trace};
-use dmo_trace::program::{Layers, Program, Step};
-use dmo_trace::run::run;
-use dmo_trace::semihosting::Host;
+use dmo_trace::program::execution::{Layers, Program, Step};
+use dmo_trace::program::run::run;
+use dmo_trace::program::semihosting::Host;
 use proptest::prelude::Rng as _;
 use proptest::prelude::*;
 use support::explained::{explanations, integer};
@@ -329,11 +329,11 @@ fn a_stripped_program() {
     // e_shoff, e_shnum and e_shstrndx.
     bytes[0x20..0x24].fill(0);
     bytes[0x30..0x34].fill(0);
-    let options = dmo_trace::target::TargetOptions {
+    let options = dmo_trace::program::target::TargetOptions {
         cpu: Some("cortex-m4".to_owned()),
         ..Default::default()
     };
-    let stripped = dmo_trace::target::Target::new(&bytes, &options).expect("target");
+    let stripped = dmo_trace::program::target::Target::new(&bytes, &options).expect("target");
     let (full, stripped) = (explanations(&full), explanations(&stripped));
     assert_eq!(full[0].displacement_bytes, stripped[0].displacement_bytes);
     let (a, b) = (both(&full[0]), both(&stripped[0]));

@@ -14,8 +14,8 @@
 mod support;
 
 use dmo_analysis::graph::{TensorId, tflite};
-use dmo_trace::image::sha256;
-use dmo_trace::machine::Observation;
+use dmo_trace::elf::image::sha256;
+use dmo_trace::mcu::machine::Observation;
 use dmo_trace::model::verify::{model_inputs, without_overlaps};
 use dmo_trace::model::{Deployment, Inference};
 use libtest_mimic::{Arguments, Failed, Trial};

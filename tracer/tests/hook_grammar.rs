@@ -7,7 +7,7 @@
 )]
 
 use dmo_analysis::trace::{ElementType, Role};
-use dmo_trace::layers::{
+use dmo_trace::program::hooks::{
     EvaluationError, Expression, Function, LayerHook, READY_MADE, State, SymbolValue, parse_file,
 };
 use proptest::prelude::*;

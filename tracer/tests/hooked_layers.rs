@@ -11,11 +11,13 @@ mod support;
 
 use dmo_analysis::profile::{LayerProfile, OtherInput, Profile};
 use dmo_analysis::trace::{Exit, Role};
-use dmo_trace::layers::{HookError, Hooks, LayerHook, ResolveError, parse_file, ready_made};
-use dmo_trace::machine::Limits;
-use dmo_trace::marks::MarkError;
-use dmo_trace::run::{RunError, RunOutcome, try_other_inputs};
-use dmo_trace::target::{Target, TargetOptions};
+use dmo_trace::mcu::machine::Limits;
+use dmo_trace::program::hooks::{
+    HookError, Hooks, LayerHook, ResolveError, parse_file, ready_made,
+};
+use dmo_trace::program::marks::MarkError;
+use dmo_trace::program::run::{RunError, RunOutcome, try_other_inputs};
+use dmo_trace::program::target::{Target, TargetOptions};
 use std::num::NonZeroU64;
 use std::time::Duration;
 use support::firmware::{Firmware, RAM, STACK_TOP};

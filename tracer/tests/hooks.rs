@@ -18,9 +18,9 @@ mod support;
 
 use dmo_analysis::trace::AccessKind::{self, Load, Store};
 use dmo_analysis::trace::{Address, Layer, Role};
-use dmo_trace::disassembly::Disassembler;
-use dmo_trace::machine::{Observation, Pause, RawAccess, Watch};
-use dmo_trace::target::Target;
+use dmo_trace::mcu::disassembly::Disassembler;
+use dmo_trace::mcu::machine::{Observation, Pause, RawAccess, Watch};
+use dmo_trace::program::target::Target;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -314,7 +314,7 @@ struct Memcpy<'a> {
 
 impl<'a> Memcpy<'a> {
     fn new(target: &'a Target, observation: Observation) -> Self {
-        let marks = dmo_trace::marks::Marks::find(&target.image).expect("marks");
+        let marks = dmo_trace::program::marks::Marks::find(&target.image).expect("marks");
         let memcpy = target.image.symbols.named("memcpy").expect("memcpy");
         let mut guest = Guest::new(target, observation, true);
         let pattern: Vec<u8> = (0..0x1_0000)

@@ -12,10 +12,12 @@ mod support;
 
 use dmo_analysis::profile::Profiler;
 use dmo_analysis::trace::{AccessKind, Address, Exit};
-use dmo_trace::machine::{FaultCause, Limits, Machine, Observation, Pause, Watch};
-use dmo_trace::run::{RunError, run, try_other_inputs};
-use dmo_trace::semihosting::folder::{Folder, MAX_FILE_BYTES, MAX_NEW_FILES, MAX_OPEN_FILES};
-use dmo_trace::semihosting::{Host, MAX_OUTPUT_BYTES, Semihosting};
+use dmo_trace::mcu::machine::{FaultCause, Limits, Machine, Observation, Pause, Watch};
+use dmo_trace::program::run::{RunError, run, try_other_inputs};
+use dmo_trace::program::semihosting::folder::{
+    Folder, MAX_FILE_BYTES, MAX_NEW_FILES, MAX_OPEN_FILES,
+};
+use dmo_trace::program::semihosting::{Host, MAX_OUTPUT_BYTES, Semihosting};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -15,7 +15,7 @@ use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
 use dmo_trace::kernels::Case;
-use dmo_trace::machine::Limits;
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::measure::{MeasureError, Measurement, measure};
 use support::LIMITS;
 use support::firmware::{ElfFile, RAM, RAM_BYTES, Segment};

@@ -11,8 +11,8 @@ mod support;
 
 use dmo_analysis::profile::{Profile, Profiler, Refusal};
 use dmo_analysis::trace::Exit;
-use dmo_trace::run::{RunOutcome, run};
-use dmo_trace::semihosting::Host;
+use dmo_trace::program::run::{RunOutcome, run};
+use dmo_trace::program::semihosting::Host;
 use libtest_mimic::Failed;
 use std::sync::{Arc, Mutex};
 use support::cross::{CPUS, compiler, firmware, kernels, link};
@@ -117,7 +117,7 @@ fn works(cpu: &str, flags: &[&str], lines: bool) -> Result<Profile, Failed> {
     Ok(profile)
 }
 
-fn patterns(profile: &Profile) -> Vec<dmo_analysis::pattern::Pattern> {
+fn patterns(profile: &Profile) -> Vec<dmo_analysis::profile::pattern::Pattern> {
     profile.layers.iter().map(|layer| layer.pattern).collect()
 }
 

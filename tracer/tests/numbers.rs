@@ -21,7 +21,7 @@ use dmo_analysis::trace::ElementType::{self, Int8, Int16, Int32, Uint8};
 use dmo_trace::call::{CallError, Caller, DEFAULT_RAM, Library};
 use dmo_trace::kernels::images::IMAGES;
 use dmo_trace::kernels::{Buffers, Case, Contract};
-use dmo_trace::machine::Observation;
+use dmo_trace::mcu::machine::Observation;
 use dmo_trace::measure::scratch_bytes;
 use support::LIMITS;
 

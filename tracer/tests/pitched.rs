@@ -15,8 +15,8 @@ use dmo_analysis::operator::{
     Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pitch, Pitched, Pool2d,
     Shape, View, Window,
 };
-use dmo_analysis::overlap::is_safe;
 use dmo_analysis::profile::Refusal;
+use dmo_analysis::profile::overlap::is_safe;
 use dmo_analysis::trace::{AccessKind, ElementType};
 use dmo_trace::call::Library;
 use dmo_trace::kernels::{Case, kernels};

@@ -10,8 +10,8 @@
 mod support;
 
 use dmo_analysis::trace::{Address, Layer};
-use dmo_trace::machine::Observation;
-use dmo_trace::marks::{Mark, Marks};
+use dmo_trace::mcu::machine::Observation;
+use dmo_trace::program::marks::{Mark, Marks};
 use libtest_mimic::Failed;
 use support::expected::layers_of;
 use support::gdb::{QEMU, Qemu, Stop};

@@ -19,9 +19,9 @@ use dmo_analysis::graph::{
     Graph, GraphTensor, Kernel, Node, OperatorId, Storage, TensorId, overlaps,
 };
 use dmo_analysis::operator::{Concat, Conv2d, Operator, Shape, Window};
-use dmo_analysis::plan::exact::{self, Budget};
 use dmo_analysis::transform::remove::{keeps_values, moving};
 use dmo_analysis::transform::{Recipe, Transformed, apply};
+use dmo_planner::plan::exact::{self, Budget};
 use dmo_trace::call::Library;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};

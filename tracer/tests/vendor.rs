@@ -13,7 +13,7 @@ mod support;
 
 use dmo_analysis::operator::{Conv2d, Operator, Pool2d, Window};
 use dmo_analysis::trace::ElementType;
-use dmo_trace::archive::{self, ArchiveError};
+use dmo_trace::call::archive::{self, ArchiveError};
 use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
 use dmo_trace::kernels::versions::VersionError;
 use dmo_trace::kernels::{Case, images};

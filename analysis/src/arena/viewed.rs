@@ -2,8 +2,8 @@
 //! views.
 
 use crate::graph::overlaps::{Overlaps, Sharing};
-use crate::graph::uses::{Use, Uses};
 use crate::graph::{Graph, OperatorId, TensorId};
+use crate::schedule::uses::{Use, Uses};
 use crate::trace::AccessKind;
 
 /// What is known of the pieces and of what operators allow.

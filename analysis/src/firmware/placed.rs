@@ -3,10 +3,10 @@
 use crate::arena::ArenaError;
 use crate::graph::{Graph, Node, OperatorId, TensorId};
 use crate::handover::{OnDevice, on_device};
-use crate::plan::tflm::ALIGNMENT;
 use crate::replay::{Needed, Place, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
+use dmo_planner::plan::tflm::ALIGNMENT;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -122,9 +122,10 @@ impl Placed {
             graph: graph.clone(),
             head: start..start + device.arena_bytes,
             arena,
-            origin: match planned {
-                true => Origin::Offline,
-                false => Origin::Greedy,
+            origin: if planned {
+                Origin::Offline
+            } else {
+                Origin::Greedy
             },
             layers,
         })

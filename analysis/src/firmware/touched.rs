@@ -61,9 +61,10 @@ impl Touched {
             (run.first() == Some(&false)).then_some(start..end)
         });
         runs.fold(none, |best, run| {
-            match run.end - run.start > best.end - best.start {
-                true => run,
-                false => best,
+            if run.end - run.start > best.end - best.start {
+                run
+            } else {
+                best
             }
         })
     }

@@ -4,11 +4,11 @@ use super::placed::{Origin, Placed};
 use super::witness::{Observed, StoreBetween, Wrong};
 use crate::graph::overlaps::{self, Overlaps, SafeOverlap, Sharing};
 use crate::optimise::Certificate;
-use crate::plot::grouped;
 use crate::profile::{Pair, Profile};
 use crate::replay::{FindingKind, Subject};
 use crate::trace::{Address, Location, Locations};
 use crate::verify::Occupant;
+use crate::wording::grouped;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -199,9 +199,10 @@ impl ArenaUse {
                 self.further_bytes
             );
         }
-        text + match self.safe {
-            true => "\nno tensor is overwritten while it is needed\n",
-            false => "\nCLOBBERED: a tensor is overwritten while it is needed\n",
+        text + if self.safe {
+            "\nno tensor is overwritten while it is needed\n"
+        } else {
+            "\nCLOBBERED: a tensor is overwritten while it is needed\n"
         }
     }
 }

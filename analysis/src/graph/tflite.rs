@@ -9,7 +9,6 @@
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs` | scratch buffers of the reference kernels |
 //! | `plan.rs` | plans in model files |
-//! | `rewrite.rs` | models with other operators, on the same weights |
 //! | `export.rs` | graphs as model files |
 //! | `layout.rs` | writing flatbuffers |
 //! | `error.rs` | why a model cannot be read or written |
@@ -21,21 +20,19 @@
 
 mod error;
 mod export;
-mod layout;
+pub(crate) mod layout;
 mod lower;
 mod parameters;
-mod plan;
+pub(crate) mod plan;
 mod read;
-mod rewrite;
-mod schema;
+pub(crate) mod schema;
 mod scratch;
-mod view;
+pub(crate) mod view;
 
 pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
-pub use rewrite::rewrite;
 
 use super::{Graph, OperatorId};
 use schema::{model, operator_code};

@@ -1,5 +1,6 @@
 //! A model whose operators run tile by tile, for TensorFlow Lite Micro as it is.
 
+use super::rewrite;
 use super::{OnDevice, on_device};
 use crate::arena::{ArenaError, Layout};
 use crate::graph::Graph;
@@ -53,7 +54,7 @@ pub fn tiled(
     let model = tflite::read(file)?;
     let graph = model.graphs.first().ok_or(TfliteError::NoSubgraph)?;
     let standard = standard(graph, recipe)?;
-    let rewritten = tflite::rewrite(file, &standard)?;
+    let rewritten = rewrite(file, &standard)?;
     let task = Task {
         graph: &standard.graph,
         overlaps: &overlaps(&standard.graph),

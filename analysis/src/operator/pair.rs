@@ -2,7 +2,7 @@
 
 use super::published::ReadBound;
 use super::{Buffers, Operator, ShapeError};
-use crate::overlap::overlap_bytes;
+use crate::profile::overlap::overlap_bytes;
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 

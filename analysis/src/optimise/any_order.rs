@@ -7,9 +7,9 @@
 
 use crate::graph::overlaps::{Overlaps, Sharing};
 use crate::graph::{Graph, TensorId};
-use crate::plan::exact::{Budget, Decision, decide_orientations};
-use crate::problem::{Buffer, Problem};
 use crate::schedule::Options;
+use dmo_planner::plan::exact::{Budget, Decision, decide_orientations};
+use dmo_planner::problem::{Buffer, Problem};
 use std::collections::HashMap;
 
 /// Steps that a decision may take.

@@ -45,9 +45,10 @@ pub fn what_if(
             arena_bytes: arena_bytes(task, &overlaps, planned, time)?,
         });
     }
-    let together = match changed.is_empty() {
-        true => planned.arena_bytes,
-        false => arena_bytes(task, &better, planned, time)?,
+    let together = if changed.is_empty() {
+        planned.arena_bytes
+    } else {
+        arena_bytes(task, &better, planned, time)?
     };
     Ok((found, together))
 }

@@ -1,11 +1,11 @@
 //! Builds a [`Profile`] in one pass over a trace.
 
 use super::{AccessClass, LayerProfile, Observer, Pair, Profile, TensorProfile, grant_or_refuse};
-use crate::lifetime::{ByteLife, Lifetimes};
-use crate::overlap::{
+use crate::profile::lifetime::{ByteLife, Lifetimes};
+use crate::profile::overlap::{
     Access, ComparisonBudget, SafeDisplacements, Sweep, is_safe, overlap_bytes, safe_displacements,
 };
-use crate::pattern::Pattern;
+use crate::profile::pattern::Pattern;
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::ops::Range;
 

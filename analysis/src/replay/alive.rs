@@ -1,9 +1,9 @@
 //! What is in the arena before and after each operator.
 
 use super::{Needed, Resident};
-use crate::graph::uses::Uses;
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::ScheduleError;
+use crate::schedule::uses::Uses;
 use crate::verify::Positions;
 
 /// The content that a step finds, and what it has to leave.

@@ -2,7 +2,7 @@
 
 use super::holder::NOBODY;
 use super::memory::Memory;
-use crate::overlap::Access;
+use crate::profile::overlap::Access;
 use crate::trace::{Address, Time};
 use crate::verify::Occupant;
 use serde::Serialize;
@@ -174,9 +174,10 @@ impl Findings {
     pub(super) fn add(&mut self, sighting: &Sighting) {
         let key = sighting.key();
         let again = self.kept.get(self.last).is_some_and(|kept| kept.key == key);
-        let found = match again {
-            true => Some(self.last),
-            false => self.kept.iter().position(|kept| kept.key == key),
+        let found = if again {
+            Some(self.last)
+        } else {
+            self.kept.iter().position(|kept| kept.key == key)
         };
         if let Some(index) = found {
             let kept = &mut self.kept[index];

@@ -6,9 +6,9 @@ use crate::graph::overlaps::{self, Overlaps, Sharing};
 use crate::graph::zoo::{self, Element};
 use crate::graph::{Graph, OperatorId};
 use crate::optimise::{Certificate, ModelPlan, Task, optimise};
-use crate::plan::Strategy;
 use crate::published::{Method, Row, Unit};
 use crate::schedule::serial::{eager, lazy};
+use dmo_planner::plan::Strategy;
 
 const PAPER: &str = "Blacker, Bridges and Hadfield";
 

@@ -3,11 +3,11 @@
 use super::{Figure, Line, TableError, Work, graph, of_row, published};
 use crate::arena::{Arena, Layout};
 use crate::graph::overlaps;
-use crate::plan::exact::{self, Budget};
-use crate::plan::{READINGS, Strategy};
-use crate::problem::Problem;
 use crate::published::{Method, Row, Unit};
 use crate::schedule::Options;
+use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::plan::{READINGS, Strategy};
+use dmo_planner::problem::Problem;
 use std::time::Instant;
 
 const PAPER: &str = "Pisarchyk and Lee";
@@ -60,12 +60,13 @@ pub(super) fn table_2(work: &mut Work<'_>) -> Result<Vec<Line>, TableError> {
         }
         let end = Instant::now() + work.time;
         let best = exact::plan(&problem, &mut Budget::new(&mut || Instant::now() > end));
-        let remark = match best.is_optimal() {
-            true => "no placement needs less".to_owned(),
-            false => format!(
+        let remark = if best.is_optimal() {
+            "no placement needs less".to_owned()
+        } else {
+            format!(
                 "the best found; at least {} bytes are needed",
                 best.bound_bytes
-            ),
+            )
         };
         lines.push(figure(row).line("Exact", None, best.arena_bytes, remark));
     }
@@ -162,8 +163,9 @@ fn difference(row: &Row, method: Method, line: &Line, strategy: &str, problem: &
         return format!("as printed if read so: {}", reading.title);
     }
     let smaller = printed.is_some_and(|range| line.bytes < *range.start());
-    match smaller {
-        true => "ours is smaller; none of the other readings gives the printed one".to_owned(),
-        false => "none of the other readings gives the printed one".to_owned(),
+    if smaller {
+        "ours is smaller; none of the other readings gives the printed one".to_owned()
+    } else {
+        "none of the other readings gives the printed one".to_owned()
     }
 }

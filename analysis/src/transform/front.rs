@@ -14,8 +14,8 @@ use super::{Recipe, Split, Transformed, apply, in_place, macs};
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::Overlaps;
 use crate::graph::{Graph, OperatorId};
-use crate::plan::exact::{self, Budget};
 use candidates::{Run, grids, runs};
+use dmo_planner::plan::exact::{self, Budget};
 use path::{Path, Piece, paths};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -98,9 +98,10 @@ pub fn front(
         points: Vec::new(),
     };
     hunt.plan(plain.clone());
-    let smaller = match search.in_place {
-        true => in_place::smaller(search.graph),
-        false => Vec::new(),
+    let smaller = if search.in_place {
+        in_place::smaller(search.graph)
+    } else {
+        Vec::new()
     };
     let in_place = Recipe {
         in_place: smaller,
@@ -227,13 +228,15 @@ impl Hunt<'_> {
         };
         let need = |operator: &OperatorId| by_operator.get(operator).copied().unwrap_or(0);
         let needs: Vec<u64> = order.iter().map(need).collect();
-        let runs = match self.search.bands || self.search.patches {
-            true => runs(self.search.graph, order, &needs),
-            false => Vec::new(),
+        let runs = if self.search.bands || self.search.patches {
+            runs(self.search.graph, order, &needs)
+        } else {
+            Vec::new()
         };
-        let (runs, found) = match known.is_empty() {
-            true => (runs, Vec::new()),
-            false => self.besides_known(runs, known),
+        let (runs, found) = if known.is_empty() {
+            (runs, Vec::new())
+        } else {
+            self.besides_known(runs, known)
         };
         let (next, candidates) = (AtomicUsize::new(0), AtomicU64::new(0));
         let found = Mutex::new(found);

@@ -143,9 +143,12 @@ fn binary(known: &ElementwiseBinary, output: Shape, region: &Region) -> Option<P
     if known.output != output {
         return None;
     }
-    let of = |input: Shape| match input[1..3] == known.output[1..3] {
-        true => Some(region.clone()),
-        false => (input[1..3] == [1, 1]).then(|| Region::whole(input)),
+    let of = |input: Shape| {
+        if input[1..3] == known.output[1..3] {
+            Some(region.clone())
+        } else {
+            (input[1..3] == [1, 1]).then(|| Region::whole(input))
+        }
     };
     let inputs = known.inputs.map(of);
     let [Some(one), Some(other)] = inputs else {

@@ -159,12 +159,11 @@ impl<'a> Run<'a> {
                 let Some(shape) = shape(self.graph, output) else {
                     continue;
                 };
-                let new = match output == self.output {
-                    true => draft.view(output, shape, region),
-                    false => {
-                        let name = format!("{} of tile {number}", self.graph.tensor(output).name);
-                        draft.tensor(output, name, region.shape(shape))
-                    }
+                let new = if output == self.output {
+                    draft.view(output, shape, region)
+                } else {
+                    let name = format!("{} of tile {number}", self.graph.tensor(output).name);
+                    draft.tensor(output, name, region.shape(shape))
                 };
                 locals.insert(output, new);
                 renamed.insert(output, new);

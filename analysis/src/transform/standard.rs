@@ -222,9 +222,10 @@ impl Builder<'_> {
             return None;
         }
         let shape = shape(run.graph, input)?;
-        let (from, region) = match run.computed.contains(&input) {
-            true => (*locals.computed.get(&input)?, tile.regions.get(&input)?),
-            false => (input, &Region::whole(shape)),
+        let (from, region) = if run.computed.contains(&input) {
+            (*locals.computed.get(&input)?, tile.regions.get(&input)?)
+        } else {
+            (input, &Region::whole(shape))
         };
         if needs == region {
             return Some(from);

@@ -6,7 +6,7 @@ use dmo_analysis::operator::{
     Operator, Pad, ResizeBilinear, ResizeNearest, Shape, SpatialMean, StridedSlice, Transpose,
     Window,
 };
-use dmo_analysis::overlap::{Access, Sweep, overlap_bytes};
+use dmo_analysis::profile::overlap::{Access, Sweep, overlap_bytes};
 use dmo_analysis::trace::{AccessKind, Address};
 use proptest::prelude::*;
 

@@ -100,9 +100,10 @@ fn channel_by_channel_is_in_place() {
                 let operator = Operator::DepthwiseInPlace(conv);
                 let clobbered = |displacement| clobbered_loads(&operator, [0, 0], displacement);
                 assert_eq!(clobbered(0) == 0, conv.is_in_place(), "{operator:?}");
-                match conv.is_in_place() {
-                    true => safe += 1,
-                    false => not += 1,
+                if conv.is_in_place() {
+                    safe += 1
+                } else {
+                    not += 1
                 }
                 for displacement in 1..=2 * channels * output[0] * output[1] {
                     let pixels = displacement.is_multiple_of(2 * channels);

@@ -141,9 +141,10 @@ impl<'a> BruteForce<'a> {
             Some(Sharing::Displaced(bytes)) => Rule::Displaced(bytes),
             Some(Sharing::Alias) => {
                 let size = |id| self.graph.tensor(id).size_bytes;
-                match size(input) == size(output) {
-                    true => Rule::Same,
-                    false => Rule::Apart,
+                if size(input) == size(output) {
+                    Rule::Same
+                } else {
+                    Rule::Apart
                 }
             }
         }

@@ -4,7 +4,7 @@ use crate::shapes;
 use dmo_analysis::graph::overlaps::{SafeOverlap, Sharing};
 use dmo_analysis::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
 use dmo_analysis::operator::Operator;
-use dmo_analysis::overlap::{
+use dmo_analysis::profile::overlap::{
     Access, ComparisonBudget, SafeDisplacements, Sweep, safe_displacements,
 };
 use dmo_analysis::replay::{FindingKind, Place, Replay, Report, Step, alive};

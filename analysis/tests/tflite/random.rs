@@ -135,9 +135,10 @@ fn windowed(input: Shape, depth: u32, n: [u32; 6]) -> (Shape, Window) {
         let most = 1 + (extent - 1) / dilation;
         let kernel = (1 + n[axis] % 4).min(most);
         window.kernel[axis] = kernel;
-        let places = match valid {
-            true => extent - (kernel - 1) * dilation,
-            false => extent,
+        let places = if valid {
+            extent - (kernel - 1) * dilation
+        } else {
+            extent
         };
         output[axis + 1] = places.div_ceil(stride);
         let before = tflite_padding_before(extent, output[axis + 1], kernel, stride, dilation);

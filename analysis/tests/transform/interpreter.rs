@@ -71,9 +71,12 @@ impl Memory {
         };
         let has_pitch = matches!(kernel.operator, Operator::Pitched(_));
         let of = |ids: &[TensorId]| -> Vec<Vec<usize>> {
-            let cells = |&id: &TensorId| match has_pitch {
-                true => all(id),
-                false => self.cells_of(graph, id),
+            let cells = |&id: &TensorId| {
+                if has_pitch {
+                    all(id)
+                } else {
+                    self.cells_of(graph, id)
+                }
             };
             ids.iter().map(cells).collect()
         };

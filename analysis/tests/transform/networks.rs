@@ -74,9 +74,10 @@ impl Network {
                 // A residual: both ways have the same shape.
                 let way = self.convolution(from, true);
                 let shape = self.shape(way);
-                match shape == self.shape(from) {
-                    true => self.binary(from, way),
-                    false => way,
+                if shape == self.shape(from) {
+                    self.binary(from, way)
+                } else {
+                    way
                 }
             }
             _ => {
@@ -109,9 +110,10 @@ impl Network {
             window.stride[axis] = stride;
             window.dilation[axis] = dilation;
             window.padding_before[axis] = padding;
-            output[axis] = match padded {
-                true => extent.div_ceil(stride),
-                false => (extent - reach).div_ceil(stride),
+            output[axis] = if padded {
+                extent.div_ceil(stride)
+            } else {
+                (extent - reach).div_ceil(stride)
             };
         }
         (window, output)

@@ -1,7 +1,7 @@
 //! Memory of a call: what a function is given, and places for its buffers.
 
 use super::{ALIGNMENT, CONSTANTS, CallError};
-use crate::memory::PAGE_BYTES;
+use crate::mcu::memory::PAGE_BYTES;
 use dmo_analysis::trace::Address;
 use std::ops::Range;
 

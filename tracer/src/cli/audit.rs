@@ -5,8 +5,8 @@ use super::plan::source::Source;
 use super::plan::{OverlapKind, problem};
 use super::{Verdict, output};
 use anyhow::Context;
-use dmo_analysis::plan::Plan;
 use dmo_analysis::verify::{Clash, Positions, clashes};
+use dmo_planner::plan::Plan;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -52,18 +52,20 @@ struct Report {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let report = match problem::is_problem(&arguments.model) {
-        true => of_problem(arguments)?,
-        false => of_model(arguments)?,
+    let report = if problem::is_problem(&arguments.model) {
+        of_problem(arguments)?
+    } else {
+        of_model(arguments)?
     };
     output::print(&if arguments.json {
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
         text(&report)
     })?;
-    Ok(match report.safe && report.fits != Some(false) {
-        true => Verdict::Holds,
-        false => Verdict::Fails,
+    Ok(if report.safe && report.fits != Some(false) {
+        Verdict::Holds
+    } else {
+        Verdict::Fails
     })
 }
 
@@ -141,9 +143,7 @@ fn of_problem(arguments: &Arguments) -> anyhow::Result<Report> {
     let buffers = table.problem.buffers();
     let messages = broken.iter().take(MOST_CLASHES).map(|violation| {
         let other = match violation.kind {
-            dmo_analysis::plan::ViolationKind::TooClose { other, .. } => {
-                buffers[other].name.clone()
-            }
+            dmo_planner::plan::ViolationKind::TooClose { other, .. } => buffers[other].name.clone(),
             _ => String::new(),
         };
         format!(

@@ -87,9 +87,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(path) = &arguments.junit {
         output::write(path, junit::text(&report)?.as_bytes())?;
     }
-    output::print(&match arguments.json {
-        true => serde_json::to_string_pretty(&report)? + "\n",
-        false => report.text(),
+    output::print(&if arguments.json {
+        serde_json::to_string_pretty(&report)? + "\n"
+    } else {
+        report.text()
     })?;
     if arguments.update && !recorded {
         output::message(

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail};
 use dmo_analysis::operator::{Operator, Overlap};
-use dmo_trace::machine::Limits;
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::measure::Measurement;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{RecvTimeoutError, channel};

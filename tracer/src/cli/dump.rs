@@ -2,8 +2,8 @@
 
 use super::Verdict;
 use anyhow::Context;
-use dmo_analysis::file::TraceReader;
 use dmo_analysis::report::plain;
+use dmo_analysis::trace::file::TraceReader;
 use dmo_analysis::trace::{AccessKind, Event, Layer, Span, Time, TraceSink};
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};

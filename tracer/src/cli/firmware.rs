@@ -6,8 +6,8 @@ use dmo_analysis::firmware::{ArenaUse, Observed, Overlapped, Placed, overlaps};
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::profile::Profile;
 use dmo_analysis::{arena::Layout, graph::tflite::offline_plan};
-use dmo_trace::memory::RegionKind;
-use dmo_trace::target::Target;
+use dmo_trace::mcu::memory::RegionKind;
+use dmo_trace::program::target::Target;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -76,9 +76,10 @@ fn find_arena(given: &str, target: &Target) -> anyhow::Result<Range<u64>> {
                 }
                 [] => {
                     let similar = symbols.similar_objects(given);
-                    let similar = match similar.is_empty() {
-                        true => String::new(),
-                        false => format!(" (it has {})", similar.join(", ")),
+                    let similar = if similar.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" (it has {})", similar.join(", "))
                     };
                     anyhow::bail!("the program has no object {given:?}{similar}\n  {HINT}")
                 }

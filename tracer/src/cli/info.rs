@@ -2,11 +2,11 @@
 
 use super::{Verdict, output};
 use anyhow::Context;
-use dmo_analysis::file::TraceReader;
 use dmo_analysis::profile::{Profile, Profiler};
 use dmo_analysis::report::{Report, Warning};
+use dmo_analysis::trace::file::TraceReader;
 use dmo_analysis::trace::{Ending, Exit, Program};
-use dmo_trace::run::stopped;
+use dmo_trace::program::run::stopped;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

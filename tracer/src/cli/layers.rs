@@ -2,9 +2,9 @@
 
 use super::{input, output};
 use anyhow::Context;
-use dmo_trace::layers::{Hooks, LayerHook, parse_file, ready_made};
-use dmo_trace::marks::Marks;
-use dmo_trace::target::Target;
+use dmo_trace::program::hooks::{Hooks, LayerHook, parse_file, ready_made};
+use dmo_trace::program::marks::Marks;
+use dmo_trace::program::target::Target;
 
 /// A file of hooks may not have more bytes: TOML takes fifty times as much memory.
 const MAX_BYTES: u64 = 1 << 20;

@@ -2,10 +2,10 @@
 
 use super::input;
 use anyhow::Context;
-use dmo_trace::archive::{self, ArchiveError};
+use dmo_trace::call::archive::{self, ArchiveError};
 use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
-use dmo_trace::cpu::CpuError;
 use dmo_trace::kernels::images;
+use dmo_trace::mcu::cpu::CpuError;
 
 /// An ELF file of kernels may not have more bytes.
 const MAX_BYTES: u64 = 512 << 20;

@@ -10,8 +10,8 @@ use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
 use dmo_trace::call::Library;
 use dmo_trace::kernels::{Case, Contract};
+use dmo_trace::measure::attribution::Work;
 use dmo_trace::measure::{Measurement, choose, measure_kernel};
-use dmo_trace::work::Work;
 use serde::Serialize;
 
 /// Arguments of `dmo-trace overlap`.
@@ -97,12 +97,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     );
     let case = arguments.operator.case()?;
     // First, for it refuses buffers that are too large.
-    let (measured, note) = match arguments.formulas {
-        true => (None, None),
-        false => {
-            let (measured, note) = measured(arguments, &case)?;
-            (Some(measured), note)
-        }
+    let (measured, note) = if arguments.formulas {
+        (None, None)
+    } else {
+        let (measured, note) = measured(arguments, &case)?;
+        (Some(measured), note)
     };
     let compared = compare(&case.operator, measured.as_ref())?;
     let mut report = report(case, method, compared, measured.as_ref())?;
@@ -243,9 +242,10 @@ fn answers(report: &Report) -> String {
             1 => String::new(),
             _ => format!(" for input {}, output {}", pair.input + 1, pair.output + 1),
         };
-        let unsafe_ = match answer.is_unsafe {
-            true => format!(" UNSAFE: {} bytes are safe", answer.safe_bytes),
-            false => String::new(),
+        let unsafe_ = if answer.is_unsafe {
+            format!(" UNSAFE: {} bytes are safe", answer.safe_bytes)
+        } else {
+            String::new()
         };
         let in_place = match answer.in_place {
             // Where greater displacements are safe too, O_s says it.

@@ -1,9 +1,9 @@
 //! Drawing the pictures of a saved trace into a folder.
 
 use super::output;
-use dmo_analysis::file::TraceReader;
-use dmo_analysis::plot::{Canvas, Figure, PLOTS, Plot};
 use dmo_analysis::profile::{Profile, Profiler};
+use dmo_analysis::trace::file::TraceReader;
+use dmo_plot::{Canvas, Figure, PLOTS, Plot};
 use std::io::Read;
 use std::path::Path;
 

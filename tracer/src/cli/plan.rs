@@ -19,11 +19,11 @@ use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
-use dmo_analysis::plan::STRATEGIES;
-use dmo_analysis::plan::tflm::ALIGNMENT;
-use dmo_analysis::regions::Region;
 use dmo_analysis::schedule::Options;
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_planner::plan::STRATEGIES;
+use dmo_planner::plan::tflm::ALIGNMENT;
+use dmo_planner::regions::Region;
 use given::element_alignment;
 use kernels::{Ground, KernelArguments, ground, loop_order_cost};
 use report::{Planner, Report};
@@ -178,9 +178,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             source.graph().tensors.len()
         );
     }
-    let found = match arguments.change.reshapes() {
-        true => changed(arguments, &mut source)?,
-        false => None,
+    let found = if arguments.change.reshapes() {
+        changed(arguments, &mut source)?
+    } else {
+        None
     };
     for path in &arguments.emit {
         emit::check(path, &source, arguments.layout.align)?;
@@ -465,9 +466,10 @@ fn planners(task: Task<'_>) -> anyhow::Result<Vec<Planner>> {
     let apart = Arena::new(task.graph, &order, &overlaps::none(task.graph), task.layout)?;
     let rows = STRATEGIES.iter().filter_map(|strategy| {
         // Without overlaps there are no aliases either.
-        let problem = match strategy.uses_overlaps {
-            true => &arena.problem,
-            false => &apart.problem,
+        let problem = if strategy.uses_overlaps {
+            &arena.problem
+        } else {
+            &apart.problem
         };
         Planner::of(strategy, problem)
     });

@@ -2,7 +2,7 @@
 
 use super::{Verdict, info, output, pictures};
 use anyhow::Context;
-use dmo_analysis::plot::{PLOTS, Plot};
+use dmo_plot::{PLOTS, Plot};
 use std::fs::File;
 use std::path::PathBuf;
 

@@ -14,9 +14,10 @@ pub struct Printable {
 impl Printable {
     /// The next piece as it is, or [printable](Self::printable) for a terminal.
     pub fn for_terminal<'a>(&mut self, terminal: bool, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        match terminal {
-            true => self.printable(bytes).into(),
-            false => bytes.into(),
+        if terminal {
+            self.printable(bytes).into()
+        } else {
+            bytes.into()
         }
     }
 

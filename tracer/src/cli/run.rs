@@ -5,20 +5,20 @@ use super::layers::LayerOptions;
 use super::printable::Printable;
 use super::{Verdict, input, output, pictures};
 use anyhow::Context;
-use dmo_analysis::file::TraceWriter;
 use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
 use dmo_analysis::profile::{OtherInput, Profile, Profiler};
 use dmo_analysis::report::{Report, Warning};
+use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Ending, Exit, Program, Time, TraceSink};
-use dmo_trace::image::MAX_FILE_BYTES;
-use dmo_trace::machine::Limits;
-use dmo_trace::memory::MemoryOptions;
-use dmo_trace::run::{
+use dmo_trace::elf::image::MAX_FILE_BYTES;
+use dmo_trace::mcu::machine::Limits;
+use dmo_trace::mcu::memory::MemoryOptions;
+use dmo_trace::program::run::{
     RunError, RunOptions, RunOutcome, describe_exit, run as run_program, try_other_inputs,
 };
-use dmo_trace::semihosting::Host;
-use dmo_trace::semihosting::folder::Folder;
-use dmo_trace::target::{Target, TargetOptions};
+use dmo_trace::program::semihosting::Host;
+use dmo_trace::program::semihosting::folder::Folder;
+use dmo_trace::program::target::{Target, TargetOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{IsTerminal, Write};

@@ -6,7 +6,7 @@ mod table;
 use super::plan::source::Source;
 use super::plan::{LayoutArguments, parse_size};
 use super::{Verdict, output, pictures, progress};
-use dmo_analysis::plot::draw_front;
+use dmo_plot::draw_front;
 use row::{Row, Saved, rows};
 use serde::Serialize;
 use std::path::PathBuf;

@@ -64,9 +64,10 @@ Exit code 1 when a row has a finding.";
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let default = match arguments.formulas {
-        true => None,
-        false => Some(&arguments.library),
+    let default = if arguments.formulas {
+        None
+    } else {
+        Some(&arguments.library)
     };
     let grid = Grid::read(&arguments.grid, default)?;
     for note in &grid.notes {

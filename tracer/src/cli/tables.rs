@@ -52,9 +52,10 @@ struct Compared {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let all: Vec<&'static Comparison> = COMPARISONS.iter().collect();
-    let chosen = match arguments.tables.is_empty() {
-        true => &all,
-        false => &arguments.tables,
+    let chosen = if arguments.tables.is_empty() {
+        &all
+    } else {
+        &arguments.tables
     };
     let time = Duration::from_secs_f64(arguments.time);
     let tables = chosen.iter().map(|table| compare(table, time));

@@ -15,7 +15,7 @@ use dmo_analysis::graph::Graph;
 use dmo_analysis::graph::tflite::offline_plan;
 use dmo_analysis::verify::Occupant;
 use dmo_trace::call::Library;
-use dmo_trace::machine::Limits;
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
 use report::Report;

@@ -1,8 +1,8 @@
 //! The instructions around another.
 
 use super::Seen;
-use crate::decode::is_wide;
-use crate::disassembly::Disassembler;
+use crate::mcu::decode::is_wide;
+use crate::mcu::disassembly::Disassembler;
 use dmo_analysis::trace::Address;
 use serde::Serialize;
 

@@ -1,13 +1,13 @@
 //! What the machine shows just before an instruction.
 
-use crate::debug::{DebugInfo, Frame, State};
-use crate::decode::{Memory, decode};
-use crate::image::Image;
-use crate::machine::{Limits, Look, Machine, Moment, Observation, Sight};
-use crate::program::{Layers, Program, RunError, Step};
-use crate::semihosting::Host;
-use crate::target::Target;
-use dmo_analysis::overlap::Access;
+use crate::elf::debug::{DebugInfo, Frame, State};
+use crate::elf::image::Image;
+use crate::mcu::decode::{Memory, decode};
+use crate::mcu::machine::{Limits, Look, Machine, Moment, Observation, Sight};
+use crate::program::execution::{Layers, Program, RunError, Step};
+use crate::program::semihosting::Host;
+use crate::program::target::Target;
+use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::trace::{AccessKind, Address, Tensor, Time};
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -78,10 +78,7 @@ impl Versions {
             first: all.first.max(versions.first),
             last: all.last.min(versions.last),
         });
-        match all.first <= all.last {
-            true => all,
-            false => KNOWN,
-        }
+        if all.first <= all.last { all } else { KNOWN }
     }
 
     /// A version that the user names, of a library that has these functions.
@@ -120,9 +117,10 @@ impl Versions {
 
 impl fmt::Display for Versions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.first == self.last {
-            true => write!(formatter, "{}", self.first),
-            false => write!(formatter, "{} to {}", self.first, self.last),
+        if self.first == self.last {
+            write!(formatter, "{}", self.first)
+        } else {
+            write!(formatter, "{} to {}", self.first, self.last)
         }
     }
 }

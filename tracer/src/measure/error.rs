@@ -3,9 +3,9 @@
 use super::SCRATCH;
 use crate::call::{CallError, Overrun};
 use crate::kernels::versions::Versions;
-use crate::machine::MachineError;
-use crate::record::RecordError;
-use crate::run::Panicked;
+use crate::mcu::machine::MachineError;
+use crate::program::record::RecordError;
+use crate::program::run::Panicked;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::operator::ShapeError;
 use dmo_analysis::trace::Address;

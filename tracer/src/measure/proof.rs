@@ -2,7 +2,7 @@
 
 use super::{Bench, MeasureError, Placement, watches};
 use crate::call::{CallError, Caller};
-use crate::machine::{FaultCause, Limits};
+use crate::mcu::machine::{FaultCause, Limits};
 use dmo_analysis::profile::{LayerProfile, Pair};
 
 /// What the kernel computes in buffers that overlap by O_s, by less, and by one element more.

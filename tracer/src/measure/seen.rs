@@ -4,7 +4,7 @@ use super::{Bench, MeasureError, call, caller};
 use crate::call::Library;
 use crate::explain::{Seen, Witness};
 use crate::kernels::{Case, Contract};
-use crate::machine::{Limits, Moment};
+use crate::mcu::machine::{Limits, Moment};
 use std::collections::BTreeMap;
 
 /// Makes the call that [`super::measure_kernel`] traces, and looks at these moments.

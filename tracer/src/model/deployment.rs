@@ -2,7 +2,7 @@
 
 use crate::call::{Argument, CallError, Caller, Frame, Library};
 use crate::kernels::{Buffers, Case, Contract};
-use crate::machine::Limits;
+use crate::mcu::machine::Limits;
 use crate::measure::{self, MeasureError};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::parameters::Parameters;

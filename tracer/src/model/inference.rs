@@ -3,7 +3,7 @@
 use super::{Deployment, Step};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::Buffers;
-use crate::machine::{Limits, Observation};
+use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;

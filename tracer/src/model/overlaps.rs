@@ -2,9 +2,9 @@
 //! execution, so that a plan can rely on it.
 
 use super::{DeployError, Deployment, Step, deployment::Reason};
-use crate::machine::Limits;
+use crate::mcu::machine::Limits;
+use crate::measure::attribution::Work;
 use crate::measure::{self, MeasureError, Measurement};
-use crate::work::Work;
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use serde::{Deserialize, Serialize};
@@ -183,7 +183,7 @@ fn key(deployment: &Deployment, step: &Step, code: &str, inputs: u64) -> String 
         step.case,
         step.parameters,
     );
-    crate::image::sha256(all.as_bytes())
+    crate::elf::image::sha256(all.as_bytes())
 }
 
 impl KernelPair {

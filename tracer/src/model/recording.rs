@@ -6,7 +6,7 @@
 use super::tracing::{Place, TracedLayer};
 use super::verify::{VerifyError, loaded, model_inputs, without_overlaps};
 use super::{Deployment, Inference, Placement};
-use crate::machine::{Limits, Observation};
+use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::trace::{Address, Event, Layer, Time, TraceSink};

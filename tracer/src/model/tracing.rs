@@ -3,10 +3,10 @@
 use super::inference::{buffers, own_bytes};
 use super::{Deployment, Placement, Step};
 use crate::call::{CallError, Caller, Frame};
-use crate::machine::{Limits, Observation, Watch};
+use crate::mcu::machine::{Limits, Observation, Watch};
 use crate::measure::{MeasureError, SCRATCH};
-use crate::record::{Message, Recorded};
-use crate::run::on_two_threads;
+use crate::program::record::{Message, Recorded};
+use crate::program::run::on_two_threads;
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 

@@ -143,11 +143,12 @@ fn check(target: Target, input: &[u8]) -> Result<usize, String> {
         allocations::most_at_once(|| catch_unwind(AssertUnwindSafe(|| (target.run)(input))));
     result.map_err(|_| "a panic".to_owned())?;
     let limit = (target.most_bytes)(input);
-    match bytes > limit {
-        true => Err(format!(
+    if bytes > limit {
+        Err(format!(
             "{bytes} bytes of memory for {} of input, the limit is {limit}",
             input.len()
-        )),
-        false => Ok(100 * bytes / limit),
+        ))
+    } else {
+        Ok(100 * bytes / limit)
     }
 }

@@ -1,7 +1,7 @@
 //! Firmware that a test builds with the cross compiler.
 
 use super::tools::{self, Availability};
-use dmo_trace::target::Target;
+use dmo_trace::program::target::Target;
 use libtest_mimic::Failed;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! What an explanation says of variables.
 
-use dmo_trace::debug::Value;
+use dmo_trace::elf::debug::Value;
 use dmo_trace::explain::{Bound, Explanation, Question, see_program};
-use dmo_trace::target::Target;
+use dmo_trace::program::target::Target;
 
 /// All pairs of all layers of a program.
 pub fn explanations(target: &Target) -> Vec<Explanation> {

@@ -1,7 +1,7 @@
 //! Programs assembled by hand, and the ELF files around them.
 
-use dmo_trace::machine::{Machine, Observation};
-use dmo_trace::target::{Target, TargetOptions};
+use dmo_trace::mcu::machine::{Machine, Observation};
+use dmo_trace::program::target::{Target, TargetOptions};
 
 /// Where a [`Firmware`] has its parts. Flash: vector table, exception handler, marks,
 /// code, data. RAM: 64 KiB, the stack at its end.

@@ -3,11 +3,11 @@
 
 use super::LIMITS;
 use dmo_analysis::trace::{Address, Layer};
-use dmo_trace::machine::{Machine, Observation, Pause, RawAccess, Watch};
-use dmo_trace::marks::{Mark, Marks, read_layer};
-use dmo_trace::memory::RegionKind;
-use dmo_trace::semihosting::{self, Host, Reply, Semihosting};
-use dmo_trace::target::Target;
+use dmo_trace::mcu::machine::{Machine, Observation, Pause, RawAccess, Watch};
+use dmo_trace::mcu::memory::RegionKind;
+use dmo_trace::program::marks::{Mark, Marks, read_layer};
+use dmo_trace::program::semihosting::{self, Host, Reply, Semihosting};
+use dmo_trace::program::target::Target;
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -2,8 +2,8 @@
 
 use dmo_analysis::profile::{LayerProfile, Profile};
 use dmo_analysis::trace::{Role, Tensor};
-use dmo_trace::layers::{Hooks, LayerHook, ResolveError};
-use dmo_trace::target::Target;
+use dmo_trace::program::hooks::{Hooks, LayerHook, ResolveError};
+use dmo_trace::program::target::Target;
 
 /// A program with these functions hooked.
 pub fn hooked(mut target: Target, hooks: &[&str]) -> Result<Target, ResolveError> {

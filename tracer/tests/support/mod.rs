@@ -15,10 +15,10 @@ pub mod placed;
 pub mod tools;
 
 use dmo_analysis::profile::{Profile, Profiler};
-use dmo_trace::machine::Limits;
-use dmo_trace::run::{RunError, RunOptions, RunOutcome, run};
-use dmo_trace::semihosting::Host;
-use dmo_trace::target::{Target, TargetOptions};
+use dmo_trace::mcu::machine::Limits;
+use dmo_trace::program::run::{RunError, RunOptions, RunOutcome, run};
+use dmo_trace::program::semihosting::Host;
+use dmo_trace::program::target::{Target, TargetOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

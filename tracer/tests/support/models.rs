@@ -2,7 +2,7 @@
 
 use dmo_trace::call::{DEFAULT_RAM, Library};
 use dmo_trace::kernels::images;
-use dmo_trace::machine::Limits;
+use dmo_trace::mcu::machine::Limits;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

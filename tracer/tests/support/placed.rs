@@ -4,7 +4,7 @@ use super::LIMITS;
 use dmo_analysis::trace::Address;
 use dmo_trace::call::{Caller, Library};
 use dmo_trace::kernels::{Buffers, Case, Contract};
-use dmo_trace::machine::Observation;
+use dmo_trace::mcu::machine::Observation;
 use dmo_trace::measure::{call, choose, scratch_bytes};
 
 /// A kernel on a machine of its own, and the numbers it computes with.

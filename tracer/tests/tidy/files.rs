@@ -7,7 +7,7 @@ use std::path::Path;
 const GENERATED: &[&str] = &[".git", "build", "pictures", "target"];
 const MAX_LINES: usize = 600;
 /// The only module that may name the emulator, and its folder.
-const MACHINE: [&str; 2] = ["tracer/src/machine.rs", "tracer/src/machine/"];
+const MACHINE: [&str; 2] = ["tracer/src/mcu/machine.rs", "tracer/src/mcu/machine/"];
 
 /// The path below the root, with `/`, and the bytes of all files.
 fn files() -> Vec<(String, Vec<u8>)> {
@@ -86,7 +86,7 @@ fn emulator(path: &str, text: &str) -> Vec<String> {
 
 /// The analysis has no files, no environment, no network.
 fn pure(path: &str, text: &str) -> Vec<String> {
-    if !path.starts_with("analysis/src/") {
+    if !path.starts_with("analysis/") || !path.contains("/src/") {
         return Vec::new();
     }
     // One name, or the names of a `use` with braces.
@@ -258,9 +258,12 @@ mod made_up {
         assert_eq!(wrong(unfinished, "a.md", "todo = \"warn\""), 0);
 
         let import = concat!("use unicorn", "_engine::Unicorn;");
-        assert_eq!(wrong(emulator, "tracer/src/run.rs", import), 1);
-        assert_eq!(wrong(emulator, "tracer/src/machine.rs", import), 0);
-        assert_eq!(wrong(emulator, "tracer/src/machine/hooks.rs", import), 0);
+        assert_eq!(wrong(emulator, "tracer/src/program/run.rs", import), 1);
+        assert_eq!(wrong(emulator, "tracer/src/mcu/machine.rs", import), 0);
+        assert_eq!(
+            wrong(emulator, "tracer/src/mcu/machine/callbacks.rs", import),
+            0
+        );
 
         for (text, complaints) in [
             ("std::env::var(name)", 1),

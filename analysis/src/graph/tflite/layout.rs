@@ -6,16 +6,16 @@ use super::schema::Field;
 
 /// Bytes that begin with a reference to the root table.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub bytes: Vec<u8>,
 }
 
 /// Where the reference to the root table is.
-pub(super) const ROOT: usize = 0;
+pub(crate) const ROOT: usize = 0;
 
 /// A field's own bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Byte(u8),
     Word(u32),
     Float(f32),
@@ -24,20 +24,20 @@ pub(super) enum Value {
 }
 
 impl Layout {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             bytes: b"\0\0\0\0TFL3".to_vec(),
         }
     }
 
     /// Appends zeros up to the next multiple.
-    pub(super) fn align(&mut self, multiple: usize) {
+    pub(crate) fn align(&mut self, multiple: usize) {
         self.bytes
             .resize(self.bytes.len().next_multiple_of(multiple), 0);
     }
 
     /// Writes a table and where its fields are, and gives the places of the fields.
-    pub(super) fn table(
+    pub(crate) fn table(
         &mut self,
         reference: usize,
         fields: &[(Field, Value)],
@@ -76,7 +76,7 @@ impl Layout {
     }
 
     /// Writes a vector of references, and gives their places.
-    pub(super) fn references(
+    pub(crate) fn references(
         &mut self,
         reference: usize,
         count: usize,
@@ -86,7 +86,7 @@ impl Layout {
     }
 
     /// Writes a vector of 32-bit integers.
-    pub(super) fn integers(&mut self, reference: usize, values: &[i32]) -> Result<(), TfliteError> {
+    pub(crate) fn integers(&mut self, reference: usize, values: &[i32]) -> Result<(), TfliteError> {
         let bytes: Vec<u8> = values
             .iter()
             .flat_map(|value| value.to_le_bytes())
@@ -95,19 +95,19 @@ impl Layout {
     }
 
     /// Writes a vector of bytes that begins at a multiple of 16.
-    pub(super) fn data(&mut self, reference: usize, bytes: &[u8]) -> Result<(), TfliteError> {
+    pub(crate) fn data(&mut self, reference: usize, bytes: &[u8]) -> Result<(), TfliteError> {
         self.vector(reference, bytes.len(), bytes, 16).map(|_| ())
     }
 
     /// Writes a string.
-    pub(super) fn text(&mut self, reference: usize, text: &str) -> Result<(), TfliteError> {
+    pub(crate) fn text(&mut self, reference: usize, text: &str) -> Result<(), TfliteError> {
         self.vector(reference, text.len(), text.as_bytes(), 4)?;
         self.bytes.push(0);
         Ok(())
     }
 
     /// Writes a vector whose elements begin at a multiple of `alignment`, and gives where.
-    pub(super) fn vector(
+    pub(crate) fn vector(
         &mut self,
         reference: usize,
         count: usize,
@@ -125,13 +125,13 @@ impl Layout {
     }
 
     /// Lets a reference refer to what begins at `target`.
-    pub(super) fn link(&mut self, reference: usize, target: usize) -> Result<(), TfliteError> {
+    pub(crate) fn link(&mut self, reference: usize, target: usize) -> Result<(), TfliteError> {
         link(&mut self.bytes, reference, target)
     }
 }
 
 /// Lets the reference at a place refer to what begins at `target`, which lies behind it.
-pub(super) fn link(bytes: &mut [u8], place: usize, target: usize) -> Result<(), TfliteError> {
+pub(crate) fn link(bytes: &mut [u8], place: usize, target: usize) -> Result<(), TfliteError> {
     let offset = target
         .checked_sub(place)
         .filter(|&offset| offset > 0)

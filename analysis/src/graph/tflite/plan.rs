@@ -28,7 +28,7 @@ const NAME: &str = "OfflineMemoryAllocation";
 /// Version of their format.
 const VERSION: i32 = 1;
 /// The old file's data stay aligned if the new part is a multiple of this.
-pub(super) const ALIGNMENT: usize = 64;
+pub(crate) const ALIGNMENT: usize = 64;
 /// Left to the runtime.
 const UNPLANNED: i32 = -1;
 /// The most bytes that are changed at one place.
@@ -198,7 +198,7 @@ fn states(graph: &Graph, calls: &BTreeSet<OperatorId>, id: OperatorId) -> Vec<St
 }
 
 /// The root's fields that are references. The version is a number.
-pub(super) const REFERENCES: [Field; 7] = [
+pub(crate) const REFERENCES: [Field; 7] = [
     model::OPERATOR_CODES,
     model::SUBGRAPHS,
     model::DESCRIPTION,
@@ -281,7 +281,7 @@ fn contents(subgraphs: usize, offsets: &[i32]) -> Vec<u8> {
 }
 
 /// The root has no fields but those that are carried over.
-pub(super) fn check_root_fields(root: &Table) -> Result<(), TfliteError> {
+pub(crate) fn check_root_fields(root: &Table) -> Result<(), TfliteError> {
     let first = model::SIGNATURE_DEFS.number + 1;
     for number in first..root.fields {
         let field = Field {
@@ -300,7 +300,7 @@ pub(super) fn check_root_fields(root: &Table) -> Result<(), TfliteError> {
 }
 
 /// Where each reference of a vector leads to.
-pub(super) fn targets(file: &[u8], table: &Table, field: Field) -> Result<Vec<usize>, TfliteError> {
+pub(crate) fn targets(file: &[u8], table: &Table, field: Field) -> Result<Vec<usize>, TfliteError> {
     let span = table.span(field, 4)?;
     let places = span.map_or(0..0, |span| 0..span.count);
     let start = span.map_or(0, |span| span.start);
@@ -311,7 +311,7 @@ pub(super) fn targets(file: &[u8], table: &Table, field: Field) -> Result<Vec<us
 
 /// Where the reference at a place of the file leads to. What leads outside the file was
 /// found when the model was read.
-pub(super) fn target_of(file: &[u8], place: usize) -> usize {
+pub(crate) fn target_of(file: &[u8], place: usize) -> usize {
     let offset = file.get(place..).and_then(|rest| rest.first_chunk());
     place + offset.map_or(0, |&offset| u32::from_le_bytes(offset) as usize)
 }
@@ -356,7 +356,7 @@ fn permute(
 
 /// Data behind the flatbuffer are found by their place in the file, which has moved.
 /// Gives the places of the fields that say so.
-pub(super) fn shift_outside(
+pub(crate) fn shift_outside(
     bytes: &mut [u8],
     root: &Table,
     shift: usize,
@@ -400,9 +400,12 @@ fn check_same(
     changed: &[usize],
 ) -> Result<(), TfliteError> {
     let shift = new_file.len() - old_file.len();
-    let shifted = |range: &Range<usize>| match range.is_empty() {
-        true => range.clone(),
-        false => range.start + shift..range.end + shift,
+    let shifted = |range: &Range<usize>| {
+        if range.is_empty() {
+            range.clone()
+        } else {
+            range.start + shift..range.end + shift
+        }
     };
     let expected = reordered(old, order);
     let new = read(new_file)?;

@@ -55,9 +55,10 @@ pub(super) fn subgraph(
         let place = || format!("{} {kind}", place());
         let inputs = tensor_ids(&entry.integers(operator::INPUTS)?, draft.len(), place)?;
         let outputs = tensor_ids(&entry.integers(operator::OUTPUTS)?, draft.len(), place)?;
-        let (inputs, outputs) = match kind.starts_with(schema::CUSTOM_PREFIX) {
-            true => working_memory(inputs, outputs, |id| written[id.0]),
-            false => (inputs, outputs),
+        let (inputs, outputs) = if kind.starts_with(schema::CUSTOM_PREFIX) {
+            working_memory(inputs, outputs, |id| written[id.0])
+        } else {
+            (inputs, outputs)
         };
         let options = options_of(&entry)?;
         let callees = callees(kind, options.as_ref(), subgraphs, place)?;

@@ -3,7 +3,7 @@
 
 /// A field of a table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Field {
+pub(crate) struct Field {
     pub table: &'static str,
     pub name: &'static str,
     pub number: usize,
@@ -12,7 +12,7 @@ pub(super) struct Field {
 macro_rules! tables {
     ($($table:ident { $($field:ident = $number:literal),* $(,)? })*) => {
         $(#[allow(dead_code, reason = "the tables name what they have, used or not")]
-        pub(super) mod $table {
+        pub(crate) mod $table {
             use super::Field;
             $(pub const $field: Field = Field {
                 table: stringify!($table),
@@ -88,7 +88,7 @@ tables! {
 }
 
 /// Numbers of the members of the union of options.
-pub(super) mod options {
+pub(crate) mod options {
     pub const CONV_2D: u8 = 1;
     pub const DEPTHWISE_CONV_2D: u8 = 2;
     pub const POOL_2D: u8 = 5;
@@ -124,18 +124,18 @@ pub(super) mod options {
 }
 
 /// `Padding`.
-pub(super) const PADDING_SAME: i8 = 0;
-pub(super) const PADDING_VALID: i8 = 1;
+pub(crate) const PADDING_SAME: i8 = 0;
+pub(crate) const PADDING_VALID: i8 = 1;
 
 /// The operator that names itself.
-pub(super) const CUSTOM: i32 = 32;
+pub(crate) const CUSTOM: i32 = 32;
 /// What its kind begins with, before the name.
-pub(super) const CUSTOM_PREFIX: &str = "CUSTOM:";
+pub(crate) const CUSTOM_PREFIX: &str = "CUSTOM:";
 /// What the kind of an operator without a name begins with, before its number.
-pub(super) const UNKNOWN_PREFIX: &str = "BUILTIN:";
+pub(crate) const UNKNOWN_PREFIX: &str = "BUILTIN:";
 
 /// Names of the element types and their size in bits; 0 where elements have none.
-pub(super) const ELEMENT_TYPES: [(&str, u64); 20] = [
+pub(crate) const ELEMENT_TYPES: [(&str, u64); 20] = [
     ("FLOAT32", 32),
     ("FLOAT16", 16),
     ("INT32", 32),
@@ -160,7 +160,7 @@ pub(super) const ELEMENT_TYPES: [(&str, u64); 20] = [
 
 /// Names of the operators by their number.
 #[rustfmt::skip]
-pub(super) const OPERATORS: [&str; 162] = [
+pub(crate) const OPERATORS: [&str; 162] = [
     "ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE",
     "DEQUANTIZE", "EMBEDDING_LOOKUP", "FLOOR", "FULLY_CONNECTED", "HASHTABLE_LOOKUP",
     "L2_NORMALIZATION", "L2_POOL_2D", "LOCAL_RESPONSE_NORMALIZATION", "LOGISTIC", "LSH_PROJECTION",
@@ -189,7 +189,7 @@ pub(super) const OPERATORS: [&str; 162] = [
 ];
 
 /// Size in bits of an element, by the type's name; none where it has no size.
-pub(super) fn element_bits(name: &str) -> Option<u64> {
+pub(crate) fn element_bits(name: &str) -> Option<u64> {
     ELEMENT_TYPES
         .iter()
         .find(|(known, bits)| *known == name && *bits > 0)
@@ -197,7 +197,7 @@ pub(super) fn element_bits(name: &str) -> Option<u64> {
 }
 
 /// Size in bytes of so many elements, packed where they are smaller than a byte.
-pub(super) fn size_bytes(bits: u64, shape: &[u32]) -> Option<u64> {
+pub(crate) fn size_bytes(bits: u64, shape: &[u32]) -> Option<u64> {
     let bits = shape.iter().try_fold(u128::from(bits), |size, &extent| {
         size.checked_mul(u128::from(extent))
     })?;

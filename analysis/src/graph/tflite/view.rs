@@ -19,14 +19,14 @@ const TIMES: usize = 16;
 
 /// A file and the account of what was read of it.
 #[derive(Debug)]
-pub(super) struct File<'a> {
+pub(crate) struct File<'a> {
     pub bytes: &'a [u8],
     charged: Cell<usize>,
 }
 
 /// A table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     file: &'a File<'a>,
     table: table_reader::Table<'a>,
     /// How many fields its directory has room for.
@@ -38,13 +38,13 @@ struct Place(usize);
 
 /// Where the elements of a vector are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(crate) struct Span {
     pub start: usize,
     pub count: usize,
 }
 
 impl<'a> File<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             charged: Cell::new(0),
@@ -52,7 +52,7 @@ impl<'a> File<'a> {
     }
 
     /// The root table.
-    pub(super) fn root(&'a self) -> Result<Table<'a>, TfliteError> {
+    pub(crate) fn root(&'a self) -> Result<Table<'a>, TfliteError> {
         if self.bytes.get(4..8) != Some(b"TFL3") {
             return Err(TfliteError::NotTflite {
                 length: self.bytes.len(),
@@ -100,17 +100,17 @@ impl<'a> Table<'a> {
     }
 
     /// Charges the file's account for what is made of so many bytes of memory.
-    pub(super) fn charge(&self, bytes: usize) -> Result<(), TfliteError> {
+    pub(crate) fn charge(&self, bytes: usize) -> Result<(), TfliteError> {
         self.file.charge(bytes)
     }
 
     /// Length of the file.
-    pub(super) fn file_length(&self) -> usize {
+    pub(crate) fn file_length(&self) -> usize {
         self.file.bytes.len()
     }
 
     /// A number or truth value.
-    pub(super) fn number<T: TableRead<'a>>(
+    pub(crate) fn number<T: TableRead<'a>>(
         &self,
         field: Field,
         default: T,
@@ -119,37 +119,37 @@ impl<'a> Table<'a> {
     }
 
     /// Where the field's own bytes are.
-    pub(super) fn place(&self, field: Field) -> Result<Option<usize>, TfliteError> {
+    pub(crate) fn place(&self, field: Field) -> Result<Option<usize>, TfliteError> {
         Ok(self.field::<Place>(field)?.map(|Place(place)| place))
     }
 
     /// The text of a string; what is no UTF-8 is replaced.
-    pub(super) fn text(&self, field: Field) -> Result<String, TfliteError> {
+    pub(crate) fn text(&self, field: Field) -> Result<String, TfliteError> {
         let bytes = self.bytes(field)?.unwrap_or_default();
         self.file.charge(bytes.len())?;
         Ok(String::from_utf8_lossy(&self.file.bytes[bytes]).into_owned())
     }
 
     /// Where the bytes of a vector of bytes are.
-    pub(super) fn bytes(&self, field: Field) -> Result<Option<Range<usize>>, TfliteError> {
+    pub(crate) fn bytes(&self, field: Field) -> Result<Option<Range<usize>>, TfliteError> {
         let span = self.span(field, 1)?;
         Ok(span.map(|span| span.start..span.start + span.count))
     }
 
     /// The elements of a vector of 32-bit integers; an absent one is empty.
-    pub(super) fn integers(&self, field: Field) -> Result<Vec<i32>, TfliteError> {
+    pub(crate) fn integers(&self, field: Field) -> Result<Vec<i32>, TfliteError> {
         self.elements(field)
             .map(|words| decoded(words, i32::from_le_bytes))
     }
 
     /// The elements of a vector of 64-bit integers; an absent one is empty.
-    pub(super) fn long_integers(&self, field: Field) -> Result<Vec<i64>, TfliteError> {
+    pub(crate) fn long_integers(&self, field: Field) -> Result<Vec<i64>, TfliteError> {
         self.elements(field)
             .map(|words| decoded(words, i64::from_le_bytes))
     }
 
     /// The elements of a vector of floating-point numbers; an absent one is empty.
-    pub(super) fn floats(&self, field: Field) -> Result<Vec<f32>, TfliteError> {
+    pub(crate) fn floats(&self, field: Field) -> Result<Vec<f32>, TfliteError> {
         self.elements(field)
             .map(|words| decoded(words, f32::from_le_bytes))
     }
@@ -164,13 +164,13 @@ impl<'a> Table<'a> {
     }
 
     /// The table in a field.
-    pub(super) fn table(&self, field: Field) -> Result<Option<Table<'a>>, TfliteError> {
+    pub(crate) fn table(&self, field: Field) -> Result<Option<Table<'a>>, TfliteError> {
         let place = self.place(field)?;
         place.map(|place| self.file.table(place)).transpose()
     }
 
     /// The tables of a vector; an absent one is empty.
-    pub(super) fn tables(
+    pub(crate) fn tables(
         &self,
         field: Field,
     ) -> Result<impl ExactSizeIterator<Item = Result<Table<'a>, TfliteError>> + use<'a>, TfliteError>
@@ -182,7 +182,7 @@ impl<'a> Table<'a> {
     }
 
     /// Where the elements of a vector are, inside the file.
-    pub(super) fn span(&self, field: Field, stride: usize) -> Result<Option<Span>, TfliteError> {
+    pub(crate) fn span(&self, field: Field, stride: usize) -> Result<Option<Span>, TfliteError> {
         let Some(span) = self.field::<Span>(field)? else {
             return Ok(None);
         };
@@ -202,7 +202,7 @@ impl<'a> Table<'a> {
 }
 
 /// Little-endian integers; what remains at the end is left out.
-pub(super) fn integers(bytes: &[u8]) -> Vec<i32> {
+pub(crate) fn integers(bytes: &[u8]) -> Vec<i32> {
     decoded(bytes.as_chunks().0, i32::from_le_bytes)
 }
 

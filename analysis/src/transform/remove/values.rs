@@ -38,12 +38,13 @@ pub fn keeps_values<'p, 'a: 'p>(
     match node.kernel.as_ref().map(|kernel| &kernel.operator) {
         Some(Operator::Concat(concat)) => {
             let output = own.output(0);
-            match (0..concat.inputs.len()).all(|input| own.operand(input) == output) {
-                true => Ok(()),
-                false => Err(refused(
+            if (0..concat.inputs.len()).all(|input| own.operand(input) == output) {
+                Ok(())
+            } else {
+                Err(refused(
                     operator,
                     "has an input that is quantised otherwise than its output",
-                )),
+                ))
             }
         }
         Some(Operator::Pad(_)) => {
@@ -89,9 +90,10 @@ fn pads_with_zero(
     let element_type = output.and_then(|tensor| ElementType::named(&tensor.element_type));
     let is_float = element_type == Some(ElementType::Float32);
     let is_given = pad.tensors.get(VALUE).copied().flatten().is_some();
-    let zero = match is_float {
-        true => 0,
-        false => i64::from(reader.operand(0).zero_point),
+    let zero = if is_float {
+        0
+    } else {
+        i64::from(reader.operand(0).zero_point)
     };
     let value = match pad.constant(VALUE) {
         None if is_given => return Err(refused(operator, "pads with a value that is computed")),

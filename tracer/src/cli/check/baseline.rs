@@ -6,8 +6,8 @@ use crate::cli::plan::{OrderKind, OverlapKind, parse_size};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use dmo_analysis::arena::Layout;
-use dmo_analysis::plan::tflm::ALIGNMENT;
 use dmo_analysis::schedule::Options;
+use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_trace::kernels::images;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -180,9 +180,10 @@ impl Entry {
         Ok(Model {
             index,
             name: name.clone(),
-            file: match self.file.starts_with("zoo:") {
-                true => self.file.clone(),
-                false => path_text(&folder.join(&self.file))?,
+            file: if self.file.starts_with("zoo:") {
+                self.file.clone()
+            } else {
+                path_text(&folder.join(&self.file))?
             },
             plan: match &self.plan {
                 Some(plan) => {

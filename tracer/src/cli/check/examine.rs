@@ -135,9 +135,12 @@ fn run(
     let report = verify::examine(source, &given, kernels, inputs, LIMITS)?;
     let testimonies = match report.testimonies() {
         Some(said) => {
-            let [geometry, replay, execution] = said.map(|said| match said.safe {
-                true => Testimony::Safe,
-                false => Testimony::Unsafe(said.objections.to_vec()),
+            let [geometry, replay, execution] = said.map(|said| {
+                if said.safe {
+                    Testimony::Safe
+                } else {
+                    Testimony::Unsafe(said.objections.to_vec())
+                }
             });
             // What is wrong with the plan itself is told with the geometry.
             let geometry = match (report.faults(), geometry) {
@@ -236,9 +239,10 @@ fn without_running(
         overlap: given.overlap.name(),
         cpu: ground.measured.map(|measured| measured.planned.cpu),
         testimonies: [
-            match objections.is_empty() {
-                true => Testimony::Safe,
-                false => Testimony::Unsafe(objections),
+            if objections.is_empty() {
+                Testimony::Safe
+            } else {
+                Testimony::Unsafe(objections)
             },
             Testimony::NotAsked(why),
             Testimony::NotAsked(why),

@@ -3,7 +3,7 @@
 use super::baseline::{Model, PlanOrigin};
 use super::examine::{Examined, Findings, Testimony, WITNESSES};
 use dmo_analysis::optimise::Certificate;
-use dmo_analysis::plot::grouped;
+use dmo_analysis::wording::grouped;
 use serde::Serialize;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use super::judge::{ARENA, CAPACITY, Case, Judged, Outcome};
 use crate::cli::Verdict;
 use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::optimise::Certificate;
-use dmo_analysis::plot::grouped;
+use dmo_analysis::wording::grouped;
 use serde::Serialize;
 use std::path::Path;
 

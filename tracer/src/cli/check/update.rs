@@ -42,9 +42,10 @@ fn edited(text: &str, arenas: &[(usize, u64)]) -> anyhow::Result<String> {
     }
     // The document has ends of lines of one kind.
     let edited = document.to_string();
-    Ok(match text.contains("\r\n") {
-        true => edited.replace('\n', "\r\n"),
-        false => edited,
+    Ok(if text.contains("\r\n") {
+        edited.replace('\n', "\r\n")
+    } else {
+        edited
     })
 }
 

@@ -1,7 +1,7 @@
 //! Explanations for people.
 
 use super::Report;
-use dmo_trace::debug::{Function, Value};
+use dmo_trace::elf::debug::{Function, Value};
 use dmo_trace::explain::{Bound, Buffer, Call, Explanation, Local};
 use std::fmt::Write;
 

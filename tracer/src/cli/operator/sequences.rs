@@ -49,9 +49,10 @@ pub fn lstm(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator>
         Some("time-major") => true,
         Some(other) => bail!("--order {other}: expected batch-major or time-major"),
     };
-    let (batches, times) = match time_major {
-        true => (inner, outer),
-        false => (outer, inner),
+    let (batches, times) = if time_major {
+        (inner, outer)
+    } else {
+        (outer, inner)
     };
     Ok(Operator::Lstm(Lstm {
         batches,

@@ -6,9 +6,9 @@ use crate::cli::progress;
 use anyhow::{Context, ensure};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId};
-use dmo_analysis::plot::grouped;
 use dmo_analysis::transform::front::{Front, Point, Search, front};
 use dmo_analysis::transform::macs;
+use dmo_analysis::wording::grouped;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -108,9 +108,10 @@ pub fn search(
         overlaps: &overlaps,
         layout: layout.layout(),
         in_place: arguments.allows(Change::Inplace),
-        remove: match arguments.allows(Change::Remove) {
-            true => source.removable()?,
-            false => Vec::new(),
+        remove: if arguments.allows(Change::Remove) {
+            source.removable()?
+        } else {
+            Vec::new()
         },
         bands: arguments.allows(Change::Split),
         patches: arguments.allows(Change::Patch),

@@ -5,11 +5,9 @@ use super::change::Found;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::optimise::{ModelPlan, Task};
-use dmo_analysis::plan::{Family, Plan, STRATEGIES};
-use dmo_analysis::plot::{
-    PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names,
-};
 use dmo_analysis::schedule::lifetime::working_sets;
+use dmo_planner::plan::{Family, Plan, STRATEGIES};
+use dmo_plot::{PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names};
 use std::path::Path;
 
 /// Draws the plan, the best published plan without overlaps beside it, and the working sets

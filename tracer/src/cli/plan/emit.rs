@@ -8,9 +8,9 @@ use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, tflite};
 use dmo_analysis::handover::{PlanFile, tiled};
 use dmo_analysis::optimise::{Task, optimise};
-use dmo_analysis::plan::tflm::ALIGNMENT;
-use dmo_analysis::plot::grouped;
 use dmo_analysis::transform::Recipe;
+use dmo_analysis::wording::grouped;
+use dmo_planner::plan::tflm::ALIGNMENT;
 use std::path::Path;
 use std::time::Duration;
 
@@ -144,9 +144,10 @@ fn standard(
          Lite Micro needs {} bytes for its tensors, {} without tiles{}",
         grouped(needs),
         grouped(plain),
-        match needs < plain {
-            true => "",
-            false => ": NO GAIN\n  hint: fewer tiles (--max-recompute), or no --allow",
+        if needs < plain {
+            ""
+        } else {
+            ": NO GAIN\n  hint: fewer tiles (--max-recompute), or no --allow"
         }
     ));
     Ok(tiled.file)

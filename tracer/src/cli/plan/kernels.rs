@@ -10,7 +10,7 @@ use dmo_analysis::graph::Graph;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::optimise::{ModelPlan, Task, WhatIf, what_if};
-use dmo_trace::machine::Limits;
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::overlaps::{KernelOverlaps, measured, of_tensors};
 use serde::Serialize;
 use std::time::Duration;
@@ -51,9 +51,10 @@ impl KernelArguments {
             overlap: Some(overlap),
             kernels: named.then(|| library.kernels.clone()),
             cpu: library.cpu.clone().filter(|_| named),
-            version: match named {
-                true => library.version,
-                false => VersionArgument::default(),
+            version: if named {
+                library.version
+            } else {
+                VersionArgument::default()
             },
             inputs: None,
             cache: cache.clone(),
@@ -62,9 +63,10 @@ impl KernelArguments {
 
     /// Where overlaps come from.
     pub fn overlap(&self) -> OverlapKind {
-        self.overlap.unwrap_or(match self.names_kernels() {
-            true => OverlapKind::Traced,
-            false => OverlapKind::Analytic,
+        self.overlap.unwrap_or(if self.names_kernels() {
+            OverlapKind::Traced
+        } else {
+            OverlapKind::Analytic
         })
     }
 

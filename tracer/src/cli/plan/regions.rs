@@ -9,10 +9,10 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::optimise::{ModelPlan, Task};
-use dmo_analysis::plan::exact::Budget;
-use dmo_analysis::plot::grouped;
-use dmo_analysis::regions::{Place, Region, assign};
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_analysis::wording::grouped;
+use dmo_planner::plan::exact::Budget;
+use dmo_planner::regions::{Place, Region, assign};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -102,13 +102,12 @@ pub fn run(
         );
     }
     let fits = planned.arena_bytes <= regions[0].capacity_bytes;
-    let places = match fits {
-        true => {
-            let offsets = planned.plan.offsets.iter();
-            let place = |&offset: &u64| Place { region: 0, offset };
-            Ok(offsets.map(place).collect())
-        }
-        false => assign(problem, regions, &mut Budget::new(&mut stop)),
+    let places = if fits {
+        let offsets = planned.plan.offsets.iter();
+        let place = |&offset: &u64| Place { region: 0, offset };
+        Ok(offsets.map(place).collect())
+    } else {
+        assign(problem, regions, &mut Budget::new(&mut stop))
     };
     let places = match places {
         Ok(places) => places,

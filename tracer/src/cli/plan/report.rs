@@ -8,9 +8,9 @@ use super::kernels::LoopOrderCost;
 use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::handover::{OnDevice, PlanFile};
 use dmo_analysis::optimise::Certificate;
-use dmo_analysis::plan::Strategy;
-use dmo_analysis::plot::grouped;
-use dmo_analysis::problem::Problem;
+use dmo_analysis::wording::grouped;
+use dmo_planner::plan::Strategy;
+use dmo_planner::problem::Problem;
 use dmo_trace::model::overlaps::KernelOverlaps;
 use serde::Serialize;
 
@@ -49,9 +49,10 @@ pub fn planner_table(planners: &[Planner], best: u64) -> Table {
             planner.name.to_owned(),
             grouped(planner.arena_bytes),
             format!("{:.3}", planner.arena_bytes as f64 / best.max(1) as f64),
-            match planner.valid {
-                true => planner.title.to_owned(),
-                false => format!("{}: INVALID", planner.title),
+            if planner.valid {
+                planner.title.to_owned()
+            } else {
+                format!("{}: INVALID", planner.title)
             },
             planner.source.split(':').next().unwrap_or("").to_owned(),
         ]);
@@ -113,9 +114,10 @@ impl Report {
             grouped(plan.arena_bytes),
             self.certificate()
         );
-        let order = match self.reordered {
-            true => "another than the file's",
-            false => "that of the file",
+        let order = if self.reordered {
+            "another than the file's"
+        } else {
+            "that of the file"
         };
         text += &format!(
             "Order: {order}. Overlaps: {} ({} used). Alignment: {}.\n",
@@ -127,14 +129,16 @@ impl Report {
             text += &format!(
                 "TensorFlow Lite Micro: {} bytes {}, {} with this plan{}\n",
                 grouped(own.arena_bytes),
-                match self.carries_plan {
-                    true => "with the plan that the model carries",
-                    false => "by its own planner",
+                if self.carries_plan {
+                    "with the plan that the model carries"
+                } else {
+                    "by its own planner"
                 },
                 grouped(with_plan.arena_bytes),
-                match with_plan.scratch_is_apart {
-                    true => "",
-                    false => " (UNSAFE: its scratch buffers would not keep apart)",
+                if with_plan.scratch_is_apart {
+                    ""
+                } else {
+                    " (UNSAFE: its scratch buffers would not keep apart)"
                 }
             );
         }

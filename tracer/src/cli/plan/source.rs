@@ -9,8 +9,8 @@ use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use dmo_trace::call::Library;
-use dmo_trace::image::sha256;
-use dmo_trace::machine::Limits;
+use dmo_trace::elf::image::sha256;
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::Deployment;
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::transform::front::{Front, Point, Search, front};
 use dmo_analysis::transform::{Recipe, apply, macs};
-use dmo_trace::machine::Observation;
+use dmo_trace::mcu::machine::Observation;
 use dmo_trace::model::verify::{model_inputs, without_overlaps};
 use dmo_trace::model::{Deployment, Inference};
 use serde::Serialize;
@@ -88,9 +88,10 @@ pub fn rows(
         overlaps: &overlaps::analytic,
         layout,
         in_place: true,
-        remove: match remove {
-            true => removable.clone(),
-            false => Vec::new(),
+        remove: if remove {
+            removable.clone()
+        } else {
+            Vec::new()
         },
         bands: tiles,
         patches: tiles,

@@ -3,7 +3,7 @@
 use super::Model;
 use super::row::Row;
 use comfy_table::{CellAlignment, Table, presets};
-use dmo_analysis::plot::grouped;
+use dmo_analysis::wording::grouped;
 
 /// A table with what to know of it.
 pub fn text(model: &Model) -> String {
@@ -23,9 +23,10 @@ pub fn text(model: &Model) -> String {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let search = match model.complete {
-        true => "",
-        false => "; of the tiles the best found in time",
+    let search = if model.complete {
+        ""
+    } else {
+        "; of the tiles the best found in time"
     };
     format!(
         "{}: {} multiply-accumulates{search}\n\n{table}\n",

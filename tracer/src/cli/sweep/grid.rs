@@ -104,9 +104,10 @@ impl Grid {
         ensure!(
             !entries.is_empty(),
             "no case is left\n  {}",
-            match notes.is_empty() {
-                true => "it has no [[grid]]".to_owned(),
-                false => notes.join("\n  "),
+            if notes.is_empty() {
+                "it has no [[grid]]".to_owned()
+            } else {
+                notes.join("\n  ")
             }
         );
         let libraries = libraries.known.into_iter().map(|(_, library)| library);

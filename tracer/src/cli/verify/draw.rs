@@ -5,9 +5,10 @@ use anyhow::Context;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::optimise::{Task, optimise};
-use dmo_analysis::plot::{Canvas, InferencePanel, draw_inferences, grouped};
 use dmo_analysis::profile::{Profile, Profiler};
-use dmo_trace::machine::Limits;
+use dmo_analysis::wording::grouped;
+use dmo_plot::{Canvas, InferencePanel, draw_inferences};
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::recording::{ARENA, View, record};
 use dmo_trace::model::verify::Subject;
 use dmo_trace::model::{Deployment, Placement};
@@ -61,9 +62,10 @@ pub fn draw(
     )?;
     bar.finish_and_clear();
     let canvases = profilers.map(|profiler| profiler.finish().1);
-    let titles = match safe {
-        true => ["no overlap", "this plan"],
-        false => ["no overlap", "UNSAFE plan"],
+    let titles = if safe {
+        ["no overlap", "this plan"]
+    } else {
+        ["no overlap", "UNSAFE plan"]
     };
     let panels = canvases.iter().zip(titles);
     let panels: Vec<InferencePanel> = panels

@@ -7,11 +7,11 @@ use crate::cli::plan::given::{Given, describe as describe_clash};
 use crate::cli::{Verdict, output};
 use blame::{Blame, Evidence};
 use dmo_analysis::graph::OperatorId;
-use dmo_analysis::plot::grouped;
 use dmo_analysis::verify::Clash;
+use dmo_analysis::wording::grouped;
+use dmo_trace::measure::attribution::Work;
 use dmo_trace::model::Deployment;
 use dmo_trace::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
-use dmo_trace::work::Work;
 use serde::Serialize;
 
 /// All that is printed.
@@ -166,13 +166,15 @@ impl Report {
 
     /// Prints it; the verdict is whether the plan is safe.
     pub fn print(&self, json: bool) -> anyhow::Result<Verdict> {
-        output::print(&match json {
-            true => serde_json::to_string_pretty(self)? + "\n",
-            false => self.text(),
+        output::print(&if json {
+            serde_json::to_string_pretty(self)? + "\n"
+        } else {
+            self.text()
         })?;
-        Ok(match self.safe {
-            true => Verdict::Holds,
-            false => Verdict::Fails,
+        Ok(if self.safe {
+            Verdict::Holds
+        } else {
+            Verdict::Fails
         })
     }
 
@@ -195,9 +197,10 @@ impl Report {
         for note in &self.notes {
             text += &format!("Note: {note}.\n");
         }
-        text + match self.safe {
-            true => "\nSAFE with these kernels\n",
-            false => "\nUNSAFE\n",
+        text + if self.safe {
+            "\nSAFE with these kernels\n"
+        } else {
+            "\nUNSAFE\n"
         }
     }
 
@@ -240,26 +243,27 @@ impl Report {
         };
         let mut lines = vec![format!(
             "geometry   {}",
-            match geometric.safe {
-                true => "safe: all that is in use at the same time keeps the measured distances"
-                    .to_owned(),
-                false => format!(
+            if geometric.safe {
+                "safe: all that is in use at the same time keeps the measured distances".to_owned()
+            } else {
+                format!(
                     "UNSAFE: {}",
                     counted(geometric.clashes.len(), "clash", "clashes")
-                ),
+                )
             }
         )];
         lines.push(format!(
             "replay     {}",
-            match replay.safe {
-                true => format!(
+            if replay.safe {
+                format!(
                     "safe: {} loads and stores, each load finds what its own tensor holds",
                     grouped(replay.accesses)
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "UNSAFE: {}",
                     counted(self.objections.replay.len(), "objection", "objections")
-                ),
+                )
             }
         ));
         lines.push(format!(

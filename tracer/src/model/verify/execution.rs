@@ -2,7 +2,7 @@
 
 use super::layer::Job;
 use super::{Subject, VerifyError, model_inputs, without_overlaps};
-use crate::machine::{Limits, Observation};
+use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
 use crate::model::tracing::Contents;
 use crate::model::{Deployment, Inference, Step};

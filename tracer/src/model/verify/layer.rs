@@ -2,14 +2,14 @@
 
 use super::{MOST_FINDINGS, Subject, VerifyError};
 use crate::call::CallError;
-use crate::machine::{FaultCause, Limits};
+use crate::mcu::machine::{FaultCause, Limits};
 use crate::measure::MeasureError;
+use crate::measure::attribution::{Accesses, Work};
 use crate::model::overlaps::Allowed;
 use crate::model::tracing::{Contents, Place, TracedLayer};
 use crate::model::{Deployment, Placement};
-use crate::work::{Accesses, Work};
 use dmo_analysis::graph::{OperatorId, TensorId};
-use dmo_analysis::overlap::Binding;
+use dmo_analysis::profile::overlap::Binding;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profile, Profiler, Refusal};
 use dmo_analysis::replay::{self, Alive, Finding, Part, Replay, ReplayError, Report};
 use dmo_analysis::verify::Occupant;

@@ -2,7 +2,7 @@
 
 use super::execution::differing;
 use super::{Difference, Mismatch, VerifyError, input_number, model_inputs, without_overlaps};
-use crate::machine::{Limits, Observation};
+use crate::mcu::machine::{Limits, Observation};
 use crate::model::{Deployment, Inference};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 

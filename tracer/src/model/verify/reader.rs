@@ -1,11 +1,11 @@
 //! Who misses what an operator has destroyed: the first load of it by a later operator.
 
 use super::{Subject, VerifiedLayer, VerifyError, model_inputs, without_overlaps};
-use crate::machine::{Limits, Observation};
+use crate::mcu::machine::{Limits, Observation};
 use crate::model::tracing::{Contents, Place, TracedLayer};
 use crate::model::{Deployment, Inference};
 use dmo_analysis::graph::{OperatorId, TensorId};
-use dmo_analysis::overlap::Access;
+use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::replay::{Finding, FindingKind};
 use dmo_analysis::trace::{AccessKind, Event, Layer, Time, TraceSink};
 use dmo_analysis::verify::Occupant;

@@ -2,8 +2,8 @@
 
 use crate::cli::plan::change::Found;
 use comfy_table::{CellAlignment, Table, presets};
-use dmo_analysis::plot::grouped;
 use dmo_analysis::transform::front::Point;
+use dmo_analysis::wording::grouped;
 
 /// A row for each point of the front; `by_formula` where the plan's overlaps were measured.
 pub fn table(found: &Found, by_formula: bool) -> String {
@@ -35,13 +35,15 @@ pub fn table(found: &Found, by_formula: bool) -> String {
         }
     }
     let Found { macs, front } = found;
-    let search = match front.complete {
-        true => "nothing that was tried is better than one of these",
-        false => "the best found in time",
+    let search = if front.complete {
+        "nothing that was tried is better than one of these"
+    } else {
+        "the best found in time"
     };
-    let overlaps = match by_formula {
-        true => ", planned by formula, not with what was measured",
-        false => "",
+    let overlaps = if by_formula {
+        ", planned by formula, not with what was measured"
+    } else {
+        ""
     };
     format!(
         "Ways to run the model{overlaps} (tiles: along the rows x along the columns):\n\n{table}\n\n\

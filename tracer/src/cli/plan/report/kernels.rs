@@ -3,7 +3,7 @@
 use super::super::kernels::LoopOrderCost;
 use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::graph::OperatorId;
-use dmo_analysis::plot::grouped;
+use dmo_analysis::wording::grouped;
 use dmo_trace::model::overlaps::KernelOverlaps;
 
 /// The operators whose kernels another order of loops would let overlap further, if any; the

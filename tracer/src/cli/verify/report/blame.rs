@@ -6,7 +6,7 @@ use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::replay::{Finding, FindingKind, Subject};
 use dmo_analysis::trace::{Address, Location, Time};
 use dmo_analysis::verify::Occupant;
-use dmo_trace::disassembly::Disassembler;
+use dmo_trace::mcu::disassembly::Disassembler;
 use dmo_trace::model::Deployment;
 use dmo_trace::model::verify::Verification;
 use serde::Serialize;

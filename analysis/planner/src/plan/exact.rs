@@ -1,0 +1,202 @@
+//! The smallest arena, with proof: two searches that complement each other take turns until
+//! one has found a plan within a capacity, or that there is none.
+
+mod canonical;
+mod orientation;
+
+use super::{Family, Plan, STRATEGIES};
+use crate::problem::Problem;
+use canonical::{Canonical, PREORDERS};
+use orientation::Orientations;
+
+/// How long a search may take, in the caller's terms.
+pub struct Budget<'a> {
+    stop: &'a mut dyn FnMut() -> bool,
+    work: usize,
+    spent: bool,
+}
+
+/// The clock is looked at after so much work, in buffers and pairs that a search has gone
+/// through.
+const WORK_PER_LOOK: usize = 1 << 15;
+
+impl<'a> Budget<'a> {
+    /// The search ends soon after `stop` returns true.
+    pub fn new(stop: &'a mut dyn FnMut() -> bool) -> Self {
+        Self {
+            stop,
+            work: 0,
+            spent: false,
+        }
+    }
+
+    /// Whether the search has to end.
+    pub fn is_spent(&mut self) -> bool {
+        self.is_spent_after(WORK_PER_LOOK)
+    }
+
+    /// Whether the search has to end, after so much more work.
+    fn is_spent_after(&mut self, work: usize) -> bool {
+        self.work = self.work.saturating_add(work);
+        if self.work >= WORK_PER_LOOK && !self.spent {
+            self.work = 0;
+            self.spent = (self.stop)();
+        }
+        self.spent
+    }
+}
+
+/// Whether there is a plan within a capacity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// There is one; its offsets.
+    Possible(Vec<u64>),
+    /// There is none.
+    Impossible,
+    /// The search ended before it knew.
+    Unknown,
+}
+
+/// The best plan found and what is proven of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Optimum {
+    /// The plan.
+    pub plan: Plan,
+    /// Its arena in bytes.
+    pub arena_bytes: u64,
+    /// No plan has a smaller arena, in bytes.
+    pub bound_bytes: u64,
+}
+
+impl Optimum {
+    /// Whether the plan is proven to be the best.
+    pub fn is_optimal(&self) -> bool {
+        self.arena_bytes == self.bound_bytes
+    }
+}
+
+/// The smallest arena. When the budget ends the search, the best plan so far and the best
+/// bound so far.
+///
+/// The plan is valid unless buffers whose offset is given clash with one another.
+pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
+    // Shared objects are never better than offsets of their own.
+    let offsets = STRATEGIES
+        .iter()
+        .filter(|strategy| strategy.family == Family::Offsets);
+    let heuristic = offsets.filter_map(|strategy| {
+        let plan = strategy.plan(problem)?;
+        let valid = plan.check(problem).is_empty();
+        valid.then(|| (plan.arena_bytes(problem), plan))
+    });
+    let best = heuristic.min_by_key(|(arena_bytes, _)| *arena_bytes);
+    if let Some((arena_bytes, plan)) = best {
+        return improve(problem, plan, arena_bytes, budget);
+    }
+    let plan = super::offsets::above_all(problem);
+    let arena_bytes = plan.arena_bytes(problem);
+    match plan.check(problem).is_empty() {
+        true => improve(problem, plan, arena_bytes, budget),
+        // Given offsets clash: there is nothing to look for.
+        false => Optimum {
+            plan,
+            arena_bytes,
+            bound_bytes: arena_bytes,
+        },
+    }
+}
+
+/// Nodes that a search may take at first, before the other ones have their turn.
+const FIRST_NODES: u64 = 500;
+
+fn improve(problem: &Problem, plan: Plan, arena_bytes: u64, budget: &mut Budget<'_>) -> Optimum {
+    let mut best = Optimum {
+        plan,
+        arena_bytes,
+        bound_bytes: problem.lower_bound(),
+    };
+    let mut nodes = FIRST_NODES;
+    while !best.is_optimal() && !budget.is_spent() {
+        let (bound, arena) = (best.bound_bytes, best.arena_bytes);
+        // The bound itself is often reached; halves approach it from both sides; the least
+        // improvement is what is left when both are too hard.
+        let capacities = [bound, bound + (arena - bound) / 2, arena - 1];
+        let decided = capacities.into_iter().find_map(|capacity| {
+            match decide(problem, capacity, nodes, budget) {
+                Decision::Unknown => None,
+                decision => Some((capacity, decision)),
+            }
+        });
+        match decided {
+            None => nodes = nodes.saturating_mul(2),
+            Some((_, Decision::Possible(offsets))) => {
+                best.plan = Plan { offsets };
+                best.arena_bytes = best.plan.arena_bytes(problem);
+            }
+            Some((capacity, _)) => best.bound_bytes = capacity + 1,
+        }
+    }
+    best
+}
+
+/// Whether there is a plan within the capacity, in bytes, as far as the budget goes.
+pub fn fit(problem: &Problem, capacity: u64, budget: &mut Budget<'_>) -> Decision {
+    let mut nodes = FIRST_NODES;
+    loop {
+        let decision = decide(problem, capacity, nodes, budget);
+        if decision != Decision::Unknown || budget.is_spent() {
+            return decision;
+        }
+        nodes = nodes.saturating_mul(2);
+    }
+}
+
+/// The search from the bottom up is as deep as there are buffers.
+const MOST_NESTED: usize = 3000;
+
+/// Whether there is a plan within the capacity, in bytes; each search takes at most `nodes`
+/// steps.
+pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<'_>) -> Decision {
+    // Where nothing may overlap, packing is what is hard, and the other search is better at it.
+    let share = if problem.has_overlaps() {
+        nodes
+    } else {
+        nodes / 8
+    };
+    let decision = Orientations::new(problem, capacity).decide(share, budget);
+    let buffers = problem.buffers();
+    let movable = buffers.iter().all(|buffer| buffer.fixed_offset.is_none());
+    if decision != Decision::Unknown || !movable || buffers.len() > MOST_NESTED {
+        return decision;
+    }
+    for preorder in PREORDERS {
+        let decision = Canonical::new(problem, preorder, capacity).decide(nodes, budget);
+        if decision != Decision::Unknown {
+            return decision;
+        }
+    }
+    Decision::Unknown
+}
+
+/// [`decide`] by orientations alone, which needs no lifetimes.
+pub fn decide_orientations(
+    problem: &Problem,
+    capacity: u64,
+    nodes: u64,
+    budget: &mut Budget<'_>,
+) -> Decision {
+    Orientations::new(problem, capacity).decide(nodes, budget)
+}
+
+/// What each search by itself decides without a limit: they have to agree.
+pub fn decide_each(problem: &Problem, capacity: u64) -> Vec<Decision> {
+    let mut never = || false;
+    let budget = &mut Budget::new(&mut never);
+    let mut decisions = vec![Orientations::new(problem, capacity).decide(u64::MAX, budget)];
+    decisions.extend(
+        PREORDERS
+            .iter()
+            .map(|preorder| Canonical::new(problem, preorder, capacity).decide(u64::MAX, budget)),
+    );
+    decisions
+}

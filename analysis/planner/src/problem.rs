@@ -1,0 +1,358 @@
+//! Placing buffers in an arena: what a planner is given.
+//!
+//! ```text
+//!  offset
+//!    ^        +-----+
+//!    |        |  in |            in starts at least min_distance(out, in) above out:
+//!    |  +-----|.....|            the dotted part is the overlap, size(out) - min_distance
+//!    |  | out +-----+
+//!    |  +-----+
+//!    +--+-------------------> step
+//! ```
+//!
+//! All that a planner and a check know of two buffers is [`Problem::min_distance`]: how far
+//! the upper one has to start above the lower one. Buffers that are never alive at the same
+//! step have none. Of two that are, one lies above the other; where nothing may overlap, the
+//! distance is the lower one's size.
+
+mod bound;
+mod error;
+pub mod minimalloc;
+
+pub use error::ProblemError;
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Something that needs a place in the arena.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Buffer {
+    /// What it is called in messages and pictures.
+    pub name: String,
+    /// Length in bytes, at least 1.
+    pub size_bytes: u64,
+    /// The steps at which it is alive (its usage interval), half-open, not empty.
+    pub alive: Range<u32>,
+    /// Where it has to lie, if that is given.
+    pub fixed_offset: Option<u64>,
+}
+
+/// Permission for two buffers to overlap: `upper` may start `bytes` above the start of
+/// `lower`, or anywhere above that.
+///
+/// The lower one is created later, or at the same step and lives on. So no chain of
+/// distances comes back to where it began, and every valid plan can be pushed down to one in
+/// which each buffer touches zero or one that was placed before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Displacement {
+    /// Index of the lower buffer, an operator's output.
+    pub lower: usize,
+    /// Index of the upper buffer, its input.
+    pub upper: usize,
+    /// Least distance in bytes, at most the size of `lower`.
+    pub bytes: u64,
+}
+
+/// A buffer that is alive together with another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Neighbour {
+    /// Its index.
+    pub buffer: usize,
+    /// How far it has to start above the other one, if it lies above.
+    pub distance_above: u64,
+    /// How far it has to start below the other one, if it lies below.
+    pub distance_below: u64,
+}
+
+/// A stretch of steps in which the same buffers are alive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// The steps, half-open.
+    pub steps: Range<u32>,
+    /// The buffers, ordered by index.
+    pub alive: Vec<usize>,
+}
+
+/// Buffers to be placed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    buffers: Vec<Buffer>,
+    alignment: u64,
+    /// For each buffer those that are alive together with it, ordered by index.
+    neighbours: Vec<Vec<Neighbour>>,
+}
+
+/// No problem is larger than this, so that sums of sizes fit.
+pub const MAX_TOTAL_BYTES: u64 = 1 << 48;
+
+impl Problem {
+    /// Buffers whose offsets are multiples of `alignment`, and who may overlap whom.
+    ///
+    /// # Errors
+    /// When a buffer has no size or no step, a displacement is of buffers that are never
+    /// alive together or in the wrong order or exceeds the lower one's size, a fixed offset is not aligned, the
+    /// alignment is zero, all sizes together exceed [`MAX_TOTAL_BYTES`], or more than
+    /// [`MAX_PAIRS`] pairs are alive together.
+    pub fn new(
+        buffers: Vec<Buffer>,
+        alignment: u64,
+        displacements: &[Displacement],
+    ) -> Result<Self, ProblemError> {
+        error::check(&buffers, alignment)?;
+        let mut problem = Self {
+            neighbours: neighbours(&buffers, alignment)?,
+            buffers,
+            alignment,
+        };
+        for displacement in displacements {
+            problem.permit(displacement)?;
+        }
+        Ok(problem)
+    }
+
+    /// Pairs with the distance that the second has to start above the first, if it lies above,
+    /// each pair in both directions. No lifetimes: good for nothing but the search over
+    /// orientations. None where sums of sizes would not fit or there are too many pairs.
+    pub fn of_pairs(
+        buffers: Vec<Buffer>,
+        alignment: u64,
+        distances: &HashMap<(usize, usize), u64>,
+    ) -> Option<Self> {
+        error::check(&buffers, alignment).ok()?;
+        if distances.len() > 2 * MAX_PAIRS {
+            return None;
+        }
+        let mut neighbours = vec![Vec::new(); buffers.len()];
+        for (&(lower, upper), &above) in distances {
+            neighbours[lower].push(Neighbour {
+                buffer: upper,
+                distance_above: above.next_multiple_of(alignment),
+                distance_below: distances.get(&(upper, lower))?.next_multiple_of(alignment),
+            });
+        }
+        for neighbours in &mut neighbours {
+            neighbours.sort_by_key(|neighbour| neighbour.buffer);
+        }
+        Some(Self {
+            buffers,
+            alignment,
+            neighbours,
+        })
+    }
+
+    /// The buffers.
+    pub fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// Offsets are multiples of it, in bytes.
+    pub fn alignment(&self) -> u64 {
+        self.alignment
+    }
+
+    /// The buffers that are alive together with this one, ordered by index.
+    pub fn neighbours(&self, buffer: usize) -> &[Neighbour] {
+        &self.neighbours[buffer]
+    }
+
+    /// The least `offset(upper) - offset(lower)` that is safe together with all larger
+    /// ones, if `upper` lies above; a multiple of the alignment. None when the two are never
+    /// alive together.
+    pub fn min_distance(&self, lower: usize, upper: usize) -> Option<u64> {
+        let found = &self.neighbours[lower];
+        let index = found.binary_search_by_key(&upper, |neighbour| neighbour.buffer);
+        index.ok().map(|index| found[index].distance_above)
+    }
+
+    /// The same buffers, none of which may overlap another.
+    #[must_use]
+    pub fn without_overlaps(&self) -> Self {
+        let mut apart = self.clone();
+        for buffer in 0..self.buffers.len() {
+            let above = self.spacing(buffer);
+            for neighbour in &mut apart.neighbours[buffer] {
+                neighbour.distance_above = above;
+                neighbour.distance_below = self.spacing(neighbour.buffer);
+            }
+        }
+        apart
+    }
+
+    /// Only these buffers, in the given order, with the overlaps that they may have.
+    #[must_use]
+    pub fn subset(&self, kept: &[usize]) -> Self {
+        let mut place = vec![None; self.buffers.len()];
+        for (position, &buffer) in kept.iter().enumerate() {
+            place[buffer] = Some(position);
+        }
+        let neighbours = kept.iter().map(|&buffer| {
+            let known = self.neighbours[buffer].iter().filter_map(|neighbour| {
+                Some(Neighbour {
+                    buffer: place[neighbour.buffer]?,
+                    ..*neighbour
+                })
+            });
+            let mut known: Vec<Neighbour> = known.collect();
+            known.sort_by_key(|neighbour| neighbour.buffer);
+            known
+        });
+        Self {
+            neighbours: neighbours.collect(),
+            buffers: kept
+                .iter()
+                .map(|&buffer| self.buffers[buffer].clone())
+                .collect(),
+            alignment: self.alignment,
+        }
+    }
+
+    /// The same buffers, these at given offsets in bytes: one entry for each buffer, none where
+    /// it may lie anywhere. Whether the given ones keep apart is not looked at.
+    ///
+    /// # Errors
+    /// When an offset is not a multiple of the alignment or too large.
+    pub fn with_offsets(&self, offsets: &[Option<u64>]) -> Result<Self, ProblemError> {
+        let mut fixed = self.clone();
+        for (buffer, offset) in fixed.buffers.iter_mut().zip(offsets) {
+            buffer.fixed_offset = *offset;
+        }
+        error::check(&fixed.buffers, fixed.alignment)?;
+        Ok(fixed)
+    }
+
+    /// Whether two buffers may overlap anywhere.
+    pub fn has_overlaps(&self) -> bool {
+        !self.overlapping_pairs().is_empty()
+    }
+
+    /// How many pairs of buffers are alive together.
+    pub fn pairs(&self) -> usize {
+        self.neighbours.iter().map(Vec::len).sum::<usize>() / 2
+    }
+
+    /// The pairs that may overlap: the lower one and the upper one.
+    pub fn overlapping_pairs(&self) -> Vec<(usize, usize)> {
+        let pairs = (0..self.buffers.len()).flat_map(|lower| {
+            let full = self.spacing(lower);
+            let neighbours = self.neighbours[lower].iter();
+            neighbours
+                .filter(move |neighbour| neighbour.distance_above < full)
+                .map(move |neighbour| (lower, neighbour.buffer))
+        });
+        pairs.collect()
+    }
+
+    /// From now on the two may not overlap.
+    pub fn set_apart(&mut self, one: usize, other: usize) {
+        let spacings = [self.spacing(one), self.spacing(other)];
+        for (from, to, above, below) in [
+            (one, other, spacings[0], spacings[1]),
+            (other, one, spacings[1], spacings[0]),
+        ] {
+            let found = &mut self.neighbours[from];
+            if let Ok(index) = found.binary_search_by_key(&to, |neighbour| neighbour.buffer) {
+                found[index].distance_above = above;
+                found[index].distance_below = below;
+            }
+        }
+    }
+
+    /// How far a buffer keeps from one above it that it may not overlap: its size, rounded
+    /// up to the alignment.
+    pub fn spacing(&self, buffer: usize) -> u64 {
+        self.buffers[buffer]
+            .size_bytes
+            .next_multiple_of(self.alignment)
+    }
+
+    /// One past the last step.
+    pub fn steps(&self) -> u32 {
+        let ends = self.buffers.iter().map(|buffer| buffer.alive.end);
+        ends.max().unwrap_or(0)
+    }
+
+    /// The stretches of steps in which the same buffers are alive, in order.
+    pub fn sections(&self) -> Vec<Section> {
+        let alive = self.buffers.iter().map(|buffer| &buffer.alive);
+        let mut bounds: Vec<u32> = alive.flat_map(|alive| [alive.start, alive.end]).collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        let steps = bounds.windows(2).map(|bounds| bounds[0]..bounds[1]);
+        let mut sections: Vec<Section> = steps
+            .map(|steps| Section {
+                steps,
+                alive: Vec::new(),
+            })
+            .collect();
+        for (index, buffer) in self.buffers.iter().enumerate() {
+            let first = bounds.partition_point(|&bound| bound < buffer.alive.start);
+            let last = bounds.partition_point(|&bound| bound < buffer.alive.end);
+            for section in &mut sections[first..last] {
+                section.alive.push(index);
+            }
+        }
+        sections
+    }
+
+    /// All sizes together, in bytes: an arena without any reuse.
+    pub fn naive_bytes(&self) -> u64 {
+        self.buffers.iter().map(|buffer| buffer.size_bytes).sum()
+    }
+
+    fn permit(&mut self, displacement: &Displacement) -> Result<(), ProblemError> {
+        let Displacement {
+            lower,
+            upper,
+            bytes,
+        } = *displacement;
+        error::check_displacement(&self.buffers, displacement)?;
+        let distance = bytes.next_multiple_of(self.alignment);
+        for (from, to, above) in [(lower, upper, true), (upper, lower, false)] {
+            let found = &mut self.neighbours[from];
+            if let Ok(index) = found.binary_search_by_key(&to, |neighbour| neighbour.buffer) {
+                if above {
+                    found[index].distance_above = distance
+                } else {
+                    found[index].distance_below = distance
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// No problem has more pairs of buffers that are alive together.
+pub const MAX_PAIRS: usize = 10_000_000;
+
+/// Buffers that are alive together, with full distances.
+fn neighbours(buffers: &[Buffer], alignment: u64) -> Result<Vec<Vec<Neighbour>>, ProblemError> {
+    let mut pairs = 0;
+    let spacing = |buffer: usize| buffers[buffer].size_bytes.next_multiple_of(alignment);
+    let mut by_start: Vec<usize> = (0..buffers.len()).collect();
+    by_start.sort_by_key(|&buffer| buffers[buffer].alive.start);
+    let mut found: Vec<Vec<Neighbour>> = vec![Vec::new(); buffers.len()];
+    let mut alive: Vec<usize> = Vec::new();
+    for buffer in by_start {
+        let start = buffers[buffer].alive.start;
+        alive.retain(|&other| buffers[other].alive.end > start);
+        pairs += alive.len();
+        if pairs > MAX_PAIRS {
+            return Err(ProblemError::TooManyPairs);
+        }
+        for &other in &alive {
+            for (from, to) in [(buffer, other), (other, buffer)] {
+                found[from].push(Neighbour {
+                    buffer: to,
+                    distance_above: spacing(from),
+                    distance_below: spacing(to),
+                });
+            }
+        }
+        alive.push(buffer);
+    }
+    for neighbours in &mut found {
+        neighbours.sort_by_key(|neighbour| neighbour.buffer);
+    }
+    Ok(found)
+}

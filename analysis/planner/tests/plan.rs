@@ -1,0 +1,202 @@
+//! Planners against brute force and against the geometric check.
+#![allow(clippy::unwrap_used, reason = "a test fails by panic")]
+
+use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::plan::{Plan, STRATEGIES};
+use dmo_planner::problem::minimalloc::Table;
+use dmo_planner::problem::{Buffer, Displacement, Problem};
+use proptest::prelude::*;
+
+/// Up to so many buffers of so many bytes and steps are planned by brute force.
+const MOST_BUFFERS: usize = 5;
+const MOST_BYTES: u64 = 5;
+const MOST_STEPS: u32 = 4;
+
+prop_compose! {
+    fn buffer(most_bytes: u64)(
+        size_bytes in 1..=most_bytes,
+        start in 0..MOST_STEPS,
+        length in 1..=MOST_STEPS,
+    ) -> Buffer {
+        Buffer {
+            name: format!("{size_bytes} bytes from step {start}"),
+            size_bytes,
+            alive: start..start + length,
+            fixed_offset: None,
+        }
+    }
+}
+
+/// Each pair alive together may overlap with a chance of one half.
+fn problem(most_buffers: usize, most_bytes: u64) -> impl Strategy<Value = Problem> {
+    let buffers = prop::collection::vec(buffer(most_bytes), 1..=most_buffers);
+    let chances = prop::collection::vec((any::<bool>(), 0.0..=1.0_f64), 256);
+    let alignment = prop::sample::select(vec![1_u64, 1, 1, 2, 4]);
+    (buffers, chances, alignment).prop_map(|(buffers, chances, alignment)| {
+        let apart = Problem::new(buffers.clone(), 1, &[]).unwrap();
+        let mut displacements = Vec::new();
+        for one in 0..buffers.len() {
+            for other in 0..one {
+                let (overlap, share) = chances[(one * one + other) % chances.len()];
+                let life = |buffer: usize| (buffers[buffer].alive.start, buffers[buffer].alive.end);
+                let together = apart.min_distance(one, other).is_some();
+                if !overlap || !together || life(one) == life(other) {
+                    continue;
+                }
+                let later = life(one) > life(other);
+                let (lower, upper) = if later { (one, other) } else { (other, one) };
+                let bytes = (buffers[lower].size_bytes as f64 * share) as u64;
+                displacements.push(Displacement {
+                    lower,
+                    upper,
+                    bytes,
+                });
+            }
+        }
+        Problem::new(buffers, alignment, &displacements).unwrap()
+    })
+}
+
+/// The least arena of all plans, by trying all offsets.
+fn brute_force(problem: &Problem) -> u64 {
+    let spacings = (0..problem.buffers().len()).map(|buffer| problem.spacing(buffer));
+    let naive = spacings.sum();
+    let mut offsets = Vec::new();
+    let mut best = naive;
+    try_offsets(problem, &mut offsets, 0, &mut best);
+    best
+}
+
+fn try_offsets(problem: &Problem, offsets: &mut Vec<u64>, arena: u64, best: &mut u64) {
+    let buffer = offsets.len();
+    let Some(size) = problem
+        .buffers()
+        .get(buffer)
+        .map(|buffer| buffer.size_bytes)
+    else {
+        *best = arena.min(*best);
+        return;
+    };
+    let mut offset = 0;
+    while offset + size < *best {
+        let holds = offsets.iter().enumerate().all(|(other, &placed)| {
+            let at_least = |lower, upper, distance: i64| {
+                problem
+                    .min_distance(lower, upper)
+                    .is_none_or(|least| distance >= least as i64)
+            };
+            let distance = offset as i64 - placed as i64;
+            at_least(other, buffer, distance) || at_least(buffer, other, -distance)
+        });
+        if holds {
+            offsets.push(offset);
+            try_offsets(problem, offsets, arena.max(offset + size), best);
+            offsets.pop();
+        }
+        offset += problem.alignment();
+    }
+}
+
+fn optimum(problem: &Problem) -> exact::Optimum {
+    exact::plan(problem, &mut Budget::new(&mut || false))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn the_exact_plan_is_that_of_brute_force(problem in problem(MOST_BUFFERS, MOST_BYTES)) {
+        let optimum = optimum(&problem);
+        prop_assert_eq!(optimum.plan.check(&problem), vec![]);
+        prop_assert_eq!(optimum.plan.arena_bytes(&problem), optimum.arena_bytes);
+        prop_assert!(optimum.is_optimal());
+        prop_assert_eq!(optimum.arena_bytes, brute_force(&problem));
+        prop_assert!(problem.lower_bound() <= optimum.arena_bytes);
+    }
+
+    #[test]
+    fn both_searches_decide_like_brute_force(problem in problem(MOST_BUFFERS, MOST_BYTES)) {
+        let best = brute_force(&problem);
+        for (capacity, possible) in [(best, true), (best - 1, false)] {
+            for decision in exact::decide_each(&problem, capacity) {
+                match decision {
+                    exact::Decision::Possible(offsets) => {
+                        let plan = Plan { offsets };
+                        prop_assert!(possible);
+                        prop_assert_eq!(plan.check(&problem), vec![]);
+                        prop_assert!(plan.arena_bytes(&problem) <= capacity);
+                    }
+                    exact::Decision::Impossible => prop_assert!(!possible),
+                    exact::Decision::Unknown => prop_assert!(false, "no limit was given"),
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn every_strategy_gives_a_valid_plan(problem in problem(40, 1000)) {
+        let bound = problem.lower_bound();
+        let apart = problem.without_overlaps();
+        for strategy in STRATEGIES {
+            let plan = strategy.plan(&problem).unwrap();
+            prop_assert_eq!(plan.check(&problem), vec![], "{}", strategy.name);
+            prop_assert!(plan.arena_bytes(&problem) >= bound, "{}", strategy.name);
+            if !strategy.uses_overlaps {
+                prop_assert_eq!(plan.check(&apart), vec![], "{}", strategy.name);
+            }
+        }
+    }
+
+    #[test]
+    fn plans_keep_given_offsets(mut buffers in prop::collection::vec(buffer(50), 2..12)) {
+        buffers[0].fixed_offset = Some(37);
+        let problem = Problem::new(buffers, 1, &[]).unwrap();
+        for strategy in STRATEGIES {
+            if let Some(plan) = strategy.plan(&problem) {
+                prop_assert_eq!(plan.check(&problem), vec![], "{}", strategy.name);
+            }
+        }
+        let optimum = optimum(&problem);
+        prop_assert_eq!(optimum.plan.check(&problem), vec![]);
+    }
+}
+
+#[test]
+fn a_plan_too_close_by_one_byte_is_found() {
+    let text = "id,lower,upper,size,offset\na,0,2,8,0\nb,1,3,4,8\nc,2,4,8,0\n";
+    let table = Table::parse(text).unwrap();
+    let plan = Plan {
+        offsets: table.offsets.unwrap(),
+    };
+    assert_eq!(plan.check(&table.problem), vec![]);
+    for (buffer, offset) in [(1, 7), (2, 1), (0, 1), (2, 10)] {
+        let mut broken = plan.clone();
+        broken.offsets[buffer] = offset;
+        assert_ne!(broken.check(&table.problem), vec![], "{buffer} at {offset}");
+    }
+}
+
+/// Input and output of 8 bytes with an O_s of 7 fit in 9 bytes, not only in 16.
+#[test]
+fn overlaps_are_found_below_what_is_placed() {
+    let buffer = |name: &str, alive| Buffer {
+        name: name.to_owned(),
+        size_bytes: 8,
+        alive,
+        fixed_offset: None,
+    };
+    let buffers = vec![buffer("in", 0..2), buffer("out", 1..3)];
+    let overlap = Displacement {
+        lower: 1,
+        upper: 0,
+        bytes: 1,
+    };
+    let problem = Problem::new(buffers, 1, &[overlap]).unwrap();
+    let stack = dmo_planner::plan::Strategy::named("stack").unwrap();
+    assert_eq!(stack.plan(&problem).unwrap().arena_bytes(&problem), 9);
+    assert_eq!(optimum(&problem).arena_bytes, 9);
+}

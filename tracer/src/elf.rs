@@ -1,0 +1,15 @@
+//! An ELF file: what it holds, and where its code comes from.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`image`] | segments, entry, everything below together |
+//! | [`symbols`] | names and addresses |
+//! | [`attributes`] | the core that it was built for |
+//! | [`lines`] | source lines of instructions |
+//! | [`debug`] | calls and variables at an instruction, from DWARF |
+
+pub mod attributes;
+pub mod debug;
+pub mod image;
+pub mod lines;
+pub mod symbols;

@@ -1,0 +1,195 @@
+//! The CPU models. To add one: a row here, and its Unicorn id in `machine.rs`.
+
+use crate::elf::attributes::Attributes;
+
+/// Floating-point hardware.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FloatingPoint {
+    /// None.
+    None,
+    /// FPv4, single precision.
+    Fpv4Single,
+    /// FPv5, single precision.
+    Fpv5Single,
+    /// FPv5, double precision.
+    Fpv5Double,
+}
+
+/// Architecture, in ascending order: each runs the code of those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say all there is to say")]
+pub enum Architecture {
+    Armv6M,
+    Armv7M,
+    Armv7EM,
+    Armv8MMainline,
+}
+
+/// A CPU model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cpu {
+    /// Name as on the command line.
+    pub name: &'static str,
+    /// Which machine the emulator builds.
+    pub model: Model,
+    /// What code it runs.
+    pub architecture: Architecture,
+    /// What floating-point hardware it has.
+    pub floating_point: FloatingPoint,
+}
+
+/// The emulator's models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say all there is to say")]
+pub enum Model {
+    CortexM3,
+    CortexM4,
+    CortexM7,
+    CortexM33,
+}
+
+/// All CPU models.
+pub const CPUS: [Cpu; 4] = [
+    Cpu {
+        name: "cortex-m3",
+        model: Model::CortexM3,
+        architecture: Architecture::Armv7M,
+        floating_point: FloatingPoint::None,
+    },
+    Cpu {
+        name: "cortex-m4",
+        model: Model::CortexM4,
+        architecture: Architecture::Armv7EM,
+        floating_point: FloatingPoint::Fpv4Single,
+    },
+    Cpu {
+        name: "cortex-m7",
+        model: Model::CortexM7,
+        architecture: Architecture::Armv7EM,
+        floating_point: FloatingPoint::Fpv5Double,
+    },
+    Cpu {
+        name: "cortex-m33",
+        model: Model::CortexM33,
+        architecture: Architecture::Armv8MMainline,
+        floating_point: FloatingPoint::Fpv5Single,
+    },
+];
+
+/// Why an image does not run on a CPU.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum CpuError {
+    #[error("unknown CPU '{given}'\n  hint: one of {}", names())]
+    Unknown { given: String },
+    #[error(
+        "the image is built for {given}, which is not an M-profile architecture that is emulated\n  hint: build for one of {}",
+        names()
+    )]
+    NotMicrocontroller { given: String },
+    #[error("the image needs {needed}, which {cpu} does not have\n  hint: --cpu {hint}")]
+    Lacks {
+        needed: String,
+        cpu: &'static str,
+        hint: &'static str,
+    },
+}
+
+fn names() -> String {
+    CPUS.map(|cpu| cpu.name).join(", ")
+}
+
+/// What an image needs, by its build attributes.
+struct Needs {
+    architecture: Architecture,
+    floating_point: FloatingPoint,
+}
+
+impl Needs {
+    fn of(attributes: &Attributes) -> Result<Option<Self>, CpuError> {
+        let not_microcontroller = |given: String| Err(CpuError::NotMicrocontroller { given });
+        let Some(architecture) = attributes.architecture else {
+            return Ok(None);
+        };
+        if let Some(profile) = attributes.profile
+            && profile != 'M'
+            && profile != '\0'
+        {
+            return not_microcontroller(format!("the Arm {profile} profile"));
+        }
+        let architecture = match architecture {
+            11 | 12 => Architecture::Armv6M,
+            10 if attributes.profile == Some('M') => Architecture::Armv7M,
+            13 => Architecture::Armv7EM,
+            17 => Architecture::Armv8MMainline,
+            16 => return not_microcontroller("Armv8-M baseline (Cortex-M23)".to_owned()),
+            21 => return not_microcontroller("Armv8.1-M (Cortex-M55, M85)".to_owned()),
+            other => return not_microcontroller(format!("Tag_CPU_arch {other}")),
+        };
+        let floating_point = match attributes.floating_point {
+            None | Some(0) => FloatingPoint::None,
+            Some(1..=6) => FloatingPoint::Fpv4Single,
+            Some(_) if attributes.single_precision_only => FloatingPoint::Fpv5Single,
+            Some(_) => FloatingPoint::Fpv5Double,
+        };
+        Ok(Some(Self {
+            architecture,
+            floating_point,
+        }))
+    }
+
+    fn met_by(&self, cpu: &Cpu) -> bool {
+        self.architecture <= cpu.architecture && self.floating_point <= cpu.floating_point
+    }
+
+    fn first_cpu(&self) -> Result<Cpu, CpuError> {
+        CPUS.into_iter()
+            .find(|cpu| self.met_by(cpu))
+            .ok_or_else(|| CpuError::NotMicrocontroller {
+                given: format!("{:?} with {:?}", self.architecture, self.floating_point),
+            })
+    }
+}
+
+/// The CPU to run an image on: the one that `wanted` names, else the one that the image
+/// was built for, else a Cortex-M4.
+///
+/// # Errors
+/// When the name is unknown, or the image was built for more than that CPU has: an
+/// emulator would run it all the same, and hide that the device cannot.
+pub fn choose(wanted: Option<&str>, attributes: &Attributes) -> Result<Cpu, CpuError> {
+    let named = |name: &str| {
+        CPUS.into_iter()
+            .find(|cpu| cpu.name.eq_ignore_ascii_case(name))
+    };
+    let needs = Needs::of(attributes)?;
+    let Some(wanted) = wanted else {
+        let built_for = attributes
+            .cpu_name
+            .as_deref()
+            .and_then(named)
+            .filter(|cpu| needs.as_ref().is_none_or(|needs| needs.met_by(cpu)));
+        return match (built_for, needs) {
+            (Some(cpu), _) => Ok(cpu),
+            (None, Some(needs)) => needs.first_cpu(),
+            (None, None) => Ok(CPUS[1]),
+        };
+    };
+    let cpu = named(wanted).ok_or_else(|| CpuError::Unknown {
+        given: wanted.to_owned(),
+    })?;
+    if let Some(needs) = needs
+        && !needs.met_by(&cpu)
+    {
+        return Err(CpuError::Lacks {
+            needed: if needs.architecture > cpu.architecture {
+                format!("{:?}", needs.architecture)
+            } else {
+                format!("{:?} floating point", needs.floating_point)
+            },
+            cpu: cpu.name,
+            hint: needs.first_cpu()?.name,
+        });
+    }
+    Ok(cpu)
+}

@@ -1,0 +1,70 @@
+//! Where a machine stops: at every entry of some functions, or where one of them returns.
+
+use super::callbacks::{self, Session};
+use super::{Machine, MachineError, Pause, refused};
+use dmo_analysis::trace::Address;
+use unicorn_engine::{RegisterARM, Unicorn};
+
+impl Machine {
+    /// Stops before the instructions at these addresses from now on, and before no others.
+    ///
+    /// # Errors
+    /// When the emulator refuses a hook.
+    pub fn set_breakpoints(&mut self, addresses: &[u32]) -> Result<(), MachineError> {
+        self.stop_on_return(addresses, 0)
+    }
+
+    /// Stops before the instructions at these addresses from now on, and before no others,
+    /// but only where the stack pointer is at `stack_pointer` or above: a function that was
+    /// entered with it there has then returned, and the calls inside it have long done so.
+    ///
+    /// # Errors
+    /// When the emulator refuses a hook.
+    pub fn stop_on_return(
+        &mut self,
+        addresses: &[u32],
+        stack_pointer: u32,
+    ) -> Result<(), MachineError> {
+        for hook in self.breakpoints.drain(..) {
+            self.core
+                .remove_hook(hook)
+                .map_err(refused("remove a breakpoint"))?;
+        }
+        for &address in addresses {
+            let address = u64::from(address);
+            let hook = self
+                .core
+                .add_code_hook(address, address, move |core, address, _| {
+                    on_breakpoint(core, address as u32, stack_pointer);
+                })
+                .map_err(refused("add a breakpoint"))?;
+            self.breakpoints.push(hook);
+        }
+        self.core
+            .ctl_flush_tb()
+            .map_err(refused("drop translations"))
+    }
+
+    /// After a pause at a breakpoint: the instruction there does not count as executed, and
+    /// is the first of the next run.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn stay_at(&mut self, breakpoint: Address) -> Result<(), MachineError> {
+        let executed = self.now().saturating_sub(1);
+        let session = self.core.get_data_mut();
+        session.clock.stop_at(executed);
+        if let Some(checker) = &mut session.checker {
+            checker.withdraw();
+        }
+        self.set_register(15, breakpoint.0)
+    }
+}
+
+/// `stack_pointer`: it lets the program pass while its stack reaches further down.
+fn on_breakpoint(core: &mut Unicorn<Session>, address: u32, stack_pointer: u32) {
+    let stack = core.reg_read(RegisterARM::SP).unwrap_or(0) as u32;
+    if stack >= stack_pointer {
+        callbacks::pause(core, Pause::Breakpoint(Address(address)));
+    }
+}

@@ -1,0 +1,58 @@
+//! Why a program cannot go on.
+
+use crate::mcu::self_check::CheckError;
+use dmo_analysis::trace::{AccessKind, Address};
+use std::time::Duration;
+
+/// Why a program cannot go on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum FaultCause {
+    #[error("{size_bytes}-byte {} {} at {address}", kind_name(*.kind), if *.mapped { "is not allowed" } else { "is outside memory" })]
+    Access {
+        kind: AccessKind,
+        address: Address,
+        size_bytes: usize,
+        mapped: bool,
+    },
+    #[error("instruction fetch from {address}, where no code is")]
+    Fetch { address: Address },
+    #[error("undefined instruction")]
+    Undefined,
+    #[error("{what} at {address}: a real core faults unless the address is a multiple of 4")]
+    Unaligned {
+        what: &'static str,
+        address: Address,
+    },
+    #[error("floating-point instruction while the FPU is off: the start-up code has not set CPACR")]
+    FloatingPointOff,
+    #[error("supervisor call (SVC): exceptions are not emulated")]
+    SupervisorCall,
+    #[error("breakpoint instruction {number}, which is not a semihosting call")]
+    Breakpoint { number: u8 },
+    #[error("jump to the even address {address}: Thumb code has odd ones")]
+    NotThumb { address: Address },
+    #[error("floating-point or coprocessor instruction, which this CPU does not have")]
+    NoCoprocessor,
+    #[error("exception {number} of the emulator")]
+    Exception { number: u32 },
+    #[error("the program is in an exception handler, an endless loop at {address}")]
+    Handler { address: Address },
+    #[error("the program asks for a system reset (AIRCR)")]
+    Reset,
+    #[error("limit of {limit} executed instructions reached\n  hint: --max-instructions")]
+    InstructionLimit { limit: u64 },
+    #[error("time limit of {} s reached\n  hint: --timeout", .limit.as_secs_f64())]
+    Timeout { limit: Duration },
+    #[error("self-check: {0}")]
+    SelfCheck(CheckError),
+    #[error("the emulator stopped without a reason: {0}")]
+    Emulator(String),
+}
+
+fn kind_name(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Load => "load",
+        AccessKind::Store => "store",
+    }
+}

@@ -1,0 +1,276 @@
+//! The guest's memory map: from the image's segments and the command line.
+
+use crate::elf::image::{Image, Segment};
+use dmo_analysis::trace::Address;
+use std::ops::Range;
+
+/// Granularity of the emulated memory in bytes; regions are rounded up to it.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// From here on the Armv7-M address map has RAM (SRAM, external RAM), below it code.
+const FIRST_RAM_ADDRESS: u64 = 0x2000_0000;
+
+/// RAM that segments and stack do not name may exist between them, up to this distance.
+const SAME_RAM_BYTES: u64 = 16 << 20;
+
+/// Total size of all regions: no microcontroller has more.
+const MAX_TOTAL_BYTES: u64 = 1 << 30;
+
+/// What a region is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegionKind {
+    /// The program can read and execute it.
+    Flash,
+    /// The program can do everything with it.
+    Ram,
+    /// Registers of a device that is not emulated: they read as last written, at first 0.
+    Device,
+}
+
+/// A stretch of the guest's memory, whole pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// What it is.
+    pub kind: RegionKind,
+    /// Its addresses.
+    pub range: Range<u64>,
+}
+
+impl std::fmt::Display for Region {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kind = match self.kind {
+            RegionKind::Flash => "flash",
+            RegionKind::Ram => "RAM",
+            RegionKind::Device => "device",
+        };
+        write!(
+            f,
+            "{kind} [{:#010x}, {:#010x})",
+            self.range.start, self.range.end
+        )
+    }
+}
+
+/// All of the guest's memory: disjoint regions in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryMap {
+    regions: Vec<Region>,
+}
+
+/// Regions that the user names.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryOptions {
+    /// RAM.
+    pub ram: Vec<Range<u64>>,
+    /// Flash.
+    pub flash: Vec<Range<u64>>,
+    /// Device registers.
+    pub device: Vec<Range<u64>>,
+    /// Flash beside that of the image, for what is written from outside.
+    pub constants: Vec<Range<u64>>,
+}
+
+/// Why there is no memory map.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum MemoryError {
+    #[error("{a} and {b} overlap")]
+    Overlap { a: Region, b: Region },
+    #[error(
+        "segment [{start:#010x}, {end:#010x}) of the image lies outside the memory given: {map}\n  hint: a larger --ram or --flash"
+    )]
+    SegmentOutside {
+        start: u64,
+        end: u64,
+        map: MemoryMap,
+    },
+    #[error("the memory map has {given} bytes, the limit is {limit}: {map}")]
+    TooLarge {
+        given: u64,
+        limit: u64,
+        map: MemoryMap,
+    },
+    #[error("{region} has private peripherals of the core, at [0xe0000000, 0xe0100000)")]
+    OverPeripherals { region: Region },
+}
+
+impl std::fmt::Display for MemoryMap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let regions: Vec<String> = self.regions.iter().map(Region::to_string).collect();
+        f.write_str(&regions.join(", "))
+    }
+}
+
+impl MemoryMap {
+    /// The map for an image. Where `options` name RAM (or flash), that is all the RAM (or
+    /// flash) there is; else it follows from the segments, and RAM reaches up to
+    /// `stack_top`, the initial stack pointer.
+    ///
+    /// # Errors
+    /// When regions overlap or a segment is outside.
+    pub fn new(
+        image: &Image,
+        options: &MemoryOptions,
+        stack_top: Option<u32>,
+    ) -> Result<Self, MemoryError> {
+        // Peripherals of a page, or a large range and some in it, are one region.
+        let mut regions = joined(RegionKind::Device, options.device.clone(), 0);
+        let mut named = |kind, ranges: &[Range<u64>]| {
+            regions.extend(ranges.iter().map(|range| region(kind, range)));
+            !ranges.is_empty()
+        };
+        let ram_named = named(RegionKind::Ram, &options.ram);
+        let flash_named = named(RegionKind::Flash, &options.flash);
+        if !ram_named {
+            let ranges = ram_ranges(image, stack_top);
+            regions.extend(joined(RegionKind::Ram, ranges, SAME_RAM_BYTES));
+        }
+        if !flash_named {
+            let ranges = flash_ranges(image, &regions);
+            regions.extend(joined(RegionKind::Flash, ranges, SAME_RAM_BYTES));
+        }
+        let constants = options.constants.iter();
+        regions.extend(constants.map(|range| region(RegionKind::Flash, range)));
+        regions.sort_by_key(|region| region.range.start);
+        let map = Self { regions };
+        map.check(image)?;
+        Ok(map)
+    }
+
+    fn check(&self, image: &Image) -> Result<(), MemoryError> {
+        for pair in self.regions.windows(2) {
+            if pair[0].range.end > pair[1].range.start {
+                return Err(MemoryError::Overlap {
+                    a: pair[0].clone(),
+                    b: pair[1].clone(),
+                });
+            }
+        }
+        for region in &self.regions {
+            if region.range.start < 0xe010_0000 && region.range.end > 0xe000_0000 {
+                return Err(MemoryError::OverPeripherals {
+                    region: region.clone(),
+                });
+            }
+        }
+        let given: u64 = self
+            .regions
+            .iter()
+            .map(|region| region.range.end - region.range.start)
+            .sum();
+        if given > MAX_TOTAL_BYTES {
+            return Err(MemoryError::TooLarge {
+                given,
+                limit: MAX_TOTAL_BYTES,
+                map: self.clone(),
+            });
+        }
+        let ranges = image
+            .segments
+            .iter()
+            .flat_map(|segment| [segment.load_range(), segment.run_range()])
+            .filter(|range| !range.is_empty());
+        for range in ranges {
+            if self.region_of(&range).is_none() {
+                return Err(MemoryError::SegmentOutside {
+                    start: range.start,
+                    end: range.end,
+                    map: self.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The regions, in ascending order.
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// The same with the region of this RAM ending, to the page, at `end`.
+    pub fn with_ram_end(&self, ram: &Range<u64>, end: u64) -> Self {
+        let mut map = self.clone();
+        let holds = |region: &&mut Region| region.range.contains(&ram.start);
+        if let Some(region) = map.regions.iter_mut().find(holds) {
+            let end = end.next_multiple_of(PAGE_BYTES);
+            region.range.end = end.clamp(region.range.start + PAGE_BYTES, region.range.end);
+        }
+        map
+    }
+
+    /// The region that holds the whole range.
+    pub fn region_of(&self, range: &Range<u64>) -> Option<&Region> {
+        self.regions
+            .iter()
+            .find(|region| region.range.start <= range.start && range.end <= region.range.end)
+    }
+
+    /// Whether an instruction can be fetched from here.
+    pub fn is_code(&self, address: Address) -> bool {
+        let address = u64::from(address.0);
+        self.region_of(&(address..address + 2))
+            .is_some_and(|region| region.kind != RegionKind::Device)
+    }
+}
+
+fn region(kind: RegionKind, range: &Range<u64>) -> Region {
+    Region {
+        kind,
+        range: range.start / PAGE_BYTES * PAGE_BYTES..range.end.next_multiple_of(PAGE_BYTES),
+    }
+}
+
+/// Whole pages around the ranges, one region where so few bytes or none are between them.
+fn joined(kind: RegionKind, mut ranges: Vec<Range<u64>>, apart_bytes: u64) -> Vec<Region> {
+    ranges.sort_by_key(|range| range.start);
+    let mut regions: Vec<Region> = Vec::new();
+    for range in ranges {
+        let next = region(kind, &range);
+        match regions.last_mut() {
+            Some(last) if next.range.start <= last.range.end + apart_bytes => {
+                last.range.end = last.range.end.max(next.range.end);
+            }
+            _ => regions.push(next),
+        }
+    }
+    regions
+}
+
+/// Whether a segment runs in RAM: it is written to, or the address map says so.
+fn runs_in_ram(segment: &Segment) -> bool {
+    segment.writable || segment.run_range().start >= FIRST_RAM_ADDRESS
+}
+
+fn ram_ranges(image: &Image, stack_top: Option<u32>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<_> = image
+        .segments
+        .iter()
+        .filter(|segment| runs_in_ram(segment))
+        .map(Segment::run_range)
+        .collect();
+    if let Some(top) = stack_top {
+        // The stack pointer starts one past the end of RAM.
+        let top = u64::from(top);
+        ranges.push(top.saturating_sub(8)..top);
+    }
+    ranges
+}
+
+/// What is loaded or run outside RAM.
+fn flash_ranges(image: &Image, others: &[Region]) -> Vec<Range<u64>> {
+    let elsewhere = |range: &Range<u64>| {
+        !others
+            .iter()
+            .any(|region| region.range.start <= range.start && range.end <= region.range.end)
+    };
+    image
+        .segments
+        .iter()
+        .flat_map(|segment| {
+            let runs = (!runs_in_ram(segment)).then(|| segment.run_range());
+            [Some(segment.load_range()), runs]
+        })
+        .flatten()
+        .filter(|range| !range.is_empty() && elsewhere(range))
+        .collect()
+}

@@ -1,0 +1,502 @@
+//! A program under way: from layer to layer, with semihosting answered in between.
+
+use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
+use crate::program::fault::Fault;
+use crate::program::hooks::{Call, HookError, Hooks, Place};
+use crate::program::interpreter::{EventError, Events, ReadError};
+use crate::program::marks::{Mark, MarkError, Marks, read_layer};
+use crate::program::record::RecordError;
+use crate::program::semihosting::{self, Host, Reply, Semihosting};
+use crate::program::target::Target;
+use dmo_analysis::firmware::Placed;
+use dmo_analysis::trace::{Address, Exit, Layer, Time};
+use std::ops::Range;
+
+/// Why a program has no trace.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum RunError {
+    #[error(transparent)]
+    Marks(#[from] MarkError),
+    #[error(transparent)]
+    Hooks(#[from] HookError),
+    #[error(transparent)]
+    Events(#[from] EventError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error("more than {limit} layers begin, the limit: hook, or mark, a part of them")]
+    TooManyLayers { limit: usize },
+    #[error("{0}")]
+    Fault(Box<Fault>),
+    #[error("the emulating thread panicked")]
+    Panic,
+}
+
+impl From<ReadError> for RunError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Event(error) => Self::Events(error),
+            ReadError::Mark(error) => Self::Marks(error),
+        }
+    }
+}
+
+/// Each layer takes a few kilobytes of the report.
+const MAX_LAYERS: usize = 1 << 16;
+
+/// What a program has come to. A mark itself has been executed, the first instruction of a
+/// hooked function has not.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// A layer begins.
+    Begin(Layer),
+    /// The layer ends.
+    End,
+    /// The program is at its end.
+    Exited(Exit),
+}
+
+/// How the layers of a program are found.
+#[derive(Debug)]
+pub enum Layers<'a> {
+    /// By the marks that it calls.
+    Marked(Marks),
+    /// By the functions that are hooked; its marks, if it has any, do not count.
+    Hooked {
+        /// The functions.
+        hooks: &'a Hooks,
+        /// For each layer the buffers that only the function's return tells, where there are
+        /// such: an earlier run has learned them.
+        returned: Option<Vec<Vec<Place>>>,
+    },
+    /// By what an interpreter tells its profiler, of a model that is known.
+    Interpreted {
+        /// Where operators begin and end.
+        events: Events,
+        /// The model in the firmware's arena.
+        placed: &'a Placed,
+    },
+}
+
+impl<'a> Layers<'a> {
+    /// How the layers of this program are found.
+    ///
+    /// # Errors
+    /// When it has neither marks nor hooks. Where only the return of a hooked function tells
+    /// its buffers, the program runs once, and may fail.
+    pub fn find(target: &'a Target, limits: Limits) -> Result<Self, RunError> {
+        if let Some(placed) = &target.placed {
+            let events = Events::find(&target.image)?;
+            return Ok(Self::Interpreted { events, placed });
+        }
+        let Some(hooks) = &target.hooks else {
+            return Ok(Self::Marked(Marks::find(&target.image)?));
+        };
+        let mut layers = Self::Hooked {
+            hooks,
+            returned: None,
+        };
+        if hooks.need_return() {
+            let learned = learn_returned(target, &layers, limits)?;
+            layers = Self::Hooked {
+                hooks,
+                returned: Some(learned),
+            };
+        }
+        Ok(layers)
+    }
+
+    /// Where a layer may begin or, by a mark, end.
+    fn addresses(&self) -> Vec<u32> {
+        match self {
+            Self::Marked(marks) => marks.addresses(),
+            Self::Hooked { hooks, .. } => hooks.addresses(),
+            Self::Interpreted { events, .. } => events.addresses(),
+        }
+    }
+
+    /// Memory that counts from the program's first instruction on, whatever the layers name.
+    pub fn arena(&self) -> Option<Range<u64>> {
+        match self {
+            Self::Interpreted { placed, .. } => Some(placed.arena.clone()),
+            _ => None,
+        }
+    }
+}
+
+fn learn_returned(
+    target: &Target,
+    layers: &Layers,
+    limits: Limits,
+) -> Result<Vec<Vec<Place>>, RunError> {
+    let silent = Host::console(Box::new(|_| ()));
+    let mut program = Program::load(target, layers, Observation::Watch, limits, silent)?;
+    loop {
+        if let Step::Exited(_) = program.advance()? {
+            return Ok(program.returned);
+        }
+    }
+}
+
+/// A program between its first instruction and its end.
+pub struct Program<'a> {
+    target: &'a Target,
+    boundaries: &'a Layers<'a>,
+    /// The microcontroller that it runs on.
+    pub machine: Machine,
+    semihosting: Semihosting<'a>,
+    /// Name of the layer that it is in.
+    layer: Option<String>,
+    /// How many layers have begun.
+    layers: usize,
+    /// The call of a hooked function that the program is in or was in last.
+    call: Option<Call>,
+    /// The operator that begins when the profiler's function returns.
+    announced: Option<Layer>,
+    /// For each hooked layer that has ended the buffers that only the return told.
+    returned: Vec<Vec<Place>>,
+}
+
+impl<'a> Program<'a> {
+    /// Loads a program; none of it has been executed.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn load(
+        target: &'a Target,
+        layers: &'a Layers<'a>,
+        observation: Observation,
+        limits: Limits,
+        host: Host<'a>,
+    ) -> Result<Self, RunError> {
+        let mut machine = target.machine(observation, limits)?;
+        machine.set_breakpoints(&layers.addresses())?;
+        Ok(Self {
+            target,
+            boundaries: layers,
+            machine,
+            semihosting: Semihosting::new(host),
+            layer: None,
+            layers: 0,
+            call: None,
+            announced: None,
+            returned: Vec::new(),
+        })
+    }
+
+    /// Runs to the next begin or end of a layer, or to the end of the program.
+    ///
+    /// # Errors
+    /// When the program cannot go on, or its layers make no sense.
+    pub fn advance(&mut self) -> Result<Step, RunError> {
+        if let Some(layers) = self.target.stop_after
+            && self.layer.is_none()
+            && self.layers as u64 >= layers.get()
+        {
+            return self.exited(Exit::Stopped(layers.get()));
+        }
+        loop {
+            match self.machine.run() {
+                Pause::Breakpoint(address) => {
+                    let step = match self.boundaries {
+                        Layers::Marked(marks) => Some(self.pass_mark(marks.at(address))?),
+                        Layers::Hooked { hooks, returned } => {
+                            Some(self.pass_hook(hooks, returned.as_deref(), address)?)
+                        }
+                        Layers::Interpreted { events, placed } if events.are_marks() => {
+                            Some(self.pass_event_mark(events, placed, address)?)
+                        }
+                        Layers::Interpreted { events, placed } => {
+                            self.pass_event(events, placed, address)?
+                        }
+                    };
+                    if let Some(step) = step {
+                        return Ok(step);
+                    }
+                }
+                Pause::SoftwareBreakpoint(semihosting::BREAKPOINT) => {
+                    match self.semihosting.call(&mut self.machine)? {
+                        Reply::Continue => {
+                            let call = self.machine.register(15);
+                            self.machine.skip_to(call.wrapping_add(2))?;
+                        }
+                        Reply::Exit(status) => return self.exited(Exit::Status(status)),
+                    }
+                }
+                Pause::Hint(next) => self.machine.skip_to(next.0)?,
+                Pause::SoftwareBreakpoint(number) => {
+                    return Err(self.fault(FaultCause::Breakpoint { number }));
+                }
+                Pause::Sleep(address) => return self.exited(Exit::Sleep(address)),
+                Pause::Loop(address) if self.is_exception_handler(address) => {
+                    return Err(self.fault(FaultCause::Handler { address }));
+                }
+                Pause::Loop(address) => return self.exited(Exit::Loop(address)),
+                Pause::Fault(cause) => return Err(self.fault(cause)),
+            }
+        }
+    }
+
+    /// Executed instructions.
+    pub fn now(&self) -> Time {
+        self.machine.now()
+    }
+
+    /// How many layers have begun.
+    pub fn layers(&self) -> usize {
+        self.layers
+    }
+
+    /// The program is put back to where it was just after a layer had begun.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn is_back_in(&mut self, layer: &Layer) -> Result<(), RunError> {
+        self.layer = Some(layer.name.clone());
+        if let Some(call) = &self.call {
+            call.stop_on_return(&mut self.machine)?;
+        } else if let Layers::Interpreted { events, .. } = self.boundaries {
+            self.machine.set_breakpoints(&events.addresses())?;
+        }
+        Ok(())
+    }
+
+    /// The program is put behind the end of its layer.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn has_left_layer(&mut self) -> Result<(), RunError> {
+        self.layer = None;
+        match self.boundaries {
+            Layers::Interpreted { events, .. } if !events.are_marks() => self.stop_when_back(),
+            boundaries => Ok(self.machine.set_breakpoints(&boundaries.addresses())?),
+        }
+    }
+
+    /// Why a layer that begins again or exits is an error.
+    pub fn does_not_end(&self, layer: &Layer) -> MarkError {
+        MarkError::NeverEnds {
+            layer: layer.name.clone(),
+            how: "it does not come to its end".to_owned(),
+        }
+    }
+
+    fn pass_mark(&mut self, mark: Option<Mark>) -> Result<Step, RunError> {
+        let step = match mark {
+            Some(Mark::Begin) => self.begin_layer()?,
+            _ => self.end_layer()?,
+        };
+        // The mark function is nothing but a return.
+        let back = self.machine.register(14);
+        self.machine.skip_to(back & !1)?;
+        Ok(step)
+    }
+
+    fn pass_event_mark(
+        &mut self,
+        events: &Events,
+        placed: &Placed,
+        address: Address,
+    ) -> Result<Step, RunError> {
+        let step = match events.at(address) {
+            Some(Mark::Begin) => {
+                let layer = events.read(&self.machine, placed, self.layers)?;
+                self.begin(layer)?
+            }
+            _ => self.end_layer()?,
+        };
+        let back = self.machine.register(14);
+        self.machine.skip_to(back & !1)?;
+        Ok(step)
+    }
+
+    /// A layer begins when the profiler's function returns, and ends when the other is called:
+    /// what they do belongs to no layer, and calls inside them are not looked at.
+    fn pass_event(
+        &mut self,
+        events: &Events,
+        placed: &Placed,
+        address: Address,
+    ) -> Result<Option<Step>, RunError> {
+        self.machine.stay_at(address)?;
+        match events.at(address) {
+            Some(Mark::Begin) => {
+                self.announced = Some(events.read(&self.machine, placed, self.layers)?);
+                self.stop_when_back()?;
+                Ok(None)
+            }
+            Some(Mark::End) => {
+                let step = self.end_layer()?;
+                self.stop_when_back()?;
+                Ok(Some(step))
+            }
+            None => {
+                self.machine.set_breakpoints(&events.addresses())?;
+                let begun = self.announced.take();
+                begun.map(|layer| self.begin(layer)).transpose()
+            }
+        }
+    }
+
+    /// At a function's entry: stops where it returns.
+    fn stop_when_back(&mut self) -> Result<(), RunError> {
+        let back = self.machine.register(14) & !1;
+        let stack_pointer = self.machine.register(13);
+        Ok(self.machine.stop_on_return(&[back], stack_pointer)?)
+    }
+
+    fn pass_hook(
+        &mut self,
+        hooks: &Hooks,
+        returned: Option<&[Vec<Place>]>,
+        address: Address,
+    ) -> Result<Step, RunError> {
+        self.machine.stay_at(address)?;
+        if self.layer.is_some() {
+            self.leave_call(returned, address)
+        } else {
+            self.enter_call(hooks, returned, address)
+        }
+    }
+
+    fn enter_call(
+        &mut self,
+        hooks: &Hooks,
+        returned: Option<&[Vec<Place>]>,
+        function: Address,
+    ) -> Result<Step, RunError> {
+        let index = self.layers;
+        let known = returned
+            .map(|layers| layers.get(index).ok_or(HookError::OtherCalls { index }))
+            .transpose()?;
+        let (call, layer) = Call::enter(
+            &self.machine,
+            &self.target.map,
+            (hooks, function),
+            index,
+            known.map(Vec::as_slice),
+        )?;
+        call.stop_on_return(&mut self.machine)?;
+        self.call = Some(call);
+        self.begun(layer)
+    }
+
+    fn leave_call(
+        &mut self,
+        returned: Option<&[Vec<Place>]>,
+        address: Address,
+    ) -> Result<Step, RunError> {
+        if let Some(call) = &self.call {
+            let index = self.layers.saturating_sub(1);
+            let places = call.finish(&self.machine, address)?;
+            match returned {
+                None => self.returned.push(places),
+                Some(known) if known.get(index) == Some(&places) => {}
+                Some(_) => return Err(HookError::OtherCalls { index }.into()),
+            }
+        }
+        self.has_left_layer()?;
+        Ok(Step::End)
+    }
+
+    fn begin_layer(&mut self) -> Result<Step, RunError> {
+        let layer = read_layer(&self.machine, &self.target.map, self.layers)?;
+        self.begin(layer)
+    }
+
+    fn begin(&mut self, layer: Layer) -> Result<Step, RunError> {
+        if let Some(outer) = self.layer.take() {
+            let inner = layer.name;
+            return Err(MarkError::Nested { outer, inner }.into());
+        }
+        self.begun(layer)
+    }
+
+    fn begun(&mut self, layer: Layer) -> Result<Step, RunError> {
+        if self.layers >= MAX_LAYERS {
+            return Err(RunError::TooManyLayers { limit: MAX_LAYERS });
+        }
+        self.layer = Some(layer.name.clone());
+        self.layers += 1;
+        Ok(Step::Begin(layer))
+    }
+
+    fn end_layer(&mut self) -> Result<Step, RunError> {
+        let layers = self.layers;
+        self.layer
+            .take()
+            .ok_or(MarkError::EndWithoutBegin { layers })?;
+        Ok(Step::End)
+    }
+
+    fn exited(&mut self, exit: Exit) -> Result<Step, RunError> {
+        let how = describe_exit(exit, self.target);
+        if let Some(layer) = self.layer.take() {
+            return Err(match &self.call {
+                Some(call) => call.never_returns(how).into(),
+                None => MarkError::NeverEnds { layer, how }.into(),
+            });
+        }
+        if self.layers == 0 {
+            return Err(match self.boundaries {
+                Layers::Marked(_) => MarkError::NoLayers { how }.into(),
+                Layers::Hooked { hooks, .. } => {
+                    let functions = hooks.functions();
+                    HookError::NoCalls { how, functions }.into()
+                }
+                Layers::Interpreted { .. } => EventError::NoOperators { how }.into(),
+            });
+        }
+        Ok(Step::Exited(exit))
+    }
+
+    /// Explains why the program cannot go on.
+    pub fn fault(&self, cause: FaultCause) -> RunError {
+        let fault = Fault::new(self.target, &self.machine, cause, self.layer.as_deref());
+        RunError::Fault(Box::new(Fault {
+            layers: Some(self.layers),
+            ..fault
+        }))
+    }
+
+    /// Whether one of the vector table's exception handlers is at this address.
+    fn is_exception_handler(&self, address: Address) -> bool {
+        const EXCEPTIONS: u32 = 16;
+        let Some(vectors) = self.target.boot.vectors else {
+            return false;
+        };
+        let function = self.target.image.symbols.function_at(address.0);
+        // Entry 0 is the stack pointer, entry 1 the reset vector.
+        (2..EXCEPTIONS)
+            .filter_map(|entry| self.machine.read_word(Address(vectors.0 + 4 * entry)))
+            .map(|handler| handler & !1)
+            .any(|handler| {
+                handler == address.0
+                    || function.is_some_and(|(symbol, _)| symbol.address == handler)
+            })
+    }
+}
+
+/// How a program ended, in words.
+pub fn describe_exit(exit: Exit, target: &Target) -> String {
+    let place = |address: Address| match target.image.symbols.function_at(address.0) {
+        Some((symbol, offset)) => format!("{address}, {}+{offset:#x}", symbol.name),
+        None => address.to_string(),
+    };
+    match exit {
+        Exit::Status(status) => format!("exit status {status}"),
+        Exit::Sleep(address) => format!("asleep at {}", place(address)),
+        Exit::Loop(address) => format!("endless loop at {}", place(address)),
+        Exit::Stopped(layers) => stopped(layers),
+    }
+}
+
+/// How a program ended that was stopped behind so many layers, in words.
+pub fn stopped(layers: u64) -> String {
+    match layers {
+        1 => "stopped after 1 layer".to_owned(),
+        _ => format!("stopped after {layers} layers"),
+    }
+}

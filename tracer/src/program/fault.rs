@@ -1,0 +1,145 @@
+//! Why a program could not go on, told so that its author can find the place.
+
+use crate::mcu::disassembly::Disassembler;
+use crate::mcu::machine::{FaultCause, Machine};
+use crate::program::target::Target;
+use dmo_analysis::trace::{Address, Location, Time};
+
+/// The state of the program at a fault.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    /// What happened.
+    pub cause: FaultCause,
+    /// The instruction.
+    pub pc: Address,
+    /// Where it comes from.
+    pub location: Location,
+    /// Bytes from the start of its function.
+    pub function_offset: Option<u32>,
+    /// r0 to r15 and the status register.
+    pub registers: [u32; 17],
+    /// Executed instructions.
+    pub time: Time,
+    /// The layer, when inside one.
+    pub layer: Option<String>,
+    /// How many layers have begun, where a program has such.
+    pub layers: Option<usize>,
+    /// The memory map.
+    pub memory: String,
+    /// Where the function was called from, by the link register.
+    pub return_to: Option<String>,
+}
+
+impl Fault {
+    /// Looks at a machine that cannot go on, inside a layer or in none.
+    pub fn new(target: &Target, machine: &Machine, cause: FaultCause, layer: Option<&str>) -> Self {
+        let registers = std::array::from_fn(|index| match index {
+            16 => machine.status(),
+            _ => machine.register(index),
+        });
+        let pc = Address(match &cause {
+            FaultCause::SelfCheck(crate::mcu::self_check::CheckError::Mismatch { pc, .. }) => pc.0,
+            // The program counter is behind it.
+            FaultCause::SupervisorCall => registers[15].wrapping_sub(2),
+            _ => registers[15],
+        });
+        Self {
+            location: target.location(pc, &Disassembler::default()),
+            function_offset: target
+                .image
+                .symbols
+                .function_at(pc.0)
+                .map(|(_, offset)| offset),
+            pc,
+            registers,
+            time: machine.now(),
+            layer: layer.map(str::to_owned),
+            layers: None,
+            memory: target.map.to_string(),
+            return_to: target
+                .image
+                .symbols
+                .function_at(registers[14] & !1)
+                .map(|(symbol, offset)| format!("{}+{offset:#x}", symbol.name)),
+            cause,
+        }
+    }
+
+    /// Why a program may have come to a limit, where it is known which layers it has.
+    fn endless(&self) -> Option<String> {
+        let limit = matches!(
+            self.cause,
+            FaultCause::InstructionLimit { .. } | FaultCause::Timeout { .. }
+        );
+        let begun = self.layers.filter(|_| limit)?;
+        let ended = begun - usize::from(self.layer.is_some());
+        match (begun, ended) {
+            (0, _) => Some(
+                "no layer has begun: code that waits for an interrupt, or for a bit in a device's register, never ends here".to_owned(),
+            ),
+            (_, 0) => None,
+            _ => Some(format!(
+                "{ended} of its layers have ended: --stop-after N ends the run of a program that infers for ever behind its N-th layer"
+            )),
+        }
+    }
+
+    fn concerns_memory(&self) -> bool {
+        matches!(
+            self.cause,
+            FaultCause::Access { .. } | FaultCause::Fetch { .. }
+        )
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", self.cause)?;
+        write!(f, "  at       {}", self.pc)?;
+        if let Some(function) = &self.location.function {
+            write!(f, " in {function}")?;
+            if let Some(offset) = self.function_offset {
+                write!(f, "+{offset:#x}")?;
+            }
+        }
+        if self.location.file.is_some() {
+            write!(f, " ({})", self.location)?;
+        }
+        writeln!(f)?;
+        if let Some(disassembly) = &self.location.disassembly {
+            writeln!(f, "  code     {disassembly}")?;
+        }
+        if let Some(layer) = &self.layer {
+            writeln!(f, "  layer    '{layer}'")?;
+        }
+        writeln!(f, "  time     {} instructions", self.time)?;
+        if let Some(caller) = &self.return_to {
+            writeln!(f, "  lr in    {caller}")?;
+        }
+        const NAMES: [&str; 17] = [
+            "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp",
+            "lr", "pc", "xpsr",
+        ];
+        for (index, (name, value)) in NAMES.iter().zip(self.registers).enumerate() {
+            let lead = match index {
+                0 => "  regs    ",
+                _ if index % 6 == 0 => "\n          ",
+                _ => "",
+            };
+            write!(f, "{lead} {name:>4} {value:08x}")?;
+        }
+        if self.concerns_memory() {
+            write!(f, "\n  memory   {}", self.memory)?;
+            write!(
+                f,
+                "\n  hint: name more memory by --ram START:SIZE, or a peripheral's registers by --device START:SIZE"
+            )?;
+        }
+        if let Some(hint) = self.endless() {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}

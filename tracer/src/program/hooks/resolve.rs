@@ -1,0 +1,282 @@
+//! From names to addresses.
+
+use super::{Function, LayerHook, SymbolValue};
+use crate::elf::symbols::Symbol;
+use crate::mcu::memory::MemoryMap;
+use crate::program::target::Target;
+use dmo_analysis::trace::Address;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Why hooks do not fit a program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ResolveError {
+    #[error(
+        "layer '{layer}': the program has no symbols, so that no function is called '{name}'\n  hint: give the function's address, as the program before it was stripped has it"
+    )]
+    NoSymbols { layer: String, name: String },
+    #[error(
+        "layer '{layer}': the program has no function '{name}'{}\n  hint: one that the compiler has inlined is none: compile it with __attribute__((noinline)), or hook what it was inlined into",
+        hint(.similar)
+    )]
+    NoFunction {
+        layer: String,
+        name: String,
+        similar: Vec<String>,
+    },
+    #[error(
+        "layer '{layer}': '{name}' is no function, by its symbol\n  hint: give its address, {address}, where it is one all the same"
+    )]
+    NoCode {
+        layer: String,
+        name: String,
+        address: Address,
+    },
+    #[error(
+        "layer '{layer}': several functions are named '{name}'\n  hint: give one by its whole name in quotes or by its address: {}",
+        .candidates.join(", ")
+    )]
+    SeveralFunctions {
+        layer: String,
+        name: String,
+        candidates: Vec<String>,
+    },
+    #[error("layer '{layer}': its function at {address} is outside code: {map}")]
+    OutsideCode {
+        layer: String,
+        address: Address,
+        map: MemoryMap,
+    },
+    #[error("the function at {address} is given as layer '{first}' and as layer '{second}'")]
+    Twice {
+        address: Address,
+        first: String,
+        second: String,
+    },
+    #[error(
+        "{place}: the program has no object '{name}'{}", hint(.similar)
+    )]
+    NoObject {
+        place: String,
+        name: String,
+        similar: Vec<String>,
+    },
+    #[error(
+        "{place}: several objects are named '{name}'\n  hint: give a number instead: {}",
+        .candidates.join(", ")
+    )]
+    SeveralObjects {
+        place: String,
+        name: String,
+        candidates: Vec<String>,
+    },
+    #[error("{place}: the program does not say the size of '{name}'")]
+    NoSize { place: String, name: String },
+    #[error("the program has none of the functions of the set '{set}'")]
+    NothingOfSet { set: String },
+}
+
+fn hint(similar: &[String]) -> String {
+    if similar.is_empty() {
+        String::new()
+    } else {
+        format!("\n  hint: it has {}", similar.join(", "))
+    }
+}
+
+/// The hooked functions of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hooks {
+    by_address: BTreeMap<u32, Hook>,
+}
+
+/// A hooked function: no symbols are left in its expressions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hook {
+    pub(super) layer: LayerHook,
+    /// Its name in the program.
+    pub(super) function: String,
+}
+
+impl Hooks {
+    /// Adds a hook that the user has written.
+    ///
+    /// # Errors
+    /// When the program has not what it names, or its function is hooked already.
+    pub fn add(&mut self, layer: LayerHook, target: &Target) -> Result<(), ResolveError> {
+        let (address, function) = find_function(&layer, target)?;
+        let hook = resolve(layer, function, target)?;
+        if let Some(first) = self.by_address.get(&address) {
+            return Err(ResolveError::Twice {
+                address: Address(address),
+                first: first.layer.name.clone(),
+                second: hook.layer.name,
+            });
+        }
+        self.by_address.insert(address, hook);
+        Ok(())
+    }
+
+    /// Adds those hooks of a set whose function the program has and that is not hooked yet.
+    ///
+    /// # Errors
+    /// When the program has none of the functions, or more than one of a name.
+    pub fn add_set(
+        &mut self,
+        set: &str,
+        layers: Vec<LayerHook>,
+        target: &Target,
+    ) -> Result<(), ResolveError> {
+        let mut found = false;
+        for layer in layers {
+            let (address, function) = match find_function(&layer, target) {
+                Err(ResolveError::NoFunction { .. }) => continue,
+                other => other?,
+            };
+            found = true;
+            if let Entry::Vacant(place) = self.by_address.entry(address) {
+                place.insert(resolve(layer, function, target)?);
+            }
+        }
+        if found {
+            Ok(())
+        } else {
+            Err(ResolveError::NothingOfSet {
+                set: set.to_owned(),
+            })
+        }
+    }
+
+    /// Whether there is no hook.
+    pub fn is_empty(&self) -> bool {
+        self.by_address.is_empty()
+    }
+
+    /// Entries of the hooked functions.
+    pub fn addresses(&self) -> Vec<u32> {
+        self.by_address.keys().copied().collect()
+    }
+
+    /// Names of the hooked functions.
+    pub fn functions(&self) -> Vec<String> {
+        let hooks = self.by_address.values();
+        hooks.map(|hook| hook.function.clone()).collect()
+    }
+
+    /// Whether a buffer is known only when its function has returned.
+    pub fn need_return(&self) -> bool {
+        let buffers = self
+            .by_address
+            .values()
+            .flat_map(|hook| &hook.layer.buffers);
+        buffers
+            .flat_map(|buffer| [&buffer.address, &buffer.size_bytes])
+            .any(super::Expression::needs_return)
+    }
+
+    pub(super) fn at(&self, address: Address) -> Option<&Hook> {
+        self.by_address.get(&address.0)
+    }
+}
+
+/// Address and name of a hook's function.
+fn find_function(layer: &LayerHook, target: &Target) -> Result<(u32, String), ResolveError> {
+    let symbols = &target.image.symbols;
+    let name = match &layer.function {
+        Function::Address(address) => {
+            let address = address & !1;
+            if !target.map.is_code(Address(address)) {
+                return Err(ResolveError::OutsideCode {
+                    layer: layer.name.clone(),
+                    address: Address(address),
+                    map: target.map.clone(),
+                });
+            }
+            let function = match symbols.function_at(address) {
+                Some((symbol, 0)) => symbol.name.clone(),
+                Some((symbol, offset)) => format!("{}+{offset:#x}", symbol.name),
+                None => Address(address).to_string(),
+            };
+            return Ok((address, function));
+        }
+        Function::Name(name) => name,
+    };
+    match symbols.functions_named(name).as_slice() {
+        [function] => Ok((function.address, function.name.clone())),
+        [] => Err(match symbols.objects_named(name).first() {
+            Some(label) => ResolveError::NoCode {
+                layer: layer.name.clone(),
+                name: name.clone(),
+                address: Address(label.address),
+            },
+            None if symbols.functions().next().is_none() => ResolveError::NoSymbols {
+                layer: layer.name.clone(),
+                name: name.clone(),
+            },
+            None => ResolveError::NoFunction {
+                layer: layer.name.clone(),
+                name: name.clone(),
+                similar: symbols.similar(name),
+            },
+        }),
+        several => Err(ResolveError::SeveralFunctions {
+            layer: layer.name.clone(),
+            name: name.clone(),
+            candidates: candidates(several, target),
+        }),
+    }
+}
+
+fn resolve(mut layer: LayerHook, function: String, target: &Target) -> Result<Hook, ResolveError> {
+    for buffer in &mut layer.buffers {
+        for expression in [&mut buffer.address, &mut buffer.size_bytes] {
+            let place = format!(
+                "layer '{}', buffer '{}', '{expression}'",
+                layer.name, buffer.name
+            );
+            expression.resolve(&mut |what, name| value_of(what, name, &place, target))?;
+        }
+    }
+    Ok(Hook { layer, function })
+}
+
+fn value_of(
+    what: SymbolValue,
+    name: &str,
+    place: &str,
+    target: &Target,
+) -> Result<u32, ResolveError> {
+    let (place, name) = (place.to_owned(), name.to_owned());
+    let symbols = &target.image.symbols;
+    match (symbols.objects_named(&name).as_slice(), what) {
+        ([object], SymbolValue::Address) => Ok(object.address),
+        ([object], SymbolValue::Size) if object.size_bytes > 0 => Ok(object.size_bytes),
+        ([_], SymbolValue::Size) => Err(ResolveError::NoSize { place, name }),
+        ([], _) => Err(ResolveError::NoObject {
+            similar: symbols.similar_objects(&name),
+            place,
+            name,
+        }),
+        (several, _) => Err(ResolveError::SeveralObjects {
+            place,
+            name,
+            candidates: candidates(several, target),
+        }),
+    }
+}
+
+/// Names, addresses and, where known, source files; a few.
+fn candidates(symbols: &[&Symbol], target: &Target) -> Vec<String> {
+    const MOST: usize = 8;
+    let one = |symbol: &&Symbol| {
+        let place = match target.image.lines.at(symbol.address) {
+            Some((file, Some(line))) if symbol.function => format!(" ({file}:{line})"),
+            _ => String::new(),
+        };
+        format!("{:#010x} \"{}\"{place}", symbol.address, symbol.name)
+    };
+    let more = symbols.len().saturating_sub(MOST);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    symbols.iter().take(MOST).map(one).chain(more).collect()
+}

@@ -1,0 +1,167 @@
+//! The operators of an interpreter, by the events that it tells its profiler of: TensorFlow Lite
+//! Micro calls `BeginEvent(tag)` before and `EndEvent(handle)` after each, where the tag is the
+//! operator's kind. Source of these facts: tensorflow/tflite-micro,
+//! `micro_profiler_interface.h` and `micro_interpreter_graph.cc`.
+//!
+//! `kernels-c/marks/dmo_trace_tflm.h` makes marks of them. Without it, the functions of whatever
+//! profiler the firmware has are found by their names.
+
+use crate::elf::image::Image;
+use crate::mcu::machine::Machine;
+use crate::program::marks::{Mark, MarkError, Marks, read_tag};
+use dmo_analysis::firmware::Placed;
+use dmo_analysis::trace::{Address, Layer};
+
+/// What is wrong with the events of a program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum EventError {
+    #[error(
+        "nothing tells when an operator begins and ends: the program has neither layer marks nor functions BeginEvent(char const*) and EndEvent\n  hint: give the interpreter a DmoTraceProfiler (kernels-c/marks/dmo_trace_tflm.h, docs/firmware.md)"
+    )]
+    NoEvents,
+    #[error(
+        "operator {} of the model is {expected}, and the firmware begins '{given}'{}\n  hint: is it the model that the firmware runs?",
+        .index, in_inference(*.inference)
+    )]
+    OtherOperator {
+        index: usize,
+        inference: usize,
+        expected: String,
+        given: String,
+    },
+    #[error(
+        "operator {index} of the model: its mark has {count} buffers of its own, which --model does not expect"
+    )]
+    Buffers { index: usize, count: u32 },
+    #[error(
+        "the program ended ({how}) without running an operator\n  hint: has the interpreter been given its profiler?"
+    )]
+    NoOperators { how: String },
+}
+
+fn in_inference(number: usize) -> String {
+    match number {
+        0 => String::new(),
+        number => format!(" in inference {}", number + 1),
+    }
+}
+
+/// Where operators begin and end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Events {
+    by_address: Vec<(u32, Mark)>,
+    /// Marks return at once; a profiler's functions do something.
+    marked: bool,
+}
+
+impl Events {
+    /// The marks of a program, else the functions of its profilers.
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn find(image: &Image) -> Result<Self, EventError> {
+        if let Ok(marks) = Marks::find(image) {
+            let found = marks.addresses().into_iter();
+            return Ok(Self {
+                by_address: found
+                    .filter_map(|address| Some((address, marks.at(Address(address))?)))
+                    .collect(),
+                marked: true,
+            });
+        }
+        let mut by_address: Vec<(u32, Mark)> = Vec::new();
+        for symbol in image.symbols.functions() {
+            let mark = match method(&symbol.name) {
+                Some("BeginEvent(char const*)") => Mark::Begin,
+                Some("EndEvent(unsigned long)" | "EndEvent(unsigned int)") => Mark::End,
+                _ => continue,
+            };
+            if !by_address.contains(&(symbol.address, mark)) {
+                by_address.push((symbol.address, mark));
+            }
+        }
+        let has = |wanted| by_address.iter().any(|&(_, mark)| mark == wanted);
+        if has(Mark::Begin) && has(Mark::End) {
+            Ok(Self {
+                by_address,
+                marked: false,
+            })
+        } else {
+            Err(EventError::NoEvents)
+        }
+    }
+
+    /// Addresses at which one happens.
+    pub fn addresses(&self) -> Vec<u32> {
+        let addresses = self.by_address.iter().map(|&(address, _)| address);
+        addresses.collect()
+    }
+
+    /// What happens at this address.
+    pub fn at(&self, address: Address) -> Option<Mark> {
+        let found = self
+            .by_address
+            .iter()
+            .find(|(known, _)| *known == address.0);
+        found.map(|&(_, mark)| mark)
+    }
+
+    /// Whether these are marks, which do nothing but return.
+    pub fn are_marks(&self) -> bool {
+        self.marked
+    }
+
+    /// The operator that begins, at the entry of a begin. `begun` counts the operators that have
+    /// begun before it.
+    ///
+    /// # Errors
+    /// When its kind is not that of the model's operator.
+    pub fn read(
+        &self,
+        machine: &Machine,
+        placed: &Placed,
+        begun: usize,
+    ) -> Result<Layer, ReadError> {
+        let operator = placed.operator(begun);
+        let index = operator.0;
+        // A method's first argument is the object.
+        let tag = if self.marked { 0 } else { 1 };
+        let given = read_tag(machine, Address(machine.register(tag)), begun)?;
+        let layer = &placed.layer(operator).layer;
+        let expected = layer.operator.strip_prefix("CUSTOM:");
+        let expected = expected.unwrap_or(&layer.operator);
+        if given != expected {
+            return Err(EventError::OtherOperator {
+                index,
+                inference: begun / placed.layers.len(),
+                expected: expected.to_owned(),
+                given,
+            }
+            .into());
+        }
+        let count = machine.register(3);
+        if self.marked && count > 0 {
+            return Err(EventError::Buffers { index, count }.into());
+        }
+        Ok(layer.clone())
+    }
+}
+
+/// Why the operator that begins cannot be told.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ReadError {
+    #[error(transparent)]
+    Event(#[from] EventError),
+    #[error(transparent)]
+    Mark(#[from] MarkError),
+}
+
+/// `BeginEvent(char const*)` of `tflite::MicroProfiler::BeginEvent(char const*)`. A thunk only
+/// leads to the method.
+fn method(name: &str) -> Option<&str> {
+    let thunk = name.starts_with("non-virtual thunk") || name.starts_with("virtual thunk");
+    let (_, method) = name.rsplit_once("::")?;
+    (!thunk).then_some(method)
+}

@@ -1,0 +1,405 @@
+//! Runs a program and records its layers, or tries its layers on other inputs.
+//!
+//! The emulator has a thread of its own; the trace is taken on the caller's.
+
+use crate::mcu::disassembly::Disassembler;
+use crate::mcu::machine::{FaultCause, Limits, Observation, Watch};
+use crate::program::execution::{Layers, Program, Step};
+use crate::program::other_inputs::Variation;
+use crate::program::record::{Message, RecordError, Recorded, Recorder};
+use crate::program::semihosting::Host;
+use crate::program::semihosting::folder::Folder;
+use crate::program::target::Target;
+use dmo_analysis::profile::OtherInput;
+use dmo_analysis::profile::pattern::PatternRecorder;
+use dmo_analysis::trace::{
+    Address, ElementType, Exit, Layer, Locations, Role, Span, Tensor, Time, TraceSink,
+};
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+pub use crate::program::execution::{RunError, describe_exit, stopped};
+pub use crate::program::record::CrossingLoads;
+
+/// How to run.
+#[derive(Debug, Clone, Copy)]
+pub struct RunOptions {
+    /// Bounds.
+    pub limits: Limits,
+    /// Hold every access against an independent decode.
+    pub self_check: bool,
+}
+
+/// What a run was, beside its trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOutcome {
+    /// How it ended.
+    pub exit: Exit,
+    /// Executed instructions.
+    pub instructions: Time,
+    /// The instructions that touched a tensor.
+    pub locations: Locations,
+    /// Loads beyond the end of a tensor.
+    pub crossing_loads: Vec<CrossingLoads>,
+    /// The program expects interrupts of SysTick, which never come.
+    pub expects_ticks: bool,
+}
+
+/// Runs a program to its end and sends its trace to `sink`. `progress` is told of the time
+/// now and then.
+///
+/// # Errors
+/// When the program faults, its layers make no sense or a limit is reached. What `sink` has
+/// seen until then is no complete trace.
+pub fn run(
+    target: &Target,
+    options: RunOptions,
+    host: Host,
+    sink: &mut dyn TraceSink,
+    progress: &mut dyn FnMut(Time),
+) -> Result<RunOutcome, RunError> {
+    let layers = Layers::find(target, options.limits)?;
+    let observation = if options.self_check {
+        Observation::SelfCheck
+    } else {
+        Observation::Watch
+    };
+    let emulate = |sender| -> Result<_, RunError> {
+        let program = Program::load(target, &layers, observation, options.limits, host)?;
+        let mut emulation = Emulation::new(program, sender, options.limits);
+        emulation.known.extend(layers.arena());
+        emulation.record()
+    };
+    let ((exit, instructions, expects_ticks), recorded) = on_two_threads(emulate, sink, progress)?;
+    let disassembler = Disassembler::default();
+    Ok(RunOutcome {
+        exit,
+        instructions,
+        locations: recorded
+            .instructions
+            .into_iter()
+            .map(|pc| (pc, target.location(pc, &disassembler)))
+            .collect(),
+        crossing_loads: recorded.crossing_loads,
+        expects_ticks,
+    })
+}
+
+/// Runs a program to its end and each of its layers `count` times more on the way, on
+/// other inputs; afterwards everything is as it was, so that the rest of the program sees
+/// nothing of it. One list a layer. What it prints is dropped; files are as `folder` has them.
+///
+/// # Errors
+/// When the program itself fails. A layer that fails on another input is no error.
+pub fn try_other_inputs(
+    target: &Target,
+    limits: Limits,
+    count: u64,
+    folder: Option<Folder>,
+) -> Result<Vec<Vec<OtherInput>>, RunError> {
+    let layers = Layers::find(target, limits)?;
+    let emulate = |sender| -> Result<_, RunError> {
+        let host = Host {
+            console: Box::new(|_| ()),
+            folder,
+        };
+        let program = Program::load(target, &layers, Observation::Watch, limits, host)?;
+        Emulation::new(program, sender, limits).try_other_inputs(count)
+    };
+    let mut sink = PatternRecorder::default();
+    let (tried, _) = on_two_threads(emulate, &mut sink, &mut |_| ())?;
+    let mut patterns = sink.patterns.into_iter();
+    let found = |failure: Option<String>| match (patterns.next(), failure) {
+        (Some(pattern), None) => OtherInput::Accesses(pattern),
+        (_, failure) => OtherInput::Failed(failure.unwrap_or_default()),
+    };
+    let mut found = found;
+    Ok(tried
+        .into_iter()
+        .map(|layer| layer.into_iter().map(&mut found).collect())
+        .collect())
+}
+
+/// Batches that may wait between the two threads.
+const WAITING_BATCHES: usize = 4;
+
+/// The emulating thread panicked.
+#[derive(Debug)]
+pub(crate) struct Panicked;
+
+impl From<Panicked> for RunError {
+    fn from(_: Panicked) -> Self {
+        Self::Panic
+    }
+}
+
+/// Emulates on a thread of its own, and records here what it sends.
+pub(crate) fn on_two_threads<T: Send, E: Send + From<RecordError> + From<Panicked>>(
+    emulate: impl FnOnce(SyncSender<Message>) -> Result<T, E> + Send,
+    sink: &mut dyn TraceSink,
+    progress: &mut dyn FnMut(Time),
+) -> Result<(T, Recorded), E> {
+    let (sender, receiver) = sync_channel(WAITING_BATCHES);
+    std::thread::scope(|scope| {
+        let emulation = scope.spawn(|| emulate(sender));
+        let recorded = record(&receiver, sink, progress);
+        // A failed recorder no longer listens: the emulation then ends at once.
+        drop(receiver);
+        let emulated = emulation.join().map_err(|_| Panicked)?;
+        let recorded = recorded?;
+        Ok((emulated?, recorded))
+    })
+}
+
+fn record(
+    receiver: &Receiver<Message>,
+    sink: &mut dyn TraceSink,
+    progress: &mut dyn FnMut(Time),
+) -> Result<Recorded, RecordError> {
+    let mut recorder = Recorder::new(sink);
+    for message in receiver {
+        match &message {
+            Message::Begin(_, time) | Message::End(time) => progress(*time),
+            Message::Accesses(accesses) => {
+                if let Some(access) = accesses.last() {
+                    progress(access.time);
+                }
+            }
+        }
+        recorder.take(message)?;
+    }
+    Ok(recorder.finish())
+}
+
+/// The emulating thread: a program, and whom to tell of it.
+struct Emulation<'a> {
+    program: Program<'a>,
+    sender: SyncSender<Message>,
+    limits: Limits,
+    /// Memory that layers have named so far: disjoint, ascending.
+    known: Vec<Range<u64>>,
+}
+
+impl<'a> Emulation<'a> {
+    fn new(mut program: Program<'a>, sender: SyncSender<Message>, limits: Limits) -> Self {
+        let batches = sender.clone();
+        program.machine.deliver_to(Box::new(move |batch| {
+            batches.send(Message::Accesses(batch)).is_ok()
+        }));
+        Self {
+            program,
+            sender,
+            limits,
+            known: Vec::new(),
+        }
+    }
+
+    /// How the program ended and when, and whether it expects interrupts.
+    fn record(mut self) -> Result<(Exit, Time, bool), RunError> {
+        if !self.known.is_empty() {
+            self.watch_known()?;
+            self.send(Message::Begin(gap(&self.known), 0));
+        }
+        loop {
+            let step = self.program.advance()?;
+            let now = self.program.now();
+            match step {
+                Step::Begin(layer) => {
+                    if !self.known.is_empty() {
+                        self.send(Message::End(now));
+                    }
+                    let layer = self.with_unlisted(layer)?;
+                    self.watch(&layer)?;
+                    self.send(Message::Begin(layer, now));
+                }
+                Step::End => {
+                    self.watch_known()?;
+                    self.send(Message::End(now));
+                    self.send(Message::Begin(gap(&self.known), now));
+                }
+                Step::Exited(exit) => {
+                    self.program
+                        .machine
+                        .finish_check()
+                        .map_err(|error| self.program.fault(FaultCause::SelfCheck(error)))?;
+                    self.send(Message::End(now));
+                    return Ok((exit, now, self.program.machine.expects_ticks()));
+                }
+            }
+        }
+    }
+
+    /// For each layer and each other input: none when it went well, else why it failed.
+    fn try_other_inputs(mut self, count: u64) -> Result<Vec<Vec<Option<String>>>, RunError> {
+        let mut layers = Vec::new();
+        loop {
+            match self.program.advance()? {
+                Step::Begin(layer) => {
+                    let layer = self.with_unlisted(layer)?;
+                    layers.push(self.vary(&layer, count)?);
+                }
+                // Each layer is left behind its end.
+                Step::End => {}
+                Step::Exited(_) => return Ok(layers),
+            }
+        }
+    }
+
+    /// Runs the layer that has just begun on its own input, then on others, and leaves it as
+    /// its own input does.
+    fn vary(&mut self, layer: &Layer, count: u64) -> Result<Vec<Option<String>>, RunError> {
+        let begin = self.program.machine.snapshot()?;
+        let begun = self.program.now();
+        if self.program.advance()? != Step::End {
+            return Err(self.program.does_not_end(layer).into());
+        }
+        let end = self.program.machine.snapshot()?;
+        let limits = self.limits_for_others(self.program.now() - begun);
+        let left = self.program.machine.limits_left();
+        self.watch(layer)?;
+        let mut failures = Vec::new();
+        for number in 1..=count {
+            self.program.machine.restore(&begin)?;
+            self.program.is_back_in(layer)?;
+            for (position, tensor) in layer.tensors.iter().enumerate() {
+                if matches!(tensor.role, Role::Input | Role::State) {
+                    let layers = self.program.layers();
+                    let bytes = Variation(number).content(layers, position, tensor);
+                    self.program.machine.write(tensor.address, &bytes)?;
+                }
+            }
+            self.program.machine.renew_limits(limits);
+            self.send(Message::Begin(layer.clone(), self.program.now()));
+            failures.push(match self.program.advance() {
+                Ok(Step::End) => None,
+                Ok(_) => Some("it does not come to its end".to_owned()),
+                Err(error) => Some(error.to_string()),
+            });
+            self.program.machine.flush();
+            self.send(Message::End(self.program.now()));
+        }
+        self.program.machine.restore(&end)?;
+        self.program.has_left_layer()?;
+        self.program.machine.resume_limits(&left);
+        self.program.machine.watch(Vec::new())?;
+        Ok(failures)
+    }
+
+    /// A layer that takes very much longer on another input depends on its data: it need not
+    /// be waited for.
+    fn limits_for_others(&self, instructions: Time) -> Limits {
+        const TIMES: u64 = 16;
+        const AT_LEAST: u64 = 1_000_000;
+        let most = instructions.saturating_mul(TIMES).saturating_add(AT_LEAST);
+        Limits {
+            max_instructions: self.limits.max_instructions.min(most),
+            ..self.limits
+        }
+    }
+
+    fn watch(&mut self, layer: &Layer) -> Result<(), RunError> {
+        let ranges = layer.tensors.iter();
+        let ranges = ranges.map(|tensor| tensor.address.0.into()..tensor.end());
+        // Tensors of a model may share memory.
+        let watches = merged(ranges).into_iter();
+        let watches = watches.map(|range| Watch { range, loads: true });
+        Ok(self.program.machine.watch(watches.collect())?)
+    }
+
+    /// Between layers: stores give the tensors' memory a new meaning, loads still need it.
+    fn watch_known(&mut self) -> Result<(), RunError> {
+        let watches = self.known.iter().map(|range| Watch {
+            range: range.clone(),
+            loads: true,
+        });
+        Ok(self.program.machine.watch(watches.collect())?)
+    }
+
+    /// The layer with what earlier layers have named and it does not, and remembers what it
+    /// names.
+    fn with_unlisted(&mut self, mut layer: Layer) -> Result<Layer, RunError> {
+        let named: Vec<Range<u64>> = layer
+            .tensors
+            .iter()
+            .map(|tensor| tensor.address.0.into()..tensor.end())
+            .collect();
+        for range in without(&self.known, &named) {
+            layer.tensors.push(memory(Role::Unlisted, &range));
+        }
+        if layer.tensors.len() > MAX_AREAS {
+            return Err(RecordError::TooManyAreas {
+                layer: layer.name,
+                limit: MAX_AREAS,
+            }
+            .into());
+        }
+        self.known = merged(self.known.iter().cloned().chain(named));
+        Ok(layer)
+    }
+
+    /// Whether anybody still listens shows when the next batch is delivered.
+    fn send(&self, message: Message) {
+        let _ = self.sender.send(message);
+    }
+}
+
+/// Separate stretches of memory that the layers of a program may name; the trace's events have
+/// 16 bits for them.
+const MAX_AREAS: usize = 16_384;
+
+/// Disjoint ranges in ascending order that cover the same.
+fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = ranges.collect();
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// What is in `ranges` (disjoint, ascending) and in none of `others`.
+fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
+    let others = merged(others.iter().cloned());
+    let mut rest = Vec::new();
+    for range in ranges {
+        let mut start = range.start;
+        for other in &others {
+            if other.end <= start || other.start >= range.end {
+                continue;
+            }
+            if other.start > start {
+                rest.push(start..other.start);
+            }
+            start = other.end;
+        }
+        if start < range.end {
+            rest.push(start..range.end);
+        }
+    }
+    rest
+}
+
+/// A stretch of memory by its address.
+fn memory(role: Role, range: &Range<u64>) -> Tensor {
+    Tensor {
+        name: format!("{:#010x}", range.start),
+        role,
+        address: Address(range.start as u32),
+        size_bytes: (range.end - range.start) as u32,
+        element_type: ElementType::Uint8,
+    }
+}
+
+fn gap(known: &[Range<u64>]) -> Layer {
+    let tensors = known.iter().map(|range| memory(Role::State, range));
+    Layer {
+        span: Span::Gap,
+        name: String::new(),
+        operator: String::new(),
+        tensors: tensors.collect(),
+    }
+}
