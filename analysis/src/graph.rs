@@ -5,7 +5,6 @@
 //! | [`overlaps`] | which inputs of an operator its outputs may overlap, and how far |
 //! | [`parameters`] | quantisation, weights and options of an operator |
 //! | [`tflite`] | models of TensorFlow Lite |
-//! | [`uses`] | when the bytes of each tensor are stored and loaded, of an order |
 //! | [`view`] | tensors that lie inside of others |
 //! | [`zoo`] | networks built in code |
 //!

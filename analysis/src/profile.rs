@@ -1,4 +1,10 @@
 //! What each layer did to its buffers, and how far each input may overlap each output.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`lifetime`] | per byte: first store, last store, last use |
+//! | [`overlap`] | the safe overlap O_s of a pair, and all safe displacements |
+//! | [`pattern`] | a fingerprint of a layer's accesses, to compare runs |
 
 pub mod lifetime;
 pub mod overlap;

@@ -7,6 +7,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`dataflow`] | a graph, checked: who produces and who reads each tensor |
+//! | [`uses`] | when the bytes of each tensor are stored and loaded, of an order |
 //! | [`lifetime`] | when each tensor is in use, and the working sets, of a given order |
 //! | [`extent`] | the least memory for a step's tensors when some may overlap |
 //! | [`cost`] | what a step costs, with and without overlaps |

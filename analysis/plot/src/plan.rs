@@ -55,7 +55,7 @@ impl PlanPicture<'_> {
     }
 }
 
-/// The names of an [`Arena`](crate::arena::Arena)'s steps: in step 0 the application stores
+/// The names of an [`Arena`](dmo_analysis::arena::Arena)'s steps: in step 0 the application stores
 /// the inputs, and in each other one an operator runs.
 pub fn step_names(graph: &Graph, order: &[OperatorId]) -> Vec<String> {
     let kinds = order.iter().map(|operator| {
