@@ -23,7 +23,6 @@
 //! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
 //! | [`firmware`] | the arena of firmware that runs a model by TensorFlow Lite Micro |
 //! | [`report`] | tables and JSON |
-//! | [`published`], [`tables`] | the papers' tables, as data; with our figures beside them |
 
 // Offsets and sizes are 32 bits by the guest's nature; casts between them and host
 // indices are lossless on the 64-bit hosts that are supported.
@@ -40,11 +39,9 @@ pub mod handover;
 pub mod operator;
 pub mod optimise;
 pub mod profile;
-pub mod published;
 pub mod replay;
 pub mod report;
 pub mod schedule;
-pub mod tables;
 pub mod trace;
 pub mod transform;
 pub mod verify;

@@ -22,7 +22,6 @@ mod progress;
 mod run;
 mod savings;
 mod sweep;
-mod tables;
 mod vendor;
 mod verify;
 mod zoo;
@@ -62,14 +61,22 @@ enum Command {
     Zoo(zoo::Arguments),
     /// What each way of saving memory does to models: order, overlaps, other kernels, tiles
     Savings(savings::Arguments),
-    /// The tables of the published papers, with our figures beside them
-    Tables(tables::Arguments),
+    /// Moved to a program of its own
+    #[command(hide = true, disable_help_flag = true)]
+    Tables(Moved),
     /// Draw the pictures of a saved trace
     Plot(plot::Arguments),
     /// Print the events of a saved trace
     Dump(dump::Arguments),
     /// Report on a saved trace
     Info(info::Arguments),
+}
+
+/// Arguments of a command that has moved to another program.
+#[derive(clap::Args)]
+struct Moved {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _any: Vec<std::ffi::OsString>,
 }
 
 /// What a command found.
@@ -107,7 +114,9 @@ impl Arguments {
             Command::Check(arguments) => check::run(&arguments),
             Command::Zoo(arguments) => zoo::run(&arguments),
             Command::Savings(arguments) => savings::run(&arguments),
-            Command::Tables(arguments) => tables::run(&arguments),
+            Command::Tables(_) => anyhow::bail!(
+                "the papers' tables are printed by a program of their own\n  hint: in a clone of the repository, cargo run --release -p dmo-papers -- tables"
+            ),
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),

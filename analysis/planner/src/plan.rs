@@ -15,23 +15,22 @@
 //! | our own: constructive with overlaps | `stack.rs` |
 //! | our own: exact | `exact.rs` |
 //!
-//! [`READINGS`] has what else the published texts can mean.
+//! [`objects`] and [`offsets`] also have variants of the published planners, for what their
+//! texts leave open.
 
 mod check;
 pub mod exact;
 mod heap;
 mod lee;
-mod objects;
-mod offsets;
+pub mod objects;
+pub mod offsets;
 mod placement;
-mod reading;
 mod stack;
 mod strategy;
 mod strip_packing;
 pub mod tflm;
 
 pub use check::{Violation, ViolationKind};
-pub use reading::{READINGS, Reading};
 pub use strategy::{Family, STRATEGIES, Strategy};
 
 use crate::problem::Problem;

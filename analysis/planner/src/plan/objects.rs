@@ -103,7 +103,7 @@ pub(super) fn naive(problem: &Problem) -> Plan {
 
 /// Largest first, of equal ones the first that is executed; into the smallest suitable
 /// object (section 4.3, Algorithm 2).
-pub(super) fn by_size_smallest(problem: &Problem) -> Plan {
+pub fn by_size_smallest(problem: &Problem) -> Plan {
     by_size(problem, Tie::First, |objects, suitable| {
         suitable.min_by_key(|&object| (objects.size(object), object))
     })
@@ -116,7 +116,7 @@ pub(super) fn by_size_largest(problem: &Problem) -> Plan {
 }
 
 /// The same, of equal ones the last that is executed.
-pub(super) fn by_size_largest_last(problem: &Problem) -> Plan {
+pub fn by_size_largest_last(problem: &Problem) -> Plan {
     by_size(problem, Tie::Last, largest)
 }
 
@@ -145,7 +145,7 @@ pub(super) fn by_breadth(problem: &Problem) -> Plan {
 }
 
 /// The same with these ties of operators and of buffers.
-pub(super) fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
+pub fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
     let mut objects = Objects::new(problem);
     for buffer in offsets::order_by_breadth_with(problem, operators, buffers) {
         let size = objects.size_of(buffer);
@@ -167,7 +167,7 @@ pub(super) fn by_size_improved(problem: &Problem) -> Plan {
 }
 
 /// The same with fewer stages: sizes between two maxima share one with the lower of them.
-pub(super) fn by_size_improved_fewer_stages(problem: &Problem) -> Plan {
+pub fn by_size_improved_fewer_stages(problem: &Problem) -> Plan {
     in_stages(problem, |stage| stage.div_ceil(2))
 }
 

@@ -8,8 +8,10 @@ use std::cmp::Reverse;
 
 /// Which of equals comes first, in the order of execution. The paper does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tie {
+pub enum Tie {
+    /// The one whose lifetime starts first.
     First,
+    /// The one whose lifetime starts last.
     Last,
 }
 
@@ -30,7 +32,7 @@ pub(super) fn by_size(problem: &Problem) -> Plan {
 }
 
 /// The same, of equal ones the last.
-pub(super) fn by_size_last(problem: &Problem) -> Plan {
+pub fn by_size_last(problem: &Problem) -> Plan {
     in_smallest_gaps(problem, &order_by_size(problem, Tie::Last))
 }
 
@@ -49,7 +51,7 @@ pub(super) fn by_breadth(problem: &Problem) -> Plan {
 }
 
 /// The same with these ties of operators and of buffers.
-pub(super) fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
+pub fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
     in_smallest_gaps(problem, &order_by_breadth_with(problem, operators, buffers))
 }
 

@@ -2,7 +2,7 @@
 //! 6: intermediate tensors in 32-bit floating point.
 
 use super::{Method, Row, Table, Unit};
-use crate::graph::zoo::Element;
+use dmo_analysis::graph::zoo::Element;
 
 const PAPER: &str = "Pisarchyk and Lee";
 

@@ -2,11 +2,11 @@
 //!
 //! Pisarchyk and Lee do not say which of equal tensors and operators comes first, and their
 //! printed figures need now one answer, now another. Each row of [`READINGS`] is another way
-//! to read what [`STRATEGIES`](super::STRATEGIES) has one row for.
+//! to read what [`STRATEGIES`](dmo_planner::plan::STRATEGIES) has one row for.
 
-use super::offsets::Tie;
-use super::{Plan, objects, offsets};
-use crate::problem::Problem;
+use dmo_planner::plan::offsets::{self, Tie};
+use dmo_planner::plan::{Plan, objects};
+use dmo_planner::problem::Problem;
 
 /// Another reading of a published planner.
 #[derive(Debug, Clone, Copy)]

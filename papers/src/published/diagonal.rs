@@ -2,7 +2,7 @@
 //! Micro-controllers', section III-E and IV.
 
 use super::{Method, Row, Table, Unit};
-use crate::graph::zoo::Element;
+use dmo_analysis::graph::zoo::Element;
 
 const PAPER: &str = "Blacker, Bridges and Hadfield";
 

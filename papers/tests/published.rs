@@ -4,7 +4,7 @@
 use dmo_analysis::graph::zoo::{Figures, live_bytes};
 use dmo_analysis::graph::{Graph, Node, OperatorId, Storage, TensorId};
 use dmo_analysis::operator::Operator;
-use dmo_analysis::published::{APPENDIX_A, Method, Row, TABLES, Table, Unit};
+use dmo_papers::published::{APPENDIX_A, Method, Row, TABLES, Table, Unit};
 use proptest::prelude::*;
 
 fn table(paper: &str, number: &str) -> &'static Table {

@@ -1,8 +1,9 @@
 //! The papers' tables: what reproduces, and what comes out where it does not.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
-use dmo_analysis::tables::{COMPARISONS, Comparison, Line};
-use dmo_planner::plan::{READINGS, STRATEGIES};
+use dmo_papers::reading::READINGS;
+use dmo_papers::tables::{COMPARISONS, Comparison, Line};
+use dmo_planner::plan::STRATEGIES;
 use std::fmt::Write;
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -13,8 +13,8 @@ mod sharing;
 
 pub use reordering::{APPENDIX_A, WorkingSets};
 
-use crate::graph::Graph;
-use crate::graph::zoo::{Element, find};
+use dmo_analysis::graph::Graph;
+use dmo_analysis::graph::zoo::{Element, find};
 use serde::Serialize;
 use std::ops::RangeInclusive;
 

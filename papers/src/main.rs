@@ -1,25 +1,60 @@
-//! `dmo-trace tables`: the papers' tables, with our figures beside them.
+//! `dmo-papers`: the papers' tables, with our figures beside them.
 
-use super::{Verdict, output, progress};
 use anyhow::Context;
+use clap::{Parser, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use dmo_analysis::published::Unit;
-use dmo_analysis::tables::{COMPARISONS, Comparison, Line};
+use dmo_papers::published::Unit;
+use dmo_papers::tables::{COMPARISONS, Comparison, Line};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 use std::time::Duration;
 
-/// Arguments of `dmo-trace tables`.
+/// Reproduces the figures of published papers on memory planning.
+#[derive(Parser)]
+#[command(name = "dmo-papers", version)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The tables of the published papers, with our figures beside them
+    Tables(Arguments),
+}
+
+/// Arguments of `dmo-papers tables`.
 #[derive(clap::Args)]
-pub struct Arguments {
+struct Arguments {
     /// The tables; all of them unless said otherwise
     #[arg(value_name = "NAME", value_parser = named)]
     tables: Vec<&'static Comparison>,
-    /// End each search for an order or a plan after so many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = super::parse_seconds)]
+    /// End each search for an order or a plan after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = parse_seconds)]
     time: f64,
     /// Print JSON (docs/json.md) instead of tables
     #[arg(long)]
     json: bool,
+}
+
+fn main() -> ExitCode {
+    let Command::Tables(arguments) = CommandLine::parse().command;
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("dmo-papers: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds| (0.0..=1e9).contains(seconds))
+        .ok_or_else(|| format!("'{text}' is not a number of seconds"))
 }
 
 fn named(name: &str) -> Result<&'static Comparison, String> {
@@ -49,8 +84,7 @@ struct Compared {
     comparison: &'static Comparison,
 }
 
-/// Runs the command.
-pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let all: Vec<&'static Comparison> = COMPARISONS.iter().collect();
     let chosen = if arguments.tables.is_empty() {
         &all
@@ -60,18 +94,29 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let time = Duration::from_secs_f64(arguments.time);
     let tables = chosen.iter().map(|table| compare(table, time));
     let tables = tables.collect::<anyhow::Result<Vec<Compared>>>()?;
-    output::print(&if arguments.json {
+    print(&if arguments.json {
         let schema = "dmo-trace/tables/1";
         serde_json::to_string_pretty(&Document { schema, tables })? + "\n"
     } else {
         let texts: Vec<String> = tables.iter().map(text).collect();
         texts.join("\n")
-    })?;
-    Ok(Verdict::Holds)
+    })
+}
+
+/// A reader that has gone away (`| head`) is no error.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to stdout"),
+    }
 }
 
 fn compare(table: &'static Comparison, time: Duration) -> anyhow::Result<Compared> {
-    let bar = progress::spinner(table.name);
+    let bar = spinner(table.name);
     let lines = table.lines(time, &mut |row| bar.set_message(row));
     bar.finish_and_clear();
     Ok(Compared {
@@ -83,6 +128,15 @@ fn compare(table: &'static Comparison, time: Duration) -> anyhow::Result<Compare
         lines: lines.with_context(|| table.name)?,
         comparison: table,
     })
+}
+
+/// Says on stderr which row is computed; hidden where that is no terminal.
+fn spinner(table: &'static str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {prefix}: {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ProgressBar::new_spinner()
+        .with_style(style)
+        .with_prefix(table)
 }
 
 fn text(table: &Compared) -> String {

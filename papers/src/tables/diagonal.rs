@@ -1,13 +1,13 @@
 //! Tables II and III of Blacker, Bridges and Hadfield.
 
 use super::{Figure, Line, TableError, Work, graph, of_row, ordered, published};
-use crate::arena::{Arena, ArenaError, Layout};
-use crate::graph::overlaps::{self, Overlaps, Sharing};
-use crate::graph::zoo::{self, Element};
-use crate::graph::{Graph, OperatorId};
-use crate::optimise::{Certificate, ModelPlan, Task, optimise};
 use crate::published::{Method, Row, Unit};
-use crate::schedule::serial::{eager, lazy};
+use dmo_analysis::arena::{Arena, ArenaError, Layout};
+use dmo_analysis::graph::overlaps::{self, Overlaps, Sharing};
+use dmo_analysis::graph::zoo::{self, Element};
+use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
+use dmo_analysis::schedule::serial::{eager, lazy};
 use dmo_planner::plan::Strategy;
 
 const PAPER: &str = "Blacker, Bridges and Hadfield";

@@ -2,7 +2,7 @@
 //! operator reordering'.
 
 use super::{Method, Row, Table, Unit};
-use crate::graph::zoo::Element;
+use dmo_analysis::graph::zoo::Element;
 use serde::Serialize;
 
 const PAPER: &str = "Liberis and Lane";

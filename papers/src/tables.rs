@@ -15,9 +15,9 @@ mod diagonal;
 mod reordering;
 mod sharing;
 
-use crate::arena::ArenaError;
 use crate::published::{Row, TABLES, Table, Unit};
-use crate::schedule::ScheduleError;
+use dmo_analysis::arena::ArenaError;
+use dmo_analysis::schedule::ScheduleError;
 use serde::Serialize;
 use std::time::Duration;
 use thiserror::Error;
@@ -208,7 +208,7 @@ fn published(paper: &'static str, number: &'static str) -> Result<&'static Table
 }
 
 /// The graph of a row.
-fn graph(row: &Row) -> Result<crate::graph::Graph, TableError> {
+fn graph(row: &Row) -> Result<dmo_analysis::graph::Graph, TableError> {
     row.graph().ok_or(TableError::Missing {
         place: row.label,
         missing: row.network,

@@ -1,14 +1,14 @@
 //! Table 1 and Appendix A of Liberis and Lane.
 
 use super::{Figure, Line, TableError, Work, graph, ordered, published};
-use crate::graph::zoo::{self, Element, live_bytes};
-use crate::graph::{Graph, OperatorId};
 use crate::published::{APPENDIX_A, Method, Unit};
-use crate::schedule::cost::Disjoint;
-use crate::schedule::dynamic::compact;
-use crate::schedule::liberis_lane::liberis_lane;
-use crate::schedule::search::{Limits, search};
-use crate::schedule::{Options, Proof, Schedule};
+use dmo_analysis::graph::zoo::{self, Element, live_bytes};
+use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::schedule::cost::Disjoint;
+use dmo_analysis::schedule::dynamic::compact;
+use dmo_analysis::schedule::liberis_lane::liberis_lane;
+use dmo_analysis::schedule::search::{Limits, search};
+use dmo_analysis::schedule::{Options, Proof, Schedule};
 
 const PAPER: &str = "Liberis and Lane";
 

@@ -1,12 +1,13 @@
 //! Tables 1 and 2 of Pisarchyk and Lee.
 
 use super::{Figure, Line, TableError, Work, graph, of_row, published};
-use crate::arena::{Arena, Layout};
-use crate::graph::overlaps;
 use crate::published::{Method, Row, Unit};
-use crate::schedule::Options;
+use crate::reading::READINGS;
+use dmo_analysis::arena::{Arena, Layout};
+use dmo_analysis::graph::overlaps;
+use dmo_analysis::schedule::Options;
+use dmo_planner::plan::Strategy;
 use dmo_planner::plan::exact::{self, Budget};
-use dmo_planner::plan::{READINGS, Strategy};
 use dmo_planner::problem::Problem;
 use std::time::Instant;
 
