@@ -14,8 +14,8 @@
 
 use dmo_analysis::operator::{Conv2d, DepthwiseConv2d, Operator, Window};
 use dmo_analysis::trace::ElementType;
-use dmo_trace::call::{Caller, DEFAULT_RAM, Library};
-use dmo_trace::kernels::{Buffers, Case, Contract, images};
+use dmo_trace::call::{Caller, DEFAULT_RAM};
+use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, images};
 use dmo_trace::mcu::machine::{Limits, Observation};
 use dmo_trace::measure::{choose, scratch_bytes, trace};
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ fn main() {
     let mut kept = true;
     for set in ["reference", "dsp"] {
         let image = images::find(set, None).expect(set);
-        let library = Library::new(image.elf, None, DEFAULT_RAM).expect(set);
+        let library = KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set);
         for (name, case) in cases() {
             if !wanted(set, name) {
                 continue;
@@ -103,7 +103,7 @@ fn cases() -> Vec<(&'static str, Case)> {
     ]
 }
 
-fn bench(library: &Library, set: &str, name: &str, case: &Case) -> bool {
+fn bench(library: &KernelLibrary, set: &str, name: &str, case: &Case) -> bool {
     let kernel = choose(library, case, None).unwrap();
     let exact = case.operator.overlap(0, 0).unwrap().bytes;
     let mut rounds = Vec::new();
@@ -135,7 +135,7 @@ fn bench(library: &Library, set: &str, name: &str, case: &Case) -> bool {
 }
 
 /// The call alone, with everything in place.
-fn bare(library: &Library, case: &Case, kernel: &'static Contract) -> Duration {
+fn bare(library: &KernelLibrary, case: &Case, kernel: &'static Contract) -> Duration {
     let mut caller = Caller::new(library, Observation::None, LIMITS).unwrap();
     let mut frame = library.frame();
     let sizes = case.operator.buffers().unwrap();

@@ -15,8 +15,8 @@
 
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{OperatorId, tflite};
-use dmo_trace::call::{DEFAULT_RAM, Library};
-use dmo_trace::kernels::images;
+use dmo_trace::call::DEFAULT_RAM;
+use dmo_trace::kernels::{KernelLibrary, images};
 use dmo_trace::mcu::machine::{Limits, Observation};
 use dmo_trace::model::verify::{Subject, model_inputs, verify, without_overlaps};
 use dmo_trace::model::{Deployment, Inference};
@@ -48,7 +48,7 @@ fn main() {
     let mut kept = true;
     for (model, set) in MODELS {
         let image = images::find(set, Some("cortex-m4")).expect(set);
-        let library = Library::new(image.elf, None, DEFAULT_RAM).expect(set);
+        let library = KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set);
         if let Some(network) = model.strip_prefix("zoo:") {
             let graph = zoo::find(network).expect(network).build(Element::Int8);
             let deployment = Deployment::invented(&graph, &library, LIMITS).unwrap();

@@ -11,8 +11,6 @@ pub use frame::{Frame, Guards, Overrun};
 
 use crate::elf::attributes::Attributes;
 use crate::elf::image::{Image, ImageError, Segment};
-use crate::kernels;
-use crate::kernels::versions::{KNOWN, VersionError, Versions};
 use crate::mcu::cpu::{self, Cpu, CpuError};
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
@@ -48,8 +46,6 @@ pub enum CallError {
     Memory(#[from] MemoryError),
     #[error(transparent)]
     Machine(#[from] MachineError),
-    #[error(transparent)]
-    Version(#[from] VersionError),
     #[error("the library has no function '{name}'{}", nearest(.similar))]
     NoFunction { name: String, similar: Vec<String> },
     #[error(
@@ -115,8 +111,6 @@ pub(crate) fn fits_into_flash(what: &str, size_bytes: u64) -> Result<(), CallErr
 pub struct Library {
     target: Target,
     ram: Range<u64>,
-    versions: Versions,
-    kernels: Vec<(u32, &'static str)>,
 }
 
 /// An argument of a call.
@@ -154,7 +148,7 @@ impl Library {
             stack_top: 0,
             vectors: None,
         };
-        let mut library = Self {
+        Ok(Self {
             target: Target {
                 image,
                 cpu,
@@ -165,42 +159,7 @@ impl Library {
                 stop_after: None,
             },
             ram,
-            versions: KNOWN,
-            kernels: Vec::new(),
-        };
-        library.versions = Versions::of_functions(|name| library.has(name));
-        library.kernels = kernels::kernels()
-            .filter_map(|name| Some((library.address_of(name)?, name)))
-            .collect();
-        library.kernels.dedup();
-        Ok(library)
-    }
-
-    /// The same library, of this version of the CMSIS-NN interface.
-    ///
-    /// # Errors
-    /// When there is no such version, or its functions tell otherwise.
-    pub fn of_version(self, version: u8) -> Result<Self, CallError> {
-        let versions = Versions::named(version, |name| self.has(name))?;
-        Ok(Self { versions, ..self })
-    }
-
-    /// The versions of the CMSIS-NN interface that it may be of, if of any.
-    pub fn versions(&self) -> Versions {
-        self.versions
-    }
-
-    /// Addresses of all kernels that can be called.
-    pub fn entries(&self) -> Vec<u32> {
-        self.kernels.iter().map(|&(address, _)| address).collect()
-    }
-
-    /// Those of the addresses at which a kernel begins by their names, the named one left out.
-    pub fn others(&self, entered: &[u32], function: &str) -> Vec<&'static str> {
-        let called = self.address_of(function);
-        let others = entered.iter().filter(|&&address| Some(address) != called);
-        let name = |&address: &u32| self.kernels.iter().find(|(at, _)| *at == address);
-        others.filter_map(name).map(|&(_, name)| name).collect()
+        })
     }
 
     /// The CPU that it runs on.
@@ -223,7 +182,8 @@ impl Library {
         self.target.location(pc, disassembler)
     }
 
-    fn address_of(&self, name: &str) -> Option<u32> {
+    /// Where the function of this name begins; `None` if there is none.
+    pub fn address_of(&self, name: &str) -> Option<u32> {
         self.target
             .image
             .symbols

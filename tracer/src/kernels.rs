@@ -17,6 +17,7 @@ mod elementwise;
 mod fully_connected;
 pub mod images;
 mod invented;
+mod library;
 mod moves;
 pub mod quantisation;
 mod reference;
@@ -26,9 +27,10 @@ mod tables;
 pub mod versions;
 
 pub use cmsis_nn::written::{Sharing, Written, written};
+pub use library::KernelLibrary;
 pub use state::State;
 
-use crate::call::{Argument, CallError, Frame, Library, inexpressible};
+use crate::call::{Argument, CallError, Frame, inexpressible};
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::{Address, ElementType};
@@ -261,21 +263,28 @@ impl Contract {
     }
 
     /// The first kernel of the library that computes the case, or the one named.
-    pub fn find(library: &Library, case: &Case, function: Option<&str>) -> Option<&'static Self> {
+    pub fn find(
+        library: &KernelLibrary,
+        case: &Case,
+        function: Option<&str>,
+    ) -> Option<&'static Self> {
         Self::candidates(library, case)
             .find(|contract| function.is_none_or(|name| name == contract.function))
     }
 
     /// The kernels of the library that compute the case, the preferred one first. Not each
     /// takes all parameters: there are two for the two types of an SVDF's state.
-    pub fn candidates(library: &Library, case: &Case) -> impl Iterator<Item = &'static Self> {
+    pub fn candidates(library: &KernelLibrary, case: &Case) -> impl Iterator<Item = &'static Self> {
         let versions = library.versions();
         Self::of_any_version(library, case)
             .filter(move |contract| contract.versions.cover(versions))
     }
 
     /// The kernels of the library that compute the case in some version of their interface.
-    pub fn of_any_version(library: &Library, case: &Case) -> impl Iterator<Item = &'static Self> {
+    pub fn of_any_version(
+        library: &KernelLibrary,
+        case: &Case,
+    ) -> impl Iterator<Item = &'static Self> {
         all().filter(|contract| contract.computes(case) && library.has(contract.function))
     }
 

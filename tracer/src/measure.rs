@@ -10,8 +10,8 @@ pub use error::MeasureError;
 pub use proof::Proof;
 pub use seen::see_kernel;
 
-use crate::call::{Argument, CallError, Caller, Frame, Library, Overrun};
-use crate::kernels::{Buffers, Case, Contract, State};
+use crate::call::{Argument, CallError, Caller, Frame, Overrun};
+use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
 use crate::measure::attribution::{Accesses, Work};
 use crate::program::other_inputs::Variation;
@@ -57,7 +57,7 @@ fn reserve(frame: &mut Frame, name: &str, size_bytes: u32) -> Result<Address, Ca
 }
 
 /// A machine that reports no access before it is told which. The limits hold.
-fn caller(library: &Library, limits: Limits) -> Result<Caller<'_>, CallError> {
+fn caller(library: &KernelLibrary, limits: Limits) -> Result<Caller<'_>, CallError> {
     Caller::new(library, Observation::Watch, limits)
 }
 
@@ -76,7 +76,7 @@ fn watches<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Vec<Watch> {
 /// # Errors
 /// When there is no such kernel, the buffers do not fit, or the kernel faults.
 pub fn measure(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     inputs: u64,
     limits: Limits,
@@ -89,7 +89,7 @@ pub fn measure(
 /// # Errors
 /// When there is none.
 pub fn choose(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     function: Option<&str>,
 ) -> Result<&'static Contract, MeasureError> {
@@ -122,7 +122,7 @@ pub fn choose(
 /// # Errors
 /// When the buffers do not fit, or the kernel faults.
 pub fn measure_kernel(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     contract: &'static Contract,
     inputs: u64,
@@ -136,7 +136,7 @@ pub fn measure_kernel(
 /// # Errors
 /// When the buffers do not fit, the kernel cannot compute with these numbers, or it faults.
 pub fn measure_with(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     contract: &'static Contract,
     parameters: Parameters<'_>,
@@ -151,7 +151,7 @@ pub fn measure_with(
 /// # Errors
 /// When the buffers do not fit, or the kernel faults.
 pub fn trace(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     contract: &'static Contract,
     limits: Limits,
@@ -167,7 +167,7 @@ pub fn trace(
 /// # Errors
 /// When the buffers do not fit, or the kernel faults.
 pub fn outputs(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     contract: &'static Contract,
     number: u64,
@@ -201,7 +201,7 @@ fn content(caller: &Caller, tensor: &Tensor) -> Result<Vec<u8>, MeasureError> {
 /// # Errors
 /// When it cannot be called or says no size, or the memory exceeds 32 bits.
 pub fn scratch_bytes(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     contract: &Contract,
     parameters: &Parameters,
@@ -285,7 +285,7 @@ fn deliver(
 
 /// One kernel on one shape.
 struct Bench<'a> {
-    library: &'a Library,
+    library: &'a KernelLibrary,
     contract: &'static Contract,
     case: &'a Case,
     parameters: Parameters<'a>,
@@ -297,7 +297,7 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(
-        library: &'a Library,
+        library: &'a KernelLibrary,
         case: &'a Case,
         contract: &'static Contract,
         limits: Limits,
@@ -307,7 +307,7 @@ impl<'a> Bench<'a> {
     }
 
     fn with(
-        library: &'a Library,
+        library: &'a KernelLibrary,
         case: &'a Case,
         contract: &'static Contract,
         parameters: Parameters<'a>,

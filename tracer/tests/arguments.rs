@@ -16,9 +16,9 @@ use dmo_analysis::operator::{
 };
 use dmo_analysis::trace::Address;
 use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
-use dmo_trace::call::{DEFAULT_RAM, Library};
+use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::images::IMAGES;
-use dmo_trace::kernels::{Buffers, Case, Contract, functions};
+use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, functions};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -347,7 +347,7 @@ fn as_many_as_the_prototypes_have() {
     let headers = headers();
     let libraries = ["reference", "dsp"].map(|set| {
         let image = IMAGES.iter().find(|image| image.set == set).expect(set);
-        Library::new(image.elf, None, DEFAULT_RAM).expect(set)
+        KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
     });
     let mut seen = BTreeSet::new();
     for case in cases() {

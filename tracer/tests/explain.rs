@@ -13,11 +13,11 @@ mod support;
 use dmo_analysis::operator::{Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, Window};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::{AccessKind, ElementType, Event, Layer, Time, TraceSink};
-use dmo_trace::call::{DEFAULT_RAM, Library};
+use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::elf::debug::{State, Value};
 use dmo_trace::elf::image::Image;
 use dmo_trace::explain::{Bound, ExplainError, Explanation, Question, see_program};
-use dmo_trace::kernels::{Case, images};
+use dmo_trace::kernels::{Case, KernelLibrary, images};
 use dmo_trace::mcu::machine::{Moment, Observation};
 use dmo_trace::measure::{choose, see_kernel, trace};
 use dmo_trace::program::execution::{Layers, Program, Step};
@@ -97,12 +97,12 @@ fn every_access_is_seen_as_it_is_made() {
     }
 }
 
-fn library(cpu: &str) -> Library {
+fn library(cpu: &str) -> KernelLibrary {
     let image = images::find("reference", Some(cpu)).expect("kernels");
-    Library::new(image.elf, None, DEFAULT_RAM).expect("library")
+    KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect("library")
 }
 
-fn explain(library: &Library, case: &Case) -> Explanation {
+fn explain(library: &KernelLibrary, case: &Case) -> Explanation {
     let contract = choose(library, case, None).expect("kernel");
     let layer = trace(library, case, contract, LIMITS).expect("trace");
     let buffers = case.operator.buffers().expect("buffers");

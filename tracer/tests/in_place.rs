@@ -20,8 +20,7 @@ use dmo_analysis::operator::{
 };
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::trace::ElementType;
-use dmo_trace::call::Library;
-use dmo_trace::kernels::Case;
+use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::measure::measure;
 use dmo_trace::model::overlaps::{Forgetful, measured, of_tensors};
 use dmo_trace::model::verify::{Subject, verify};
@@ -281,7 +280,7 @@ fn planned(deployment: &Deployment, overlaps: &overlaps::Overlaps) -> ModelPlan 
 /// The padding that TensorFlow Lite gives a layer of a model, as in the tables of the document.
 #[test]
 fn same_padding_is_in_place() {
-    let library: Library = library("dsp");
+    let library: KernelLibrary = library("dsp");
     for (extent, stride) in [(7, 1), (8, 1), (8, 2), (9, 2)] {
         let output = u32::div_ceil(extent, stride);
         let padding = tflite_padding_before(extent, output, 3, stride, 1);

@@ -11,9 +11,9 @@
 
 mod support;
 
-use dmo_trace::call::{DEFAULT_RAM, Library};
+use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::images::IMAGES;
-use dmo_trace::kernels::{Case, functions};
+use dmo_trace::kernels::{Case, KernelLibrary, functions};
 use dmo_trace::measure::{choose, outputs};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn kernels() -> BTreeSet<String> {
     IMAGES
         .iter()
         .flat_map(|image| {
-            let library = Library::new(image.elf, None, DEFAULT_RAM).expect(image.set);
+            let library = KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(image.set);
             let functions = library.image().symbols.functions();
             let names = functions.map(|symbol| symbol.name.as_str());
             names.map(str::to_owned).collect::<Vec<_>>()
@@ -76,10 +76,10 @@ fn every_kernel_is_in_a_table() {
 fn sets_compute_the_same() {
     let library = |set: &str| {
         let image = IMAGES.iter().find(|image| image.set == set).expect(set);
-        Library::new(image.elf, None, DEFAULT_RAM).expect(set)
+        KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
     };
     let reference = library("reference");
-    let output_of = |library: &Library, function: &str, case: &Case| {
+    let output_of = |library: &KernelLibrary, function: &str, case: &Case| {
         let kernel = choose(library, case, Some(function)).expect(function);
         outputs(library, case, kernel, 0, LIMITS).expect(function)
     };

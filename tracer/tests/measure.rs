@@ -13,8 +13,8 @@ mod support;
 use dmo_analysis::operator::{Conv2d, FullyConnected, Operator, Reshape, Window};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
-use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
-use dmo_trace::kernels::Case;
+use dmo_trace::call::{CallError, DEFAULT_RAM};
+use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::measure::{MeasureError, Measurement, measure};
 use support::LIMITS;
@@ -41,7 +41,7 @@ fn measured(set: &str, case: &Case) -> Result<Measurement, MeasureError> {
         env!("CARGO_MANIFEST_DIR")
     );
     let elf = std::fs::read(path).expect("kernels");
-    let library = Library::new(&elf, None, DEFAULT_RAM)?;
+    let library = KernelLibrary::new(&elf, None, DEFAULT_RAM)?;
     measure(&library, case, 2, LIMITS)
 }
 
@@ -142,7 +142,7 @@ fn reshape() -> Case {
 fn reshaped(code: &[u16], inputs: u64) -> Result<Measurement, MeasureError> {
     let case = reshape();
     let elf = library(&[("arm_reshape_s8", code)]);
-    let library = Library::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM)?;
+    let library = KernelLibrary::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM)?;
     measure(&library, &case, inputs, FEW)
 }
 
@@ -265,7 +265,7 @@ fn a_library_that_fills_the_ram_leaves_no_room() {
     let end = u64::from(RAM) + u64::from(RAM_BYTES);
     let case = reshape();
     for ram in [u64::from(RAM)..end, u64::from(RAM)..end + 0x1_0000] {
-        let library = Library::new(&elf.bytes(), Some("cortex-m4"), ram).expect("a library");
+        let library = KernelLibrary::new(&elf.bytes(), Some("cortex-m4"), ram).expect("a library");
         let error = measure(&library, &case, 1, FEW).expect_err("no room");
         assert!(
             matches!(error, MeasureError::Call(CallError::NoRoom { .. })),
@@ -320,7 +320,8 @@ fn fully_connected(scratch: &[u16], kernel: &[u16]) -> Result<Measurement, Measu
         ("arm_fully_connected_s8_get_buffer_size", scratch),
         ("arm_fully_connected_s8", kernel),
     ]);
-    let library = Library::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM).expect("a library");
+    let library =
+        KernelLibrary::new(&elf.bytes(), Some("cortex-m4"), DEFAULT_RAM).expect("a library");
     measure(&library, &case, 2, FEW)
 }
 

@@ -18,9 +18,9 @@ use dmo_analysis::operator::{
     Window,
 };
 use dmo_analysis::trace::ElementType::{self, Int8, Int16, Int32, Uint8};
-use dmo_trace::call::{CallError, Caller, DEFAULT_RAM, Library};
+use dmo_trace::call::{CallError, Caller, DEFAULT_RAM};
 use dmo_trace::kernels::images::IMAGES;
-use dmo_trace::kernels::{Buffers, Case, Contract};
+use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary};
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::measure::scratch_bytes;
 use support::LIMITS;
@@ -137,14 +137,14 @@ fn real_bias(constant: &Constant, channel: usize, scale: f64) -> f64 {
     f64::from(i32::from_le_bytes(bytes)) * scale
 }
 
-fn library(function: &str) -> Library {
+fn library(function: &str) -> KernelLibrary {
     let set = if function.starts_with("arm_") {
         "dsp"
     } else {
         "reference"
     };
     let image = IMAGES.iter().find(|image| image.set == set).expect(set);
-    Library::new(image.elf, None, DEFAULT_RAM).expect(set)
+    KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
 }
 
 /// Runs the kernel on 8-bit inputs; states are zero, but for these bytes.

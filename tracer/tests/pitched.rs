@@ -18,8 +18,7 @@ use dmo_analysis::operator::{
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::profile::overlap::is_safe;
 use dmo_analysis::trace::{AccessKind, ElementType};
-use dmo_trace::call::Library;
-use dmo_trace::kernels::{Case, kernels};
+use dmo_trace::kernels::{Case, KernelLibrary, kernels};
 use dmo_trace::measure::{choose, measure, trace};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -222,8 +221,8 @@ fn pixels(view: &View, element_bytes: u32) -> Vec<(usize, usize, usize)> {
     all
 }
 
-fn libraries() -> &'static [(&'static str, Library)] {
-    static LIBRARIES: OnceLock<Vec<(&str, Library)>> = OnceLock::new();
+fn libraries() -> &'static [(&'static str, KernelLibrary)] {
+    static LIBRARIES: OnceLock<Vec<(&str, KernelLibrary)>> = OnceLock::new();
     LIBRARIES.get_or_init(|| {
         ["reference", "dsp", "dsp-channels-outside"]
             .map(|set| (set, library(set)))
@@ -382,7 +381,7 @@ fn every_pitched_kernel_is_run() {
 }
 
 /// Bytes between the elements of an output are left as they were.
-fn refused(numbers: &Numbers, library: &Library) {
+fn refused(numbers: &Numbers, library: &KernelLibrary) {
     let plain = numbers.plain().unwrap();
     let case = Case {
         operator: Operator::Pitched(numbers.pitched(&plain)),

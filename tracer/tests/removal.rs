@@ -22,7 +22,7 @@ use dmo_analysis::operator::{Concat, Conv2d, Operator, Shape, Window};
 use dmo_analysis::transform::remove::{keeps_values, moving};
 use dmo_analysis::transform::{Recipe, Transformed, apply};
 use dmo_planner::plan::exact::{self, Budget};
-use dmo_trace::call::Library;
+use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
 use networks::network;
@@ -187,7 +187,7 @@ fn joined() -> Graph {
 fn channels_are_stored_where_the_concatenation_has_them() {
     let graph = joined();
     for set in ["reference", "dsp"] {
-        let library: Library = library(set);
+        let library: KernelLibrary = library(set);
         let original = Deployment::invented(&graph, &library, LIMITS).unwrap();
         let transformed = removing(&graph, &[OperatorId(2)]).unwrap();
         let changed = original.transformed(&transformed, LIMITS).unwrap();

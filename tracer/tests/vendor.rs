@@ -14,9 +14,9 @@ mod support;
 use dmo_analysis::operator::{Conv2d, Operator, Pool2d, Window};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::archive::{self, ArchiveError};
-use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
+use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::versions::VersionError;
-use dmo_trace::kernels::{Case, images};
+use dmo_trace::kernels::{Case, KernelLibrary, images};
 use dmo_trace::measure::{MeasureError, choose, measure_kernel, outputs};
 use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
@@ -159,15 +159,15 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}:\n{errors}");
 }
 
-fn linked(path: &Path) -> Library {
+fn linked(path: &Path) -> KernelLibrary {
     let archive = std::fs::read(path).unwrap();
     let elf = archive::link(&archive, None).expect("linked");
-    Library::new(&elf, None, DEFAULT_RAM).expect("a library")
+    KernelLibrary::new(&elf, None, DEFAULT_RAM).expect("a library")
 }
 
-fn built_in() -> Library {
+fn built_in() -> KernelLibrary {
     let image = images::find("dsp", Some("cortex-m4")).unwrap();
-    Library::new(image.elf, None, DEFAULT_RAM).unwrap()
+    KernelLibrary::new(image.elf, None, DEFAULT_RAM).unwrap()
 }
 
 /// What a version of the interface cannot be asked for.
@@ -268,19 +268,16 @@ fn detected() -> Result<(), Failed> {
     assert!(
         matches!(
             &contradicted,
-            CallError::Version(VersionError::Contradicted {
+            VersionError::Contradicted {
                 function: "arm_pad_s8",
                 ..
-            })
+            }
         ),
         "{contradicted}"
     );
     for unknown in [0, 3, 8, 255] {
         let error = built_in().of_version(unknown).expect_err("unknown");
-        assert!(matches!(
-            error,
-            CallError::Version(VersionError::Unknown { .. })
-        ));
+        assert!(matches!(error, VersionError::Unknown { .. }));
     }
     Ok(())
 }
@@ -396,7 +393,7 @@ fn options_in_members() -> Result<(), Failed> {
     };
     let elf = archive::link(&archive("-ffat-lto-objects")?, None)?;
     assert!(!written.exists(), "a member named a file to be written");
-    assert!(Library::new(&elf, None, DEFAULT_RAM)?.has("arm_reshape_s8"));
+    assert!(KernelLibrary::new(&elf, None, DEFAULT_RAM)?.has("arm_reshape_s8"));
     let error = archive::link(&archive("-fno-fat-lto-objects")?, None).expect_err("no code");
     assert!(!written.exists(), "a member named a file to be written");
     let text = error.to_string();
@@ -416,7 +413,7 @@ fn file_names() -> Result<(), Failed> {
     std::fs::write(&source, text)?;
     let object = workshop.compile(&source, &["-g".to_owned()]);
     let archive = std::fs::read(workshop.archive("named.a", &[object]))?;
-    let library = Library::new(&archive::link(&archive, None)?, None, DEFAULT_RAM)?;
+    let library = KernelLibrary::new(&archive::link(&archive, None)?, None, DEFAULT_RAM)?;
     let image = library.image();
     let symbol = image.symbols.named("arm_relu_q7").expect("a function");
     let (file, line) = image.lines.at(symbol.address).expect("a line");

@@ -18,7 +18,7 @@ use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, TensorId, overlaps, tflite};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
-use dmo_trace::call::Library;
+use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::model::verify::{MeasuredPair, Subject, Verification, verify};
 use dmo_trace::model::{Deployment, Placement};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -87,7 +87,7 @@ fn network(name: &str) -> Graph {
     zoo::find(name).unwrap().build(Element::Int8)
 }
 
-fn invented<'a>(graph: &Graph, library: &'a Library) -> Deployment<'a> {
+fn invented<'a>(graph: &Graph, library: &'a KernelLibrary) -> Deployment<'a> {
     Deployment::invented(graph, library, LIMITS).unwrap()
 }
 

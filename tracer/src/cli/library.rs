@@ -3,8 +3,8 @@
 use super::input;
 use anyhow::Context;
 use dmo_trace::call::archive::{self, ArchiveError};
-use dmo_trace::call::{CallError, DEFAULT_RAM, Library};
-use dmo_trace::kernels::images;
+use dmo_trace::call::{CallError, DEFAULT_RAM};
+use dmo_trace::kernels::{KernelLibrary, images};
 use dmo_trace::mcu::cpu::CpuError;
 
 /// An ELF file of kernels may not have more bytes.
@@ -42,20 +42,22 @@ pub struct FunctionArgument {
 
 impl LibraryArguments {
     /// Reads the kernels.
-    pub fn load(&self) -> anyhow::Result<Library> {
+    pub fn load(&self) -> anyhow::Result<KernelLibrary> {
         let cpu = self.cpu.as_deref();
         let library = match images::find(&self.kernels, cpu) {
-            Some(image) => Library::new(image.elf, cpu, DEFAULT_RAM),
-            None => Library::new(&self.read()?, cpu, DEFAULT_RAM),
+            Some(image) => KernelLibrary::new(image.elf, cpu, DEFAULT_RAM),
+            None => KernelLibrary::new(&self.read()?, cpu, DEFAULT_RAM),
         };
-        let library = library.and_then(|library| match self.version.cmsis_nn_version {
-            Some(version) => library.of_version(version),
-            None => Ok(library),
-        });
-        match library {
+        let library = match library {
             // The kernels have nothing to do with it.
-            Err(CallError::Cpu(error @ CpuError::Unknown { .. })) => Err(error.into()),
-            library => library.with_context(|| self.kernels.clone()),
+            Err(CallError::Cpu(error @ CpuError::Unknown { .. })) => return Err(error.into()),
+            library => library.with_context(|| self.kernels.clone())?,
+        };
+        match self.version.cmsis_nn_version {
+            Some(version) => library
+                .of_version(version)
+                .with_context(|| self.kernels.clone()),
+            None => Ok(library),
         }
     }
 

@@ -8,8 +8,7 @@ use super::{Verdict, operator, output};
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
-use dmo_trace::call::Library;
-use dmo_trace::kernels::{Case, Contract};
+use dmo_trace::kernels::{Case, Contract, KernelLibrary};
 use dmo_trace::measure::attribution::Work;
 use dmo_trace::measure::{Measurement, choose, measure_kernel};
 use serde::Serialize;
@@ -132,7 +131,7 @@ fn measured(arguments: &Arguments, case: &Case) -> anyhow::Result<(Measurement, 
 }
 
 /// That the library may be of several versions, which all call the kernel like this.
-fn uncertain_version(library: &Library, kernel: &Contract) -> Option<String> {
+fn uncertain_version(library: &KernelLibrary, kernel: &Contract) -> Option<String> {
     let [first, last] = library.versions().bounds();
     (kernel.is_of_cmsis_nn() && first != last).then(|| {
         format!(

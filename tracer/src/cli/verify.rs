@@ -14,7 +14,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::Graph;
 use dmo_analysis::graph::tflite::offline_plan;
 use dmo_analysis::verify::Occupant;
-use dmo_trace::call::Library;
+use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
@@ -116,7 +116,7 @@ const SECONDS: f64 = 10.0;
 /// Kernels that were read, and how the user calls them.
 #[derive(Clone, Copy)]
 pub struct Kernels<'a> {
-    pub library: &'a Library,
+    pub library: &'a KernelLibrary,
     pub name: &'a str,
 }
 

@@ -1,6 +1,6 @@
 //! Who did what a kernel was called for: a wrapper hands its work on.
 
-use crate::call::Library;
+use crate::kernels::KernelLibrary;
 use dmo_analysis::trace::{Address, Event, Layer, Role, Time, TraceSink};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,7 +28,12 @@ pub struct Worker {
 
 impl Work {
     /// Of a call that entered these functions, and whose accesses were counted.
-    pub fn new(library: &Library, function: &str, entered: &[u32], accesses: &Accesses) -> Self {
+    pub fn new(
+        library: &KernelLibrary,
+        function: &str,
+        entered: &[u32],
+        accesses: &Accesses,
+    ) -> Self {
         let symbols = &library.image().symbols;
         let name = |address: u32| symbols.function_at(address).map(|(it, _)| it.name.clone());
         let mut found = BTreeMap::new();

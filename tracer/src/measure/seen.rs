@@ -1,9 +1,8 @@
 //! A kernel's call, looked at while it runs.
 
 use super::{Bench, MeasureError, call, caller};
-use crate::call::Library;
 use crate::explain::{Seen, Witness};
-use crate::kernels::{Case, Contract};
+use crate::kernels::{Case, Contract, KernelLibrary};
 use crate::mcu::machine::{Limits, Moment};
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use std::collections::BTreeMap;
 /// # Errors
 /// When the buffers do not fit, or the kernel faults.
 pub fn see_kernel(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     contract: &'static Contract,
     limits: Limits,

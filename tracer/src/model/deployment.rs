@@ -1,7 +1,7 @@
 //! Which function computes which operator of a model, and with what.
 
-use crate::call::{Argument, CallError, Caller, Frame, Library};
-use crate::kernels::{Buffers, Case, Contract};
+use crate::call::{Argument, CallError, Caller, Frame};
+use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
 use crate::mcu::machine::Limits;
 use crate::measure::{self, MeasureError};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
@@ -18,7 +18,7 @@ pub struct Deployment<'a> {
     /// The model, each operator with the scratch memory that its function wants.
     pub graph: Graph,
     /// The functions.
-    pub library: &'a Library,
+    pub library: &'a KernelLibrary,
     /// What computes each operator, in the file's order.
     pub steps: Vec<Step<'a>>,
     /// No more overlap than this is granted, whatever is measured; none for no such limit.
@@ -87,7 +87,7 @@ impl<'a> Deployment<'a> {
     pub fn of_file(
         graph: &Graph,
         file: &'a [u8],
-        library: &'a Library,
+        library: &'a KernelLibrary,
         limits: Limits,
     ) -> Result<Self, DeployError> {
         let parameters = tflite::parameters(file, 0)?;
@@ -102,7 +102,7 @@ impl<'a> Deployment<'a> {
     /// When an operator has no kernel in the library.
     pub fn invented(
         graph: &Graph,
-        library: &'a Library,
+        library: &'a KernelLibrary,
         limits: Limits,
     ) -> Result<Self, DeployError> {
         let parameters = operators(graph).map(|(_, node)| invented(graph, node, library));
@@ -144,7 +144,7 @@ impl<'a> Deployment<'a> {
 
     fn new(
         graph: &Graph,
-        library: &'a Library,
+        library: &'a KernelLibrary,
         limits: Limits,
         parameters: impl Iterator<Item = Result<Parameters<'a>, Reason>>,
     ) -> Result<Self, DeployError> {
@@ -157,7 +157,7 @@ impl<'a> Deployment<'a> {
         Ok(Self::of_steps(graph, library, steps))
     }
 
-    fn of_steps(graph: &Graph, library: &'a Library, steps: Vec<Step<'a>>) -> Self {
+    fn of_steps(graph: &Graph, library: &'a KernelLibrary, steps: Vec<Step<'a>>) -> Self {
         let mut graph = graph.clone();
         for (node, step) in graph.operators.iter_mut().zip(&steps) {
             let bytes = u64::from(step.scratch_bytes);
@@ -199,7 +199,11 @@ fn operators(graph: &Graph) -> impl Iterator<Item = (OperatorId, &Node)> {
 }
 
 /// What an operator of a network without weights computes with.
-fn invented<'a>(graph: &Graph, node: &Node, library: &Library) -> Result<Parameters<'a>, Reason> {
+fn invented<'a>(
+    graph: &Graph,
+    node: &Node,
+    library: &KernelLibrary,
+) -> Result<Parameters<'a>, Reason> {
     let case = case(graph, node)?;
     let contract = measure::choose(library, &case, None)?;
     let parameters = contract.invented(&case).map_err(MeasureError::from)?;
@@ -217,7 +221,7 @@ fn refused(operator: OperatorId, node: &Node, reason: Reason) -> DeployError {
 impl<'a> Step<'a> {
     fn new(
         graph: &Graph,
-        library: &Library,
+        library: &KernelLibrary,
         limits: Limits,
         operator: OperatorId,
         case: Case,
@@ -252,7 +256,7 @@ impl<'a> Step<'a> {
 
 /// The first kernel of the library that computes with these numbers.
 fn choose(
-    library: &Library,
+    library: &KernelLibrary,
     case: &Case,
     parameters: &Parameters,
 ) -> Result<&'static Contract, MeasureError> {

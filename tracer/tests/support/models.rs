@@ -1,7 +1,7 @@
 //! Real models, and kernels to run them on.
 
-use dmo_trace::call::{DEFAULT_RAM, Library};
-use dmo_trace::kernels::images;
+use dmo_trace::call::DEFAULT_RAM;
+use dmo_trace::kernels::{KernelLibrary, images};
 use dmo_trace::mcu::machine::Limits;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub fn find(model: &str) -> Option<PathBuf> {
 }
 
 /// A set of kernels for the Cortex-M4.
-pub fn library(set: &str) -> Library {
+pub fn library(set: &str) -> KernelLibrary {
     let image = images::find(set, Some("cortex-m4")).expect("a built-in set");
-    Library::new(image.elf, None, DEFAULT_RAM).expect("a library")
+    KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect("a library")
 }

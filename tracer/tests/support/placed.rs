@@ -2,14 +2,14 @@
 
 use super::LIMITS;
 use dmo_analysis::trace::Address;
-use dmo_trace::call::{Caller, Library};
-use dmo_trace::kernels::{Buffers, Case, Contract};
+use dmo_trace::call::Caller;
+use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary};
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::measure::{call, choose, scratch_bytes};
 
 /// A kernel on a machine of its own, and the numbers it computes with.
 pub struct Placed<'a> {
-    library: &'a Library,
+    library: &'a KernelLibrary,
     caller: Caller<'a>,
     contract: &'static Contract,
     case: &'a Case,
@@ -18,7 +18,7 @@ pub struct Placed<'a> {
 
 impl<'a> Placed<'a> {
     /// The kernel of the library that computes the case.
-    pub fn new(library: &'a Library, case: &'a Case) -> Self {
+    pub fn new(library: &'a KernelLibrary, case: &'a Case) -> Self {
         let contract = choose(library, case, None).expect("a kernel");
         let parameters = contract.invented(case).expect("numbers");
         Self {

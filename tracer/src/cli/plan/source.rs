@@ -8,8 +8,8 @@ use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
-use dmo_trace::call::Library;
 use dmo_trace::elf::image::sha256;
+use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::Deployment;
 use std::path::Path;
@@ -113,7 +113,7 @@ impl Source {
     /// The model on the kernels of this name; a network of the zoo with invented weights.
     pub fn deploy<'a>(
         &'a self,
-        library: &'a Library,
+        library: &'a KernelLibrary,
         kernels: &str,
         limits: Limits,
     ) -> anyhow::Result<Deployment<'a>> {
@@ -128,7 +128,7 @@ impl Source {
     /// The same, of the model as it was read.
     pub fn deploy_original<'a>(
         &'a self,
-        library: &'a Library,
+        library: &'a KernelLibrary,
         kernels: &str,
         limits: Limits,
     ) -> anyhow::Result<Deployment<'a>> {

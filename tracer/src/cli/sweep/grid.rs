@@ -5,8 +5,7 @@ use super::super::library::{FunctionArgument, LibraryArguments, is_for_another_c
 use super::super::operator::{OperatorArguments, is_misfit, names};
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Parser};
-use dmo_trace::call::Library;
-use dmo_trace::kernels::{Case, Contract};
+use dmo_trace::kernels::{Case, Contract, KernelLibrary};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +34,7 @@ pub struct Entry {
 /// A set of kernels, and how the user calls it.
 pub struct NamedLibrary {
     pub name: String,
-    pub library: Library,
+    pub library: KernelLibrary,
 }
 
 impl Entry {

@@ -1,0 +1,70 @@
+//! A library whose kernels can be called by name.
+
+use super::kernels;
+use super::versions::{VersionError, Versions};
+use crate::call::{CallError, Library};
+use std::ops::{Deref, Range};
+
+/// The functions of a [`Library`], and which of them are kernels.
+#[derive(Debug)]
+pub struct KernelLibrary {
+    library: Library,
+    versions: Versions,
+    /// Where each kernel begins, and its name.
+    kernels: Vec<(u32, &'static str)>,
+}
+
+/// What holds of any function holds of kernels.
+impl Deref for KernelLibrary {
+    type Target = Library;
+
+    fn deref(&self) -> &Library {
+        &self.library
+    }
+}
+
+impl KernelLibrary {
+    /// Reads an ELF program for its kernels. `cpu` names the model, by default what the code was
+    /// built for.
+    ///
+    /// # Errors
+    /// When the file is no such program, or does not fit into memory.
+    pub fn new(elf: &[u8], cpu: Option<&str>, ram: Range<u64>) -> Result<Self, CallError> {
+        let library = Library::new(elf, cpu, ram)?;
+        let address = |name| Some((library.address_of(name)?, name));
+        let mut kernels: Vec<_> = kernels().filter_map(address).collect();
+        kernels.dedup();
+        Ok(Self {
+            versions: Versions::of_functions(|name| library.has(name)),
+            kernels,
+            library,
+        })
+    }
+
+    /// The same library, of this version of the CMSIS-NN interface.
+    ///
+    /// # Errors
+    /// When there is no such version, or its functions tell otherwise.
+    pub fn of_version(self, version: u8) -> Result<Self, VersionError> {
+        let versions = Versions::named(version, |name| self.has(name))?;
+        Ok(Self { versions, ..self })
+    }
+
+    /// The versions of the CMSIS-NN interface that it may be of, if of any.
+    pub fn versions(&self) -> Versions {
+        self.versions
+    }
+
+    /// Addresses of all kernels that can be called.
+    pub fn entries(&self) -> Vec<u32> {
+        self.kernels.iter().map(|&(address, _)| address).collect()
+    }
+
+    /// The names of the kernels that begin at these addresses, without the one of this name.
+    pub fn others(&self, entered: &[u32], function: &str) -> Vec<&'static str> {
+        let called = self.address_of(function);
+        let others = entered.iter().filter(|&&address| Some(address) != called);
+        let name = |&address: &u32| self.kernels.iter().find(|(at, _)| *at == address);
+        others.filter_map(name).map(|&(_, name)| name).collect()
+    }
+}
