@@ -21,17 +21,17 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// The tables of the published papers, with our figures beside them
+    /// Print the tables of the published papers with our figures beside them
     Tables(Arguments),
 }
 
 /// Arguments of `dmo-papers tables`.
 #[derive(clap::Args)]
 struct Arguments {
-    /// The tables; all of them unless said otherwise
+    /// Names of the tables to print [default: all]
     #[arg(value_name = "NAME", value_parser = named)]
     tables: Vec<&'static Comparison>,
-    /// End each search for an order or a plan after this many seconds
+    /// Seconds for each search for an order or a plan
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = parse_seconds)]
     time: f64,
     /// Print JSON (docs/json.md) instead of tables

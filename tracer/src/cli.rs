@@ -5,6 +5,7 @@ mod cache;
 mod check;
 mod comparison;
 mod dump;
+mod examples;
 mod explain;
 mod firmware;
 mod info;
@@ -29,7 +30,8 @@ mod zoo;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Shows and proves how far the output of a neural network layer may overwrite its input.
+/// Shrink the tensor arena of a neural network by overlapping buffers, and prove the layout safe on
+/// the kernels' machine code
 #[derive(Parser)]
 #[command(name = "dmo-trace", version, after_help = EXIT_CODES)]
 pub struct Arguments {
@@ -41,25 +43,34 @@ const EXIT_CODES: &str = "Exit codes: 0 the checked property holds; 1 it fails; 
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a program and report the safe overlap of each layer's buffers
+    /// Run a program under the emulator and report the safe overlap of each layer
+    #[command(after_help = examples::RUN)]
     Run(run::Arguments),
-    /// The safe overlap of an operator on a shape: by formula, from a kernel's machine code, by execution
+    /// Compute the safe overlap of one operator and shape: by formula, by tracing a kernel, by
+    /// execution
+    #[command(after_help = examples::OVERLAP)]
     Overlap(Box<overlap::Arguments>),
-    /// Why an input overlaps an output no further: the two instructions, their source, the loops' variables
+    /// Show what limits an overlap: the two instructions, their source, the loop variables
+    #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Arguments),
-    /// The safe overlaps of a grid of operators and shapes, as CSV or JSON lines
+    /// Compute the safe overlaps of a grid of operators and shapes, as CSV or JSON Lines
     Sweep(sweep::Arguments),
-    /// The smallest arena of a model, with overlaps and proof, and what others would need
+    /// Plan the smallest arena of a model, with overlaps, a proof, and what published planners need
+    #[command(after_help = examples::PLAN)]
     Plan(plan::Arguments),
-    /// Whether somebody's plan is safe: one that a model carries, a plan.json, a MiniMalloc .csv
+    /// Check an existing plan: embedded in a .tflite, a plan.json, or a MiniMalloc .csv
+    #[command(after_help = examples::AUDIT)]
     Audit(audit::Arguments),
-    /// Whether a plan is safe with given kernels: the whole model's machine code run in it
+    /// Prove that a plan is safe with your kernels, by running the model's machine code in it
+    #[command(after_help = examples::VERIFY)]
     Verify(verify::Arguments),
-    /// Whether all arenas of a baseline are as small as recorded, and safe: for continuous integration
+    /// Check in CI that no arena has grown beyond its baseline and that every layout is safe
     Check(check::Arguments),
-    /// Networks built in code: list them, write them as model files
+    /// List the built-in networks, or write one as a .tflite file
+    #[command(after_help = examples::ZOO)]
     Zoo(zoo::Arguments),
-    /// What each way of saving memory does to models: order, overlaps, other kernels, tiles
+    /// Compare ways of saving memory on your models: order, overlaps, in-place kernels, tiles
+    #[command(after_help = examples::SAVINGS)]
     Savings(savings::Arguments),
     /// Moved to a program of its own
     #[command(hide = true, disable_help_flag = true)]
@@ -68,7 +79,8 @@ enum Command {
     Plot(plot::Arguments),
     /// Print the events of a saved trace
     Dump(dump::Arguments),
-    /// Report on a saved trace
+    /// Report the safe overlaps of a saved trace
+    #[command(after_help = examples::INFO)]
     Info(info::Arguments),
 }
 

@@ -13,20 +13,20 @@ use std::path::PathBuf;
 /// Arguments of `dmo-trace audit`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Model that carries a plan for TensorFlow Lite Micro, or any model with --plan, or a
+    /// Model with an embedded plan for TensorFlow Lite Micro, any model with --plan, or a
     /// MiniMalloc .csv with offsets
     model: String,
-    /// The plan, as `dmo-trace plan --emit` has written it, .json
+    /// The plan, a .json file written by `dmo-trace plan --emit`
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// What outputs may overlap: nothing, or what TensorFlow Lite's reference kernels allow
-    /// [default: what the plan.json says, else analytic]
+    /// Which overlaps count as safe: none, or those of TensorFlow Lite's reference kernels
+    /// [default: what plan.json says, otherwise analytic]
     #[arg(long, value_enum)]
     overlap: Option<OverlapKind>,
-    /// The arena may have at most so many bytes
+    /// Fail (exit code 1) if the arena is larger than this, for example 64K
     #[arg(long, value_name = "BYTES", value_parser = super::plan::parse_size)]
     capacity: Option<u64>,
-    /// Print JSON (docs/json.md)
+    /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
 }

@@ -8,10 +8,11 @@ use std::path::PathBuf;
 /// Where measurements are kept.
 #[derive(clap::Args, Clone)]
 pub struct CacheArguments {
-    /// Folder where measured overlaps are kept [default: dmo-trace in the user's cache folder]
+    /// Folder for measured overlaps, which later runs reuse [default: dmo-trace in the user's cache
+    /// folder]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Measure everything anew
+    /// Measure everything again, and keep nothing
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
 }

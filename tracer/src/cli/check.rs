@@ -20,16 +20,16 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = BASELINE_HELP)]
 pub struct Arguments {
-    /// The models and what their arenas may have, a TOML file (docs/ci.md)
+    /// TOML file with the models and the sizes of their arenas (docs/ci.md)
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
-    /// Only the model of this name; may be given several times
+    /// Check only the model of this name; repeatable
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Record what the arenas have now as `arena_bytes`, where all layouts are safe
+    /// Record the present arena sizes as `arena_bytes`, provided that all layouts are safe
     #[arg(long)]
     update: bool,
-    /// Write a JUnit report: a suite for each model
+    /// Write a JUnit report with one suite per model
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print JSON (docs/json.md) instead of a table
@@ -40,7 +40,7 @@ pub struct Arguments {
 }
 
 const BASELINE_HELP: &str = "\
-The baseline has a [[model]] table for each model; `file` is all that it needs:
+The baseline has one [[model]] table per model; only `file` is required:
 
   schema = \"dmo-trace/baseline/1\"
 
@@ -49,8 +49,12 @@ The baseline has a [[model]] table for each model; `file` is all that it needs:
   kernels = \"dsp\"
   arena_bytes = 36880  # written by --update
 
-Exit code 1 when an arena has grown, is not recorded or is above its capacity, or when a layout
-is unsafe; 2 when a model could not be checked.";
+Exit code 1 if an arena has grown, is not recorded or exceeds its capacity, or if a layout is
+unsafe; 2 if a model could not be checked.
+
+Examples:
+  dmo-trace check --baseline arenas.toml --junit arenas.xml
+  dmo-trace check --baseline arenas.toml --update --only person_detect";
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {

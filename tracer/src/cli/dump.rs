@@ -12,15 +12,15 @@ use std::path::PathBuf;
 /// Arguments of `dmo-trace dump`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Each event: time (executed instructions), load or store, tensor, byte range in it, instruction."
+    after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExample:\n  dmo-trace dump firmware.dmotrace --layer 1 --limit 100"
 )]
 pub struct Arguments {
     /// Saved trace
     trace: PathBuf,
-    /// Only this layer, counted from 1
+    /// Print only this layer, counted from 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     layer: Option<u64>,
-    /// Stop after so many events
+    /// Stop after this many events
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
 }

@@ -30,9 +30,9 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// The layers of a program
+    /// Explain the overlaps of a program's layers
     Run(Box<RunArguments>),
-    /// A kernel on a shape
+    /// Explain the overlap of one kernel and shape
     Overlap(Box<OverlapArguments>),
 }
 
@@ -41,7 +41,8 @@ enum What {
 struct RunArguments {
     #[command(flatten)]
     program: ProgramArguments,
-    /// Only this layer: its name, or its number in program order, from 1 [default: all]
+    /// Explain only this layer, given by its name or by its number in program order, from 1
+    /// [default: all]
     #[arg(long, value_name = "NAME|NUMBER")]
     select: Option<String>,
     #[command(flatten)]
@@ -57,7 +58,8 @@ struct OverlapArguments {
     library: LibraryArguments,
     #[command(flatten)]
     function: FunctionArgument,
-    /// Runs the kernel on so many different inputs, to see whether the accesses depend on them
+    /// Number of different inputs to run the kernel on, to see whether its accesses depend on the
+    /// data
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     #[command(flatten)]
@@ -67,13 +69,13 @@ struct OverlapArguments {
 /// What is shown of a layer.
 #[derive(clap::Args)]
 struct ShownArguments {
-    /// Only this pair of an input and an output, from 1 [default: all]
+    /// Explain only this pair of input and output, from 1 [default: all]
     #[arg(long, value_name = "N")]
     pair: Option<usize>,
-    /// A folder with the source files
+    /// Folder to search for source files; repeatable
     #[arg(long, value_name = "DIR")]
     source: Vec<PathBuf>,
-    /// Print JSON (docs/json.md)
+    /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
 }

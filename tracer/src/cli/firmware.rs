@@ -14,11 +14,11 @@ use std::time::Duration;
 /// A model in a firmware.
 #[derive(clap::Args)]
 pub struct FirmwareOptions {
-    /// Model that the program runs by TensorFlow Lite Micro, .tflite: its operators are the
+    /// The .tflite model that the program runs with TensorFlow Lite Micro; its operators become the
     /// layers (docs/firmware.md)
     #[arg(long, value_name = "FILE", requires = "arena", conflicts_with_all = ["one", "files"])]
     model: Option<String>,
-    /// The interpreter's arena: a symbol of the program, or addresses, for instance
+    /// The interpreter's tensor arena: a symbol of the program, or addresses, for example
     /// 0x20000000..0x20010000
     #[arg(long, value_name = "SYMBOL", requires = "model")]
     arena: Option<String>,

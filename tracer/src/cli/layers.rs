@@ -12,12 +12,12 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Layers of a program without marks.
 #[derive(clap::Args)]
 pub struct LayerOptions {
-    /// A function that is a layer (docs/hooks.md), for instance
-    /// 'conv=my_conv(in: r0 size r2*64, out: r1 size 4096)'
+    /// Treat a function as a layer (docs/hooks.md), for example 'conv=my_conv(in: r0 size r2*64,
+    /// out: r1 size 4096)'; repeatable
     #[arg(long = "layer", value_name = "HOOK")]
     one: Vec<LayerHook>,
-    /// The same as a TOML file; or a set that is built in: cmsis-nn (version 7), cmsis-nn-6 (5 and
-    /// 6), cmsis-nn-4
+    /// Read layer hooks from a TOML file, or use a built-in set: cmsis-nn (version 7), cmsis-nn-6
+    /// (versions 5 and 6), cmsis-nn-4; repeatable
     #[arg(long = "layers", value_name = "FILE")]
     files: Vec<String>,
 }

@@ -13,11 +13,11 @@ const MAX_BYTES: u64 = 512 << 20;
 /// Kernels and CPU.
 #[derive(Debug, clap::Args, Clone)]
 pub struct LibraryArguments {
-    /// Kernels: reference, dsp, dsp-channels-outside, or an ELF file or a static library (.a)
+    /// Kernels to run: reference, dsp, dsp-channels-outside, or an ELF file or static library (.a)
     /// with functions of the same names
     #[arg(long, value_name = "SET|FILE", default_value = "reference")]
     pub kernels: String,
-    /// CPU model [default: what the kernels were built for]
+    /// CPU to emulate [default: the one that the kernels were built for]
     #[arg(long)]
     pub cpu: Option<String>,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct LibraryArguments {
 /// The interface of kernels that are not built in.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, clap::Args)]
 pub struct VersionArgument {
-    /// Version of the CMSIS-NN interface, 4 to 7 [default: as far as the functions of the file tell]
+    /// Version of the CMSIS-NN interface, 4 to 7 [default: deduced from the file's functions]
     #[arg(long, value_name = "N")]
     pub cmsis_nn_version: Option<u8>,
 }
@@ -35,7 +35,7 @@ pub struct VersionArgument {
 /// One kernel of several that compute the same.
 #[derive(clap::Args, Clone)]
 pub struct FunctionArgument {
-    /// The kernel to call, by its name [default: the first that computes this]
+    /// Kernel function to call [default: the first that computes this operator]
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
 }

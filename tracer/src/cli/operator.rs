@@ -18,58 +18,59 @@ use std::ops::RangeInclusive;
 /// Operator and shapes.
 #[derive(clap::Args, Clone)]
 pub struct OperatorArguments {
-    /// What is computed
+    /// The operator
     #[arg(value_parser = PossibleValuesParser::new(names()))]
     operator: String,
-    /// Shape of the input, NxHxWxC (fewer numbers: the last ones); once for each input.
-    /// svdf: BxI; lstm: BxTxI, or TxBxI where time is major
+    /// Shape of an input, NxHxWxC, or fewer numbers for the last dimensions; give it once per
+    /// input. svdf: BxI; lstm: BxTxI, or TxBxI with --order time-major
     #[arg(long, required = true, value_name = "SHAPE")]
     input: Vec<String>,
-    /// Filter: conv2d OxHxWxI, depthwise_conv2d 1xHxWxO, transpose_conv2d OxHxWxI
-    /// or 1xHxWx1 for whatever depths; fully_connected OxI; pooling HxW; svdf: filters x I; lstm: units x I
+    /// Shape of the filter. conv2d: OxHxWxI; depthwise_conv2d: 1xHxWxO; transpose_conv2d: OxHxWxI,
+    /// or 1xHxWx1 to take the depths from --input and --output; fully_connected: OxI; pooling: HxW;
+    /// svdf: FILTERSxI; lstm: UNITSxI
     #[arg(long, value_name = "SHAPE")]
     filter: Option<String>,
-    /// Shape of the output, where it does not follow (pad, transpose_conv2d, resize, slice),
-    /// or to check it
+    /// Shape of the output, if it does not follow from the input (pad, transpose_conv2d, resize,
+    /// slice); for other operators it is checked
     #[arg(long, value_name = "SHAPE")]
     output: Option<String>,
-    /// Stride: one number or HxW; strided_slice: one for each axis, also below 0 [default: 1]
+    /// Stride: one number or HxW; strided_slice: one per axis, negative values allowed [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     stride: Option<String>,
     /// Dilation: one number or HxW [default: 1]
     #[arg(long)]
     dilation: Option<String>,
-    /// Padding: same, valid, or what lies before the input: one number or HxW (pad: NxHxWxC)
+    /// Padding: same, valid, or the padding before the input as one number or HxW (pad: NxHxWxC)
     /// [default: valid]
     #[arg(long)]
     padding: Option<String>,
-    /// Axis of concat and split, 0 to 3, or -4 to -1 from the end; reduced axes as in 1x2
+    /// Axis of concat and split, 0 to 3, or -4 to -1 counted from the last; reductions: axes such
+    /// as 1x2
     #[arg(long, allow_hyphen_values = true)]
     axis: Option<String>,
-    /// Extents of split's parts on the axis, as in 3x5
+    /// Sizes of split's parts along the axis, for example 3x5
     #[arg(long)]
     parts: Option<String>,
-    /// For each axis of transpose's output, that of its input, as in 0x2x1x3
+    /// transpose: for each axis of the output the axis of the input, for example 0x2x1x3
     #[arg(long)]
     permutation: Option<String>,
-    /// First index of a slice on each axis, as in 0x1x1x0 [default: 0x0x0x0]
+    /// First index of a slice on each axis, for example 0x1x1x0 [default: 0x0x0x0]
     #[arg(long)]
     begin: Option<String>,
-    /// What resize takes for a pixel's place: half-pixel (its centre), corner, or
-    /// align-corners [default: half-pixel]
+    /// Coordinates of a pixel in resize: half-pixel (its centre), corner, or align-corners
+    /// [default: half-pixel]
     #[arg(long)]
     coordinates: Option<String>,
-    /// Filters of each of svdf's units [default: 1]. They remember 8 steps, which O_s does
-    /// not depend on
+    /// Filters per unit of svdf, with a memory of 8 steps (O_s does not depend on it) [default: 1]
     #[arg(long)]
     rank: Option<String>,
-    /// What goes through lstm first: batch-major or time-major [default: batch-major]
+    /// First dimension of lstm's input: batch-major or time-major [default: batch-major]
     #[arg(long)]
     order: Option<String>,
-    /// Type of the activations: int8, uint8, int16, int32, float32
+    /// Element type of the activations: int8, uint8, int16, int32, float32
     #[arg(long, default_value = "int8")]
     dtype: String,
-    /// Type that requantize and softmax give [default: that of --dtype]
+    /// Element type of the output of requantize and softmax [default: the same as --dtype]
     #[arg(long)]
     to: Option<String>,
 }

@@ -22,14 +22,14 @@ pub struct Arguments {
     library: LibraryArguments,
     #[command(flatten)]
     function: FunctionArgument,
-    /// Which value is the answer, printed first [default: traced, or closed with --formulas].
-    /// Exit code 1 where it is larger than what is safe
+    /// Which method gives the answer on the first line; exit code 1 if it is larger than what is
+    /// safe [default: traced, or closed with --formulas]
     #[arg(long)]
     method: Option<Method>,
-    /// Only the formulas, no machine code
+    /// Evaluate the formulas only, without running machine code
     #[arg(long, conflicts_with_all = ["function", "kernels", "cpu", "cmsis_nn_version"])]
     formulas: bool,
-    /// Runs each kernel on so many different inputs
+    /// Number of different inputs to run each kernel on
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Print JSON instead of a table
@@ -47,7 +47,7 @@ enum Method {
     Algorithmic,
     /// The published formula, which is not safe on every shape
     Published,
-    /// The machine code
+    /// A trace of the kernel's machine code
     Traced,
 }
 

@@ -34,37 +34,37 @@ use std::time::{Duration, Instant};
 /// Arguments of `dmo-trace plan`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Model: a .tflite file, or zoo:NAME (see `dmo-trace zoo`); or a planning problem, a .csv
-    /// in the form of MiniMalloc
+    /// Model: a .tflite file or zoo:NAME (see `dmo-trace zoo`); or a planning problem, a .csv in
+    /// MiniMalloc's format
     model: String,
     #[command(flatten)]
     kernels: KernelArguments,
-    /// Order of the operators: that of the file, or the one with the smallest arena
+    /// Order in which the operators run
     #[arg(long, value_enum, default_value_t = OrderKind::Best)]
     order: OrderKind,
     #[command(flatten)]
     layout: LayoutArguments,
     #[command(flatten)]
     change: ChangeArguments,
-    /// The arena has to have at most so many bytes: exit code 1 where it has more
+    /// Fail (exit code 1) if the arena is larger than this, for example 64K
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     capacity: Option<u64>,
-    /// This tensor of the file, given by its index, lies at this offset; may be given several times
+    /// Place this tensor, given by its index in the file, at this offset; repeatable
     #[arg(long, value_name = "TENSOR=OFFSET", value_parser = parse_fixed)]
     fix: Vec<(TensorId, u64)>,
-    /// Give up the search after so many seconds and print the best so far
+    /// Stop searching after this many seconds and use the best plan found so far
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::parse_seconds)]
     time: f64,
-    /// Write the plan: .json (docs/json.md), .h (C), or .tflite (the model with the plan, for
-    /// TensorFlow Lite Micro); may be given several times
+    /// Write the plan: .json (docs/json.md), .h (C array of offsets), or .tflite (the model with
+    /// the plan embedded, for TensorFlow Lite Micro); repeatable
     #[arg(long, value_name = "FILE")]
     emit: Vec<PathBuf>,
-    /// Draw the plan, the best one without overlaps beside it, and the memory of each step, SVG
-    /// and PNG, into this folder
+    /// Draw the plan, the best plan without overlaps, and the memory in use at each step, as SVG
+    /// and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// A memory, for instance sram=64K; given several times, what does not fit in the first lies
-    /// in the next
+    /// A memory and its size, for example sram=64K; repeatable: buffers that do not fit into the
+    /// first go to the next
     #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot"])]
     region: Vec<Region>,
     /// Print JSON (docs/json.md) instead of a table
@@ -75,20 +75,19 @@ pub struct Arguments {
 /// What the arena holds.
 #[derive(clap::Args)]
 pub struct LayoutArguments {
-    /// Offsets and sizes are rounded up to multiples of this many bytes; TensorFlow Lite Micro
-    /// uses 16
+    /// Round offsets and sizes up to multiples of this many bytes (TensorFlow Lite Micro uses 16)
     #[arg(long, value_name = "BYTES", default_value_t = ALIGNMENT, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     align: u64,
-    /// The model's inputs are not in the arena
+    /// Keep the model's inputs outside the arena
     #[arg(long)]
     exclude_inputs: bool,
-    /// The model's outputs are not in the arena
+    /// Keep the model's outputs outside the arena
     #[arg(long)]
     exclude_outputs: bool,
-    /// The model's inputs are still there after an inference
+    /// Preserve the model's inputs: they are intact when an inference has ended
     #[arg(long, conflicts_with = "exclude_inputs")]
     keep_inputs: bool,
-    /// Scratch buffers are not in the arena
+    /// Keep scratch buffers outside the arena
     #[arg(long)]
     exclude_scratch: bool,
 }
@@ -114,9 +113,9 @@ impl LayoutArguments {
 pub enum OverlapKind {
     /// No overlaps
     None,
-    /// Those of TensorFlow Lite's reference kernels, by formula
+    /// Overlaps of TensorFlow Lite's reference kernels, from formulas
     Analytic,
-    /// Those that the machine code of --kernels has, measured
+    /// Overlaps measured on the machine code of --kernels
     Traced,
 }
 
@@ -143,9 +142,9 @@ impl OverlapKind {
 /// In which order the operators run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum OrderKind {
-    /// As in the file
+    /// The order of the file
     File,
-    /// The one with the smallest arena
+    /// The order with the smallest arena
     Best,
 }
 

@@ -12,17 +12,20 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// Saved trace
     trace: PathBuf,
-    /// Folder for the pictures, SVG and PNG
+    /// Folder for the pictures (SVG and PNG)
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Only pictures of this kind; may be given several times
+    /// Draw only pictures of this kind; repeatable
     #[arg(long, value_name = "KIND", value_parser = parse_kind)]
     only: Vec<&'static Plot>,
 }
 
 fn kinds() -> String {
     let row = |plot: &Plot| format!("  {:8} {}\n", plot.name, plot.description);
-    format!("Kinds:\n{}", PLOTS.iter().map(row).collect::<String>())
+    format!(
+        "Kinds:\n{}\nExample:\n  dmo-trace plot firmware.dmotrace --only arena --out pictures",
+        PLOTS.iter().map(row).collect::<String>()
+    )
 }
 
 fn parse_kind(name: &str) -> Result<&'static Plot, String> {

@@ -31,39 +31,43 @@ use tempfile::NamedTempFile;
 /// A program, and what it runs on.
 #[derive(clap::Args)]
 pub struct ProgramArguments {
-    /// Bare-metal ELF program; its layers are marked, or --layer and --layers name them
+    /// Bare-metal ELF program. Layer marks in it, --layer or --layers, or --model define the layers
     pub elf: PathBuf,
     #[command(flatten)]
     layers: LayerOptions,
     #[command(flatten)]
     firmware: FirmwareOptions,
-    /// CPU model: cortex-m3, cortex-m4, cortex-m7, cortex-m33 [default: what the program was built for]
+    /// CPU to emulate: cortex-m3, cortex-m4, cortex-m7, cortex-m33 [default: the one that the
+    /// program was built for]
     #[arg(long)]
     cpu: Option<String>,
-    /// RAM, for instance 0x20000000:256K [default: what the program's segments and stack need]
+    /// Map RAM here, for example 0x20000000:256K; repeatable [default: enough for the program's
+    /// segments and stack]
     #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
     ram: Vec<Range<u64>>,
-    /// Flash, for instance 0x08000000:1M [default: what the program's segments need]
+    /// Map flash here, for example 0x08000000:1M; repeatable [default: enough for the program's
+    /// segments]
     #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
     flash: Vec<Range<u64>>,
-    /// Registers of a peripheral that the program touches: they read as last written, at first 0
+    /// Map a peripheral's registers as plain memory: reads return the last write, initially 0. Code
+    /// that polls a status bit will hang; repeatable
     #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
     device: Vec<Range<u64>>,
     /// Address of the vector table [default: found in the program]
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     vectors: Option<u32>,
-    /// Runs on so many different inputs, the program's own the first, to see whether the
-    /// accesses depend on the data
+    /// Number of inputs to run each layer on, the program's own first: if the accesses differ, they
+    /// depend on the data and no overlap is granted
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub inputs: u64,
-    /// The run ends when so many layers have ended, whatever the program does next: for one that
-    /// infers again and again. What it does later is not looked at [default: where it ends]
+    /// End the run after the Nth layer, for firmware that loops forever. What the program does
+    /// afterwards is not analysed [default: run until the program ends]
     #[arg(long, value_name = "N")]
     stop_after: Option<NonZeroU64>,
-    /// Give up after so many executed instructions
+    /// Give up after this many executed instructions
     #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
     max_instructions: u64,
-    /// Give up after so many seconds of emulation
+    /// Give up after this many seconds of emulation
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = super::parse_seconds)]
     timeout: f64,
 }
@@ -73,17 +77,17 @@ pub struct ProgramArguments {
 pub struct Arguments {
     #[command(flatten)]
     program: ProgramArguments,
-    /// Let the program use the files of this folder by semihosting, and no others; runs on other
-    /// inputs use a copy [default: no files]
+    /// Let the program access files in this folder, and no others, through semihosting. Runs on
+    /// other inputs use a copy of it [default: no files]
     #[arg(long, value_name = "DIR")]
     semihosting_dir: Option<PathBuf>,
-    /// Hold every access against an independent decode of the executed instructions (slow)
+    /// Compare every access with an independent decoding of the executed instructions (slow)
     #[arg(long)]
     self_check: bool,
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
     json: bool,
-    /// Draw pictures, SVG and PNG, into this folder
+    /// Draw pictures as SVG and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
     /// Save the trace to this file

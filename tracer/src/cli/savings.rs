@@ -20,14 +20,14 @@ pub struct Arguments {
     models: Vec<String>,
     #[command(flatten)]
     layout: LayoutArguments,
-    /// End the search for runs to be split after so many seconds a model
+    /// Seconds for each model's search for runs of operators to tile
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::parse_seconds)]
     time: f64,
-    /// Run each row on the reference kernels, where the model has at most so many
-    /// multiply-accumulates, and count instructions
+    /// Also run each row on the reference kernels and count instructions, for models of at most
+    /// this many multiply-accumulates
     #[arg(long, value_name = "MACS", value_parser = parse_size)]
     run: Option<u64>,
-    /// Draw each model's arena against recomputation, SVG and PNG, into this folder
+    /// Draw each model's arena size against recomputation as SVG and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
     /// Print JSON (docs/json.md) instead of tables

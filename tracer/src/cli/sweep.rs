@@ -25,28 +25,28 @@ use table::{Row, Table};
 #[derive(clap::Args)]
 #[command(after_help = GRID_HELP)]
 pub struct Arguments {
-    /// The grid, a TOML file
+    /// TOML file with the grid of cases
     grid: PathBuf,
     #[command(flatten)]
     library: LibraryArguments,
-    /// Only the formulas, no machine code
+    /// Evaluate the formulas only, without running machine code
     #[arg(long, conflicts_with_all = ["kernels", "cpu", "cmsis_nn_version"])]
     formulas: bool,
-    /// Runs each kernel on so many different inputs
+    /// Number of different inputs to run each kernel on
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
-    /// Where the rows go: .csv, or .jsonl for one JSON object a line. A file that an earlier
-    /// call has left unfinished is gone on with, where FILE.key says that its rows still hold
+    /// Output file: .csv, or .jsonl for one JSON object per line. An unfinished file of an earlier
+    /// call is continued if FILE.key shows that its rows are still valid
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Only each N-th case, from the I-th: for the I-th of N jobs, counted from 1
+    /// Run only every Nth case, starting at the Ith: the share of job I of N, counted from 1
     #[arg(long, value_name = "I/N", value_parser = parse_shard, default_value = "1/1")]
     shard: (usize, usize),
 }
 
 const GRID_HELP: &str = "\
-The grid holds [[grid]] tables. `operator` names it, every other key is an option of
-`dmo-trace overlap` with a list of values; all combinations are run:
+The grid consists of [[grid]] tables. `operator` names the operator; every other key is an option
+of `dmo-trace overlap` with a list of values. All combinations are run:
 
   [[grid]]
   operator = \"conv2d\"
@@ -57,10 +57,15 @@ The grid holds [[grid]] tables. `operator` names it, every other key is an optio
   kernels = [\"reference\", \"dsp\"]
   cpu = [\"cortex-m4\", \"cortex-m7\"]
 
-Several inputs are one value with commas. Where `kernels` and `cpu` are missing, --kernels and
---cpu hold. Cases that make no sense, or that a set has no kernel for, are left out with a note.
+Separate several inputs by commas in one value. --kernels and --cpu apply to tables without
+`kernels` and `cpu`. Cases with impossible shapes, or without a kernel in the set, are skipped
+with a note.
 
-Exit code 1 when a row has a finding.";
+Exit code 1 if a row has a finding.
+
+Examples:
+  dmo-trace sweep grid.toml --out overlaps.csv
+  dmo-trace sweep grid.toml --out part-2.jsonl --shard 2/8";
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {

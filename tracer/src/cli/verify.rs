@@ -25,28 +25,28 @@ use std::time::Duration;
 /// Arguments of `dmo-trace verify`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Model: a .tflite file, or zoo:NAME:int8 with invented weights
+    /// Model: a .tflite file, or zoo:NAME:int8 (random weights)
     model: String,
-    /// The plan, as `dmo-trace plan --emit` has written it, .json [default: the one that the model
-    /// carries, else the one that `dmo-trace plan` finds for the reference kernels]
+    /// The plan, a .json file written by `dmo-trace plan --emit` [default: the plan embedded in the
+    /// model, otherwise the one that `dmo-trace plan` finds for the reference kernels]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     #[command(flatten)]
     library: LibraryArguments,
-    /// How many different inputs the model is run on
+    /// Number of different inputs to run the model on
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
-    /// Give up when an operator has not come back after so many instructions
+    /// Give up if one operator executes more than this many instructions
     #[arg(long, default_value_t = 10_000_000_000)]
     max_instructions: u64,
-    /// Give up when an operator has not come back after so many seconds
+    /// Give up if one operator runs for more than this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = super::parse_seconds)]
     timeout: f64,
-    /// Draw the whole inference over the arena, without overlaps and in the plan, SVG and PNG,
+    /// Draw the whole inference over the arena, without overlaps and as planned, as SVG and PNG
     /// into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Print JSON (docs/json.md)
+    /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
 }

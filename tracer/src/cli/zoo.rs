@@ -17,15 +17,15 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// List all networks (what happens without a command)
+    /// List all networks (the default)
     List,
     /// Write a network as a .tflite file with random weights
     Export {
-        /// Name, with :int8 or :float32 [default: float32]
+        /// Name of the network, optionally followed by :int8 or :float32 (the default)
         network: String,
-        /// The file
+        /// File to write
         file: PathBuf,
-        /// Other weights for another number
+        /// Seed of the random weights
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },

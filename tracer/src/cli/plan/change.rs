@@ -15,27 +15,26 @@ use std::time::Duration;
 /// What may be done to the work of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Change {
-    /// Depthwise convolutions by a kernel that keeps one plane aside and works in place
+    /// Run depthwise convolutions in place, with a kernel that needs one plane of scratch
     Inplace,
-    /// Element-wise operators may store over an input, whatever --overlap says
+    /// Let element-wise operators overwrite an input, whatever --overlap says
     Accumulate,
-    /// Operators that only move data are left out
+    /// Leave out operators that only move data
     Remove,
-    /// Runs of operators are computed in bands of rows
+    /// Compute runs of operators in bands of rows
     Split,
-    /// Runs of operators are computed in patches of rows and columns
+    /// Compute runs of operators in patches of rows and columns
     Patch,
 }
 
 /// Which changes are allowed.
 #[derive(clap::Args)]
 pub struct ChangeArguments {
-    /// What may be changed of the work, several separated by commas: the plan is then one for
-    /// kernels that can do it, and `dmo-trace verify --plan` runs it
+    /// Changes to the model's graph to allow, comma-separated; the results stay the same. The plan
+    /// then needs kernels that support them, and `dmo-trace verify --plan` proves it
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub allow: Vec<Change>,
-    /// So many multiply-accumulates may be computed again where runs are split, in percent of the
-    /// model's
+    /// Extra multiply-accumulates allowed for tiling, in % of the model's
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = parse_percent)]
     pub max_recompute: f64,
 }

@@ -18,20 +18,19 @@ use std::time::Duration;
 /// Which kernels a plan is for.
 #[derive(clap::Args)]
 pub struct KernelArguments {
-    /// What outputs may overlap: nothing, what TensorFlow Lite's reference kernels allow, or what
-    /// the machine code of --kernels allows [default: analytic, or traced with --kernels]
+    /// Which overlaps the plan may use [default: analytic, or traced with --kernels]
     #[arg(long, value_enum)]
     overlap: Option<OverlapKind>,
-    /// Kernels: reference, dsp, dsp-channels-outside, or an ELF file or a static library (.a)
-    /// with functions of the same names [default: reference]
+    /// Kernels to plan for: reference, dsp, dsp-channels-outside, or an ELF file or static library
+    /// (.a) with functions of the same names [default: reference]
     #[arg(long, value_name = "SET|FILE")]
     kernels: Option<String>,
-    /// CPU model [default: what the kernels were built for]
+    /// CPU to emulate [default: the one that the kernels were built for]
     #[arg(long)]
     cpu: Option<String>,
     #[command(flatten)]
     version: VersionArgument,
-    /// On how many different inputs each kernel is measured [default: 3]
+    /// Number of different inputs to measure each kernel on [default: 3]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: Option<u64>,
     #[command(flatten)]

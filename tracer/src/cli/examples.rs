@@ -1,0 +1,47 @@
+//! What `--help` of each command shows below its options: commands to start from.
+
+pub const RUN: &str = "\
+Examples:
+  dmo-trace run firmware.elf --plot pictures --save firmware.dmotrace
+  dmo-trace run firmware.elf --layer 'conv=my_conv(in: r0 size r2*64, out: r1 size 4096)'
+  dmo-trace run firmware.elf --model model.tflite --arena tensor_arena --stop-after 31";
+
+pub const OVERLAP: &str = "\
+Examples:
+  dmo-trace overlap conv2d --input 1x32x32x16 --filter 32x3x3x16 --stride 2 --padding same
+  dmo-trace overlap add --input 1x8x8x16 --input 1x8x8x16 --kernels libcmsis-nn.a";
+
+pub const EXPLAIN: &str = "\
+Examples:
+  dmo-trace explain run firmware.elf --select conv_1 --source src
+  dmo-trace explain overlap conv2d --input 1x8x8x4 --filter 4x3x3x4 --padding same";
+
+pub const PLAN: &str = "\
+Examples:
+  dmo-trace plan model.tflite --emit planned.tflite
+  dmo-trace plan model.tflite --overlap traced --kernels libcmsis-nn.a --emit plan.json
+  dmo-trace plan model.tflite --allow inplace,remove,split,patch --max-recompute 10%";
+
+pub const AUDIT: &str = "\
+Examples:
+  dmo-trace audit planned.tflite --capacity 64K
+  dmo-trace audit model.tflite --plan plan.json";
+
+pub const VERIFY: &str = "\
+Examples:
+  dmo-trace verify planned.tflite --kernels libcmsis-nn.a
+  dmo-trace verify model.tflite --plan plan.json --plot pictures";
+
+pub const ZOO: &str = "\
+Examples:
+  dmo-trace zoo
+  dmo-trace zoo export mobilenet_v1_0.25_128:int8 mobilenet.tflite";
+
+pub const SAVINGS: &str = "\
+Examples:
+  dmo-trace savings person_detect.tflite keywords.tflite --plot pictures
+  dmo-trace savings zoo:mobilenet_v1_0.25_128:int8 --json";
+
+pub const INFO: &str = "\
+Example:
+  dmo-trace info firmware.dmotrace --json";
