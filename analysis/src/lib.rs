@@ -22,7 +22,6 @@
 //! | [`replay`] | the same by replaying what an operator did, where the layout has its buffers |
 //! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
 //! | [`firmware`] | the arena of firmware that runs a model by TensorFlow Lite Micro |
-//! | [`report`] | tables and JSON |
 
 // Offsets and sizes are 32 bits by the guest's nature; casts between them and host
 // indices are lossless on the 64-bit hosts that are supported.
@@ -40,7 +39,6 @@ pub mod operator;
 pub mod optimise;
 pub mod profile;
 pub mod replay;
-pub mod report;
 pub mod schedule;
 pub mod trace;
 pub mod transform;

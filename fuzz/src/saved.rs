@@ -1,10 +1,11 @@
 //! Saved traces.
 
 use dmo_analysis::profile::{Profile, Profiler};
-use dmo_analysis::report::Report;
 use dmo_analysis::trace::file::{MAGIC, TraceReader, VERSION};
 use dmo_analysis::trace::{Event, Layer, Time, TraceSink};
 use dmo_plot::{Canvas, PLOTS};
+use dmo_trace::words::report::Report;
+use dmo_trace::words::run::RunReport;
 
 /// Tensors of more bytes in all are not profiled: the profiler keeps a record for each byte,
 /// and a trace may rightly name megabytes.
@@ -68,7 +69,7 @@ fn show(bytes: &[u8], profile: &Profile) {
             assert!(figure.name.chars().all(plain), "{}", figure.name);
         }
     }
-    let report = Report {
+    let report = RunReport {
         program: &program,
         ending: &ending,
         exit: "",

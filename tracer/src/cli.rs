@@ -18,7 +18,6 @@ mod overlap;
 mod pictures;
 mod plan;
 mod plot;
-mod printable;
 mod progress;
 mod run;
 mod savings;

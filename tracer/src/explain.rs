@@ -5,8 +5,8 @@
 //! machine is looked at just before each of them.
 
 mod code;
+mod reasons;
 mod seen;
-mod words;
 
 pub use code::Instruction;
 pub use seen::{Seen, Witness, see_program};
@@ -228,7 +228,7 @@ impl<'a> Question<'a> {
                 seen.get(&moment(access))
                     .filter(|seen| seen.makes(access, kind, tensor))
                     .ok_or(ExplainError::NotSeen {
-                        what: words::name(kind),
+                        what: reasons::name(kind),
                         pc: access.pc,
                         time: access.time,
                     })
@@ -242,7 +242,7 @@ impl<'a> Question<'a> {
             let load = bound(of_input, at_load, at_store, image);
             (explanation.store, explanation.load) = (Some(store), Some(load));
         }
-        explanation.why = words::why(&explanation);
+        explanation.why = reasons::why(&explanation);
         Ok(explanation)
     }
 }

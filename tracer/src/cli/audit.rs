@@ -1,12 +1,13 @@
 //! `dmo-trace audit`: whether somebody's plan is safe.
 
-use super::plan::given::{carried, describe, read_plan};
+use super::plan::given::{carried, read_plan};
 use super::plan::source::Source;
 use super::plan::{OverlapKind, problem};
 use super::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::verify::{Clash, Positions, clashes};
 use dmo_planner::plan::Plan;
+use dmo_trace::words::names;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -111,7 +112,10 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
     };
     let found = clashes(graph, &given.order, &overlaps, positions, MOST_CLASHES)
         .with_context(|| source.name.clone())?;
-    let mut messages: Vec<String> = found.iter().map(|clash| describe(graph, clash)).collect();
+    let mut messages: Vec<String> = found
+        .iter()
+        .map(|clash| names::clash(graph, clash))
+        .collect();
     if found.len() == MOST_CLASHES {
         messages.push(format!("and perhaps more: only {MOST_CLASHES} are told"));
     }

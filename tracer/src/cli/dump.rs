@@ -2,9 +2,9 @@
 
 use super::Verdict;
 use anyhow::Context;
-use dmo_analysis::report::plain;
 use dmo_analysis::trace::file::TraceReader;
 use dmo_analysis::trace::{AccessKind, Event, Layer, Span, Time, TraceSink};
+use dmo_trace::words::names::plain;
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::PathBuf;

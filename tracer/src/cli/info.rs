@@ -3,10 +3,10 @@
 use super::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::profile::{Profile, Profiler};
-use dmo_analysis::report::{Report, Warning};
 use dmo_analysis::trace::file::TraceReader;
 use dmo_analysis::trace::{Ending, Exit, Program};
 use dmo_trace::program::run::stopped;
+use dmo_trace::words::run::{RunReport, Warning};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let (program, profile, ending) = read(&arguments.trace)?;
-    let report = Report {
+    let report = RunReport {
         program: &program,
         exit: &exit_in_words(&ending),
         ending: &ending,
@@ -34,11 +34,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         warnings: Warning::of_exit(ending.exit).into_iter().collect(),
         arena: None,
     };
-    output::print(&if arguments.json {
-        report.json()?
-    } else {
-        report.text()
-    })?;
+    output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
 }
 

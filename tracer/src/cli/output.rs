@@ -1,8 +1,9 @@
 //! Writing results: to stdout, which may be a closed pipe, and to files, whole or not at
 //! all.
 
-use super::printable::Printable;
 use anyhow::Context;
+use dmo_trace::words::printable::Printable;
+use dmo_trace::words::report::Report;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -15,6 +16,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to stdout"),
     }
+}
+
+/// Prints a result to stdout, as JSON or as text.
+pub fn report(report: &impl Report, json: bool) -> anyhow::Result<()> {
+    print(&if json { report.json()? } else { report.text() })
 }
 
 /// Prints a line to stderr. Nobody can be told when that fails, and what it is about goes on.

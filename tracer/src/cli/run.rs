@@ -2,12 +2,10 @@
 
 use super::firmware::{FirmwareOptions, arena_use};
 use super::layers::LayerOptions;
-use super::printable::Printable;
 use super::{Verdict, input, output, pictures};
 use anyhow::Context;
 use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
 use dmo_analysis::profile::{OtherInput, Profile, Profiler};
-use dmo_analysis::report::{Report, Warning};
 use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Ending, Exit, Program, Time, TraceSink};
 use dmo_trace::elf::image::MAX_FILE_BYTES;
@@ -19,6 +17,8 @@ use dmo_trace::program::run::{
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::target::{Target, TargetOptions};
+use dmo_trace::words::printable::Printable;
+use dmo_trace::words::run::{RunReport, Warning};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         );
     }
     let exit = describe_exit(traced.ending.exit, &target);
-    let report = Report {
+    let report = RunReport {
         program: &program,
         ending: &traced.ending,
         exit: &exit,
@@ -147,11 +147,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let (Some(path), Some(file)) = (&arguments.save, traced.file) {
         output::finish(file, path)?;
     }
-    output::print(&if arguments.json {
-        report.json()?
-    } else {
-        report.text()
-    })?;
+    output::report(&report, arguments.json)?;
     Ok(verdict(
         traced.ending.exit,
         traced.arena.as_ref(),

@@ -4,16 +4,14 @@ mod draw;
 mod report;
 
 use super::library::LibraryArguments;
-use super::plan::given::{Given, carried, name, of_plan, read_plan};
+use super::plan::given::{Given, carried, of_plan, read_plan};
 use super::plan::kernels::Ground;
 use super::plan::source::Source;
 use super::plan::{OrderKind, plan_of};
 use super::{Verdict, output, progress};
 use anyhow::Context;
 use dmo_analysis::arena::Layout;
-use dmo_analysis::graph::Graph;
 use dmo_analysis::graph::tflite::offline_plan;
-use dmo_analysis::verify::Occupant;
 use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
@@ -253,9 +251,4 @@ fn place(deployment: &Deployment, given: &Given) -> Placed {
         },
         faults: fault.into_iter().collect(),
     }
-}
-
-/// A tensor for the user.
-fn tensor_name(graph: &Graph, id: dmo_analysis::graph::TensorId) -> String {
-    name(graph, Occupant::Tensor(id))
 }

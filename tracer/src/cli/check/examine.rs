@@ -3,7 +3,7 @@
 use super::baseline::{DEFAULT_KERNELS, Model, PlanOrigin, Wanted};
 use crate::cli::cache::CacheArguments;
 use crate::cli::library::{LibraryArguments, VersionArgument};
-use crate::cli::plan::given::{Given, describe, of_plan, read_plan};
+use crate::cli::plan::given::{Given, of_plan, read_plan};
 use crate::cli::plan::kernels::{Ground, KernelArguments, LIMITS, ground};
 use crate::cli::plan::source::Source;
 use crate::cli::plan::{OverlapKind, plan_of};
@@ -12,6 +12,7 @@ use anyhow::{Context, ensure};
 use dmo_analysis::graph::Graph;
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_trace::words::names;
 use std::time::{Duration, Instant};
 
 /// What came of a model.
@@ -231,7 +232,7 @@ fn without_running(
         MOST_CLASHES,
     );
     let found = found.with_context(|| source.name.clone())?;
-    objections.extend(found.iter().map(|clash| describe(&ground.graph, clash)));
+    objections.extend(found.iter().map(|clash| names::clash(&ground.graph, clash)));
     let why = "verify = false";
     Ok(Findings {
         arena_bytes: given.arena_bytes,

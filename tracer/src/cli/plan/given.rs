@@ -9,7 +9,8 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::tflite::offline_plan;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA, on_device};
-use dmo_analysis::verify::{Clash, Occupant};
+use dmo_analysis::verify::Occupant;
+use dmo_trace::words::names;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -58,7 +59,7 @@ fn misaligned(graph: &Graph, given: &Given) -> Vec<String> {
         .map(|(occupant, offset, alignment)| {
             format!(
                 "{} lies at {offset}, not a multiple of {alignment}",
-                name(graph, occupant)
+                names::occupant(graph, occupant)
             )
         })
         .collect()
@@ -107,7 +108,7 @@ fn beyond_arena(graph: &Graph, given: &Given) -> Vec<String> {
         .map(|(occupant, end)| {
             format!(
                 "{} ends at {end}, beyond the plan's arena of {declared} bytes",
-                name(graph, occupant)
+                names::occupant(graph, occupant)
             )
         })
         .collect()
@@ -132,7 +133,7 @@ fn missing(graph: &Graph, given: &Given) -> Vec<String> {
         if unplaced && !elsewhere(graph.root(id)) && !std::mem::replace(&mut told[id.0], true) {
             messages.push(format!(
                 "{} has no offset",
-                name(graph, Occupant::Tensor(id))
+                names::occupant(graph, Occupant::Tensor(id))
             ));
         }
     }
@@ -240,7 +241,7 @@ fn check_views(graph: &Graph, offsets: &[Option<u64>]) -> anyhow::Result<()> {
         None => Ok(()),
         Some(index) => anyhow::bail!(
             "{} is a part of another, which the plan has elsewhere",
-            name(graph, Occupant::Tensor(TensorId(index)))
+            names::occupant(graph, Occupant::Tensor(TensorId(index)))
         ),
     }
 }
@@ -360,34 +361,4 @@ pub fn carried(source: &Source, graph: &Graph) -> anyhow::Result<Given> {
         layout: Layout::tflm(),
         kernels: None,
     })
-}
-
-/// A tensor or scratch buffer for the user.
-pub fn name(graph: &Graph, occupant: Occupant) -> String {
-    match occupant {
-        Occupant::Tensor(id) => format!("tensor {} {:?}", id.0, graph.tensor(id).name),
-        Occupant::Scratch(operator) => format!("a scratch buffer of operator {}", operator.0),
-    }
-}
-
-/// A clash for the user.
-pub fn describe(graph: &Graph, clash: &Clash) -> String {
-    let node = &graph.operators[clash.operator.0];
-    let needed = match clash.needed_displacement {
-        Some(bytes) => format!("; the input has to start at least {bytes} bytes above the output"),
-        None => String::new(),
-    };
-    let unknown = match node.kernel {
-        Some(_) => "",
-        None => "; nothing is known of this operator, so that no overlap is granted",
-    };
-    format!(
-        "operator {} {}: {} and {} share arena bytes {}..{}{needed}{unknown}",
-        clash.operator.0,
-        node.kind.escape_debug(),
-        name(graph, clash.one),
-        name(graph, clash.other),
-        clash.bytes.start,
-        clash.bytes.end,
-    )
 }

@@ -2,16 +2,16 @@
 
 mod blame;
 
-use super::tensor_name;
-use crate::cli::plan::given::{Given, describe as describe_clash};
+use crate::cli::plan::given::Given;
 use crate::cli::{Verdict, output};
 use blame::{Blame, Evidence};
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::verify::Clash;
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{counted, grouped};
 use dmo_trace::measure::attribution::Work;
 use dmo_trace::model::Deployment;
 use dmo_trace::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
+use dmo_trace::words::names;
 use serde::Serialize;
 
 /// All that is printed.
@@ -127,7 +127,7 @@ impl Report {
         let findings = Blame::new(deployment, found).evidence();
         let graph = &deployment.graph;
         let clashes = found.clashes.iter();
-        let clashes = clashes.map(|clash| describe_clash(graph, clash));
+        let clashes = clashes.map(|clash| names::clash(graph, clash));
         let objections = Objections {
             geometry: some_of(clashes.collect()),
             replay: some_of([doubts(found), blame::first_of_each(&findings, graph)].concat()),
@@ -248,7 +248,7 @@ impl Report {
             } else {
                 format!(
                     "UNSAFE: {}",
-                    counted(geometric.clashes.len(), "clash", "clashes")
+                    counted(geometric.clashes.len() as u64, "clash", "clashes")
                 )
             }
         )];
@@ -262,7 +262,11 @@ impl Report {
             } else {
                 format!(
                     "UNSAFE: {}",
-                    counted(self.objections.replay.len(), "objection", "objections")
+                    counted(
+                        self.objections.replay.len() as u64,
+                        "objection",
+                        "objections"
+                    )
                 )
             }
         ));
@@ -271,16 +275,20 @@ impl Report {
             match (execution.safe, geometric.safe && replay.safe) {
                 (true, true) => format!(
                     "safe: on {} every operator stores what it stores without overlaps",
-                    counted(self.inputs as usize, "input", "inputs")
+                    counted(self.inputs, "input", "inputs")
                 ),
                 (true, false) => format!(
                     "no difference on {}: what was overwritten happened to be equal, or not to \
                      matter",
-                    counted(self.inputs as usize, "input", "inputs")
+                    counted(self.inputs, "input", "inputs")
                 ),
                 (false, _) => format!(
                     "UNSAFE: {}",
-                    counted(execution.differences.len(), "difference", "differences")
+                    counted(
+                        execution.differences.len() as u64,
+                        "difference",
+                        "differences"
+                    )
                 ),
             }
         ));
@@ -395,7 +403,7 @@ fn first_differences(deployment: &Deployment, differences: &[Difference]) -> Vec
                 0 => String::new(),
                 count => format!(
                     "; {} behind it, which may come of this one",
-                    counted(count, "more difference", "more differences")
+                    counted(count as u64, "more difference", "more differences")
                 ),
             };
             Some(format!("{}{more}", describe(deployment, first)))
@@ -420,8 +428,8 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
             bytes,
         } => format!(
             "{place}: {} of {} differ from what is stored without overlaps, from byte {first_byte} on",
-            counted(*bytes, "byte", "bytes"),
-            tensor_name(graph, *tensor)
+            counted(*bytes as u64, "byte", "bytes"),
+            names::tensor(graph, *tensor)
         ),
         Mismatch::Stray { arena } => format!(
             "{place}: changes bytes of the arena between {} and {} that are neither its output nor \
@@ -437,8 +445,8 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
             "the changed model, input {}: {} of {} are others than the model's, from byte \
              {first_byte} on",
             difference.input,
-            counted(*bytes, "byte", "bytes"),
-            tensor_name(graph, *tensor)
+            counted(*bytes as u64, "byte", "bytes"),
+            names::tensor(graph, *tensor)
         ),
         Mismatch::Lost {
             tensor,
@@ -447,16 +455,8 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
         } => format!(
             "at the end, input {}: {} of {} are no longer there, from byte {first_byte} on",
             difference.input,
-            counted(*bytes, "byte", "bytes"),
-            tensor_name(graph, *tensor)
+            counted(*bytes as u64, "byte", "bytes"),
+            names::tensor(graph, *tensor)
         ),
-    }
-}
-
-/// `1 finding`, `2 findings`.
-pub(super) fn counted(number: usize, one: &str, several: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{number} {several}"),
     }
 }

@@ -1,14 +1,13 @@
 //! Which instruction loads or stores what it must not: by function, source line and
 //! disassembly.
 
-use super::super::tensor_name;
 use dmo_analysis::graph::{Graph, OperatorId};
-use dmo_analysis::replay::{Finding, FindingKind, Subject};
+use dmo_analysis::replay::Finding;
 use dmo_analysis::trace::{Address, Location, Time};
-use dmo_analysis::verify::Occupant;
 use dmo_trace::mcu::disassembly::Disassembler;
 use dmo_trace::model::Deployment;
 use dmo_trace::model::verify::Verification;
+use dmo_trace::words::finding::{Instruction, Instructions, describe};
 use serde::Serialize;
 
 /// A finding, and where its instructions come from.
@@ -122,91 +121,33 @@ impl Evidence {
     /// In words.
     pub fn text(&self, graph: &Graph) -> String {
         let finding = &self.finding;
-        let mut text = format!(
-            "operator {} {} ({}), input {}: {} of {} {}",
-            self.operator.0,
-            self.kind_of_operator,
-            self.function,
-            self.input,
-            bytes(finding),
-            subject(graph, finding.subject),
-            wrong(finding.kind),
+        let place = format!(
+            "operator {} {} ({}), input {}",
+            self.operator.0, self.kind_of_operator, self.function, self.input,
         );
-        if let (Some(access), Some(location)) = (&finding.access, &self.access_location) {
-            let what = match finding.kind {
-                FindingKind::StrayStore
-                | FindingKind::StoreToInput
-                | FindingKind::StoreToConstant => "store",
-                _ => "load ",
-            };
-            text += &instruction(what, location, access.pc, access.time);
-        }
-        if let (Some(writer), Some(location)) = (&finding.writer, &self.writer_location)
-            && let (Some(pc), Some(time)) = (writer.pc, writer.time)
-        {
-            text += &instruction("store", location, pc, time);
-            let whose = subject(graph, writer.subject);
-            text += &format!(", byte {} of {whose}", writer.byte);
-        }
-        if let Some(reader) = &self.reader {
-            text += &instruction("load ", &reader.location, reader.pc, reader.time);
-            text += &format!(", in operator {} ({})", reader.operator.0, reader.function);
-        }
-        if let (Some(displacement), Some(needed)) =
-            (finding.displacement, finding.needed_displacement)
-        {
-            text += &format!(
-                "\n  it starts {displacement} bytes above what was stored there; at least {needed} \
-                 are safe"
-            );
-        }
-        text
+        let writer = finding.writer.and_then(|writer| {
+            Some(Instruction {
+                pc: writer.pc?,
+                time: Some(writer.time?),
+                location: self.writer_location.as_ref(),
+            })
+        });
+        let instructions = Instructions {
+            access: finding.access.map(|access| Instruction {
+                pc: access.pc,
+                time: Some(access.time),
+                location: self.access_location.as_ref(),
+            }),
+            writer,
+            reader: self.reader.as_ref().map(|reader| {
+                let instruction = Instruction {
+                    pc: reader.pc,
+                    time: Some(reader.time),
+                    location: Some(&reader.location),
+                };
+                (instruction, reader.operator, reader.function)
+            }),
+        };
+        describe(&place, graph, finding, instructions)
     }
-}
-
-fn bytes(finding: &Finding) -> String {
-    let range = &finding.bytes;
-    let element = match finding.element {
-        Some(element) => format!(" (element {element} on)"),
-        None => String::new(),
-    };
-    match range.end - range.start {
-        1 => format!("byte {}{element}", range.start),
-        _ => format!("bytes {}..{}{element}", range.start, range.end),
-    }
-}
-
-fn subject(graph: &Graph, subject: Subject) -> String {
-    match subject.occupant {
-        Some(Occupant::Tensor(id)) => tensor_name(graph, id),
-        Some(Occupant::Scratch(operator)) => {
-            format!("the scratch memory of operator {}", operator.0)
-        }
-        None => "memory outside the arena".to_owned(),
-    }
-}
-
-fn wrong(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::SharedAtBegin => "share memory with another tensor that holds content",
-        FindingKind::Clobber => "are overwritten before they are loaded",
-        FindingKind::UninitialisedRead => "are loaded before anything is stored there",
-        FindingKind::Destroyed => "are overwritten, and needed later",
-        FindingKind::NotStored => "are never stored",
-        FindingKind::StrayStore => "are stored to",
-        FindingKind::StrayLoad => "are loaded",
-        FindingKind::StoreToInput => "are stored to, and it is an input",
-        FindingKind::StoreToConstant => "are stored to, and it is a constant",
-    }
-}
-
-fn instruction(what: &str, location: &Location, pc: Address, time: Time) -> String {
-    let function = location.function.as_deref().unwrap_or("?");
-    let disassembly = match &location.disassembly {
-        Some(disassembly) => format!(": {disassembly}"),
-        None => String::new(),
-    };
-    format!(
-        "\n  {what} {location} in {function}, instruction {time} of the operator ({pc}{disassembly})"
-    )
 }

@@ -1,15 +1,14 @@
-//! What a run found: as a table for people, and as JSON (docs/json.md) for machines.
+//! What a run of a program found.
 
-use crate::firmware::{ArenaUse, Placed};
-use crate::profile::overlap::Access;
-use crate::profile::{LayerProfile, Pair, Profile};
-use crate::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
-use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
-use std::fmt::Write;
-
-/// Version of the JSON form.
-pub const SCHEMA: &str = "dmo-trace/run/1";
+use super::names::plain;
+use super::report::Report;
+use super::{arena, table};
+use dmo_analysis::firmware::{ArenaUse, Placed};
+use dmo_analysis::profile::overlap::Access;
+use dmo_analysis::profile::{LayerProfile, Pair, Profile};
+use dmo_analysis::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
+use dmo_analysis::wording::counted;
+use serde::{Serialize, Serializer};
 
 /// Something that the reader of a report should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -17,33 +16,33 @@ pub const SCHEMA: &str = "dmo-trace/run/1";
 pub enum Warning {
     /// A layer loads beyond the end of a tensor. Only the bytes inside count for O_s.
     CrossingLoads {
-        /// The layer.
+        /// Name of the layer.
         layer: String,
-        /// The tensor.
+        /// Name of the tensor.
         tensor: String,
-        /// How many loads.
+        /// Number of such loads.
         count: u64,
-        /// The first one's instruction.
+        /// The instruction of the first of them.
         pc: Address,
     },
     /// The program has SysTick count and interrupt it.
     NoTicks,
-    /// The run was stopped behind so many layers.
+    /// The run was stopped after this many layers.
     Stopped {
-        /// The layers.
+        /// Number of layers that have run.
         layers: u64,
     },
     /// A layer could not be run on another input.
     OtherInputFailed {
-        /// The layer.
+        /// Name of the layer.
         layer: String,
-        /// Why.
+        /// The error's first line.
         reason: String,
     },
 }
 
 impl Warning {
-    /// What the way in which a run ended leaves open.
+    /// What a run that ended like this leaves open; `None` if it ran to its end.
     pub fn of_exit(exit: Exit) -> Option<Self> {
         match exit {
             Exit::Stopped(layers) => Some(Self::Stopped { layers }),
@@ -70,7 +69,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::Stopped { layers } => write!(
                 f,
-                "nothing is known of what the program does behind layer {layers}: an input that it loads again there must not be overlapped"
+                "nothing is known of what the program does after layer {layers}: an input that it loads again there must not be overlapped"
             ),
             Self::OtherInputFailed { layer, reason } => {
                 write!(f, "layer '{layer}' fails on another input: {reason}")
@@ -79,34 +78,34 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// A run, ready to be written down.
+/// A run of a program, of now or of a saved trace.
 #[derive(Debug)]
-pub struct Report<'a> {
-    /// The program.
+pub struct RunReport<'a> {
+    /// The program that ran.
     pub program: &'a Program,
-    /// How it ended.
+    /// How it ended, and the sources of its instructions.
     pub ending: &'a Ending,
-    /// The same in words.
+    /// How it ended, in words.
     pub exit: &'a str,
-    /// On how many inputs each layer was run, where that is known.
+    /// On how many inputs each layer was run; `None` for a saved trace, which does not say.
     pub inputs: Option<u64>,
-    /// Whether the self-check was on, where that is known.
+    /// Whether the self-check was on; `None` for a saved trace.
     pub self_checked: Option<bool>,
-    /// The memory map, where it is known.
+    /// The memory map; `None` for a saved trace.
     pub memory: Option<String>,
-    /// The layers.
+    /// What the layers did to their buffers.
     pub profile: &'a Profile,
-    /// What else there is to know.
+    /// What the reader should know besides.
     pub warnings: Vec<Warning>,
-    /// The arena of a model that the program runs, where it is known.
+    /// The arena of the model that the program runs; `None` if no model was named.
     pub arena: Option<(&'a Placed, &'a ArenaUse)>,
 }
 
+/// The JSON form, without its schema.
 #[derive(Serialize)]
 struct Json<'a> {
-    schema: &'static str,
     program: &'a Program,
-    exit: crate::trace::Exit,
+    exit: Exit,
     instructions: u64,
     inputs: Option<u64>,
     self_checked: Option<bool>,
@@ -118,14 +117,9 @@ struct Json<'a> {
     arena: Option<&'a ArenaUse>,
 }
 
-impl Report<'_> {
-    /// One JSON object, with a line feed behind it.
-    ///
-    /// # Errors
-    /// Never for a report that a run has made; serde does not know that.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
-        let json = serde_json::to_string_pretty(&Json {
-            schema: SCHEMA,
+impl Serialize for RunReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = Json {
             program: self.program,
             exit: self.ending.exit,
             instructions: self.ending.instructions,
@@ -136,41 +130,38 @@ impl Report<'_> {
             locations: &self.ending.locations,
             warnings: &self.warnings,
             arena: self.arena.map(|(_, arena)| arena),
-        })?;
-        Ok(json + "\n")
+        };
+        json.serialize(serializer)
     }
+}
 
-    /// A heading, a table (Markdown) with a row for each pair of an input and an output, and
-    /// notes.
-    pub fn text(&self) -> String {
+impl Report for RunReport<'_> {
+    const SCHEMA: &'static str = "dmo-trace/run/1";
+
+    /// A heading, a table with a row for each pair of an input and an output, and notes.
+    fn text(&self) -> String {
         let mut text = format!(
-            "{} on {}: {}, {} instructions, {} layer{}\n\n",
+            "{} on {}: {}, {} instructions, {}\n\n{}\n",
             self.program.name,
             self.program.cpu,
             self.exit,
             self.ending.instructions,
-            self.profile.layers.len(),
-            if self.profile.layers.len() == 1 {
-                ""
-            } else {
-                "s"
-            }
+            counted(self.profile.layers.len() as u64, "layer", "layers"),
+            self.table()
         );
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", self.table());
         for note in self.notes() {
-            let _ = writeln!(text, "\n{note}");
+            text += &format!("\n{note}\n");
         }
         if let Some((placed, arena)) = self.arena {
-            text += &arena.text(placed, &self.ending.locations);
+            text += &arena::text(arena, placed, &self.ending.locations);
         }
         text
     }
+}
 
-    fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_preset(presets::ASCII_MARKDOWN);
-        table.set_header([
+impl RunReport<'_> {
+    fn table(&self) -> String {
+        let header = [
             "#",
             "layer",
             "operator",
@@ -182,22 +173,19 @@ impl Report<'_> {
             "O_s %",
             "data-dependent",
             "binding store, load",
-        ]);
-        for (index, layer) in self.profile.layers.iter().enumerate() {
+        ];
+        let layers = self.profile.layers.iter().enumerate();
+        let rows = layers.flat_map(|(index, layer)| {
             if layer.pairs.is_empty() {
                 let columns = [String::new(), "-".to_owned(), String::new(), String::new()];
-                table.add_row(row(index, layer, "no input or no output", columns));
+                return vec![row(index, layer, "no input or no output", columns)];
             }
-            for pair in &layer.pairs {
-                table.add_row(self.pair_row(index, layer, pair));
-            }
-        }
-        for column in [4, 5, 6, 7, 8] {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table
+            let pairs = layer.pairs.iter();
+            pairs
+                .map(|pair| self.pair_row(index, layer, pair))
+                .collect()
+        });
+        table(header, 4..=8, rows)
     }
 
     fn pair_row(&self, index: usize, layer: &LayerProfile, pair: &Pair) -> Vec<String> {
@@ -300,17 +288,6 @@ fn loaded_between(index: usize, layer: &LayerProfile, locations: &Locations) -> 
                 plain(&tensor.tensor.name),
                 place
             ))
-        })
-        .collect()
-}
-
-/// A name as it may be printed: no control characters, nothing that ends a table's cell.
-pub fn plain(name: &str) -> String {
-    name.chars()
-        .map(|character| match character {
-            '|' => '¦',
-            character if character.is_control() => '\u{fffd}',
-            character => character,
         })
         .collect()
 }

@@ -1,0 +1,181 @@
+//! What a firmware's arena holds, and what went wrong in it.
+
+use super::finding::{self, Instruction, Instructions};
+use super::names;
+use dmo_analysis::firmware::{ArenaUse, Origin, Placed, StoreBetween, Wrong};
+use dmo_analysis::optimise::Certificate;
+use dmo_analysis::trace::{Address, Locations};
+use dmo_analysis::wording::{bytes, counted, grouped};
+
+/// A few lines on the arena, its findings, and whether it is safe. `locations` says where
+/// instructions come from.
+pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String {
+    let mut text = sizes(arena, placed);
+    for wrong in &arena.findings {
+        text += &format!("\n{}\n", finding(wrong, placed, locations));
+    }
+    for store in &arena.stores_between {
+        text += &format!("\n{}\n", store_between(store, placed, locations));
+    }
+    if arena.further_bytes > 0 {
+        text += &format!("\nand {} more bytes that are wrong\n", arena.further_bytes);
+    }
+    text + if arena.safe {
+        "\nno tensor is overwritten while it is needed\n"
+    } else {
+        "\nCLOBBERED: a tensor is overwritten while it is needed\n"
+    }
+}
+
+/// The parts of the arena, one a line.
+fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
+    let planned = match arena.planned {
+        Origin::Offline => "by the model's offline plan",
+        Origin::Greedy => "by TensorFlow Lite Micro's greedy planner",
+    };
+    let most = arena.in_use_bytes.iter().enumerate();
+    let most = most.max_by_key(|&(operator, &bytes)| (bytes, std::cmp::Reverse(operator)));
+    let (operator, in_use) = most.map_or((0, 0), |(operator, &bytes)| (operator, bytes));
+    let head = format!(
+        "tensors and scratch memory, planned {planned}; at most {} in use, by operator {operator} {}",
+        grouped(in_use),
+        placed.graph.operators[operator].kind.escape_debug()
+    );
+    let mut rows = vec![
+        ("head", arena.head_bytes, head.as_str()),
+        (
+            "temporary",
+            arena.temporary_bytes,
+            "above the head, and touched",
+        ),
+        ("head-room", arena.headroom_bytes, "never touched"),
+        (
+            "tail",
+            arena.tail_bytes,
+            "kept by the runtime, down from the arena's end",
+        ),
+    ];
+    let overlapped;
+    if let Some(plan) = arena.overlapped {
+        let proven = match plan.certificate {
+            Certificate::Optimal | Certificate::OptimalForOrder => "the least",
+            Certificate::BestFound => "the best found",
+        };
+        overlapped =
+            format!("the head, overlapped by the O_s above: {proven} for this order of operators");
+        rows.push(("overlapped", plan.head_bytes, &overlapped));
+    }
+    let rows = rows
+        .into_iter()
+        .map(|(name, bytes, what)| format!("  {name:<10} {:>10}  {what}\n", grouped(bytes)));
+    format!(
+        "\nArena of {} at {:#010x}, {}\n{}",
+        bytes(arena.size_bytes),
+        arena.start,
+        counted(arena.inferences as u64, "inference", "inferences"),
+        rows.collect::<String>()
+    )
+}
+
+fn finding(wrong: &Wrong, placed: &Placed, locations: &Locations) -> String {
+    let place = format!(
+        "inference {}, operator {} {}",
+        wrong.inference + 1,
+        wrong.operator.0,
+        placed.node(wrong.operator).kind.escape_debug(),
+    );
+    let instruction = |pc: Address| Instruction {
+        pc,
+        // Times are the program's, not the operator's.
+        time: None,
+        location: locations.get(&pc),
+    };
+    let writer = wrong.finding.writer.and_then(|writer| writer.pc);
+    let instructions = Instructions {
+        access: wrong.finding.access.map(|access| instruction(access.pc)),
+        writer: writer.map(instruction),
+        reader: None,
+    };
+    finding::describe(&place, &placed.graph, &wrong.finding, instructions)
+}
+
+fn store_between(store: &StoreBetween, placed: &Placed, locations: &Locations) -> String {
+    let instruction = Instruction {
+        pc: store.pc,
+        time: None,
+        location: locations.get(&store.pc),
+    };
+    format!(
+        "inference {}: code between operators stores to {}, which operator {} or a later one needs: {}, the first by {}",
+        store.inference + 1,
+        names::tensor(&placed.graph, store.tensor),
+        store.operator.0,
+        counted(store.count, "store", "stores"),
+        finding::place(instruction),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::finding;
+    use dmo_analysis::firmware::{Placed, Wrong};
+    use dmo_analysis::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
+    use dmo_analysis::profile::overlap::Access;
+    use dmo_analysis::replay::{Finding, FindingKind, Subject};
+    use dmo_analysis::trace::{Address, Locations};
+
+    /// A store outside every buffer by the only operator of a model.
+    #[test]
+    fn a_stray_store_is_called_a_store() {
+        let tensor = |name: &str| GraphTensor {
+            name: name.to_owned(),
+            shape: vec![16],
+            element_type: "INT8".to_owned(),
+            size_bytes: 16,
+            storage: Storage::Arena,
+        };
+        let graph = Graph {
+            tensors: vec![tensor("in"), tensor("out")],
+            operators: vec![Node {
+                kind: "RELU".to_owned(),
+                inputs: vec![TensorId(0)],
+                outputs: vec![TensorId(1)],
+                kernel: None,
+                scratch_bytes: Vec::new(),
+            }],
+            inputs: vec![TensorId(0)],
+            outputs: vec![TensorId(1)],
+            ..Graph::default()
+        };
+        let placed = Placed::new(&graph, None, 0x2000_0000..0x2000_0100).expect("a layout");
+        let wrong = Wrong {
+            inference: 0,
+            operator: OperatorId(0),
+            finding: Finding {
+                kind: FindingKind::StrayStore,
+                subject: Subject {
+                    occupant: None,
+                    layer_tensor: Some(2),
+                },
+                bytes: 7..8,
+                arena_bytes: None,
+                element: None,
+                count: 1,
+                access: Some(Access {
+                    time: 5,
+                    pc: Address(0x1234),
+                    offset: 7,
+                    size_bytes: 1,
+                }),
+                writer: None,
+                displacement: None,
+                needed_displacement: None,
+            },
+        };
+        assert_eq!(
+            finding(&wrong, &placed, &Locations::new()),
+            "inference 1, operator 0 RELU: byte 7 of memory outside the arena is stored to\n  \
+             store 0x00001234"
+        );
+    }
+}

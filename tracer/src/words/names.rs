@@ -1,0 +1,50 @@
+//! How tensors, scratch buffers and clashes are named.
+
+use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::verify::{Clash, Occupant};
+
+/// A tensor or a scratch buffer: `tensor 3 "conv1"`, `a scratch buffer of operator 2`.
+pub fn occupant(graph: &Graph, occupant: Occupant) -> String {
+    match occupant {
+        Occupant::Tensor(id) => tensor(graph, id),
+        Occupant::Scratch(operator) => format!("a scratch buffer of operator {}", operator.0),
+    }
+}
+
+/// `tensor 3 "conv1"`.
+pub fn tensor(graph: &Graph, id: TensorId) -> String {
+    format!("tensor {} {:?}", id.0, graph.tensor(id).name)
+}
+
+/// Two buffers that share bytes of the arena and must not.
+pub fn clash(graph: &Graph, clash: &Clash) -> String {
+    let node = &graph.operators[clash.operator.0];
+    let needed = match clash.needed_displacement {
+        Some(bytes) => format!("; the input has to start at least {bytes} bytes above the output"),
+        None => String::new(),
+    };
+    let unknown = match node.kernel {
+        Some(_) => "",
+        None => "; nothing is known of this operator, so that no overlap is granted",
+    };
+    format!(
+        "operator {} {}: {} and {} share arena bytes {}..{}{needed}{unknown}",
+        clash.operator.0,
+        node.kind.escape_debug(),
+        occupant(graph, clash.one),
+        occupant(graph, clash.other),
+        clash.bytes.start,
+        clash.bytes.end,
+    )
+}
+
+/// A name for a cell of a table: no control characters, nothing that ends the cell.
+pub fn plain(name: &str) -> String {
+    name.chars()
+        .map(|character| match character {
+            '|' => '¦',
+            character if character.is_control() => '\u{fffd}',
+            character => character,
+        })
+        .collect()
+}
