@@ -9,7 +9,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::operator::{Conv2d, Operator, Window};
-use dmo_analysis::replay::{Needed, Place, Replay, Report, Resident, Step};
+use dmo_analysis::replay::{BufferPlace, Needed, Replay, ReplayReport, ReplayStep, Resident};
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, TraceSink,
 };
@@ -80,9 +80,14 @@ fn events(operator: &Operator) -> Vec<Event> {
     events
 }
 
-fn replay(layer: &Layer, events: &[Event], input: u64) -> Report {
-    let place = |tensor, offset| Some(Place::whole(Occupant::Tensor(TensorId(tensor)), offset));
-    let step = Step {
+fn replay(layer: &Layer, events: &[Event], input: u64) -> ReplayReport {
+    let place = |tensor, offset| {
+        Some(BufferPlace::whole(
+            Occupant::Tensor(TensorId(tensor)),
+            offset,
+        ))
+    };
+    let step = ReplayStep {
         places: &[place(0, input), place(1, 0)],
         before: &[Resident::whole(TensorId(0), input, INPUT.into())],
         after: &[Needed::whole(TensorId(1), OUTPUT.into())],

@@ -17,39 +17,40 @@
 //! what holds for each operator holds for the model, by induction over the steps.
 
 mod alive;
+mod buffer;
 mod error;
 mod finding;
-mod holder;
 mod memory;
 mod report;
 
 pub use alive::{Alive, alive};
+pub use buffer::BufferId;
 pub use error::ReplayError;
-pub use finding::{Finding, FindingKind, Subject, Writer};
-pub use report::{Report, ScratchUse};
+pub use finding::{Finding, FindingKind, Writer};
+pub use report::{ReplayReport, ScratchUse};
 
 use crate::graph::TensorId;
 use crate::profile::overlap::Access;
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Time, TraceSink};
 use crate::verify::Occupant;
-use finding::{Findings, Intruder, Sighting};
-use holder::{Holder, NOBODY, Share};
+use buffer::{Buffer, NO_OWNER, TensorBytes};
+use finding::{Findings, RawFinding, RawWriter};
 use memory::Memory;
 use serde::Serialize;
 use std::ops::Range;
 
 /// Where the plan has a buffer of the layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct BufferPlace {
     /// What it is in the graph; of a view what it lies in.
     pub occupant: Occupant,
     /// First byte of that, in bytes from the arena's start.
     pub offset: u64,
-    /// Which of its bytes the layer's buffer is; none for all of them.
-    pub part: Option<Part>,
+    /// Which of its bytes the layer's buffer is; `None` for all of them.
+    pub part: Option<ViewPart>,
 }
 
-impl Place {
+impl BufferPlace {
     /// Of a buffer that is all of it.
     pub const fn whole(occupant: Occupant, offset: u64) -> Self {
         Self {
@@ -62,7 +63,7 @@ impl Place {
 
 /// Bytes of a tensor that a layer takes for a tensor of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ViewPart {
     /// Size of the whole tensor in bytes.
     pub whole_bytes: u64,
     /// Where in it the layer's buffer begins, in bytes.
@@ -118,10 +119,10 @@ impl Resident {
 
 /// What a plan says of the step in which an operator runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Step<'a> {
-    /// One for each of the layer's tensors, in its order; none for what lies outside the
+pub struct ReplayStep<'a> {
+    /// One for each of the layer's tensors, in its order; `None` for what lies outside the
     /// arena, such as constants. Two of the layer's tensors may be the same tensor of the graph.
-    pub places: &'a [Option<Place>],
+    pub places: &'a [Option<BufferPlace>],
     /// The tensors that hold content when the operator begins: its inputs, and what waits for
     /// later operators.
     pub before: &'a [Resident],
@@ -138,11 +139,11 @@ pub const MOST_ARENA_BYTES: u64 = 1 << 28;
 /// whatever the length of the trace.
 #[derive(Debug)]
 pub struct Replay {
-    lanes: Vec<Lane>,
-    /// What each of the layer's tensors is of its holder.
-    shares: Vec<Share>,
+    tensors: Vec<LayerTensor>,
+    /// The bytes of a buffer that each of the layer's tensors is.
+    tensor_bytes: Vec<TensorBytes>,
     /// Of each of the layer's tensors, one past the highest byte that was loaded or stored. Apart
-    /// from the lanes, which are read at each event and never written.
+    /// from the tensors, which are read at each event and never written.
     touched_ends: Vec<u32>,
     memory: Memory,
     findings: Findings,
@@ -166,20 +167,20 @@ enum Progress {
 
 /// A tensor of the layer.
 #[derive(Debug, Clone, Copy)]
-struct Lane {
-    /// Its holder's number; [`NOBODY`] outside the arena.
+struct LayerTensor {
+    /// Its buffer's number; [`NO_OWNER`] outside the arena.
     owner: u16,
-    /// Where in its holder it begins.
+    /// Where in its buffer it begins.
     start: u32,
     role: Role,
     /// Its content is there from the start and nothing shares its place: loads need no check.
     alone: bool,
 }
 
-impl Lane {
-    /// The same access from the holder's start.
+impl LayerTensor {
+    /// The same access from the buffer's start.
     #[inline]
-    fn in_holder(self, event: &Event) -> Event {
+    fn in_buffer(self, event: &Event) -> Event {
         Event {
             offset: event.offset + self.start,
             ..*event
@@ -192,23 +193,27 @@ impl Replay {
     ///
     /// # Errors
     /// When the step is not one of this layer's, contradicts itself, or reaches too far.
-    pub fn new(layer: &Layer, step: &Step<'_>, most_findings: usize) -> Result<Self, ReplayError> {
+    pub fn new(
+        layer: &Layer,
+        step: &ReplayStep<'_>,
+        most_findings: usize,
+    ) -> Result<Self, ReplayError> {
         let (given, expected) = (step.places.len(), layer.tensors.len());
         if given != expected {
             return Err(ReplayError::Places { given, expected });
         }
-        let (claims, shares) = holder::claims(layer, step)?;
-        let memory = Memory::new(&claims)?;
-        let tensors = layer.tensors.iter().zip(&shares);
-        let lanes = tensors.map(|(tensor, share)| Lane {
-            owner: share.owner,
-            start: share.start,
+        let (planned, tensor_bytes) = buffer::planned(layer, step)?;
+        let memory = Memory::new(&planned)?;
+        let pairs = layer.tensors.iter().zip(&tensor_bytes);
+        let tensors = pairs.map(|(tensor, bytes)| LayerTensor {
+            owner: bytes.owner,
+            start: bytes.start,
             role: tensor.role,
-            alone: share.owner != NOBODY && memory.is_alone(share.owner),
+            alone: bytes.owner != NO_OWNER && memory.is_alone(bytes.owner),
         });
         let mut replay = Self {
-            lanes: lanes.collect(),
-            shares,
+            tensors: tensors.collect(),
+            tensor_bytes,
             touched_ends: vec![0; expected],
             memory,
             findings: Findings::new(most_findings),
@@ -229,11 +234,15 @@ impl Replay {
     /// and the output counts as not stored. To be said between the layer's begin and its end.
     pub fn pass_content(&mut self, input: usize, output: usize) {
         let place = |tensor: usize| {
-            let lane = self.lanes.get(tensor)?;
-            let holder = self.memory.holder(lane.owner)?;
-            Some((holder.start, holder.size))
+            let tensor = self.tensors.get(tensor)?;
+            let buffer = self.memory.buffer(tensor.owner)?;
+            Some((buffer.start, buffer.size))
         };
-        let is_part = |tensor: usize| self.shares.get(tensor).is_none_or(|share| share.is_part);
+        let is_part = |tensor: usize| {
+            self.tensor_bytes
+                .get(tensor)
+                .is_none_or(|bytes| bytes.is_part)
+        };
         if is_part(input) || is_part(output) {
             return;
         }
@@ -264,13 +273,13 @@ impl Replay {
     }
 
     /// What was found, once the layer has ended.
-    pub fn finish(mut self) -> Report {
+    pub fn finish(mut self) -> ReplayReport {
         self.memory.end();
         self.check_stored();
         self.check_needed();
         let sizes = self.sizes.iter().zip(&self.touched_ends);
-        let scratch = self.lanes.iter().zip(sizes).enumerate();
-        let scratch = scratch.filter(|(_, (lane, _))| lane.role == Role::Scratch);
+        let scratch = self.tensors.iter().zip(sizes).enumerate();
+        let scratch = scratch.filter(|(_, (tensor, _))| tensor.role == Role::Scratch);
         let scratch =
             scratch.map(
                 |(layer_tensor, (_, (&size_bytes, &touched_bytes)))| ScratchUse {
@@ -279,10 +288,10 @@ impl Replay {
                     touched_bytes,
                 },
             );
-        Report {
+        ReplayReport {
             scratch: scratch.collect(),
             further_bytes: self.findings.further_bytes(),
-            findings: self.findings.told(&self.memory),
+            findings: self.findings.resolved(&self.memory),
             loads: self.loads,
             stores: self.stores,
             foreign_events: self.foreign_events,
@@ -295,13 +304,13 @@ impl Replay {
         let (memory, findings) = (&self.memory, &mut self.findings);
         memory.each_shared_at_begin(|one, other, bytes| {
             let start = memory.start(one);
-            findings.add(&Sighting {
+            findings.add(&RawFinding {
                 kind: FindingKind::SharedAtBegin,
-                victim: Subject::of(memory.holder(one)),
+                victim: BufferId::of(memory.buffer(one)),
                 owner: one,
                 bytes: (bytes.start - start) as u64..(bytes.end - start) as u64,
                 access: None,
-                writer: Some(Intruder {
+                writer: Some(RawWriter {
                     owner: other,
                     store: None,
                     at: bytes.start,
@@ -313,44 +322,44 @@ impl Replay {
 
     #[inline]
     fn load(&mut self, event: &Event) {
-        let Some(&lane) = self.lanes.get(usize::from(event.tensor)) else {
+        let Some(&tensor) = self.tensors.get(usize::from(event.tensor)) else {
             self.foreign_events += 1;
             return;
         };
         self.loads += 1;
         let touched_end = &mut self.touched_ends[usize::from(event.tensor)];
         *touched_end = event.end().max(*touched_end);
-        if lane.alone {
+        if tensor.alone {
             return;
         }
-        if lane.owner == NOBODY {
-            if lane.role == Role::Unlisted {
+        if tensor.owner == NO_OWNER {
+            if tensor.role == Role::Unlisted {
                 self.outside(FindingKind::StrayLoad, event);
             }
             return;
         }
-        let event = lane.in_holder(event);
-        if !self.memory.load(lane.owner, &event) {
-            self.wrong_load(lane.owner, &event);
+        let event = tensor.in_buffer(event);
+        if !self.memory.load(tensor.owner, &event) {
+            self.wrong_load(tensor.owner, &event);
         }
     }
 
     #[inline]
     fn store(&mut self, event: &Event) {
-        let Some(&lane) = self.lanes.get(usize::from(event.tensor)) else {
+        let Some(&tensor) = self.tensors.get(usize::from(event.tensor)) else {
             self.foreign_events += 1;
             return;
         };
         self.stores += 1;
         let touched_end = &mut self.touched_ends[usize::from(event.tensor)];
         *touched_end = event.end().max(*touched_end);
-        match lane.role {
+        match tensor.role {
             Role::Output | Role::Scratch | Role::State => {}
             Role::Input => self.outside(FindingKind::StoreToInput, event),
             Role::Constant => self.outside(FindingKind::StoreToConstant, event),
             Role::Unlisted => self.outside(FindingKind::StrayStore, event),
         }
-        if lane.owner != NOBODY && !self.memory.store(lane.owner, &lane.in_holder(event)) {
+        if tensor.owner != NO_OWNER && !self.memory.store(tensor.owner, &tensor.in_buffer(event)) {
             self.foreign_events += 1;
         }
     }
@@ -358,14 +367,14 @@ impl Replay {
     /// An access that is wrong wherever the tensor lies.
     #[cold]
     fn outside(&mut self, kind: FindingKind, event: &Event) {
-        let owner = self.lanes[usize::from(event.tensor)].owner;
+        let owner = self.tensors[usize::from(event.tensor)].owner;
         let occupant = self
             .memory
-            .holder(owner)
-            .and_then(|holder| holder.subject.occupant);
-        self.findings.add(&Sighting {
+            .buffer(owner)
+            .and_then(|buffer| buffer.subject.occupant);
+        self.findings.add(&RawFinding {
             kind,
-            victim: Subject {
+            victim: BufferId {
                 occupant,
                 layer_tensor: Some(usize::from(event.tensor)),
             },
@@ -379,13 +388,13 @@ impl Replay {
     /// Some bytes of a load are not those of its tensor.
     #[cold]
     fn wrong_load(&mut self, owner: u16, event: &Event) {
-        let Some(holder) = self.memory.holder(owner) else {
+        let Some(buffer) = self.memory.buffer(owner) else {
             return;
         };
-        let start = holder.start;
-        let victim = Subject {
+        let start = buffer.start;
+        let victim = BufferId {
             layer_tensor: Some(usize::from(event.tensor)),
-            ..holder.subject
+            ..buffer.subject
         };
         for byte in event.offset..event.end() {
             let at = start + byte as usize;
@@ -395,8 +404,8 @@ impl Replay {
             }
             // What never was there has not been lost.
             let lost = self.memory.was_whole(owner, byte as usize);
-            let writer = found.filter(|&found| lost && found != NOBODY);
-            self.findings.add(&Sighting {
+            let writer = found.filter(|&found| lost && found != NO_OWNER);
+            self.findings.add(&RawFinding {
                 kind: if lost {
                     FindingKind::Clobber
                 } else {
@@ -406,13 +415,13 @@ impl Replay {
                 owner,
                 bytes: u64::from(byte)..u64::from(byte) + 1,
                 access: Some(access(event)),
-                writer: writer.map(|writer| self.intruder(writer, at)),
+                writer: writer.map(|writer| self.raw_writer(writer, at)),
             });
         }
     }
 
-    fn intruder(&self, owner: u16, at: usize) -> Intruder {
-        Intruder {
+    fn raw_writer(&self, owner: u16, at: usize) -> RawWriter {
+        RawWriter {
             owner,
             store: self.memory.stored_at(at),
             at,
@@ -421,15 +430,16 @@ impl Replay {
 
     /// Outputs are stored as a whole, needed or not, and so is what is needed.
     fn check_stored(&mut self) {
-        let lanes = self.lanes.iter().zip(&self.shares);
-        let outputs = lanes.filter(|(lane, _)| lane.role == Role::Output);
+        let tensors = self.tensors.iter().zip(&self.tensor_bytes);
+        let outputs = tensors.filter(|(tensor, _)| tensor.role == Role::Output);
         let mut expected: Vec<(u16, Range<usize>)> = outputs
-            .flat_map(|(lane, share)| share.own.iter().map(|run| (lane.owner, run.clone())))
+            .flat_map(|(tensor, bytes)| bytes.own.iter().map(|run| (tensor.owner, run.clone())))
             .collect();
         // Of what is stored in parts only the layer's own parts are known one by one.
         let in_parts = |owner: u16| {
-            let mut shares = self.shares.iter();
-            shares.any(|share| share.owner == owner && share.is_part)
+            self.tensor_bytes
+                .iter()
+                .any(|bytes| bytes.owner == owner && bytes.is_part)
         };
         let needed = self.memory.needed().into_iter();
         expected.extend(needed.filter(|(owner, _)| !in_parts(*owner)));
@@ -437,9 +447,9 @@ impl Replay {
         expected.dedup();
         for (owner, expected) in expected {
             for bytes in self.memory.never_stored(owner, expected) {
-                self.findings.add(&Sighting {
+                self.findings.add(&RawFinding {
                     kind: FindingKind::NotStored,
-                    victim: Subject::of(self.memory.holder(owner)),
+                    victim: BufferId::of(self.memory.buffer(owner)),
                     owner,
                     bytes,
                     access: None,
@@ -455,13 +465,13 @@ impl Replay {
             let start = self.memory.start(owner);
             for (bytes, writer) in self.memory.lost(owner, needed) {
                 let at = start + bytes.start as usize;
-                self.findings.add(&Sighting {
+                self.findings.add(&RawFinding {
                     kind: FindingKind::Destroyed,
-                    victim: Subject::of(self.memory.holder(owner)),
+                    victim: BufferId::of(self.memory.buffer(owner)),
                     owner,
                     bytes,
                     access: None,
-                    writer: Some(self.intruder(writer, at)),
+                    writer: Some(self.raw_writer(writer, at)),
                 });
             }
         }
@@ -515,14 +525,14 @@ fn access(event: &Event) -> Access {
     }
 }
 
-impl Subject {
-    fn of(holder: Option<&Holder>) -> Self {
-        holder.map_or(
+impl BufferId {
+    fn of(buffer: Option<&Buffer>) -> Self {
+        buffer.map_or(
             Self {
                 occupant: None,
                 layer_tensor: None,
             },
-            |holder| holder.subject,
+            |buffer| buffer.subject,
         )
     }
 }

@@ -20,15 +20,15 @@ mod shapes;
 
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::replay::{
-    Finding, FindingKind, MOST_ARENA_BYTES, Needed, Place, Replay, ReplayError, Report, Resident,
-    Step, alive,
+    BufferPlace, Finding, FindingKind, MOST_ARENA_BYTES, Needed, Replay, ReplayError, ReplayReport,
+    ReplayStep, Resident, alive,
 };
 use dmo_analysis::trace::{AccessKind, Address, Event, Role, TraceSink};
 use dmo_analysis::verify::{Occupant, Positions};
 use graphs::Random;
 use machine::{Buffer, Bytes, Case, Verdict, judge, needed_displacement};
 
-fn replay(case: &Case, most: usize) -> Report {
+fn replay(case: &Case, most: usize) -> ReplayReport {
     let layer = case.layer();
     let mut replay = case.with_step(|step| Replay::new(&layer, step, most).unwrap());
     replay.begin_layer(&layer, 0);
@@ -55,7 +55,7 @@ fn writer_of(finding: &Finding) -> Option<usize> {
 }
 
 /// What the report says in the judge's words. Overlaps at the begin are not the judge's.
-fn told(report: &Report) -> Verdict {
+fn told(report: &ReplayReport) -> Verdict {
     let mut verdict = Verdict::default();
     for finding in &report.findings {
         let index = index_of(finding);
@@ -92,7 +92,7 @@ fn told(report: &Report) -> Verdict {
     verdict
 }
 
-fn agree(case: &Case) -> Report {
+fn agree(case: &Case) -> ReplayReport {
     let report = replay(case, usize::MAX);
     let verdict = judge(case);
     assert_eq!(told(&report), verdict, "{case:?}");
@@ -270,8 +270,9 @@ fn findings_beyond_the_limit_are_counted() {
     for _ in 0..5000 {
         let case = any_case(&mut random);
         let all = replay(&case, usize::MAX);
-        let bytes =
-            |report: &Report| -> u64 { report.findings.iter().map(|finding| finding.count).sum() };
+        let bytes = |report: &ReplayReport| -> u64 {
+            report.findings.iter().map(|finding| finding.count).sum()
+        };
         for most in 0..all.findings.len() {
             let some = replay(&case, most);
             assert_eq!(some.findings, all.findings[..most]);
@@ -329,10 +330,14 @@ fn what_lies_outside_is_watched_too() {
     case.buffers
         .extend([outside(Role::Unlisted), outside(Role::Constant)]);
     let layer = case.layer();
-    let places = [(0, 0), (1, 4)]
-        .map(|(tensor, offset)| Some(Place::whole(Occupant::Tensor(TensorId(tensor)), offset)));
+    let places = [(0, 0), (1, 4)].map(|(tensor, offset)| {
+        Some(BufferPlace::whole(
+            Occupant::Tensor(TensorId(tensor)),
+            offset,
+        ))
+    });
     let [input, output] = places;
-    let step = Step {
+    let step = ReplayStep {
         places: &[input, output, None, None],
         before: &[Resident::whole(TensorId(0), 0, 4)],
         after: &[Needed::whole(TensorId(1), 4)],
@@ -450,11 +455,11 @@ fn a_tensor_that_is_read_twice_is_no_conflict() {
     let mut case = simple(4, 0, 4);
     case.buffers.push(case.buffers[0]);
     let layer = case.layer();
-    let place = |occupant, offset| Some(Place::whole(occupant, offset));
+    let place = |occupant, offset| Some(BufferPlace::whole(occupant, offset));
     let input = place(Occupant::Tensor(TensorId(0)), 4);
     let output = place(Occupant::Tensor(TensorId(1)), 0);
     let before = [Resident::whole(TensorId(0), 4, 4)];
-    let step = Step {
+    let step = ReplayStep {
         places: &[input.clone(), output.clone(), input.clone()],
         before: &before,
         after: &[Needed::whole(TensorId(1), 4)],
@@ -477,7 +482,7 @@ fn a_tensor_that_is_read_twice_is_no_conflict() {
     replay.end_layer(4);
     assert!(replay.finish().is_clean());
     let moved = place(Occupant::Tensor(TensorId(0)), 5);
-    let contradictory = Step {
+    let contradictory = ReplayStep {
         places: &[input.clone(), output, moved],
         ..step
     };
@@ -490,7 +495,7 @@ fn a_tensor_that_is_read_twice_is_no_conflict() {
     }
     let layer = case.layer();
     let scratch = place(Occupant::Scratch(OperatorId(0)), 0);
-    let step = Step {
+    let step = ReplayStep {
         places: &[input, scratch.clone(), scratch],
         before: &before,
         after: &[],
@@ -512,9 +517,14 @@ fn a_tensor_that_is_read_twice_is_no_conflict() {
 fn absurd_steps_are_refused() {
     let case = simple(0, 8, 4);
     let layer = case.layer();
-    let place = |tensor, offset| Some(Place::whole(Occupant::Tensor(TensorId(tensor)), offset));
-    let refused = |places: &[Option<Place>], after: &[Needed]| {
-        let step = Step {
+    let place = |tensor, offset| {
+        Some(BufferPlace::whole(
+            Occupant::Tensor(TensorId(tensor)),
+            offset,
+        ))
+    };
+    let refused = |places: &[Option<BufferPlace>], after: &[Needed]| {
+        let step = ReplayStep {
             places,
             before: &[],
             after,

@@ -3,7 +3,7 @@
 use crate::arena::ArenaError;
 use crate::graph::{Graph, Node, OperatorId, TensorId};
 use crate::handover::{OnDevice, on_device};
-use crate::replay::{Needed, Place, Resident, alive};
+use crate::replay::{BufferPlace, Needed, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
 use dmo_planner::plan::tflm::ALIGNMENT;
@@ -43,7 +43,7 @@ pub struct PlacedLayer {
     /// Bytes of the arena that hold something while it runs.
     pub in_use_bytes: u64,
     /// What each of its tensors is in the model.
-    pub(super) places: Vec<Option<Place>>,
+    pub(super) places: Vec<Option<BufferPlace>>,
     pub(super) before: Vec<Resident>,
     pub(super) after: Vec<Needed>,
 }
@@ -167,12 +167,12 @@ fn layer(
     device: &OnDevice,
     operator: OperatorId,
     start: u64,
-) -> Result<(Layer, Vec<Option<Place>>), PlaceError> {
+) -> Result<(Layer, Vec<Option<BufferPlace>>), PlaceError> {
     let node = &graph.operators[operator.0];
     let mut tensors: Vec<Tensor> = Vec::new();
     let mut places = Vec::new();
     let mut add = |occupant, role, name: &str, offset: u64, size_bytes: u64, element_type| {
-        places.push(Some(Place::whole(occupant, offset)));
+        places.push(Some(BufferPlace::whole(occupant, offset)));
         tensors.push(Tensor {
             name: unique(name, &tensors),
             role,

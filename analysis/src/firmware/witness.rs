@@ -4,7 +4,7 @@ use super::contradiction::Contradiction;
 use super::placed::{Placed, PlacedLayer};
 use super::touched::Touched;
 use crate::graph::{OperatorId, TensorId};
-use crate::replay::{Finding, FindingKind, Replay, ReplayError, Report, Step};
+use crate::replay::{Finding, FindingKind, Replay, ReplayError, ReplayReport, ReplayStep};
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Time, TraceSink};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -319,7 +319,7 @@ impl<'a> Witness<'a> {
     }
 
     /// What the replay of the operator that ends has found.
-    fn note(&mut self, report: Report) {
+    fn note(&mut self, report: ReplayReport) {
         let inference = (self.begun - 1) / self.placed.layers.len();
         let (operator, placed) = self.running();
         self.observed.further_bytes += report.further_bytes + report.foreign_events;
@@ -367,7 +367,7 @@ impl TraceSink for Witness<'_> {
         }
         self.begun += 1;
         let (_, placed) = self.running();
-        let step = Step {
+        let step = ReplayStep {
             places: &placed.places,
             before: &placed.before,
             after: &placed.after,

@@ -1,10 +1,9 @@
 //! What a replay finds, merged into few.
 
-use super::holder::NOBODY;
+use super::buffer::{BufferId, NO_OWNER};
 use super::memory::Memory;
 use crate::profile::overlap::Access;
 use crate::trace::{Address, Time};
-use crate::verify::Occupant;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -33,39 +32,30 @@ pub enum FindingKind {
     StoreToConstant,
 }
 
-/// Whose bytes they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Subject {
-    /// What it is in the graph; none for what lies outside the arena.
-    pub occupant: Option<Occupant>,
-    /// Position in the layer's tensors; none for a tensor that only waits for a later operator.
-    pub layer_tensor: Option<usize>,
-}
-
 /// Who has overwritten a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Writer {
     /// Whose byte was stored there.
-    pub subject: Subject,
+    pub subject: BufferId,
     /// Which byte of it.
     pub byte: u64,
-    /// The instruction; none when it was there before the operator began.
+    /// The instruction; `None` if it was there before the operator began.
     pub pc: Option<Address>,
-    /// When, in executed instructions; none when it was there before the operator began.
+    /// When, in executed instructions; `None` if it was there before the operator began.
     pub time: Option<Time>,
 }
 
 /// Bytes that are wrong in the same way: same buffers, same instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What is wrong.
+    /// How the bytes are wrong.
     pub kind: FindingKind,
-    /// With whose bytes.
-    pub subject: Subject,
+    /// Whose bytes they are.
+    pub subject: BufferId,
     /// From the lowest to the highest of these bytes, half-open, counted from the subject's
     /// start. Bytes between may be right.
     pub bytes: Range<u64>,
-    /// The same bytes in the arena; none outside it.
+    /// The same bytes in the arena; `None` outside it.
     pub arena_bytes: Option<Range<u64>>,
     /// The element of the lowest byte, where the layer knows the size of elements.
     pub element: Option<u64>,
@@ -82,27 +72,27 @@ pub struct Finding {
     pub needed_displacement: Option<u64>,
 }
 
-/// Whose byte is in the place of another, as the memory has it.
+/// A writer before its buffer is looked up: whose byte is in the place of another.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Intruder {
+pub(super) struct RawWriter {
     pub(super) owner: u16,
-    /// The instruction and when; none when it was there before the operator began.
+    /// The instruction and when; `None` if it was there before the operator began.
     pub(super) store: Option<(Address, Time)>,
     /// Where in the memory.
     pub(super) at: usize,
 }
 
-/// Something wrong, as it is found.
-pub(super) struct Sighting {
+/// Something wrong, before buffers are looked up and equal findings are merged.
+pub(super) struct RawFinding {
     pub(super) kind: FindingKind,
-    pub(super) victim: Subject,
+    pub(super) victim: BufferId,
     pub(super) owner: u16,
     pub(super) bytes: Range<u64>,
     pub(super) access: Option<Access>,
-    pub(super) writer: Option<Intruder>,
+    pub(super) writer: Option<RawWriter>,
 }
 
-impl Sighting {
+impl RawFinding {
     fn length(&self) -> u64 {
         self.bytes.end - self.bytes.start
     }
@@ -140,14 +130,14 @@ struct Key {
 #[derive(Debug)]
 struct Kept {
     key: Key,
-    victim: Subject,
+    victim: BufferId,
     bytes: Range<u64>,
     count: u64,
     access: Option<Access>,
-    writer: Option<Intruder>,
+    writer: Option<RawWriter>,
 }
 
-/// The first so many.
+/// The first `most` findings, and how many bytes are wrong besides.
 #[derive(Debug)]
 pub(super) struct Findings {
     kept: Vec<Kept>,
@@ -171,8 +161,8 @@ impl Findings {
         self.further_bytes
     }
 
-    pub(super) fn add(&mut self, sighting: &Sighting) {
-        let key = sighting.key();
+    pub(super) fn add(&mut self, raw: &RawFinding) {
+        let key = raw.key();
         let again = self.kept.get(self.last).is_some_and(|kept| kept.key == key);
         let found = if again {
             Some(self.last)
@@ -181,64 +171,64 @@ impl Findings {
         };
         if let Some(index) = found {
             let kept = &mut self.kept[index];
-            kept.bytes.start = kept.bytes.start.min(sighting.bytes.start);
-            kept.bytes.end = kept.bytes.end.max(sighting.bytes.end);
-            kept.count += sighting.length();
+            kept.bytes.start = kept.bytes.start.min(raw.bytes.start);
+            kept.bytes.end = kept.bytes.end.max(raw.bytes.end);
+            kept.count += raw.length();
             self.last = index;
         } else if self.kept.len() < self.most {
             self.last = self.kept.len();
             self.kept.push(Kept {
                 key,
-                victim: sighting.victim,
-                bytes: sighting.bytes.clone(),
-                count: sighting.length(),
-                access: sighting.access,
-                writer: sighting.writer,
+                victim: raw.victim,
+                bytes: raw.bytes.clone(),
+                count: raw.length(),
+                access: raw.access,
+                writer: raw.writer,
             });
         } else {
-            self.further_bytes += sighting.length();
+            self.further_bytes += raw.length();
         }
     }
 
     /// The findings, with what the memory knows of them at the end.
-    pub(super) fn told(self, memory: &Memory) -> Vec<Finding> {
+    pub(super) fn resolved(self, memory: &Memory) -> Vec<Finding> {
         self.kept
             .into_iter()
-            .map(|kept| kept.told(memory))
+            .map(|kept| kept.resolved(memory))
             .collect()
     }
 }
 
 impl Kept {
-    fn told(self, memory: &Memory) -> Finding {
+    fn resolved(self, memory: &Memory) -> Finding {
         let owner = self.key.victim.0;
-        let holder = memory.holder(owner);
-        let arena_bytes = holder.filter(|_| owner != NOBODY).map(|holder| {
-            let start = memory.offset(holder.start);
+        let buffer = memory.buffer(owner);
+        let arena_bytes = buffer.filter(|_| owner != NO_OWNER).map(|buffer| {
+            let start = memory.offset(buffer.start);
             start + self.bytes.start..start + self.bytes.end
         });
-        let writer = self.writer.and_then(|intruder| {
-            let by = memory.holder(intruder.owner)?;
+        let writer = self.writer.and_then(|raw_writer| {
+            let by = memory.buffer(raw_writer.owner)?;
             Some(Writer {
                 subject: by.subject,
-                byte: intruder.at.saturating_sub(by.start) as u64,
-                pc: intruder.store.map(|(pc, _)| pc),
-                time: intruder.store.map(|(_, time)| time),
+                byte: raw_writer.at.saturating_sub(by.start) as u64,
+                pc: raw_writer.store.map(|(pc, _)| pc),
+                time: raw_writer.store.map(|(_, time)| time),
             })
         });
         let starts = self
             .key
             .writer
-            .and_then(|writer| Some((holder?.start, memory.holder(writer)?.start)));
+            .and_then(|writer| Some((buffer?.start, memory.buffer(writer)?.start)));
         let needed = |writer| match self.key.kind {
-            FindingKind::SharedAtBegin => memory.holder(writer).map(|holder| holder.size as u64),
+            FindingKind::SharedAtBegin => memory.buffer(writer).map(|buffer| buffer.size as u64),
             _ => memory.needed_displacement(owner, writer),
         };
         Finding {
             kind: self.key.kind,
             subject: self.victim,
-            element: holder
-                .and_then(|holder| holder.element_bytes)
+            element: buffer
+                .and_then(|buffer| buffer.element_bytes)
                 .map(|size| self.bytes.start / u64::from(size)),
             bytes: self.bytes,
             arena_bytes,

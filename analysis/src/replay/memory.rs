@@ -1,6 +1,6 @@
 //! The arena: who owns each byte, and who stored it when.
 
-use super::holder::{Claim, Holder, NOBODY, Rival};
+use super::buffer::{Buffer, NO_OWNER, Neighbour, PlannedBuffer};
 use super::{MOST_ARENA_BYTES, ReplayError};
 use crate::trace::{Address, Event, Time};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) struct Memory {
     /// Of the first byte, in the arena.
     offset: u64,
-    holders: Vec<Holder>,
+    buffers: Vec<Buffer>,
     owners: Vec<u16>,
     /// When the operator stored it; 0 for what was there before.
     times: Vec<Time>,
@@ -18,10 +18,10 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(claims: &[Claim]) -> Result<Self, ReplayError> {
-        let occupied = || claims.iter().filter(|claim| claim.size > 0);
-        let offset = occupied().map(|claim| claim.offset).min().unwrap_or(0);
-        let end = occupied().map(Claim::end).max().unwrap_or(0);
+    pub(super) fn new(planned: &[PlannedBuffer]) -> Result<Self, ReplayError> {
+        let occupied = || planned.iter().filter(|planned| planned.size > 0);
+        let offset = occupied().map(|planned| planned.offset).min().unwrap_or(0);
+        let end = occupied().map(PlannedBuffer::end).max().unwrap_or(0);
         let length = end.saturating_sub(u128::from(offset));
         if length > u128::from(MOST_ARENA_BYTES) {
             return Err(ReplayError::Arena {
@@ -30,38 +30,38 @@ impl Memory {
             });
         }
         let length = length as usize;
-        let holders = claims.iter();
-        let holders = holders.map(|claim| Holder::new(claim, offset, length));
+        let buffers = planned.iter();
+        let buffers = buffers.map(|planned| Buffer::new(planned, offset, length));
         let mut memory = Self {
             offset,
-            holders: holders.collect(),
-            owners: vec![NOBODY; length],
+            buffers: buffers.collect(),
+            owners: vec![NO_OWNER; length],
             times: vec![0; length],
             pcs: vec![0; length],
         };
         let mut pairs = Vec::new();
         memory.each_sharing(|one, other| {
             // What only waits for later operators does nothing by itself.
-            if memory.holders[one].acts() || memory.holders[other].acts() {
+            if memory.buffers[one].acts() || memory.buffers[other].acts() {
                 pairs.extend([(one, other), (other, one)]);
             }
         });
-        for (holder, other) in pairs {
-            let rival = Rival::new(other as u16 + 1);
-            memory.holders[holder].rivals.push(rival);
+        for (buffer, other) in pairs {
+            let neighbour = Neighbour::new(other as u16 + 1);
+            memory.buffers[buffer].neighbours.push(neighbour);
         }
         Ok(memory)
     }
 
-    /// Each pair of holders that have bytes in common, by position, the lower number first.
+    /// Each pair of buffers that have bytes in common, by position, the lower number first.
     fn each_sharing(&self, mut visit: impl FnMut(usize, usize)) {
-        let occupied = (0..self.holders.len()).filter(|&index| self.holders[index].size > 0);
+        let occupied = (0..self.buffers.len()).filter(|&index| self.buffers[index].size > 0);
         let mut by_start: Vec<usize> = occupied.collect();
-        by_start.sort_by_key(|&index| self.holders[index].start);
+        by_start.sort_by_key(|&index| self.buffers[index].start);
         let mut open: Vec<usize> = Vec::new();
         for index in by_start {
-            let start = self.holders[index].start;
-            open.retain(|&other| self.holders[other].bytes().end > start);
+            let start = self.buffers[index].start;
+            open.retain(|&other| self.buffers[other].bytes().end > start);
             for &other in &open {
                 visit(other.min(index), other.max(index));
             }
@@ -73,7 +73,7 @@ impl Memory {
     /// in the order in which they are laid, and which bytes of the memory.
     pub(super) fn each_shared_at_begin(&self, mut visit: impl FnMut(u16, u16, Range<usize>)) {
         self.each_sharing(|one, other| {
-            let [a, b] = [one, other].map(|index| &self.holders[index]);
+            let [a, b] = [one, other].map(|index| &self.buffers[index]);
             let [first, second] = [a.bytes_before(), b.bytes_before()];
             let bytes = first.start.max(second.start)..first.end.min(second.end);
             if !bytes.is_empty() {
@@ -82,20 +82,20 @@ impl Memory {
         });
     }
 
-    /// Gives the holders of content their bytes.
+    /// Gives the buffers of content their bytes.
     pub(super) fn lay(&mut self) {
-        for (holder, owner) in self.holders.iter().zip(1..) {
-            self.owners[holder.bytes_before()].fill(owner);
+        for (buffer, owner) in self.buffers.iter().zip(1..) {
+            self.owners[buffer.bytes_before()].fill(owner);
         }
     }
 
-    pub(super) fn holder(&self, owner: u16) -> Option<&Holder> {
-        self.holders.get(usize::from(owner).checked_sub(1)?)
+    pub(super) fn buffer(&self, owner: u16) -> Option<&Buffer> {
+        self.buffers.get(usize::from(owner).checked_sub(1)?)
     }
 
-    /// Where a holder starts in the memory.
+    /// Where a buffer starts in the memory.
     pub(super) fn start(&self, owner: u16) -> usize {
-        self.holder(owner).map_or(0, |holder| holder.start)
+        self.buffer(owner).map_or(0, |buffer| buffer.start)
     }
 
     /// Where in the arena a byte of the memory lies.
@@ -105,18 +105,18 @@ impl Memory {
 
     /// Its content is there from the start, and nobody else has bytes of its place.
     pub(super) fn is_alone(&self, owner: u16) -> bool {
-        let alone = |holder: &Holder| holder.is_whole_before() && holder.rivals.is_empty();
-        self.holder(owner).is_some_and(alone)
+        let alone = |buffer: &Buffer| buffer.is_whole_before() && buffer.neighbours.is_empty();
+        self.buffer(owner).is_some_and(alone)
     }
 
-    /// Notes a load, and whether all of its bytes are owned by this holder.
+    /// Notes a load, and whether all of its bytes are owned by this buffer.
     #[inline]
     pub(super) fn load(&mut self, owner: u16, event: &Event) -> bool {
-        let Some(holder) = self.holders.get_mut(usize::from(owner).wrapping_sub(1)) else {
+        let Some(buffer) = self.buffers.get_mut(usize::from(owner).wrapping_sub(1)) else {
             return false;
         };
-        holder.lowest_load = holder.lowest_load.min(event.offset);
-        let first = holder.start + event.offset as usize;
+        buffer.lowest_load = buffer.lowest_load.min(event.offset);
+        let first = buffer.start + event.offset as usize;
         match event.size_bytes {
             1 => self.owners.get(first) == Some(&owner),
             4 => self.owners.get(first..first + 4) == Some(&[owner; 4]),
@@ -130,17 +130,17 @@ impl Memory {
     /// Whether there is room for the store.
     #[inline]
     pub(super) fn store(&mut self, owner: u16, event: &Event) -> bool {
-        let Some(holder) = self.holders.get_mut(usize::from(owner) - 1) else {
+        let Some(buffer) = self.buffers.get_mut(usize::from(owner) - 1) else {
             return false;
         };
         let offset = event.offset as usize;
         let length = usize::from(event.size_bytes);
-        if offset + length > holder.size {
+        if offset + length > buffer.size {
             return false;
         }
-        let bytes = holder.start + offset..holder.start + offset + length;
-        let raises = event.end() > holder.stored_end;
-        if let Some(stored) = holder.stored.get_mut(offset..offset + length) {
+        let bytes = buffer.start + offset..buffer.start + offset + length;
+        let raises = event.end() > buffer.stored_end;
+        if let Some(stored) = buffer.stored.get_mut(offset..offset + length) {
             stored.fill(true);
         }
         self.owners[bytes.clone()].fill(owner);
@@ -152,23 +152,23 @@ impl Memory {
         true
     }
 
-    /// More of a holder is stored from now on.
+    /// More of a buffer is stored from now on.
     fn raise(&mut self, number: usize, stored_end: u32) {
-        for index in 0..self.holders[number].rivals.len() {
-            let rival = self.holders[number].rivals[index].owner;
-            self.settle(usize::from(rival) - 1);
+        for index in 0..self.buffers[number].neighbours.len() {
+            let neighbour = self.buffers[number].neighbours[index].owner;
+            self.settle(usize::from(neighbour) - 1);
         }
-        self.holders[number].stored_end = stored_end;
+        self.buffers[number].stored_end = stored_end;
     }
 
-    /// The loads since the last time, during which no rival stored further up, keep the holder
-    /// so far from what its rivals have stored.
+    /// The loads since the last time, during which no neighbour stored further up, keep the buffer
+    /// so far from what its neighbours have stored.
     fn settle(&mut self, number: usize) {
-        let lowest = std::mem::replace(&mut self.holders[number].lowest_load, u32::MAX);
-        for index in 0..self.holders[number].rivals.len() {
-            let rival = self.holders[number].rivals[index].owner;
-            let stored_end = self.holders[usize::from(rival) - 1].stored_end;
-            let needed = &mut self.holders[number].rivals[index].needed_displacement;
+        let lowest = std::mem::replace(&mut self.buffers[number].lowest_load, u32::MAX);
+        for index in 0..self.buffers[number].neighbours.len() {
+            let neighbour = self.buffers[number].neighbours[index].owner;
+            let stored_end = self.buffers[usize::from(neighbour) - 1].stored_end;
+            let needed = &mut self.buffers[number].neighbours[index].needed_displacement;
             *needed = (*needed).max(stored_end.saturating_sub(lowest));
         }
     }
@@ -176,21 +176,23 @@ impl Memory {
     /// Nothing is loaded or stored any more. What is needed later is loaded then, from its
     /// first byte on.
     pub(super) fn end(&mut self) {
-        for number in 0..self.holders.len() {
-            let holder = &mut self.holders[number];
-            if !holder.needed.is_empty() {
-                let first = holder.needed.start as u32;
-                holder.lowest_load = holder.lowest_load.min(first);
+        for number in 0..self.buffers.len() {
+            let buffer = &mut self.buffers[number];
+            if !buffer.needed.is_empty() {
+                let first = buffer.needed.start as u32;
+                buffer.lowest_load = buffer.lowest_load.min(first);
             }
             self.settle(number);
         }
     }
 
-    /// The least displacement of one holder above another that is safe with all larger ones.
+    /// The least displacement of one buffer above another that is safe with all larger ones.
     pub(super) fn needed_displacement(&self, owner: u16, writer: u16) -> Option<u64> {
-        let rivals = &self.holder(owner)?.rivals;
-        let rival = rivals.iter().find(|rival| rival.owner == writer)?;
-        Some(u64::from(rival.needed_displacement))
+        let neighbours = &self.buffer(owner)?.neighbours;
+        let neighbour = neighbours
+            .iter()
+            .find(|neighbour| neighbour.owner == writer)?;
+        Some(u64::from(neighbour.needed_displacement))
     }
 
     pub(super) fn owner_at(&self, at: usize) -> Option<u16> {
@@ -203,12 +205,12 @@ impl Memory {
         (time > 0).then_some((Address(*self.pcs.get(at)?), time))
     }
 
-    /// Whether the holder's byte has had content: from before, or by a store.
+    /// Whether the buffer's byte has had content: from before, or by a store.
     pub(super) fn was_whole(&self, owner: u16, byte: usize) -> bool {
-        let whole = |holder: &Holder| {
-            holder.before.contains(&byte) || holder.stored.get(byte) == Some(&true)
+        let whole = |buffer: &Buffer| {
+            buffer.before.contains(&byte) || buffer.stored.get(byte) == Some(&true)
         };
-        self.holder(owner).is_some_and(whole)
+        self.buffer(owner).is_some_and(whole)
     }
 
     /// Runs of these bytes that have had no content: not before, and not by the operator.
@@ -221,14 +223,14 @@ impl Memory {
 
     /// Whose content has to be there in the end, and which bytes.
     pub(super) fn needed(&self) -> Vec<(u16, Range<usize>)> {
-        let needed = self.holders.iter().zip(1..);
-        let needed = needed.filter(|(holder, _)| !holder.needed.is_empty());
+        let needed = self.buffers.iter().zip(1..);
+        let needed = needed.filter(|(buffer, _)| !buffer.needed.is_empty());
         needed
-            .map(|(holder, owner)| (owner, holder.needed.clone()))
+            .map(|(buffer, owner)| (owner, buffer.needed.clone()))
             .collect()
     }
 
-    /// Runs of needed bytes that the holder has had and lost, each with the one that owns it now.
+    /// Runs of needed bytes that the buffer has had and lost, each with the one that owns it now.
     pub(super) fn lost(&self, owner: u16, needed: Range<usize>) -> Vec<(Range<u64>, u16)> {
         let start = self.start(owner);
         let first = needed.start as u64;

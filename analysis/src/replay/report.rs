@@ -1,4 +1,4 @@
-//! What comes of a replay.
+//! The result of a replay.
 
 use super::finding::Finding;
 use serde::Serialize;
@@ -10,14 +10,14 @@ pub struct ScratchUse {
     pub layer_tensor: usize,
     /// Its size in bytes.
     pub size_bytes: u32,
-    /// One past the highest byte that was loaded or stored: what lies beyond was asked for in
+    /// One past the highest byte that was loaded or stored: what lies beyond was requested in
     /// vain, at least by this run.
     pub touched_bytes: u32,
 }
 
 /// What the replay of one operator has found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct ReplayReport {
     /// What is wrong, in the order in which it was found.
     pub findings: Vec<Finding>,
     /// Bytes that are wrong in other ways than those in `findings`, once that was full.
@@ -28,13 +28,13 @@ pub struct Report {
     pub loads: u64,
     /// Stores that were replayed, to whatever tensor.
     pub stores: u64,
-    /// Events of something else than the layer: they could not be replayed.
+    /// Events of tensors that the layer does not have: they could not be replayed.
     pub foreign_events: u64,
     /// The layer began and ended.
     pub complete: bool,
 }
 
-impl Report {
+impl ReplayReport {
     /// The whole operator was replayed, and nothing was wrong.
     pub fn is_clean(&self) -> bool {
         self.complete

@@ -2,7 +2,7 @@
 //! the arena, and says where the two differ.
 
 use dmo_analysis::graph::TensorId;
-use dmo_analysis::replay::{FindingKind, Needed, Place, Resident, Step};
+use dmo_analysis::replay::{BufferPlace, FindingKind, Needed, ReplayStep, Resident};
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, Time,
 };
@@ -63,12 +63,12 @@ impl Case {
         }
     }
 
-    pub fn with_step<T>(&self, then: impl FnOnce(&Step<'_>) -> T) -> T {
+    pub fn with_step<T>(&self, then: impl FnOnce(&ReplayStep<'_>) -> T) -> T {
         let own = (0..self.buffers.len()).filter(|&index| self.buffers[index].role.is_some());
-        let places: Vec<Option<Place>> = own
+        let places: Vec<Option<BufferPlace>> = own
             .map(|index| {
                 let offset = self.buffers[index].offset;
-                Some(Place::whole(self.occupant(index), offset))
+                Some(BufferPlace::whole(self.occupant(index), offset))
             })
             .collect();
         let all = || self.buffers.iter().enumerate();
@@ -82,7 +82,7 @@ impl Case {
             .filter(|(_, buffer)| buffer.needed)
             .map(|(index, buffer)| Needed::whole(TensorId(index), buffer.size.into()))
             .collect();
-        then(&Step {
+        then(&ReplayStep {
             places: &places,
             before: &before,
             after: &after,

@@ -5,7 +5,7 @@ use dmo_analysis::graph::overlaps::{Sharing, analytic};
 use dmo_analysis::graph::zoo::{Element, find};
 use dmo_analysis::graph::{Graph, Node, TensorId};
 use dmo_analysis::optimise::{Task, optimise};
-use dmo_analysis::replay::{Alive, Place, Replay, Report, Step, alive};
+use dmo_analysis::replay::{Alive, BufferPlace, Replay, ReplayReport, ReplayStep, alive};
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, TraceSink,
 };
@@ -13,7 +13,7 @@ use dmo_analysis::verify::{Occupant, Positions, clashes};
 use std::time::Duration;
 
 /// Replays the accesses of the reference kernels' loops.
-fn replay(graph: &Graph, node: &Node, offsets: &[Option<u64>], alive: &Alive) -> Report {
+fn replay(graph: &Graph, node: &Node, offsets: &[Option<u64>], alive: &Alive) -> ReplayReport {
     let inputs = graph
         .arena_inputs(node)
         .into_iter()
@@ -41,10 +41,11 @@ fn replay(graph: &Graph, node: &Node, offsets: &[Option<u64>], alive: &Alive) ->
         operator: node.kind.clone(),
         tensors: tensors.collect(),
     };
-    let place =
-        |&(_, id): &(Role, TensorId)| Some(Place::whole(Occupant::Tensor(id), offsets[id.0]?));
-    let places: Vec<Option<Place>> = all.iter().map(place).collect();
-    let step = Step {
+    let place = |&(_, id): &(Role, TensorId)| {
+        Some(BufferPlace::whole(Occupant::Tensor(id), offsets[id.0]?))
+    };
+    let places: Vec<Option<BufferPlace>> = all.iter().map(place).collect();
+    let step = ReplayStep {
         places: &places,
         before: &alive.before,
         after: &alive.after,

@@ -7,7 +7,7 @@ use dmo_analysis::operator::Operator;
 use dmo_analysis::profile::overlap::{
     Access, ComparisonBudget, SafeDisplacements, Sweep, safe_displacements,
 };
-use dmo_analysis::replay::{FindingKind, Place, Replay, Report, Step, alive};
+use dmo_analysis::replay::{BufferPlace, FindingKind, Replay, ReplayReport, ReplayStep, alive};
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, TraceSink,
 };
@@ -161,15 +161,15 @@ impl Traced {
         }
     }
 
-    fn replay(&self, offsets: &[Option<u64>]) -> Report {
+    fn replay(&self, offsets: &[Option<u64>]) -> ReplayReport {
         let steps = alive(&self.graph, &[OperatorId(0)], self.positions(offsets)).unwrap();
-        let places: Vec<Option<Place>> = (0..offsets.len())
+        let places: Vec<Option<BufferPlace>> = (0..offsets.len())
             .map(|index| {
                 let occupant = Occupant::Tensor(TensorId(index));
-                Some(Place::whole(occupant, offsets[index]?))
+                Some(BufferPlace::whole(occupant, offsets[index]?))
             })
             .collect();
-        let step = Step {
+        let step = ReplayStep {
             places: &places,
             before: &steps[0].before,
             after: &steps[0].after,

@@ -121,7 +121,7 @@ mod tests {
     use dmo_analysis::firmware::{Placed, Wrong};
     use dmo_analysis::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
     use dmo_analysis::profile::overlap::Access;
-    use dmo_analysis::replay::{Finding, FindingKind, Subject};
+    use dmo_analysis::replay::{BufferId, Finding, FindingKind};
     use dmo_analysis::trace::{Address, Locations};
 
     /// A store outside every buffer by the only operator of a model.
@@ -153,7 +153,7 @@ mod tests {
             operator: OperatorId(0),
             finding: Finding {
                 kind: FindingKind::StrayStore,
-                subject: Subject {
+                subject: BufferId {
                     occupant: None,
                     layer_tensor: Some(2),
                 },

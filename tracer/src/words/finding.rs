@@ -3,7 +3,7 @@
 
 use super::names;
 use dmo_analysis::graph::{Graph, OperatorId};
-use dmo_analysis::replay::{Finding, FindingKind, Subject};
+use dmo_analysis::replay::{BufferId, Finding, FindingKind};
 use dmo_analysis::trace::{Address, Location, Time};
 
 /// A load or store that a finding names.
@@ -125,7 +125,7 @@ fn access_word(kind: FindingKind) -> &'static str {
     }
 }
 
-fn subject(graph: &Graph, subject: Subject) -> String {
+fn subject(graph: &Graph, subject: BufferId) -> String {
     match subject.occupant {
         Some(occupant) => names::occupant(graph, occupant),
         None => "memory outside the arena".to_owned(),

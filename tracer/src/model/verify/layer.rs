@@ -11,7 +11,7 @@ use crate::model::{Deployment, Placement};
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::profile::overlap::Binding;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profile, Profiler, Refusal};
-use dmo_analysis::replay::{self, Alive, Finding, Part, Replay, ReplayError, Report};
+use dmo_analysis::replay::{self, Alive, Finding, Replay, ReplayError, ReplayReport, ViewPart};
 use dmo_analysis::verify::Occupant;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     places: Vec<Place>,
     profile: LayerProfile,
     work: Work,
-    replay: Report,
+    replay: ReplayReport,
     /// It computes what it computed on another machine and at other addresses.
     repeats: bool,
     /// A real core faults, and why.
@@ -182,11 +182,11 @@ fn attempt(
     let layer =
         TracedLayer::new(deployment, job.operator, aligned_as).map_err(MeasureError::from)?;
     let places = layer.places.clone();
-    let planned: Vec<Option<replay::Place>> = places
+    let planned: Vec<Option<replay::BufferPlace>> = places
         .iter()
         .map(|&place| planned(deployment, subject, job.operator, place))
         .collect();
-    let step = replay::Step {
+    let step = replay::ReplayStep {
         places: &planned,
         before: &alive[job.index].before,
         after: &alive[job.index].after,
@@ -220,15 +220,15 @@ fn planned(
     subject: &Subject,
     operator: OperatorId,
     place: Place,
-) -> Option<replay::Place> {
+) -> Option<replay::BufferPlace> {
     match place {
         Place::Tensor(id) => {
             let graph = &deployment.graph;
             let root = graph.root(id);
-            Some(replay::Place {
+            Some(replay::BufferPlace {
                 occupant: Occupant::Tensor(root),
                 offset: subject.placement.tensors[root.0]?,
-                part: graph.views.get(&id).map(|view| Part {
+                part: graph.views.get(&id).map(|view| ViewPart {
                     whole_bytes: graph.tensor(root).size_bytes,
                     start: view.offset_bytes,
                     own: graph.own_bytes(id),
@@ -238,7 +238,7 @@ fn planned(
         Place::Scratch => {
             let offset = subject.placement.scratch[operator.0]?;
             let occupant = Occupant::Scratch(operator);
-            Some(replay::Place::whole(occupant, offset))
+            Some(replay::BufferPlace::whole(occupant, offset))
         }
         Place::Beside => None,
     }
@@ -289,7 +289,7 @@ fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer>
     })
 }
 
-fn sum(outcomes: &[Outcome], of: impl Fn(&Report) -> u64) -> u64 {
+fn sum(outcomes: &[Outcome], of: impl Fn(&ReplayReport) -> u64) -> u64 {
     outcomes.iter().map(|outcome| of(&outcome.replay)).sum()
 }
 

@@ -1,21 +1,30 @@
-//! What can own bytes of the arena, and how it gets its number.
+//! The buffers that can own bytes of the arena, and how they get their numbers.
 
-use super::finding::Subject;
-use super::{Part, ReplayError, Step};
+use super::{ReplayError, ReplayStep, ViewPart};
 use crate::graph::TensorId;
 use crate::trace::Layer;
 use crate::verify::Occupant;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// The owner of bytes that nobody has stored, and of what lies outside the arena. Others are
 /// numbered from 1.
-pub(super) const NOBODY: u16 = 0;
+pub(super) const NO_OWNER: u16 = 0;
+
+/// Which buffer it is: by the graph, and by the layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct BufferId {
+    /// The tensor or scratch buffer of the graph; `None` for what lies outside the arena.
+    pub occupant: Option<Occupant>,
+    /// Position in the layer's tensors; `None` for a tensor that only waits for a later operator.
+    pub layer_tensor: Option<usize>,
+}
 
 /// A buffer that can own bytes.
 #[derive(Debug)]
-pub(super) struct Holder {
-    pub(super) subject: Subject,
+pub(super) struct Buffer {
+    pub(super) subject: BufferId,
     pub(super) element_bytes: Option<u32>,
     /// Where it starts in the memory.
     pub(super) start: usize,
@@ -29,32 +38,32 @@ pub(super) struct Holder {
     pub(super) stored: Vec<bool>,
     /// One past the highest byte that has been stored.
     pub(super) stored_end: u32,
-    /// The lowest byte that was loaded since a rival stored further up than before.
+    /// The lowest byte that was loaded since a neighbour stored further up than before.
     pub(super) lowest_load: u32,
     /// Those that have bytes in common with it.
-    pub(super) rivals: Vec<Rival>,
+    pub(super) neighbours: Vec<Neighbour>,
 }
 
-impl Holder {
-    /// In a memory of so many bytes, whose first one is at `offset` of the arena.
-    pub(super) fn new(claim: &Claim, offset: u64, length: usize) -> Self {
-        let size = claim.size as usize;
+impl Buffer {
+    /// The buffer in a memory of `length` bytes, the first of which is at `offset` of the arena.
+    pub(super) fn new(planned: &PlannedBuffer, offset: u64, length: usize) -> Self {
+        let size = planned.size as usize;
         Self {
-            subject: claim.subject,
-            element_bytes: claim.element_bytes,
+            subject: planned.subject,
+            element_bytes: planned.element_bytes,
             // What is empty may lie anywhere.
-            start: (claim.offset.saturating_sub(offset) as usize).min(length - size),
+            start: (planned.offset.saturating_sub(offset) as usize).min(length - size),
             size,
-            stored: vec![false; if claim.is_whole_before() { 0 } else { size }],
-            stored_end: claim.before.end as u32,
-            before: claim.before.start as usize..claim.before.end as usize,
-            needed: claim.needed.start as usize..claim.needed.end as usize,
+            stored: vec![false; if planned.is_whole_before() { 0 } else { size }],
+            stored_end: planned.before.end as u32,
+            before: planned.before.start as usize..planned.before.end as usize,
+            needed: planned.needed.start as usize..planned.needed.end as usize,
             lowest_load: u32::MAX,
-            rivals: Vec::new(),
+            neighbours: Vec::new(),
         }
     }
 
-    /// It is a buffer of the layer.
+    /// The layer loads or stores it, rather than a later operator only.
     pub(super) fn acts(&self) -> bool {
         self.subject.layer_tensor.is_some()
     }
@@ -74,15 +83,15 @@ impl Holder {
     }
 }
 
-/// Another holder of the same bytes.
+/// Another buffer that has bytes in common.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rival {
+pub(super) struct Neighbour {
     pub(super) owner: u16,
     /// The least displacement from it that is safe with all larger ones, as far as is known.
     pub(super) needed_displacement: u32,
 }
 
-impl Rival {
+impl Neighbour {
     pub(super) fn new(owner: u16) -> Self {
         Self {
             owner,
@@ -91,9 +100,9 @@ impl Rival {
     }
 }
 
-/// A holder to be.
-pub(super) struct Claim {
-    subject: Subject,
+/// A buffer as the plan has it.
+pub(super) struct PlannedBuffer {
+    subject: BufferId,
     element_bytes: Option<u32>,
     pub(super) offset: u64,
     pub(super) size: u64,
@@ -101,29 +110,29 @@ pub(super) struct Claim {
     needed: Range<u64>,
 }
 
-/// What one of the layer's tensors is of a holder.
+/// The bytes of a buffer that one of the layer's tensors is.
 #[derive(Debug, Clone)]
-pub(super) struct Share {
-    /// The holder's number.
+pub(super) struct TensorBytes {
+    /// The buffer's number.
     pub(super) owner: u16,
-    /// Where in the holder it begins.
+    /// Where in the buffer it begins.
     pub(super) start: u32,
-    /// Its own bytes, from the holder's start.
+    /// Its own bytes, from the buffer's start.
     pub(super) own: Vec<Range<usize>>,
-    /// It is not the whole holder.
+    /// It is not the whole buffer.
     pub(super) is_part: bool,
 }
 
-/// All that can own bytes, and what each of the layer's tensors is of them.
-pub(super) fn claims(
+/// All buffers, and the bytes of them that each of the layer's tensors is.
+pub(super) fn planned(
     layer: &Layer,
-    step: &Step<'_>,
-) -> Result<(Vec<Claim>, Vec<Share>), ReplayError> {
-    let mut claims: Vec<Claim> = Vec::new();
+    step: &ReplayStep<'_>,
+) -> Result<(Vec<PlannedBuffer>, Vec<TensorBytes>), ReplayError> {
+    let mut planned: Vec<PlannedBuffer> = Vec::new();
     let mut number_of: HashMap<TensorId, usize> = HashMap::new();
     for resident in step.before {
-        let claim = Claim {
-            subject: Subject {
+        let buffer = PlannedBuffer {
+            subject: BufferId {
                 occupant: Some(Occupant::Tensor(resident.tensor)),
                 layer_tensor: None,
             },
@@ -133,18 +142,18 @@ pub(super) fn claims(
             before: within(&resident.held, resident.size_bytes),
             needed: 0..0,
         };
-        claim.enter(Some(resident.tensor), &mut claims, &mut number_of)?;
+        buffer.enter(Some(resident.tensor), &mut planned, &mut number_of)?;
     }
-    let mut shares = Vec::new();
+    let mut tensor_bytes = Vec::new();
     for (index, (tensor, place)) in layer.tensors.iter().zip(step.places).enumerate() {
         let size = u64::from(tensor.size_bytes);
         let Some(place) = place else {
-            shares.push(Share::of_nobody());
+            tensor_bytes.push(TensorBytes::without_owner());
             continue;
         };
         let part = place.part.as_ref();
-        let claim = Claim {
-            subject: Subject {
+        let buffer = PlannedBuffer {
+            subject: BufferId {
                 occupant: Some(place.occupant),
                 layer_tensor: Some(index),
             },
@@ -168,21 +177,21 @@ pub(super) fn claims(
             Occupant::Tensor(id) => Some(id),
             Occupant::Scratch(_) => None,
         };
-        let number = claim.enter(same, &mut claims, &mut number_of)? + 1;
-        shares.push(Share::new(number, size, part));
+        let number = buffer.enter(same, &mut planned, &mut number_of)? + 1;
+        tensor_bytes.push(TensorBytes::new(number, size, part));
     }
     let limit = usize::from(u16::MAX);
-    if claims.len() > limit {
-        let given = claims.len();
+    if planned.len() > limit {
+        let given = planned.len();
         return Err(ReplayError::Buffers { given, limit });
     }
     for needed in step.after {
         let number = number_of.get(&needed.tensor);
         let number = number.ok_or(ReplayError::Unknown(needed.tensor))?;
-        let claim = &mut claims[*number];
-        claim.needed = within(&needed.bytes, claim.size);
+        let buffer = &mut planned[*number];
+        buffer.needed = within(&needed.bytes, buffer.size);
     }
-    Ok((claims, shares))
+    Ok((planned, tensor_bytes))
 }
 
 /// What of a range lies in a buffer of this size.
@@ -190,18 +199,18 @@ fn within(bytes: &Range<u64>, size: u64) -> Range<u64> {
     bytes.start.min(size)..bytes.end.min(size)
 }
 
-impl Share {
-    fn of_nobody() -> Self {
+impl TensorBytes {
+    fn without_owner() -> Self {
         Self {
-            owner: NOBODY,
+            owner: NO_OWNER,
             start: 0,
             own: Vec::new(),
             is_part: false,
         }
     }
 
-    /// Of a holder that is known to have room for it; its number is checked later.
-    fn new(number: usize, size: u64, part: Option<&Part>) -> Self {
+    /// Of a buffer that is known to have room for it; its number is checked later.
+    fn new(number: usize, size: u64, part: Option<&ViewPart>) -> Self {
         let (start, own) = match part {
             None => (0, std::iter::once(0..size).collect()),
             Some(part) => (part.start, part.own.clone()),
@@ -217,17 +226,17 @@ impl Share {
     }
 }
 
-impl Claim {
+impl PlannedBuffer {
     /// Its number, which is that of an equal one if there is one.
     fn enter(
         self,
         same: Option<TensorId>,
-        claims: &mut Vec<Self>,
+        planned: &mut Vec<Self>,
         number_of: &mut HashMap<TensorId, usize>,
     ) -> Result<usize, ReplayError> {
         let known = same.and_then(|tensor| Some((tensor, *number_of.get(&tensor)?)));
         if let Some((tensor, number)) = known {
-            let first = &mut claims[number];
+            let first = &mut planned[number];
             let (one, other) = ((first.offset, first.size), (self.offset, self.size));
             if one != other {
                 return Err(ReplayError::TwoPlaces { tensor, one, other });
@@ -236,9 +245,9 @@ impl Claim {
             first.subject.layer_tensor = first.subject.layer_tensor.or(self.subject.layer_tensor);
             return Ok(number);
         }
-        number_of.extend(same.map(|tensor| (tensor, claims.len())));
-        claims.push(self);
-        Ok(claims.len() - 1)
+        number_of.extend(same.map(|tensor| (tensor, planned.len())));
+        planned.push(self);
+        Ok(planned.len() - 1)
     }
 
     fn is_whole_before(&self) -> bool {
