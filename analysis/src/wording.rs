@@ -1,6 +1,6 @@
-//! Numbers for people.
+//! Numbers from and for people.
 
-/// With thousands separators: `1,234,567`.
+/// A number with thousands separators: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -18,9 +18,44 @@ pub fn bytes(count: u64) -> String {
     counted(count, "byte", "bytes")
 }
 
-/// A number with its noun.
+/// A number with its noun: `1 clash`, `2 clashes`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// A number, decimal or hexadecimal after `0x`.
+///
+/// # Errors
+/// When the text is something else, or does not fit in 64 bits: what is wrong, with the text.
+pub fn parse_number(text: &str) -> Result<u64, String> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let parsed = match digits {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|error| format!("'{text}' is not a number: {error}"))
+}
+
+/// A size in bytes: `65536`, `0x10000`, `64K`, `64KiB`, `8M`. K and M mean 1024 and 1024 * 1024,
+/// whether followed by `B`, `iB` or nothing.
+///
+/// # Errors
+/// When the text is something else, or does not fit in 64 bits.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let short = text.strip_suffix("iB").or(text.strip_suffix('B'));
+    let short = short.unwrap_or(text);
+    let in_units = |digits: &str, unit| parse_number(digits).ok()?.checked_mul(unit);
+    let size = if let Some(digits) = short.strip_suffix(['K', 'k']) {
+        in_units(digits, 1 << 10)
+    } else if let Some(digits) = short.strip_suffix(['M', 'm']) {
+        in_units(digits, 1 << 20)
+    } else if text.starts_with("0x") || text.starts_with("0X") {
+        // Here B is a digit.
+        in_units(text, 1)
+    } else {
+        in_units(short, 1)
+    };
+    size.ok_or_else(|| format!("'{text}' is no size in bytes, such as 65536, 0x10000, 64K or 8M"))
 }
 
 #[cfg(test)]
@@ -32,5 +67,35 @@ mod tests {
         let texts = [0, 999, 1000, 1_234_567].map(grouped);
         assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(bytes(1), "1 byte");
+    }
+
+    #[test]
+    fn sizes_are_read_in_each_form() {
+        for (text, bytes) in [
+            ("65536", 65536),
+            ("65536B", 65536),
+            ("64K", 65536),
+            ("64KiB", 65536),
+            ("64kB", 65536),
+            ("8M", 8 << 20),
+            ("0x10000", 65536),
+            ("0X1b", 27),
+            ("0x1B", 27),
+            ("0x10K", 16384),
+        ] {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for text in [
+            "",
+            "K",
+            "0x",
+            "-1",
+            "1.5M",
+            "64G",
+            "99999999999999999999",
+            "17592186044416M",
+        ] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
     }
 }

@@ -9,9 +9,11 @@
 //! | [`finding`] | what a replay finds, and which instructions did it |
 //! | [`run`] | the report of a program's run |
 //! | [`arena`] | what a firmware's arena holds |
+//! | [`explanation`] | what limits an overlap |
 //! | [`printable`] | what may reach a terminal |
 
 pub mod arena;
+pub mod explanation;
 pub mod finding;
 pub mod names;
 pub mod printable;

@@ -6,8 +6,10 @@ use super::plan::{OverlapKind, problem};
 use super::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::verify::{Clash, Positions, clashes};
+use dmo_analysis::wording::parse_size;
 use dmo_planner::plan::Plan;
 use dmo_trace::words::names;
+use dmo_trace::words::report::Report;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -25,21 +27,20 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     overlap: Option<OverlapKind>,
     /// Fail (exit code 1) if the arena is larger than this, for example 64K
-    #[arg(long, value_name = "BYTES", value_parser = super::plan::parse_size)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     capacity: Option<u64>,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
 }
 
-/// So many clashes are told.
+/// At most this many clashes are reported.
 const MOST_CLASHES: usize = 100;
 
 #[derive(Serialize)]
-struct Report {
-    schema: &'static str,
+struct AuditReport {
     model: String,
-    /// Of what kernels.
+    /// What outputs may overlap, by whose kernels.
     overlap: &'static str,
     safe: bool,
     arena_bytes: u64,
@@ -47,7 +48,7 @@ struct Report {
     /// Whether the arena is within the capacity, where one is given.
     fits: Option<bool>,
     clashes: Vec<Clash>,
-    /// The same in words.
+    /// What is wrong, in words: clashes and the plan's own faults.
     messages: Vec<String>,
 }
 
@@ -58,11 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     } else {
         of_model(arguments)?
     };
-    output::print(&if arguments.json {
-        serde_json::to_string_pretty(&report)? + "\n"
-    } else {
-        text(&report)
-    })?;
+    output::report(&report, arguments.json)?;
     Ok(if report.safe && report.fits != Some(false) {
         Verdict::Holds
     } else {
@@ -74,27 +71,31 @@ fn fits(arguments: &Arguments, arena_bytes: u64) -> Option<bool> {
     arguments.capacity.map(|capacity| arena_bytes <= capacity)
 }
 
-fn text(report: &Report) -> String {
-    let mut text = format!("{}: arena {} bytes\n", report.model, report.arena_bytes);
-    if let (Some(capacity), Some(false)) = (report.capacity_bytes, report.fits) {
-        text += &format!("TOO LARGE: {capacity} bytes are allowed\n");
-    }
-    for message in &report.messages {
-        text += &format!("{message}\n");
-    }
-    text + match (report.safe, report.overlap) {
-        (false, _) => "UNSAFE\n",
-        (true, "none") => {
-            "SAFE with any kernels: all that is in use at the same time keeps apart\n"
+impl Report for AuditReport {
+    const SCHEMA: &'static str = "dmo-trace/audit/1";
+
+    fn text(&self) -> String {
+        let mut text = format!("{}: arena {} bytes\n", self.model, self.arena_bytes);
+        if let (Some(capacity), Some(false)) = (self.capacity_bytes, self.fits) {
+            text += &format!("TOO LARGE: {capacity} bytes are allowed\n");
         }
-        (true, _) => {
-            "SAFE with TensorFlow Lite's reference kernels: all that is in use at the same time \
-             keeps apart, or overlaps as far as these allow\n"
+        for message in &self.messages {
+            text += &format!("{message}\n");
+        }
+        text + match (self.safe, self.overlap) {
+            (false, _) => "UNSAFE\n",
+            (true, "none") => {
+                "SAFE with any kernels: all that is in use at the same time keeps apart\n"
+            }
+            (true, _) => {
+                "SAFE with TensorFlow Lite's reference kernels: all that is in use at the same \
+                 time keeps apart, or overlaps as far as these allow\n"
+            }
         }
     }
 }
 
-fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
+fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
     let source = Source::load_for(&arguments.model, arguments.plan.as_deref())?;
     let graph = source.graph();
     let given = match &arguments.plan {
@@ -117,12 +118,13 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
         .map(|clash| names::clash(graph, clash))
         .collect();
     if found.len() == MOST_CLASHES {
-        messages.push(format!("and perhaps more: only {MOST_CLASHES} are told"));
+        messages.push(format!(
+            "and perhaps more: only {MOST_CLASHES} are reported"
+        ));
     }
     let faults = given.faults(graph);
     messages.extend(faults.iter().cloned());
-    Ok(Report {
-        schema: "dmo-trace/audit/1",
+    Ok(AuditReport {
         model: source.name.clone(),
         overlap: overlap.name(),
         safe: found.is_empty() && faults.is_empty(),
@@ -134,7 +136,7 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<Report> {
     })
 }
 
-fn of_problem(arguments: &Arguments) -> anyhow::Result<Report> {
+fn of_problem(arguments: &Arguments) -> anyhow::Result<AuditReport> {
     let table = problem::read(&arguments.model)?;
     let offsets = table.offsets.with_context(|| {
         format!(
@@ -155,8 +157,7 @@ fn of_problem(arguments: &Arguments) -> anyhow::Result<Report> {
             buffers[violation.buffer].name
         )
     });
-    Ok(Report {
-        schema: "dmo-trace/audit/1",
+    Ok(AuditReport {
         model: arguments.model.clone(),
         overlap: OverlapKind::None.name(),
         safe: broken.is_empty(),

@@ -87,15 +87,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let judged = examined
         .iter()
         .map(|(model, examined)| Judged::new(model, examined, recorded));
-    let report = report::Report::new(&arguments.baseline, recorded, judged.collect());
+    let report = report::CheckReport::new(&arguments.baseline, recorded, judged.collect());
     if let Some(path) = &arguments.junit {
         output::write(path, junit::text(&report)?.as_bytes())?;
     }
-    output::print(&if arguments.json {
-        serde_json::to_string_pretty(&report)? + "\n"
-    } else {
-        report.text()
-    })?;
+    output::report(&report, arguments.json)?;
     if arguments.update && !recorded {
         output::message(
             "dmo-trace: nothing is recorded: only what is safe is, and all of it or nothing\n  hint: \

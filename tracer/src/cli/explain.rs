@@ -2,7 +2,6 @@
 //! with the variables of the loops around them.
 
 mod source;
-mod text;
 
 use super::comparison::LIMITS;
 use super::library::{FunctionArgument, LibraryArguments};
@@ -17,7 +16,7 @@ use dmo_trace::measure::{Proof, choose, measure_kernel, see_kernel};
 use dmo_trace::program::run::{RunOptions, run as run_program};
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::target::Target;
-use serde::Serialize;
+use dmo_trace::words::explanation::ExplainReport;
 use source::SourceFiles;
 use std::path::{Path, PathBuf};
 
@@ -80,19 +79,6 @@ struct ShownArguments {
     json: bool,
 }
 
-/// What is printed.
-#[derive(Serialize)]
-struct Report {
-    schema: &'static str,
-    /// File of the program, or name of the set of kernels.
-    program: String,
-    sha256: String,
-    cpu: &'static str,
-    /// Whether there is debug information.
-    debug_information: bool,
-    explanations: Vec<Explanation>,
-}
-
 /// More pairs are not explained at once.
 const MAX_PAIRS: usize = 256;
 
@@ -109,11 +95,14 @@ fn explain_program(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     let target = run::load(&arguments.program)?;
     let (report, verdict) =
         program_report(arguments, &target).with_context(|| elf.display().to_string())?;
-    print(&report, &arguments.shown)?;
+    output::report(&report, arguments.shown.json)?;
     Ok(verdict)
 }
 
-fn program_report(arguments: &RunArguments, target: &Target) -> anyhow::Result<(Report, Verdict)> {
+fn program_report(
+    arguments: &RunArguments,
+    target: &Target,
+) -> anyhow::Result<(ExplainReport, Verdict)> {
     let program = &arguments.program;
     let (profile, verdict) = profile(program, target)?;
     let mut questions = Vec::new();
@@ -210,11 +199,11 @@ fn moments(questions: &[Question<'_>]) -> anyhow::Result<Vec<Moment>> {
 
 fn explain_kernel(arguments: &OverlapArguments) -> anyhow::Result<Verdict> {
     let report = kernel_report(arguments).with_context(|| arguments.library.kernels.clone())?;
-    print(&report, &arguments.shown)?;
+    output::report(&report, arguments.shown.json)?;
     Ok(Verdict::Holds)
 }
 
-fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<Report> {
+fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<ExplainReport> {
     let case = arguments.operator.case()?;
     let library = arguments.library.load()?;
     let contract = choose(&library, &case, arguments.function.function.as_deref())?;
@@ -276,9 +265,8 @@ fn report(
     image: &Image,
     cpu: &'static str,
     explanations: Vec<Explanation>,
-) -> Report {
-    Report {
-        schema: "dmo-trace/explain/1",
+) -> ExplainReport {
+    ExplainReport {
         program,
         sha256: image.sha256.clone(),
         cpu,
@@ -297,12 +285,4 @@ fn add_sources(explanations: &mut [Explanation], mut files: SourceFiles) {
             }
         }
     }
-}
-
-fn print(report: &Report, shown: &ShownArguments) -> anyhow::Result<()> {
-    output::print(&if shown.json {
-        serde_json::to_string_pretty(report)? + "\n"
-    } else {
-        text::text(report)
-    })
 }

@@ -7,10 +7,11 @@ use super::vendor::VendorContract;
 use super::{Verdict, operator, output};
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table, presets};
 use dmo_trace::kernels::{Case, Contract, KernelLibrary};
 use dmo_trace::measure::attribution::Work;
 use dmo_trace::measure::{Measurement, choose, measure_kernel};
+use dmo_trace::words::report::Report;
+use dmo_trace::words::table;
 use serde::Serialize;
 
 /// Arguments of `dmo-trace overlap`.
@@ -52,8 +53,7 @@ enum Method {
 }
 
 #[derive(Serialize)]
-struct Report {
-    schema: &'static str,
+struct OverlapReport {
     operator: dmo_analysis::operator::Operator,
     kernel: Option<&'static str>,
     /// The kernels that it chose, and who loaded and stored the buffers.
@@ -105,11 +105,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let compared = compare(&case.operator, measured.as_ref())?;
     let mut report = report(case, method, compared, measured.as_ref())?;
     report.notes.extend(note);
-    output::print(&if arguments.json {
-        serde_json::to_string_pretty(&report)? + "\n"
-    } else {
-        text(&report)
-    })?;
+    output::report(&report, arguments.json)?;
     let holds =
         report.disagreements.is_empty() && report.answers.iter().all(|answer| !answer.is_unsafe);
     Ok(if holds {
@@ -146,7 +142,7 @@ fn report(
     method: Method,
     compared: Vec<Compared>,
     measured: Option<&Measurement>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<OverlapReport> {
     let buffers = case.operator.buffers()?;
     let (mut disagreements, mut notes) = (Vec::new(), Vec::new());
     let (mut answers, mut pairs) = (Vec::new(), Vec::new());
@@ -164,8 +160,7 @@ fn report(
         });
         pairs.push(pair);
     }
-    Ok(Report {
-        schema: "dmo-trace/overlap/1",
+    Ok(OverlapReport {
         operator: case.operator,
         kernel: measured.map(|measured| measured.function),
         work: measured.map(|measured| measured.work.clone()),
@@ -211,27 +206,31 @@ fn answer(pair: &Pair, method: Method, most: u32) -> anyhow::Result<Answer> {
     })
 }
 
-fn text(report: &Report) -> String {
-    let mut text = answers(report);
-    if let (Some(kernel), Some(work), Some(instructions)) =
-        (report.kernel, &report.work, report.instructions)
-    {
-        text += &format!("{}: {instructions} instructions\n", work.chain(kernel));
-        if work.worked.iter().any(|worker| worker.function != kernel) {
-            text += &format!("loads and stores: {}\n", work.shares());
+impl Report for OverlapReport {
+    const SCHEMA: &'static str = "dmo-trace/overlap/1";
+
+    fn text(&self) -> String {
+        let mut text = answers(self);
+        if let (Some(kernel), Some(work), Some(instructions)) =
+            (self.kernel, &self.work, self.instructions)
+        {
+            text += &format!("{}: {instructions} instructions\n", work.chain(kernel));
+            if work.worked.iter().any(|worker| worker.function != kernel) {
+                text += &format!("loads and stores: {}\n", work.shares());
+            }
         }
+        if let Some(contract) = &self.vendor_contract {
+            text += &contract.text();
+        }
+        text += &format!("\n{}\n", pair_table(&self.pairs));
+        for line in self.disagreements.iter().chain(&self.notes) {
+            text += &format!("\n{line}\n");
+        }
+        text
     }
-    if let Some(contract) = &report.vendor_contract {
-        text += &contract.text();
-    }
-    text += &format!("\n{}\n", table(&report.pairs));
-    for line in report.disagreements.iter().chain(&report.notes) {
-        text += &format!("\n{line}\n");
-    }
-    text
 }
 
-fn answers(report: &Report) -> String {
+fn answers(report: &OverlapReport) -> String {
     let method = report
         .method
         .to_possible_value()
@@ -262,10 +261,8 @@ fn answers(report: &Report) -> String {
     report.pairs.iter().zip(&report.answers).map(line).collect()
 }
 
-fn table(pairs: &[Pair]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header([
+fn pair_table(pairs: &[Pair]) -> String {
+    let header = [
         "input",
         "output",
         "published",
@@ -274,14 +271,14 @@ fn table(pairs: &[Pair]) -> Table {
         "machine code",
         "run at O_s",
         "one element more",
-    ]);
-    for pair in pairs {
+    ];
+    let rows = pairs.iter().map(|pair| {
         let published = match pair.published_bytes {
             Some(bytes) if pair.published_is_unsafe => format!("{bytes:.1} UNSAFE"),
             Some(bytes) => format!("{bytes:.1}"),
             None => "-".to_owned(),
         };
-        table.add_row([
+        [
             (pair.input + 1).to_string(),
             (pair.output + 1).to_string(),
             published,
@@ -302,12 +299,7 @@ fn table(pairs: &[Pair]) -> Table {
                 (_, None) => "not possible",
             }
             .to_owned(),
-        ]);
-    }
-    for column in 2..6 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+        ]
+    });
+    table(header, 2..6, rows)
 }

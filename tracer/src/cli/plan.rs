@@ -21,12 +21,13 @@ use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::schedule::Options;
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_analysis::wording::parse_size;
 use dmo_planner::plan::STRATEGIES;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::regions::Region;
 use given::element_alignment;
 use kernels::{Ground, KernelArguments, ground, loop_order_cost};
-use report::{Planner, Report};
+use report::{PlanReport, Planner};
 use source::Source;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -214,7 +215,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         _ => None,
     };
     let carried = source.carried_offsets();
-    let report = Report {
+    let report = PlanReport {
         device: device(&source, task, &planned, carried.as_deref())?,
         planners: planners(task).with_context(|| source.name.clone())?,
         naive_bytes: source.original().naive_bytes(),
@@ -247,11 +248,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     for path in &arguments.emit {
         output::write(path, &emit::content(path, &source, &report.plan)?)?;
     }
-    output::print(&if arguments.json {
-        serde_json::to_string_pretty(&report)? + "\n"
-    } else {
-        report.text()
-    })?;
+    output::report(&report, arguments.json)?;
     Ok(match arguments.capacity {
         Some(capacity) if report.plan.arena_bytes > capacity => {
             output::message(&format!(
@@ -385,23 +382,6 @@ fn ensure_safe(task: Task<'_>, plan: &PlanFile) -> anyhow::Result<()> {
         "the plan found does not pass its check, please report this: {found:?}"
     );
     Ok(())
-}
-
-/// `65536`, `64K`, `8M`.
-pub fn parse_size(text: &str) -> Result<u64, String> {
-    let plain = text.strip_suffix("iB").or(text.strip_suffix('B'));
-    let text = plain.unwrap_or(text);
-    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
-        Some(digits) => (digits, 1 << 10),
-        None => match text.strip_suffix(['M', 'm']) {
-            Some(digits) => (digits, 1 << 20),
-            None => (text, 1),
-        },
-    };
-    let number = digits.parse::<u64>().ok();
-    number
-        .and_then(|number| number.checked_mul(unit))
-        .ok_or_else(|| format!("'{text}' is no size in bytes, such as 65536, 64K or 8M"))
 }
 
 fn parse_fixed(text: &str) -> Result<(TensorId, u64), String> {

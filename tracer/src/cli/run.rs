@@ -8,6 +8,7 @@ use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
 use dmo_analysis::profile::{OtherInput, Profile, Profiler};
 use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Ending, Exit, Program, Time, TraceSink};
+use dmo_analysis::wording::{parse_number, parse_size};
 use dmo_trace::elf::image::MAX_FILE_BYTES;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::mcu::memory::MemoryOptions;
@@ -398,34 +399,18 @@ fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-/// `START:SIZE`: numbers in decimal or, after 0x, hexadecimal; the size may end in K or M.
+/// `START:SIZE`, for instance 0x20000000:256K.
 fn parse_range(text: &str) -> Result<Range<u64>, String> {
     let (start, size) = text
         .split_once(':')
         .ok_or("expected START:SIZE, for instance 0x20000000:256K")?;
     let start = u64::from(parse_address(start)?);
-    let (digits, unit) = match size.strip_suffix(['K', 'k']) {
-        Some(digits) => (digits, 1 << 10),
-        None => match size.strip_suffix(['M', 'm']) {
-            Some(digits) => (digits, 1 << 20),
-            None => (size, 1),
-        },
-    };
-    let size = parse_number(digits)?
-        .checked_mul(unit)
-        .filter(|&size| size > 0 && start + size <= 1 << 32)
+    let size = Some(parse_size(size)?)
+        .filter(|&size| size > 0 && size <= (1 << 32) - start)
         .ok_or_else(|| format!("'{text}' has no bytes or ends beyond the 32-bit address space"))?;
     Ok(start..start + size)
 }
 
 pub(super) fn parse_address(text: &str) -> Result<u32, String> {
     u32::try_from(parse_number(text)?).map_err(|_| format!("'{text}' is not a 32-bit address"))
-}
-
-fn parse_number(text: &str) -> Result<u64, String> {
-    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    parsed.map_err(|error| format!("'{text}' is not a number: {error}"))
 }

@@ -3,10 +3,12 @@
 mod row;
 mod table;
 
+use super::plan::LayoutArguments;
 use super::plan::source::Source;
-use super::plan::{LayoutArguments, parse_size};
 use super::{Verdict, output, pictures, progress};
+use dmo_analysis::wording::parse_size;
 use dmo_plot::draw_front;
+use dmo_trace::words::report::Report;
 use row::{Row, Saved, rows};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -35,10 +37,19 @@ pub struct Arguments {
     json: bool,
 }
 
+/// What each way of saving memory does to some models.
 #[derive(Serialize)]
-struct Document {
-    schema: &'static str,
+struct SavingsReport {
     models: Vec<Model>,
+}
+
+impl Report for SavingsReport {
+    const SCHEMA: &'static str = "dmo-trace/savings/1";
+
+    fn text(&self) -> String {
+        let texts: Vec<String> = self.models.iter().map(table::text).collect();
+        texts.join("\n")
+    }
 }
 
 /// A model and what is saved.
@@ -47,7 +58,7 @@ pub struct Model {
     name: String,
     /// Multiply-accumulates of the model.
     macs: u64,
-    /// The search for runs to be split looked at all that it knows.
+    /// The search for runs to be split tried all that it knows.
     complete: bool,
     rows: Vec<Row>,
 }
@@ -87,13 +98,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         pictures::write(&figures, folder)?;
         output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
     }
-    output::print(&if arguments.json {
-        let schema = "dmo-trace/savings/1";
-        serde_json::to_string_pretty(&Document { schema, models })? + "\n"
-    } else {
-        let texts: Vec<String> = models.iter().map(table::text).collect();
-        texts.join("\n")
-    })?;
+    output::report(&SavingsReport { models }, arguments.json)?;
     Ok(verdict)
 }
 

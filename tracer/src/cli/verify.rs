@@ -16,7 +16,7 @@ use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
-use report::Report;
+use report::VerifyReport;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -83,7 +83,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         )?;
         output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
     }
-    report.print(arguments.json)
+    output::report(&report, arguments.json)?;
+    Ok(if report.is_safe() {
+        Verdict::Holds
+    } else {
+        Verdict::Fails
+    })
 }
 
 /// The plan to verify.
@@ -128,14 +133,19 @@ pub fn examine(
     kernels: Kernels<'_>,
     inputs: u64,
     limits: Limits,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<VerifyReport> {
     ensure_is_for(given, kernels)?;
     let deployment = source.deploy(kernels.library, kernels.name, limits)?;
     let placed = place(&deployment, given);
     let faults = given.faults(source.graph());
     if !faults.is_empty() {
         // A layout with holes cannot be run.
-        return Ok(Report::of_faults(&source.name, kernels.name, given, faults));
+        return Ok(VerifyReport::of_faults(
+            &source.name,
+            kernels.name,
+            given,
+            faults,
+        ));
     }
     let subject = placed.subject(given);
     let bar = progress::bar("verifying");
@@ -151,7 +161,7 @@ pub fn examine(
         let differences = differences.with_context(|| source.name.clone())?;
         verification.differences.extend(differences);
     }
-    Ok(Report::new(
+    Ok(VerifyReport::new(
         &source.name,
         kernels.name,
         inputs,

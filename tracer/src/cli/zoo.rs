@@ -3,9 +3,9 @@
 use super::plan::source::element;
 use super::{Verdict, output};
 use anyhow::Context;
-use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{self, Element, Figures, NETWORKS};
+use dmo_trace::words::table;
 use std::path::PathBuf;
 
 /// Arguments of `dmo-trace zoo`.
@@ -52,29 +52,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 }
 
 fn list() -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header([
+    let header = [
         "network",
         "operators",
         "parameters",
         "largest step, bytes of float32",
         "what it is",
-    ]);
-    for network in NETWORKS {
+    ];
+    let rows = NETWORKS.iter().map(|network| {
         let figures = Figures::of(&network.build(Element::Float32));
-        table.add_row([
+        [
             network.name.to_owned(),
             figures.operators.to_string(),
             figures.parameters.to_string(),
             figures.lower_bound_bytes.to_string(),
             network.description.to_owned(),
-        ]);
-    }
-    for column in 1..4 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    format!("{table}\n")
+        ]
+    });
+    table(header, 1..4, rows) + "\n"
 }

@@ -1,23 +1,37 @@
-//! Explanations for people.
+//! What limits the overlaps of a program or a kernel.
 
-use super::Report;
-use dmo_trace::elf::debug::{Function, Value};
-use dmo_trace::explain::{Bound, Buffer, Call, Explanation, Local};
+use super::report::Report;
+use crate::elf::debug::{Function, Value};
+use crate::explain::{Bound, Buffer, Call, Explanation, Local};
+use serde::Serialize;
 use std::fmt::Write;
 
-/// The whole report.
-pub fn text(report: &Report) -> String {
-    let mut text = String::new();
-    for (index, explanation) in report.explanations.iter().enumerate() {
-        if index > 0 {
-            text.push('\n');
+/// Explanations of the overlaps of a program or of a kernel.
+#[derive(Debug, Serialize)]
+pub struct ExplainReport {
+    /// File of the program, or name of the set of kernels.
+    pub program: String,
+    /// SHA-256 of its file, in hexadecimal.
+    pub sha256: String,
+    /// Name of the CPU model that it ran on.
+    pub cpu: &'static str,
+    /// It has debug information: without it there are no source lines and no variables.
+    pub debug_information: bool,
+    /// One for each pair of an input and an output, in program order.
+    pub explanations: Vec<Explanation>,
+}
+
+impl Report for ExplainReport {
+    const SCHEMA: &'static str = "dmo-trace/explain/1";
+
+    fn text(&self) -> String {
+        let explained = self.explanations.iter().map(explained);
+        let mut text = explained.collect::<Vec<_>>().join("\n");
+        if !self.debug_information {
+            text += "\nThe program has no debug information: no source lines, no variables (compile with -g).\n";
         }
-        text += &explained(explanation);
+        text
     }
-    if !report.debug_information {
-        text += "\nThe program has no debug information: no source lines, no variables (compile with -g).\n";
-    }
-    text
 }
 
 fn explained(explanation: &Explanation) -> String {

@@ -1,6 +1,7 @@
 //! How tensors, scratch buffers and clashes are named.
 
 use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::verify::{Clash, Occupant};
 
 /// A tensor or a scratch buffer: `tensor 3 "conv1"`, `a scratch buffer of operator 2`.
@@ -36,6 +37,24 @@ pub fn clash(graph: &Graph, clash: &Clash) -> String {
         clash.bytes.start,
         clash.bytes.end,
     )
+}
+
+/// Which kernels a plan with overlaps is safe with: those that were measured, or those that the
+/// formulas describe. A plan of other operators is `changed`.
+pub fn safe_with(measured: Option<&PlannedKernels>, changed: bool) -> String {
+    match measured {
+        Some(kernels) => {
+            format!("Safe with these kernels ({kernels}) only: others may overlap less.")
+        }
+        None if changed => {
+            "Safe with kernels that allow what the formulas say: `dmo-trace verify` tries others."
+                .to_owned()
+        }
+        None => {
+            "Safe with TensorFlow Lite's reference kernels only: other kernels may overlap less."
+                .to_owned()
+        }
+    }
 }
 
 /// A name for a cell of a table: no control characters, nothing that ends the cell.

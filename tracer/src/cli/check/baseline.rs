@@ -2,11 +2,12 @@
 
 use crate::cli::input;
 use crate::cli::library::{LibraryArguments, VersionArgument};
-use crate::cli::plan::{OrderKind, OverlapKind, parse_size};
+use crate::cli::plan::{OrderKind, OverlapKind};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::schedule::Options;
+use dmo_analysis::wording::parse_size;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_trace::kernels::images;
 use serde::Deserialize;

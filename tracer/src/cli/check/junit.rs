@@ -1,12 +1,12 @@
 //! The report as JUnit XML: a suite for each model, a case for each thing that is checked.
 
 use super::judge::{Case, Judged, Outcome};
-use super::report::Report;
+use super::report::CheckReport;
 use anyhow::Context;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 /// The whole file.
-pub fn text(report: &Report) -> anyhow::Result<String> {
+pub fn text(report: &CheckReport) -> anyhow::Result<String> {
     let mut junit = quick_junit::Report::new("dmo-trace check");
     junit.add_test_suites(report.models.iter().map(suite));
     let text = junit.to_string();

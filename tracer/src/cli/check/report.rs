@@ -3,31 +3,30 @@
 use super::examine::WITNESSES;
 use super::judge::{ARENA, CAPACITY, Case, Judged, Outcome};
 use crate::cli::Verdict;
-use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use dmo_trace::words::report::Report;
+use dmo_trace::words::table;
 use serde::Serialize;
 use std::path::Path;
 
-/// So many findings of a case are told in words.
+/// At most this many findings of a case are printed.
 const MOST_FINDINGS: usize = 3;
 
-/// All that is printed.
+/// What became of each model of a baseline.
 #[derive(Serialize)]
-pub struct Report {
-    schema: &'static str,
+pub struct CheckReport {
     baseline: String,
     /// `holds`, `fails`, or `error` where a model could not be checked.
     verdict: &'static str,
-    /// Whether the baseline now has what was found.
+    /// The baseline now has what was found.
     recorded: bool,
     pub models: Vec<Judged>,
 }
 
-impl Report {
+impl CheckReport {
     pub fn new(baseline: &Path, recorded: bool, models: Vec<Judged>) -> Self {
         Self {
-            schema: "dmo-trace/check/1",
             baseline: baseline.display().to_string(),
             verdict: match verdict(&models) {
                 Verdict::Holds => "holds",
@@ -39,13 +38,42 @@ impl Report {
         }
     }
 
-    /// Of all models.
+    /// Of all models together.
     pub fn verdict(&self) -> Verdict {
         verdict(&self.models)
     }
 
+    fn table(&self) -> String {
+        let header = [
+            "model",
+            "arena",
+            "baseline",
+            "difference",
+            "proof",
+            "layout",
+            "verdict",
+        ];
+        let bytes = |bytes: Option<u64>| bytes.map_or("-".to_owned(), grouped);
+        let rows = self.models.iter().map(|model| {
+            [
+                model.name.clone(),
+                bytes(model.arena_bytes),
+                bytes(model.baseline_bytes),
+                difference(model),
+                proof(model).to_owned(),
+                layout(model).to_owned(),
+                words(model, self.recorded),
+            ]
+        });
+        table(header, 1..=3, rows)
+    }
+}
+
+impl Report for CheckReport {
+    const SCHEMA: &'static str = "dmo-trace/check/1";
+
     /// A row for each model, and what is wrong.
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         let mut text = format!("{}\n", self.table());
         for model in &self.models {
             let failed = |case: &&Case| case.outcome == Outcome::Failed;
@@ -63,38 +91,6 @@ impl Report {
             }
         }
         text
-    }
-
-    fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_preset(presets::ASCII_MARKDOWN);
-        table.set_header([
-            "model",
-            "arena",
-            "baseline",
-            "difference",
-            "proof",
-            "layout",
-            "verdict",
-        ]);
-        for model in &self.models {
-            let bytes = |bytes: Option<u64>| bytes.map_or("-".to_owned(), grouped);
-            table.add_row([
-                model.name.clone(),
-                bytes(model.arena_bytes),
-                bytes(model.baseline_bytes),
-                difference(model),
-                proof(model).to_owned(),
-                layout(model).to_owned(),
-                words(model, self.recorded),
-            ]);
-        }
-        for column in 1..=3 {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table
     }
 }
 

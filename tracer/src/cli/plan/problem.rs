@@ -9,13 +9,13 @@ use dmo_planner::plan::exact::{self, Budget, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES};
 use dmo_planner::problem::Problem;
 use dmo_planner::problem::minimalloc::Table;
+use dmo_trace::words::report::Report;
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[derive(Serialize)]
-struct Report<'a> {
-    schema: &'static str,
+struct ProblemReport<'a> {
     problem: &'a str,
     buffers: usize,
     arena_bytes: u64,
@@ -80,8 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         output::write(path, table(&problem, &plan).as_bytes())?;
     }
     let arena_bytes = plan.arena_bytes(&problem);
-    let report = Report {
-        schema: "dmo-trace/problem/1",
+    let report = ProblemReport {
         problem: path,
         buffers: problem.buffers().len(),
         arena_bytes,
@@ -91,11 +90,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         offsets: &plan.offsets,
         planners: planners(&problem),
     };
-    output::print(&if arguments.json {
-        serde_json::to_string_pretty(&report)? + "\n"
-    } else {
-        text(&report)
-    })?;
+    output::report(&report, arguments.json)?;
     Ok(match arguments.capacity {
         Some(capacity) if arena_bytes > capacity => Verdict::Fails,
         _ => Verdict::Holds,
@@ -125,35 +120,39 @@ fn planners(problem: &Problem) -> Vec<Planner> {
         .collect()
 }
 
-fn text(report: &Report<'_>) -> String {
-    let bytes = grouped(report.arena_bytes);
-    let proof = if report.arena_bytes == report.bound_bytes {
-        "proven: no placement needs less".to_owned()
-    } else if report
-        .capacity_bytes
-        .is_some_and(|capacity| report.bound_bytes > capacity)
-    {
+impl Report for ProblemReport<'_> {
+    const SCHEMA: &'static str = "dmo-trace/problem/1";
+
+    fn text(&self) -> String {
+        let bytes = grouped(self.arena_bytes);
+        let proof = if self.arena_bytes == self.bound_bytes {
+            "proven: no placement needs less".to_owned()
+        } else if self
+            .capacity_bytes
+            .is_some_and(|capacity| self.bound_bytes > capacity)
+        {
+            format!(
+                "the best found; proven: at least {} are needed",
+                grouped(self.bound_bytes)
+            )
+        } else {
+            format!("at least {} are needed", grouped(self.bound_bytes))
+        };
+        let capacity = match self.capacity_bytes {
+            None => String::new(),
+            Some(capacity) if self.arena_bytes <= capacity => {
+                format!("Capacity: {} bytes, it fits\n", grouped(capacity))
+            }
+            Some(capacity) => format!("Capacity: {} bytes, NO PLAN FOUND\n", grouped(capacity)),
+        };
         format!(
-            "the best found; proven: at least {} are needed",
-            grouped(report.bound_bytes)
+            "{}: {} buffers\n\nArena: {bytes} bytes, {proof}\n{capacity}Time: {:.2} s\n\n{}\n",
+            self.problem,
+            self.buffers,
+            self.seconds,
+            planner_table(&self.planners, self.arena_bytes),
         )
-    } else {
-        format!("at least {} are needed", grouped(report.bound_bytes))
-    };
-    let capacity = match report.capacity_bytes {
-        None => String::new(),
-        Some(capacity) if report.arena_bytes <= capacity => {
-            format!("Capacity: {} bytes, it fits\n", grouped(capacity))
-        }
-        Some(capacity) => format!("Capacity: {} bytes, NO PLAN FOUND\n", grouped(capacity)),
-    };
-    format!(
-        "{}: {} buffers\n\nArena: {bytes} bytes, {proof}\n{capacity}Time: {:.2} s\n\n{}\n",
-        report.problem,
-        report.buffers,
-        report.seconds,
-        planner_table(&report.planners, report.arena_bytes),
-    )
+    }
 }
 
 /// As `id,lower,upper,size,offset`.

@@ -4,15 +4,16 @@ use super::source::Source;
 use super::{Arguments, Verdict};
 use crate::cli::output;
 use anyhow::Context;
-use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::optimise::{ModelPlan, Task};
 use dmo_analysis::verify::{Positions, clashes};
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::plan::exact::Budget;
 use dmo_planner::regions::{Place, Region, assign};
+use dmo_trace::words::report::Report;
+use dmo_trace::words::{names, table};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -24,13 +25,12 @@ pub fn parse(text: &str) -> Result<Region, String> {
         .ok_or_else(|| format!("'{text}' is not NAME=BYTES, for instance sram=64K"))?;
     Ok(Region {
         name: name.to_owned(),
-        capacity_bytes: super::parse_size(size)?,
+        capacity_bytes: parse_size(size)?,
     })
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
-    schema: &'static str,
+struct RegionReport<'a> {
     model: &'a str,
     model_sha256: Option<&'a str>,
     overlap: &'static str,
@@ -116,16 +116,15 @@ pub fn run(
             return Ok(Verdict::Fails);
         }
     };
-    let report = Report {
+    let report = RegionReport {
         kernels,
         ..report(arguments, source, task, planned, &places)
     };
     ensure_safe(task, regions, &report).with_context(|| source.name.clone())?;
-    let json = serde_json::to_string_pretty(&report)? + "\n";
     for path in &arguments.emit {
-        output::write(path, json.as_bytes())?;
+        output::write(path, report.json()?.as_bytes())?;
     }
-    output::print(&if arguments.json { json } else { text(&report) })?;
+    output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
 }
 
@@ -135,7 +134,7 @@ fn report<'a>(
     task: Task<'a>,
     planned: &'a ModelPlan,
     places: &[Place],
-) -> Report<'a> {
+) -> RegionReport<'a> {
     let arena = &planned.arena;
     let tensors = arena.buffer_of.iter().enumerate();
     let tensors: Vec<Placed<'_>> = tensors
@@ -169,8 +168,7 @@ fn report<'a>(
                 .count(),
         }
     });
-    Report {
-        schema: "dmo-trace/regions/1",
+    RegionReport {
         model: &source.name,
         model_sha256: source.sha256.as_deref(),
         overlap: arguments.kernels.overlap().name(),
@@ -185,7 +183,11 @@ fn report<'a>(
 }
 
 /// As for one arena, with the regions one above the other.
-fn ensure_safe(task: Task<'_>, regions: &[Region], report: &Report<'_>) -> anyhow::Result<()> {
+fn ensure_safe(
+    task: Task<'_>,
+    regions: &[Region],
+    report: &RegionReport<'_>,
+) -> anyhow::Result<()> {
     let mut bases = Vec::with_capacity(regions.len());
     let mut end = 0_u64;
     for region in &report.regions {
@@ -220,51 +222,39 @@ fn ensure_safe(task: Task<'_>, regions: &[Region], report: &Report<'_>) -> anyho
     Ok(())
 }
 
-fn text(report: &Report<'_>) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header(["region", "bytes", "used", "tensors"]);
-    for used in &report.regions {
-        table.add_row([
-            used.region.name.clone(),
-            grouped(used.region.capacity_bytes),
-            grouped(used.used_bytes),
-            used.tensors.to_string(),
-        ]);
-    }
-    for column in 1..4 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let mut text = format!(
-        "{}: {} bytes if all were in one region\n\n{table}\n",
-        report.model,
-        grouped(report.arena_bytes)
-    );
-    for tensor in report
-        .tensors
-        .iter()
-        .filter(|tensor| tensor.place.region > 0)
-    {
-        text += &format!(
-            "\n{}: tensor {} {:?}, {} bytes at {}",
-            report.regions[tensor.place.region].region.name,
-            tensor.tensor.0,
-            tensor.name,
-            grouped(tensor.size_bytes),
-            tensor.place.offset
+impl Report for RegionReport<'_> {
+    const SCHEMA: &'static str = "dmo-trace/regions/1";
+
+    fn text(&self) -> String {
+        let rows = self.regions.iter().map(|used| {
+            [
+                used.region.name.clone(),
+                grouped(used.region.capacity_bytes),
+                grouped(used.used_bytes),
+                used.tensors.to_string(),
+            ]
+        });
+        let mut text = format!(
+            "{}: {} bytes if all were in one region\n\n{}\n",
+            self.model,
+            grouped(self.arena_bytes),
+            table(["region", "bytes", "used", "tensors"], 1..4, rows)
         );
-    }
-    match report.kernels {
-        Some(kernels) => {
-            text +=
-                &format!("\n\nSafe with these kernels ({kernels}) only: others may overlap less.");
+        let elsewhere = |tensor: &&Placed<'_>| tensor.place.region > 0;
+        for tensor in self.tensors.iter().filter(elsewhere) {
+            text += &format!(
+                "\n{}: tensor {} {:?}, {} bytes at {}",
+                self.regions[tensor.place.region].region.name,
+                tensor.tensor.0,
+                tensor.name,
+                grouped(tensor.size_bytes),
+                tensor.place.offset
+            );
         }
-        None if report.overlap == "none" => {}
-        None => {
-            text += "\n\nSafe with TensorFlow Lite's reference kernels only: other kernels may overlap less.";
+        // Where kernels were measured their name is always worth knowing.
+        if self.kernels.is_some() || self.overlap != "none" {
+            text += &format!("\n\n{}", names::safe_with(self.kernels, false));
         }
+        text + "\n"
     }
-    text + "\n"
 }

@@ -5,13 +5,14 @@ mod kernels;
 
 use super::change::Found;
 use super::kernels::LoopOrderCost;
-use comfy_table::{CellAlignment, Table, presets};
-use dmo_analysis::handover::{OnDevice, PlanFile};
+use dmo_analysis::handover::{self, OnDevice, PlanFile};
 use dmo_analysis::optimise::Certificate;
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{counted, grouped};
 use dmo_planner::plan::Strategy;
 use dmo_planner::problem::Problem;
 use dmo_trace::model::overlaps::KernelOverlaps;
+use dmo_trace::words::report::Report;
+use dmo_trace::words::{names, table};
 use serde::Serialize;
 
 /// What one planner needs.
@@ -19,14 +20,15 @@ use serde::Serialize;
 pub struct Planner {
     pub name: &'static str,
     pub title: &'static str,
+    /// The publication that describes it.
     pub source: &'static str,
     pub arena_bytes: u64,
-    /// Whether the plan passed the geometric check.
+    /// Its plan passed the geometric check.
     pub valid: bool,
 }
 
 impl Planner {
-    /// Runs the planner; none where it cannot plan the problem.
+    /// Runs the planner; `None` if it cannot plan the problem.
     pub fn of(strategy: &Strategy, problem: &Problem) -> Option<Self> {
         let plan = strategy.plan(problem)?;
         Some(Self {
@@ -40,12 +42,10 @@ impl Planner {
 }
 
 /// A row for each planner; `best` bytes count as one.
-pub fn planner_table(planners: &[Planner], best: u64) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header(["planner", "bytes", "of ours", "method", "published by"]);
-    for planner in planners {
-        table.add_row([
+pub fn planner_table(planners: &[Planner], best: u64) -> String {
+    let header = ["planner", "bytes", "of ours", "method", "published by"];
+    let rows = planners.iter().map(|planner| {
+        [
             planner.name.to_owned(),
             grouped(planner.arena_bytes),
             format!("{:.3}", planner.arena_bytes as f64 / best.max(1) as f64),
@@ -55,58 +55,54 @@ pub fn planner_table(planners: &[Planner], best: u64) -> Table {
                 format!("{}: INVALID", planner.title)
             },
             planner.source.split(':').next().unwrap_or("").to_owned(),
-        ]);
-    }
-    for column in [1, 2] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+        ]
+    });
+    table(header, [1, 2], rows)
 }
 
-/// All that is printed.
+/// A model's plan, and what other planners and other kernels would need.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct PlanReport {
     #[serde(flatten)]
     pub plan: PlanFile,
     pub operators: usize,
     pub naive_bytes: u64,
     pub reordered: bool,
     pub capacity_bytes: Option<u64>,
-    /// Whether the arena is within the capacity, where one is given.
+    /// The arena is within the capacity; `None` if none is given.
     pub fits: Option<bool>,
-    /// Kinds of operators that are not known.
+    /// Kinds of operators that no overlap is granted to, because no formula covers them.
     pub unknown: Vec<String>,
-    /// What may be had by changing the work; none where nothing is allowed to change.
+    /// What other operators for the same result would save; `None` if no change is allowed.
     #[serde(rename = "front")]
     pub found: Option<Found>,
-    /// Whether the model carries a plan already.
+    /// The model carries a plan already.
     pub carries_plan: bool,
     /// TensorFlow Lite Micro's arena, as the model is and with the plan.
     pub device: Option<[OnDevice; 2]>,
-    /// What the kernels allow, in the file's order; none where they were not measured.
+    /// What the kernels allow, in the file's order; `None` if they were not measured.
     #[serde(rename = "kernel_overlaps")]
     pub kernels: Option<Vec<KernelOverlaps>>,
-    /// What the loops of the kernels cost the arena; none where they were not measured.
+    /// What the loops of the kernels cost the arena; `None` if they were not measured.
     pub loop_order_cost: Option<LoopOrderCost>,
     /// Kinds of the operators, in the file's order.
     #[serde(skip)]
     pub kinds: Vec<String>,
-    /// In the file's order.
+    /// What each planner needs, in the file's order of operators.
     pub planners: Vec<Planner>,
     pub notes: Vec<String>,
 }
 
-impl Report {
-    /// As text.
-    pub fn text(&self) -> String {
+impl Report for PlanReport {
+    const SCHEMA: &'static str = handover::SCHEMA;
+
+    fn text(&self) -> String {
         let plan = &self.plan;
         let mut text = format!(
             "{}: {}, {} in the arena, {} bytes without reuse\n\n",
             plan.model,
-            counted(self.operators, "operator"),
-            counted(plan.tensors.len(), "tensor"),
+            counted(self.operators as u64, "operator", "operators"),
+            counted(plan.tensors.len() as u64, "tensor", "tensors"),
             grouped(self.naive_bytes)
         );
         text += &format!(
@@ -144,12 +140,12 @@ impl Report {
         }
         text += &format!("\n{}\n", planner_table(&self.planners, plan.arena_bytes));
         if let (Some(kernels), Some(cost)) = (&self.kernels, &self.loop_order_cost) {
-            let table = kernels::table(&self.kinds, kernels, cost, plan.arena_bytes);
+            let table = kernels::kernel_table(&self.kinds, kernels, cost, plan.arena_bytes);
             text += &format!("\n{table}\n");
         }
         if let Some(found) = &self.found {
             let by_formula = self.kernels.is_some();
-            text += &format!("\n{}\n", front::table(found, by_formula));
+            text += &format!("\n{}\n", front::front_table(found, by_formula));
         }
         for line in self.remarks() {
             text += &format!("\n{line}\n");
@@ -157,6 +153,13 @@ impl Report {
         text
     }
 
+    /// The plan's own form, which names its schema itself, with further keys.
+    fn json(&self) -> serde_json::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+impl PlanReport {
     fn certificate(&self) -> String {
         let plan = &self.plan;
         if !plan.fixed.is_empty() && plan.certificate != Certificate::BestFound {
@@ -179,19 +182,9 @@ impl Report {
 
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        match &self.plan.kernels {
-            _ if self.plan.overlaps.is_empty() => {}
-            None if self.plan.recipe.is_some() => remarks.push(
-                "Safe with kernels that allow what the formulas say: `dmo-trace verify` tries others."
-                    .to_owned(),
-            ),
-            None => remarks.push(
-                "Safe with TensorFlow Lite's reference kernels only: other kernels may overlap less."
-                    .to_owned(),
-            ),
-            Some(kernels) => remarks.push(format!(
-                "Safe with these kernels ({kernels}) only: others may overlap less."
-            )),
+        if !self.plan.overlaps.is_empty() {
+            let changed = self.plan.recipe.is_some();
+            remarks.push(names::safe_with(self.plan.kernels.as_ref(), changed));
         }
         if let (Some(kernels), Some(cost)) = (&self.kernels, &self.loop_order_cost) {
             remarks.extend(kernels::loop_order(cost, kernels, self.plan.arena_bytes));
@@ -205,13 +198,5 @@ impl Report {
         }
         remarks.extend(self.notes.iter().map(|note| format!("Note: {note}.")));
         remarks
-    }
-}
-
-/// `1 tensor`, `2 tensors`.
-fn counted(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
     }
 }

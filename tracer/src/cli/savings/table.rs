@@ -2,36 +2,32 @@
 
 use super::Model;
 use super::row::Row;
-use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::wording::grouped;
+use dmo_trace::words::table;
 
-/// A table with what to know of it.
+/// A row for each way of saving.
 pub fn text(model: &Model) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
     let has_run = model.rows.iter().any(|row| row.instructions.is_some());
     let mut header = vec!["", "arena", "bound", "of no reuse", "recomputed", "of all"];
     header.extend(has_run.then_some("instructions"));
-    table.set_header(header);
+    let right = 1..header.len();
     let naive = model.rows.first().map_or(1, |row| row.arena_bytes.max(1));
-    for row in &model.rows {
+    let rows = model.rows.iter().map(|row| {
         let mut cells = cells(row, naive, model.macs);
         let instructions = row.instructions.map_or(String::new(), grouped);
         cells.extend(has_run.then_some(instructions));
-        table.add_row(cells);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+        cells
+    });
     let search = if model.complete {
         ""
     } else {
         "; of the tiles the best found in time"
     };
     format!(
-        "{}: {} multiply-accumulates{search}\n\n{table}\n",
+        "{}: {} multiply-accumulates{search}\n\n{}\n",
         model.name,
-        grouped(model.macs)
+        grouped(model.macs),
+        table(header, right, rows)
     )
 }
 

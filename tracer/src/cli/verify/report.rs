@@ -3,7 +3,6 @@
 mod blame;
 
 use crate::cli::plan::given::Given;
-use crate::cli::{Verdict, output};
 use blame::{Blame, Evidence};
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::verify::Clash;
@@ -12,12 +11,12 @@ use dmo_trace::measure::attribution::Work;
 use dmo_trace::model::Deployment;
 use dmo_trace::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
 use dmo_trace::words::names;
+use dmo_trace::words::report::Report;
 use serde::Serialize;
 
-/// All that is printed.
+/// What the three witnesses say of a plan.
 #[derive(Serialize)]
-pub struct Report {
-    schema: &'static str,
+pub struct VerifyReport {
     model: String,
     kernels: String,
     cpu: Option<&'static str>,
@@ -90,11 +89,10 @@ struct Layer {
     pairs: Vec<MeasuredPair>,
 }
 
-impl Report {
+impl VerifyReport {
     /// A plan that cannot be run.
     pub fn of_faults(model: &str, kernels: &str, given: &Given, faults: Vec<String>) -> Self {
         Self {
-            schema: "dmo-trace/verify/1",
             model: model.to_owned(),
             kernels: kernels.to_owned(),
             cpu: None,
@@ -164,47 +162,7 @@ impl Report {
         }
     }
 
-    /// Prints it; the verdict is whether the plan is safe.
-    pub fn print(&self, json: bool) -> anyhow::Result<Verdict> {
-        output::print(&if json {
-            serde_json::to_string_pretty(self)? + "\n"
-        } else {
-            self.text()
-        })?;
-        Ok(if self.safe {
-            Verdict::Holds
-        } else {
-            Verdict::Fails
-        })
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!("{} with {}", self.model, self.kernels);
-        if let (Some(cpu), Some(instructions)) = (self.cpu, self.instructions) {
-            text += &format!(
-                " on {cpu}: {} operators, {} instructions an inference",
-                self.layers.len(),
-                grouped(instructions)
-            );
-        }
-        text += &format!("\nArena: {} bytes\n\n", grouped(self.arena_bytes));
-        for fault in &self.faults {
-            text += &format!("plan       UNSAFE: {fault}\n");
-        }
-        for line in self.witnesses() {
-            text += &format!("{line}\n");
-        }
-        for note in &self.notes {
-            text += &format!("Note: {note}.\n");
-        }
-        text + if self.safe {
-            "\nSAFE with these kernels\n"
-        } else {
-            "\nUNSAFE\n"
-        }
-    }
-
-    /// Whether the model was run, not only the plan looked at.
+    /// The kernels have run in the plan.
     pub fn has_run(&self) -> bool {
         self.execution.is_some()
     }
@@ -214,7 +172,7 @@ impl Report {
         &self.faults
     }
 
-    /// What is worth knowing.
+    /// What else the reader should know, a sentence each without its full stop.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -224,7 +182,7 @@ impl Report {
         self.safe
     }
 
-    /// What geometry, replay and execution say; none where they were not asked.
+    /// What geometry, replay and execution say; `None` if the plan could not be run.
     pub fn testimonies(&self) -> Option<[Testimony<'_>; 3]> {
         let testimony = |safe, objections| Testimony { safe, objections };
         let words = &self.objections;
@@ -303,7 +261,37 @@ impl Report {
     }
 }
 
-/// So many of each are told in words; JSON has all.
+impl Report for VerifyReport {
+    const SCHEMA: &'static str = "dmo-trace/verify/1";
+
+    fn text(&self) -> String {
+        let mut text = format!("{} with {}", self.model, self.kernels);
+        if let (Some(cpu), Some(instructions)) = (self.cpu, self.instructions) {
+            text += &format!(
+                " on {cpu}: {} operators, {} instructions an inference",
+                self.layers.len(),
+                grouped(instructions)
+            );
+        }
+        text += &format!("\nArena: {} bytes\n\n", grouped(self.arena_bytes));
+        for fault in &self.faults {
+            text += &format!("plan       UNSAFE: {fault}\n");
+        }
+        for line in self.witnesses() {
+            text += &format!("{line}\n");
+        }
+        for note in &self.notes {
+            text += &format!("Note: {note}.\n");
+        }
+        text + if self.safe {
+            "\nSAFE with these kernels\n"
+        } else {
+            "\nUNSAFE\n"
+        }
+    }
+}
+
+/// At most this many objections of each witness are in words; JSON has all.
 const MOST_LINES: usize = 5;
 
 /// The first few, and how many there are more.

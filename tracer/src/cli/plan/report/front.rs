@@ -1,15 +1,13 @@
 //! What memory can be had for what work, as a table.
 
 use crate::cli::plan::change::Found;
-use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::transform::front::Point;
 use dmo_analysis::wording::grouped;
+use dmo_trace::words::table;
 
 /// A row for each point of the front; `by_formula` where the plan's overlaps were measured.
-pub fn table(found: &Found, by_formula: bool) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header([
+pub fn front_table(found: &Found, by_formula: bool) -> String {
+    let header = [
         "arena",
         "recomputed",
         "of all",
@@ -17,9 +15,9 @@ pub fn table(found: &Found, by_formula: bool) -> String {
         "tiles",
         "in place",
         "left out",
-    ]);
-    for point in &found.front.points {
-        table.add_row([
+    ];
+    let rows = found.front.points.iter().map(|point| {
+        [
             grouped(point.arena_bytes),
             grouped(point.extra_macs),
             format!("{:.2} %", percent(point, found)),
@@ -27,13 +25,9 @@ pub fn table(found: &Found, by_formula: bool) -> String {
             grids(point),
             point.recipe.in_place.len().to_string(),
             point.recipe.removed.len().to_string(),
-        ]);
-    }
-    for column in [0, 1, 2, 5, 6] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+        ]
+    });
+    let table = table(header, [0, 1, 2, 5, 6], rows);
     let Found { macs, front } = found;
     let search = if front.complete {
         "nothing that was tried is better than one of these"

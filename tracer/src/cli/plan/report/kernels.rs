@@ -1,10 +1,10 @@
 //! What the measured kernels allow, and what their loops cost the arena.
 
 use super::super::kernels::LoopOrderCost;
-use comfy_table::{CellAlignment, Table, presets};
 use dmo_analysis::graph::OperatorId;
-use dmo_analysis::wording::grouped;
-use dmo_trace::model::overlaps::KernelOverlaps;
+use dmo_analysis::wording::{counted, grouped};
+use dmo_trace::model::overlaps::{KernelOverlaps, KernelPair};
+use dmo_trace::words::table;
 
 /// The operators whose kernels another order of loops would let overlap further, if any; the
 /// one that would save most first. `arena_bytes` is the plan's.
@@ -37,7 +37,7 @@ pub fn loop_order(
         lines.push(format!(
             "{} would overlap further with the loops of TensorFlow Lite's reference kernels; none of \
              them alone makes the arena smaller.",
-            super::counted(cost.operators.len(), "operator")
+            counted(cost.operators.len() as u64, "operator", "operators")
         ));
     }
     let together = arena_bytes - cost.together_bytes.min(arena_bytes);
@@ -52,28 +52,27 @@ pub fn loop_order(
 }
 
 /// A row for each operator: its kernel, what it allows, and what its loops cost.
-pub fn table(
+pub fn kernel_table(
     kinds: &[String],
     kernels: &[KernelOverlaps],
     cost: &LoopOrderCost,
     arena_bytes: u64,
-) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header([
+) -> String {
+    let header = [
         "#",
         "operator",
         "kernel",
         "O_s",
         "loops cost",
         "instructions",
-    ]);
-    for (index, (kind, kernel)) in kinds.iter().zip(kernels).enumerate() {
+    ];
+    let operators = kinds.iter().zip(kernels).enumerate();
+    let rows = operators.map(|(index, (kind, kernel))| {
         let what_if = cost
             .operators
             .iter()
             .find(|what_if| what_if.operator.0 == index);
-        table.add_row([
+        [
             index.to_string(),
             kind.clone(),
             kernel.work.chain(&kernel.function),
@@ -82,19 +81,14 @@ pub fn table(
                 grouped(arena_bytes - what_if.arena_bytes)
             }),
             grouped(kernel.instructions),
-        ]);
-    }
-    for column in [0, 3, 4, 5] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+        ]
+    });
+    table(header, [0, 3, 4, 5], rows)
 }
 
 /// O_s of each pair.
 fn overlaps(kernel: &KernelOverlaps) -> String {
-    let bytes = |pair: &dmo_trace::model::overlaps::KernelPair| match pair.displacement_bytes {
+    let bytes = |pair: &KernelPair| match pair.displacement_bytes {
         Some(_) => grouped(pair.safe_overlap_bytes.into()),
         None => "none".to_owned(),
     };
