@@ -6,15 +6,15 @@
 
 mod code;
 mod reasons;
-mod seen;
+mod snapshot;
 
 pub use code::Instruction;
-pub use seen::{Seen, Witness, see_program};
+pub use snapshot::{Snapshot, SnapshotCollector, snapshot_program};
 
 use crate::elf::debug::{Frame, Function, Value, Variable};
 use crate::elf::image::Image;
 use crate::mcu::disassembly::Disassembler;
-use crate::mcu::machine::Moment;
+use crate::mcu::machine::ExecutionPoint;
 use dmo_analysis::operator::Shape;
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Refusal};
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub struct Explanation {
     /// Number of the layer among those of the program, from 1.
     pub layer: usize,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Its operator.
     pub operator: String,
@@ -39,31 +39,31 @@ pub struct Explanation {
     pub output: Buffer,
     /// O_s in bytes: what may be relied on.
     pub safe_overlap_bytes: u32,
-    /// What the trace alone would allow.
+    /// The overlap that the trace alone would allow, in bytes.
     pub observed_overlap_bytes: u32,
     /// The least `input_start - output_start` that the trace allows together with all larger
     /// ones.
     pub displacement_bytes: u32,
     /// Why no overlap is granted.
     pub refusals: Vec<Refusal>,
-    /// The store that forbids a smaller displacement; none where nothing does.
+    /// The store that forbids a smaller displacement; `None` if nothing does.
     pub store: Option<Bound>,
     /// The later load.
     pub load: Option<Bound>,
-    /// The same in sentences.
+    /// The explanation in sentences.
     pub why: Vec<String>,
 }
 
 /// A buffer of the pair.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Buffer {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its length.
+    /// Length in bytes.
     pub size_bytes: u32,
     /// Type of its elements.
     pub element_type: ElementType,
-    /// Its extents, where they are known.
+    /// Shape, if it is known.
     pub shape: Option<Shape>,
 }
 
@@ -72,7 +72,7 @@ pub struct Buffer {
 pub struct Bound {
     /// When, in executed instructions.
     pub time: Time,
-    /// The instruction.
+    /// Address of the instruction.
     pub pc: Address,
     /// First byte, counted from the start of the buffer.
     pub offset: u32,
@@ -86,32 +86,32 @@ pub struct Bound {
     pub coordinates: Option<Shape>,
     /// The instructions around it.
     pub code: Vec<Instruction>,
-    /// The lines around its own in the source file; none where the file is not at hand. Files
-    /// are for others to read, so that it is none at first.
+    /// The lines around its own in the source file; `None` until a caller, who may read files,
+    /// fills it in.
     pub source: Option<Vec<SourceLine>>,
     /// The calls that lead to it, innermost first.
-    pub calls: Vec<Call>,
+    pub calls: Vec<CallInProgress>,
 }
 
 /// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SourceLine {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub number: u32,
-    /// What it says.
+    /// Text of the line.
     pub text: String,
-    /// Whether the instruction is of this line.
+    /// `true` for the line of the instruction.
     pub binds: bool,
 }
 
 /// A call that has not returned.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Call {
+pub struct CallInProgress {
     /// An address in the instruction, or in the call that leads to it.
     pub pc: Address,
     /// First the function that is inlined most deeply there, last the one whose code it is.
     pub functions: Vec<Function>,
-    /// Whether the call began within the layer.
+    /// `true` if the call began within the layer.
     pub in_layer: bool,
     /// The variables, those of the loop nest first.
     pub variables: Vec<Local>,
@@ -123,7 +123,7 @@ pub struct Local {
     /// The variable.
     #[serde(flatten)]
     pub variable: Variable,
-    /// It has another value at the other access; none where it is not known at both.
+    /// `true` if it has another value at the other access; `None` if one of the values is unknown.
     pub changes: Option<bool>,
     /// It changes, or belongs to a block within its function.
     pub in_loop_nest: bool,
@@ -186,21 +186,21 @@ impl<'a> Question<'a> {
     ///
     /// # Errors
     /// When the layer has no such pair.
-    pub fn moments(&self) -> Result<Vec<Moment>, ExplainError> {
+    pub fn points(&self) -> Result<Vec<ExecutionPoint>, ExplainError> {
         let binding = self.pair()?.binding.into_iter();
         Ok(binding
             .flat_map(|binding| [binding.store, binding.load])
-            .map(|access| moment(&access))
+            .map(|access| point(&access))
             .collect())
     }
 
-    /// The explanation, given what was seen at these moments.
+    /// The explanation, given what was seen at these points.
     ///
     /// # Errors
     /// When there is no such pair, or an access was not seen.
     pub fn answer(
         &self,
-        seen: &BTreeMap<Moment, Seen>,
+        seen: &BTreeMap<ExecutionPoint, Snapshot>,
         image: &Image,
     ) -> Result<Explanation, ExplainError> {
         let pair = self.pair()?;
@@ -225,7 +225,7 @@ impl<'a> Question<'a> {
         if let Some(binding) = &pair.binding {
             let (store, load) = (binding.store, binding.load);
             let find = |access: &Access, kind, tensor: &Tensor| {
-                seen.get(&moment(access))
+                seen.get(&point(access))
                     .filter(|seen| seen.makes(access, kind, tensor))
                     .ok_or(ExplainError::NotSeen {
                         what: reasons::name(kind),
@@ -247,8 +247,8 @@ impl<'a> Question<'a> {
     }
 }
 
-fn moment(access: &Access) -> Moment {
-    Moment {
+fn point(access: &Access) -> ExecutionPoint {
+    ExecutionPoint {
         time: access.time,
         pc: access.pc,
     }
@@ -285,8 +285,8 @@ fn coordinates(element: u32, shape: Shape) -> Shape {
 
 fn bound(
     (access, byte, buffer): (&Access, u32, &Buffer),
-    seen: &Seen,
-    other: &Seen,
+    seen: &Snapshot,
+    other: &Snapshot,
     image: &Image,
 ) -> Bound {
     let element = byte / buffer.element_type.size_bytes();
@@ -310,7 +310,7 @@ fn bound(
 }
 
 /// The calls as far as their functions are known.
-fn calls(seen: &Seen, other: &Seen, image: &Image) -> Vec<Call> {
+fn calls(seen: &Snapshot, other: &Snapshot, image: &Image) -> Vec<CallInProgress> {
     let call = |(index, frame): (usize, &Frame)| {
         let in_layer = index < seen.in_layer;
         let variables = if index == 0 || in_layer {
@@ -318,7 +318,7 @@ fn calls(seen: &Seen, other: &Seen, image: &Image) -> Vec<Call> {
         } else {
             Vec::new()
         };
-        let call = Call {
+        let call = CallInProgress {
             pc: frame.pc,
             functions: functions(frame, image),
             in_layer,

@@ -4,11 +4,11 @@
 pub mod attribution;
 mod error;
 mod proof;
-mod seen;
+mod snapshot;
 
 pub use error::MeasureError;
 pub use proof::Proof;
-pub use seen::see_kernel;
+pub use snapshot::snapshot_kernel;
 
 use crate::call::{Argument, CallError, Caller, Frame, Overrun};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};

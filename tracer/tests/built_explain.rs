@@ -10,7 +10,7 @@
 mod support;
 
 use dmo_trace::elf::debug::Value;
-use dmo_trace::explain::{Bound, Call};
+use dmo_trace::explain::{Bound, CallInProgress};
 use libtest_mimic::Failed;
 use support::cross::{CPUS, built, compiler, firmware, kernels};
 use support::explained::explanations;
@@ -99,7 +99,7 @@ fn check(cpu: &str, flags: &[&str]) -> Result<(), Failed> {
     };
     let within = [blur.in_layer, main.in_layer, main.variables.is_empty()];
     assert_eq!(within, [true, false, true], "{case}");
-    let integers = |bound, call: &Call, expected: &[(&str, i128)]| {
+    let integers = |bound, call: &CallInProgress, expected: &[(&str, i128)]| {
         for &(name, value) in expected {
             assert_holds(
                 &case,
@@ -163,7 +163,7 @@ fn assembly(cpu: &str, flags: &[&str]) -> Result<(), Failed> {
     let [_, blur, main] = &load.calls[..3] else {
         panic!("{cpu}: {:?}", load.calls);
     };
-    let name = |call: &Call| call.functions.last().and_then(|it| it.name.clone());
+    let name = |call: &CallInProgress| call.functions.last().and_then(|it| it.name.clone());
     assert_eq!(name(blur).as_deref(), Some("blur"), "{cpu}");
     assert_eq!(name(main).as_deref(), Some("main"), "{cpu}");
     let number = |name| value(blur, name).cloned();
@@ -172,13 +172,20 @@ fn assembly(cpu: &str, flags: &[&str]) -> Result<(), Failed> {
     Ok(())
 }
 
-fn value<'a>(call: &'a Call, name: &str) -> Option<&'a Value> {
+fn value<'a>(call: &'a CallInProgress, name: &str) -> Option<&'a Value> {
     let local = call.variables.iter().find(|it| it.variable.name == name)?;
     Some(&local.variable.value)
 }
 
 /// What the compiler has not lost is right.
-fn assert_holds(case: &str, at: &str, call: &Call, name: &str, expected: &Value, needed: bool) {
+fn assert_holds(
+    case: &str,
+    at: &str,
+    call: &CallInProgress,
+    name: &str,
+    expected: &Value,
+    needed: bool,
+) {
     match value(call, name) {
         Some(Value::OptimisedOut | Value::Unknown) | None if !needed => {}
         value => assert_eq!(value, Some(expected), "{case}: {name} at the {at}"),

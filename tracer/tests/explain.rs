@@ -16,11 +16,11 @@ use dmo_analysis::trace::{AccessKind, ElementType, Event, Layer, Time, TraceSink
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::elf::debug::{State, Value};
 use dmo_trace::elf::image::Image;
-use dmo_trace::explain::{Bound, ExplainError, Explanation, Question, see_program};
+use dmo_trace::explain::{Bound, ExplainError, Explanation, Question, snapshot_program};
 use dmo_trace::kernels::{Case, KernelLibrary, images};
-use dmo_trace::mcu::machine::{Moment, Observation};
-use dmo_trace::measure::{choose, see_kernel, trace};
-use dmo_trace::program::execution::{Layers, Program, Step};
+use dmo_trace::mcu::machine::{ExecutionPoint, Observation};
+use dmo_trace::measure::{choose, snapshot_kernel, trace};
+use dmo_trace::program::execution::{LayerSource, Program, ProgramEvent};
 use dmo_trace::program::run::run;
 use dmo_trace::program::semihosting::Host;
 use proptest::prelude::Rng as _;
@@ -38,7 +38,7 @@ fn both(explanation: &Explanation) -> (&Bound, &Bound) {
 #[derive(Default)]
 struct Accesses {
     layer: Option<Layer>,
-    found: Vec<(Moment, AccessKind, u64)>,
+    found: Vec<(ExecutionPoint, AccessKind, u64)>,
 }
 
 impl TraceSink for Accesses {
@@ -49,12 +49,12 @@ impl TraceSink for Accesses {
         let layer = self.layer.as_ref().expect("a layer");
         for event in events {
             let tensor = &layer.tensors[usize::from(event.tensor)];
-            let moment = Moment {
+            let point = ExecutionPoint {
                 time: event.time,
                 pc: event.pc,
             };
             let address = u64::from(tensor.address.0) + u64::from(event.offset);
-            self.found.push((moment, event.kind, address));
+            self.found.push((point, event.kind, address));
         }
     }
     fn end_layer(&mut self, _: Time) {}
@@ -72,23 +72,23 @@ fn every_access_is_seen_as_it_is_made() {
             let outcome = run(&target, options, silent, &mut accesses, &mut |_| ()).expect("run");
             let step = accesses.found.len().div_ceil(300).max(1);
             let some: Vec<_> = accesses.found.iter().step_by(step).collect();
-            let moments: Vec<Moment> = some.iter().map(|(moment, _, _)| *moment).collect();
-            let seen = see_program(&target, LIMITS, &moments).expect("run");
-            for (moment, kind, address) in some {
-                let (made, range) = seen[moment].access.clone().expect("an access");
-                assert_eq!(made, *kind, "{cpu} {program} {moment:?}");
-                assert!(range.contains(address), "{cpu} {program} {moment:?}");
+            let points: Vec<ExecutionPoint> = some.iter().map(|(point, _, _)| *point).collect();
+            let seen = snapshot_program(&target, LIMITS, &points).expect("run");
+            for (point, kind, address) in some {
+                let (made, range) = seen[point].access.clone().expect("an access");
+                assert_eq!(made, *kind, "{cpu} {program} {point:?}");
+                assert!(range.contains(address), "{cpu} {program} {point:?}");
             }
-            let layers = Layers::find(&target, LIMITS).expect("layers");
+            let layers = LayerSource::find(&target, LIMITS).expect("layers");
             let silent = Host::console(Box::new(|_| ()));
             let mut looked =
                 Program::load(&target, &layers, Observation::Watch, LIMITS, silent).expect("load");
             looked
                 .machine
-                .look_at(&moments, Box::new(|_| ()))
+                .inspect_at(&points, Box::new(|_| ()))
                 .expect("look");
             let exit = loop {
-                if let Step::Exited(exit) = looked.advance().expect("step") {
+                if let ProgramEvent::Exited(exit) = looked.advance().expect("step") {
                     break exit;
                 }
             };
@@ -112,8 +112,8 @@ fn explain(library: &KernelLibrary, case: &Case) -> Explanation {
         pair: 1,
         shapes: Some([buffers.inputs[0].shape, buffers.outputs[0].shape]),
     };
-    let moments = question.moments().expect("moments");
-    let seen = see_kernel(library, case, contract, LIMITS, &moments).expect("call");
+    let points = question.points().expect("points");
+    let seen = snapshot_kernel(library, case, contract, LIMITS, &points).expect("call");
     question.answer(&seen, library.image()).expect("answer")
 }
 
@@ -357,7 +357,7 @@ fn a_pair_that_is_not_there() {
             pair,
             shapes: None,
         };
-        let error = question.moments().expect_err("no such pair");
+        let error = question.points().expect_err("no such pair");
         assert!(matches!(error, ExplainError::NoPair { count: 1, .. }));
     }
     let question = Question {

@@ -13,8 +13,8 @@ mod support;
 
 use dmo_analysis::operator::{Conv2d, Operator, Pool2d, Window};
 use dmo_analysis::trace::ElementType;
-use dmo_trace::call::archive::{self, ArchiveError};
 use dmo_trace::call::DEFAULT_RAM;
+use dmo_trace::call::archive::{self, ArchiveError};
 use dmo_trace::kernels::versions::VersionError;
 use dmo_trace::kernels::{Case, KernelLibrary, images};
 use dmo_trace::measure::{MeasureError, choose, measure_kernel, outputs};

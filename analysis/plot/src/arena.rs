@@ -1,7 +1,7 @@
 //! The whole program: all buffers' memory over all layers (Blacker et al., figure 2).
 
 use super::axis::address_ticks;
-use super::canvas::Region;
+use super::canvas::MemoryPanel;
 use super::chart;
 use super::layer::legend;
 use super::name::role_name;
@@ -84,8 +84,8 @@ fn picture(subject: &Subject<'_>) -> Result<String, DrawError> {
 }
 
 /// Places the panels, the highest addresses on top.
-fn stack(regions: &[Region], top: i32) -> Vec<Area> {
-    let weight = |region: &Region| ((region.end - region.first_byte) as f64).sqrt();
+fn stack(regions: &[MemoryPanel], top: i32) -> Vec<Area> {
+    let weight = |region: &MemoryPanel| ((region.end - region.first_byte) as f64).sqrt();
     let all: f64 = regions.iter().map(weight).sum();
     let spare = (ALL_PANELS_HEIGHT - LEAST_HEIGHT * regions.len() as i32).max(0);
     let mut y = top;
@@ -108,7 +108,7 @@ fn stack(regions: &[Region], top: i32) -> Vec<Area> {
 }
 
 /// Heading, ticks and grid lines of a region's panel.
-fn ground(sheet: &mut Sheet<'_>, area: Area, region: &Region, profile: &Profile) -> Drawn {
+fn ground(sheet: &mut Sheet<'_>, area: Area, region: &MemoryPanel, profile: &Profile) -> Drawn {
     let mut roles: Vec<&str> = Vec::new();
     for role in [
         Role::Input,

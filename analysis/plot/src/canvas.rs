@@ -27,7 +27,7 @@ pub struct Canvas<'p> {
     profile: &'p Profile,
     layers: Vec<LayerCanvas>,
     program: Window,
-    regions: Vec<Region>,
+    regions: Vec<MemoryPanel>,
     now: Now,
 }
 
@@ -116,14 +116,14 @@ struct TensorCanvas {
 
 /// Memory that the program's tensors lie in, without large holes.
 #[derive(Debug)]
-pub(super) struct Region {
+pub(super) struct MemoryPanel {
     pub(super) first_byte: u64,
     pub(super) end: u64,
     rows: Scale,
     pub(super) raster: Raster,
 }
 
-impl Region {
+impl MemoryPanel {
     fn new((first_byte, end): (u64, u64), program: &Window) -> Self {
         let rows = Scale::new(end - first_byte, MAX_ROWS);
         Self {
@@ -148,7 +148,9 @@ impl<'p> Canvas<'p> {
     pub fn new(profile: &'p Profile) -> Self {
         let program = program_window(profile);
         let bounds = region_bounds(profile).into_iter();
-        let regions: Vec<Region> = bounds.map(|bounds| Region::new(bounds, &program)).collect();
+        let regions: Vec<MemoryPanel> = bounds
+            .map(|bounds| MemoryPanel::new(bounds, &program))
+            .collect();
         let layers: Vec<LayerCanvas> = profile
             .layers
             .iter()
@@ -171,7 +173,7 @@ impl<'p> Canvas<'p> {
         let bounds = (first, first + u64::from(size_bytes.max(1)));
         Self {
             profile,
-            regions: vec![Region::new(bounds, &program)],
+            regions: vec![MemoryPanel::new(bounds, &program)],
             program,
             layers: Vec::new(),
             now: Now::default(),
@@ -187,7 +189,7 @@ impl<'p> Canvas<'p> {
         &self.program
     }
 
-    pub(super) fn regions(&self) -> &[Region] {
+    pub(super) fn regions(&self) -> &[MemoryPanel] {
         &self.regions
     }
 
@@ -245,7 +247,7 @@ impl<'a> LayerView<'a> {
 }
 
 impl LayerCanvas {
-    fn new(layer: &LayerProfile, regions: &[Region]) -> Self {
+    fn new(layer: &LayerProfile, regions: &[MemoryPanel]) -> Self {
         let window = Window::new(layer.begin, layer.end);
         let tensors = layer.tensors.iter().map(|profile| {
             let tensor = &profile.tensor;
@@ -360,7 +362,7 @@ fn program_window(profile: &Profile) -> Window {
 }
 
 /// The region of an address, and the byte in it.
-fn region_of(regions: &[Region], address: Address) -> Option<(usize, u64)> {
+fn region_of(regions: &[MemoryPanel], address: Address) -> Option<(usize, u64)> {
     let address = u64::from(address.0);
     regions.iter().enumerate().find_map(|(index, region)| {
         (region.first_byte..region.end)

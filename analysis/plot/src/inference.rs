@@ -30,7 +30,7 @@ impl InferencePanel<'_> {
     fn arena_bytes(&self) -> u64 {
         let regions = self.canvas.regions().iter();
         regions
-            .map(super::canvas::Region::size_bytes)
+            .map(super::canvas::MemoryPanel::size_bytes)
             .next()
             .unwrap_or(0)
     }
@@ -136,7 +136,7 @@ fn rows<'a>(panels: &[InferencePanel<'a>], length: u64, extent: u64) -> Vec<Row<
             ..frame
         };
         let top = inference.arena_bytes() as f64 / extent as f64;
-        let source = |region: &'a super::canvas::Region| Source {
+        let source = |region: &'a super::canvas::MemoryPanel| Source {
             raster: &region.raster,
             span: (0.0, top),
             flags: PLAIN,

@@ -50,9 +50,9 @@ pub fn draw_working_sets(graph: &Graph, sets: &[WorkingSet]) -> Result<Figure, D
             bytes(peak)
         );
         let any_scratch = sets.iter().any(|set| set.scratch_bytes > 0);
-        let shown = Part::ALL
+        let shown = TensorRole::ALL
             .iter()
-            .filter(|&&part| part != Part::Scratch || any_scratch);
+            .filter(|&&part| part != TensorRole::Scratch || any_scratch);
         let legend: Vec<chart::Key> = shown
             .map(|part| (part.colour().into(), part.name()))
             .collect();
@@ -132,14 +132,14 @@ fn bars(sets: &[WorkingSet], panel: Area) -> Vec<Bar<'_>> {
 
 /// What a tensor is to the operator that runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum TensorRole {
     Held,
     Input,
     Output,
     Scratch,
 }
 
-impl Part {
+impl TensorRole {
     const ALL: [Self; 4] = [Self::Held, Self::Input, Self::Output, Self::Scratch];
 
     const fn name(self) -> &'static str {
@@ -205,15 +205,15 @@ fn draw_bar(
 }
 
 /// Sizes from below: what is kept, inputs, outputs, scratch.
-fn stack(graph: &Graph, set: &WorkingSet) -> Vec<(Part, u64, Option<TensorId>)> {
+fn stack(graph: &Graph, set: &WorkingSet) -> Vec<(TensorRole, u64, Option<TensorId>)> {
     let node = graph.operators.get(set.operator.0);
     let part = |id: &TensorId| match node {
-        Some(node) if node.outputs.contains(id) => Part::Output,
-        Some(node) if node.inputs.contains(id) => Part::Input,
-        _ => Part::Held,
+        Some(node) if node.outputs.contains(id) => TensorRole::Output,
+        Some(node) if node.inputs.contains(id) => TensorRole::Input,
+        _ => TensorRole::Held,
     };
     let mut stack = Vec::new();
-    for wanted in Part::ALL {
+    for wanted in TensorRole::ALL {
         for &id in set.tensors.iter().filter(|id| part(id) == wanted) {
             let size = graph
                 .tensors
@@ -222,7 +222,7 @@ fn stack(graph: &Graph, set: &WorkingSet) -> Vec<(Part, u64, Option<TensorId>)> 
             stack.push((wanted, size, Some(id)));
         }
     }
-    stack.push((Part::Scratch, set.scratch_bytes, None));
+    stack.push((TensorRole::Scratch, set.scratch_bytes, None));
     stack
 }
 

@@ -10,9 +10,9 @@ use super::{Verdict, operator, output};
 use anyhow::{Context, bail, ensure};
 use dmo_analysis::profile::{Profile, Profiler};
 use dmo_trace::elf::image::Image;
-use dmo_trace::explain::{Explanation, Question, see_program};
-use dmo_trace::mcu::machine::Moment;
-use dmo_trace::measure::{Proof, choose, measure_kernel, see_kernel};
+use dmo_trace::explain::{Explanation, Question, snapshot_program};
+use dmo_trace::mcu::machine::ExecutionPoint;
+use dmo_trace::measure::{Proof, choose, measure_kernel, snapshot_kernel};
 use dmo_trace::program::run::{RunOptions, run as run_program};
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::target::Target;
@@ -123,8 +123,8 @@ fn program_report(
         }
     }
     ensure!(!questions.is_empty(), nothing_selected(arguments, &profile));
-    let moments = moments(&questions)?;
-    let seen = see_program(target, run::limits(program), &moments)?;
+    let points = points(&questions)?;
+    let seen = snapshot_program(target, run::limits(program), &points)?;
     let answers = questions
         .iter()
         .map(|question| question.answer(&seen, &target.image));
@@ -183,18 +183,18 @@ fn nothing_selected(arguments: &RunArguments, profile: &Profile) -> String {
     )
 }
 
-fn moments(questions: &[Question<'_>]) -> anyhow::Result<Vec<Moment>> {
+fn points(questions: &[Question<'_>]) -> anyhow::Result<Vec<ExecutionPoint>> {
     if questions.len() > MAX_PAIRS {
         bail!(
             "{} pairs of inputs and outputs, the limit is {MAX_PAIRS}\n  hint: --select a layer, or a --pair",
             questions.len()
         );
     }
-    let mut moments = Vec::new();
+    let mut points = Vec::new();
     for question in questions {
-        moments.extend(question.moments()?);
+        points.extend(question.points()?);
     }
-    Ok(moments)
+    Ok(points)
 }
 
 fn explain_kernel(arguments: &OverlapArguments) -> anyhow::Result<Verdict> {
@@ -226,8 +226,8 @@ fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<ExplainReport> 
             shapes: shapes(pair),
         })
         .collect();
-    let moments = moments(&questions)?;
-    let seen = see_kernel(&library, &case, contract, LIMITS, &moments)?;
+    let points = points(&questions)?;
+    let seen = snapshot_kernel(&library, &case, contract, LIMITS, &points)?;
     let mut explanations = Vec::new();
     for question in &questions {
         let mut explanation = question.answer(&seen, library.image())?;

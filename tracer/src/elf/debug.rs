@@ -26,29 +26,29 @@ pub(crate) type Reader = EndianArcSlice<LittleEndian>;
 pub struct State<'a> {
     /// r0 to r15.
     pub registers: [u32; 16],
-    /// s0 to s31 as bits; none without a floating-point unit.
+    /// s0 to s31 as bits; `None` without a floating-point unit.
     pub floats: [Option<u32>; 32],
-    /// Reads memory; none where there is none.
+    /// Reads memory; `None` if none is mapped there.
     pub read: &'a dyn Fn(u32, usize) -> Option<Vec<u8>>,
 }
 
 /// A variable in scope.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Variable {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its type, as far as it has a name.
+    /// Name of its type, if it has one.
     #[serde(rename = "type")]
     pub type_name: String,
     /// The function that it belongs to, where that is inlined not the one around it.
     pub function: Option<String>,
-    /// Whether it is a parameter of the function.
+    /// `true` if it is a parameter of the function.
     pub parameter: bool,
     /// Blocks of its function around its declaration: 0 for the function's own.
     pub block: usize,
     /// Line of its declaration.
     pub line: Option<u64>,
-    /// Its value.
+    /// Value at the instruction.
     pub value: Value,
     /// Where the debug information describes it, which tells variables of one name apart.
     #[serde(skip)]
@@ -126,7 +126,7 @@ impl DebugInfo {
         Arc::clone(&self.dwarf)
     }
 
-    /// Whether there is any.
+    /// Returns `true` if the program has debug information.
     pub fn is_present(&self) -> bool {
         !self.units().units.is_empty()
     }
@@ -206,7 +206,7 @@ impl DebugInfo {
             .map(|code| code.entry)
     }
 
-    /// Whether what starts at this address is no code of the program.
+    /// Returns `true` if no code of the program starts at this address.
     fn is_dropped(&self, start: u64) -> bool {
         start == 0 && !self.code_at_zero
     }

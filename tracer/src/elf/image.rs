@@ -57,11 +57,11 @@ pub struct Segment {
     pub run_address: u32,
     /// Its size when the program runs, `.bss` included, in bytes.
     pub run_bytes: u32,
-    /// What the file holds of it.
+    /// The bytes of it that are in the file.
     pub content: Vec<u8>,
-    /// Whether the program writes to it.
+    /// `true` if the program writes to it.
     pub writable: bool,
-    /// Whether it holds code.
+    /// `true` if it holds code.
     pub executable: bool,
 }
 
@@ -92,9 +92,9 @@ pub struct Image {
     pub symbols: Symbols,
     /// Source lines from DWARF.
     pub lines: SourceLines,
-    /// What else DWARF says.
+    /// Functions, variables and frames from DWARF.
     pub debug: Arc<DebugInfo>,
-    /// What the compiler says it built for.
+    /// The build attributes: the core that the compiler built for.
     pub attributes: Attributes,
     /// SHA-256 of the file, in hexadecimal.
     pub sha256: String,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// The line table of a program. Empty where there is no debug information, or none
 /// that can be read: lines are a help, never a condition.
 pub struct SourceLines {
-    /// It caches what it parses, hence the lock.
+    /// The lock protects its cache of parsed units.
     context: Option<Mutex<addr2line::Context<Reader>>>,
 }
 

@@ -12,7 +12,7 @@ pub struct Symbol {
     pub size_bytes: u32,
     /// Demangled name.
     pub name: String,
-    /// Whether it is code.
+    /// `true` for code.
     pub function: bool,
 }
 
@@ -93,7 +93,7 @@ impl Symbols {
         self.similar_among(name, |symbol| symbol.function)
     }
 
-    /// The same of objects and labels.
+    /// Names of objects and labels that are similar to this one.
     pub fn similar_objects(&self, name: &str) -> Vec<String> {
         self.similar_among(name, |symbol| !symbol.function)
     }

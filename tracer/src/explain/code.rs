@@ -1,6 +1,6 @@
 //! The instructions around another.
 
-use super::Seen;
+use super::Snapshot;
 use crate::mcu::decode::is_wide;
 use crate::mcu::disassembly::Disassembler;
 use dmo_analysis::trace::Address;
@@ -11,27 +11,28 @@ use serde::Serialize;
 pub struct Instruction {
     /// Where it is.
     pub address: Address,
-    /// What it is.
+    /// The instruction, disassembled.
     pub text: String,
-    /// Whether it is the one that binds.
+    /// `true` for the instruction that limits the overlap.
     pub binds: bool,
 }
 
 /// Instructions that are shown on each side.
 const AROUND: usize = 3;
 
-/// So many bytes before an instruction, decoding has found the true boundaries.
+/// Decoding that starts this many bytes before an instruction has found the true boundaries when it
+/// gets there.
 const SETTLED_BYTES: u32 = 40;
 
-/// The instruction that was seen, with three before it and behind it. Where instructions begin
+/// The instruction of the snapshot, with three before and three after it. Where instructions begin
 /// before it is told by the start of its function, or else by decoding from everywhere.
 pub(super) fn around(
-    seen: &Seen,
+    snapshot: &Snapshot,
     function: Option<u32>,
     disassembler: &Disassembler,
 ) -> Vec<Instruction> {
-    let (start, code) = (seen.code.0, &seen.code.1[..]);
-    let pc = seen.moment.pc.0;
+    let (start, code) = (snapshot.code.0, &snapshot.code.1[..]);
+    let pc = snapshot.point.pc.0;
     let instruction = |address: u32| {
         let bytes = code.get((address - start) as usize..)?;
         let text = disassembler.at(address, bytes.get(..length(bytes)?)?)?;

@@ -4,7 +4,7 @@
 use crate::elf::image::Image;
 use dmo_analysis::trace::Address;
 
-/// What the core loads at reset.
+/// The values that the core loads from the vector table at reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
     /// First instruction, without the Thumb bit.

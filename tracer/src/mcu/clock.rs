@@ -9,7 +9,7 @@ use crate::mcu::decode::{Instruction, Memory, decode, is_wide};
 use dmo_analysis::trace::Time;
 use std::ops::Range;
 
-/// What is known of a block of code.
+/// A decoded block of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     start: u32,
@@ -17,13 +17,13 @@ pub struct Block {
     instructions: u32,
     ordinals: usize,
     code: usize,
-    /// It lies in memory that the program can write: its code may change.
+    /// The block lies in memory that the program can write, so its code may change.
     pub writable: bool,
-    /// It branches to itself and does nothing else.
+    /// The block only branches to itself.
     pub endless: bool,
-    /// It needs the floating-point unit.
+    /// The block needs the floating-point unit.
     pub floating_point: bool,
-    /// It has a store-exclusive.
+    /// The block has a store-exclusive.
     pub exclusive_store: bool,
 }
 
@@ -49,10 +49,10 @@ const IN_IT_BLOCK: u16 = 0x8000;
 
 /// An instruction that is being executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    /// Its time.
+pub struct ExecutingInstruction {
+    /// Time at which it executes.
     pub time: Time,
-    /// It may be inside an IT block.
+    /// `true` if it may be inside an IT block.
     pub maybe_in_it_block: bool,
 }
 
@@ -81,7 +81,7 @@ impl Clock {
         }
     }
 
-    /// The emulator enters a block; none when it is not known yet and must be learned.
+    /// Enters a block; returns `None` if it is not known yet and must be learned.
     #[inline]
     pub fn enter(&mut self, start: u32, size_bytes: u32) -> Option<Block> {
         if let Some(block) = self.current {
@@ -166,14 +166,14 @@ impl Clock {
         block
     }
 
-    /// Whether a block in writable memory still has the code that was decoded.
+    /// Returns `true` if a block in writable memory still has the code that was decoded.
     pub fn is_unchanged(&self, block: &Block, code: &[u8]) -> bool {
         self.code.get(block.code..block.code + code.len()) == Some(code)
     }
 
     /// The instruction at `pc`, which is being executed.
     #[inline]
-    pub fn moment(&self, pc: u32) -> Moment {
+    pub fn executing(&self, pc: u32) -> ExecutingInstruction {
         let ordinal = self.current.map_or(0, |block| {
             let halfword = pc.wrapping_sub(block.start) / 2;
             if halfword < block.size_bytes / 2 {
@@ -183,26 +183,26 @@ impl Clock {
                 block.instructions as u16
             }
         });
-        Moment {
+        ExecutingInstruction {
             time: self.before + Time::from(ordinal & !IN_IT_BLOCK),
             maybe_in_it_block: ordinal & IN_IT_BLOCK != 0 || self.it_crosses_blocks,
         }
     }
 
-    /// Whether the current block ends just before `pc`.
+    /// Returns `true` if the current block ends just before `pc`.
     pub fn is_behind_block(&self, pc: u32) -> bool {
         self.current
             .is_some_and(|block| block.start.wrapping_add(block.size_bytes) == pc)
     }
 
-    /// Whether the current block has a store-exclusive.
+    /// Returns `true` if the current block has a store-exclusive.
     pub fn has_exclusive_store(&self) -> bool {
         self.current.is_some_and(|block| block.exclusive_store)
     }
 
     /// Time of the instruction at `pc`, which is being executed.
     pub fn at(&self, pc: u32) -> Time {
-        self.moment(pc).time
+        self.executing(pc).time
     }
 
     /// Instructions before the current block: cheap, and never too large.

@@ -5,7 +5,7 @@ use crate::elf::attributes::Attributes;
 /// Floating-point hardware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FloatingPoint {
-    /// None.
+    /// No floating-point unit.
     None,
     /// FPv4, single precision.
     Fpv4Single,
@@ -32,9 +32,9 @@ pub struct Cpu {
     pub name: &'static str,
     /// Which machine the emulator builds.
     pub model: Model,
-    /// What code it runs.
+    /// The architecture that it implements.
     pub architecture: Architecture,
-    /// What floating-point hardware it has.
+    /// Its floating-point hardware.
     pub floating_point: FloatingPoint,
 }
 
@@ -99,7 +99,7 @@ fn names() -> String {
     CPUS.map(|cpu| cpu.name).join(", ")
 }
 
-/// What an image needs, by its build attributes.
+/// The CPU features that an image needs, by its build attributes.
 struct Needs {
     architecture: Architecture,
     floating_point: FloatingPoint,

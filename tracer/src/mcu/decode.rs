@@ -15,17 +15,17 @@ const SP: u8 = 13;
 pub struct Instruction {
     /// 2 or 4.
     pub length_bytes: u32,
-    /// What it does to memory.
+    /// Its effect on memory.
     pub memory: Memory,
-    /// Whether it may continue elsewhere than behind itself.
+    /// `true` if the next instruction executed may be another than the following one.
     pub may_branch: bool,
-    /// Whether it needs the floating-point unit.
+    /// `true` if it needs the floating-point unit.
     pub floating_point: bool,
     /// The instruction is IT: base condition (bits 7..4) and mask (bits 3..0).
     pub it: Option<u8>,
 }
 
-/// What an instruction does to memory.
+/// The effect of an instruction on memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
     /// Nothing.
@@ -73,7 +73,7 @@ impl MemoryAccess {
     }
 }
 
-/// Whether the first halfword of an instruction is followed by a second one.
+/// Returns `true` if the first halfword of an instruction is followed by a second one.
 pub const fn is_wide(first: u16) -> bool {
     first >> 11 >= 0b11101
 }

@@ -16,10 +16,10 @@
 mod breakpoints;
 mod callbacks;
 mod cause;
-mod moments;
+mod inspection;
 
 pub use cause::FaultCause;
-pub use moments::{Look, Moment, Sight};
+pub use inspection::{CoreState, ExecutionPoint, Inspector};
 
 use crate::mcu::clock::Clock;
 use crate::mcu::cpu::{Cpu, Model};
@@ -39,7 +39,7 @@ use unicorn_engine::{
 pub struct RawAccess {
     /// When, in executed instructions.
     pub time: Time,
-    /// The instruction.
+    /// Address of the instruction.
     pub pc: u32,
     /// First byte.
     pub address: u32,
@@ -49,7 +49,7 @@ pub struct RawAccess {
     pub kind: AccessKind,
 }
 
-/// What to report.
+/// The accesses to report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watch {
     /// Addresses.
@@ -118,7 +118,7 @@ pub enum Observation {
     None,
     /// Reports accesses to watched ranges.
     Watch,
-    /// The same, and holds every access against an independent decode.
+    /// Watches, and compares every access with an independent decoding of its instruction.
     SelfCheck,
 }
 
@@ -130,7 +130,7 @@ pub struct Machine {
     breakpoints: Vec<UcHookId>,
 }
 
-/// What is left of a machine's limits, see [`Machine::limits_left`].
+/// Instructions and time that a machine may still use, see [`Machine::limits_left`].
 pub struct LimitsLeft {
     limits: Limits,
     last_instruction: Time,
@@ -292,7 +292,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether the program expects interrupts of SysTick, which never come.
+    /// Returns `true` if the program expects interrupts of SysTick, which never come.
     pub fn expects_ticks(&self) -> bool {
         self.core.get_data().system.expects_ticks()
     }
@@ -310,7 +310,7 @@ impl Machine {
             .map_err(refused("write memory"))
     }
 
-    /// Reads memory from outside; none where there is no memory.
+    /// Reads memory from outside; `None` if none is mapped there.
     pub fn read(&self, address: Address, size_bytes: usize) -> Option<Vec<u8>> {
         self.core
             .mem_read_as_vec(u64::from(address.0), size_bytes)
@@ -360,7 +360,7 @@ impl Machine {
         self.core.reg_read(RegisterARM::XPSR).unwrap_or(0) as u32
     }
 
-    /// Single-precision floating-point register s0 to s31, as bits; none without an FPU.
+    /// Single-precision floating-point register s0 to s31, as bits; `None` without an FPU.
     pub fn float_register(&self, index: i32) -> Option<u32> {
         self.core
             .reg_read(RegisterARM::S0 as i32 + index)
@@ -392,7 +392,7 @@ impl Machine {
         session.deadline = None;
     }
 
-    /// What is left of the limits, to go on with after something else.
+    /// The unused part of the limits, for another machine to go on with.
     pub fn limits_left(&self) -> LimitsLeft {
         let session = self.core.get_data();
         LimitsLeft {

@@ -16,7 +16,7 @@ const SAME_RAM_BYTES: u64 = 16 << 20;
 /// Total size of all regions: no microcontroller has more.
 const MAX_TOTAL_BYTES: u64 = 1 << 30;
 
-/// What a region is.
+/// The kind of memory that a region is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegionKind {
     /// The program can read and execute it.
@@ -29,14 +29,14 @@ pub enum RegionKind {
 
 /// A stretch of the guest's memory, whole pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Region {
-    /// What it is.
+pub struct MemoryRegion {
+    /// Kind of the memory.
     pub kind: RegionKind,
-    /// Its addresses.
+    /// Addresses, from the first to the one after the last.
     pub range: Range<u64>,
 }
 
-impl std::fmt::Display for Region {
+impl std::fmt::Display for MemoryRegion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = match self.kind {
             RegionKind::Flash => "flash",
@@ -54,7 +54,7 @@ impl std::fmt::Display for Region {
 /// All of the guest's memory: disjoint regions in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryMap {
-    regions: Vec<Region>,
+    regions: Vec<MemoryRegion>,
 }
 
 /// Regions that the user names.
@@ -75,7 +75,7 @@ pub struct MemoryOptions {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum MemoryError {
     #[error("{a} and {b} overlap")]
-    Overlap { a: Region, b: Region },
+    Overlap { a: MemoryRegion, b: MemoryRegion },
     #[error(
         "segment [{start:#010x}, {end:#010x}) of the image lies outside the memory given: {map}\n  hint: a larger --ram or --flash"
     )]
@@ -91,12 +91,12 @@ pub enum MemoryError {
         map: MemoryMap,
     },
     #[error("{region} has private peripherals of the core, at [0xe0000000, 0xe0100000)")]
-    OverPeripherals { region: Region },
+    OverPeripherals { region: MemoryRegion },
 }
 
 impl std::fmt::Display for MemoryMap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let regions: Vec<String> = self.regions.iter().map(Region::to_string).collect();
+        let regions: Vec<String> = self.regions.iter().map(MemoryRegion::to_string).collect();
         f.write_str(&regions.join(", "))
     }
 }
@@ -183,14 +183,14 @@ impl MemoryMap {
     }
 
     /// The regions, in ascending order.
-    pub fn regions(&self) -> &[Region] {
+    pub fn regions(&self) -> &[MemoryRegion] {
         &self.regions
     }
 
-    /// The same with the region of this RAM ending, to the page, at `end`.
+    /// The map with the region of this RAM ending at `end`, rounded up to a page.
     pub fn with_ram_end(&self, ram: &Range<u64>, end: u64) -> Self {
         let mut map = self.clone();
-        let holds = |region: &&mut Region| region.range.contains(&ram.start);
+        let holds = |region: &&mut MemoryRegion| region.range.contains(&ram.start);
         if let Some(region) = map.regions.iter_mut().find(holds) {
             let end = end.next_multiple_of(PAGE_BYTES);
             region.range.end = end.clamp(region.range.start + PAGE_BYTES, region.range.end);
@@ -199,13 +199,13 @@ impl MemoryMap {
     }
 
     /// The region that holds the whole range.
-    pub fn region_of(&self, range: &Range<u64>) -> Option<&Region> {
+    pub fn region_of(&self, range: &Range<u64>) -> Option<&MemoryRegion> {
         self.regions
             .iter()
             .find(|region| region.range.start <= range.start && range.end <= region.range.end)
     }
 
-    /// Whether an instruction can be fetched from here.
+    /// Returns `true` if an instruction can be fetched from this address.
     pub fn is_code(&self, address: Address) -> bool {
         let address = u64::from(address.0);
         self.region_of(&(address..address + 2))
@@ -213,17 +213,17 @@ impl MemoryMap {
     }
 }
 
-fn region(kind: RegionKind, range: &Range<u64>) -> Region {
-    Region {
+fn region(kind: RegionKind, range: &Range<u64>) -> MemoryRegion {
+    MemoryRegion {
         kind,
         range: range.start / PAGE_BYTES * PAGE_BYTES..range.end.next_multiple_of(PAGE_BYTES),
     }
 }
 
 /// Whole pages around the ranges, one region where so few bytes or none are between them.
-fn joined(kind: RegionKind, mut ranges: Vec<Range<u64>>, apart_bytes: u64) -> Vec<Region> {
+fn joined(kind: RegionKind, mut ranges: Vec<Range<u64>>, apart_bytes: u64) -> Vec<MemoryRegion> {
     ranges.sort_by_key(|range| range.start);
-    let mut regions: Vec<Region> = Vec::new();
+    let mut regions: Vec<MemoryRegion> = Vec::new();
     for range in ranges {
         let next = region(kind, &range);
         match regions.last_mut() {
@@ -256,8 +256,8 @@ fn ram_ranges(image: &Image, stack_top: Option<u32>) -> Vec<Range<u64>> {
     ranges
 }
 
-/// What is loaded or run outside RAM.
-fn flash_ranges(image: &Image, others: &[Region]) -> Vec<Range<u64>> {
+/// The parts of the image that are loaded or run outside RAM.
+fn flash_ranges(image: &Image, others: &[MemoryRegion]) -> Vec<Range<u64>> {
     let elsewhere = |range: &Range<u64>| {
         !others
             .iter()

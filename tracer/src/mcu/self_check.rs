@@ -15,7 +15,7 @@ pub struct Reported {
     pub address: u32,
     /// Length, 1 to 8.
     pub size_bytes: u32,
-    /// What is stored, little-endian; 0 for a load.
+    /// The value stored, little-endian; 0 for a load.
     pub value: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct CoreState {
     pub status: u32,
 }
 
-/// What the self-check found wrong.
+/// A disagreement between the emulator and the self-check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum CheckError {
@@ -273,7 +273,7 @@ fn it_conditions(it: u8) -> VecDeque<u8> {
         .collect()
 }
 
-/// Whether a condition holds for the flags (Armv7-M manual, table A7-1).
+/// Returns `true` if a condition holds for the flags (Armv7-M manual, table A7-1).
 fn holds(condition: u8, status: u32) -> bool {
     let flag = |index: u32| status >> index & 1 == 1;
     let (n, z, c, v) = (flag(31), flag(30), flag(29), flag(28));

@@ -32,7 +32,7 @@ pub struct SystemControl {
     cycles_offset: u64,
 }
 
-/// What a write asks for beyond being kept.
+/// A side effect that a write to a system register requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// Nothing.
@@ -57,12 +57,12 @@ impl SystemControl {
         }
     }
 
-    /// Whether the program has switched the floating-point unit on.
+    /// Returns `true` if the program has switched the floating-point unit on.
     pub fn floating_point_enabled(&self) -> bool {
         self.word(CPACR) >> 20 & 0xf == 0xf
     }
 
-    /// Whether the program has SysTick running and waits for its interrupt.
+    /// Returns `true` if SysTick runs with its interrupt enabled.
     pub fn expects_ticks(&self) -> bool {
         self.word(SYST_CSR) & 3 == 3
     }

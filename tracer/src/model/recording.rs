@@ -3,7 +3,7 @@
 //! The accesses are those of each operator with its buffers apart; only the addresses are the
 //! layout's. Time goes on from one operator to the next.
 
-use super::tracing::{Place, TracedLayer};
+use super::tracing::{ModelBuffer, TracedLayer};
 use super::verify::{VerifyError, loaded, model_inputs, without_overlaps};
 use super::{Deployment, Inference, Placement};
 use crate::mcu::machine::{Limits, Observation};
@@ -12,7 +12,7 @@ use dmo_analysis::graph::OperatorId;
 use dmo_analysis::trace::{Address, Event, Layer, Time, TraceSink};
 
 /// A layout, and who is told of the inference in it.
-pub struct View<'a> {
+pub struct RecordedLayout<'a> {
     /// Where everything lies.
     pub placement: &'a Placement,
     /// What takes the trace.
@@ -31,7 +31,7 @@ pub const ARENA: Address = Address(0x2000_0000);
 pub fn record(
     deployment: &Deployment,
     order: &[OperatorId],
-    views: &mut [View],
+    views: &mut [RecordedLayout],
     limits: Limits,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), VerifyError> {
@@ -53,7 +53,7 @@ pub fn record(
 
 /// Hands the trace of one operator on, with the addresses of each view.
 struct Moved<'a, 'v> {
-    views: &'a mut [View<'v>],
+    views: &'a mut [RecordedLayout<'v>],
     /// For each view the layer, and for each tensor of the traced one its position there.
     layers: Vec<(Layer, Vec<Option<u16>>)>,
     /// What has passed before the operator.
@@ -68,7 +68,7 @@ impl<'a, 'v> Moved<'a, 'v> {
         traced: &TracedLayer,
         operator: OperatorId,
         elapsed: Time,
-        views: &'a mut [View<'v>],
+        views: &'a mut [RecordedLayout<'v>],
     ) -> Self {
         let layers = views.iter().map(|view| {
             let mut layer = Layer {
@@ -79,9 +79,9 @@ impl<'a, 'v> Moved<'a, 'v> {
             let mut positions = Vec::new();
             for (tensor, place) in traced.layer.tensors.iter().zip(&traced.places) {
                 let offset = match place {
-                    Place::Tensor(id) => view.placement.tensors[id.0],
-                    Place::Scratch => view.placement.scratch[operator.0],
-                    Place::Beside => None,
+                    ModelBuffer::Tensor(id) => view.placement.tensors[id.0],
+                    ModelBuffer::Scratch => view.placement.scratch[operator.0],
+                    ModelBuffer::Beside => None,
                 };
                 positions.push(offset.map(|offset| {
                     let mut tensor = tensor.clone();

@@ -15,7 +15,7 @@ pub type Contents = Vec<(TensorId, Vec<u8>)>;
 
 /// The buffers of a layer in terms of the model; of what lies around them there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ModelBuffer {
     /// A tensor of the model.
     Tensor(TensorId),
     /// The operator's scratch memory.
@@ -29,7 +29,7 @@ pub struct TracedLayer {
     /// Name, kind and buffers.
     pub layer: Layer,
     /// What each of the layer's tensors is.
-    pub places: Vec<Place>,
+    pub places: Vec<ModelBuffer>,
     addresses: Vec<Option<Address>>,
     frame: Frame,
 }
@@ -85,10 +85,16 @@ impl TracedLayer {
             let scratch = (SCRATCH, ElementType::Uint8);
             let residue = placement.and_then(|it| it.scratch[operator.0]);
             let residue = residue.unwrap_or(0);
-            layer.place(Place::Scratch, Role::Scratch, scratch, size_bytes, residue)?;
+            layer.place(
+                ModelBuffer::Scratch,
+                Role::Scratch,
+                scratch,
+                size_bytes,
+                residue,
+            )?;
         }
         for guard in layer.frame.guards().ranges() {
-            layer.places.push(Place::Beside);
+            layer.places.push(ModelBuffer::Beside);
             layer.layer.tensors.push(Tensor {
                 name: "memory beside the buffers".to_owned(),
                 role: Role::Unlisted,
@@ -118,7 +124,13 @@ impl TracedLayer {
         } else {
             let content = (known.name.as_str(), deployment.element_type(tensor));
             let size_bytes = known.size_bytes as u32;
-            self.place(Place::Tensor(tensor), role, content, size_bytes, residue)?
+            self.place(
+                ModelBuffer::Tensor(tensor),
+                role,
+                content,
+                size_bytes,
+                residue,
+            )?
         };
         self.addresses[tensor.0] = Some(address);
         Ok(())
@@ -126,7 +138,7 @@ impl TracedLayer {
 
     fn place(
         &mut self,
-        place: Place,
+        place: ModelBuffer,
         role: Role,
         (name, element_type): (&str, ElementType),
         size_bytes: u32,
@@ -149,7 +161,7 @@ impl TracedLayer {
         let place = self
             .places
             .iter()
-            .position(|&place| place == Place::Scratch)?;
+            .position(|&place| place == ModelBuffer::Scratch)?;
         let tensor = &self.layer.tensors[place];
         Some((tensor.address, tensor.size_bytes))
     }

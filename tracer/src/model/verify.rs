@@ -41,7 +41,7 @@ use dmo_analysis::verify::{Clash, Positions, clashes};
 use dmo_planner::plan::tflm;
 use execution::Execution;
 pub(super) use execution::loaded;
-use layer::{Job, Outcome};
+use layer::{LayerCheck, Outcome};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
@@ -137,7 +137,7 @@ pub fn verify(
     .map_err(ArenaError::from)?;
     let total = subject.order.len() * inputs as usize;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let (sender, receiver) = sync_channel::<Job>(workers);
+    let (sender, receiver) = sync_channel::<LayerCheck>(workers);
     let receiver = Arc::new(Mutex::new(receiver));
     let outcomes = Mutex::new(Vec::new());
     let executed = std::thread::scope(|scope| {
@@ -184,7 +184,7 @@ pub fn verify(
     })
 }
 
-fn next(receiver: &Mutex<Receiver<Job>>) -> Option<Job> {
+fn next(receiver: &Mutex<Receiver<LayerCheck>>) -> Option<LayerCheck> {
     receiver.lock().ok()?.recv().ok()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
 use crate::program::fault::Fault;
-use crate::program::hooks::{Call, HookError, Hooks, Place};
+use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks};
 use crate::program::interpreter::{EventError, Events, ReadError};
 use crate::program::marks::{Mark, MarkError, Marks, read_layer};
 use crate::program::record::RecordError;
@@ -46,10 +46,10 @@ impl From<ReadError> for RunError {
 /// Each layer takes a few kilobytes of the report.
 const MAX_LAYERS: usize = 1 << 16;
 
-/// What a program has come to. A mark itself has been executed, the first instruction of a
-/// hooked function has not.
+/// Where a program has stopped. A mark has been executed by then, the first instruction of a hooked
+/// function has not.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum ProgramEvent {
     /// A layer begins.
     Begin(Layer),
     /// The layer ends.
@@ -60,7 +60,7 @@ pub enum Step {
 
 /// How the layers of a program are found.
 #[derive(Debug)]
-pub enum Layers<'a> {
+pub enum LayerSource<'a> {
     /// By the marks that it calls.
     Marked(Marks),
     /// By the functions that are hooked; its marks, if it has any, do not count.
@@ -69,7 +69,7 @@ pub enum Layers<'a> {
         hooks: &'a Hooks,
         /// For each layer the buffers that only the function's return tells, where there are
         /// such: an earlier run has learned them.
-        returned: Option<Vec<Vec<Place>>>,
+        returned: Option<Vec<Vec<BufferRange>>>,
     },
     /// By what an interpreter tells its profiler, of a model that is known.
     Interpreted {
@@ -80,7 +80,7 @@ pub enum Layers<'a> {
     },
 }
 
-impl<'a> Layers<'a> {
+impl<'a> LayerSource<'a> {
     /// How the layers of this program are found.
     ///
     /// # Errors
@@ -128,13 +128,13 @@ impl<'a> Layers<'a> {
 
 fn learn_returned(
     target: &Target,
-    layers: &Layers,
+    layers: &LayerSource,
     limits: Limits,
-) -> Result<Vec<Vec<Place>>, RunError> {
+) -> Result<Vec<Vec<BufferRange>>, RunError> {
     let silent = Host::console(Box::new(|_| ()));
     let mut program = Program::load(target, layers, Observation::Watch, limits, silent)?;
     loop {
-        if let Step::Exited(_) = program.advance()? {
+        if let ProgramEvent::Exited(_) = program.advance()? {
             return Ok(program.returned);
         }
     }
@@ -143,7 +143,7 @@ fn learn_returned(
 /// A program between its first instruction and its end.
 pub struct Program<'a> {
     target: &'a Target,
-    boundaries: &'a Layers<'a>,
+    boundaries: &'a LayerSource<'a>,
     /// The microcontroller that it runs on.
     pub machine: Machine,
     semihosting: Semihosting<'a>,
@@ -152,11 +152,11 @@ pub struct Program<'a> {
     /// How many layers have begun.
     layers: usize,
     /// The call of a hooked function that the program is in or was in last.
-    call: Option<Call>,
+    call: Option<HookedCall>,
     /// The operator that begins when the profiler's function returns.
     announced: Option<Layer>,
     /// For each hooked layer that has ended the buffers that only the return told.
-    returned: Vec<Vec<Place>>,
+    returned: Vec<Vec<BufferRange>>,
 }
 
 impl<'a> Program<'a> {
@@ -166,7 +166,7 @@ impl<'a> Program<'a> {
     /// When the emulator refuses.
     pub fn load(
         target: &'a Target,
-        layers: &'a Layers<'a>,
+        layers: &'a LayerSource<'a>,
         observation: Observation,
         limits: Limits,
         host: Host<'a>,
@@ -190,7 +190,7 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     /// When the program cannot go on, or its layers make no sense.
-    pub fn advance(&mut self) -> Result<Step, RunError> {
+    pub fn advance(&mut self) -> Result<ProgramEvent, RunError> {
         if let Some(layers) = self.target.stop_after
             && self.layer.is_none()
             && self.layers as u64 >= layers.get()
@@ -201,14 +201,14 @@ impl<'a> Program<'a> {
             match self.machine.run() {
                 Pause::Breakpoint(address) => {
                     let step = match self.boundaries {
-                        Layers::Marked(marks) => Some(self.pass_mark(marks.at(address))?),
-                        Layers::Hooked { hooks, returned } => {
+                        LayerSource::Marked(marks) => Some(self.pass_mark(marks.at(address))?),
+                        LayerSource::Hooked { hooks, returned } => {
                             Some(self.pass_hook(hooks, returned.as_deref(), address)?)
                         }
-                        Layers::Interpreted { events, placed } if events.are_marks() => {
+                        LayerSource::Interpreted { events, placed } if events.are_marks() => {
                             Some(self.pass_event_mark(events, placed, address)?)
                         }
-                        Layers::Interpreted { events, placed } => {
+                        LayerSource::Interpreted { events, placed } => {
                             self.pass_event(events, placed, address)?
                         }
                     };
@@ -257,7 +257,7 @@ impl<'a> Program<'a> {
         self.layer = Some(layer.name.clone());
         if let Some(call) = &self.call {
             call.stop_on_return(&mut self.machine)?;
-        } else if let Layers::Interpreted { events, .. } = self.boundaries {
+        } else if let LayerSource::Interpreted { events, .. } = self.boundaries {
             self.machine.set_breakpoints(&events.addresses())?;
         }
         Ok(())
@@ -270,7 +270,7 @@ impl<'a> Program<'a> {
     pub fn has_left_layer(&mut self) -> Result<(), RunError> {
         self.layer = None;
         match self.boundaries {
-            Layers::Interpreted { events, .. } if !events.are_marks() => self.stop_when_back(),
+            LayerSource::Interpreted { events, .. } if !events.are_marks() => self.stop_when_back(),
             boundaries => Ok(self.machine.set_breakpoints(&boundaries.addresses())?),
         }
     }
@@ -283,7 +283,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn pass_mark(&mut self, mark: Option<Mark>) -> Result<Step, RunError> {
+    fn pass_mark(&mut self, mark: Option<Mark>) -> Result<ProgramEvent, RunError> {
         let step = match mark {
             Some(Mark::Begin) => self.begin_layer()?,
             _ => self.end_layer()?,
@@ -299,7 +299,7 @@ impl<'a> Program<'a> {
         events: &Events,
         placed: &Placed,
         address: Address,
-    ) -> Result<Step, RunError> {
+    ) -> Result<ProgramEvent, RunError> {
         let step = match events.at(address) {
             Some(Mark::Begin) => {
                 let layer = events.read(&self.machine, placed, self.layers)?;
@@ -319,7 +319,7 @@ impl<'a> Program<'a> {
         events: &Events,
         placed: &Placed,
         address: Address,
-    ) -> Result<Option<Step>, RunError> {
+    ) -> Result<Option<ProgramEvent>, RunError> {
         self.machine.stay_at(address)?;
         match events.at(address) {
             Some(Mark::Begin) => {
@@ -350,9 +350,9 @@ impl<'a> Program<'a> {
     fn pass_hook(
         &mut self,
         hooks: &Hooks,
-        returned: Option<&[Vec<Place>]>,
+        returned: Option<&[Vec<BufferRange>]>,
         address: Address,
-    ) -> Result<Step, RunError> {
+    ) -> Result<ProgramEvent, RunError> {
         self.machine.stay_at(address)?;
         if self.layer.is_some() {
             self.leave_call(returned, address)
@@ -364,14 +364,14 @@ impl<'a> Program<'a> {
     fn enter_call(
         &mut self,
         hooks: &Hooks,
-        returned: Option<&[Vec<Place>]>,
+        returned: Option<&[Vec<BufferRange>]>,
         function: Address,
-    ) -> Result<Step, RunError> {
+    ) -> Result<ProgramEvent, RunError> {
         let index = self.layers;
         let known = returned
             .map(|layers| layers.get(index).ok_or(HookError::OtherCalls { index }))
             .transpose()?;
-        let (call, layer) = Call::enter(
+        let (call, layer) = HookedCall::enter(
             &self.machine,
             &self.target.map,
             (hooks, function),
@@ -385,9 +385,9 @@ impl<'a> Program<'a> {
 
     fn leave_call(
         &mut self,
-        returned: Option<&[Vec<Place>]>,
+        returned: Option<&[Vec<BufferRange>]>,
         address: Address,
-    ) -> Result<Step, RunError> {
+    ) -> Result<ProgramEvent, RunError> {
         if let Some(call) = &self.call {
             let index = self.layers.saturating_sub(1);
             let places = call.finish(&self.machine, address)?;
@@ -398,15 +398,15 @@ impl<'a> Program<'a> {
             }
         }
         self.has_left_layer()?;
-        Ok(Step::End)
+        Ok(ProgramEvent::End)
     }
 
-    fn begin_layer(&mut self) -> Result<Step, RunError> {
+    fn begin_layer(&mut self) -> Result<ProgramEvent, RunError> {
         let layer = read_layer(&self.machine, &self.target.map, self.layers)?;
         self.begin(layer)
     }
 
-    fn begin(&mut self, layer: Layer) -> Result<Step, RunError> {
+    fn begin(&mut self, layer: Layer) -> Result<ProgramEvent, RunError> {
         if let Some(outer) = self.layer.take() {
             let inner = layer.name;
             return Err(MarkError::Nested { outer, inner }.into());
@@ -414,24 +414,24 @@ impl<'a> Program<'a> {
         self.begun(layer)
     }
 
-    fn begun(&mut self, layer: Layer) -> Result<Step, RunError> {
+    fn begun(&mut self, layer: Layer) -> Result<ProgramEvent, RunError> {
         if self.layers >= MAX_LAYERS {
             return Err(RunError::TooManyLayers { limit: MAX_LAYERS });
         }
         self.layer = Some(layer.name.clone());
         self.layers += 1;
-        Ok(Step::Begin(layer))
+        Ok(ProgramEvent::Begin(layer))
     }
 
-    fn end_layer(&mut self) -> Result<Step, RunError> {
+    fn end_layer(&mut self) -> Result<ProgramEvent, RunError> {
         let layers = self.layers;
         self.layer
             .take()
             .ok_or(MarkError::EndWithoutBegin { layers })?;
-        Ok(Step::End)
+        Ok(ProgramEvent::End)
     }
 
-    fn exited(&mut self, exit: Exit) -> Result<Step, RunError> {
+    fn exited(&mut self, exit: Exit) -> Result<ProgramEvent, RunError> {
         let how = describe_exit(exit, self.target);
         if let Some(layer) = self.layer.take() {
             return Err(match &self.call {
@@ -441,15 +441,15 @@ impl<'a> Program<'a> {
         }
         if self.layers == 0 {
             return Err(match self.boundaries {
-                Layers::Marked(_) => MarkError::NoLayers { how }.into(),
-                Layers::Hooked { hooks, .. } => {
+                LayerSource::Marked(_) => MarkError::NoLayers { how }.into(),
+                LayerSource::Hooked { hooks, .. } => {
                     let functions = hooks.functions();
                     HookError::NoCalls { how, functions }.into()
                 }
-                Layers::Interpreted { .. } => EventError::NoOperators { how }.into(),
+                LayerSource::Interpreted { .. } => EventError::NoOperators { how }.into(),
             });
         }
-        Ok(Step::Exited(exit))
+        Ok(ProgramEvent::Exited(exit))
     }
 
     /// Explains why the program cannot go on.

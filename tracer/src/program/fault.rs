@@ -8,9 +8,9 @@ use dmo_analysis::trace::{Address, Location, Time};
 /// The state of the program at a fault.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// What happened.
+    /// The kind of fault.
     pub cause: FaultCause,
-    /// The instruction.
+    /// Address of the instruction.
     pub pc: Address,
     /// Where it comes from.
     pub location: Location,

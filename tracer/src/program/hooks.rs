@@ -11,8 +11,8 @@ mod file;
 mod parser;
 mod resolve;
 
-pub use call::{Call, HookError, Place};
-pub use expression::{EvaluationError, Expression, Moment, State, SymbolValue};
+pub use call::{BufferRange, HookError, HookedCall};
+pub use expression::{CallPhase, EvaluationError, Expression, State, SymbolValue};
 pub use file::{FileError, READY_MADE, ready_made};
 pub use parser::{MAX_TEXT_BYTES, ParseError};
 pub use resolve::{Hooks, ResolveError};
@@ -24,20 +24,20 @@ use dmo_analysis::trace::{ElementType, Role};
 pub struct LayerHook {
     /// Name of the layer in reports.
     pub name: String,
-    /// What it computes; by default the name of the function.
+    /// Name of the operator that it computes; by default the name of the function.
     pub operator: Option<String>,
     /// The function.
     pub function: Function,
-    /// Its buffers, at least one.
+    /// The layer's buffers, at least one.
     pub buffers: Vec<BufferHook>,
 }
 
 /// A function of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Function {
-    /// Its name, mangled or not.
+    /// By name, mangled or not.
     Name(String),
-    /// Its address; the Thumb bit does not matter.
+    /// By address; the Thumb bit is ignored.
     Address(u32),
 }
 
@@ -55,7 +55,7 @@ impl std::fmt::Display for Function {
 pub struct BufferHook {
     /// Name in reports.
     pub name: String,
-    /// What the function does with it.
+    /// The buffer's role: read, written, both.
     pub role: Role,
     /// Type of its elements.
     pub element_type: ElementType,

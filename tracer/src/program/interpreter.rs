@@ -12,7 +12,7 @@ use crate::program::marks::{Mark, MarkError, Marks, read_tag};
 use dmo_analysis::firmware::Placed;
 use dmo_analysis::trace::{Address, Layer};
 
-/// What is wrong with the events of a program.
+/// Why an interpreter's events do not fit the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum EventError {
@@ -98,7 +98,7 @@ impl Events {
         addresses.collect()
     }
 
-    /// What happens at this address.
+    /// The event that the interpreter signals at this address, if any.
     pub fn at(&self, address: Address) -> Option<Mark> {
         let found = self
             .by_address
@@ -107,7 +107,7 @@ impl Events {
         found.map(|&(_, mark)| mark)
     }
 
-    /// Whether these are marks, which do nothing but return.
+    /// Returns `true` if the events are marks, which only return.
     pub fn are_marks(&self) -> bool {
         self.marked
     }

@@ -19,7 +19,7 @@ pub const MAX_BUFFERS: u32 = 64;
 const MAX_NAME_BYTES: u32 = 128;
 const BUFFER_BYTES: u32 = 16;
 
-/// What is wrong with the marks of a program.
+/// Why a program's marks do not describe layers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum MarkError {

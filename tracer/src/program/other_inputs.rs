@@ -45,7 +45,7 @@ impl Variation {
 const ZERO: u64 = 0;
 const LEAST: u64 = 2;
 const GREATEST: u64 = 3;
-/// Of floats only.
+/// Floats only: of a wide range of magnitudes.
 const WIDE: u64 = 4;
 const ORDINARY: u64 = 5;
 
@@ -71,7 +71,7 @@ fn float(special: u64, value: u64) -> f32 {
     }
 }
 
-/// Of either sign, from 2^-100 to 2^101, each power of two as often as the others.
+/// A float of either sign from 2^-100 to 2^101, all powers of two equally likely.
 fn wide(value: u64) -> f32 {
     let fraction = (value & 0x7f_ffff) as u32;
     let exponent = 27 + (value >> 23 & 0xffff) as u32 % 201;

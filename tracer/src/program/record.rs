@@ -4,18 +4,18 @@ use crate::mcu::machine::RawAccess;
 use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::collections::BTreeSet;
 
-/// What the emulating thread says, in program order.
+/// A message of the emulating thread to the recording one, in program order.
 #[derive(Debug)]
 pub enum Message {
     /// A layer (or a gap) begins.
     Begin(Layer, Time),
     /// The next accesses.
     Accesses(Vec<RawAccess>),
-    /// It ends.
+    /// The layer (or the gap) ends.
     End(Time),
 }
 
-/// What makes a trace worthless.
+/// An access that makes the trace useless.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum RecordError {
@@ -50,7 +50,7 @@ pub struct CrossingLoads {
     pub pc: Address,
 }
 
-/// What a recorder knows beside the trace.
+/// What the recorder noticed that the trace does not contain.
 #[derive(Debug)]
 pub struct Recorded {
     /// The instructions that touched a tensor.
@@ -64,7 +64,7 @@ pub struct Recorder<'a> {
     sink: &'a mut dyn TraceSink,
     layer: Option<Layer>,
     /// Memory of the layer's tensors: disjoint, by address.
-    places: Vec<Place>,
+    places: Vec<OwnedRange>,
     events: Vec<Event>,
     pcs: PcSet,
     crossing: Vec<CrossingLoads>,
@@ -109,7 +109,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// What there is to know beside the trace.
+    /// Everything noticed that the trace does not contain.
     pub fn finish(self) -> Recorded {
         Recorded {
             instructions: self.pcs.seen,
@@ -148,9 +148,9 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Memory that belongs to the same tensors of a layer.
+/// A range of memory whose bytes all belong to the same tensors of a layer.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct OwnedRange {
     start: u64,
     end: u64,
     /// Whose bytes a load takes.
@@ -170,7 +170,7 @@ struct Owner {
 /// The memory of a layer's tensors. Where several share it, as in a model's offline plan, a load
 /// counts as one of the input: where it is none, an overlap looks less safe than it is, never
 /// safer. A store counts as one of the output.
-fn places(tensors: &[Tensor]) -> Vec<Place> {
+fn places(tensors: &[Tensor]) -> Vec<OwnedRange> {
     let owners = tensors.iter().zip(0..).map(|(tensor, index)| Owner {
         index,
         start: tensor.address.0.into(),
@@ -178,7 +178,7 @@ fn places(tensors: &[Tensor]) -> Vec<Place> {
     });
     let mut owners: Vec<Owner> = owners.collect();
     owners.sort_unstable_by_key(|owner| (owner.start, owner.end, owner.index));
-    let alone = |owner: &Owner| Place {
+    let alone = |owner: &Owner| OwnedRange {
         start: owner.start,
         end: owner.end,
         loaded: *owner,
@@ -194,7 +194,7 @@ fn places(tensors: &[Tensor]) -> Vec<Place> {
     let shared = bounds.windows(2).filter_map(|bounds| {
         let covers = |owner: &&Owner| owner.start <= bounds[0] && bounds[1] <= owner.end;
         let covering = || owners.iter().filter(covers);
-        Some(Place {
+        Some(OwnedRange {
             start: bounds[0],
             end: bounds[1],
             loaded: *covering().min_by_key(|owner| load_rank(role(owner)))?,

@@ -4,7 +4,7 @@
 
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Limits, Observation, Watch};
-use crate::program::execution::{Layers, Program, Step};
+use crate::program::execution::{LayerSource, Program, ProgramEvent};
 use crate::program::other_inputs::Variation;
 use crate::program::record::{Message, RecordError, Recorded, Recorder};
 use crate::program::semihosting::Host;
@@ -30,7 +30,7 @@ pub struct RunOptions {
     pub self_check: bool,
 }
 
-/// What a run was, beside its trace.
+/// The outcome of a run, without its trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOutcome {
     /// How it ended.
@@ -58,7 +58,7 @@ pub fn run(
     sink: &mut dyn TraceSink,
     progress: &mut dyn FnMut(Time),
 ) -> Result<RunOutcome, RunError> {
-    let layers = Layers::find(target, options.limits)?;
+    let layers = LayerSource::find(target, options.limits)?;
     let observation = if options.self_check {
         Observation::SelfCheck
     } else {
@@ -97,7 +97,7 @@ pub fn try_other_inputs(
     count: u64,
     folder: Option<Folder>,
 ) -> Result<Vec<Vec<OtherInput>>, RunError> {
-    let layers = Layers::find(target, limits)?;
+    let layers = LayerSource::find(target, limits)?;
     let emulate = |sender| -> Result<_, RunError> {
         let host = Host {
             console: Box::new(|_| ()),
@@ -204,7 +204,7 @@ impl<'a> Emulation<'a> {
             let step = self.program.advance()?;
             let now = self.program.now();
             match step {
-                Step::Begin(layer) => {
+                ProgramEvent::Begin(layer) => {
                     if !self.known.is_empty() {
                         self.send(Message::End(now));
                     }
@@ -212,12 +212,12 @@ impl<'a> Emulation<'a> {
                     self.watch(&layer)?;
                     self.send(Message::Begin(layer, now));
                 }
-                Step::End => {
+                ProgramEvent::End => {
                     self.watch_known()?;
                     self.send(Message::End(now));
                     self.send(Message::Begin(gap(&self.known), now));
                 }
-                Step::Exited(exit) => {
+                ProgramEvent::Exited(exit) => {
                     self.program
                         .machine
                         .finish_check()
@@ -229,18 +229,18 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    /// For each layer and each other input: none when it went well, else why it failed.
+    /// For each layer and each other input: `None` if the run succeeded, otherwise why it failed.
     fn try_other_inputs(mut self, count: u64) -> Result<Vec<Vec<Option<String>>>, RunError> {
         let mut layers = Vec::new();
         loop {
             match self.program.advance()? {
-                Step::Begin(layer) => {
+                ProgramEvent::Begin(layer) => {
                     let layer = self.with_unlisted(layer)?;
                     layers.push(self.vary(&layer, count)?);
                 }
                 // Each layer is left behind its end.
-                Step::End => {}
-                Step::Exited(_) => return Ok(layers),
+                ProgramEvent::End => {}
+                ProgramEvent::Exited(_) => return Ok(layers),
             }
         }
     }
@@ -250,7 +250,7 @@ impl<'a> Emulation<'a> {
     fn vary(&mut self, layer: &Layer, count: u64) -> Result<Vec<Option<String>>, RunError> {
         let begin = self.program.machine.snapshot()?;
         let begun = self.program.now();
-        if self.program.advance()? != Step::End {
+        if self.program.advance()? != ProgramEvent::End {
             return Err(self.program.does_not_end(layer).into());
         }
         let end = self.program.machine.snapshot()?;
@@ -271,7 +271,7 @@ impl<'a> Emulation<'a> {
             self.program.machine.renew_limits(limits);
             self.send(Message::Begin(layer.clone(), self.program.now()));
             failures.push(match self.program.advance() {
-                Ok(Step::End) => None,
+                Ok(ProgramEvent::End) => None,
                 Ok(_) => Some("it does not come to its end".to_owned()),
                 Err(error) => Some(error.to_string()),
             });
@@ -361,7 +361,7 @@ fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     merged
 }
 
-/// What is in `ranges` (disjoint, ascending) and in none of `others`.
+/// The parts of `ranges` (disjoint, ascending) that no range of `others` covers.
 fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
     let others = merged(others.iter().cloned());
     let mut rest = Vec::new();

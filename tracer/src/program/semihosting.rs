@@ -55,14 +55,14 @@ pub const MAX_OUTPUT_BYTES: usize = 1 << 20;
 /// Bytes that are moved between a file and memory at once.
 const PIECE_BYTES: u32 = 64 << 10;
 
-/// What a program prints.
+/// Receives the bytes that a program prints.
 pub type Console<'a> = Box<dyn FnMut(&[u8]) + Send + 'a>;
 
-/// What a program may reach of the host.
+/// The parts of the host that a program can reach through semihosting.
 pub struct Host<'a> {
     /// Takes what it prints.
     pub console: Console<'a>,
-    /// Where its files are; none has none.
+    /// The folder of its files; `None` if it has no access to files.
     pub folder: Option<Folder>,
 }
 
@@ -88,7 +88,7 @@ pub struct Semihosting<'a> {
     error: u32,
 }
 
-/// What follows from a call.
+/// How a program goes on after a semihosting call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// The program goes on.

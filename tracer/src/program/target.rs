@@ -11,7 +11,7 @@ use dmo_analysis::firmware::Placed;
 use dmo_analysis::trace::{Address, Location};
 use std::num::NonZeroU64;
 
-/// What the user says about the microcontroller.
+/// The user's description of the microcontroller; what is missing is deduced from the image.
 #[derive(Debug, Clone, Default)]
 pub struct TargetOptions {
     /// CPU model; by default what the image was built for.
@@ -33,11 +33,11 @@ pub struct Target {
     pub map: MemoryMap,
     /// The start.
     pub boot: Boot,
-    /// Its layers by symbol; without them it has marks.
+    /// The hooked functions that are its layers; `None` if marks define the layers.
     pub hooks: Option<Hooks>,
     /// The model that its interpreter runs, in its arena: the operators are the layers then.
     pub placed: Option<Placed>,
-    /// Its run ends when so many layers have ended; without it, where the program ends.
+    /// End the run after this many layers; `None` runs until the program ends.
     pub stop_after: Option<NonZeroU64>,
 }
 
@@ -88,7 +88,7 @@ impl Target {
         self.machine_with(&self.map, observation, limits)
     }
 
-    /// The same with other memory, which has room for the program.
+    /// A copy with other memory, which must hold the program.
     ///
     /// # Errors
     /// When the emulator refuses.

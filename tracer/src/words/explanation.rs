@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use crate::elf::debug::{Function, Value};
-use crate::explain::{Bound, Buffer, Call, Explanation, Local};
+use crate::explain::{Bound, Buffer, CallInProgress, Explanation, Local};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -98,7 +98,7 @@ fn accessed(kind: &str, bound: &Bound, buffer: &Buffer) -> String {
     text
 }
 
-fn called(call: &Call, innermost: bool) -> String {
+fn called(call: &CallInProgress, innermost: bool) -> String {
     let mut text = String::new();
     if call.functions.is_empty() {
         let _ = writeln!(text, "  at {}, in no function that has a name", call.pc);
@@ -155,7 +155,7 @@ fn code(bound: &Bound) -> String {
     text
 }
 
-fn variables(call: &Call) -> String {
+fn variables(call: &CallInProgress) -> String {
     let function = call.functions.last().and_then(|it| it.name.as_deref());
     let (known, lost): (Vec<&Local>, Vec<&Local>) = call
         .variables

@@ -1,7 +1,7 @@
 //! What an explanation says of variables.
 
 use dmo_trace::elf::debug::Value;
-use dmo_trace::explain::{Bound, Explanation, Question, see_program};
+use dmo_trace::explain::{Bound, Explanation, Question, snapshot_program};
 use dmo_trace::program::target::Target;
 
 /// All pairs of all layers of a program.
@@ -17,11 +17,11 @@ pub fn explanations(target: &Target) -> Vec<Explanation> {
             shapes: None,
         }));
     }
-    let moments: Vec<_> = questions
+    let points: Vec<_> = questions
         .iter()
-        .flat_map(|question| question.moments().expect("moments"))
+        .flat_map(|question| question.points().expect("points"))
         .collect();
-    let seen = see_program(target, super::LIMITS, &moments).expect("run");
+    let seen = snapshot_program(target, super::LIMITS, &points).expect("run");
     questions
         .iter()
         .map(|question| question.answer(&seen, &target.image).expect("answer"))

@@ -9,7 +9,7 @@ use dmo_analysis::profile::{Profile, Profiler};
 use dmo_analysis::wording::grouped;
 use dmo_plot::{Canvas, InferencePanel, draw_inferences};
 use dmo_trace::mcu::machine::Limits;
-use dmo_trace::model::recording::{ARENA, View, record};
+use dmo_trace::model::recording::{ARENA, RecordedLayout, record};
 use dmo_trace::model::verify::Subject;
 use dmo_trace::model::{Deployment, Placement};
 use std::path::Path;
@@ -93,8 +93,8 @@ fn pass<O: dmo_analysis::profile::Observer>(
     progress: &dyn Fn(usize),
 ) -> anyhow::Result<()> {
     let views = profilers.iter_mut().zip(placements);
-    let mut views: Vec<View> = views
-        .map(|(sink, placement)| View { placement, sink })
+    let mut views: Vec<RecordedLayout> = views
+        .map(|(sink, placement)| RecordedLayout { placement, sink })
         .collect();
     record(deployment, subject.order, &mut views, limits, &mut |done| {
         progress(done);

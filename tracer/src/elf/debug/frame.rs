@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A function, inlined or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Function {
-    /// Its name.
+    /// Name.
     pub name: Option<String>,
     /// Of the innermost the file of the instruction, of any other that of the call in it.
     pub file: Option<String>,
@@ -33,7 +33,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Whether both are of one call, at two of its moments.
+    /// Returns `true` if both frames are of the same call.
     pub fn is_same_call(&self, other: &Self) -> bool {
         let function = |frame: &Self| frame.functions.last().and_then(|it| it.name.clone());
         self.stack.is_some() && self.stack == other.stack && function(self) == function(other)

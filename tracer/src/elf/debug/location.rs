@@ -5,26 +5,26 @@ use super::unwind::Registers;
 use gimli::{EvaluationResult, Expression, Location, Piece, UnitRef};
 use gimli::{Value as Word, ValueType};
 
-/// What an expression looks at.
+/// The values that a DWARF expression may refer to.
 pub(super) struct Context<'a> {
     pub(super) unit: UnitRef<'a, Reader>,
     pub(super) registers: &'a Registers,
     /// Address of the frame's canonical start.
     pub(super) cfa: Option<u32>,
-    /// What the function's variables are counted from.
+    /// Base address of the function's variables (`DW_AT_frame_base`).
     pub(super) frame_base: Option<u32>,
     pub(super) read: &'a dyn Fn(u32, usize) -> Option<Vec<u8>>,
 }
 
-/// What an expression comes to.
-pub(super) enum Found {
+/// The result of a DWARF location expression.
+pub(super) enum EvaluatedLocation {
     /// The object has these bytes and may be nowhere in memory.
     Bytes(Vec<u8>),
     /// The object is in memory.
     At(u32),
-    /// It is nowhere.
+    /// The object is kept nowhere.
     OptimisedOut,
-    /// It is somewhere that is not known.
+    /// The object is kept in a place that is not known.
     Unknown,
 }
 
@@ -38,13 +38,13 @@ const ADDRESS_MASK: u64 = 0xffff_ffff;
 
 impl Context<'_> {
     /// Evaluates an expression that describes a location.
-    pub(super) fn evaluate(&self, expression: Expression<Reader>) -> Found {
+    pub(super) fn evaluate(&self, expression: Expression<Reader>) -> EvaluatedLocation {
         let mut evaluation = expression.evaluation(self.unit.encoding());
         evaluation.set_max_iterations(MAX_STEPS);
         let mut result = evaluation.evaluate();
         for _ in 0..MAX_STEPS {
             let Ok(wanted) = result else {
-                return Found::Unknown;
+                return EvaluatedLocation::Unknown;
             };
             let next = match wanted {
                 EvaluationResult::Complete => return self.pieces(&evaluation.result()),
@@ -84,14 +84,14 @@ impl Context<'_> {
                     .value_type(offset)
                     .map(|kind| evaluation.resume_with_base_type(kind)),
                 // What was there when the function was entered is not kept.
-                _ => return Found::OptimisedOut,
+                _ => return EvaluatedLocation::OptimisedOut,
             };
             match next {
                 Some(next) => result = next,
-                None => return Found::Unknown,
+                None => return EvaluatedLocation::Unknown,
             }
         }
-        Found::Unknown
+        EvaluatedLocation::Unknown
     }
 
     fn value_type(&self, offset: gimli::UnitOffset<usize>) -> Option<ValueType> {
@@ -114,33 +114,39 @@ impl Context<'_> {
         }
     }
 
-    fn pieces(&self, pieces: &[Piece<Reader>]) -> Found {
+    fn pieces(&self, pieces: &[Piece<Reader>]) -> EvaluatedLocation {
         match pieces {
-            [] => Found::OptimisedOut,
+            [] => EvaluatedLocation::OptimisedOut,
             [piece] if piece.size_in_bits.is_none() => match &piece.location {
-                Location::Empty | Location::ImplicitPointer { .. } => Found::OptimisedOut,
+                Location::Empty | Location::ImplicitPointer { .. } => {
+                    EvaluatedLocation::OptimisedOut
+                }
                 Location::Address { address } => match u32::try_from(*address) {
-                    Ok(address) => Found::At(address),
-                    Err(_) => Found::Unknown,
+                    Ok(address) => EvaluatedLocation::At(address),
+                    Err(_) => EvaluatedLocation::Unknown,
                 },
-                location => self.bytes(location).map_or(Found::Unknown, Found::Bytes),
+                location => self
+                    .bytes(location)
+                    .map_or(EvaluatedLocation::Unknown, EvaluatedLocation::Bytes),
             },
             pieces => self.assemble(pieces),
         }
     }
 
-    fn assemble(&self, pieces: &[Piece<Reader>]) -> Found {
+    fn assemble(&self, pieces: &[Piece<Reader>]) -> EvaluatedLocation {
         let mut whole = Vec::new();
         for piece in pieces {
             let bits = piece.size_in_bits.unwrap_or(0);
             let size = bits / 8;
             let odd = !bits.is_multiple_of(8) || piece.bit_offset.is_some_and(|offset| offset > 0);
             if odd || size == 0 || whole.len() as u64 + size > MAX_BYTES {
-                return Found::Unknown;
+                return EvaluatedLocation::Unknown;
             }
             let size = size as usize;
             let bytes = match &piece.location {
-                Location::Empty | Location::ImplicitPointer { .. } => return Found::OptimisedOut,
+                Location::Empty | Location::ImplicitPointer { .. } => {
+                    return EvaluatedLocation::OptimisedOut;
+                }
                 Location::Address { address } => u32::try_from(*address)
                     .ok()
                     .and_then(|address| (self.read)(address, size)),
@@ -148,13 +154,13 @@ impl Context<'_> {
             };
             match bytes.as_deref().and_then(|bytes| bytes.get(..size)) {
                 Some(bytes) => whole.extend_from_slice(bytes),
-                None => return Found::Unknown,
+                None => return EvaluatedLocation::Unknown,
             }
         }
-        Found::Bytes(whole)
+        EvaluatedLocation::Bytes(whole)
     }
 
-    /// What is at a location that is not memory.
+    /// The bytes of an object that is not in memory.
     fn bytes(&self, location: &Location<Reader>) -> Option<Vec<u8>> {
         Some(match location {
             Location::Register { register } => self.registers.bytes(register.0)?,

@@ -1,6 +1,6 @@
 //! The functions and blocks around an instruction, and the variables declared in them.
 
-use super::location::{Context, Found};
+use super::location::{Context, EvaluatedLocation};
 use super::types::Shape;
 use super::{DebugInfo, Die, Entry, Function, Reader, Value, Variable, ranges};
 use gimli::constants as dw;
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 64;
 /// Entries of a location list.
 const MAX_LOCATIONS: usize = 1 << 12;
 
-/// What is around an instruction.
+/// The functions and variables in whose scope an instruction lies.
 #[derive(Default)]
 pub(super) struct Scope {
     /// The function whose code it is, then those inlined in it, outermost first. The first has
@@ -44,7 +44,7 @@ struct Around {
 }
 
 impl DebugInfo {
-    /// What is around the instruction at `address` in the function with this entry.
+    /// The scope of the instruction at `address` in the function with this entry.
     pub(super) fn scope(&self, function: Entry, address: u32) -> Scope {
         let mut scope = Scope::default();
         // What cannot be read ends the list; what has been read holds.
@@ -146,9 +146,11 @@ impl DebugInfo {
         let die = unit.entry(function.offset).ok()?;
         let expression = expression(unit, &die, gimli::DW_AT_frame_base, address)?;
         match context.evaluate(expression) {
-            Found::At(address) => Some(address),
-            Found::Bytes(bytes) => Some(u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?)),
-            Found::OptimisedOut | Found::Unknown => None,
+            EvaluatedLocation::At(address) => Some(address),
+            EvaluatedLocation::Bytes(bytes) => {
+                Some(u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?))
+            }
+            EvaluatedLocation::OptimisedOut | EvaluatedLocation::Unknown => None,
         }
     }
 
@@ -168,17 +170,17 @@ impl DebugInfo {
         let value = match &kind {
             None => Value::Unknown,
             Some(kind) => match self.place(entry, address, context) {
-                Found::OptimisedOut => Value::OptimisedOut,
-                Found::Unknown => Value::Unknown,
-                Found::At(at) if kind.shape == Shape::Object => {
+                EvaluatedLocation::OptimisedOut => Value::OptimisedOut,
+                EvaluatedLocation::Unknown => Value::Unknown,
+                EvaluatedLocation::At(at) if kind.shape == Shape::Object => {
                     Value::Object(dmo_analysis::trace::Address(at))
                 }
-                Found::At(at) => match kind.size_bytes {
+                EvaluatedLocation::At(at) => match kind.size_bytes {
                     size @ 1..=8 => (context.read)(at, size)
                         .map_or(Value::Unknown, |bytes| self.value(kind, &bytes)),
                     _ => Value::Unknown,
                 },
-                Found::Bytes(bytes) => self.value(kind, &bytes),
+                EvaluatedLocation::Bytes(bytes) => self.value(kind, &bytes),
             },
         };
         Some(Variable {
@@ -195,17 +197,17 @@ impl DebugInfo {
         })
     }
 
-    fn place(&self, entry: Entry, address: u32, context: &Context<'_>) -> Found {
+    fn place(&self, entry: Entry, address: u32, context: &Context<'_>) -> EvaluatedLocation {
         let found = self.follow(entry, |unit, _, die| {
             if let Some(expression) = expression(unit, die, gimli::DW_AT_location, address) {
                 return Some(context.evaluate(expression));
             }
             if die.has_attr(gimli::DW_AT_location) {
-                return Some(Found::OptimisedOut);
+                return Some(EvaluatedLocation::OptimisedOut);
             }
-            constant(die).map(Found::Bytes)
+            constant(die).map(EvaluatedLocation::Bytes)
         });
-        found.unwrap_or(Found::OptimisedOut)
+        found.unwrap_or(EvaluatedLocation::OptimisedOut)
     }
 }
 

@@ -5,7 +5,7 @@ use dmo_analysis::trace::Address;
 use gimli::constants as dw;
 use serde::Serialize;
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub enum Value {
@@ -21,7 +21,7 @@ pub enum Value {
     Enumerator {
         /// The number.
         number: i128,
-        /// Its name.
+        /// Name.
         name: Option<String>,
     },
     /// An array or a structure, which lies here.
@@ -93,7 +93,7 @@ impl DebugInfo {
         })
     }
 
-    /// The type that this one is made of; none is `void`.
+    /// The type that this one refers to; `None` stands for `void`.
     fn inner(&self, entry: Entry) -> Option<Entry> {
         let die = self.unit(entry.unit)?.entry(entry.offset).ok()?;
         self.referred(entry.unit, &die.attr_value(gimli::DW_AT_type)?)

@@ -72,7 +72,7 @@ impl Registers {
 /// A frame's start, and the registers of its caller at the call's return.
 pub(super) struct Unwound {
     pub(super) cfa: u32,
-    /// None where the information does not say how to go on.
+    /// `None` if the unwinding information does not say how to go on.
     pub(super) caller: Option<Registers>,
 }
 

@@ -17,7 +17,7 @@ const BATCH: usize = 1 << 15;
 /// The IT bits of XPSR.
 const IT_BITS: u64 = 0x0600_fc00;
 
-/// What the callbacks share.
+/// The state that all callbacks share.
 pub(super) struct Session {
     pub(super) clock: Clock,
     pub(super) watches: Vec<Watch>,
@@ -58,7 +58,7 @@ pub(super) const REGISTERS: [RegisterARM; 15] = [
 ];
 
 impl Session {
-    /// What holds before the program starts.
+    /// The state before the program starts.
     pub(super) fn new(clock: Clock, system: SystemControl, limits: Limits) -> Self {
         Self {
             clock,
@@ -98,7 +98,7 @@ impl Session {
 
     /// Adds what is watched of a stretch of memory, in pieces.
     pub(super) fn report_moved(&mut self, pc: u32, kind: AccessKind, moved: &Range<u64>) {
-        let time = self.clock.moment(pc).time;
+        let time = self.clock.executing(pc).time;
         let watches = self.watches.iter();
         let watched: Vec<Range<u64>> = watches
             .filter(|watch| watch.loads || kind == AccessKind::Store)
@@ -341,7 +341,7 @@ pub(super) fn on_access(
             value: value as u64,
         });
     }
-    let moment = session.clock.moment(pc);
+    let moment = session.clock.executing(pc);
     if session.watched(kind, &(address..address + size_bytes as u64)) {
         let access = RawAccess {
             time: moment.time,

@@ -1,6 +1,6 @@
 //! The machine code in the layout, held against itself without overlaps.
 
-use super::layer::Job;
+use super::layer::LayerCheck;
 use super::{Subject, VerifyError, model_inputs, without_overlaps};
 use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
@@ -106,7 +106,7 @@ impl<'a> Execution<'a> {
     pub(super) fn infer(
         &mut self,
         number: u64,
-        tell: &dyn Fn(Job) -> bool,
+        tell: &dyn Fn(LayerCheck) -> bool,
     ) -> Result<(), VerifyError> {
         let inputs = model_inputs(self.deployment, number);
         self.apart.begin(&inputs)?;
@@ -121,7 +121,7 @@ impl<'a> Execution<'a> {
             let stored: Vec<TensorId> = step.outputs.iter().chain(&step.states).copied().collect();
             let outputs = own_bytes(&self.apart, &stored)?;
             goes_on = goes_on && self.run_planned(number, step, &outputs)?;
-            let job = Job {
+            let job = LayerCheck {
                 number,
                 index,
                 operator,

@@ -6,7 +6,7 @@ use crate::mcu::machine::{FaultCause, Limits};
 use crate::measure::MeasureError;
 use crate::measure::attribution::{Accesses, Work};
 use crate::model::overlaps::Allowed;
-use crate::model::tracing::{Contents, Place, TracedLayer};
+use crate::model::tracing::{Contents, ModelBuffer, TracedLayer};
 use crate::model::{Deployment, Placement};
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::profile::overlap::Binding;
@@ -16,7 +16,7 @@ use dmo_analysis::verify::Occupant;
 use serde::Serialize;
 
 /// An operator to trace.
-pub(super) struct Job {
+pub(super) struct LayerCheck {
     /// Number of the model's input.
     pub number: u64,
     /// Position in the order.
@@ -33,7 +33,7 @@ pub(super) struct Outcome {
     number: u64,
     index: usize,
     operator: OperatorId,
-    places: Vec<Place>,
+    places: Vec<ModelBuffer>,
     profile: LayerProfile,
     work: Work,
     replay: ReplayReport,
@@ -121,7 +121,7 @@ pub(super) fn trace(
     deployment: &Deployment,
     subject: &Subject,
     alive: &[Alive],
-    job: &Job,
+    job: &LayerCheck,
     limits: Limits,
 ) -> Result<Outcome, VerifyError> {
     let failed = |error| VerifyError::Operator {
@@ -175,7 +175,7 @@ fn attempt(
     deployment: &Deployment,
     subject: &Subject,
     alive: &[Alive],
-    job: &Job,
+    job: &LayerCheck,
     aligned_as: Option<&Placement>,
     limits: Limits,
 ) -> Result<Outcome, AttemptError> {
@@ -219,10 +219,10 @@ fn planned(
     deployment: &Deployment,
     subject: &Subject,
     operator: OperatorId,
-    place: Place,
+    place: ModelBuffer,
 ) -> Option<replay::BufferPlace> {
     match place {
-        Place::Tensor(id) => {
+        ModelBuffer::Tensor(id) => {
             let graph = &deployment.graph;
             let root = graph.root(id);
             Some(replay::BufferPlace {
@@ -235,12 +235,12 @@ fn planned(
                 }),
             })
         }
-        Place::Scratch => {
+        ModelBuffer::Scratch => {
             let offset = subject.placement.scratch[operator.0]?;
             let occupant = Occupant::Scratch(operator);
             Some(replay::BufferPlace::whole(occupant, offset))
         }
-        Place::Beside => None,
+        ModelBuffer::Beside => None,
     }
 }
 
@@ -298,8 +298,8 @@ fn findings(outcome: &Outcome) -> impl Iterator<Item = (u64, Finding)> {
     findings.map(|finding| (outcome.number, finding.clone()))
 }
 
-fn measured(places: &[Place], pair: &Pair) -> Option<MeasuredPair> {
-    let [Place::Tensor(input), Place::Tensor(output)] =
+fn measured(places: &[ModelBuffer], pair: &Pair) -> Option<MeasuredPair> {
+    let [ModelBuffer::Tensor(input), ModelBuffer::Tensor(output)] =
         [pair.input, pair.output].map(|position| places[position])
     else {
         return None;

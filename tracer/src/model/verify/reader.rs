@@ -2,7 +2,7 @@
 
 use super::{Subject, VerifiedLayer, VerifyError, model_inputs, without_overlaps};
 use crate::mcu::machine::{Limits, Observation};
-use crate::model::tracing::{Contents, Place, TracedLayer};
+use crate::model::tracing::{Contents, ModelBuffer, TracedLayer};
 use crate::model::{Deployment, Inference};
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::profile::overlap::Access;
@@ -119,7 +119,7 @@ fn first_load(
 ) -> Result<Option<Access>, VerifyError> {
     let layer =
         TracedLayer::new(deployment, operator, None).map_err(crate::measure::MeasureError::from)?;
-    let place = |&place: &Place| place == Place::Tensor(tensor);
+    let place = |&place: &ModelBuffer| place == ModelBuffer::Tensor(tensor);
     let Some(position) = layer.places.iter().position(place) else {
         return Ok(None);
     };

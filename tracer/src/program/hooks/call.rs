@@ -7,7 +7,7 @@ use crate::mcu::memory::MemoryMap;
 use crate::program::marks::{MarkError, add_buffer, make_names_unique};
 use dmo_analysis::trace::{Address, Layer, Role, Span, Tensor};
 
-/// What is wrong with a call of a hooked function.
+/// Why a call of a hooked function is not a layer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum HookError {
@@ -70,16 +70,16 @@ fn misplaced(error: MarkError, buffer: &BufferHook) -> HookError {
     }
 }
 
-/// Where a buffer is.
+/// Address and length of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct BufferRange {
     address: u32,
     size_bytes: u32,
 }
 
 /// A call of a hooked function.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct HookedCall {
     layer: String,
     function: String,
     return_to: u32,
@@ -95,7 +95,7 @@ struct LateBuffer {
     address: Expression,
     size_bytes: Expression,
     /// From an earlier run.
-    known: Option<Place>,
+    known: Option<BufferRange>,
 }
 
 impl State for Machine {
@@ -110,7 +110,7 @@ impl State for Machine {
     }
 }
 
-impl Call {
+impl HookedCall {
     /// Looks at a machine that is at the entry of a hooked function. `index` counts the
     /// layers of the program from 0. `known` has the buffers that only the return tells,
     /// from an earlier run; without it the layer has not got them.
@@ -123,7 +123,7 @@ impl Call {
         map: &MemoryMap,
         (hooks, function): (&Hooks, Address),
         index: usize,
-        known: Option<&[Place]>,
+        known: Option<&[BufferRange]>,
     ) -> Result<(Self, Layer), HookError> {
         let hook = hooks.at(function).ok_or(HookError::OtherCalls { index })?;
         let name = format!("{} '{}'", index + 1, hook.layer.name);
@@ -137,7 +137,7 @@ impl Call {
             let address = at_entry(ADDRESS, &buffer.address)?;
             let size_bytes = at_entry(SIZE, &buffer.size_bytes)?;
             let place = match (address.value(), size_bytes.value()) {
-                (Some(address), Some(size_bytes)) => Some(Place {
+                (Some(address), Some(size_bytes)) => Some(BufferRange {
                     address,
                     size_bytes,
                 }),
@@ -200,7 +200,11 @@ impl Call {
     /// # Errors
     /// When the function has not returned but was left, an expression has no value, or a
     /// buffer is not where it was in an earlier run.
-    pub fn finish(&self, machine: &Machine, address: Address) -> Result<Vec<Place>, HookError> {
+    pub fn finish(
+        &self,
+        machine: &Machine,
+        address: Address,
+    ) -> Result<Vec<BufferRange>, HookError> {
         let stack_pointer = machine.register(STACK_POINTER);
         if address.0 != self.return_to || stack_pointer != self.stack_pointer {
             return Err(self.never_returns(format!(
@@ -225,12 +229,12 @@ impl Call {
 }
 
 impl LateBuffer {
-    fn at_return(&self, machine: &Machine, layer: &str) -> Result<Place, HookError> {
+    fn at_return(&self, machine: &Machine, layer: &str) -> Result<BufferRange, HookError> {
         let value = |what, expression: &Expression| {
             let value = expression.at_return(machine);
             value.map_err(|error| no_value(&format!("'{layer}'"), &self.name, what, error))
         };
-        let place = Place {
+        let place = BufferRange {
             address: value(ADDRESS, &self.address)?,
             size_bytes: value(SIZE, &self.size_bytes)?,
         };
@@ -262,8 +266,12 @@ fn no_value(layer: &str, buffer: &str, what: &'static str, error: EvaluationErro
     }
 }
 
-/// The buffer at a place; none where the layer does without it.
-fn tensor(buffer: &BufferHook, place: Place, layer: &str) -> Result<Option<Tensor>, HookError> {
+/// The buffer at this address; `None` if it is optional and the layer does without it.
+fn tensor(
+    buffer: &BufferHook,
+    place: BufferRange,
+    layer: &str,
+) -> Result<Option<Tensor>, HookError> {
     if buffer.optional && (place.address == 0 || place.size_bytes == 0) {
         return Ok(None);
     }

@@ -7,20 +7,20 @@
 use super::parser::{ParseError, Parser};
 use std::ops::Range;
 
-/// When a register or a word of memory is looked at.
+/// When a register or a word of memory is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum CallPhase {
     /// Before the function's first instruction.
     Entry,
     /// When it has returned.
     Return,
 }
 
-/// What an expression sees of the program.
+/// The registers and the memory that an expression may read.
 pub trait State {
     /// Register r0 to r15.
     fn register(&self, index: usize) -> u32;
-    /// Memory, little-endian; none where there is none. Up to four bytes.
+    /// Up to four bytes of memory, little-endian; `None` if none is mapped there.
     fn load(&self, address: u32, size_bytes: u32) -> Option<u32>;
 }
 
@@ -53,7 +53,7 @@ pub enum EvaluationError {
     NotYet { expression: String },
 }
 
-/// What an expression asks of a symbol.
+/// The property of a symbol that an expression uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolValue {
     /// `&name`
@@ -79,13 +79,13 @@ pub(super) struct Node {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     Number(u32),
-    Register(usize, Moment),
-    Load(Box<Node>, Width, Moment),
+    Register(usize, CallPhase),
+    Load(Box<Node>, Width, CallPhase),
     Symbol(SymbolValue, String),
     Binary(Operator, Box<Node>, Box<Node>),
 }
 
-/// What a load reads.
+/// Width and signedness of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     Word,
@@ -129,7 +129,7 @@ impl Operator {
         }
     }
 
-    /// None where the result is no 32-bit number.
+    /// `None` if the result does not fit into 32 bits unsigned.
     fn apply(self, left: u32, right: u32) -> Option<u32> {
         match self {
             Self::Add => left.checked_add(right),
@@ -181,12 +181,12 @@ impl Expression {
         self.root.resolve(lookup)
     }
 
-    /// The same with the values that are known when the function is entered.
+    /// The expression with all that is known at the function's entry put in.
     ///
     /// # Errors
     /// When a part has no value.
     pub fn at_entry(&self, state: &dyn State) -> Result<Self, EvaluationError> {
-        self.at(state, Moment::Entry)
+        self.at(state, CallPhase::Entry)
     }
 
     /// Its value when the function has returned. `self` comes from [`Self::at_entry`].
@@ -194,13 +194,13 @@ impl Expression {
     /// # Errors
     /// When a part has no value.
     pub fn at_return(&self, state: &dyn State) -> Result<u32, EvaluationError> {
-        let value = self.at(state, Moment::Return)?;
+        let value = self.at(state, CallPhase::Return)?;
         value.value().ok_or_else(|| EvaluationError::NotYet {
             expression: self.text.clone(),
         })
     }
 
-    /// Its value, where nothing is left to look at.
+    /// The value; `None` while some of it is known only at the return.
     pub fn value(&self) -> Option<u32> {
         match self.root.kind {
             Kind::Number(value) => Some(value),
@@ -208,13 +208,13 @@ impl Expression {
         }
     }
 
-    /// Whether a part of it is known only when the function has returned.
+    /// Returns `true` if a part of the expression is known only when the function has returned.
     pub fn needs_return(&self) -> bool {
         self.root.needs_return()
     }
 
-    fn at(&self, state: &dyn State, now: Moment) -> Result<Self, EvaluationError> {
-        let view = View {
+    fn at(&self, state: &dyn State, now: CallPhase) -> Result<Self, EvaluationError> {
+        let view = Evaluator {
             text: &self.text,
             state,
             now,
@@ -260,34 +260,34 @@ impl Node {
     fn needs_return(&self) -> bool {
         match &self.kind {
             Kind::Number(_) | Kind::Symbol(..) => false,
-            Kind::Register(_, moment) => *moment == Moment::Return,
-            Kind::Load(address, _, moment) => *moment == Moment::Return || address.needs_return(),
+            Kind::Register(_, phase) => *phase == CallPhase::Return,
+            Kind::Load(address, _, phase) => *phase == CallPhase::Return || address.needs_return(),
             Kind::Binary(_, left, right) => left.needs_return() || right.needs_return(),
         }
     }
 }
 
-/// A moment of the program, seen by an expression.
-struct View<'a> {
+/// Evaluates an expression as far as its values are known in this phase of the call.
+struct Evaluator<'a> {
     text: &'a str,
     state: &'a dyn State,
-    now: Moment,
+    now: CallPhase,
 }
 
-impl View<'_> {
+impl Evaluator<'_> {
     fn fold(&self, node: &Node) -> Result<Node, EvaluationError> {
         let kind = match &node.kind {
-            Kind::Register(index, moment) if *moment == self.now => {
+            Kind::Register(index, phase) if *phase == self.now => {
                 Kind::Number(self.state.register(*index))
             }
-            Kind::Load(address, width, moment) => {
+            Kind::Load(address, width, phase) => {
                 let address = self.fold(address)?;
                 match address.kind {
                     // An address that is known late is read late.
-                    Kind::Number(at) if *moment == self.now || self.now == Moment::Return => {
+                    Kind::Number(at) if *phase == self.now || self.now == CallPhase::Return => {
                         Kind::Number(self.load(node, at, *width)?)
                     }
-                    _ => Kind::Load(Box::new(address), *width, *moment),
+                    _ => Kind::Load(Box::new(address), *width, *phase),
                 }
             }
             Kind::Binary(operator, left, right) => {

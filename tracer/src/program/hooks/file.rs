@@ -71,16 +71,16 @@ pub enum FileError {
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    layer: Vec<Layer>,
+    layer: Vec<LayerTable>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Layer {
+struct LayerTable {
     name: Option<Spanned<String>>,
     operator: Option<Spanned<String>>,
     function: Spanned<OneOrMore>,
-    buffers: Spanned<Vec<Buffer>>,
+    buffers: Spanned<Vec<BufferTable>>,
 }
 
 #[derive(Deserialize)]
@@ -108,7 +108,7 @@ impl std::fmt::Display for Text {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Buffer {
+struct BufferTable {
     role: Spanned<String>,
     name: Option<Spanned<String>>,
     address: Spanned<Text>,
@@ -139,7 +139,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn layer(&self, layer: Layer) -> Result<Vec<LayerHook>, FileError> {
+    fn layer(&self, layer: LayerTable) -> Result<Vec<LayerHook>, FileError> {
         let operator = layer.operator.map(|name| self.name(name, "operator"));
         let operator = operator.transpose()?;
         let name = layer.name.map(|name| self.name(name, "name")).transpose()?;
@@ -188,7 +188,7 @@ impl Reader<'_> {
         }
     }
 
-    fn buffer(&self, buffer: Buffer) -> Result<BufferHook, FileError> {
+    fn buffer(&self, buffer: BufferTable) -> Result<BufferHook, FileError> {
         const ROLES: &str = "in, out, scratch, state or const";
         const TYPES: &str = "int8, uint8, int16, int32, int64, float32 or bool";
         let role_span = buffer.role.span();
@@ -258,7 +258,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a function, a layer or a buffer can be called so.
+/// Returns `true` if a function, a layer or a buffer may have this name.
 fn is_name(name: &str) -> bool {
     const MAX_BYTES: usize = 4096;
     !name.trim().is_empty() && name.len() <= MAX_BYTES && !name.contains(char::is_control)

@@ -1,6 +1,6 @@
 //! The grammar of hooks (docs/hooks.md).
 
-use super::expression::{Expression, Kind, Moment, Node, Operator, SymbolValue, Width};
+use super::expression::{CallPhase, Expression, Kind, Node, Operator, SymbolValue, Width};
 use super::{BufferHook, Function, LayerHook};
 use crate::program::marks::MAX_BUFFERS;
 use dmo_analysis::trace::{ElementType, Role};
@@ -332,16 +332,16 @@ impl<'a> Parser<'a> {
         } else {
             Width::Word
         };
-        Ok(Kind::Load(Box::new(address), width, self.moment()?))
+        Ok(Kind::Load(Box::new(address), width, self.phase()?))
     }
 
     /// `@ret` behind a register or a load.
-    fn moment(&mut self) -> Result<Moment, ParseError> {
+    fn phase(&mut self) -> Result<CallPhase, ParseError> {
         if !self.take("@") {
-            return Ok(Moment::Entry);
+            return Ok(CallPhase::Entry);
         }
         self.require_word("ret")?;
-        Ok(Moment::Return)
+        Ok(CallPhase::Return)
     }
 
     fn named_factor(&mut self) -> Result<Kind, ParseError> {
@@ -350,7 +350,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let word = self.word().unwrap_or_default();
         let operator = match word {
-            "sp" => return Ok(Kind::Register(STACK_POINTER, self.moment()?)),
+            "sp" => return Ok(Kind::Register(STACK_POINTER, self.phase()?)),
             "sizeof" => {
                 self.require("(")?;
                 let name = self.symbol()?;
@@ -365,7 +365,7 @@ impl<'a> Parser<'a> {
                     return Ok(self.argument(argument, start..self.behind));
                 }
                 return match numbered(word, "r", 12) {
-                    Some(index) => Ok(Kind::Register(index as usize, self.moment()?)),
+                    Some(index) => Ok(Kind::Register(index as usize, self.phase()?)),
                     None => Err(self.error_at(start, EXPECTED)),
                 };
             }
@@ -382,7 +382,7 @@ impl<'a> Parser<'a> {
     fn argument(&self, number: u32, span: Range<usize>) -> Kind {
         const IN_REGISTERS: u32 = 4;
         if number < IN_REGISTERS {
-            return Kind::Register(number as usize, Moment::Entry);
+            return Kind::Register(number as usize, CallPhase::Entry);
         }
         let node = |kind| {
             Box::new(Node {
@@ -390,10 +390,10 @@ impl<'a> Parser<'a> {
                 kind,
             })
         };
-        let stack = node(Kind::Register(STACK_POINTER, Moment::Entry));
+        let stack = node(Kind::Register(STACK_POINTER, CallPhase::Entry));
         let offset = node(Kind::Number(4 * (number - IN_REGISTERS)));
         let address = node(Kind::Binary(Operator::Add, stack, offset));
-        Kind::Load(address, Width::Word, Moment::Entry)
+        Kind::Load(address, Width::Word, CallPhase::Entry)
     }
 
     /// The name of a symbol, in quotes where it has other characters than names in C and

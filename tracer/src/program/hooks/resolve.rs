@@ -95,7 +95,7 @@ pub struct Hooks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hook {
     pub(super) layer: LayerHook,
-    /// Its name in the program.
+    /// Name of the function in the program, as its symbol has it.
     pub(super) function: String,
 }
 
@@ -148,7 +148,7 @@ impl Hooks {
         }
     }
 
-    /// Whether there is no hook.
+    /// Returns `true` if no function is hooked.
     pub fn is_empty(&self) -> bool {
         self.by_address.is_empty()
     }

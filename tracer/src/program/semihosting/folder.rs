@@ -44,14 +44,14 @@ struct OpenFile {
     access: Access,
 }
 
-/// What may be done with an open file.
+/// The access mode of an open file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Access {
     read: bool,
     write: bool,
     /// The file is made where there is none.
     make: bool,
-    /// What it held is lost.
+    /// Truncates the file.
     truncate: bool,
     append: bool,
 }

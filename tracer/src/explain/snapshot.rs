@@ -1,10 +1,10 @@
-//! What the machine shows just before an instruction.
+//! Snapshots of the machine just before an instruction executes.
 
 use crate::elf::debug::{DebugInfo, Frame, State};
 use crate::elf::image::Image;
 use crate::mcu::decode::{Memory, decode};
-use crate::mcu::machine::{Limits, Look, Machine, Moment, Observation, Sight};
-use crate::program::execution::{Layers, Program, RunError, Step};
+use crate::mcu::machine::{CoreState, ExecutionPoint, Inspector, Limits, Machine, Observation};
+use crate::program::execution::{LayerSource, Program, ProgramEvent, RunError};
 use crate::program::semihosting::Host;
 use crate::program::target::Target;
 use dmo_analysis::profile::overlap::Access;
@@ -15,34 +15,34 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The program at a moment.
+/// The state of a program at one execution point, as far as explanations need it.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct Snapshot {
     /// When and where.
-    pub moment: Moment,
+    pub point: ExecutionPoint,
     /// The calls that lead there, innermost first.
     pub frames: Vec<Frame>,
     /// How many of the frames, counted from the innermost, are of calls within the layer.
     pub in_layer: usize,
     /// Address and content of the code around it.
     pub code: (u32, Vec<u8>),
-    /// What the instruction accesses, as it is decoded by itself and not told by the emulator.
+    /// The access of the instruction, decoded independently of the emulator.
     pub access: Option<(AccessKind, Range<u64>)>,
 }
 
 /// Bytes of code that are kept before an instruction, and from it on.
 const CODE_BYTES: [u32; 2] = [64, 24];
 
-impl Seen {
+impl Snapshot {
     /// `outside`: the calls that were under way as the layer began.
-    fn new(sight: &Sight<'_, '_>, debug: &DebugInfo, outside: &[Frame]) -> Self {
+    fn new(sight: &CoreState<'_, '_>, debug: &DebugInfo, outside: &[Frame]) -> Self {
         let read = |address: u32, size_bytes: usize| sight.read(Address(address), size_bytes);
         let state = State {
             registers: sight.registers(),
             floats: sight.float_registers(),
             read: &read,
         };
-        let pc = sight.moment.pc.0;
+        let pc = sight.point.pc.0;
         let halfword = |address: Option<u32>| read(address?, 2);
         let mut before: Vec<Vec<u8>> = (1..=CODE_BYTES[0] / 2)
             .map_while(|count| halfword(pc.checked_sub(2 * count)))
@@ -54,7 +54,7 @@ impl Seen {
         let frames = debug.frames(&state);
         let is_outside = |frame: &Frame| outside.iter().any(|it| it.is_same_call(frame));
         Self {
-            moment: sight.moment,
+            point: sight.point,
             in_layer: frames.iter().position(is_outside).unwrap_or(frames.len()),
             frames,
             access: access(&code, pc - start, pc, &state.registers),
@@ -62,7 +62,7 @@ impl Seen {
         }
     }
 
-    /// Whether the instruction makes this access.
+    /// Returns `true` if the instruction makes this access.
     pub(super) fn makes(&self, access: &Access, kind: AccessKind, tensor: &Tensor) -> bool {
         let start = u64::from(tensor.address.0) + u64::from(access.offset);
         let end = start + u64::from(access.size_bytes);
@@ -93,15 +93,15 @@ fn access(
     Some((access.kind, start..start + u64::from(access.bytes)))
 }
 
-/// Keeps what is seen.
-pub struct Witness {
+/// Collects snapshots while a program runs.
+pub struct SnapshotCollector {
     debug: Arc<DebugInfo>,
-    seen: Rc<RefCell<BTreeMap<Moment, Seen>>>,
+    seen: Rc<RefCell<BTreeMap<ExecutionPoint, Snapshot>>>,
     outside: Rc<RefCell<Vec<Frame>>>,
 }
 
-impl Witness {
-    /// One that has seen nothing yet.
+impl SnapshotCollector {
+    /// An empty collector.
     pub fn new(image: &Image) -> Self {
         Self {
             debug: Arc::clone(&image.debug),
@@ -110,13 +110,13 @@ impl Witness {
         }
     }
 
-    /// What a machine is to call.
-    pub fn look(&self) -> Look {
+    /// The callback for [`Machine::inspect_at`].
+    pub fn look(&self) -> Inspector {
         let debug = Arc::clone(&self.debug);
         let (seen, outside) = (Rc::clone(&self.seen), Rc::clone(&self.outside));
         Box::new(move |sight| {
-            let now = Seen::new(sight, &debug, &outside.borrow());
-            seen.borrow_mut().insert(sight.moment, now);
+            let now = Snapshot::new(sight, &debug, &outside.borrow());
+            seen.borrow_mut().insert(sight.point, now);
         })
     }
 
@@ -133,35 +133,35 @@ impl Witness {
             .replace(frames.into_iter().skip(of_layer).collect());
     }
 
-    /// All that has been seen.
-    pub fn finish(self) -> BTreeMap<Moment, Seen> {
+    /// The snapshots, by execution point.
+    pub fn finish(self) -> BTreeMap<ExecutionPoint, Snapshot> {
         self.seen.take()
     }
 }
 
-/// Runs a program to the end of the layer with the last of these moments, and looks at each.
+/// Runs a program to the end of the layer with the last of these points, with a snapshot at each.
 ///
 /// # Errors
 /// When the program cannot go on.
-pub fn see_program(
+pub fn snapshot_program(
     target: &Target,
     limits: Limits,
-    moments: &[Moment],
-) -> Result<BTreeMap<Moment, Seen>, RunError> {
-    let witness = Witness::new(&target.image);
-    let last: Time = moments.iter().map(|moment| moment.time).max().unwrap_or(0);
-    let layers = Layers::find(target, limits)?;
+    points: &[ExecutionPoint],
+) -> Result<BTreeMap<ExecutionPoint, Snapshot>, RunError> {
+    let collector = SnapshotCollector::new(&target.image);
+    let last: Time = points.iter().map(|point| point.time).max().unwrap_or(0);
+    let layers = LayerSource::find(target, limits)?;
     let silent = Host::console(Box::new(|_| ()));
     let mut program = Program::load(target, &layers, Observation::Watch, limits, silent)?;
-    program.machine.look_at(moments, witness.look())?;
+    program.machine.inspect_at(points, collector.look())?;
     // A hooked function is its layer, a mark is called from around it.
     let of_layer = usize::from(target.hooks.is_some());
     while program.now() < last {
         match program.advance()? {
-            Step::Begin(_) => witness.layer_begins(&program.machine, of_layer),
-            Step::End => {}
-            Step::Exited(_) => break,
+            ProgramEvent::Begin(_) => collector.layer_begins(&program.machine, of_layer),
+            ProgramEvent::End => {}
+            ProgramEvent::Exited(_) => break,
         }
     }
-    Ok(witness.finish())
+    Ok(collector.finish())
 }

@@ -1,4 +1,4 @@
-//! Looks at a program at given moments, without stopping it.
+//! Inspects a program at given execution points, without stopping it.
 
 use super::callbacks::{REGISTERS, Session};
 use super::{Machine, MachineError, refused};
@@ -8,32 +8,32 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use unicorn_engine::{RegisterARM, Unicorn};
 
-/// An instruction, and when it executes.
+/// One execution of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Moment {
-    /// When, in executed instructions, this one included.
+pub struct ExecutionPoint {
+    /// Time in executed instructions, this one included.
     pub time: Time,
-    /// Which.
+    /// Address of the instruction.
     pub pc: Address,
 }
 
-/// The microcontroller just before an instruction executes.
-pub struct Sight<'a, 'm> {
+/// The core and its memory, just before an instruction executes.
+pub struct CoreState<'a, 'm> {
     core: &'a Unicorn<'m, Session>,
-    /// The instruction.
-    pub moment: Moment,
+    /// The execution that is about to happen.
+    pub point: ExecutionPoint,
 }
 
-impl Sight<'_, '_> {
+impl CoreState<'_, '_> {
     /// r0 to r15, the last the address of the instruction.
     pub fn registers(&self) -> [u32; 16] {
         std::array::from_fn(|index| match REGISTERS.get(index) {
             Some(&id) => self.core.reg_read(id).unwrap_or(0) as u32,
-            None => self.moment.pc.0,
+            None => self.point.pc.0,
         })
     }
 
-    /// s0 to s31 as bits, each none without a floating-point unit.
+    /// s0 to s31 as bits; each `None` without a floating-point unit.
     pub fn float_registers(&self) -> [Option<u32>; 32] {
         std::array::from_fn(|index| {
             self.core
@@ -43,7 +43,7 @@ impl Sight<'_, '_> {
         })
     }
 
-    /// Memory; none where there is none.
+    /// Reads memory; `None` if none is mapped there.
     pub fn read(&self, address: Address, size_bytes: usize) -> Option<Vec<u8>> {
         self.core
             .mem_read_as_vec(u64::from(address.0), size_bytes)
@@ -51,20 +51,24 @@ impl Sight<'_, '_> {
     }
 }
 
-/// Looks at the microcontroller.
-pub type Look = Box<dyn FnMut(&Sight<'_, '_>)>;
+/// Called with the state at an execution point.
+pub type Inspector = Box<dyn FnMut(&CoreState<'_, '_>)>;
 
 impl Machine {
-    /// Calls `look` at each of these moments, in the order in which they come. The program goes
-    /// on behind them: one that is stopped inside an IT block could not be resumed.
+    /// Calls `look` at each of these points, in the order in which they are reached. The program is
+    /// not stopped: it could not be resumed inside an IT block.
     ///
     /// # Errors
     /// When the emulator refuses a hook.
-    pub fn look_at(&mut self, moments: &[Moment], look: Look) -> Result<(), MachineError> {
+    pub fn inspect_at(
+        &mut self,
+        points: &[ExecutionPoint],
+        look: Inspector,
+    ) -> Result<(), MachineError> {
         let look = Rc::new(RefCell::new(look));
         let mut times: BTreeMap<Address, Vec<Time>> = BTreeMap::new();
-        for moment in moments {
-            times.entry(moment.pc).or_default().push(moment.time);
+        for point in points {
+            times.entry(point.pc).or_default().push(point.time);
         }
         for (pc, times) in times {
             let look = Rc::clone(&look);
@@ -73,8 +77,8 @@ impl Machine {
                 .add_code_hook(at, at, move |core, _, _| {
                     let time = core.get_data().clock.at(pc.0);
                     if times.contains(&time) {
-                        let moment = Moment { time, pc };
-                        look.borrow_mut()(&Sight { core, moment });
+                        let point = ExecutionPoint { time, pc };
+                        look.borrow_mut()(&CoreState { core, point });
                     }
                 })
                 .map_err(refused("add a hook"))?;

@@ -1,29 +1,29 @@
-//! A kernel's call, looked at while it runs.
+//! Snapshots of a kernel's call.
 
 use super::{Bench, MeasureError, call, caller};
-use crate::explain::{Seen, Witness};
+use crate::explain::{Snapshot, SnapshotCollector};
 use crate::kernels::{Case, Contract, KernelLibrary};
-use crate::mcu::machine::{Limits, Moment};
+use crate::mcu::machine::{ExecutionPoint, Limits};
 use std::collections::BTreeMap;
 
-/// Makes the call that [`super::measure_kernel`] traces, and looks at these moments.
+/// Repeats the call that [`super::measure_kernel`] traces, with a snapshot at each of these points.
 ///
 /// # Errors
 /// When the buffers do not fit, or the kernel faults.
-pub fn see_kernel(
+pub fn snapshot_kernel(
     library: &KernelLibrary,
     case: &Case,
     contract: &'static Contract,
     limits: Limits,
-    moments: &[Moment],
-) -> Result<BTreeMap<Moment, Seen>, MeasureError> {
+    points: &[ExecutionPoint],
+) -> Result<BTreeMap<ExecutionPoint, Snapshot>, MeasureError> {
     let bench = Bench::new(library, case, contract, limits)?;
-    let witness = Witness::new(library.image());
+    let collector = SnapshotCollector::new(library.image());
     let mut caller = caller(library, limits)?;
     let (layer, mut frame) = bench.apart()?;
     let calls = bench.prepare(&layer.tensors, &mut frame, 0)?;
     caller.fill(&frame)?;
-    caller.machine.look_at(moments, witness.look())?;
+    caller.machine.inspect_at(points, collector.look())?;
     call(contract, &mut caller, &frame, &calls)?;
-    Ok(witness.finish())
+    Ok(collector.finish())
 }
