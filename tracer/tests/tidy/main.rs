@@ -11,6 +11,7 @@
 )]
 
 mod files;
+mod language;
 mod packages;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
