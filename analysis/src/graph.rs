@@ -11,12 +11,16 @@
 //! Tensors are those of the model file, constants included, so that a [`TensorId`] is the
 //! file's tensor index. Planning looks at the activations only.
 
+mod kind;
 pub mod overlaps;
 pub mod parameters;
+mod tensor_type;
 pub mod tflite;
 pub mod view;
 pub mod zoo;
 
+pub use kind::Kind;
+pub use tensor_type::TensorType;
 pub use view::View;
 
 use crate::operator::Operator;
@@ -52,8 +56,8 @@ pub struct GraphTensor {
     pub name: String,
     /// Elements on each axis; empty for a scalar.
     pub shape: Vec<u32>,
-    /// Type of its elements in the words of TensorFlow Lite's schema, `INT8` for instance.
-    pub element_type: String,
+    /// Type of its elements.
+    pub element_type: TensorType,
     /// Size in bytes.
     pub size_bytes: u64,
     /// Where it is kept.
@@ -74,8 +78,8 @@ pub struct Kernel {
 /// An operator of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Node {
-    /// Kind in the words of TensorFlow Lite's schema, `CONV_2D` for instance.
-    pub kind: String,
+    /// What it computes.
+    pub kind: Kind,
     /// All tensors that it reads, constants and variables included, in the file's order;
     /// absent optional inputs are left out.
     pub inputs: Vec<TensorId>,

@@ -44,20 +44,6 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// The type of this name in TensorFlow Lite's schema; none where no kernel has it.
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "INT8" => Self::Int8,
-            "UINT8" => Self::Uint8,
-            "INT16" => Self::Int16,
-            "INT32" => Self::Int32,
-            "INT64" => Self::Int64,
-            "FLOAT32" => Self::Float32,
-            "BOOL" => Self::Bool,
-            _ => return None,
-        })
-    }
-
     /// Size of one element in bytes.
     pub const fn size_bytes(self) -> u32 {
         match self {

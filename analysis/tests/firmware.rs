@@ -7,7 +7,7 @@
 )]
 
 use dmo_analysis::firmware::{Contradiction, Observed, Placed, Witness};
-use dmo_analysis::graph::{Graph, GraphTensor, Node, Storage, TensorId};
+use dmo_analysis::graph::{Graph, GraphTensor, Node, Storage, TensorId, TensorType};
 use dmo_analysis::replay::FindingKind;
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Tensor, TraceSink,
@@ -25,7 +25,7 @@ fn network(sizes: &[u64], second: &[usize], scratch: &[u64]) -> Graph {
         .map(|(index, &size_bytes)| GraphTensor {
             name: format!("t{index}"),
             shape: vec![size_bytes as u32],
-            element_type: "INT8".to_owned(),
+            element_type: TensorType::Int8,
             size_bytes,
             storage: Storage::Arena,
         });
@@ -36,7 +36,7 @@ fn network(sizes: &[u64], second: &[usize], scratch: &[u64]) -> Graph {
             inputs.push(other);
         }
         Node {
-            kind: "OP".to_owned(),
+            kind: "OP".into(),
             inputs,
             outputs: vec![TensorId(output)],
             kernel: None,

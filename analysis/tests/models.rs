@@ -18,7 +18,7 @@ mod runtimes;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
 use dmo_analysis::graph::tflite::{self, OfflinePlan};
-use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorId};
+use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorId, TensorType};
 use dmo_analysis::handover::on_device;
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
 use dmo_analysis::verify::{Positions, clashes};
@@ -104,7 +104,12 @@ const HYBRID: &[&str] = &["CONV_2D"];
 const VELA_BYTES: u64 = 2 + 96 * 96 + 2 * 74_464;
 
 /// Types of the network that is exported.
-const EXPORTED: &[(&str, u32)] = &[("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)];
+const EXPORTED: &[(TensorType, u32)] = &[
+    (TensorType::Int8, 1),
+    (TensorType::Uint8, 1),
+    (TensorType::Int16, 2),
+    (TensorType::Float32, 4),
+];
 
 fn main() {
     let mut trials = Vec::new();
@@ -193,7 +198,7 @@ fn read(file: &[u8], operators: usize, naive_bytes: u64, opaque: &[&str]) {
         .operators
         .iter()
         .filter(|node| node.kernel.is_none())
-        .map(|node| node.kind.as_str())
+        .map(|node| node.kind.name())
         .collect();
     let expected: BTreeSet<&str> = opaque.iter().copied().collect();
     assert_eq!(found, expected, "operators without a kernel");
@@ -205,7 +210,7 @@ fn parameters(file: &[u8], opaque: &[&str]) {
     let parameters = tflite::parameters(file, 0).unwrap();
     assert_eq!(parameters.len(), graph.operators.len());
     for (index, (node, parameters)) in graph.operators.iter().zip(parameters).enumerate() {
-        let known = !opaque.contains(&node.kind.as_str());
+        let known = !opaque.contains(&node.kind.name());
         let place = format!("operator {index} {}", node.kind);
         if !known {
             assert!(parameters.is_err(), "{place}");

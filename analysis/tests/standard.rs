@@ -13,7 +13,9 @@ mod net;
 #[path = "tflite/random.rs"]
 mod random;
 
-use dmo_analysis::graph::{Graph, Node, OperatorId, Storage, TensorId, overlaps, tflite};
+use dmo_analysis::graph::{
+    Graph, Node, OperatorId, Storage, TensorId, TensorType, overlaps, tflite,
+};
 use dmo_analysis::handover::tiled;
 use dmo_analysis::operator::{Elementwise, Operator};
 use dmo_analysis::trace::AccessKind;
@@ -69,7 +71,7 @@ fn run(
     let visit = |access, which: usize, element: u32| match access {
         AccessKind::Load => loaded.push(inputs[which][element as usize]),
         AccessKind::Store => {
-            output[element as usize] = match (node.kind.as_str(), &loaded[..]) {
+            output[element as usize] = match (node.kind.name(), &loaded[..]) {
                 ("PAD", []) => ZERO,
                 ("PADV2", []) => LOWEST,
                 ("PAD" | "PADV2" | "SLICE" | "CONCATENATION", &[value]) => value,
@@ -97,7 +99,7 @@ fn followed(graph: &Graph, recipe: &Recipe) -> Option<Standard> {
         Ok(standard) => Some(standard),
         Err(error) => {
             let kinds = recipe.splits.iter().flat_map(|split| &split.operators);
-            let pools = |id: &OperatorId| graph.operators[id.0].kind == "AVERAGE_POOL_2D";
+            let pools = |id: &OperatorId| graph.operators[id.0].kind.name() == "AVERAGE_POOL_2D";
             let is_pool = match &error {
                 TransformError::Operator { operator, .. } => pools(operator),
                 _ => false,
@@ -142,7 +144,7 @@ fn check(graph: &Graph, standard: &Standard) {
 /// One tile for each pixel of a large tensor, which would take long to count up.
 #[test]
 fn too_many() {
-    let mut net = Net::new("INT8", 1);
+    let mut net = Net::new(TensorType::Int8, 1);
     let shape = [1, 1 << 15, 1 << 15, 1];
     let input = net.input(&shape);
     let elementwise = Elementwise {

@@ -18,7 +18,7 @@ mod random;
 mod runtimes;
 
 use dmo_analysis::graph::overlaps::{self, Overlaps};
-use dmo_analysis::graph::{Graph, OperatorId, tflite};
+use dmo_analysis::graph::{Graph, OperatorId, TensorType, tflite};
 use dmo_analysis::handover::{TiledError, TiledModel, tiled};
 use dmo_analysis::operator::{Operator, Pool2d, Window};
 use dmo_analysis::transform::standard::standard;
@@ -55,7 +55,12 @@ const CASES: &[(&str, Run, [u32; 2])] = &[
 ];
 
 /// Types of the network that is exported: its stem, a sum, a padding and a pool.
-const EXPORTED: &[(&str, u32)] = &[("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)];
+const EXPORTED: &[(TensorType, u32)] = &[
+    (TensorType::Int8, 1),
+    (TensorType::Uint8, 1),
+    (TensorType::Int16, 2),
+    (TensorType::Float32, 4),
+];
 
 /// The search for a plan takes no longer.
 const TIME: Duration = Duration::from_secs(2);
@@ -119,7 +124,7 @@ fn main() {
 }
 
 /// Two pools that reach beyond the border, and a residual sum between them.
-fn pools(element_type: &'static str, element_bytes: u32) -> Graph {
+fn pools(element_type: TensorType, element_bytes: u32) -> Graph {
     let mut net = net::Net::new(element_type, element_bytes);
     let shape = [1, 7, 6, 3];
     let input = net.input(&shape);
@@ -164,7 +169,7 @@ fn random_networks() -> Vec<(Vec<u8>, Recipe)> {
         };
         // Without paddings there is little to go wrong.
         let mut operators = standard.graph.operators.iter().zip(&standard.origins);
-        if operators.any(|(node, origin)| node.kind.starts_with("PAD") && origin.is_none()) {
+        if operators.any(|(node, origin)| node.kind.name().starts_with("PAD") && origin.is_none()) {
             found.push((file, recipe));
         }
     }

@@ -10,7 +10,7 @@ mod interpreter;
 mod networks;
 
 use dmo_analysis::arena::{Arena, Layout};
-use dmo_analysis::graph::{Graph, OperatorId, TensorId, overlaps, zoo};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId, TensorType, overlaps, zoo};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::schedule::Options;
@@ -340,7 +340,7 @@ fn recipes_that_contradict_themselves_are_refused() {
     }
     let mut unsigned = graph;
     for tensor in &mut unsigned.tensors {
-        tensor.element_type = "UINT8".to_owned();
+        tensor.element_type = TensorType::Uint8;
     }
     assert!(apply(&unsigned, &in_place(&[5])).is_err());
 }

@@ -192,7 +192,10 @@ fn the_operators_of_table_2() {
 
 /// Exact and as published, in whole bytes, of the operator of this kind and number.
 fn overlap(graph: &Graph, kind: &str, number: usize) -> (u32, u32) {
-    let mut nodes = graph.operators.iter().filter(|node| node.kind == kind);
+    let mut nodes = graph
+        .operators
+        .iter()
+        .filter(|node| node.kind.name() == kind);
     let operator: &Operator = &nodes.nth(number).unwrap().kernel.as_ref().unwrap().operator;
     let exact = operator.overlaps().unwrap()[0].bytes;
     (exact, operator.published().unwrap().unwrap() as u32)

@@ -224,7 +224,7 @@ fn greedy() -> Result<(), Failed> {
         .graph
         .operators
         .iter()
-        .map(|node| node.kind.as_str())
+        .map(|node| node.kind.name())
         .collect();
     assert_eq!(kinds, expected);
     for (operator, layer) in layers.iter().enumerate() {

@@ -16,7 +16,7 @@ mod support;
 use dmo_analysis::arena::{Arena, Layout};
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::graph::{
-    Graph, GraphTensor, Kernel, Node, OperatorId, Storage, TensorId, overlaps,
+    Graph, GraphTensor, Kernel, Node, OperatorId, Storage, TensorId, TensorType, overlaps,
 };
 use dmo_analysis::operator::{Concat, Conv2d, Operator, Shape, Window};
 use dmo_analysis::transform::remove::{keeps_values, moving};
@@ -139,7 +139,7 @@ fn joined() -> Graph {
         graph.tensors.push(GraphTensor {
             name: String::new(),
             shape: shape.to_vec(),
-            element_type: "INT8".to_owned(),
+            element_type: TensorType::Int8,
             size_bytes: u64::from(shape.iter().product::<u32>()),
             storage: Storage::Arena,
         });
@@ -168,7 +168,7 @@ fn joined() -> Graph {
         ("CONCATENATION", concat, vec![one, other], output),
     ] {
         graph.operators.push(Node {
-            kind: kind.to_owned(),
+            kind: kind.into(),
             inputs: inputs.clone(),
             outputs: vec![to],
             kernel: Some(Kernel {

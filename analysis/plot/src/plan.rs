@@ -60,7 +60,7 @@ impl PlanPicture<'_> {
 pub fn step_names(graph: &Graph, order: &[OperatorId]) -> Vec<String> {
     let kinds = order.iter().map(|operator| {
         let node = graph.operators.get(operator.0);
-        node.map_or(String::new(), |node| node.kind.clone())
+        node.map_or(String::new(), |node| node.kind.to_string())
     });
     std::iter::once("inputs".to_owned()).chain(kinds).collect()
 }

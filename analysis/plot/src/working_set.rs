@@ -231,7 +231,7 @@ fn names(graph: &Graph, bars: &[Bar<'_>]) -> StepNames {
     StepNames::of(bars.iter().map(|bar| {
         let operator = bar.set.operator;
         let node = graph.operators.get(operator.0);
-        let kind = node.map_or("", |node| &node.kind);
+        let kind = node.map_or("", |node| node.kind.name());
         Column {
             middle: bar.middle(),
             width: bar.pixels.end - bar.pixels.start,

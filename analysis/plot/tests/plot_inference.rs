@@ -10,7 +10,9 @@ mod picture;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{Overlaps, analytic, none};
 use dmo_analysis::graph::zoo::{Element, find};
-use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, OperatorId, Storage, TensorId};
+use dmo_analysis::graph::{
+    Graph, GraphTensor, Kernel, Node, OperatorId, Storage, TensorId, TensorType,
+};
 use dmo_analysis::operator::{Conv2d, Operator, Window};
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::profile::{Observer, Profile, Profiler};
@@ -81,8 +83,8 @@ impl Inference {
             }
             let layer = Layer {
                 span: Span::Layer,
-                name: node.kind.clone(),
-                operator: node.kind.clone(),
+                name: node.kind.to_string(),
+                operator: node.kind.to_string(),
                 tensors: tensors.iter().map(|(_, tensor)| tensor.clone()).collect(),
             };
             sink.begin_layer(&layer, time);
@@ -157,7 +159,7 @@ fn a_network_before_and_after() {
     check(&figure);
     keep("inference", &figure);
     for (number, node) in (1..).zip(&graph.operators) {
-        let start = format!("{number} {}", &node.kind[..4]);
+        let start = format!("{number} {}", &node.kind.name()[..4]);
         assert!(figure.svg.contains(&start), "{start}");
     }
     assert!(figure.svg.contains("with overlaps: 65,"));
@@ -183,7 +185,7 @@ fn convolutions(depths: &[u32]) -> Graph {
     let tensor = |(index, depth): (usize, &u32)| GraphTensor {
         name: format!("t{index}"),
         shape: shape(depth).to_vec(),
-        element_type: "INT8".into(),
+        element_type: TensorType::Int8,
         size_bytes: 64 * u64::from(*depth),
         storage: Storage::Arena,
     };

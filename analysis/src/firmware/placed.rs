@@ -1,7 +1,7 @@
 //! Where stock firmware has each tensor.
 
 use crate::arena::ArenaError;
-use crate::graph::{Graph, Node, OperatorId, TensorId};
+use crate::graph::{Graph, Node, OperatorId, TensorId, TensorType};
 use crate::handover::{OnDevice, on_device};
 use crate::replay::{BufferPlace, Needed, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
@@ -60,7 +60,7 @@ pub enum PlaceError {
     ElementType {
         tensor: TensorId,
         name: String,
-        given: String,
+        given: TensorType,
     },
     #[error(
         "the model's plan needs {needed} bytes, and the arena [{:#010x}, {:#010x}) has {given} from its first multiple of {ALIGNMENT} on\n  hint: is it the arena's address, and the model that the firmware runs?",
@@ -191,11 +191,11 @@ fn layer(
         let Some(offset) = device.tensors[id.0] else {
             continue;
         };
-        let element_type = ElementType::named(&tensor.element_type);
+        let element_type = tensor.element_type.element();
         let element_type = element_type.ok_or_else(|| PlaceError::ElementType {
             tensor: id,
             name: tensor.name.clone(),
-            given: tensor.element_type.clone(),
+            given: tensor.element_type,
         })?;
         let occupant = Occupant::Tensor(id);
         add(
@@ -214,11 +214,11 @@ fn layer(
         }
     }
     let output = tensors.iter().find(|tensor| tensor.role == Role::Output);
-    let name = output.map_or(&node.kind, |output| &output.name);
+    let name = output.map_or(node.kind.name(), |output| &output.name);
     let layer = Layer {
         span: Span::Layer,
-        name: name.clone(),
-        operator: node.kind.clone(),
+        name: name.to_owned(),
+        operator: node.kind.name().to_owned(),
         tensors,
     };
     Ok((layer, places))

@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `schema.rs` | numbers of fields, operators and types |
+//! | `schema.rs` | numbers of fields and options |
 //! | `view.rs` | tables of a flatbuffer, with limits |
 //! | `read.rs` | tensors and operators of a subgraph |
 //! | `lower.rs` | what an operator is to the reference kernels |
@@ -34,7 +34,7 @@ pub use export::export;
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
 
-use super::{Graph, OperatorId};
+use super::{Graph, Kind, OperatorId};
 use schema::{model, operator_code};
 use std::ops::Range;
 use view::{File, Table};
@@ -120,7 +120,7 @@ pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
 #[derive(Debug)]
 struct Contents {
     /// Kinds of operators.
-    codes: Vec<String>,
+    codes: Vec<Kind>,
     /// Where each buffer's data are; none where it has none.
     buffers: Vec<Option<Range<usize>>>,
 }
@@ -138,9 +138,9 @@ impl Contents {
         })
     }
 
-    fn code(&self, index: u32, place: impl FnOnce() -> String) -> Result<&str, TfliteError> {
+    fn code(&self, index: u32, place: impl FnOnce() -> String) -> Result<&Kind, TfliteError> {
         let code = self.codes.get(index as usize);
-        code.map(String::as_str).ok_or_else(|| TfliteError::Index {
+        code.ok_or_else(|| TfliteError::Index {
             place: place(),
             what: "operator code",
             given: i64::from(index),
@@ -170,19 +170,14 @@ impl Contents {
 
 /// The kind of an operator code. Numbers above 127 are in a field of their own, and older
 /// files know only the other one.
-fn kind(code: &Table) -> Result<String, TfliteError> {
+fn kind(code: &Table) -> Result<Kind, TfliteError> {
     let old = code.number::<i8>(operator_code::DEPRECATED_BUILTIN_CODE, 0)?;
     let new = code.number::<i32>(operator_code::BUILTIN_CODE, 0)?;
     let number = new.max(i32::from(old));
     if number == schema::CUSTOM {
-        let name = code.text(operator_code::CUSTOM_CODE)?;
-        return Ok(format!("{}{name}", schema::CUSTOM_PREFIX));
+        return Ok(Kind::custom(&code.text(operator_code::CUSTOM_CODE)?));
     }
-    let name = usize::try_from(number)
-        .ok()
-        .and_then(|number| schema::OPERATORS.get(number));
-    let unknown = || format!("{}{number}", schema::UNKNOWN_PREFIX);
-    Ok(name.map_or_else(unknown, |&name| name.to_owned()))
+    Ok(Kind::of_code(number))
 }
 
 /// Where a buffer's data are: inside its vector, or behind the flatbuffer.

@@ -17,12 +17,11 @@ use crate::graph::tflite::plan::{
     ALIGNMENT, REFERENCES, check_root_fields, shift_outside, target_of, targets,
 };
 use crate::graph::tflite::schema::{
-    Field, OPERATORS, buffer, concatenation, model, operator, operator_code, options, subgraph,
-    tensor,
+    Field, buffer, concatenation, model, operator, operator_code, options, subgraph, tensor,
 };
 use crate::graph::tflite::view::{File, Table};
 use crate::graph::tflite::{TfliteError, read};
-use crate::graph::{Graph, Node, TensorId};
+use crate::graph::{Graph, Kind, Node, TensorId, TensorType};
 use crate::operator::Operator;
 use crate::transform::Origin;
 use crate::transform::standard::{Standard, TensorSource};
@@ -188,7 +187,7 @@ impl<'a> Writer<'a> {
     fn buffers(&mut self, place: usize) -> Result<(), TfliteError> {
         let standard = self.standard;
         let tensors = standard.graph.tensors.iter().zip(&standard.tensors);
-        let constants = tensors.map(|(tensor, source)| data(&tensor.element_type, source));
+        let constants = tensors.map(|(tensor, source)| data(tensor.element_type, source));
         let constants: Vec<Vec<u8>> = constants
             .filter_map(Result::transpose)
             .collect::<Result<_, _>>()?;
@@ -347,7 +346,7 @@ impl<'a> Writer<'a> {
                 let fields = vec![(concatenation::AXIS, Value::Word(concat.axis))];
                 (options::CONCATENATION, fields)
             }
-            Some(Operator::Pad(_)) if node.kind == "PADV2" => (options::PAD_V2, Vec::new()),
+            Some(Operator::Pad(_)) if node.kind == Kind::Padv2 => (options::PAD_V2, Vec::new()),
             Some(Operator::Pad(_)) => (options::PAD, Vec::new()),
             _ => (options::SLICE, Vec::new()),
         };
@@ -417,18 +416,15 @@ const INT32: u8 = 2;
 /// Number of the operator and its version, which grew with the types it takes
 /// (`tensorflow/lite/tools/versioning/op_version.cc`).
 fn new_code(graph: &Graph, node: &Node) -> Result<(usize, u32), TfliteError> {
-    let code = OPERATORS.iter().position(|&kind| kind == node.kind);
+    let code = node.kind.code();
     let output = node.outputs.first();
     let (Some(code), Some(&output)) = (code, output) else {
         return Err(other_model());
     };
-    let version = match (
-        node.kind.as_str(),
-        graph.tensor(output).element_type.as_str(),
-    ) {
-        (_, "INT8") => 2,
-        ("SLICE", "INT16") => 4,
-        (_, "INT16") => 3,
+    let version = match (&node.kind, graph.tensor(output).element_type) {
+        (_, TensorType::Int8) => 2,
+        (Kind::Slice, TensorType::Int16) => 4,
+        (_, TensorType::Int16) => 3,
         _ => 1,
     };
     Ok((code, version))

@@ -255,7 +255,7 @@ impl Dataflow {
                     predecessors.extend(last.filter(|&last| last != index));
                 }
             }
-            if WITH_HIDDEN_STATE.contains(&node.kind.as_str()) {
+            if WITH_HIDDEN_STATE.contains(&node.kind.name()) {
                 predecessors.extend(last_hidden.replace(index));
             }
             predecessors.sort_unstable();

@@ -1,7 +1,7 @@
 //! Depthwise convolutions that work in place: a kernel that copies one channel's plane aside
 //! and stores over it, channel by channel (TinyEngine, in-place depthwise convolution).
 
-use crate::graph::{Graph, OperatorId};
+use crate::graph::{Graph, OperatorId, TensorType};
 use crate::operator::{DepthwiseInPlace, Operator};
 
 /// The same convolution by that kernel, and the plane that it keeps aside, in bytes; none where
@@ -52,6 +52,6 @@ pub(super) fn is_int8(graph: &Graph, index: usize) -> bool {
         .into_iter()
         .chain(graph.arena_outputs(node));
     activations
-        .map(|id| graph.tensor(id).element_type.as_str())
-        .all(|element_type| element_type == "INT8")
+        .map(|id| graph.tensor(id).element_type)
+        .all(|element_type| element_type == TensorType::Int8)
 }

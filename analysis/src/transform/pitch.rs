@@ -1,25 +1,34 @@
 //! Operators on tensors in pieces: views whose rows and pixels lie further apart than in a
 //! tensor of their own.
 
-use crate::graph::{Graph, GraphTensor, Node, TensorId};
+use crate::graph::{Graph, GraphTensor, Node, TensorId, TensorType};
 use crate::operator::{Buffer, Operator, Pitch, Pitched, Shape};
 
 /// Kinds of operators of which there are kernels that take a pitch, with the types of their
 /// elements; none for all types.
-const KERNELS: &[(&str, Option<&[&str]>)] = &[
-    ("ADD", Some(&["INT8", "FLOAT32"])),
-    ("AVERAGE_POOL_2D", Some(&["INT8", "FLOAT32"])),
-    ("CONV_2D", Some(&["INT8", "FLOAT32"])),
-    ("DEPTHWISE_CONV_2D", Some(&["INT8", "FLOAT32"])),
-    ("MAX_POOL_2D", Some(&["INT8", "FLOAT32"])),
-    ("MUL", Some(&["INT8", "FLOAT32"])),
+const KERNELS: &[(&str, Option<&[TensorType]>)] = &[
+    ("ADD", Some(&[TensorType::Int8, TensorType::Float32])),
+    (
+        "AVERAGE_POOL_2D",
+        Some(&[TensorType::Int8, TensorType::Float32]),
+    ),
+    ("CONV_2D", Some(&[TensorType::Int8, TensorType::Float32])),
+    (
+        "DEPTHWISE_CONV_2D",
+        Some(&[TensorType::Int8, TensorType::Float32]),
+    ),
+    (
+        "MAX_POOL_2D",
+        Some(&[TensorType::Int8, TensorType::Float32]),
+    ),
+    ("MUL", Some(&[TensorType::Int8, TensorType::Float32])),
     ("PAD", None),
     ("PADV2", None),
-    ("RELU", Some(&["INT8", "FLOAT32"])),
-    ("RELU6", Some(&["FLOAT32"])),
+    ("RELU", Some(&[TensorType::Int8, TensorType::Float32])),
+    ("RELU6", Some(&[TensorType::Float32])),
 ];
 
-fn has_kernel(kind: &str, element_type: &str) -> bool {
+fn has_kernel(kind: &str, element_type: TensorType) -> bool {
     let mut kernels = KERNELS.iter();
     kernels.any(|(known, types)| {
         *known == kind && types.is_none_or(|types| types.contains(&element_type))
@@ -38,12 +47,10 @@ pub(super) fn pitched(graph: &Graph, node: &Node) -> Result<Option<Operator>, ()
         return Ok(None);
     }
     let kernel = node.kernel.as_ref().ok_or(())?;
-    let types = gapped
-        .iter()
-        .map(|&id| graph.tensor(id).element_type.as_str());
+    let types = gapped.iter().map(|&id| graph.tensor(id).element_type);
     if !types
         .into_iter()
-        .all(|element_type| has_kernel(&node.kind, element_type))
+        .all(|element_type| has_kernel(node.kind.name(), element_type))
     {
         return Err(());
     }

@@ -19,7 +19,7 @@ mod values;
 pub use values::keeps_values;
 
 use super::TransformError;
-use crate::graph::{Graph, Kernel, Node, OperatorId, TensorId};
+use crate::graph::{Graph, Kernel, Kind, Node, OperatorId, TensorId};
 use crate::operator::{Operator, Shape};
 use fold::Folds;
 use places::{Box4, Places};
@@ -58,13 +58,8 @@ pub(super) fn remove(graph: &Graph, removed: &[OperatorId]) -> Result<Remaining,
     places.settle(&mut graph)?;
     for operator in gone {
         let node = &mut graph.operators[operator.0];
-        *node = Node {
-            kind: std::mem::take(&mut node.kind),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            kernel: None,
-            scratch_bytes: Vec::new(),
-        };
+        (node.inputs, node.outputs) = Default::default();
+        (node.kernel, node.scratch_bytes) = Default::default();
     }
     Ok(Remaining { graph, renamed })
 }
@@ -90,7 +85,7 @@ pub fn removable(graph: &Graph) -> Vec<OperatorId> {
 }
 
 /// Kinds that copy element by element.
-const COPIES: &[&str] = &["EXPAND_DIMS", "SQUEEZE"];
+const COPIES: &[Kind] = &[Kind::ExpandDims, Kind::Squeeze];
 
 fn refused(operator: OperatorId, reason: &'static str) -> TransformError {
     TransformError::Operator { operator, reason }
@@ -125,7 +120,7 @@ fn moved(graph: &Graph, operator: OperatorId) -> Result<Moved, TransformError> {
     let reason = "does not only move data, or is not known: it cannot be left out";
     let node = graph.operators.get(operator.0);
     let node = node.ok_or(refused(operator, "does not exist"))?;
-    if COPIES.contains(&node.kind.as_str()) {
+    if COPIES.contains(&node.kind) {
         return copied(graph, node).ok_or(refused(operator, reason));
     }
     let kernel = node.kernel.as_ref().ok_or(refused(operator, reason))?;

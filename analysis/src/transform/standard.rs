@@ -26,7 +26,7 @@ use super::draft::Draft;
 use super::region::Region;
 use super::split::{Run, Tile, shape};
 use super::{MOST_OPERATORS, Origin, Piece, Recipe, Split, TransformError, pieces};
-use crate::graph::{Graph, TensorId};
+use crate::graph::{Graph, Kind, TensorId};
 use crate::operator::{Concat, Operator, Shape, StridedSlice};
 use new::signed;
 use std::collections::HashMap;
@@ -159,7 +159,13 @@ impl Builder<'_> {
             axis: axis as u32,
             element_bytes: self.element_bytes(output),
         });
-        self.insert("CONCATENATION", operator, inputs.clone(), inputs, output);
+        self.insert(
+            Kind::Concatenation,
+            operator,
+            inputs.clone(),
+            inputs,
+            output,
+        );
         (output, whole)
     }
 
@@ -264,7 +270,7 @@ impl Builder<'_> {
         let begin = self.constant(vec![4], signed(begin));
         let size = self.constant(vec![4], signed(shape));
         self.insert(
-            "SLICE",
+            Kind::Slice,
             operator,
             vec![from],
             vec![from, begin, size],

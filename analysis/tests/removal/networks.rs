@@ -1,6 +1,6 @@
 //! Small random networks of convolutions, element-wise operators and what moves data.
 
-use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId};
+use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId, TensorType};
 use dmo_analysis::operator::{
     Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pool2d,
     Reshape, Shape, Split, StridedSlice, Window,
@@ -38,7 +38,11 @@ impl Builder {
         self.graph.tensors.push(GraphTensor {
             name: format!("t{}", id.0),
             shape: shape.to_vec(),
-            element_type: if self.bytes == 4 { "FLOAT32" } else { "INT8" }.to_owned(),
+            element_type: if self.bytes == 4 {
+                TensorType::Float32
+            } else {
+                TensorType::Int8
+            },
             size_bytes: u64::from(shape.iter().product::<u32>() * self.bytes),
             storage: Storage::Arena,
         });
@@ -64,7 +68,7 @@ impl Builder {
         outputs: Vec<TensorId>,
     ) {
         self.graph.operators.push(Node {
-            kind: kind.to_owned(),
+            kind: kind.into(),
             inputs: inputs.clone(),
             outputs: outputs.clone(),
             kernel: Some(Kernel {

@@ -37,8 +37,8 @@ fn replay(graph: &Graph, node: &Node, offsets: &[Option<u64>], alive: &Alive) ->
     });
     let layer = Layer {
         span: Span::Layer,
-        name: node.kind.clone(),
-        operator: node.kind.clone(),
+        name: node.kind.to_string(),
+        operator: node.kind.to_string(),
         tensors: tensors.collect(),
     };
     let place = |&(_, id): &(Role, TensorId)| {

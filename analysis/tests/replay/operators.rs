@@ -2,7 +2,7 @@
 
 use crate::shapes;
 use dmo_analysis::graph::overlaps::{SafeOverlap, Sharing};
-use dmo_analysis::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
+use dmo_analysis::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId, TensorType};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::profile::overlap::{
     Access, ComparisonBudget, SafeDisplacements, Sweep, safe_displacements,
@@ -77,7 +77,7 @@ impl Traced {
         let tensors = layer.tensors.iter().map(|tensor| GraphTensor {
             name: tensor.name.clone(),
             shape: vec![tensor.size_bytes],
-            element_type: "INT8".into(),
+            element_type: TensorType::Int8,
             size_bytes: u64::from(tensor.size_bytes),
             storage: Storage::Arena,
         });

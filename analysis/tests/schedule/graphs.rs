@@ -1,7 +1,7 @@
 //! Graphs to order: random ones, and some in the manner of published networks.
 
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
-use dmo_analysis::graph::{Graph, GraphTensor, Node, Storage, TensorId};
+use dmo_analysis::graph::{Graph, GraphTensor, Node, Storage, TensorId, TensorType};
 
 /// Pseudo-random numbers (SplitMix64): the same graphs each time.
 pub struct Random(pub u64);
@@ -25,7 +25,7 @@ pub fn tensor(graph: &mut Graph, size_bytes: u64) -> TensorId {
     graph.tensors.push(GraphTensor {
         name: format!("t{}", graph.tensors.len()),
         shape: vec![size_bytes as u32],
-        element_type: "INT8".into(),
+        element_type: TensorType::Int8,
         size_bytes,
         storage: Storage::Arena,
     });

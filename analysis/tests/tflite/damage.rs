@@ -1,12 +1,12 @@
 //! Damaged files give an error or another model, never a panic or much work.
 
 use super::{Net, network};
-use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::{self, TfliteError};
+use dmo_analysis::graph::{TensorType, overlaps};
 use proptest::prelude::*;
 
 fn file() -> Vec<u8> {
-    tflite::export(&network("INT8", 1), 1).unwrap()
+    tflite::export(&network(TensorType::Int8, 1), 1).unwrap()
 }
 
 /// Whatever the file is, all that takes files comes to an end.
@@ -56,7 +56,7 @@ fn every_byte() {
 /// All values of all bytes of the smallest of models.
 #[test]
 fn every_value_of_every_byte() {
-    let mut net = Net::new("INT8", 1);
+    let mut net = Net::new(TensorType::Int8, 1);
     let [one, other] = [0; 2].map(|_| net.input(&[2, 2]));
     let sum = net.sum(one, other);
     let mut file = tflite::export(&net.output(sum), 1).unwrap();

@@ -1,7 +1,7 @@
 //! What is exported is read as the same graph.
 
 use super::{Net, network};
-use dmo_analysis::graph::{Graph, Kernel, Storage, TensorId, tflite};
+use dmo_analysis::graph::{Graph, Kernel, Storage, TensorId, TensorType, tflite};
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, Elementwise, Interpolation, Operator,
     ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose, TransposeConv2d, Window,
@@ -43,7 +43,12 @@ fn kernels(graph: &Graph) -> Vec<Option<Kernel>> {
 
 #[test]
 fn a_network() {
-    for (element_type, element_bytes) in [("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)] {
+    for (element_type, element_bytes) in [
+        (TensorType::Int8, 1),
+        (TensorType::Uint8, 1),
+        (TensorType::Int16, 2),
+        (TensorType::Float32, 4),
+    ] {
         let graph = network(element_type, element_bytes);
         let read = read_again(&graph);
         assert_eq!(kernels(&read), kernels(&graph), "{element_type}");
@@ -55,7 +60,7 @@ fn a_network() {
 
 #[test]
 fn the_seed_decides() {
-    let graph = network("INT8", 1);
+    let graph = network(TensorType::Int8, 1);
     let file = |seed| tflite::export(&graph, seed).unwrap();
     assert_eq!(file(3), file(3));
     assert_ne!(file(3), file(4));
@@ -67,7 +72,7 @@ fn single(
     outputs: &[&[u32]],
     kind: &str,
     operator: Operator,
-    (element_type, element_bytes): (&'static str, u32),
+    (element_type, element_bytes): (TensorType, u32),
 ) -> Graph {
     let mut net = Net::new(element_type, element_bytes);
     let inputs: Vec<TensorId> = inputs.iter().map(|shape| net.input(shape)).collect();
@@ -83,8 +88,8 @@ fn single(
     graph
 }
 
-const INT8: (&str, u32) = ("INT8", 1);
-const FLOAT32: (&str, u32) = ("FLOAT32", 4);
+const INT8: (TensorType, u32) = (TensorType::Int8, 1);
+const FLOAT32: (TensorType, u32) = (TensorType::Float32, 4);
 
 #[test]
 fn each_kind() {
@@ -304,9 +309,19 @@ fn scratch() {
         })
     };
     for (element_type, element_bytes, accumulation, expected) in [
-        ("INT8", 1, Accumulation::Scratch, vec![8 * 8 * 2 * 4]),
-        ("INT16", 2, Accumulation::Scratch, vec![8 * 8 * 2 * 8]),
-        ("FLOAT32", 4, Accumulation::Output, vec![]),
+        (
+            TensorType::Int8,
+            1,
+            Accumulation::Scratch,
+            vec![8 * 8 * 2 * 4],
+        ),
+        (
+            TensorType::Int16,
+            2,
+            Accumulation::Scratch,
+            vec![8 * 8 * 2 * 8],
+        ),
+        (TensorType::Float32, 4, Accumulation::Output, vec![]),
     ] {
         let graph = single(
             &[&[1, 4, 4, 3]],
@@ -317,11 +332,11 @@ fn scratch() {
         );
         assert_eq!(scratch(&graph), expected);
     }
-    let read = read_again(&network("INT8", 1));
+    let read = read_again(&network(TensorType::Int8, 1));
     let of = |kind| {
         read.operators
             .iter()
-            .find(|node| node.kind == kind)
+            .find(|node| node.kind.name() == kind)
             .unwrap()
     };
     assert_eq!(of("MEAN").scratch_bytes, [16]);
@@ -330,14 +345,14 @@ fn scratch() {
 
 #[test]
 fn what_cannot_be_exported() {
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     graph.operators[1].kernel = None;
     let error = tflite::export(&graph, 1).unwrap_err().to_string();
     assert_eq!(
         error,
         "operator 1 DEPTHWISE_CONV_2D: it has no kernel that says its options"
     );
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     if let Some(Kernel {
         operator: Operator::Conv2d(conv),
         ..

@@ -1,6 +1,6 @@
 //! Graphs built in code.
 
-use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId};
+use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId, TensorType};
 use dmo_analysis::operator::{
     Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Operator, Pad, Pool2d, Reduce,
     Reduction, Reshape, Shape, Softmax, Window, tflite_padding_before,
@@ -9,12 +9,12 @@ use dmo_analysis::operator::{
 /// A graph under construction.
 pub struct Net {
     pub graph: Graph,
-    element_type: &'static str,
+    element_type: TensorType,
     element_bytes: u32,
 }
 
 impl Net {
-    pub fn new(element_type: &'static str, element_bytes: u32) -> Self {
+    pub fn new(element_type: TensorType, element_bytes: u32) -> Self {
         Self {
             graph: Graph {
                 name: "net".to_owned(),
@@ -31,7 +31,7 @@ impl Net {
         self.graph.tensors.push(GraphTensor {
             name: format!("t{}", id.0),
             shape: shape.to_vec(),
-            element_type: self.element_type.to_owned(),
+            element_type: self.element_type,
             size_bytes: u64::from(elements * self.element_bytes),
             storage: Storage::Arena,
         });
@@ -53,7 +53,7 @@ impl Net {
     ) -> TensorId {
         let output = self.tensor(shape);
         self.graph.operators.push(Node {
-            kind: kind.to_owned(),
+            kind: kind.into(),
             inputs: inputs.to_vec(),
             outputs: vec![output],
             kernel: Some(Kernel {
@@ -134,7 +134,7 @@ fn same(from: Shape, depth: u32, kernel: u32, stride: u32) -> (Shape, Window) {
 }
 
 /// A network of two branches, with one operator of most kinds.
-pub fn network(element_type: &'static str, element_bytes: u32) -> Graph {
+pub fn network(element_type: TensorType, element_bytes: u32) -> Graph {
     let mut net = Net::new(element_type, element_bytes);
     let input = net.input(&[1, 8, 8, 3]);
     let stem = net.conv(input, 4, 3, 2);

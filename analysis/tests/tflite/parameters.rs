@@ -5,9 +5,9 @@ use super::single::{
     BOOL, FLOAT16, FLOAT32, INT4, INT8, INT16, INT32, INT64, Model, Tensor, activation, constant,
 };
 use super::tree::{Part, Part::*};
-use dmo_analysis::graph::TensorId;
 use dmo_analysis::graph::parameters::{Activation, Affine, Constant, Parameters};
 use dmo_analysis::graph::tflite::{self, TensorProblem, TfliteError, Unsupported};
+use dmo_analysis::graph::{TensorId, TensorType};
 use dmo_analysis::trace::ElementType;
 use std::borrow::Cow;
 
@@ -327,10 +327,12 @@ fn filter(change: impl FnOnce(&mut Tensor)) -> TensorProblem {
 
 #[test]
 fn tensors_that_are_refused() {
-    for (element_type, name) in [(FLOAT16, "FLOAT16"), (INT4, "INT4"), (200, "TYPE:200")] {
-        let expected = TensorProblem::ElementType {
-            element_type: name.to_owned(),
-        };
+    for (element_type, name) in [
+        (FLOAT16, TensorType::Float16),
+        (INT4, TensorType::Int4),
+        (200, TensorType::Unknown(200)),
+    ] {
+        let expected = TensorProblem::ElementType { element_type: name };
         assert_eq!(
             filter(|tensor| tensor.element_type = element_type),
             expected
@@ -468,7 +470,12 @@ fn names_that_are_shared() {
 /// Whatever is exported can be computed.
 #[test]
 fn exported_networks() {
-    for (element_type, element_bytes) in [("INT8", 1), ("UINT8", 1), ("INT16", 2), ("FLOAT32", 4)] {
+    for (element_type, element_bytes) in [
+        (TensorType::Int8, 1),
+        (TensorType::Uint8, 1),
+        (TensorType::Int16, 2),
+        (TensorType::Float32, 4),
+    ] {
         let graph = network(element_type, element_bytes);
         let file = tflite::export(&graph, 1).unwrap();
         let read = tflite::read(&file).unwrap().graphs.remove(0);
@@ -485,7 +492,7 @@ fn exported_networks() {
                 let expected = (!read.in_arena(id)).then_some(tensor.size_bytes);
                 assert_eq!(size, expected, "{} {}", node.kind, tensor.name);
             }
-            let is_softmax = node.kind == "SOFTMAX";
+            let is_softmax = node.kind.name() == "SOFTMAX";
             assert_eq!(parameters.beta, f32::from(u8::from(is_softmax)));
         }
     }

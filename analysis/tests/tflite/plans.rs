@@ -2,11 +2,11 @@
 
 use super::network;
 use dmo_analysis::graph::tflite::{self, OfflinePlan};
-use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorType};
 use proptest::prelude::*;
 
 fn file() -> Vec<u8> {
-    tflite::export(&network("INT8", 1), 1).unwrap()
+    tflite::export(&network(TensorType::Int8, 1), 1).unwrap()
 }
 
 fn graph(file: &[u8]) -> Graph {

@@ -1,7 +1,7 @@
 //! Random networks, and recipes for them.
 
 use super::net::Net;
-use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId, TensorType};
 use dmo_analysis::operator::{
     Concat, Conv2d, DepthwiseConv2d, Elementwise, Operator, Pad, Pool2d, Shape, Window,
     tflite_padding_before,
@@ -23,7 +23,7 @@ fn shape_of(net: &Net, id: TensorId) -> Shape {
 
 /// The network: its input's height, width and depth, and its operators.
 pub fn build([height, width, depth]: [u32; 3], steps: &[Step]) -> Graph {
-    let mut net = Net::new("INT8", 1);
+    let mut net = Net::new(TensorType::Int8, 1);
     let mut known = vec![net.input(&[1, height, width, depth])];
     for (kind, numbers) in steps {
         let from = *known.last().unwrap();

@@ -1,7 +1,7 @@
 //! What makes no sense is refused by name.
 
 use super::{Net, network};
-use dmo_analysis::graph::{Graph, Storage, TensorId, tflite};
+use dmo_analysis::graph::{Graph, Storage, TensorId, TensorType, tflite};
 
 fn problem(graph: &Graph) -> String {
     let file = tflite::export(graph, 1).unwrap();
@@ -20,7 +20,7 @@ fn no_model() {
 
 #[test]
 fn dynamic_shapes() {
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     graph.tensors[1].shape[1] = 0;
     graph.operators.truncate(1);
     graph.outputs = vec![TensorId(1)];
@@ -33,8 +33,8 @@ fn dynamic_shapes() {
 
 #[test]
 fn elements_without_a_size() {
-    let mut graph = network("INT8", 1);
-    graph.tensors[0].element_type = "STRING".to_owned();
+    let mut graph = network(TensorType::Int8, 1);
+    graph.tensors[0].element_type = TensorType::String;
     assert_eq!(
         problem(&graph),
         "tensor 0 \"t0\" of subgraph 0 has the element type STRING, whose size is not known"
@@ -43,7 +43,7 @@ fn elements_without_a_size() {
 
 #[test]
 fn sizes_beyond_all_bounds() {
-    let mut net = Net::new("INT8", 1);
+    let mut net = Net::new(TensorType::Int8, 1);
     let input = net.input(&[1, 1]);
     let mut graph = net.output(input);
     graph.tensors[0].shape = vec![i32::MAX as u32; 3];
@@ -62,7 +62,7 @@ fn sizes_beyond_all_bounds() {
 
 #[test]
 fn tensors_that_nobody_writes() {
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     graph.inputs.clear();
     assert_eq!(
         problem(&graph),
@@ -73,14 +73,14 @@ fn tensors_that_nobody_writes() {
 
 #[test]
 fn tensors_that_two_write() {
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     graph.operators[2].outputs = vec![TensorId(2)];
     assert_eq!(
         problem(&graph),
         "operator 2 CONV_2D of subgraph 0 writes tensor 2 \"t2\" of subgraph 0, which operator 1 \
          has written"
     );
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     graph.operators[0].outputs = vec![TensorId(0)];
     let problem = problem(&graph);
     assert!(
@@ -91,10 +91,10 @@ fn tensors_that_two_write() {
 
 #[test]
 fn tensors_that_are_not_there() {
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     graph.outputs = vec![TensorId(1000)];
     let count = {
-        let file = tflite::export(&network("INT8", 1), 1).unwrap();
+        let file = tflite::export(&network(TensorType::Int8, 1), 1).unwrap();
         tflite::read(&file).unwrap().graphs[0].tensors.len()
     };
     assert_eq!(
@@ -106,7 +106,7 @@ fn tensors_that_are_not_there() {
 /// What is kept may be written, and stays out of the arena.
 #[test]
 fn variables() {
-    let mut graph = network("INT8", 1);
+    let mut graph = network(TensorType::Int8, 1);
     graph.tensors[2].storage = Storage::Variable;
     let file = tflite::export(&graph, 1).unwrap();
     let read = &tflite::read(&file).unwrap().graphs[0];

@@ -250,7 +250,7 @@ fn working_memory() {
         .graphs
         .remove(0);
     let node = &graph.operators[0];
-    assert_eq!(node.kind, "CUSTOM:accelerator");
+    assert_eq!(node.kind.name(), "CUSTOM:accelerator");
     assert_eq!(node.inputs, [TensorId(0)]);
     assert_eq!(node.outputs, [TensorId(1), TensorId(2)]);
     assert_eq!(node.kernel, None);

@@ -1,7 +1,7 @@
 //! Random small networks of spatial operators, with branches that join again.
 
 use super::graphs::Random;
-use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId};
+use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId, TensorType};
 use dmo_analysis::operator::{
     Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pool2d, Shape,
     Window,
@@ -40,7 +40,7 @@ impl Network {
         self.graph.tensors.push(GraphTensor {
             name: format!("t{}", self.graph.tensors.len()),
             shape: shape.to_vec(),
-            element_type: "INT8".into(),
+            element_type: TensorType::Int8,
             size_bytes: shape.into_iter().map(u64::from).product(),
             storage: Storage::Arena,
         });

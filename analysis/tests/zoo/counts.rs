@@ -21,12 +21,12 @@ fn unfolded(graph: &Graph, per_channel: PerChannel) -> u64 {
             .operators
             .iter()
             .find(|reader| reader.inputs.contains(&output))
-            .map_or("", |reader| &reader.kind);
+            .map_or("", |reader| reader.kind.name());
         let name = &graph.tensor(output).name;
         let scope = name.split('/').next().unwrap();
-        match (node.kind.as_str(), &shapes.collect::<Vec<u64>>()[..]) {
+        match (node.kind.name(), &shapes.collect::<Vec<u64>>()[..]) {
             ("CONV_2D" | "DEPTHWISE_CONV_2D" | "FULLY_CONNECTED", [filter, channels]) => {
-                filter + channels * per_channel(&node.kind, scope, reader)
+                filter + channels * per_channel(node.kind.name(), scope, reader)
             }
             // A normalisation of its own: the ADD behind it counts nothing.
             ("MUL", [channels]) => channels * 4,

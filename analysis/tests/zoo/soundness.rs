@@ -98,7 +98,7 @@ fn expected_constants(graph: &Graph, node: &Node) -> Vec<Vec<u32>> {
     let output = &graph.tensor(node.outputs[0]).shape;
     let (read, channels) = (*input.last().unwrap(), *output.last().unwrap());
     let window = |index: usize| constants(graph, node)[0][index];
-    match node.kind.as_str() {
+    match node.kind.name() {
         "CONV_2D" => vec![vec![channels, window(1), window(2), read], vec![channels]],
         "DEPTHWISE_CONV_2D" => vec![vec![1, window(1), window(2), channels], vec![channels]],
         "FULLY_CONNECTED" => vec![vec![channels, input.iter().product()], vec![channels]],

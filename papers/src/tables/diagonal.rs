@@ -47,7 +47,10 @@ pub(super) fn table_2(work: &mut Work<'_>) -> Result<Vec<Line>, TableError> {
         };
         let network = zoo::find(network).ok_or(missing(network))?;
         let graph = network.build(Element::Float32);
-        let mut nodes = graph.operators.iter().filter(|node| node.kind == kind);
+        let mut nodes = graph
+            .operators
+            .iter()
+            .filter(|node| node.kind.name() == kind);
         let node = nodes.nth(number).ok_or(missing(kind))?;
         let kernel = node.kernel.as_ref().ok_or(missing(kind))?;
         let exact = kernel.operator.overlaps().ok();

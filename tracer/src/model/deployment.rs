@@ -7,7 +7,7 @@ use crate::measure::{self, MeasureError};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
-use dmo_analysis::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
+use dmo_analysis::graph::{Graph, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorType};
 use dmo_analysis::operator::{Operator, Reduce, Reduction, SpatialMean};
 use dmo_analysis::trace::{Address, ElementType};
 use dmo_analysis::transform::remove::keeps_values;
@@ -54,7 +54,7 @@ pub enum DeployError {
     #[error("operator {} {kind}: {reason}", operator.0)]
     Operator {
         operator: OperatorId,
-        kind: String,
+        kind: Kind,
         reason: Reason,
     },
 }
@@ -66,11 +66,11 @@ pub enum Reason {
     #[error("its loops are not known, so that no kernel can be called for it")]
     Unknown,
     #[error("a tensor has elements of type {given}, which no kernel takes")]
-    ElementType { given: String },
+    ElementType { given: TensorType },
     #[error("operand {operand} is computed by the model; kernels take a constant there")]
     Computed { operand: usize },
     #[error("its inputs have elements of several types, {given} among them; kernels take one")]
-    MixedTypes { given: String },
+    MixedTypes { given: TensorType },
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     #[error(transparent)]
@@ -186,7 +186,8 @@ impl<'a> Deployment<'a> {
 
     /// Type of the tensor's elements.
     pub fn element_type(&self, tensor: TensorId) -> ElementType {
-        ElementType::named(&self.graph.tensor(tensor).element_type).unwrap_or(ElementType::Uint8)
+        let element_type = self.graph.tensor(tensor).element_type;
+        element_type.element().unwrap_or(ElementType::Uint8)
     }
 }
 
@@ -338,25 +339,21 @@ impl Step<'_> {
 fn case(graph: &Graph, node: &Node) -> Result<Case, Reason> {
     let kernel = node.kernel.as_ref().ok_or(Reason::Unknown)?;
     let type_of = |ids: &[TensorId]| {
-        let given = ids
-            .first()
-            .map(|id| graph.tensor(*id).element_type.as_str());
-        let given = given.unwrap_or("nothing");
-        ElementType::named(given).ok_or_else(|| Reason::ElementType {
-            given: given.to_owned(),
-        })
+        let given = ids.first().ok_or(Reason::Unknown)?;
+        let given = graph.tensor(*given).element_type;
+        given.element().ok_or(Reason::ElementType { given })
     };
     let input_type = type_of(&kernel.inputs)?;
     for id in &kernel.inputs {
         if type_of(&[*id])? != input_type {
-            let given = graph.tensor(*id).element_type.clone();
+            let given = graph.tensor(*id).element_type;
             return Err(Reason::MixedTypes { given });
         }
     }
     let output_type = type_of(&kernel.outputs)?;
     Ok(Case {
         operator: operator(kernel, input_type),
-        kind: kind(&node.kind, input_type).ok_or(Reason::Unknown)?,
+        kind: kind(node.kind.name(), input_type).ok_or(Reason::Unknown)?,
         input_type,
         output_type,
     })

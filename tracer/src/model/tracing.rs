@@ -61,7 +61,7 @@ impl TracedLayer {
             layer: Layer {
                 span: Span::Layer,
                 name: step.contract.function.to_owned(),
-                operator: deployment.graph.operators[operator.0].kind.clone(),
+                operator: deployment.graph.operators[operator.0].kind.to_string(),
                 tensors: Vec::new(),
             },
             places: Vec::new(),

@@ -119,7 +119,9 @@ fn store_between(store: &StoreBetween, placed: &Placed, locations: &Locations) -
 mod tests {
     use super::finding;
     use dmo_analysis::firmware::{Placed, Wrong};
-    use dmo_analysis::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
+    use dmo_analysis::graph::{
+        Graph, GraphTensor, Node, OperatorId, Storage, TensorId, TensorType,
+    };
     use dmo_analysis::profile::overlap::Access;
     use dmo_analysis::replay::{BufferId, Finding, FindingKind};
     use dmo_analysis::trace::{Address, Locations};
@@ -130,14 +132,14 @@ mod tests {
         let tensor = |name: &str| GraphTensor {
             name: name.to_owned(),
             shape: vec![16],
-            element_type: "INT8".to_owned(),
+            element_type: TensorType::Int8,
             size_bytes: 16,
             storage: Storage::Arena,
         };
         let graph = Graph {
             tensors: vec![tensor("in"), tensor("out")],
             operators: vec![Node {
-                kind: "RELU".to_owned(),
+                kind: "RELU".into(),
                 inputs: vec![TensorId(0)],
                 outputs: vec![TensorId(1)],
                 kernel: None,

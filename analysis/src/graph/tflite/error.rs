@@ -1,5 +1,7 @@
 //! Why a model cannot be read or written, and an operator of it not computed.
 
+use crate::graph::TensorType;
+
 /// Why a model cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
@@ -30,7 +32,7 @@ pub enum TfliteError {
     #[error("{tensor} has the element type {element_type}, whose size is not known")]
     ElementType {
         tensor: String,
-        element_type: String,
+        element_type: TensorType,
     },
     #[error(
         "{tensor} has the shape {shape:?}: its size, or that of all tensors, does not fit in \
@@ -83,7 +85,7 @@ pub enum Unsupported {
 #[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum TensorProblem {
     #[error("has the element type {element_type}, with which no kernel here computes")]
-    ElementType { element_type: String },
+    ElementType { element_type: TensorType },
     #[error("is sparse; hint: convert the model again with dense weights")]
     Sparse,
     #[error("is quantised in a way of its own, number {given}, expected by scale and zero point")]

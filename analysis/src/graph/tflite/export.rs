@@ -15,10 +15,9 @@ mod values;
 use super::TfliteError;
 use super::layout::{Layout, ROOT, Value};
 use super::schema::{
-    ELEMENT_TYPES, Field, OPERATORS, buffer, model, operator, operator_code, quantization,
-    subgraph, tensor,
+    Field, buffer, model, operator, operator_code, quantization, subgraph, tensor,
 };
-use crate::graph::{Graph, GraphTensor, Node, Storage, TensorId};
+use crate::graph::{Graph, GraphTensor, Kind, Node, Storage, TensorId, TensorType};
 use roles::{Role, Roles};
 use values::{Quantization, Random};
 
@@ -81,13 +80,10 @@ impl Draft {
     }
 
     fn add(&mut self, graph: &Graph, node: &Node) -> Result<(), String> {
-        let code = OPERATORS
-            .iter()
-            .position(|&kind| kind == node.kind)
-            .ok_or("this kind cannot be exported")?;
+        let code = node.kind.code().ok_or("this kind cannot be exported")?;
         let Roles { roles, options } = roles::of(graph, node)?;
         let inputs = self.inputs_of(node, roles)?;
-        if node.kind == "TANH" {
+        if node.kind == Kind::Tanh {
             for id in &node.outputs {
                 self.quantization[id.0] = values::of_tanh(&self.tensors[id.0]);
             }
@@ -114,7 +110,7 @@ impl Draft {
             ));
         }
         let output = node.outputs.first().ok_or("it has no output")?;
-        let computed = self.tensors[output.0].element_type.clone();
+        let computed = self.tensors[output.0].element_type;
         let mut named = node.inputs.iter().copied();
         let mut inputs: Vec<TensorId> = Vec::new();
         // The scales of what is multiplied, which make the bias's.
@@ -125,7 +121,7 @@ impl Draft {
                 _ if activations_only => None,
                 _ => named.next(),
             };
-            let make = |name: &str, element_type: &str, shape: &[u32], draft: &mut Self| {
+            let make = |name: &str, element_type: TensorType, shape: &[u32], draft: &mut Self| {
                 named.unwrap_or_else(|| draft.constant(name, element_type, shape))
             };
             let id = match role {
@@ -135,19 +131,19 @@ impl Draft {
                     id
                 }
                 Role::Filter { shape, fan_in } => {
-                    let id = make("filter", values::filter_type(&computed), &shape, self);
+                    let id = make("filter", values::filter_type(computed), &shape, self);
                     self.fan_in[id.0] = fan_in;
                     self.quantization[id.0] = values::of_filter(&self.tensors[id.0], fan_in);
                     factors[1] = self.quantization[id.0];
                     id
                 }
                 Role::Bias(count) => {
-                    let id = make("bias", values::bias_type(&computed), &[count], self);
+                    let id = make("bias", values::bias_type(computed), &[count], self);
                     self.quantization[id.0] = values::of_bias(factors);
                     id
                 }
                 Role::Integers { values, shape } => {
-                    let id = make("parameter", "INT32", &shape, self);
+                    let id = make("parameter", TensorType::Int32, &shape, self);
                     self.set_integers(id, &values)?;
                     id
                 }
@@ -157,13 +153,13 @@ impl Draft {
         Ok(inputs)
     }
 
-    fn constant(&mut self, name: &str, element_type: &str, shape: &[u32]) -> TensorId {
+    fn constant(&mut self, name: &str, element_type: TensorType, shape: &[u32]) -> TensorId {
         let id = TensorId(self.tensors.len());
-        let bits = super::schema::element_bits(element_type).unwrap_or(0);
+        let bits = element_type.bits().unwrap_or(0);
         self.tensors.push(GraphTensor {
             name: format!("{name}_{}", id.0),
             shape: shape.to_vec(),
-            element_type: element_type.to_owned(),
+            element_type,
             size_bytes: super::schema::size_bytes(bits, shape).unwrap_or(0),
             storage: Storage::Constant,
         });
@@ -176,12 +172,12 @@ impl Draft {
     /// Gives a constant its values, as 32 or 64-bit integers.
     fn set_integers(&mut self, id: TensorId, values: &[i32]) -> Result<(), String> {
         let tensor = &self.tensors[id.0];
-        let bytes: Vec<u8> = match tensor.element_type.as_str() {
-            "INT32" => values
+        let bytes: Vec<u8> = match tensor.element_type {
+            TensorType::Int32 => values
                 .iter()
                 .flat_map(|value| value.to_le_bytes())
                 .collect(),
-            "INT64" => {
+            TensorType::Int64 => {
                 let wide = values.iter().map(|&value| i64::from(value));
                 wide.flat_map(i64::to_le_bytes).collect()
             }
@@ -317,12 +313,12 @@ impl Draft {
         buffer: u32,
     ) -> Result<(), TfliteError> {
         let tensor = &self.tensors[index];
-        let number = ELEMENT_TYPES
-            .iter()
-            .position(|(name, _)| *name == tensor.element_type)
+        let number = tensor
+            .element_type
+            .code()
             .ok_or_else(|| TfliteError::ElementType {
                 tensor: format!("tensor {index} \"{}\"", tensor.name),
-                element_type: tensor.element_type.clone(),
+                element_type: tensor.element_type,
             })?;
         let shape: Option<Vec<i32>> = tensor
             .shape
@@ -337,7 +333,7 @@ impl Draft {
         })?;
         let mut fields = vec![
             (tensor::SHAPE, Value::Reference),
-            (tensor::TYPE, Value::Byte(number as u8)),
+            (tensor::TYPE, Value::Byte(number)),
             (tensor::BUFFER, Value::Word(buffer)),
             (tensor::NAME, Value::Reference),
             (

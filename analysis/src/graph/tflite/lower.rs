@@ -25,15 +25,15 @@ mod moves;
 mod products;
 mod windows;
 
-use super::schema::{self, Field};
+use super::schema::Field;
 use super::view::Table;
-use crate::graph::{GraphTensor, Kernel, TensorId};
+use crate::graph::{GraphTensor, Kernel, Kind, TensorId, TensorType};
 use crate::operator::{Operator, Shape};
 use planus::TableRead;
 
 /// An operator of the file where it stands.
 pub(super) struct Place<'a> {
-    pub kind: &'a str,
+    pub kind: &'a Kind,
     /// The tensors of its subgraph.
     pub tensors: &'a [GraphTensor],
     /// Its inputs; none where an optional one is absent.
@@ -50,7 +50,7 @@ type Lowered = (Operator, Vec<usize>);
 
 /// What the operator is to the reference kernels.
 pub(super) fn kernel(place: &Place) -> Option<Kernel> {
-    let (operator, inputs) = match place.kind {
+    let (operator, inputs) = match place.kind.name() {
         "CONV_2D" => windows::conv(place),
         "DEPTHWISE_CONV_2D" => windows::depthwise_conv(place),
         "TRANSPOSE_CONV" => windows::transpose_conv(place),
@@ -131,13 +131,13 @@ impl<'a> Place<'a> {
     /// other ones it would convert the input first.
     fn weights(&self, index: usize, input: &GraphTensor) -> Option<&'a GraphTensor> {
         let weights = self.constant(index)?;
-        let types = (input.element_type.as_str(), weights.element_type.as_str());
+        let types = (input.element_type, weights.element_type);
         let plain = [
-            ("FLOAT32", "FLOAT32"),
-            ("INT8", "INT8"),
-            ("INT8", "INT4"),
-            ("INT16", "INT8"),
-            ("UINT8", "UINT8"),
+            (TensorType::Float32, TensorType::Float32),
+            (TensorType::Int8, TensorType::Int8),
+            (TensorType::Int8, TensorType::Int4),
+            (TensorType::Int16, TensorType::Int8),
+            (TensorType::Uint8, TensorType::Uint8),
         ];
         plain.contains(&types).then_some(weights)
     }
@@ -153,14 +153,14 @@ impl<'a> Place<'a> {
         if data.len() as u64 != tensor.size_bytes || data.len() > 8 * 8 {
             return None;
         }
-        match tensor.element_type.as_str() {
-            "INT32" => Some(
+        match tensor.element_type {
+            TensorType::Int32 => Some(
                 super::view::integers(data)
                     .into_iter()
                     .map(i64::from)
                     .collect(),
             ),
-            "INT64" => {
+            TensorType::Int64 => {
                 let (words, _) = data.as_chunks();
                 Some(words.iter().map(|&word| i64::from_le_bytes(word)).collect())
             }
@@ -200,7 +200,7 @@ impl<'a> Options<'a> {
 
 /// Bytes per element; none for packed ones.
 fn element_bytes(tensor: &GraphTensor) -> Option<u32> {
-    let bits = schema::element_bits(&tensor.element_type)?;
+    let bits = tensor.element_type.bits()?;
     (bits % 8 == 0).then_some((bits / 8) as u32)
 }
 

@@ -10,11 +10,11 @@ mod tensor;
 
 use super::error::Unsupported;
 use super::read::{options_of, tensor_ids};
-use super::schema::{CUSTOM_PREFIX, UNKNOWN_PREFIX, model, operator, subgraph as fields};
+use super::schema::{model, operator, subgraph as fields};
 use super::view::{File, Table};
 use super::{Contents, TfliteError};
 use crate::graph::parameters::{Affine, Constant, Parameters};
-use crate::graph::{Storage, TensorId};
+use crate::graph::{Kind, Storage, TensorId};
 use crate::trace::ElementType;
 use std::borrow::Cow;
 use tensor::{Meaning, Tensor};
@@ -104,10 +104,10 @@ impl<'a> Reader<'a> {
             size_of::<Option<Constant>>() + size_of::<Affine>() + size_of::<Option<TensorId>>();
         entry.charge(slot_bytes.saturating_mul(slots))?;
         entry.charge(size_of::<Result<Parameters, Unsupported>>())?;
-        if kind.starts_with(CUSTOM_PREFIX) || kind.starts_with(UNKNOWN_PREFIX) {
+        if matches!(kind, Kind::Other(_)) {
             return Err(Unsupported::Kind.into());
         }
-        let mut parameters = options::read(kind, options_of(entry)?)?;
+        let mut parameters = options::read(kind.name(), options_of(entry)?)?;
         parameters.tensors.clone_from(&inputs);
         let inputs = self.known(&inputs)?;
         if is_hybrid(&inputs) {

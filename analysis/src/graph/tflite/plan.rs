@@ -19,7 +19,7 @@ use super::layout::{self, Layout, ROOT, Value};
 use super::schema::{Field, buffer, metadata, model, operator, subgraph};
 use super::view::{File, Table, integers};
 use super::{Contents, Metadata, Model, TfliteError, read};
-use crate::graph::{Graph, OperatorId, Storage};
+use crate::graph::{Graph, Kind, OperatorId, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -191,7 +191,7 @@ fn states(graph: &Graph, calls: &BTreeSet<OperatorId>, id: OperatorId) -> Vec<St
     if calls.contains(&id) {
         states.push(State::Subgraphs);
     }
-    if node.kind.starts_with("RANDOM_") || node.kind == "MULTINOMIAL" {
+    if node.kind.name().starts_with("RANDOM_") || node.kind == Kind::Multinomial {
         states.push(State::Random);
     }
     states

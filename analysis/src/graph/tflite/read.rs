@@ -1,10 +1,10 @@
 //! A subgraph as a graph.
 
 use super::lower::{self, Place};
-use super::schema::{self, ELEMENT_TYPES, call, call_once, if_, operator, options, tensor, while_};
+use super::schema::{self, call, call_once, if_, operator, options, tensor, while_};
 use super::view::Table;
 use super::{Call, Contents, TfliteError, scratch};
-use crate::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId};
+use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId, TensorType};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -51,11 +51,11 @@ pub(super) fn subgraph(
         let place = || format!("operator {number} of subgraph {index}");
         let kind = contents.code(code, place)?;
         // The name of a custom operator may be long, and shared by many.
-        entry.charge(kind.len())?;
+        entry.charge(kind.name().len())?;
         let place = || format!("{} {kind}", place());
         let inputs = tensor_ids(&entry.integers(operator::INPUTS)?, draft.len(), place)?;
         let outputs = tensor_ids(&entry.integers(operator::OUTPUTS)?, draft.len(), place)?;
-        let (inputs, outputs) = if kind.starts_with(schema::CUSTOM_PREFIX) {
+        let (inputs, outputs) = if kind.is_custom() {
             working_memory(inputs, outputs, |id| written[id.0])
         } else {
             (inputs, outputs)
@@ -70,7 +70,7 @@ pub(super) fn subgraph(
             });
         }
         graph.operators.push(Node {
-            kind: kind.to_owned(),
+            kind: kind.clone(),
             inputs: present(inputs.clone()),
             outputs: present(outputs),
             kernel: None,
@@ -103,7 +103,7 @@ pub(super) struct Draft {
     name: String,
     shape: Vec<i32>,
     signature: Vec<i32>,
-    element_type: u8,
+    pub element_type: TensorType,
     pub storage: Storage,
     pub data: Option<Range<usize>>,
 }
@@ -127,17 +127,10 @@ impl Draft {
             name: table.text(tensor::NAME)?,
             shape: table.integers(tensor::SHAPE)?,
             signature: table.integers(tensor::SHAPE_SIGNATURE)?,
-            element_type: table.number(tensor::TYPE, 0)?,
+            element_type: TensorType::of_code(table.number(tensor::TYPE, 0)?),
             storage,
             data,
         })
-    }
-
-    pub(super) fn type_name(&self) -> String {
-        match ELEMENT_TYPES.get(usize::from(self.element_type)) {
-            Some((name, _)) => (*name).to_owned(),
-            None => format!("TYPE:{}", self.element_type),
-        }
     }
 
     pub(super) fn extents(&self) -> Option<Vec<u32>> {
@@ -148,7 +141,7 @@ impl Draft {
     /// By shape and type. In the arena every element has a byte of its own at least: there
     /// TensorFlow Lite Micro does not pack them.
     pub(super) fn size_bytes(&self) -> Option<u64> {
-        let packed = schema::element_bits(&self.type_name())?;
+        let packed = self.element_type.bits()?;
         let bits = match self.storage {
             Storage::Constant => packed,
             Storage::Arena | Storage::Variable => packed.max(8),
@@ -163,18 +156,17 @@ impl Draft {
         GraphTensor {
             name: self.name.clone(),
             shape: self.extents().unwrap_or_default(),
-            element_type: self.type_name(),
+            element_type: self.element_type,
             size_bytes: self.size_bytes().unwrap_or(data),
             storage: self.storage,
         }
     }
 
     fn check_computed(&self, tensor: impl Fn() -> String) -> Result<(), TfliteError> {
-        let type_name = self.type_name();
-        if schema::element_bits(&type_name).is_none() {
+        if self.element_type.bits().is_none() {
             return Err(TfliteError::ElementType {
                 tensor: tensor(),
-                element_type: type_name,
+                element_type: self.element_type,
             });
         }
         let dynamic = |shape: &[i32]| TfliteError::DynamicShape {
@@ -249,19 +241,19 @@ pub(super) fn options_of<'a>(entry: &Table<'a>) -> Result<Option<(u8, Table<'a>)
 
 /// The subgraphs that an operator runs.
 fn callees(
-    kind: &str,
+    kind: &Kind,
     options: Option<&(u8, Table)>,
     subgraphs: usize,
     place: impl Fn() -> String,
 ) -> Result<Vec<usize>, TfliteError> {
     let (wanted, fields): (u8, &[schema::Field]) = match kind {
-        "CALL" => (options::CALL, &[call::SUBGRAPH]),
-        "IF" => (options::IF, &[if_::THEN_SUBGRAPH, if_::ELSE_SUBGRAPH]),
-        "WHILE" => (
+        Kind::Call => (options::CALL, &[call::SUBGRAPH]),
+        Kind::If => (options::IF, &[if_::THEN_SUBGRAPH, if_::ELSE_SUBGRAPH]),
+        Kind::While => (
             options::WHILE,
             &[while_::COND_SUBGRAPH, while_::BODY_SUBGRAPH],
         ),
-        "CALL_ONCE" => (options::CALL_ONCE, &[call_once::INIT_SUBGRAPH]),
+        Kind::CallOnce => (options::CALL_ONCE, &[call_once::INIT_SUBGRAPH]),
         _ => return Ok(Vec::new()),
     };
     let Some((_, table)) = options.filter(|(given, _)| *given == wanted) else {

@@ -1,5 +1,5 @@
-//! What is used of TensorFlow Lite's schema: numbers of fields, of operators, of element
-//! types. They are those of `tensorflow/lite/schema/schema.fbs`, version 3c.
+//! What is used of TensorFlow Lite's schema: numbers of fields and options.
+//! They are those of `tensorflow/lite/schema/schema.fbs`, version 3c.
 
 /// A field of a table.
 #[derive(Debug, Clone, Copy)]
@@ -127,74 +127,8 @@ pub(crate) mod options {
 pub(crate) const PADDING_SAME: i8 = 0;
 pub(crate) const PADDING_VALID: i8 = 1;
 
-/// The operator that names itself.
+/// The code of operators that name themselves.
 pub(crate) const CUSTOM: i32 = 32;
-/// What its kind begins with, before the name.
-pub(crate) const CUSTOM_PREFIX: &str = "CUSTOM:";
-/// What the kind of an operator without a name begins with, before its number.
-pub(crate) const UNKNOWN_PREFIX: &str = "BUILTIN:";
-
-/// Names of the element types and their size in bits; 0 where elements have none.
-pub(crate) const ELEMENT_TYPES: [(&str, u64); 20] = [
-    ("FLOAT32", 32),
-    ("FLOAT16", 16),
-    ("INT32", 32),
-    ("UINT8", 8),
-    ("INT64", 64),
-    ("STRING", 0),
-    ("BOOL", 8),
-    ("INT16", 16),
-    ("COMPLEX64", 64),
-    ("INT8", 8),
-    ("FLOAT64", 64),
-    ("COMPLEX128", 128),
-    ("UINT64", 64),
-    ("RESOURCE", 0),
-    ("VARIANT", 0),
-    ("UINT32", 32),
-    ("UINT16", 16),
-    ("INT4", 4),
-    ("BFLOAT16", 16),
-    ("INT2", 2),
-];
-
-/// Names of the operators by their number.
-#[rustfmt::skip]
-pub(crate) const OPERATORS: [&str; 162] = [
-    "ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE",
-    "DEQUANTIZE", "EMBEDDING_LOOKUP", "FLOOR", "FULLY_CONNECTED", "HASHTABLE_LOOKUP",
-    "L2_NORMALIZATION", "L2_POOL_2D", "LOCAL_RESPONSE_NORMALIZATION", "LOGISTIC", "LSH_PROJECTION",
-    "LSTM", "MAX_POOL_2D", "MUL", "RELU", "RELU_N1_TO_1", "RELU6", "RESHAPE", "RESIZE_BILINEAR",
-    "RNN", "SOFTMAX", "SPACE_TO_DEPTH", "SVDF", "TANH", "CONCAT_EMBEDDINGS", "SKIP_GRAM", "CALL",
-    "CUSTOM", "EMBEDDING_LOOKUP_SPARSE", "PAD", "UNIDIRECTIONAL_SEQUENCE_RNN", "GATHER",
-    "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND", "TRANSPOSE", "MEAN", "SUB", "DIV", "SQUEEZE",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM", "STRIDED_SLICE", "BIDIRECTIONAL_SEQUENCE_RNN", "EXP", "TOPK_V2",
-    "SPLIT", "LOG_SOFTMAX", "DELEGATE", "BIDIRECTIONAL_SEQUENCE_LSTM", "CAST", "PRELU", "MAXIMUM",
-    "ARG_MAX", "MINIMUM", "LESS", "NEG", "PADV2", "GREATER", "GREATER_EQUAL", "LESS_EQUAL",
-    "SELECT", "SLICE", "SIN", "TRANSPOSE_CONV", "SPARSE_TO_DENSE", "TILE", "EXPAND_DIMS", "EQUAL",
-    "NOT_EQUAL", "LOG", "SUM", "SQRT", "RSQRT", "SHAPE", "POW", "ARG_MIN", "FAKE_QUANT",
-    "REDUCE_PROD", "REDUCE_MAX", "PACK", "LOGICAL_OR", "ONE_HOT", "LOGICAL_AND", "LOGICAL_NOT",
-    "UNPACK", "REDUCE_MIN", "FLOOR_DIV", "REDUCE_ANY", "SQUARE", "ZEROS_LIKE", "FILL", "FLOOR_MOD",
-    "RANGE", "RESIZE_NEAREST_NEIGHBOR", "LEAKY_RELU", "SQUARED_DIFFERENCE", "MIRROR_PAD", "ABS",
-    "SPLIT_V", "UNIQUE", "CEIL", "REVERSE_V2", "ADD_N", "GATHER_ND", "COS", "WHERE", "RANK", "ELU",
-    "REVERSE_SEQUENCE", "MATRIX_DIAG", "QUANTIZE", "MATRIX_SET_DIAG", "ROUND", "HARD_SWISH", "IF",
-    "WHILE", "NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", "SCATTER_ND", "SELECT_V2",
-    "DENSIFY", "SEGMENT_SUM", "BATCH_MATMUL", "PLACEHOLDER_FOR_GREATER_OP_CODES", "CUMSUM",
-    "CALL_ONCE", "BROADCAST_TO", "RFFT2D", "CONV_3D", "IMAG", "REAL", "COMPLEX_ABS", "HASHTABLE",
-    "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE", "REDUCE_ALL", "CONV_3D_TRANSPOSE",
-    "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "BROADCAST_ARGS", "RANDOM_STANDARD_NORMAL",
-    "BUCKETIZE", "RANDOM_UNIFORM", "MULTINOMIAL", "GELU", "DYNAMIC_UPDATE_SLICE", "RELU_0_TO_1",
-    "UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_SUM", "ATAN2",
-    "UNSORTED_SEGMENT_MIN", "SIGN", "BITCAST", "BITWISE_XOR", "RIGHT_SHIFT",
-];
-
-/// Size in bits of an element, by the type's name; none where it has no size.
-pub(crate) fn element_bits(name: &str) -> Option<u64> {
-    ELEMENT_TYPES
-        .iter()
-        .find(|(known, bits)| *known == name && *bits > 0)
-        .map(|&(_, bits)| bits)
-}
 
 /// Size in bytes of so many elements, packed where they are smaller than a byte.
 pub(crate) fn size_bytes(bits: u64, shape: &[u32]) -> Option<u64> {
@@ -207,27 +141,6 @@ pub(crate) fn size_bytes(bits: u64, shape: &[u32]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Some numbers of the public schema, so that no row is missing above.
-    #[test]
-    fn numbers() {
-        for (number, name) in [
-            (0, "ADD"),
-            (25, "SOFTMAX"),
-            (50, "LOG_SOFTMAX"),
-            (67, "TRANSPOSE_CONV"),
-            (97, "RESIZE_NEAREST_NEIGHBOR"),
-            (114, "QUANTIZE"),
-            (126, "BATCH_MATMUL"),
-            (144, "ASSIGN_VARIABLE"),
-            (161, "RIGHT_SHIFT"),
-        ] {
-            assert_eq!(OPERATORS[number], name);
-        }
-        assert_eq!(OPERATORS[CUSTOM as usize], "CUSTOM");
-        assert_eq!(ELEMENT_TYPES[9].0, "INT8");
-        assert_eq!(ELEMENT_TYPES[17].0, "INT4");
-    }
 
     #[test]
     fn packed_sizes() {

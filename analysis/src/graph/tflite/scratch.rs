@@ -16,9 +16,10 @@
 //! (`batch_matmul.cc`). Other kinds, custom operators among them, count as having none.
 
 use super::lower::Place;
+use crate::graph::TensorType;
 
 pub(super) fn sizes(place: &Place) -> Vec<u64> {
-    match place.kind {
+    match place.kind.name() {
         "CONV_2D" | "DEPTHWISE_CONV_2D" | "FULLY_CONNECTED" => unpacked_filter(place),
         "TRANSPOSE_CONV" => transpose_conv(place),
         "SVDF" => svdf(place),
@@ -37,17 +38,20 @@ fn elements(shape: &[u32]) -> Option<u64> {
 
 fn unpacked_filter(place: &Place) -> Option<Vec<u64>> {
     let filter = place.input(1)?;
-    let packed = filter.element_type == "INT4";
+    let packed = filter.element_type == TensorType::Int4;
     packed.then_some(vec![elements(&filter.shape)?])
 }
 
 fn transpose_conv(place: &Place) -> Option<Vec<u64>> {
     let outputs = elements(&place.output(0)?.shape)?;
-    match place.input(2)?.element_type.as_str() {
-        "INT8" => Some(vec![outputs.saturating_mul(4)]),
-        "INT16" => {
+    match place.input(2)?.element_type {
+        TensorType::Int8 => Some(vec![outputs.saturating_mul(4)]),
+        TensorType::Int16 => {
             let mut sizes = vec![outputs.saturating_mul(8)];
-            if let Some(bias) = place.input(3).filter(|bias| bias.element_type == "INT16") {
+            if let Some(bias) = place
+                .input(3)
+                .filter(|bias| bias.element_type == TensorType::Int16)
+            {
                 sizes.push(elements(&bias.shape)?.saturating_mul(8));
             }
             Some(sizes)
@@ -62,8 +66,8 @@ fn svdf(place: &Place) -> Option<Vec<u64>> {
     let filters = u64::from(*place.input(1)?.shape.first()?);
     let units = u64::from(*place.output(0)?.shape.last()?);
     let size = |columns: u64| batches.saturating_mul(columns).saturating_mul(4);
-    match input.element_type.as_str() {
-        "INT8" => Some(vec![size(filters), size(units)]),
+    match input.element_type {
+        TensorType::Int8 => Some(vec![size(filters), size(units)]),
         _ => Some(vec![size(filters)]),
     }
 }
@@ -76,7 +80,8 @@ fn lstm(place: &Place) -> Option<Vec<u64>> {
 }
 
 fn sum(place: &Place) -> Option<Vec<u64>> {
-    let quantized = ["INT8", "UINT8", "INT16"].contains(&place.input(0)?.element_type.as_str());
+    let quantized = [TensorType::Int8, TensorType::Uint8, TensorType::Int16]
+        .contains(&place.input(0)?.element_type);
     let outputs = elements(&place.output(0)?.shape)?;
     quantized.then_some(vec![outputs.saturating_mul(4)])
 }

@@ -2,9 +2,9 @@
 
 mod layout;
 
-use super::element::{Element, INTEGER};
+use super::element::Element;
 use super::taps::{Taps, same, valid};
-use crate::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId};
+use crate::graph::{Graph, GraphTensor, Kernel, Kind, Node, Storage, TensorId, TensorType};
 use crate::operator::{
     Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, FullyConnected, Operator, Pool2d,
     Reduce, Reduction, Shape, Softmax, SpatialMean,
@@ -77,7 +77,7 @@ impl Builder {
         let [height, width] = taps.kernel;
         let filter = self.weights(&[filters, height, width, input.channels()]);
         let bias = self.bias(filters);
-        self.push("CONV_2D", operator, &[input], &[filter, bias], shape)
+        self.push(Kind::Conv2d, operator, &[input], &[filter, bias], shape)
     }
 
     pub fn depthwise(&mut self, input: Tensor, taps: Taps) -> Tensor {
@@ -97,7 +97,7 @@ impl Builder {
         let [height, width] = taps.kernel;
         let filter = self.weights(&[1, height, width, channels]);
         let bias = self.bias(channels);
-        let kind = "DEPTHWISE_CONV_2D";
+        let kind = Kind::DepthwiseConv2d;
         self.push(kind, operator, &[input], &[filter, bias], shape)
     }
 
@@ -108,11 +108,11 @@ impl Builder {
     }
 
     pub fn max_pool(&mut self, input: Tensor, taps: Taps) -> Tensor {
-        self.pool("MAX_POOL_2D", input, taps)
+        self.pool(Kind::MaxPool2d, input, taps)
     }
 
     pub fn average_pool(&mut self, input: Tensor, taps: Taps) -> Tensor {
-        self.pool("AVERAGE_POOL_2D", input, taps)
+        self.pool(Kind::AveragePool2d, input, taps)
     }
 
     /// Average pooling of each channel to one pixel.
@@ -121,7 +121,7 @@ impl Builder {
         self.average_pool(input, valid([height, width]))
     }
 
-    fn pool(&mut self, kind: &str, input: Tensor, taps: Taps) -> Tensor {
+    fn pool(&mut self, kind: Kind, input: Tensor, taps: Taps) -> Tensor {
         let shape = taps.output(input.shape, input.channels());
         let operator = Operator::Pool2d(Pool2d {
             input: input.shape,
@@ -152,23 +152,23 @@ impl Builder {
         let axes = self.integers("axes", &[2]);
         let shape = [input.shape[0], 1, 1, input.channels()];
         let vector = vec![input.shape[0], input.channels()];
-        self.push_shaped("MEAN", operator, &[input], &[axes], shape, vector)
+        self.push_shaped(Kind::Mean, operator, &[input], &[axes], shape, vector)
     }
 
     /// A sum of two activations of the same shape.
     pub fn add(&mut self, first: Tensor, second: Tensor) -> Tensor {
         let operator = self.binary(first.shape, second.shape);
-        self.push("ADD", operator, &[first, second], &[], first.shape)
+        self.push(Kind::Add, operator, &[first, second], &[], first.shape)
     }
 
     /// Batch normalisation where no convolution before it can take it up: each channel
     /// times a constant, plus a constant. An activation function is fused to the sum.
     pub fn normalise(&mut self, input: Tensor) -> Tensor {
-        let scaled = self.by_channel("MUL", input);
-        self.by_channel("ADD", scaled)
+        let scaled = self.by_channel(Kind::Mul, input);
+        self.by_channel(Kind::Add, scaled)
     }
 
-    fn by_channel(&mut self, kind: &str, input: Tensor) -> Tensor {
+    fn by_channel(&mut self, kind: Kind, input: Tensor) -> Tensor {
         let operator = self.binary(input.shape, [1, 1, 1, input.channels()]);
         let constant = self.weights(&[input.channels()]);
         self.push(kind, operator, &[input], &[constant], input.shape)
@@ -196,7 +196,7 @@ impl Builder {
             input_element_bytes: self.element.bytes(),
             output_element_bytes: self.element.bytes(),
         });
-        let active = self.push("RELU", operator, &[input], &[], input.shape);
+        let active = self.push(Kind::Relu, operator, &[input], &[], input.shape);
         self.active.push((input.id, active));
         active
     }
@@ -219,7 +219,7 @@ impl Builder {
         let weights = self.weights(&[outputs, depth]);
         let bias = self.bias(outputs);
         self.push_shaped(
-            "FULLY_CONNECTED",
+            Kind::FullyConnected,
             operator,
             &[input],
             &[weights, bias],
@@ -236,12 +236,12 @@ impl Builder {
             output_element_bytes: self.element.bytes(),
         });
         let given = self.graph.tensor(input.id).shape.clone();
-        self.push_shaped("SOFTMAX", operator, &[input], &[], input.shape, given)
+        self.push_shaped(Kind::Softmax, operator, &[input], &[], input.shape, given)
     }
 
     fn push(
         &mut self,
-        kind: &str,
+        kind: Kind,
         operator: Operator,
         inputs: &[Tensor],
         constants: &[TensorId],
@@ -253,7 +253,7 @@ impl Builder {
     /// `given` is the output's shape in the file, which need not have four axes.
     fn push_shaped(
         &mut self,
-        kind: &str,
+        kind: Kind,
         operator: Operator,
         inputs: &[Tensor],
         constants: &[TensorId],
@@ -261,7 +261,7 @@ impl Builder {
         given: Vec<u32>,
     ) -> Tensor {
         let index = self.graph.operators.len();
-        let name = format!("{}/{}_{index}", self.scope, kind.to_lowercase());
+        let name = format!("{}/{}_{index}", self.scope, kind.name().to_lowercase());
         let id = self.tensor(name, given, Storage::Arena);
         let read = inputs.iter().map(|input| input.id);
         let read: Vec<TensorId> = read.chain(constants.iter().copied()).collect();
@@ -272,7 +272,7 @@ impl Builder {
             _ => inputs.iter().map(|input| input.id).collect(),
         };
         self.graph.operators.push(Node {
-            kind: kind.to_owned(),
+            kind,
             inputs: read,
             outputs: vec![id],
             kernel: Some(Kernel {
@@ -292,12 +292,12 @@ impl Builder {
 
     fn bias(&mut self, channels: u32) -> TensorId {
         let name = self.constant_name("bias");
-        self.constant_of_words(name, &[channels], self.element.bias_name())
+        self.constant_of_words(name, &[channels], self.element.type_of_biases())
     }
 
     fn integers(&mut self, what: &str, shape: &[u32]) -> TensorId {
         let name = self.constant_name(what);
-        self.constant_of_words(name, shape, INTEGER)
+        self.constant_of_words(name, shape, TensorType::Int32)
     }
 
     /// Constants bear the number of the operator that reads them.
@@ -311,17 +311,22 @@ impl Builder {
             name,
             size_bytes: elements(&shape) * u64::from(self.element.bytes()),
             shape,
-            element_type: self.element.name().to_owned(),
+            element_type: self.element.type_of_weights(),
             storage,
         })
     }
 
     /// A constant of 4 bytes an element.
-    fn constant_of_words(&mut self, name: String, shape: &[u32], element_type: &str) -> TensorId {
+    fn constant_of_words(
+        &mut self,
+        name: String,
+        shape: &[u32],
+        element_type: TensorType,
+    ) -> TensorId {
         self.store(GraphTensor {
             name,
             shape: shape.to_vec(),
-            element_type: element_type.to_owned(),
+            element_type,
             size_bytes: elements(shape) * 4,
             storage: Storage::Constant,
         })

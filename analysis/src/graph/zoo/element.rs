@@ -1,5 +1,6 @@
 //! The type of a network's elements.
 
+use crate::graph::TensorType;
 use serde::{Deserialize, Serialize};
 
 /// Type of the activations and weights of a network.
@@ -21,22 +22,19 @@ impl Element {
         }
     }
 
-    /// Type of activations and weights in the words of TensorFlow Lite's schema.
-    pub(super) fn name(self) -> &'static str {
+    /// Type of activations and weights.
+    pub(super) fn type_of_weights(self) -> TensorType {
         match self {
-            Self::Float32 => "FLOAT32",
-            Self::Int8 => "INT8",
+            Self::Float32 => TensorType::Float32,
+            Self::Int8 => TensorType::Int8,
         }
     }
 
     /// Type of biases.
-    pub(super) fn bias_name(self) -> &'static str {
+    pub(super) fn type_of_biases(self) -> TensorType {
         match self {
-            Self::Float32 => "FLOAT32",
-            Self::Int8 => INTEGER,
+            Self::Float32 => TensorType::Float32,
+            Self::Int8 => TensorType::Int32,
         }
     }
 }
-
-/// Type of shapes, axes, paddings.
-pub(super) const INTEGER: &str = "INT32";

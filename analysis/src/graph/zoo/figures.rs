@@ -1,6 +1,6 @@
 //! What there is to count in a graph.
 
-use crate::graph::{Graph, Node, OperatorId, Storage, TensorId};
+use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId};
 use crate::operator::Operator;
 use serde::{Deserialize, Serialize};
 
@@ -67,11 +67,9 @@ fn parameters(graph: &Graph) -> u64 {
 }
 
 /// Whether the operator's constants are weights.
-fn has_parameters(kind: &str) -> bool {
-    matches!(
-        kind,
-        "CONV_2D" | "DEPTHWISE_CONV_2D" | "FULLY_CONNECTED" | "MUL" | "ADD"
-    )
+fn has_parameters(kind: &Kind) -> bool {
+    use Kind::{Add, Conv2d, DepthwiseConv2d, FullyConnected, Mul};
+    matches!(kind, Conv2d | DepthwiseConv2d | FullyConnected | Mul | Add)
 }
 
 fn multiply_accumulates(graph: &Graph, node: &Node) -> u64 {

@@ -1,11 +1,12 @@
 //! Data of new constants.
 
+use crate::graph::TensorType;
 use crate::graph::tflite::TfliteError;
 use crate::transform::standard::TensorSource;
 
 /// The data of a new constant; none where a tensor is none.
 pub(super) fn data(
-    element_type: &str,
+    element_type: TensorType,
     source: &TensorSource,
 ) -> Result<Option<Vec<u8>>, TfliteError> {
     match source {
@@ -15,10 +16,10 @@ pub(super) fn data(
             Ok(Some(words.collect()))
         }
         TensorSource::Lowest(_) => match element_type {
-            "INT8" => Ok(Some(i8::MIN.to_le_bytes().to_vec())),
-            "UINT8" => Ok(Some(u8::MIN.to_le_bytes().to_vec())),
-            "INT16" => Ok(Some(i16::MIN.to_le_bytes().to_vec())),
-            "FLOAT32" => Ok(Some(f32::MIN.to_le_bytes().to_vec())),
+            TensorType::Int8 => Ok(Some(i8::MIN.to_le_bytes().to_vec())),
+            TensorType::Uint8 => Ok(Some(u8::MIN.to_le_bytes().to_vec())),
+            TensorType::Int16 => Ok(Some(i16::MIN.to_le_bytes().to_vec())),
+            TensorType::Float32 => Ok(Some(f32::MIN.to_le_bytes().to_vec())),
             other => Err(TfliteError::Plan(format!(
                 "the lowest number of type {other} is not known, expected INT8, UINT8, INT16 or \
                  FLOAT32"

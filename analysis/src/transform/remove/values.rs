@@ -87,7 +87,7 @@ fn pads_with_zero(
     reader: &Parameters,
 ) -> Result<(), TransformError> {
     let output = node.outputs.first().map(|&id| graph.tensor(id));
-    let element_type = output.and_then(|tensor| ElementType::named(&tensor.element_type));
+    let element_type = output.and_then(|tensor| tensor.element_type.element());
     let is_float = element_type == Some(ElementType::Float32);
     let is_given = pad.tensors.get(VALUE).copied().flatten().is_some();
     let zero = if is_float {

@@ -1,7 +1,7 @@
 //! Tensors and operators that the original does not have, and the graph of all.
 
 use super::{Builder, Standard, TensorSource};
-use crate::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId};
+use crate::graph::{Graph, GraphTensor, Kernel, Kind, Node, Storage, TensorId, TensorType};
 use crate::operator::{Operator, Shape};
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ impl Builder<'_> {
         let id = self.draft.add(GraphTensor {
             name: format!("{values:?}"),
             shape,
-            element_type: "INT32".to_owned(),
+            element_type: TensorType::Int32,
             size_bytes: 4 * values.len() as u64,
             storage: Storage::Constant,
         });
@@ -30,7 +30,7 @@ impl Builder<'_> {
         let id = self.draft.add(GraphTensor {
             name: "lowest".to_owned(),
             shape: vec![1],
-            element_type: self.draft.original.tensor(of).element_type.clone(),
+            element_type: self.draft.original.tensor(of).element_type,
             size_bytes: u64::from(self.element_bytes(of)),
             storage: Storage::Constant,
         });
@@ -48,14 +48,14 @@ impl Builder<'_> {
 
     pub(super) fn insert(
         &mut self,
-        kind: &str,
+        kind: Kind,
         operator: Operator,
         activations: Vec<TensorId>,
         inputs: Vec<TensorId>,
         output: TensorId,
     ) {
         self.draft.insert(Node {
-            kind: kind.to_owned(),
+            kind,
             inputs,
             outputs: vec![output],
             kernel: Some(Kernel {

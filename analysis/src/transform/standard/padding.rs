@@ -1,7 +1,7 @@
 //! Windows that reach beyond the tensor.
 
 use super::Builder;
-use crate::graph::{Graph, Node, OperatorId, TensorId};
+use crate::graph::{Graph, Kind, Node, OperatorId, TensorId};
 use crate::operator::{Conv2d, DepthwiseConv2d, Operator, Pad, Padding, Pool2d, Shape, Window};
 use crate::transform::TransformError;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ impl Builder<'_> {
         match *loops {
             Operator::Conv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
                 let shapes = [conv.input, conv.output];
-                let input = self.padded(node, "PAD", conv.window, shapes, renamed);
+                let input = self.padded(node, Kind::Pad, conv.window, shapes, renamed);
                 let window = unpadded(conv.window);
                 let input = input.ok_or(refused(BEYOND))?;
                 let conv = Conv2d {
@@ -32,7 +32,7 @@ impl Builder<'_> {
             }
             Operator::DepthwiseConv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
                 let shapes = [conv.input, conv.output];
-                let input = self.padded(node, "PAD", conv.window, shapes, renamed);
+                let input = self.padded(node, Kind::Pad, conv.window, shapes, renamed);
                 let window = unpadded(conv.window);
                 let input = input.ok_or(refused(BEYOND))?;
                 let conv = DepthwiseConv2d {
@@ -43,11 +43,11 @@ impl Builder<'_> {
                 Ok(Operator::DepthwiseConv2d(conv))
             }
             Operator::Pool2d(pool) if needs_pad(&pool.window, pool.input, pool.output) => {
-                if node.kind != "MAX_POOL_2D" {
+                if node.kind != Kind::MaxPool2d {
                     return Err(refused(POOL));
                 }
                 let shapes = [pool.input, pool.output];
-                let input = self.padded(node, "PADV2", pool.window, shapes, renamed);
+                let input = self.padded(node, Kind::Padv2, pool.window, shapes, renamed);
                 let window = unpadded(pool.window);
                 let input = input.ok_or(refused(BEYOND))?;
                 let pool = Pool2d {
@@ -74,7 +74,7 @@ impl Builder<'_> {
     pub(super) fn padded(
         &mut self,
         node: &Node,
-        kind: &str,
+        kind: Kind,
         window: Window,
         [input, output]: [Shape; 2],
         renamed: &mut HashMap<TensorId, TensorId>,
@@ -96,7 +96,7 @@ impl Builder<'_> {
         let paddings = self.paddings(&pad)?;
         let new = self.piece(original, "padded", padded);
         let mut inputs = vec![from, paddings];
-        if kind == "PADV2" {
+        if kind == Kind::Padv2 {
             inputs.push(self.lowest(original));
         }
         self.insert(kind, Operator::Pad(pad), vec![from], inputs, new);

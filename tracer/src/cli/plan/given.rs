@@ -77,11 +77,7 @@ fn wanted(graph: &Graph, occupant: Occupant, alignment: u64) -> u64 {
 
 /// Bytes of a tensor's elements, as far as a core loads them at once.
 pub fn element_alignment(graph: &Graph, id: TensorId) -> u64 {
-    match graph.tensor(id).element_type.as_str() {
-        "INT16" | "FLOAT16" | "UINT16" => 2,
-        "FLOAT32" | "INT32" | "UINT32" | "INT64" | "UINT64" | "FLOAT64" => 4,
-        _ => 1,
-    }
+    graph.tensor(id).element_type.alignment()
 }
 
 /// What ends beyond the arena that the plan declares.

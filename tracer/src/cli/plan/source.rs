@@ -5,7 +5,7 @@ use crate::cli::input;
 use anyhow::Context;
 use dmo_analysis::graph::tflite::{self, Model};
 use dmo_analysis::graph::zoo::{self, Element};
-use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage};
+use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use dmo_trace::elf::image::sha256;
@@ -170,7 +170,7 @@ impl Source {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let uint8 = |tensor: &GraphTensor| {
-            tensor.storage == Storage::Arena && tensor.element_type == "UINT8"
+            tensor.storage == Storage::Arena && tensor.element_type == TensorType::Uint8
         };
         if self.file.is_some() && self.graph().tensors.iter().any(uint8) {
             notes.push(

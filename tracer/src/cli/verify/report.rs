@@ -307,7 +307,9 @@ fn some_of(mut lines: Vec<String>) -> Vec<String> {
 fn layer(deployment: &Deployment, layer: &VerifiedLayer) -> Layer {
     Layer {
         operator: layer.operator,
-        kind: deployment.graph.operators[layer.operator.0].kind.clone(),
+        kind: deployment.graph.operators[layer.operator.0]
+            .kind
+            .to_string(),
         function: layer.function,
         work: layer.work.clone(),
         instructions: layer.instructions,

@@ -2,7 +2,7 @@
 
 use super::super::layout::Value;
 use super::super::schema::{
-    ELEMENT_TYPES, Field, PADDING_SAME, PADDING_VALID, batch_matmul, cast, concatenation, conv_2d,
+    Field, PADDING_SAME, PADDING_VALID, batch_matmul, cast, concatenation, conv_2d,
     depthwise_conv_2d, fully_connected, leaky_relu, options, pool_2d, reducer, resize_bilinear,
     resize_nearest_neighbor, softmax, split, strided_slice, transpose_conv,
 };
@@ -37,7 +37,7 @@ pub(super) fn of(graph: &Graph, node: &Node) -> Result<Roles, String> {
         let id = node.inputs.get(index).ok_or("an input is missing")?;
         Ok(graph.tensor(*id))
     };
-    match (node.kind.as_str(), kernel) {
+    match (node.kind.name(), kernel) {
         ("CONV_2D", Some(Operator::Conv2d(conv))) => {
             let (padding, same) = padding(conv.input, conv.output, conv.window)?;
             let [kernel_h, kernel_w] = conv.window.kernel;
@@ -389,11 +389,9 @@ fn signed(values: &[u32]) -> Result<Vec<i32>, String> {
 }
 
 fn type_number(tensor: &GraphTensor) -> Result<Value, String> {
-    let number = ELEMENT_TYPES
-        .iter()
-        .position(|(name, _)| *name == tensor.element_type);
-    let number = number.ok_or_else(|| format!("unknown type {}", tensor.element_type))?;
-    Ok(Value::Byte(number as u8))
+    let code = tensor.element_type.code();
+    code.map(Value::Byte)
+        .ok_or_else(|| format!("unknown type {}", tensor.element_type))
 }
 
 /// The axes of four that a tensor of this rank has.

@@ -3,7 +3,7 @@
 //! All activations of a type have the same quantisation, that of a softmax, since many
 //! kernels want input and output to agree.
 
-use crate::graph::GraphTensor;
+use crate::graph::{GraphTensor, TensorType};
 
 /// `real = scale * (stored - zero_point)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,10 +13,10 @@ pub(super) struct Quantization {
 }
 
 pub(super) fn of_activation(tensor: &GraphTensor) -> Option<Quantization> {
-    let (scale, zero_point) = match tensor.element_type.as_str() {
-        "INT8" => (1.0 / 256.0, -128),
-        "UINT8" => (1.0 / 256.0, 0),
-        "INT16" => (1.0 / 32_768.0, 0),
+    let (scale, zero_point) = match tensor.element_type {
+        TensorType::Int8 => (1.0 / 256.0, -128),
+        TensorType::Uint8 => (1.0 / 256.0, 0),
+        TensorType::Int16 => (1.0 / 32_768.0, 0),
         _ => return None,
     };
     Some(Quantization { scale, zero_point })
@@ -24,9 +24,9 @@ pub(super) fn of_activation(tensor: &GraphTensor) -> Option<Quantization> {
 
 /// The kernel wants its output from -1 to 1.
 pub(super) fn of_tanh(tensor: &GraphTensor) -> Option<Quantization> {
-    let (scale, zero_point) = match tensor.element_type.as_str() {
-        "INT8" => (1.0 / 128.0, 0),
-        "UINT8" => (1.0 / 128.0, 128),
+    let (scale, zero_point) = match tensor.element_type {
+        TensorType::Int8 => (1.0 / 128.0, 0),
+        TensorType::Uint8 => (1.0 / 128.0, 128),
         _ => return of_activation(tensor),
     };
     Some(Quantization { scale, zero_point })
@@ -34,9 +34,9 @@ pub(super) fn of_tanh(tensor: &GraphTensor) -> Option<Quantization> {
 
 /// Weights symmetric around 0, the smaller the more of them are summed up.
 pub(super) fn of_filter(tensor: &GraphTensor, fan_in: u32) -> Option<Quantization> {
-    let zero_point = match tensor.element_type.as_str() {
-        "INT4" | "INT8" => 0,
-        "UINT8" => 128,
+    let zero_point = match tensor.element_type {
+        TensorType::Int4 | TensorType::Int8 => 0,
+        TensorType::Uint8 => 128,
         _ => return None,
     };
     let scale = 1.0 / (64.0 * (fan_in.max(1) as f32).sqrt());
@@ -53,18 +53,18 @@ pub(super) fn of_bias(factors: [Option<Quantization>; 2]) -> Option<Quantization
 }
 
 /// Type of the weights to activations of a type.
-pub(super) fn filter_type(activation: &str) -> &str {
+pub(super) fn filter_type(activation: TensorType) -> TensorType {
     match activation {
-        "INT16" => "INT8",
+        TensorType::Int16 => TensorType::Int8,
         other => other,
     }
 }
 
 /// Type of the bias to activations of a type.
-pub(super) fn bias_type(activation: &str) -> &str {
+pub(super) fn bias_type(activation: TensorType) -> TensorType {
     match activation {
-        "INT8" | "UINT8" => "INT32",
-        "INT16" => "INT64",
+        TensorType::Int8 | TensorType::Uint8 => TensorType::Int32,
+        TensorType::Int16 => TensorType::Int64,
         other => other,
     }
 }
@@ -96,21 +96,23 @@ impl Random {
         let size = usize::try_from(tensor.size_bytes).ok()?;
         let mut data = Vec::with_capacity(size);
         while data.len() < size {
-            match tensor.element_type.as_str() {
-                "FLOAT32" => {
+            match tensor.element_type {
+                TensorType::Float32 => {
                     let weight = self.fraction() / (fan_in.max(1) as f32).sqrt();
                     data.extend(weight.to_le_bytes());
                 }
                 // A sign, an exponent that gives less than 1, a fraction.
-                "FLOAT16" => {
+                TensorType::Float16 => {
                     let word = self.next() as u16;
                     data.extend((word & 0xb3ff | 0x2000).to_le_bytes());
                 }
-                "INT8" | "UINT8" | "INT4" => data.push(self.next() as u8),
-                "BOOL" => data.push((self.next() & 1) as u8),
-                "INT16" => data.extend(((self.next() % 512) as i16 - 256).to_le_bytes()),
-                "INT32" => data.extend(((self.next() % 512) as i32 - 256).to_le_bytes()),
-                "INT64" => data.extend(((self.next() % 512) as i64 - 256).to_le_bytes()),
+                TensorType::Int8 | TensorType::Uint8 | TensorType::Int4 => {
+                    data.push(self.next() as u8)
+                }
+                TensorType::Bool => data.push((self.next() & 1) as u8),
+                TensorType::Int16 => data.extend(((self.next() % 512) as i16 - 256).to_le_bytes()),
+                TensorType::Int32 => data.extend(((self.next() % 512) as i32 - 256).to_le_bytes()),
+                TensorType::Int64 => data.extend(((self.next() % 512) as i64 - 256).to_le_bytes()),
                 _ => return None,
             }
         }

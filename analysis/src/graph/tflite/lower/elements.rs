@@ -1,6 +1,7 @@
 //! Element by element, softmax, reductions.
 
 use super::{Lowered, Place, element_bytes, elements, four, resolve_axis};
+use crate::graph::Kind;
 use crate::operator::{
     Elementwise, ElementwiseBinary, Operator, Reduce, Reduction, Shape, Softmax,
 };
@@ -114,7 +115,7 @@ pub(super) fn reduce(place: &Place) -> Option<Lowered> {
         input: four(&source.shape)?,
         axes,
         reduction: match place.kind {
-            "MEAN" => Reduction::Mean,
+            Kind::Mean => Reduction::Mean,
             _ => Reduction::Fold,
         },
         input_element_bytes: element_bytes(source)?,

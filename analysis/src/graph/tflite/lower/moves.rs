@@ -2,6 +2,7 @@
 
 use super::super::schema::{self, concatenation, resize_bilinear, strided_slice};
 use super::{Lowered, Place, common_element_bytes, elements, exactly_four, four, resolve_axis};
+use crate::graph::TensorType;
 use crate::operator::{
     Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, Shape, Split, StridedSlice,
     Transpose,
@@ -238,9 +239,9 @@ pub(super) fn resize_bilinear(place: &Place) -> Option<Lowered> {
         output: exactly_four(&target.shape)?,
         align_corners: options.flag(resize_bilinear::ALIGN_CORNERS)?,
         half_pixel_centers: options.flag(resize_bilinear::HALF_PIXEL_CENTERS)?,
-        interpolation: match source.element_type.as_str() {
-            "FLOAT32" => Interpolation::Float,
-            "INT8" | "INT16" => Interpolation::FixedPoint,
+        interpolation: match source.element_type {
+            TensorType::Float32 => Interpolation::Float,
+            TensorType::Int8 | TensorType::Int16 => Interpolation::FixedPoint,
             _ => return None,
         },
         element_bytes: common_element_bytes(source, target)?,

@@ -4,6 +4,7 @@ use super::super::schema::{
     self, batch_matmul, fully_connected, svdf, unidirectional_sequence_lstm,
 };
 use super::{Lowered, Place, common_element_bytes, element_bytes, elements};
+use crate::graph::TensorType;
 use crate::operator::{BatchedMatmul, FullyConnected, Lstm, Operator, Svdf};
 
 pub(super) fn fully_connected(place: &Place) -> Option<Lowered> {
@@ -99,7 +100,7 @@ pub(super) fn lstm(place: &Place) -> Option<Lowered> {
             .into_iter()
             .flatten()
             .all(|index| place.absent(index));
-    if !plain || !["INT8", "INT16"].contains(&source.element_type.as_str()) {
+    if !plain || ![TensorType::Int8, TensorType::Int16].contains(&source.element_type) {
         return None;
     }
     let options = place.options(schema::options::UNIDIRECTIONAL_SEQUENCE_LSTM)?;

@@ -4,6 +4,7 @@ use super::super::schema::{
     self, Field, PADDING_SAME, PADDING_VALID, conv_2d, depthwise_conv_2d, pool_2d, transpose_conv,
 };
 use super::{Lowered, Options, Place, common_element_bytes, exactly_four};
+use crate::graph::TensorType;
 use crate::operator::{
     Accumulation, Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, TransposeConv2d, Window,
     tflite_padding_before,
@@ -136,9 +137,9 @@ pub(super) fn transpose_conv(place: &Place) -> Option<Lowered> {
         input,
         output,
         window,
-        accumulation: match source.element_type.as_str() {
-            "INT8" | "INT16" => Accumulation::Scratch,
-            "FLOAT32" => Accumulation::Output,
+        accumulation: match source.element_type {
+            TensorType::Int8 | TensorType::Int16 => Accumulation::Scratch,
+            TensorType::Float32 => Accumulation::Output,
             _ => return None,
         },
         element_bytes: common_element_bytes(source, target)?,

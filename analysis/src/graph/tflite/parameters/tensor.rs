@@ -42,7 +42,11 @@ impl Tensor {
 }
 
 fn meaning(draft: &Draft, record: &Record) -> Result<Meaning, TensorProblem> {
-    let element_type = element_type(draft)?;
+    // Half precision and packed integers have to be unpacked first.
+    let element_type = draft.element_type;
+    let element_type = element_type
+        .element()
+        .ok_or(TensorProblem::ElementType { element_type })?;
     let (quantisation, channel_axis) = match limits(element_type) {
         Some(limits) => record.quantisation(draft, limits)?,
         None => (Vec::new(), 0),
@@ -52,22 +56,6 @@ fn meaning(draft: &Draft, record: &Record) -> Result<Meaning, TensorProblem> {
         quantisation,
         channel_axis,
     })
-}
-
-/// The type, if kernels compute with it. Half precision and packed integers have to be
-/// unpacked first.
-fn element_type(draft: &Draft) -> Result<ElementType, TensorProblem> {
-    let name = draft.type_name();
-    match name.as_str() {
-        "INT8" => Ok(ElementType::Int8),
-        "UINT8" => Ok(ElementType::Uint8),
-        "INT16" => Ok(ElementType::Int16),
-        "INT32" => Ok(ElementType::Int32),
-        "INT64" => Ok(ElementType::Int64),
-        "FLOAT32" => Ok(ElementType::Float32),
-        "BOOL" => Ok(ElementType::Bool),
-        _ => Err(TensorProblem::ElementType { element_type: name }),
-    }
 }
 
 /// Least and greatest zero point; none of types whose quantisation no kernel looks at.

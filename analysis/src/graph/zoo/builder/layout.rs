@@ -1,6 +1,7 @@
 //! Operators that move elements and compute none, and resizing.
 
 use super::{Builder, Tensor};
+use crate::graph::Kind;
 use crate::graph::zoo::element::Element;
 use crate::operator::{
     Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, Shape, Split, StridedSlice,
@@ -10,7 +11,7 @@ impl Builder {
     /// Concatenation of the channels.
     pub fn concat(&mut self, inputs: &[Tensor]) -> Tensor {
         let (operator, shape) = self.concatenation(3, inputs);
-        self.push("CONCATENATION", operator, inputs, &[], shape)
+        self.push(Kind::Concatenation, operator, inputs, &[], shape)
     }
 
     /// On an axis of 0 to 3.
@@ -38,7 +39,7 @@ impl Builder {
             .collect();
         let (operator, shape) = self.concatenation(2, &stacks);
         let given = shape[1..].to_vec();
-        self.push_shaped("CONCATENATION", operator, &stacks, &[], shape, given)
+        self.push_shaped(Kind::Concatenation, operator, &stacks, &[], shape, given)
     }
 
     /// Zeros around height and width: before and after each.
@@ -62,7 +63,7 @@ impl Builder {
             element_bytes: self.element.bytes(),
         });
         let paddings = self.integers("paddings", &[4, 2]);
-        self.push("PAD", operator, &[input], &[paddings], shape)
+        self.push(Kind::Pad, operator, &[input], &[paddings], shape)
     }
 
     /// Without its first row and column.
@@ -77,7 +78,7 @@ impl Builder {
             element_bytes: self.element.bytes(),
         });
         let constants = ["begin", "end", "strides"].map(|what| self.integers(what, &[4]));
-        self.push("STRIDED_SLICE", operator, &[input], &constants, shape)
+        self.push(Kind::StridedSlice, operator, &[input], &constants, shape)
     }
 
     /// Linear interpolation, the corner pixels on one another.
@@ -95,7 +96,7 @@ impl Builder {
             element_bytes: self.element.bytes(),
         });
         let size = self.integers("size", &[2]);
-        self.push("RESIZE_BILINEAR", operator, &[input], &[size], shape)
+        self.push(Kind::ResizeBilinear, operator, &[input], &[size], shape)
     }
 
     /// A split into one part, which is the whole: converters leave such behind.
@@ -107,7 +108,7 @@ impl Builder {
             element_bytes: self.element.bytes(),
         });
         let axis = self.integers("axis", &[]);
-        let whole = self.push("SPLIT", operator, &[input], &[axis], input.shape);
+        let whole = self.push(Kind::Split, operator, &[input], &[axis], input.shape);
         // This operator alone has its constant first.
         if let Some(node) = self.graph.operators.last_mut() {
             node.inputs.reverse();
@@ -128,6 +129,6 @@ impl Builder {
         });
         let constant = self.integers("shape", &[given.len() as u32]);
         let given = given.to_vec();
-        self.push_shaped("RESHAPE", operator, &[input], &[constant], shape, given)
+        self.push_shaped(Kind::Reshape, operator, &[input], &[constant], shape, given)
     }
 }
