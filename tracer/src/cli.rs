@@ -1,18 +1,13 @@
 //! The command line: one module a command. Each reads, calls the library, writes.
 
 mod audit;
-mod cache;
 mod check;
-mod comparison;
 mod dump;
 mod examples;
 mod explain;
-mod firmware;
 mod info;
-mod input;
-mod layers;
-mod library;
 mod operator;
+mod options;
 mod output;
 mod overlap;
 mod pictures;
@@ -23,6 +18,7 @@ mod run;
 mod savings;
 mod sweep;
 mod vendor;
+mod verification;
 mod verify;
 mod zoo;
 
@@ -138,12 +134,4 @@ impl Arguments {
 /// Tells the user what is wrong.
 pub fn report(error: &anyhow::Error) {
     output::message(&format!("dmo-trace: {error:#}"));
-}
-
-/// Seconds, for an option.
-fn parse_seconds(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|seconds| (0.0..=1e9).contains(seconds))
-        .ok_or_else(|| format!("'{text}' is not a number of seconds"))
 }

@@ -14,6 +14,7 @@
 //! | [`measure`] | the O_s of a kernel on a shape, traced and proven by execution |
 //! | [`model`] | a whole model on the kernels: outputs, overlaps, verification |
 //! | [`words`] | results in words and as JSON |
+//! | [`study`] | what is done with whole models: planned, changed, checked, verified, measured |
 
 // Guest addresses are 32 bits; casts between them and host indices are lossless.
 const _: () = assert!(usize::BITS == 64, "dmo-trace needs a 64-bit host");
@@ -26,4 +27,5 @@ pub mod mcu;
 pub mod measure;
 pub mod model;
 pub mod program;
+pub mod study;
 pub mod words;

@@ -1,13 +1,16 @@
 //! `dmo-trace audit`: whether somebody's plan is safe.
 
-use super::plan::given::{carried, read_plan};
-use super::plan::source::Source;
-use super::plan::{OverlapKind, problem};
+use super::options::overlap::kinds;
 use super::{Verdict, output};
 use anyhow::Context;
-use dmo_analysis::verify::{Clash, Positions, clashes};
+use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::parse_size;
-use dmo_planner::plan::Plan;
+use dmo_planner::plan::{Plan, ViolationKind};
+use dmo_trace::study::audit::Audit;
+use dmo_trace::study::overlap_source::OverlapKind;
+use dmo_trace::study::plan_to_check::PlanToCheck;
+use dmo_trace::study::problem;
+use dmo_trace::study::source::Source;
 use dmo_trace::words::names;
 use dmo_trace::words::report::Report;
 use serde::Serialize;
@@ -24,7 +27,7 @@ pub struct Arguments {
     plan: Option<PathBuf>,
     /// Which overlaps count as safe: none, or those of TensorFlow Lite's reference kernels
     /// [default: what plan.json says, otherwise analytic]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = kinds())]
     overlap: Option<OverlapKind>,
     /// Fail (exit code 1) if the arena is larger than this, for example 64K
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
@@ -54,7 +57,7 @@ struct AuditReport {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let report = if problem::is_problem(&arguments.model) {
+    let report = if problem::is_problem(arguments.model.as_ref()) {
         of_problem(arguments)?
     } else {
         of_model(arguments)?
@@ -96,42 +99,42 @@ impl Report for AuditReport {
 }
 
 fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
-    let source = Source::load_for(&arguments.model, arguments.plan.as_deref())?;
-    let graph = source.graph();
-    let given = match &arguments.plan {
-        Some(path) => read_plan(path, &source, Some(graph))?,
-        None => carried(&source, graph)?,
+    let (source, plan) = match &arguments.plan {
+        Some(path) => {
+            let (source, plan) = Source::load_for(&arguments.model, path)?;
+            let plan = PlanToCheck::new(&plan, &source, Some(source.graph()))?;
+            (source, plan)
+        }
+        None => {
+            let source = Source::load(&arguments.model)?;
+            let plan = PlanToCheck::carried(&source, source.graph())?;
+            (source, plan)
+        }
     };
-    let overlap = arguments.overlap.unwrap_or(given.overlap);
+    let graph = source.graph();
+    let overlap = arguments.overlap.unwrap_or(plan.overlap);
     let overlaps = overlap.of(graph).context(
         "measured overlaps are those of kernels, which audit does not have\n  hint: dmo-trace verify",
     )?;
-    let positions = Positions {
-        tensors: &given.tensors,
-        scratch: &given.scratch,
-        keep_inputs: given.layout.keep_inputs,
-    };
-    let found = clashes(graph, &given.order, &overlaps, positions, MOST_CLASHES)
-        .with_context(|| source.name.clone())?;
-    let mut messages: Vec<String> = found
-        .iter()
-        .map(|clash| names::clash(graph, clash))
-        .collect();
-    if found.len() == MOST_CLASHES {
+    let audit = Audit::of(&plan, graph, &overlaps, MOST_CLASHES);
+    let audit = audit.with_context(|| source.name.clone())?;
+    let clashes = audit.clashes.iter();
+    let mut messages: Vec<String> = clashes.map(|clash| names::clash(graph, clash)).collect();
+    if messages.len() == MOST_CLASHES {
         messages.push(format!(
             "and perhaps more: only {MOST_CLASHES} are reported"
         ));
     }
-    let faults = given.faults(graph);
-    messages.extend(faults.iter().cloned());
+    let faults = audit.faults.iter();
+    messages.extend(faults.map(|fault| fault.describe(graph)));
     Ok(AuditReport {
         model: source.name.clone(),
         overlap: overlap.name(),
-        safe: found.is_empty() && faults.is_empty(),
-        arena_bytes: given.arena_bytes,
+        safe: audit.is_safe(),
+        arena_bytes: plan.arena_bytes,
         capacity_bytes: arguments.capacity,
-        fits: fits(arguments, given.arena_bytes),
-        clashes: found,
+        fits: fits(arguments, plan.arena_bytes),
+        clashes: audit.clashes,
         messages,
     })
 }
@@ -149,7 +152,7 @@ fn of_problem(arguments: &Arguments) -> anyhow::Result<AuditReport> {
     let buffers = table.problem.buffers();
     let messages = broken.iter().take(MOST_CLASHES).map(|violation| {
         let other = match violation.kind {
-            dmo_planner::plan::ViolationKind::TooClose { other, .. } => buffers[other].name.clone(),
+            ViolationKind::TooClose { other, .. } => buffers[other].name.clone(),
             _ => String::new(),
         };
         format!(

@@ -8,10 +8,12 @@ mod junit;
 mod report;
 mod update;
 
-use super::cache::CacheArguments;
+use super::options::cache::CacheArguments;
+use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::ensure;
 use baseline::{Baseline, Model};
+use dmo_trace::study::Session;
 use examine::Examined;
 use judge::Judged;
 use std::path::{Path, PathBuf};
@@ -73,9 +75,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             path.display()
         );
     }
+    let session = Session {
+        cache: arguments.cache.cache(),
+        progress: Bars::boxed(),
+    };
     let examined: Vec<(&Model, Examined)> = chosen
         .into_iter()
-        .map(|model| (model, Examined::of(model, &arguments.cache)))
+        .map(|model| (model, Examined::of(model, &session)))
         .collect();
     for (model, examined) in &examined {
         if let Err(error) = &examined.findings {

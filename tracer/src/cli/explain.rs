@@ -3,9 +3,8 @@
 
 mod source;
 
-use super::comparison::LIMITS;
-use super::library::{FunctionArgument, LibraryArguments};
-use super::run::{self, ProgramArguments};
+use super::options::kernels::{FunctionArgument, LibraryArguments};
+use super::options::program::ProgramArguments;
 use super::{Verdict, operator, output};
 use anyhow::{Context, bail, ensure};
 use dmo_analysis::profile::{Profile, Profiler};
@@ -16,6 +15,7 @@ use dmo_trace::measure::{Proof, choose, measure_kernel, snapshot_kernel};
 use dmo_trace::program::run::{RunOptions, run as run_program};
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::target::Target;
+use dmo_trace::study::compare::{INPUTS, LIMITS};
 use dmo_trace::words::explanation::ExplainReport;
 use source::SourceFiles;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ struct OverlapArguments {
     function: FunctionArgument,
     /// Number of different inputs to run the kernel on, to see whether its accesses depend on the
     /// data
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     #[command(flatten)]
     shown: ShownArguments,
@@ -92,7 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 
 fn explain_program(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     let elf = &arguments.program.elf;
-    let target = run::load(&arguments.program)?;
+    let target = arguments.program.load()?;
     let (report, verdict) =
         program_report(arguments, &target).with_context(|| elf.display().to_string())?;
     output::report(&report, arguments.shown.json)?;
@@ -124,7 +124,7 @@ fn program_report(
     }
     ensure!(!questions.is_empty(), nothing_selected(arguments, &profile));
     let points = points(&questions)?;
-    let seen = snapshot_program(target, run::limits(program), &points)?;
+    let seen = snapshot_program(target, program.limits(), &points)?;
     let answers = questions
         .iter()
         .map(|question| question.answer(&seen, &target.image));
@@ -148,17 +148,17 @@ fn pairs(asked: Option<usize>, count: usize) -> std::ops::RangeInclusive<usize> 
 /// Runs the program on its own inputs, and its layers on others.
 fn profile(program: &ProgramArguments, target: &Target) -> anyhow::Result<(Profile, Verdict)> {
     let options = RunOptions {
-        limits: run::limits(program),
+        limits: program.limits(),
         self_check: false,
     };
     let mut profiler = Profiler::<()>::default();
     let silent = Host::console(Box::new(|_| ()));
     let outcome = run_program(target, options, silent, &mut profiler, &mut |_| ())?;
     let (mut profile, ()) = profiler.finish();
-    if let Some(others) = run::other_inputs(program, target, None)? {
+    if let Some(others) = program.other_inputs(target, None)? {
         profile.compare_inputs(&others);
     }
-    Ok((profile, run::verdict(outcome.exit, None, &program.elf)))
+    Ok((profile, program.verdict(outcome.exit, None)))
 }
 
 fn nothing_selected(arguments: &RunArguments, profile: &Profile) -> String {
@@ -205,7 +205,7 @@ fn explain_kernel(arguments: &OverlapArguments) -> anyhow::Result<Verdict> {
 
 fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<ExplainReport> {
     let case = arguments.operator.case()?;
-    let library = arguments.library.load()?;
+    let library = arguments.library.load()?.library;
     let contract = choose(&library, &case, arguments.function.function.as_deref())?;
     let measured = measure_kernel(&library, &case, contract, arguments.inputs, LIMITS)?;
     let layer = &measured.layer;

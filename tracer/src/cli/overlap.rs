@@ -1,8 +1,7 @@
 //! `dmo-trace overlap`: O_s of an operator on a shape, by formula, by its loops, from its
 //! machine code, and by execution.
 
-use super::comparison::{Compared, LIMITS, Pair, compare};
-use super::library::{FunctionArgument, LibraryArguments};
+use super::options::kernels::{FunctionArgument, LibraryArguments};
 use super::vendor::VendorContract;
 use super::{Verdict, operator, output};
 use anyhow::{Context, ensure};
@@ -10,6 +9,7 @@ use clap::ValueEnum;
 use dmo_trace::kernels::{Case, Contract, KernelLibrary};
 use dmo_trace::measure::attribution::Work;
 use dmo_trace::measure::{Measurement, choose, measure_kernel};
+use dmo_trace::study::compare::{Compared, INPUTS, LIMITS, Pair, compare};
 use dmo_trace::words::report::Report;
 use dmo_trace::words::table;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["function", "kernels", "cpu", "cmsis_nn_version"])]
     formulas: bool,
     /// Number of different inputs to run each kernel on
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -117,7 +117,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 
 /// What was measured, and what is to be said of the version of the library.
 fn measured(arguments: &Arguments, case: &Case) -> anyhow::Result<(Measurement, Option<String>)> {
-    let library = arguments.library.load()?;
+    let library = arguments.library.load()?.library;
     let kernel = choose(&library, case, arguments.function.function.as_deref());
     let measured = kernel.and_then(|kernel| {
         let measured = measure_kernel(&library, case, kernel, arguments.inputs, LIMITS)?;

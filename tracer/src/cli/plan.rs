@@ -2,35 +2,30 @@
 
 mod change;
 mod draw;
-mod emit;
-mod file;
-pub mod given;
-pub mod kernels;
-pub mod problem;
+mod problem;
 mod regions;
 mod report;
-pub mod source;
 
-use super::{Verdict, output, progress};
+use super::options::layout::LayoutArguments;
+use super::options::numbers::Seconds;
+use super::options::overlap::OverlapOptions;
+use super::progress::Bars;
+use super::{Verdict, output};
 use anyhow::Context;
-use change::{ChangeArguments, Found};
-use dmo_analysis::arena::{Arena, Layout};
-use dmo_analysis::graph::overlaps::{self, Overlaps};
+use change::ChangeArguments;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dmo_analysis::graph::{Graph, TensorId};
-use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
-use dmo_analysis::optimise::{ModelPlan, Task, optimise};
-use dmo_analysis::schedule::Options;
-use dmo_analysis::verify::{Positions, clashes};
-use dmo_analysis::wording::parse_size;
-use dmo_planner::plan::STRATEGIES;
-use dmo_planner::plan::tflm::ALIGNMENT;
+use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::Region;
-use given::element_alignment;
-use kernels::{Ground, KernelArguments, ground, loop_order_cost};
-use report::{PlanReport, Planner};
-use source::Source;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use dmo_trace::study::emit::{Emission, EmitReason, Emitted};
+use dmo_trace::study::plan::{
+    LoopOrderCost, OrderKind, PlanError, PlanRequest, Planned, Planner, on_tflm, plan,
+};
+use dmo_trace::study::problem::is_problem;
+use dmo_trace::study::source::Source;
+use dmo_trace::study::{SEARCH_TIME, Session};
+use report::PlanReport;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `dmo-trace plan`.
 #[derive(clap::Args)]
@@ -39,9 +34,9 @@ pub struct Arguments {
     /// MiniMalloc's format
     model: String,
     #[command(flatten)]
-    kernels: KernelArguments,
+    overlap: OverlapOptions,
     /// Order in which the operators run
-    #[arg(long, value_enum, default_value_t = OrderKind::Best)]
+    #[arg(long, value_parser = orders(), default_value = OrderKind::default().name())]
     order: OrderKind,
     #[command(flatten)]
     layout: LayoutArguments,
@@ -54,8 +49,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TENSOR=OFFSET", value_parser = parse_fixed)]
     fix: Vec<(TensorId, u64)>,
     /// Stop searching after this many seconds and use the best plan found so far
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::parse_seconds)]
-    time: f64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(SEARCH_TIME))]
+    time: Seconds,
     /// Write the plan: .json (docs/json.md), .h (C array of offsets), or .tflite (the model with
     /// the plan embedded, for TensorFlow Lite Micro); repeatable
     #[arg(long, value_name = "FILE")]
@@ -73,180 +68,89 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What the arena holds.
-#[derive(clap::Args)]
-pub struct LayoutArguments {
-    /// Round offsets and sizes up to multiples of this many bytes (TensorFlow Lite Micro uses 16)
-    #[arg(long, value_name = "BYTES", default_value_t = ALIGNMENT, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
-    align: u64,
-    /// Keep the model's inputs outside the arena
-    #[arg(long)]
-    exclude_inputs: bool,
-    /// Keep the model's outputs outside the arena
-    #[arg(long)]
-    exclude_outputs: bool,
-    /// Preserve the model's inputs: they are intact when an inference has ended
-    #[arg(long, conflicts_with = "exclude_inputs")]
-    keep_inputs: bool,
-    /// Keep scratch buffers outside the arena
-    #[arg(long)]
-    exclude_scratch: bool,
+/// Reads in which order operators run.
+fn orders() -> impl TypedValueParser<Value = OrderKind> {
+    let help = |order: OrderKind| match order {
+        OrderKind::File => "The order of the file",
+        OrderKind::Best => "The order with the smallest arena",
+    };
+    let values = OrderKind::ALL.map(|order| PossibleValue::new(order.name()).help(help(order)));
+    PossibleValuesParser::new(values).map(|name| {
+        let order = OrderKind::ALL
+            .into_iter()
+            .find(|order| order.name() == name);
+        order.unwrap_or_default()
+    })
 }
 
-impl LayoutArguments {
-    /// The layout that they describe.
-    pub fn layout(&self) -> Layout {
-        Layout {
-            alignment: self.align,
-            round_sizes: true,
-            counted: Options {
-                count_graph_inputs: !self.exclude_inputs,
-                count_graph_outputs: !self.exclude_outputs,
-            },
-            keep_inputs: self.keep_inputs,
-            scratch: !self.exclude_scratch,
-        }
-    }
+fn parse_fixed(text: &str) -> Result<(TensorId, u64), String> {
+    let pair = text
+        .split_once('=')
+        .and_then(|(tensor, offset)| Some((TensorId(tensor.parse().ok()?), offset.parse().ok()?)));
+    pair.ok_or_else(|| format!("'{text}' is not TENSOR=OFFSET, two numbers"))
 }
 
-/// Where overlaps come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum OverlapKind {
-    /// No overlaps
-    None,
-    /// Overlaps of TensorFlow Lite's reference kernels, from formulas
-    Analytic,
-    /// Overlaps measured on the machine code of --kernels
-    Traced,
-}
-
-impl OverlapKind {
-    /// As on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Analytic => "analytic",
-            Self::Traced => "traced",
+impl Arguments {
+    fn request(&self) -> PlanRequest {
+        PlanRequest {
+            overlap: self.overlap.request(),
+            layout: self.layout.layout(),
+            order: self.order,
+            fixed: self.fix.clone(),
+            changes: self.change.request(),
+            time: self.time.0,
         }
     }
 
-    /// The overlaps of a graph; none where they have to be measured.
-    pub fn of(self, graph: &Graph) -> Option<Overlaps> {
-        match self {
-            Self::None => Some(overlaps::none(graph)),
-            Self::Analytic => Some(overlaps::analytic(graph)),
-            Self::Traced => None,
-        }
+    /// The files to write, as far as they can be written of the model as it is.
+    fn emissions(&self, source: &Source) -> anyhow::Result<Vec<Emission>> {
+        let emission = |path: &PathBuf| {
+            let emission = Emission::new(path, source, self.layout.align)?;
+            let existing = |path: &Path| path.canonicalize().ok();
+            let same = existing(path).zip(existing(self.model.as_ref()));
+            if same.is_some_and(|(path, model)| path == model) {
+                return Err(EmitReason::Model.of(path).into());
+            }
+            Ok(emission)
+        };
+        self.emit.iter().map(emission).collect()
     }
-}
-
-/// In which order the operators run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum OrderKind {
-    /// The order of the file
-    File,
-    /// The order with the smallest arena
-    Best,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    if problem::is_problem(&arguments.model) {
+    if is_problem(arguments.model.as_ref()) {
         return problem::run(arguments);
     }
     let mut source = Source::load(&arguments.model)?;
-    for path in &arguments.emit {
-        emit::check(path, &source, arguments.layout.align)?;
-        let same = path
-            .canonicalize()
-            .ok()
-            .zip(PathBuf::from(&arguments.model).canonicalize().ok());
-        anyhow::ensure!(
-            same.is_none_or(|(path, model)| path != model),
-            "cannot emit {}: it is the model itself",
-            path.display()
-        );
-    }
+    let emissions = arguments.emissions(&source)?;
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
-    for (tensor, _) in &arguments.fix {
-        anyhow::ensure!(
-            tensor.0 < source.graph().tensors.len(),
-            "--fix {}: the model has {} tensors",
-            tensor.0,
-            source.graph().tensors.len()
-        );
+    let request = arguments.request();
+    if request.changes.reshapes() && !arguments.region.is_empty() {
+        return Err(PlanError::ChangeOfFixed.into());
     }
-    let found = if arguments.change.reshapes() {
-        changed(arguments, &mut source)?
-    } else {
-        None
+    let session = Session {
+        cache: arguments.overlap.cache(),
+        progress: Bars::boxed(),
     };
-    for path in &arguments.emit {
-        emit::check(path, &source, arguments.layout.align)?;
-    }
-    let ground = grounded(arguments, &source)?;
-    let Ground {
-        graph,
-        overlaps,
-        measured,
-        ..
-    } = &ground;
-    let task = Task {
-        graph,
-        overlaps,
-        layout: arguments.layout.layout(),
-        reorder: arguments.order == OrderKind::Best,
-        fixed: &arguments.fix,
-    };
-    let seconds = match &found {
-        Some(_) => arguments.time * SHARES[2],
-        None => arguments.time,
-    };
-    let (task, planned) = search(task, seconds).with_context(|| source.name.clone())?;
+    let planned = plan(&mut source, &request, &session)?;
     if !arguments.region.is_empty() {
-        let kernels = measured.as_ref().map(|measured| &measured.planned);
-        return regions::run(arguments, &source, kernels, task, &planned);
+        return regions::run(arguments, &source, &planned);
     }
-    let file = plan_file(&source, &ground, task, &planned)?;
-    let loop_order_cost = match measured {
-        Some(measured) if !measured.layers.is_empty() => Some(loop_order_cost(task, &planned)?),
-        _ => None,
-    };
-    let carried = source.carried_offsets();
-    let report = PlanReport {
-        device: device(&source, task, &planned, carried.as_deref())?,
-        planners: planners(task).with_context(|| source.name.clone())?,
-        naive_bytes: source.original().naive_bytes(),
-        operators: graph.operators.len(),
-        unknown: unknown(graph),
-        notes: source.notes(),
-        found,
-        carries_plan: carried.is_some(),
-        capacity_bytes: arguments.capacity,
-        fits: arguments
-            .capacity
-            .map(|capacity| planned.arena_bytes <= capacity),
-        kernels: measured
-            .as_ref()
-            .map(|measured| measured.layers.clone())
-            .filter(|layers| !layers.is_empty()),
-        loop_order_cost,
-        kinds: graph
-            .operators
-            .iter()
-            .map(|node| node.kind.escape_debug().to_string())
-            .collect(),
-        reordered: planned.order != graph.file_order(),
-        plan: file,
-    };
+    let files = emissions
+        .iter()
+        .map(|emission| emission.of_plan(&source, &planned.file));
+    let files = files.collect::<Result<Vec<_>, _>>()?;
+    let report = report(arguments, &source, &planned, &session)?;
     if let Some(folder) = &arguments.plot {
-        draw::draw(&source.name, task, &planned, report.found.as_ref(), folder)?;
+        draw::draw(&source.name, &planned, folder)?;
         output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
     }
-    for path in &arguments.emit {
-        output::write(path, &emit::content(path, &source, &report.plan)?)?;
+    for (emission, file) in emissions.iter().zip(&files) {
+        tell_tiles(&emission.path, file);
+        output::write(&emission.path, &file.content)?;
     }
     output::report(&report, arguments.json)?;
     Ok(match arguments.capacity {
@@ -261,217 +165,60 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     })
 }
 
-/// Of the time: for the order, for what may be changed, for the plan.
-const SHARES: [f64; 3] = [0.2, 0.6, 0.2];
-
-/// What may overlap in the model as it is now.
-fn grounded(arguments: &Arguments, source: &Source) -> anyhow::Result<Ground> {
-    let mut ground = ground(&arguments.kernels, source)?;
-    if ground.overlap == OverlapKind::None {
-        ground.overlaps = change::allowed(&ground.graph, ground.overlap, &arguments.change);
-        ground.accumulates = arguments.change.accumulates();
-    }
-    Ok(ground)
-}
-
-/// Makes of the model what needs the smallest arena, and tells what else was found; none where
-/// nothing is better than the model as it is.
-fn changed(arguments: &Arguments, source: &mut Source) -> anyhow::Result<Option<Found>> {
-    anyhow::ensure!(
-        arguments.fix.is_empty() && arguments.region.is_empty(),
-        "--allow other than accumulate goes with neither --fix nor --region"
-    );
-    let overlap = arguments.kernels.overlap();
-    let graph = source.graph();
-    let overlaps = change::allowed(graph, overlap, &arguments.change);
-    let task = Task {
-        graph,
-        overlaps: &overlaps,
-        layout: arguments.layout.layout(),
-        reorder: arguments.order == OrderKind::Best,
-        fixed: &[],
-    };
-    let start = Instant::now();
-    let (_, planned) = search(task, arguments.time * SHARES[0])?;
-    // What the order has left over, too.
-    let time = Duration::from_secs_f64(arguments.time * (SHARES[0] + SHARES[1]));
-    let time = time.saturating_sub(start.elapsed());
-    let found = change::search(
-        source,
-        &planned.order,
-        &arguments.change,
-        &arguments.layout,
-        overlap,
-        time,
-    )?;
-    let best = found.best().filter(|best| best.recipe.changes());
-    if let Some(recipe) = best.map(|best| best.recipe.clone()) {
-        // What was found by formula may be worse on these kernels.
-        let plain = measured_bytes(arguments, source)?;
-        source.follow(recipe)?;
-        if plain.is_some() && measured_bytes(arguments, source)? >= plain {
-            source.follow_nothing();
-        }
-    }
-    Ok(Some(found))
-}
-
-/// The arena of the model as it is now on measured kernels, in bytes; none by formula.
-fn measured_bytes(arguments: &Arguments, source: &Source) -> anyhow::Result<Option<u64>> {
-    if arguments.kernels.overlap() != OverlapKind::Traced {
-        return Ok(None);
-    }
-    let ground = grounded(arguments, source)?;
-    let (layout, seconds) = (arguments.layout.layout(), arguments.time * SHARES[2]);
-    let plan = plan_of(source, &ground, layout, arguments.order, seconds)?;
-    Ok(Some(plan.arena_bytes))
-}
-
-/// The plan of a model on its ground, with its certificate; the search ends after so many seconds.
-pub fn plan_of(
-    source: &Source,
-    ground: &Ground,
-    layout: Layout,
-    order: OrderKind,
-    seconds: f64,
-) -> anyhow::Result<PlanFile> {
-    let task = Task {
-        graph: &ground.graph,
-        overlaps: &ground.overlaps,
-        layout,
-        reorder: order == OrderKind::Best,
-        fixed: &[],
-    };
-    let (task, planned) = search(task, seconds).with_context(|| source.name.clone())?;
-    plan_file(source, ground, task, &planned)
-}
-
-/// What was found, complete in itself and checked.
-fn plan_file(
-    source: &Source,
-    ground: &Ground,
-    task: Task<'_>,
-    planned: &ModelPlan,
-) -> anyhow::Result<PlanFile> {
-    let overlap = ground.overlap.name();
-    let mut file = PlanFile::new(&source.name, source.sha256.clone(), overlap, task, planned);
-    let measured = ground.measured.as_ref();
-    file.kernels = measured.map(|measured| measured.planned.clone());
-    file.recipe = source.recipe().cloned();
-    if ground.accumulates {
-        // The formulas grant what element-wise operators do.
-        file.overlap = OverlapKind::Analytic.name().to_owned();
-    }
-    ensure_safe(task, &file).with_context(|| source.name.clone())?;
-    Ok(file)
-}
-
-/// The last look at a plan before anyone sees it, by a check that shares nothing with the
-/// planners.
-fn ensure_safe(task: Task<'_>, plan: &PlanFile) -> anyhow::Result<()> {
-    let tensors = plan.offsets(task.graph.tensors.len());
-    let scratch = plan.scratch_positions();
-    let positions = Positions {
-        tensors: &tensors,
-        scratch: &scratch,
-        keep_inputs: task.layout.keep_inputs,
-    };
-    let found = clashes(task.graph, &plan.order, task.overlaps, positions, 1)?;
-    anyhow::ensure!(
-        found.is_empty(),
-        "the plan found does not pass its check, please report this: {found:?}"
-    );
-    Ok(())
-}
-
-fn parse_fixed(text: &str) -> Result<(TensorId, u64), String> {
-    let pair = text
-        .split_once('=')
-        .and_then(|(tensor, offset)| Some((TensorId(tensor.parse().ok()?), offset.parse().ok()?)));
-    pair.ok_or_else(|| format!("'{text}' is not TENSOR=OFFSET, two numbers"))
-}
-
-/// The smallest plan in which every tensor lies as its elements want it: a float at an odd
-/// address makes a real core fault. The task is the one that was planned in the end.
-fn search<'a>(task: Task<'a>, seconds: f64) -> anyhow::Result<(Task<'a>, ModelPlan)> {
-    let planned = search_once(task, seconds)?;
-    let offsets = planned.arena.tensor_offsets(&planned.plan);
-    let elements = offsets.iter().enumerate().filter_map(|(index, offset)| {
-        let element = element_alignment(task.graph, TensorId(index));
-        (!(*offset)?.is_multiple_of(element)).then_some(element)
-    });
-    let Some(element) = elements.max() else {
-        return Ok((task, planned));
-    };
-    let alignment = match task.layout.alignment {
-        alignment if alignment.is_multiple_of(element) => alignment,
-        alignment => alignment.saturating_mul(element),
+/// What came of a model in tiles of standard operators.
+fn tell_tiles(path: &Path, file: &Emitted) {
+    let Some(tiles) = file.tiles else {
+        return;
     };
     output::message(&format!(
-        "some tensors have elements of {element} bytes: offsets are multiples of {alignment}"
-    ));
-    let layout = Layout {
-        alignment,
-        ..task.layout
-    };
-    let task = Task { layout, ..task };
-    Ok((task, search_once(task, seconds)?))
-}
-
-fn search_once(task: Task<'_>, seconds: f64) -> anyhow::Result<ModelPlan> {
-    let bar = progress::spinner("planning");
-    let start = Instant::now();
-    let planned = optimise(task, Duration::from_secs_f64(seconds), &mut |progress| {
-        let arena = progress
-            .arena_bytes
-            .map_or("no plan yet".to_owned(), |bytes| {
-                format!("arena {bytes} bytes")
-            });
-        bar.set_message(format!(
-            "{arena}, bound {} bytes, {} orders, {:.0} s",
-            progress.bound_bytes,
-            progress.orders,
-            start.elapsed().as_secs_f64()
-        ));
-    });
-    bar.finish_and_clear();
-    Ok(planned?)
-}
-
-/// What each planner needs for the file's order.
-fn planners(task: Task<'_>) -> anyhow::Result<Vec<Planner>> {
-    let order = task.graph.file_order();
-    let arena = Arena::new(task.graph, &order, task.overlaps, task.layout)?;
-    let apart = Arena::new(task.graph, &order, &overlaps::none(task.graph), task.layout)?;
-    let rows = STRATEGIES.iter().filter_map(|strategy| {
-        // Without overlaps there are no aliases either.
-        let problem = if strategy.uses_overlaps {
-            &arena.problem
+        "{}: slices, paddings and concatenations in place of parts of tensors; TensorFlow \
+         Lite Micro needs {} bytes for its tensors, {} without tiles{}",
+        path.display(),
+        grouped(tiles.with_tiles),
+        grouped(tiles.without),
+        if tiles.with_tiles < tiles.without {
+            ""
         } else {
-            &apart.problem
-        };
-        Planner::of(strategy, problem)
-    });
-    Ok(rows.collect())
+            ": NO GAIN\n  hint: fewer tiles (--max-recompute), or no --allow"
+        }
+    ));
 }
 
-/// What TensorFlow Lite Micro needs, by itself and with the plan; none where it could not
-/// use the plan.
-fn device(
+fn report(
+    arguments: &Arguments,
     source: &Source,
-    task: Task<'_>,
-    planned: &ModelPlan,
-    carried: Option<&[Option<u64>]>,
-) -> anyhow::Result<Option<[OnDevice; 2]>> {
-    if !task.layout.alignment.is_multiple_of(ALIGNMENT) || emit::obstacle(source).is_some() {
-        return Ok(None);
-    }
-    let graph = task.graph;
-    let none = vec![None; graph.tensors.len()];
-    let own = on_device(graph, &graph.file_order(), carried.unwrap_or(&none))?;
-    let offsets = planned.arena.tensor_offsets(&planned.plan);
-    let with_plan = on_device(graph, &planned.order, &offsets)?;
-    Ok(Some([own, with_plan]))
+    planned: &Planned,
+    session: &Session,
+) -> anyhow::Result<PlanReport> {
+    let graph = &planned.overlaps.graph;
+    let measured = planned.overlaps.measured.as_ref();
+    let kernels = measured.map(|measured| measured.layers.clone());
+    let kernels = kernels.filter(|layers| !layers.is_empty());
+    let arena_bytes = planned.file.arena_bytes;
+    Ok(PlanReport {
+        loop_order_cost: match kernels {
+            Some(_) => Some(LoopOrderCost::of(planned, session)?),
+            None => None,
+        },
+        device: on_tflm(source, planned)?,
+        planners: Planner::all(planned.task()).with_context(|| source.name.clone())?,
+        naive_bytes: source.original().naive_bytes(),
+        operators: graph.operators.len(),
+        unknown: unknown(graph),
+        notes: source.notes(),
+        front: planned.front.clone(),
+        carries_plan: source.carried_offsets().is_some(),
+        capacity_bytes: arguments.capacity,
+        fits: arguments.capacity.map(|capacity| arena_bytes <= capacity),
+        kernels,
+        kinds: graph
+            .operators
+            .iter()
+            .map(|node| node.kind.escape_debug().to_string())
+            .collect(),
+        reordered: planned.is_reordered(),
+        plan: planned.file.clone(),
+    })
 }
 
 /// Kinds of operators that get no overlap because they are not known.

@@ -1,77 +1,25 @@
 //! `dmo-trace run`: from an ELF program to its layers' safe overlaps.
 
-use super::firmware::{FirmwareOptions, arena_use};
-use super::layers::LayerOptions;
-use super::{Verdict, input, output, pictures};
+use super::options::program::ProgramArguments;
+use super::{Verdict, output, pictures};
 use anyhow::Context;
 use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
 use dmo_analysis::profile::{OtherInput, Profile, Profiler};
 use dmo_analysis::trace::file::TraceWriter;
-use dmo_analysis::trace::{Ending, Exit, Program, Time, TraceSink};
-use dmo_analysis::wording::{parse_number, parse_size};
-use dmo_trace::elf::image::MAX_FILE_BYTES;
-use dmo_trace::mcu::machine::Limits;
-use dmo_trace::mcu::memory::MemoryOptions;
-use dmo_trace::program::run::{
-    RunError, RunOptions, RunOutcome, describe_exit, run as run_program, try_other_inputs,
-};
+use dmo_analysis::trace::{Ending, Program, Time, TraceSink};
+use dmo_trace::program::run::{RunOptions, RunOutcome, describe_exit, run as run_program};
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::semihosting::folder::Folder;
-use dmo_trace::program::target::{Target, TargetOptions};
+use dmo_trace::program::target::Target;
+use dmo_trace::study::firmware::arena_use;
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::run::{RunReport, Warning};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::num::NonZeroU64;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
-
-/// A program, and what it runs on.
-#[derive(clap::Args)]
-pub struct ProgramArguments {
-    /// Bare-metal ELF program. Layer marks in it, --layer or --layers, or --model define the layers
-    pub elf: PathBuf,
-    #[command(flatten)]
-    layers: LayerOptions,
-    #[command(flatten)]
-    firmware: FirmwareOptions,
-    /// CPU to emulate: cortex-m3, cortex-m4, cortex-m7, cortex-m33 [default: the one that the
-    /// program was built for]
-    #[arg(long)]
-    cpu: Option<String>,
-    /// Map RAM here, for example 0x20000000:256K; repeatable [default: enough for the program's
-    /// segments and stack]
-    #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
-    ram: Vec<Range<u64>>,
-    /// Map flash here, for example 0x08000000:1M; repeatable [default: enough for the program's
-    /// segments]
-    #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
-    flash: Vec<Range<u64>>,
-    /// Map a peripheral's registers as plain memory: reads return the last write, initially 0. Code
-    /// that polls a status bit will hang; repeatable
-    #[arg(long, value_name = "START:SIZE", value_parser = parse_range)]
-    device: Vec<Range<u64>>,
-    /// Address of the vector table [default: found in the program]
-    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
-    vectors: Option<u32>,
-    /// Number of inputs to run each layer on, the program's own first: if the accesses differ, they
-    /// depend on the data and no overlap is granted
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub inputs: u64,
-    /// End the run after the Nth layer, for firmware that loops forever. What the program does
-    /// afterwards is not analysed [default: run until the program ends]
-    #[arg(long, value_name = "N")]
-    stop_after: Option<NonZeroU64>,
-    /// Give up after this many executed instructions
-    #[arg(long, value_name = "N", default_value_t = 20_000_000_000)]
-    max_instructions: u64,
-    /// Give up after this many seconds of emulation
-    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = super::parse_seconds)]
-    timeout: f64,
-}
 
 /// Arguments of `dmo-trace run`.
 #[derive(clap::Args)]
@@ -98,7 +46,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let target = load(&arguments.program)?;
+    let target = arguments.program.load()?;
     let shared = target.placed.as_ref().is_some_and(Placed::has_overlaps);
     anyhow::ensure!(
         !shared || arguments.save.is_none() && arguments.plot.is_none(),
@@ -149,54 +97,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         output::finish(file, path)?;
     }
     output::report(&report, arguments.json)?;
-    Ok(verdict(
-        traced.ending.exit,
-        traced.arena.as_ref(),
-        &arguments.program.elf,
-    ))
+    let arena = traced.arena.as_ref();
+    Ok(arguments.program.verdict(traced.ending.exit, arena))
 }
 
 fn names_no_buffers(profile: &Profile) -> bool {
     let mut layers = profile.layers.iter();
     layers.all(|layer| layer.tensors.is_empty())
-}
-
-/// A program that fails its own check has no business being laid out.
-pub fn verdict(exit: Exit, arena: Option<&ArenaUse>, elf: &Path) -> Verdict {
-    match exit {
-        Exit::Status(status) if status != 0 => {
-            output::message(&format!(
-                "dmo-trace: {}: the program ended with exit status {status}: its own check fails",
-                elf.display()
-            ));
-            Verdict::Fails
-        }
-        _ if arena.is_some_and(|arena| !arena.safe) => Verdict::Fails,
-        _ => Verdict::Holds,
-    }
-}
-
-/// Reads the program and its hooks.
-pub fn load(arguments: &ProgramArguments) -> anyhow::Result<Target> {
-    let path = arguments.elf.display();
-    let bytes = input::read(&arguments.elf, MAX_FILE_BYTES as u64)
-        .with_context(|| format!("cannot read {path}"))?;
-    let options = TargetOptions {
-        cpu: arguments.cpu.clone(),
-        memory: MemoryOptions {
-            ram: arguments.ram.clone(),
-            flash: arguments.flash.clone(),
-            device: arguments.device.clone(),
-            ..MemoryOptions::default()
-        },
-        vectors: arguments.vectors,
-    };
-    let mut target = Target::new(&bytes, &options).with_context(|| path.to_string())?;
-    let hooks = arguments.layers.hooks(&target);
-    target.hooks = hooks.with_context(|| path.to_string())?;
-    target.placed = arguments.firmware.placed(&target)?;
-    target.stop_after = arguments.stop_after;
-    Ok(target)
 }
 
 struct Traced {
@@ -225,7 +132,7 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
     let progress = progress_bar(program);
     let (own_folder, copied_folder) = folders(arguments)?;
     let (outcome, others) = std::thread::scope(|scope| {
-        let others = scope.spawn(|| other_inputs(&arguments.program, target, copied_folder));
+        let others = scope.spawn(|| arguments.program.other_inputs(target, copied_folder));
         let outcome = match &mut writer {
             Some(writer) => {
                 let mut both = (&mut profiler, writer);
@@ -301,14 +208,6 @@ fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>])
     crossing.chain(failed).chain(ticks).chain(stopped).collect()
 }
 
-/// Bounds on a run of it.
-pub fn limits(arguments: &ProgramArguments) -> Limits {
-    Limits {
-        max_instructions: arguments.max_instructions,
-        timeout: Duration::from_secs_f64(arguments.timeout),
-    }
-}
-
 /// The program's folder, and that of the runs on other inputs: these run at the same time,
 /// and leave no files behind.
 fn folders(arguments: &Arguments) -> anyhow::Result<(Option<Folder>, Option<Folder>)> {
@@ -340,7 +239,7 @@ fn own_inputs(
     progress: &ProgressBar,
 ) -> anyhow::Result<(RunOutcome, Option<Observed>)> {
     let options = RunOptions {
-        limits: limits(&arguments.program),
+        limits: arguments.program.limits(),
         self_check: arguments.self_check,
     };
     let terminal = std::io::stderr().is_terminal();
@@ -364,19 +263,6 @@ fn own_inputs(
     Ok((outcome, Some(witness.finish()?)))
 }
 
-/// What the layers do on other inputs, one list a layer; none where only the program's own
-/// is wanted.
-pub fn other_inputs(
-    arguments: &ProgramArguments,
-    target: &Target,
-    folder: Option<Folder>,
-) -> Result<Option<Vec<Vec<OtherInput>>>, RunError> {
-    match arguments.inputs - 1 {
-        0 => Ok(None),
-        count => try_other_inputs(target, limits(arguments), count, folder).map(Some),
-    }
-}
-
 /// Shown on a terminal only, and only when the run takes a while.
 fn progress_bar(program: &Program) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
@@ -397,20 +283,4 @@ fn file_name(path: &Path) -> String {
         .unwrap_or(path.as_os_str())
         .to_string_lossy()
         .into_owned()
-}
-
-/// `START:SIZE`, for instance 0x20000000:256K.
-fn parse_range(text: &str) -> Result<Range<u64>, String> {
-    let (start, size) = text
-        .split_once(':')
-        .ok_or("expected START:SIZE, for instance 0x20000000:256K")?;
-    let start = u64::from(parse_address(start)?);
-    let size = Some(parse_size(size)?)
-        .filter(|&size| size > 0 && size <= (1 << 32) - start)
-        .ok_or_else(|| format!("'{text}' has no bytes or ends beyond the 32-bit address space"))?;
-    Ok(start..start + size)
-}
-
-pub(super) fn parse_address(text: &str) -> Result<u32, String> {
-    u32::try_from(parse_number(text)?).map_err(|_| format!("'{text}' is not a 32-bit address"))
 }

@@ -1,18 +1,18 @@
 //! `dmo-trace savings`: what each way of saving memory does to models.
 
-mod row;
 mod table;
 
-use super::plan::LayoutArguments;
-use super::plan::source::Source;
+use super::options::layout::LayoutArguments;
+use super::options::numbers::Seconds;
 use super::{Verdict, output, pictures, progress};
 use dmo_analysis::wording::parse_size;
 use dmo_plot::draw_front;
+use dmo_trace::study::SEARCH_TIME;
+use dmo_trace::study::savings::{Row, Savings, SavingsRequest, savings};
+use dmo_trace::study::source::Source;
 use dmo_trace::words::report::Report;
-use row::{Row, Saved, rows};
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Arguments of `dmo-trace savings`.
 #[derive(clap::Args)]
@@ -23,8 +23,8 @@ pub struct Arguments {
     #[command(flatten)]
     layout: LayoutArguments,
     /// Seconds for each model's search for runs of operators to tile
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::parse_seconds)]
-    time: f64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(SEARCH_TIME))]
+    time: Seconds,
     /// Also run each row on the reference kernels and count instructions, for models of at most
     /// this many multiply-accumulates
     #[arg(long, value_name = "MACS", value_parser = parse_size)]
@@ -103,9 +103,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 }
 
 /// A model that cannot be planned does not keep others from being planned.
-fn saved(given: &str, arguments: &Arguments) -> anyhow::Result<(Source, Saved)> {
+fn saved(given: &str, arguments: &Arguments) -> anyhow::Result<(Source, Savings)> {
     let source = Source::load(given)?;
-    let time = Duration::from_secs_f64(arguments.time);
-    let saved = rows(&source, &arguments.layout, time, arguments.run)?;
+    let request = SavingsRequest {
+        layout: arguments.layout.layout(),
+        time: arguments.time.0,
+        most_run_macs: arguments.run,
+    };
+    let mut saved = savings(&source, &request)?;
+    if let Some(error) = saved.not_run.take() {
+        let error = anyhow::Error::from(error);
+        output::message(&format!("dmo-trace: not run: {error:#}"));
+    }
     Ok((source, saved))
 }

@@ -6,11 +6,11 @@ mod grid;
 mod key;
 mod table;
 
-use super::comparison::{LIMITS, Pair, compare};
-use super::library::LibraryArguments;
+use super::options::kernels::LibraryArguments;
 use super::{Verdict, output};
 use anyhow::Context;
 use dmo_trace::measure::{Measurement, measure_kernel};
+use dmo_trace::study::compare::{INPUTS, LIMITS, Pair, compare};
 use grid::{Entry, Grid};
 use indicatif::{ProgressBar, ProgressStyle};
 use key::Key;
@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["kernels", "cpu", "cmsis_nn_version"])]
     formulas: bool,
     /// Number of different inputs to run each kernel on
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Output file: .csv, or .jsonl for one JSON object per line. An unfinished file of an earlier
     /// call is continued if FILE.key shows that its rows are still valid
@@ -45,8 +45,8 @@ pub struct Arguments {
 }
 
 const GRID_HELP: &str = "\
-The grid consists of [[grid]] tables. `operator` names the operator; every other key is an option
-of `dmo-trace overlap` with a list of values. All combinations are run:
+The grid holds [[grid]] tables. `operator` names it, every other key is an option of
+`dmo-trace overlap` with a list of values; all combinations are run:
 
   [[grid]]
   operator = \"conv2d\"
@@ -57,15 +57,10 @@ of `dmo-trace overlap` with a list of values. All combinations are run:
   kernels = [\"reference\", \"dsp\"]
   cpu = [\"cortex-m4\", \"cortex-m7\"]
 
-Separate several inputs by commas in one value. --kernels and --cpu apply to tables without
-`kernels` and `cpu`. Cases with impossible shapes, or without a kernel in the set, are skipped
-with a note.
+Several inputs are one value with commas. Where `kernels` and `cpu` are missing, --kernels and
+--cpu hold. Cases that make no sense, or that a set has no kernel for, are left out with a note.
 
-Exit code 1 if a row has a finding.
-
-Examples:
-  dmo-trace sweep grid.toml --out overlaps.csv
-  dmo-trace sweep grid.toml --out part-2.jsonl --shard 2/8";
+Exit code 1 when a row has a finding.";
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {

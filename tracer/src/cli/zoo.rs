@@ -1,10 +1,10 @@
 //! `dmo-trace zoo`: networks built in code, listed or written as model files.
 
-use super::plan::source::element;
 use super::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::graph::tflite;
-use dmo_analysis::graph::zoo::{self, Element, Figures, NETWORKS};
+use dmo_analysis::graph::zoo::{Element, Figures, NETWORKS};
+use dmo_trace::study;
 use dmo_trace::words::table;
 use std::path::PathBuf;
 
@@ -40,9 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             file,
             seed,
         }) => {
-            let (name, element) = element(network)?;
-            let found = zoo::find(name)
-                .with_context(|| format!("no network {name:?}: `dmo-trace zoo` lists all"))?;
+            let (found, element) = study::source::network(network)?;
             let model = tflite::export(&found.build(element), *seed)
                 .with_context(|| format!("cannot export {network}"))?;
             output::write(file, &model)?;

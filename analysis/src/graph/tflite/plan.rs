@@ -52,12 +52,27 @@ pub struct OfflinePlan {
 /// # Errors
 /// When the file is no model, or its plan is shorter than it says.
 pub fn offline_plan(file: &[u8]) -> Result<Option<OfflinePlan>, TfliteError> {
-    let model = read(file)?;
-    let Some(entry) = model.metadata(NAME) else {
-        return Ok(None);
-    };
-    let words = integers(&file[entry.bytes.clone()]);
-    let &[version, subgraphs, count, ref offsets @ ..] = words.as_slice() else {
+    read(file)?.offline_plan(file)
+}
+
+impl Model {
+    /// The plan that the model carries, if it does, as [`offline_plan`] gives it; `file` is what
+    /// the model was read from.
+    ///
+    /// # Errors
+    /// When the plan is shorter than it says.
+    pub fn offline_plan(&self, file: &[u8]) -> Result<Option<OfflinePlan>, TfliteError> {
+        let Some(entry) = self.metadata(NAME) else {
+            return Ok(None);
+        };
+        let bytes = file.get(entry.bytes.clone()).unwrap_or_default();
+        of_words(&integers(bytes), entry).map(Some)
+    }
+}
+
+/// The plan in the metadata.
+fn of_words(words: &[i32], entry: &Metadata) -> Result<OfflinePlan, TfliteError> {
+    let &[version, subgraphs, count, ref offsets @ ..] = words else {
         return Err(TfliteError::Plan(format!(
             "metadata {NAME} has {} bytes, expected at least 12: version, number of subgraphs, \
              number of offsets",
@@ -73,11 +88,11 @@ pub fn offline_plan(file: &[u8]) -> Result<Option<OfflinePlan>, TfliteError> {
                 "metadata {NAME} announces {count} offsets and has {given}"
             ))
         })?;
-    Ok(Some(OfflinePlan {
+    Ok(OfflinePlan {
         version,
         subgraphs,
         offsets: offsets.to_vec(),
-    }))
+    })
 }
 
 /// The same model with the operators of its first subgraph in another order and with a

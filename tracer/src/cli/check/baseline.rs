@@ -1,27 +1,23 @@
 //! The baseline: which models there are, and what their arenas may have.
 
-use crate::cli::input;
-use crate::cli::library::{LibraryArguments, VersionArgument};
-use crate::cli::plan::{OrderKind, OverlapKind};
 use anyhow::{Context, bail, ensure};
-use clap::ValueEnum;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::schedule::Options;
 use dmo_analysis::wording::parse_size;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_trace::kernels::images;
+use dmo_trace::study::examine::{ExamineRequest, PlanOrigin};
+use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
+use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
+use dmo_trace::study::plan::{OrderKind, PlanRequest};
+use dmo_trace::study::{INPUTS, SEARCH_TIME, input};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Name of the form and its version.
 const SCHEMA: &str = "dmo-trace/baseline/1";
-
-/// As of `dmo-trace verify`: with one, nothing says whether accesses depend on the data.
-const DEFAULT_INPUTS: u64 = 3;
-
-/// What runs where no kernels are named.
-pub const DEFAULT_KERNELS: &str = "reference";
 
 /// A baseline may not be larger, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
@@ -42,37 +38,14 @@ pub struct Model {
     pub index: usize,
     /// No other model has it.
     pub name: String,
-    /// The path of the model, or `zoo:NAME`.
-    pub file: String,
-    /// Where its plan comes from.
-    pub plan: PlanOrigin,
-    /// What it runs on.
-    pub library: LibraryArguments,
-    /// On how many inputs it is run; none where geometry is enough.
+    /// The model, its plan, and what it runs on.
+    pub request: ExamineRequest,
+    /// On how many inputs it is run; `None` where geometry is enough.
     pub inputs: Option<u64>,
     /// The arena may have at most so many bytes, whatever it had before.
     pub capacity_bytes: Option<u64>,
     /// What the arena had when it was recorded, in bytes.
     pub arena_bytes: Option<u64>,
-}
-
-/// Where a plan comes from.
-#[derive(Debug)]
-pub enum PlanOrigin {
-    /// A plan.json.
-    Given(PathBuf),
-    /// It is made anew.
-    Made(Wanted),
-}
-
-/// How a plan is to be.
-#[derive(Debug)]
-pub struct Wanted {
-    pub overlap: OverlapKind,
-    pub layout: Layout,
-    pub order: OrderKind,
-    /// The search ends after so many.
-    pub seconds: f64,
 }
 
 /// A `[[model]]` table.
@@ -173,27 +146,30 @@ impl Entry {
             verify || self.inputs.is_none(),
             "inputs: nothing is run with verify = false"
         );
-        let inputs = self.inputs.unwrap_or(DEFAULT_INPUTS);
+        let inputs = self.inputs.unwrap_or(INPUTS);
         ensure!(
             (1..=1000).contains(&inputs),
             "inputs = {inputs}: expected 1 to 1000"
         );
+        let kernels = self.kernels(folder)?;
         Ok(Model {
             index,
             name: name.clone(),
-            file: if self.file.starts_with("zoo:") {
-                self.file.clone()
-            } else {
-                path_text(&folder.join(&self.file))?
+            request: ExamineRequest {
+                model: if self.file.starts_with("zoo:") {
+                    self.file.clone()
+                } else {
+                    path_text(&folder.join(&self.file))?
+                },
+                plan: match &self.plan {
+                    Some(plan) => {
+                        self.ensure_left_to_plan()?;
+                        PlanOrigin::File(folder.join(plan))
+                    }
+                    None => PlanOrigin::Made(self.plan_request(verify, &kernels)?),
+                },
+                kernels,
             },
-            plan: match &self.plan {
-                Some(plan) => {
-                    self.ensure_left_to_plan()?;
-                    PlanOrigin::Given(folder.join(plan))
-                }
-                None => PlanOrigin::Made(self.wanted(verify)?),
-            },
-            library: self.library(folder)?,
             inputs: verify.then_some(inputs),
             capacity_bytes: self.capacity.as_ref().map(capacity).transpose()?,
             arena_bytes: self.arena_bytes,
@@ -221,29 +197,41 @@ impl Entry {
         Ok(())
     }
 
-    fn wanted(&self, verify: bool) -> anyhow::Result<Wanted> {
-        let kernels =
-            self.kernels.is_some() || self.cpu.is_some() || self.cmsis_nn_version.is_some();
-        let overlap = match &self.overlap {
-            Some(overlap) => one_of("overlap", overlap)?,
-            None if kernels => OverlapKind::Traced,
+    fn plan_request(&self, verify: bool, kernels: &KernelRequest) -> anyhow::Result<PlanRequest> {
+        let named = self.kernels.is_some() || self.cpu.is_some() || self.cmsis_nn_version.is_some();
+        let kind = match &self.overlap {
+            Some(given) => one_of("overlap", given, OverlapKind::ALL, OverlapKind::name)?,
+            None if named => OverlapKind::Traced,
             None => OverlapKind::Analytic,
         };
         ensure!(
-            verify || !kernels || overlap == OverlapKind::Traced,
+            verify || !named || kind == OverlapKind::Traced,
             "kernels and cpu: nothing runs on them with verify = false and overlap = {:?}",
-            overlap.name()
+            kind.name()
         );
+        let seconds = self.time.unwrap_or(SEARCH_TIME.as_secs_f64());
+        ensure!(
+            (0.0..=1e9).contains(&seconds),
+            "time = {seconds}: it is no number of seconds"
+        );
+        Ok(PlanRequest {
+            overlap: OverlapRequest::on(kind, kernels),
+            layout: self.layout()?,
+            order: match &self.order {
+                Some(given) => one_of("order", given, OrderKind::ALL, OrderKind::name)?,
+                None => OrderKind::default(),
+            },
+            time: Duration::from_secs_f64(seconds),
+            ..PlanRequest::default()
+        })
+    }
+
+    fn layout(&self) -> anyhow::Result<Layout> {
         let align = self.align.unwrap_or(ALIGNMENT);
         ensure!(
             (1..=1 << 20).contains(&align),
             "align = {align}: expected 1 to {}",
             1 << 20
-        );
-        let seconds = self.time.unwrap_or(10.0);
-        ensure!(
-            (0.0..=1e9).contains(&seconds),
-            "time = {seconds}: it is no number of seconds"
         );
         let [keep_inputs, exclude_inputs] =
             [self.keep_inputs, self.exclude_inputs].map(Option::unwrap_or_default);
@@ -251,37 +239,27 @@ impl Entry {
             !(keep_inputs && exclude_inputs),
             "keep_inputs and exclude_inputs: inputs that are not in the arena cannot be kept there"
         );
-        Ok(Wanted {
-            overlap,
-            layout: Layout {
-                alignment: align,
-                round_sizes: true,
-                counted: Options {
-                    count_graph_inputs: !exclude_inputs,
-                    count_graph_outputs: !self.exclude_outputs.unwrap_or_default(),
-                },
-                keep_inputs,
-                scratch: !self.exclude_scratch.unwrap_or_default(),
+        Ok(Layout {
+            alignment: align,
+            round_sizes: true,
+            counted: Options {
+                count_graph_inputs: !exclude_inputs,
+                count_graph_outputs: !self.exclude_outputs.unwrap_or_default(),
             },
-            order: match &self.order {
-                Some(order) => one_of("order", order)?,
-                None => OrderKind::Best,
-            },
-            seconds,
+            keep_inputs,
+            scratch: !self.exclude_scratch.unwrap_or_default(),
         })
     }
 
-    fn library(&self, folder: &Path) -> anyhow::Result<LibraryArguments> {
-        let kernels = self.kernels.as_deref().unwrap_or(DEFAULT_KERNELS);
-        Ok(LibraryArguments {
+    fn kernels(&self, folder: &Path) -> anyhow::Result<KernelRequest> {
+        let kernels = self.kernels.as_deref().unwrap_or(REFERENCE);
+        Ok(KernelRequest {
             kernels: match images::find(kernels, self.cpu.as_deref()) {
                 Some(_) => kernels.to_owned(),
                 None => path_text(&folder.join(kernels))?,
             },
             cpu: self.cpu.clone(),
-            version: VersionArgument {
-                cmsis_nn_version: self.cmsis_nn_version,
-            },
+            cmsis_nn_version: self.cmsis_nn_version,
         })
     }
 }
@@ -293,13 +271,14 @@ fn path_text(path: &Path) -> anyhow::Result<String> {
         .to_owned())
 }
 
-fn one_of<T: ValueEnum>(key: &str, given: &str) -> anyhow::Result<T> {
-    T::from_str(given, false).map_err(|_| {
-        let known = T::value_variants().iter();
-        let known = known.filter_map(ValueEnum::to_possible_value);
-        let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
-        anyhow::anyhow!("{key} = {given:?}: expected {}", known.join(", "))
-    })
+fn one_of<T: Copy, const N: usize>(
+    key: &str,
+    given: &str,
+    all: [T; N],
+    name: impl Fn(T) -> &'static str,
+) -> anyhow::Result<T> {
+    let found = all.into_iter().find(|&value| name(value) == given);
+    found.with_context(|| format!("{key} = {given:?}: expected {}", all.map(name).join(", ")))
 }
 
 /// A number of bytes, or text such as `64K`.
@@ -334,13 +313,13 @@ mod tests {
             panic!("{models:?}");
         };
         assert_eq!(model.name, "m.tflite");
-        assert_eq!(model.file, "ci/m.tflite");
-        assert_eq!(model.library.kernels, "reference");
-        assert_eq!(model.inputs, Some(DEFAULT_INPUTS));
-        let PlanOrigin::Made(wanted) = &model.plan else {
+        assert_eq!(model.request.model, "ci/m.tflite");
+        assert_eq!(model.request.kernels.kernels, "reference");
+        assert_eq!(model.inputs, Some(INPUTS));
+        let PlanOrigin::Made(wanted) = &model.request.plan else {
             panic!("{model:?}");
         };
-        assert_eq!(wanted.overlap, OverlapKind::Analytic);
+        assert_eq!(wanted.overlap.kind, OverlapKind::Analytic);
         assert_eq!(wanted.layout, Layout::tflm());
     }
 
@@ -348,11 +327,11 @@ mod tests {
     fn kernels_are_a_set_or_a_file_and_decide_the_overlaps() {
         for (kernels, name) in [("dsp", "dsp"), ("k.elf", "ci/k.elf")] {
             let models = parsed(&format!("kernels = {kernels:?}")).unwrap();
-            assert_eq!(models[0].library.kernels, name);
-            let PlanOrigin::Made(wanted) = &models[0].plan else {
+            assert_eq!(models[0].request.kernels.kernels, name);
+            let PlanOrigin::Made(wanted) = &models[0].request.plan else {
                 panic!("{models:?}");
             };
-            assert_eq!(wanted.overlap, OverlapKind::Traced);
+            assert_eq!(wanted.overlap.kind, OverlapKind::Traced);
         }
     }
 

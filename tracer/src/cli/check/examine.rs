@@ -1,17 +1,11 @@
-//! A model, planned and verified: what is found, without a judgement.
+//! What is found of a model, in words, without a judgement.
 
-use super::baseline::{DEFAULT_KERNELS, Model, PlanOrigin, Wanted};
-use crate::cli::cache::CacheArguments;
-use crate::cli::library::{LibraryArguments, VersionArgument};
-use crate::cli::plan::given::{Given, of_plan, read_plan};
-use crate::cli::plan::kernels::{Ground, KernelArguments, LIMITS, ground};
-use crate::cli::plan::source::Source;
-use crate::cli::plan::{OverlapKind, plan_of};
-use crate::cli::verify::{self, Kernels, ensure_is_for};
-use anyhow::{Context, ensure};
-use dmo_analysis::graph::Graph;
+use super::baseline::Model;
+use crate::cli::verification::VerifyReport;
+use anyhow::ensure;
 use dmo_analysis::optimise::Certificate;
-use dmo_analysis::verify::{Positions, clashes};
+use dmo_trace::study::Session;
+use dmo_trace::study::examine::Examination;
 use dmo_trace::words::names;
 use std::time::{Duration, Instant};
 
@@ -27,7 +21,7 @@ pub struct Examined {
 pub struct Findings {
     /// Size of the arena in bytes.
     pub arena_bytes: u64,
-    /// What is proven; none of a plan that was given.
+    /// What is proven; `None` of a plan that was given.
     pub certificate: Option<Certificate>,
     /// Where the overlaps come from.
     pub overlap: &'static str,
@@ -61,10 +55,10 @@ impl Findings {
 
 impl Examined {
     /// Plans and verifies it.
-    pub fn of(model: &Model, cache: &CacheArguments) -> Self {
+    pub fn of(model: &Model, session: &Session) -> Self {
         let start = Instant::now();
         Self {
-            findings: findings(model, cache).map_err(|error| format!("{error:#}")),
+            findings: findings(model, session).map_err(|error| format!("{error:#}")),
             time: start.elapsed(),
         }
     }
@@ -73,181 +67,86 @@ impl Examined {
 /// So many clashes are told.
 const MOST_CLASHES: usize = 10;
 
-fn findings(model: &Model, cache: &CacheArguments) -> anyhow::Result<Findings> {
-    let plan = match &model.plan {
-        PlanOrigin::Given(path) => Some(path.as_path()),
-        PlanOrigin::Made(_) => None,
-    };
-    let source = Source::load_for(&model.file, plan)?;
+fn findings(model: &Model, session: &Session) -> anyhow::Result<Findings> {
+    let examination = model.request.load()?;
     match model.inputs {
-        Some(inputs) => run(model, &source, inputs, cache),
-        None => without_running(model, &source, cache),
+        Some(inputs) => verified(model, &examination, inputs, session),
+        None => audited(&examination, session),
     }
 }
 
-/// A plan, and what is proven of it.
-type Planned = (Given, Option<Certificate>);
-
-/// What a model's outputs may overlap.
-fn grounded(
-    model: &Model,
-    source: &Source,
-    overlap: OverlapKind,
-    cache: &CacheArguments,
-) -> anyhow::Result<Ground> {
-    ground(
-        &KernelArguments::new(overlap, &model.library, cache),
-        source,
-    )
-}
-
-/// A plan that is made anew. `scratch_of` as in [`of_plan`].
-fn made(
-    source: &Source,
-    ground: &Ground,
-    wanted: &Wanted,
-    scratch_of: Option<&Graph>,
-) -> anyhow::Result<Planned> {
-    let plan = plan_of(source, ground, wanted.layout, wanted.order, wanted.seconds)?;
-    let certificate = plan.certificate;
-    let given = of_plan(plan, source, scratch_of, "the plan that was made")?;
-    Ok((given, Some(certificate)))
-}
-
 /// All three witnesses.
-fn run(
+fn verified(
     model: &Model,
-    source: &Source,
+    examination: &Examination,
     inputs: u64,
-    cache: &CacheArguments,
+    session: &Session,
 ) -> anyhow::Result<Findings> {
-    let (given, certificate) = match &model.plan {
-        PlanOrigin::Given(path) => (read_plan(path, source, None)?, None),
-        PlanOrigin::Made(wanted) => {
-            let ground = grounded(model, source, wanted.overlap, cache)?;
-            made(source, &ground, wanted, None)?
-        }
-    };
-    let library = model.library.load()?;
-    let kernels = Kernels {
-        library: &library,
-        name: &model.library.kernels,
-    };
-    let report = verify::examine(source, &given, kernels, inputs, LIMITS)?;
-    let testimonies = match report.testimonies() {
-        Some(said) => {
-            let [geometry, replay, execution] = said.map(|said| {
-                if said.safe {
-                    Testimony::Safe
-                } else {
-                    Testimony::Unsafe(said.objections.to_vec())
-                }
-            });
-            // What is wrong with the plan itself is told with the geometry.
-            let geometry = match (report.faults(), geometry) {
-                ([], geometry) => geometry,
-                (faults, Testimony::Unsafe(objections)) => {
-                    Testimony::Unsafe([faults.to_vec(), objections].concat())
-                }
-                (faults, _) => Testimony::Unsafe(faults.to_vec()),
-            };
-            [geometry, replay, execution]
-        }
-        None => {
-            let why = "the layout cannot be run";
-            [
-                Testimony::Unsafe(report.faults().to_vec()),
-                Testimony::NotAsked(why),
-                Testimony::NotAsked(why),
-            ]
-        }
-    };
+    let kernels = model.request.kernels.load()?;
+    let (verified, certificate) = examination.verify(&kernels, inputs, session)?;
+    let model = &examination.source.name;
+    let report = VerifyReport::new(model, &kernels.name, &verified);
     let findings = Findings {
-        arena_bytes: given.arena_bytes,
+        arena_bytes: verified.plan.arena_bytes,
         certificate,
-        overlap: given.overlap.name(),
-        cpu: Some(library.cpu().name.to_owned()),
-        testimonies,
+        overlap: verified.plan.overlap.name(),
+        cpu: Some(kernels.library.cpu().name.to_owned()),
+        testimonies: testimonies(&report),
         notes: report.notes().to_vec(),
     };
     ensure!(
-        findings.is_safe() == report.is_safe(),
-        "{}: the witnesses and `dmo-trace verify` disagree, please report this",
-        source.name
+        findings.is_safe() == verified.is_safe(),
+        "{model}: the witnesses and `dmo-trace verify` disagree, please report this"
     );
     Ok(findings)
 }
 
-/// What a given plan was made with, where that says something of the kernels.
-fn planned_overlap(model: &Model, given: &Given) -> anyhow::Result<OverlapKind> {
-    let LibraryArguments {
-        kernels,
-        cpu,
-        version,
-    } = &model.library;
-    let named =
-        kernels != DEFAULT_KERNELS || cpu.is_some() || *version != VersionArgument::default();
-    ensure!(
-        given.overlap == OverlapKind::Traced || !named,
-        "kernels and cpu: nothing runs on them with verify = false and a plan with overlap {:?}",
-        given.overlap.name()
-    );
-    if given.kernels.is_some() {
-        let kernels = Kernels {
-            library: &model.library.load()?,
-            name: kernels,
-        };
-        ensure_is_for(given, kernels)?;
-    }
-    Ok(given.overlap)
+fn testimonies(report: &VerifyReport) -> [Testimony; 3] {
+    let faults = report.faults().to_vec();
+    let Some(said) = report.testimonies() else {
+        let unasked = || Testimony::NotAsked("the layout cannot be run");
+        return [Testimony::Unsafe(faults), unasked(), unasked()];
+    };
+    let [geometry, replay, execution] = said.map(|said| {
+        if said.safe {
+            Testimony::Safe
+        } else {
+            Testimony::Unsafe(said.objections.to_vec())
+        }
+    });
+    // What is wrong with the plan itself is told with the geometry.
+    let geometry = match geometry {
+        geometry if faults.is_empty() => geometry,
+        Testimony::Unsafe(objections) => Testimony::Unsafe([faults, objections].concat()),
+        _ => Testimony::Unsafe(faults),
+    };
+    [geometry, replay, execution]
 }
 
 /// Geometry with the overlaps that the plan was made with.
-fn without_running(
-    model: &Model,
-    source: &Source,
-    cache: &CacheArguments,
-) -> anyhow::Result<Findings> {
-    let overlap = match &model.plan {
-        PlanOrigin::Given(path) => planned_overlap(model, &read_plan(path, source, None)?)?,
-        PlanOrigin::Made(wanted) => wanted.overlap,
+fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findings> {
+    let audited = examination.audit(MOST_CLASHES, session)?;
+    let graph = &audited.overlaps.graph;
+    let faults = audited.audit.faults.iter();
+    let faults = faults.map(|fault| fault.describe(graph));
+    let clashes = audited.audit.clashes.iter();
+    let clashes = clashes.map(|clash| names::clash(graph, clash));
+    let objections: Vec<String> = faults.chain(clashes).collect();
+    let geometry = if objections.is_empty() {
+        Testimony::Safe
+    } else {
+        Testimony::Unsafe(objections)
     };
-    let ground = grounded(model, source, overlap, cache)?;
-    let scratch_of = Some(&ground.graph);
-    let (given, certificate) = match &model.plan {
-        PlanOrigin::Given(path) => (read_plan(path, source, scratch_of)?, None),
-        PlanOrigin::Made(wanted) => made(source, &ground, wanted, scratch_of)?,
-    };
-    let mut objections = given.faults(&ground.graph);
-    let positions = Positions {
-        tensors: &given.tensors,
-        scratch: &given.scratch,
-        keep_inputs: given.layout.keep_inputs,
-    };
-    let found = clashes(
-        &ground.graph,
-        &given.order,
-        &ground.overlaps,
-        positions,
-        MOST_CLASHES,
-    );
-    let found = found.with_context(|| source.name.clone())?;
-    objections.extend(found.iter().map(|clash| names::clash(&ground.graph, clash)));
-    let why = "verify = false";
+    let unasked = || Testimony::NotAsked("verify = false");
     Ok(Findings {
-        arena_bytes: given.arena_bytes,
-        certificate,
-        overlap: given.overlap.name(),
-        cpu: ground.measured.map(|measured| measured.planned.cpu),
-        testimonies: [
-            if objections.is_empty() {
-                Testimony::Safe
-            } else {
-                Testimony::Unsafe(objections)
-            },
-            Testimony::NotAsked(why),
-            Testimony::NotAsked(why),
-        ],
+        arena_bytes: audited.plan.arena_bytes,
+        certificate: audited.certificate,
+        overlap: audited.plan.overlap.name(),
+        cpu: audited
+            .overlaps
+            .measured
+            .map(|measured| measured.planned.cpu),
+        testimonies: [geometry, unasked(), unasked()],
         notes: Vec::new(),
     })
 }

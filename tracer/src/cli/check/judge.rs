@@ -1,9 +1,10 @@
 //! What is found, held against the baseline: five cases for each model.
 
-use super::baseline::{Model, PlanOrigin};
+use super::baseline::Model;
 use super::examine::{Examined, Findings, Testimony, WITNESSES};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use dmo_trace::study::examine::PlanOrigin;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -85,15 +86,15 @@ impl Judged {
         notes.extend(findings.and_then(|findings| note(model, findings, recorded)));
         Self {
             name: model.name.clone(),
-            file: model.file.clone(),
-            plan: match &model.plan {
-                PlanOrigin::Given(path) => Some(path.display().to_string()),
+            file: model.request.model.clone(),
+            plan: match &model.request.plan {
+                PlanOrigin::File(path) => Some(path.display().to_string()),
                 PlanOrigin::Made(_) => None,
             },
             overlap: findings.map(|findings| findings.overlap),
             kernels: findings
                 .filter(|findings| findings.cpu.is_some())
-                .map(|_| model.library.kernels.clone()),
+                .map(|_| model.request.kernels.kernels.clone()),
             cpu: findings.and_then(|findings| findings.cpu.clone()),
             inputs: model.inputs.unwrap_or(0),
             arena_bytes: findings.map(|findings| findings.arena_bytes),

@@ -2,8 +2,9 @@
 
 use super::baseline::{Baseline, MAX_BYTES, Model};
 use super::examine::{Examined, Findings};
-use crate::cli::{input, output};
+use crate::cli::output;
 use anyhow::{Context, ensure};
+use dmo_trace::study::input;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 /// Writes the arenas into the baseline where all models could be examined and all layouts are

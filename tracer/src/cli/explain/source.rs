@@ -3,8 +3,8 @@
 //! Only files with the ending of a source file are read, only by the name that the debug
 //! information has, and a relative one never leaves the folder that it is looked for in.
 
-use super::super::input;
 use dmo_trace::explain::SourceLine;
+use dmo_trace::study::input;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 

@@ -1,25 +1,19 @@
 //! The pictures of a planned model.
 
-use super::super::pictures;
-use super::change::Found;
+use crate::cli::pictures;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::overlaps;
-use dmo_analysis::optimise::{ModelPlan, Task};
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_planner::plan::{Family, Plan, STRATEGIES};
 use dmo_plot::{PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names};
+use dmo_trace::study::plan::Planned;
 use std::path::Path;
 
 /// Draws the plan, the best published plan without overlaps beside it, and the working sets
 /// of the order, and the front of arena against work, where it was searched.
-pub fn draw(
-    name: &str,
-    task: Task<'_>,
-    planned: &ModelPlan,
-    found: Option<&Found>,
-    folder: &Path,
-) -> anyhow::Result<()> {
-    let graph = task.graph;
+pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> {
+    let (task, front) = (planned.task(), &planned.front);
+    let (graph, planned) = (task.graph, &planned.plan);
     let file_order = graph.file_order();
     let steps = step_names(graph, &planned.order);
     let after = PlanPicture {
@@ -49,8 +43,8 @@ pub fn draw(
         let sets = working_sets(graph, &planned.order, task.layout.counted)?;
         figures.push(draw_working_sets(graph, &sets)?);
     }
-    if let Some(found) = found {
-        figures.push(draw_front(name, &found.front.points, found.macs)?);
+    if let Some(front) = front {
+        figures.push(draw_front(name, &front.front.points, front.macs)?);
     }
     pictures::write(&figures, folder)
 }

@@ -1,18 +1,15 @@
 //! `dmo-trace plan FILE.csv`: a bare planning problem in the form of MiniMalloc.
 
-use super::report::{Planner, planner_table};
+use super::report::planner_table;
 use super::{Arguments, Verdict};
-use crate::cli::{input, output, progress};
-use anyhow::Context;
+use crate::cli::output;
+use crate::cli::progress::Bars;
 use dmo_analysis::wording::grouped;
-use dmo_planner::plan::exact::{self, Budget, Decision};
-use dmo_planner::plan::{Plan, STRATEGIES};
-use dmo_planner::problem::Problem;
-use dmo_planner::problem::minimalloc::Table;
+use dmo_trace::study::Session;
+use dmo_trace::study::plan::Planner;
+use dmo_trace::study::problem::{csv, is_problem, plan, planners, read};
 use dmo_trace::words::report::Report;
 use serde::Serialize;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
 #[derive(Serialize)]
 struct ProblemReport<'a> {
@@ -26,23 +23,6 @@ struct ProblemReport<'a> {
     planners: Vec<Planner>,
 }
 
-/// Whether the path is that of a problem, not of a model.
-pub fn is_problem(path: &str) -> bool {
-    Path::new(path)
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
-}
-
-/// A problem of more bytes has more buffers than can be planned.
-const MOST_BYTES: u64 = 64 << 20;
-
-/// Reads a problem, and offsets where the file has them.
-pub fn read(path: &str) -> anyhow::Result<Table> {
-    let text =
-        input::text(Path::new(path), MOST_BYTES).with_context(|| format!("cannot read {path}"))?;
-    Table::parse(&text).with_context(|| path.to_owned())
-}
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.model;
@@ -53,71 +33,36 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let problem = read(path)?.problem;
     for path in &arguments.emit {
         anyhow::ensure!(
-            is_problem(&path.to_string_lossy()),
+            is_problem(path),
             "cannot emit {}: the plan of a .csv is a .csv",
             path.display()
         );
     }
-    let start = Instant::now();
-    let time = Duration::from_secs_f64(arguments.time);
-    let bar = progress::spinner("planning");
-    let mut stop = || start.elapsed() >= time;
-    let budget = &mut Budget::new(&mut stop);
-    let (plan, bound_bytes) = match arguments.capacity {
-        None => {
-            let best = exact::plan(&problem, budget);
-            (best.plan, best.bound_bytes)
-        }
-        Some(capacity) => within(&problem, capacity, budget),
+    let session = Session {
+        progress: Bars::boxed(),
+        ..Session::default()
     };
-    bar.finish_and_clear();
-    let seconds = start.elapsed().as_secs_f64();
-    anyhow::ensure!(
-        plan.check(&problem).is_empty(),
-        "{path}: the plan found does not pass its check: please report this"
-    );
+    let capacity = arguments.capacity;
+    let planned = plan(path, &problem, capacity, arguments.time.0, &session)?;
     for path in &arguments.emit {
-        output::write(path, table(&problem, &plan).as_bytes())?;
+        output::write(path, csv(&problem, &planned.plan).as_bytes())?;
     }
-    let arena_bytes = plan.arena_bytes(&problem);
+    let arena_bytes = planned.arena_bytes;
     let report = ProblemReport {
         problem: path,
         buffers: problem.buffers().len(),
         arena_bytes,
-        bound_bytes,
-        capacity_bytes: arguments.capacity,
-        seconds,
-        offsets: &plan.offsets,
+        bound_bytes: planned.bound_bytes,
+        capacity_bytes: capacity,
+        seconds: planned.time.as_secs_f64(),
+        offsets: &planned.plan.offsets,
         planners: planners(&problem),
     };
     output::report(&report, arguments.json)?;
-    Ok(match arguments.capacity {
+    Ok(match capacity {
         Some(capacity) if arena_bytes > capacity => Verdict::Fails,
         _ => Verdict::Holds,
     })
-}
-
-/// A plan within the capacity if there is one, else the best heuristic; and what is proven.
-fn within(problem: &Problem, capacity: u64, budget: &mut Budget<'_>) -> (Plan, u64) {
-    let bound = problem.lower_bound();
-    match exact::fit(problem, capacity, budget) {
-        Decision::Possible(offsets) => (Plan { offsets }, bound),
-        decision => {
-            let mut never = || true;
-            let best = exact::plan(problem, &mut Budget::new(&mut never));
-            let bound = match decision {
-                Decision::Impossible => bound.max(capacity.saturating_add(1)),
-                _ => bound,
-            };
-            (best.plan, bound)
-        }
-    }
-}
-
-fn planners(problem: &Problem) -> Vec<Planner> {
-    let rows = STRATEGIES.iter().filter(|strategy| !strategy.uses_overlaps);
-    rows.filter_map(|strategy| Planner::of(strategy, problem))
-        .collect()
 }
 
 impl Report for ProblemReport<'_> {
@@ -153,16 +98,4 @@ impl Report for ProblemReport<'_> {
             planner_table(&self.planners, self.arena_bytes),
         )
     }
-}
-
-/// As `id,lower,upper,size,offset`.
-fn table(problem: &Problem, plan: &Plan) -> String {
-    let mut text = "id,lower,upper,size,offset\n".to_owned();
-    for (buffer, offset) in problem.buffers().iter().zip(&plan.offsets) {
-        text += &format!(
-            "{},{},{},{},{offset}\n",
-            buffer.name, buffer.alive.start, buffer.alive.end, buffer.size_bytes
-        );
-    }
-    text
 }

@@ -1,21 +1,19 @@
 //! `dmo-trace plan --region`: a model's buffers in several memories.
 
-use super::source::Source;
 use super::{Arguments, Verdict};
 use crate::cli::output;
-use anyhow::Context;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlannedKernels;
-use dmo_analysis::optimise::{ModelPlan, Task};
-use dmo_analysis::verify::{Positions, clashes};
 use dmo_analysis::wording::{grouped, parse_size};
-use dmo_planner::plan::exact::Budget;
-use dmo_planner::regions::{Place, Region, assign};
+use dmo_planner::regions::{Place, Region};
+use dmo_trace::study::emit::EmitReason;
+use dmo_trace::study::plan::Planned;
+use dmo_trace::study::regions::{RegionPlan, place};
+use dmo_trace::study::source::Source;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
 use serde::Serialize;
-use std::time::{Duration, Instant};
 
 /// `sram=64K`.
 pub fn parse(text: &str) -> Result<Region, String> {
@@ -73,54 +71,21 @@ struct PlacedScratch {
 }
 
 /// Places the buffers of a planned order.
-pub fn run(
-    arguments: &Arguments,
-    source: &Source,
-    kernels: Option<&PlannedKernels>,
-    task: Task<'_>,
-    planned: &ModelPlan,
-) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &Arguments, source: &Source, planned: &Planned) -> anyhow::Result<Verdict> {
     for path in &arguments.emit {
-        anyhow::ensure!(
-            path.extension()
-                .is_some_and(|extension| extension == "json"),
-            "cannot emit {}: a plan of several regions is .json only",
-            path.display()
-        );
+        if path.extension().is_none_or(|extension| extension != "json") {
+            return Err(EmitReason::Regions.of(path).into());
+        }
     }
-    let problem = &planned.arena.problem;
-    let start = Instant::now();
-    let time = Duration::from_secs_f64(arguments.time);
-    let mut stop = || start.elapsed() >= time;
     let regions = &arguments.region;
-    for (index, region) in regions.iter().enumerate() {
-        let same = |other: &Region| other.name == region.name;
-        anyhow::ensure!(
-            !regions[..index].iter().any(same),
-            "--region {}: given twice",
-            region.name
-        );
-    }
-    let fits = planned.arena_bytes <= regions[0].capacity_bytes;
-    let places = if fits {
-        let offsets = planned.plan.offsets.iter();
-        let place = |&offset: &u64| Place { region: 0, offset };
-        Ok(offsets.map(place).collect())
-    } else {
-        assign(problem, regions, &mut Budget::new(&mut stop))
-    };
-    let places = match places {
-        Ok(places) => places,
+    let found = match place(source, planned, regions, arguments.time.0)? {
+        Ok(found) => found,
         Err(error) => {
             output::message(&format!("dmo-trace: {}: {error}", source.name));
             return Ok(Verdict::Fails);
         }
     };
-    let report = RegionReport {
-        kernels,
-        ..report(arguments, source, task, planned, &places)
-    };
-    ensure_safe(task, regions, &report).with_context(|| source.name.clone())?;
+    let report = report(regions, source, planned, &found);
     for path in &arguments.emit {
         output::write(path, report.json()?.as_bytes())?;
     }
@@ -129,97 +94,49 @@ pub fn run(
 }
 
 fn report<'a>(
-    arguments: &'a Arguments,
+    regions: &'a [Region],
     source: &'a Source,
-    task: Task<'a>,
-    planned: &'a ModelPlan,
-    places: &[Place],
+    planned: &'a Planned,
+    found: &RegionPlan,
 ) -> RegionReport<'a> {
-    let arena = &planned.arena;
-    let tensors = arena.buffer_of.iter().enumerate();
-    let tensors: Vec<Placed<'_>> = tensors
-        .filter_map(|(index, buffer)| {
-            let tensor = &task.graph.tensors[index];
-            Some(Placed {
-                tensor: TensorId(index),
-                name: &tensor.name,
-                size_bytes: tensor.size_bytes,
-                place: places[(*buffer)?],
-            })
+    let (graph, arena) = (&planned.overlaps.graph, &planned.plan.arena);
+    let tensors = arena.buffer_of.iter().zip(&graph.tensors).enumerate();
+    let tensors = tensors.filter_map(|(index, (buffer, tensor))| {
+        Some(Placed {
+            tensor: TensorId(index),
+            name: &tensor.name,
+            size_bytes: tensor.size_bytes,
+            place: found.places[(*buffer)?],
         })
-        .collect();
+    });
+    let tensors: Vec<Placed<'_>> = tensors.collect();
     let scratch = arena.scratch.iter().map(|scratch| PlacedScratch {
         operator: scratch.operator,
         index: scratch.index,
-        size_bytes: task.graph.operators[scratch.operator.0].scratch_bytes[scratch.index],
-        place: places[scratch.buffer],
+        size_bytes: graph.operators[scratch.operator.0].scratch_bytes[scratch.index],
+        place: found.places[scratch.buffer],
     });
-    let regions = arguments.region.iter().enumerate().map(|(index, region)| {
-        let buffers = arena.problem.buffers().iter().zip(places);
-        let ends = buffers
-            .filter(|(_, place)| place.region == index)
-            .map(|(buffer, place)| place.offset + buffer.size_bytes);
+    let used = regions.iter().zip(&found.used_bytes).enumerate();
+    let used = used.map(|(index, (region, &used_bytes))| {
+        let inside = |tensor: &&Placed<'_>| tensor.place.region == index;
         Used {
             region,
-            used_bytes: ends.max().unwrap_or(0),
-            tensors: tensors
-                .iter()
-                .filter(|tensor| tensor.place.region == index)
-                .count(),
+            used_bytes,
+            tensors: tensors.iter().filter(inside).count(),
         }
     });
     RegionReport {
         model: &source.name,
         model_sha256: source.sha256.as_deref(),
-        overlap: arguments.kernels.overlap().name(),
-        kernels: None,
-        layout: task.layout,
-        arena_bytes: planned.arena_bytes,
-        order: &planned.order,
-        regions: regions.collect(),
+        overlap: planned.overlaps.kind.name(),
+        kernels: planned.file.kernels.as_ref(),
+        layout: planned.file.layout,
+        arena_bytes: planned.plan.arena_bytes,
+        order: &planned.plan.order,
+        regions: used.collect(),
         scratch: scratch.collect(),
         tensors,
     }
-}
-
-/// As for one arena, with the regions one above the other.
-fn ensure_safe(
-    task: Task<'_>,
-    regions: &[Region],
-    report: &RegionReport<'_>,
-) -> anyhow::Result<()> {
-    let mut bases = Vec::with_capacity(regions.len());
-    let mut end = 0_u64;
-    for region in &report.regions {
-        anyhow::ensure!(
-            region.used_bytes <= region.region.capacity_bytes,
-            "region {} overflows, please report this",
-            region.region.name
-        );
-        bases.push(end);
-        end = end.saturating_add(region.used_bytes);
-    }
-    let address = |place: Place| bases[place.region] + place.offset;
-    let mut tensors = vec![None; task.graph.tensors.len()];
-    for tensor in &report.tensors {
-        tensors[tensor.tensor.0] = Some(address(tensor.place));
-    }
-    let scratch: Vec<_> = report
-        .scratch
-        .iter()
-        .map(|scratch| (scratch.operator, address(scratch.place), scratch.size_bytes))
-        .collect();
-    let positions = Positions {
-        tensors: &tensors,
-        scratch: &scratch,
-        keep_inputs: task.layout.keep_inputs,
-    };
-    let found = clashes(task.graph, report.order, task.overlaps, positions, 1)?;
-    anyhow::ensure!(
-        found.is_empty(),
-        "the plan found does not pass its check, please report this: {found:?}"
-    );
-    Ok(())
 }
 
 impl Report for RegionReport<'_> {

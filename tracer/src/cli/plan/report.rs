@@ -3,43 +3,15 @@
 mod front;
 mod kernels;
 
-use super::change::Found;
-use super::kernels::LoopOrderCost;
 use dmo_analysis::handover::{self, OnDevice, PlanFile};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::{counted, grouped};
-use dmo_planner::plan::Strategy;
-use dmo_planner::problem::Problem;
 use dmo_trace::model::overlaps::KernelOverlaps;
+use dmo_trace::study::change::WorkFront;
+use dmo_trace::study::plan::{LoopOrderCost, Planner};
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
 use serde::Serialize;
-
-/// What one planner needs.
-#[derive(Debug, Serialize)]
-pub struct Planner {
-    pub name: &'static str,
-    pub title: &'static str,
-    /// The publication that describes it.
-    pub source: &'static str,
-    pub arena_bytes: u64,
-    /// Its plan passed the geometric check.
-    pub valid: bool,
-}
-
-impl Planner {
-    /// Runs the planner; `None` if it cannot plan the problem.
-    pub fn of(strategy: &Strategy, problem: &Problem) -> Option<Self> {
-        let plan = strategy.plan(problem)?;
-        Some(Self {
-            name: strategy.name,
-            title: strategy.title,
-            source: strategy.source,
-            arena_bytes: plan.arena_bytes(problem),
-            valid: plan.check(problem).is_empty(),
-        })
-    }
-}
 
 /// A row for each planner; `best` bytes count as one.
 pub fn planner_table(planners: &[Planner], best: u64) -> String {
@@ -74,8 +46,7 @@ pub struct PlanReport {
     /// Kinds of operators that no overlap is granted to, because no formula covers them.
     pub unknown: Vec<String>,
     /// What other operators for the same result would save; `None` if no change is allowed.
-    #[serde(rename = "front")]
-    pub found: Option<Found>,
+    pub front: Option<WorkFront>,
     /// The model carries a plan already.
     pub carries_plan: bool,
     /// TensorFlow Lite Micro's arena, as the model is and with the plan.
@@ -143,9 +114,9 @@ impl Report for PlanReport {
             let table = kernels::kernel_table(&self.kinds, kernels, cost, plan.arena_bytes);
             text += &format!("\n{table}\n");
         }
-        if let Some(found) = &self.found {
+        if let Some(front) = &self.front {
             let by_formula = self.kernels.is_some();
-            text += &format!("\n{}\n", front::front_table(found, by_formula));
+            text += &format!("\n{}\n", front::front_table(front, by_formula));
         }
         for line in self.remarks() {
             text += &format!("\n{line}\n");

@@ -1,8 +1,8 @@
 //! The savings of a model, as a table.
 
 use super::Model;
-use super::row::Row;
 use dmo_analysis::wording::grouped;
+use dmo_trace::study::savings::Row;
 use dmo_trace::words::table;
 
 /// A row for each way of saving.

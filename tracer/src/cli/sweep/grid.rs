@@ -1,11 +1,12 @@
 //! The grid of a sweep: which cases there are, on which kernels.
 
-use super::super::input;
-use super::super::library::{FunctionArgument, LibraryArguments, is_for_another_cpu};
 use super::super::operator::{OperatorArguments, is_misfit, names};
+use super::super::options::kernels::{FunctionArgument, LibraryArguments};
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Parser};
-use dmo_trace::kernels::{Case, Contract, KernelLibrary};
+use dmo_trace::kernels::{Case, Contract};
+use dmo_trace::study::kernel_request::{KernelRequest, NamedKernels};
+use dmo_trace::study::{StudyError, input};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 pub struct Grid {
     pub entries: Vec<Entry>,
     /// The sets of kernels that it names.
-    pub libraries: Vec<Arc<NamedLibrary>>,
+    pub libraries: Vec<Arc<NamedKernels>>,
     /// What is left out, and why.
     pub notes: Vec<String>,
 }
@@ -26,15 +27,9 @@ pub struct Entry {
     pub line: String,
     pub case: Case,
     /// None where only the formulas are wanted.
-    pub kernel: Option<(Arc<NamedLibrary>, &'static Contract)>,
+    pub kernel: Option<(Arc<NamedKernels>, &'static Contract)>,
     /// Rows that it gives: pairs of an input and an output.
     pub rows: usize,
-}
-
-/// A set of kernels, and how the user calls it.
-pub struct NamedLibrary {
-    pub name: String,
-    pub library: KernelLibrary,
 }
 
 impl Entry {
@@ -45,7 +40,7 @@ impl Entry {
     }
 
     pub fn cpu(&self) -> &'static str {
-        let cpu = |(library, _): &(Arc<NamedLibrary>, _)| library.library.cpu().name;
+        let cpu = |(library, _): &(Arc<NamedKernels>, _)| library.library.cpu().name;
         self.kernel.as_ref().map_or("", cpu)
     }
 }
@@ -232,7 +227,7 @@ fn named(
     default: Option<&LibraryArguments>,
     libraries: &mut Libraries,
     left_out: &mut LeftOut,
-) -> anyhow::Result<Vec<Option<Arc<NamedLibrary>>>> {
+) -> anyhow::Result<Vec<Option<Arc<NamedKernels>>>> {
     let kernels = options.remove("kernels");
     let cpus = options.remove("cpu");
     let Some(default) = default else {
@@ -248,19 +243,24 @@ fn named(
     let mut found = Vec::new();
     for kernels in &kernels {
         for cpu in &cpus {
-            let arguments = LibraryArguments {
+            let request = KernelRequest {
                 kernels: kernels.clone(),
                 cpu: cpu.clone(),
-                version: default.version,
+                cmsis_nn_version: default.version.cmsis_nn_version,
             };
-            match libraries.load(&arguments) {
+            ensure!(
+                !kernels.contains(char::is_control),
+                "kernels {kernels:?}: a name with control characters cannot be in a table"
+            );
+            match libraries.load(&request) {
                 Ok(library) => found.push(Some(library)),
-                Err(error) if axes && is_for_another_cpu(&error) => {
+                Err(error) if axes && error.is_for_another_cpu() => {
                     let cpu = cpu.as_deref().unwrap_or_default();
                     let reason = format!("[[grid]] tables leave {kernels} on {cpu} out");
+                    let error = anyhow::Error::from(error);
                     left_out.add(reason, &error.root_cause().to_string());
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -306,27 +306,17 @@ fn clap_message(error: &clap::Error) -> String {
 /// Sets of kernels that have been read.
 #[derive(Default)]
 struct Libraries {
-    known: Vec<(LibraryArguments, Arc<NamedLibrary>)>,
+    known: Vec<(KernelRequest, Arc<NamedKernels>)>,
 }
 
 impl Libraries {
-    fn load(&mut self, arguments: &LibraryArguments) -> anyhow::Result<Arc<NamedLibrary>> {
-        let same = |known: &&(LibraryArguments, _)| {
-            (&known.0.kernels, &known.0.cpu) == (&arguments.kernels, &arguments.cpu)
-        };
-        if let Some((_, library)) = self.known.iter().find(same) {
+    fn load(&mut self, request: &KernelRequest) -> Result<Arc<NamedKernels>, StudyError> {
+        let known = self.known.iter().find(|(known, _)| known == request);
+        if let Some((_, library)) = known {
             return Ok(Arc::clone(library));
         }
-        ensure!(
-            !arguments.kernels.contains(char::is_control),
-            "kernels {:?}: a name with control characters cannot be in a table",
-            arguments.kernels
-        );
-        let library = Arc::new(NamedLibrary {
-            name: arguments.kernels.clone(),
-            library: arguments.load()?,
-        });
-        self.known.push((arguments.clone(), Arc::clone(&library)));
+        let library = Arc::new(request.load()?);
+        self.known.push((request.clone(), Arc::clone(&library)));
         Ok(library)
     }
 }

@@ -1,9 +1,11 @@
 //! What the rows of a table depend on beside their cases. It is kept in a file beside the
 //! table, `table.csv.key`, so that a later call does not add to rows that no longer hold.
 
-use super::super::{input, output};
+use super::super::output;
 use super::grid::Grid;
 use anyhow::{Context, ensure};
+use dmo_trace::study::input;
+use dmo_trace::study::kernel_request::NamedKernels;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +40,7 @@ const HINT: &str = "\n  hint: another --out, or delete the table";
 impl Key {
     /// The key of a grid whose kernels run on so many inputs.
     pub fn of(grid: &Grid, cmsis_nn_version: Option<u8>, inputs: u64) -> Self {
-        let kernels = |library: &super::grid::NamedLibrary| Kernels {
+        let kernels = |library: &NamedKernels| Kernels {
             name: library.name.clone(),
             cpu: library.library.cpu().name.to_owned(),
             sha256: library.library.image().sha256.clone(),

@@ -1,10 +1,10 @@
 //! The file of a sweep's rows, appended to as they come, so that an interrupt loses none.
 
-use super::super::comparison::Pair;
 use super::csv;
 use super::grid::Entry;
 use super::key::Key;
 use anyhow::{Context, bail, ensure};
+use dmo_trace::study::compare::Pair;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};

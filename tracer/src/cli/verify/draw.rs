@@ -12,6 +12,7 @@ use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::recording::{ARENA, RecordedLayout, record};
 use dmo_trace::model::verify::Subject;
 use dmo_trace::model::{Deployment, Placement};
+use dmo_trace::study::verify::Verified;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,16 +20,10 @@ use std::time::Duration;
 const TIME: Duration = Duration::from_secs(2);
 
 /// Draws both, one below the other.
-pub fn draw(
-    name: &str,
-    safe: bool,
-    deployment: &Deployment,
-    subject: &Subject,
-    layout: Layout,
-    limits: Limits,
-    folder: &Path,
-) -> anyhow::Result<()> {
-    let before = smallest_without_overlaps(deployment, subject, layout)?;
+pub fn draw(name: &str, verified: &Verified, limits: Limits, folder: &Path) -> anyhow::Result<()> {
+    let (deployment, subject) = (verified.deployed.model(), &verified.subject());
+    let safe = verified.is_safe();
+    let before = smallest_without_overlaps(deployment, subject, verified.plan.layout)?;
     let after = subject.placement;
     let bar = progress::bar("drawing");
     bar.set_length(2 * subject.order.len() as u64);

@@ -1,12 +1,12 @@
 //! What memory can be had for what work, as a table.
 
-use crate::cli::plan::change::Found;
 use dmo_analysis::transform::front::Point;
 use dmo_analysis::wording::grouped;
+use dmo_trace::study::change::WorkFront;
 use dmo_trace::words::table;
 
 /// A row for each point of the front; `by_formula` where the plan's overlaps were measured.
-pub fn front_table(found: &Found, by_formula: bool) -> String {
+pub fn front_table(found: &WorkFront, by_formula: bool) -> String {
     let header = [
         "arena",
         "recomputed",
@@ -28,7 +28,7 @@ pub fn front_table(found: &Found, by_formula: bool) -> String {
         ]
     });
     let table = table(header, [0, 1, 2, 5, 6], rows);
-    let Found { macs, front } = found;
+    let WorkFront { macs, front } = found;
     let search = if front.complete {
         "nothing that was tried is better than one of these"
     } else {
@@ -47,7 +47,7 @@ pub fn front_table(found: &Found, by_formula: bool) -> String {
     )
 }
 
-fn percent(point: &Point, found: &Found) -> f64 {
+fn percent(point: &Point, found: &WorkFront) -> f64 {
     100.0 * point.extra_macs as f64 / found.macs.max(1) as f64
 }
 

@@ -1,9 +1,9 @@
 //! What the measured kernels allow, and what their loops cost the arena.
 
-use super::super::kernels::LoopOrderCost;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::wording::{counted, grouped};
 use dmo_trace::model::overlaps::{KernelOverlaps, KernelPair};
+use dmo_trace::study::plan::LoopOrderCost;
 use dmo_trace::words::table;
 
 /// The operators whose kernels another order of loops would let overlap further, if any; the

@@ -1,17 +1,18 @@
 //! Options that say which functions of a program are its layers.
 
-use super::{input, output};
+use crate::cli::output;
 use anyhow::Context;
 use dmo_trace::program::hooks::{Hooks, LayerHook, parse_file, ready_made};
 use dmo_trace::program::marks::Marks;
 use dmo_trace::program::target::Target;
+use dmo_trace::study::input;
 
 /// A file of hooks may not have more bytes: TOML takes fifty times as much memory.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Layers of a program without marks.
 #[derive(clap::Args)]
-pub struct LayerOptions {
+pub struct HookOptions {
     /// Treat a function as a layer (docs/hooks.md), for example 'conv=my_conv(in: r0 size r2*64,
     /// out: r1 size 4096)'; repeatable
     #[arg(long = "layer", value_name = "HOOK")]
@@ -22,8 +23,8 @@ pub struct LayerOptions {
     files: Vec<String>,
 }
 
-impl LayerOptions {
-    /// The hooks of a program; none where no option names any.
+impl HookOptions {
+    /// The hooks of a program; `None` where no option names any.
     pub fn hooks(&self, target: &Target) -> anyhow::Result<Option<Hooks>> {
         if self.one.is_empty() && self.files.is_empty() {
             return Ok(None);

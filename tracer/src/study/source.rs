@@ -1,17 +1,17 @@
 //! Where a model comes from: a file, or the zoo.
 
-use super::file::read_plan_file;
-use crate::cli::input;
-use anyhow::Context;
-use dmo_analysis::graph::tflite::{self, Model};
-use dmo_analysis::graph::zoo::{self, Element};
+use super::error::{About, StudyError};
+use super::input;
+use super::kernel_request::{NamedKernels, REFERENCE};
+use super::plan_file::NamedPlan;
+use crate::elf::image::sha256;
+use crate::mcu::machine::Limits;
+use crate::model::Deployment;
+use dmo_analysis::graph::tflite::{self, Model, OfflinePlan, TfliteError};
+use dmo_analysis::graph::zoo::{self, Element, Network};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
-use dmo_trace::elf::image::sha256;
-use dmo_trace::kernels::KernelLibrary;
-use dmo_trace::mcu::machine::Limits;
-use dmo_trace::model::Deployment;
 use std::path::Path;
 
 /// A model and where it comes from.
@@ -24,23 +24,49 @@ pub struct Source {
     pub file: Option<Vec<u8>>,
     /// What was read, at least one graph.
     pub model: Model,
+    /// The plan that the file carries, `None` where it carries no plan.
+    pub offline_plan: Result<Option<OfflinePlan>, TfliteError>,
     /// What is made of the first graph.
     change: Option<(Recipe, Transformed)>,
 }
 
-/// The built-in set that stands for TensorFlow Lite's reference kernels.
-pub const REFERENCE: &str = "reference";
+/// Why there is no such model.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum SourceError {
+    #[error("no network {name:?}: `dmo-trace zoo` lists all")]
+    NoNetwork { name: String },
+    #[error("element type {given:?}, expected float32 or int8")]
+    Element { given: String },
+}
 
 /// No model of a microcontroller is larger.
 const MOST_BYTES: u64 = 1 << 31;
 
 impl Source {
     /// Reads a model file, or builds `zoo:NAME` or `zoo:NAME:int8`.
-    pub fn load(given: &str) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no model, or there is no such network.
+    pub fn load(given: &str) -> Result<Self, StudyError> {
         match given.strip_prefix("zoo:") {
             Some(name) => Self::of_zoo(name),
             None => Self::of_file(Path::new(given)),
         }
+    }
+
+    /// The model that a plan is of, and the plan: what its recipe makes of the model, where it
+    /// has one.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load) and [`NamedPlan::read`]; when the recipe is not one for the model.
+    pub fn load_for(given: &str, plan: &Path) -> Result<(Self, NamedPlan), StudyError> {
+        let mut source = Self::load(given)?;
+        let plan = NamedPlan::read(plan)?;
+        if let Some(recipe) = &plan.plan.recipe {
+            source.follow(recipe.clone())?;
+        }
+        Ok((source, plan))
     }
 
     /// The first subgraph, where an inference begins: as it is read, or what is made of it.
@@ -62,11 +88,14 @@ impl Source {
     }
 
     /// The operators that only move data, and the values too of a model whose numbers are known.
-    pub fn removable(&self) -> anyhow::Result<Vec<OperatorId>> {
+    ///
+    /// # Errors
+    /// When the file's constants make no sense.
+    pub fn removable(&self) -> Result<Vec<OperatorId>, StudyError> {
         let graph = self.original();
         let mut moving = remove::moving(graph);
         if let Some(file) = &self.file {
-            let parameters = tflite::parameters(file, 0).with_context(|| self.name.clone())?;
+            let parameters = tflite::parameters(file, 0).about(&self.name)?;
             let known = |operator: OperatorId| parameters.get(operator.0)?.as_ref().ok();
             moving.retain(|&operator| keeps_values(graph, operator, known).is_ok());
         }
@@ -74,23 +103,25 @@ impl Source {
     }
 
     /// From now on the model is what the recipe makes of it.
-    pub fn follow(&mut self, recipe: Recipe) -> anyhow::Result<()> {
-        let transformed = transform::apply(self.original(), &recipe);
-        let transformed = transformed.with_context(|| self.name.clone())?;
+    ///
+    /// # Errors
+    /// When the recipe cannot be followed, or leaves out what changes values.
+    pub fn follow(&mut self, recipe: Recipe) -> Result<(), StudyError> {
+        let transformed = transform::apply(self.original(), &recipe).about(&self.name)?;
         self.ensure_values_stay(&recipe.removed)?;
         self.change = Some((recipe, transformed));
         Ok(())
     }
 
     /// What a recipe leaves out only moves data; of a network without numbers nothing is known.
-    fn ensure_values_stay(&self, removed: &[OperatorId]) -> anyhow::Result<()> {
+    fn ensure_values_stay(&self, removed: &[OperatorId]) -> Result<(), StudyError> {
         let Some(file) = self.file.as_ref().filter(|_| !removed.is_empty()) else {
             return Ok(());
         };
-        let parameters = tflite::parameters(file, 0).with_context(|| self.name.clone())?;
+        let parameters = tflite::parameters(file, 0).about(&self.name)?;
         let known = |operator: OperatorId| parameters.get(operator.0)?.as_ref().ok();
         for &operator in removed {
-            keeps_values(self.original(), operator, known).with_context(|| self.name.clone())?;
+            keeps_values(self.original(), operator, known).about(&self.name)?;
         }
         Ok(())
     }
@@ -100,55 +131,40 @@ impl Source {
         self.change = None;
     }
 
-    /// The model that a plan is of: what the plan's recipe makes of it, where it has one.
-    pub fn load_for(given: &str, plan: Option<&Path>) -> anyhow::Result<Self> {
-        let mut source = Self::load(given)?;
-        let plan = plan.map(read_plan_file).transpose()?;
-        if let Some(recipe) = plan.and_then(|plan| plan.recipe) {
-            source.follow(recipe)?;
-        }
-        Ok(source)
-    }
-
-    /// The model on the kernels of this name; a network of the zoo with invented weights.
+    /// The model on kernels; a network of the zoo with invented weights.
+    ///
+    /// # Errors
+    /// When an operator has no kernel among them.
     pub fn deploy<'a>(
         &'a self,
-        library: &'a KernelLibrary,
-        kernels: &str,
+        kernels: &'a NamedKernels,
         limits: Limits,
-    ) -> anyhow::Result<Deployment<'a>> {
-        let original = self.deploy_original(library, kernels, limits)?;
-        let Some((_, transformed)) = &self.change else {
-            return Ok(original);
-        };
-        let deployment = original.transformed(transformed, limits);
-        deployment.with_context(|| self.name.clone())
-    }
-
-    /// The same, of the model as it was read.
-    pub fn deploy_original<'a>(
-        &'a self,
-        library: &'a KernelLibrary,
-        kernels: &str,
-        limits: Limits,
-    ) -> anyhow::Result<Deployment<'a>> {
-        let graph = self.original();
-        let deployment = match &self.file {
+    ) -> Result<Deployed<'a>, StudyError> {
+        let (graph, library) = (self.original(), &kernels.library);
+        let original = match &self.file {
             Some(file) => Deployment::of_file(graph, file, library, limits),
             None => Deployment::invented(graph, library, limits),
         };
-        let deployment = deployment.with_context(|| self.name.clone())?;
-        Ok(match kernels {
+        let mut original = original.about(&self.name)?;
+        if kernels.name == REFERENCE {
             // They are what a plan is tried on that TensorFlow Lite Micro's own kernels will run.
-            REFERENCE => deployment.standing_for_reference(),
-            _ => deployment,
-        })
+            original = original.standing_for_reference();
+        }
+        let changed = match &self.change {
+            Some((_, transformed)) => Some(
+                original
+                    .transformed(transformed, limits)
+                    .about(&self.name)?,
+            ),
+            None => None,
+        };
+        Ok(Deployed { original, changed })
     }
 
-    /// The offsets of the plan that the model carries, one for each tensor; none where there is
+    /// The offsets of the plan that the model carries, one for each tensor; `None` where there is
     /// no plan or none that could be obeyed.
     pub fn carried_offsets(&self) -> Option<Vec<Option<u64>>> {
-        let plan = tflite::offline_plan(self.file.as_deref()?).ok()??;
+        let plan = self.offline_plan.as_ref().ok()?.as_ref()?;
         if self.change.is_some()
             || plan.offsets.len() != self.graph().tensors.len()
             || self.model.graphs.len() > 1
@@ -194,10 +210,10 @@ impl Source {
         notes
     }
 
-    fn of_file(path: &Path) -> anyhow::Result<Self> {
+    fn of_file(path: &Path) -> Result<Self, StudyError> {
         let shown = path.display();
-        let file = input::read(path, MOST_BYTES).with_context(|| format!("cannot read {shown}"))?;
-        let mut model = tflite::read(&file).with_context(|| shown.to_string())?;
+        let file = input::read(path, MOST_BYTES).about(format_args!("cannot read {shown}"))?;
+        let mut model = tflite::read(&file).about(shown)?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         if let [graph, ..] = &mut model.graphs[..] {
             graph.name = name.to_string_lossy().into_owned();
@@ -205,16 +221,15 @@ impl Source {
         Ok(Self {
             name: name.to_string_lossy().escape_debug().to_string(),
             sha256: Some(sha256(&file)),
+            offline_plan: model.offline_plan(&file),
             file: Some(file),
             model,
             change: None,
         })
     }
 
-    fn of_zoo(given: &str) -> anyhow::Result<Self> {
-        let (name, element) = element(given)?;
-        let network = zoo::find(name)
-            .with_context(|| format!("no network {name:?}: `dmo-trace zoo` lists all"))?;
+    fn of_zoo(given: &str) -> Result<Self, StudyError> {
+        let (network, element) = network(given)?;
         Ok(Self {
             name: format!("zoo:{given}"),
             sha256: None,
@@ -226,18 +241,50 @@ impl Source {
                 }],
                 ..Model::default()
             },
+            offline_plan: Ok(None),
             change: None,
         })
     }
 }
 
-/// `NAME`, `NAME:float32` or `NAME:int8`.
-pub fn element(given: &str) -> anyhow::Result<(&str, Element)> {
-    let given = given.strip_prefix("zoo:").unwrap_or(given);
-    match given.split_once(':') {
-        None => Ok((given, Element::Float32)),
-        Some((name, "float32")) => Ok((name, Element::Float32)),
-        Some((name, "int8")) => Ok((name, Element::Int8)),
-        Some((_, other)) => anyhow::bail!("element type {other:?}, expected float32 or int8"),
+/// A model on kernels.
+pub struct Deployed<'a> {
+    /// As it was read.
+    pub original: Deployment<'a>,
+    /// What is made of it, where something is.
+    pub changed: Option<Deployment<'a>>,
+}
+
+impl<'a> Deployed<'a> {
+    /// The model as it is to run.
+    pub fn model(&self) -> &Deployment<'a> {
+        self.changed.as_ref().unwrap_or(&self.original)
     }
+
+    /// The model as it is to run, alone.
+    pub fn into_model(self) -> Deployment<'a> {
+        self.changed.unwrap_or(self.original)
+    }
+}
+
+/// The network of the zoo, and the type of its elements: `NAME`, `NAME:float32` or `NAME:int8`.
+///
+/// # Errors
+/// When there is no such network, or none of such elements.
+pub fn network(given: &str) -> Result<(&'static Network, Element), SourceError> {
+    let given = given.strip_prefix("zoo:").unwrap_or(given);
+    let (name, element) = match given.split_once(':') {
+        None => (given, Element::Float32),
+        Some((name, "float32")) => (name, Element::Float32),
+        Some((name, "int8")) => (name, Element::Int8),
+        Some((_, other)) => {
+            return Err(SourceError::Element {
+                given: other.to_owned(),
+            });
+        }
+    };
+    let network = zoo::find(name).ok_or_else(|| SourceError::NoNetwork {
+        name: name.to_owned(),
+    })?;
+    Ok((network, element))
 }

@@ -1,8 +1,7 @@
-//! What `dmo-trace verify` prints.
+//! A verified plan, as it is printed, and in words.
 
 mod blame;
 
-use crate::cli::plan::given::Given;
 use blame::{Blame, Evidence};
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::verify::Clash;
@@ -10,6 +9,8 @@ use dmo_analysis::wording::{counted, grouped};
 use dmo_trace::measure::attribution::Work;
 use dmo_trace::model::Deployment;
 use dmo_trace::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
+use dmo_trace::study::plan_to_check::PlanToCheck;
+use dmo_trace::study::verify::Verified;
 use dmo_trace::words::names;
 use dmo_trace::words::report::Report;
 use serde::Serialize;
@@ -90,37 +91,37 @@ struct Layer {
 }
 
 impl VerifyReport {
-    /// A plan that cannot be run.
-    pub fn of_faults(model: &str, kernels: &str, given: &Given, faults: Vec<String>) -> Self {
-        Self {
+    /// Of a plan of `model`, verified on `kernels`.
+    pub fn new(model: &str, kernels: &str, verified: &Verified) -> Self {
+        let deployment = verified.deployed.model();
+        let graph = &deployment.graph;
+        let faults = verified.faults.iter();
+        let unrun = Self {
             model: model.to_owned(),
             kernels: kernels.to_owned(),
             cpu: None,
             code_sha256: None,
             inputs: 0,
-            safe: false,
-            arena_bytes: given.arena_bytes,
+            safe: verified.is_safe(),
+            arena_bytes: verified.plan.arena_bytes,
             instructions: None,
-            faults,
+            faults: faults.map(|fault| fault.describe(graph)).collect(),
             geometric: None,
             replay: None,
             execution: None,
             layers: Vec::new(),
             notes: Vec::new(),
             objections: Objections::default(),
+        };
+        match &verified.verification {
+            Some(found) => unrun.with(verified, found),
+            None => unrun,
         }
     }
 
-    /// A plan that has been run.
-    pub fn new(
-        model: &str,
-        kernels: &str,
-        inputs: u64,
-        given: &Given,
-        deployment: &Deployment,
-        found: &Verification,
-        faults: Vec<String>,
-    ) -> Self {
+    /// What was found when the plan was run.
+    fn with(self, verified: &Verified, found: &Verification) -> Self {
+        let deployment = verified.deployed.model();
         let library = deployment.library;
         let findings = Blame::new(deployment, found).evidence();
         let graph = &deployment.graph;
@@ -134,8 +135,7 @@ impl VerifyReport {
         Self {
             cpu: Some(library.cpu().name),
             code_sha256: Some(library.image().code_sha256()),
-            inputs,
-            safe: found.is_safe() && faults.is_empty(),
+            inputs: verified.inputs,
             instructions: Some(found.instructions),
             geometric: Some(Geometric {
                 safe: found.clashes.is_empty(),
@@ -156,15 +156,10 @@ impl VerifyReport {
                 .iter()
                 .map(|known| layer(deployment, known))
                 .collect(),
-            notes: notes(deployment, given, found, inputs),
+            notes: notes(deployment, &verified.plan, found, verified.inputs),
             objections,
-            ..Self::of_faults(model, kernels, given, faults)
+            ..self
         }
-    }
-
-    /// The kernels have run in the plan.
-    pub fn has_run(&self) -> bool {
-        self.execution.is_some()
     }
 
     /// What is wrong with the plan whatever the kernels do.
@@ -175,11 +170,6 @@ impl VerifyReport {
     /// What else the reader should know, a sentence each without its full stop.
     pub fn notes(&self) -> &[String] {
         &self.notes
-    }
-
-    /// Nothing is wrong with the plan, and no witness objects.
-    pub fn is_safe(&self) -> bool {
-        self.safe
     }
 
     /// What geometry, replay and execution say; `None` if the plan could not be run.
@@ -344,7 +334,12 @@ fn doubts(found: &Verification) -> Vec<String> {
 }
 
 /// Scratch memory that nobody needs.
-fn notes(deployment: &Deployment, given: &Given, found: &Verification, inputs: u64) -> Vec<String> {
+fn notes(
+    deployment: &Deployment,
+    plan: &PlanToCheck,
+    found: &Verification,
+    inputs: u64,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if inputs == 1 {
         notes
@@ -361,7 +356,7 @@ fn notes(deployment: &Deployment, given: &Given, found: &Verification, inputs: u
                 step.scratch_bytes
             ));
         }
-        let planned = given.scratch.iter();
+        let planned = plan.scratch.iter();
         let planned = planned.filter(|(operator, _, _)| *operator == layer.operator);
         let planned: u64 = planned.map(|(_, _, bytes)| bytes).sum();
         if planned > u64::from(step.scratch_bytes) {
@@ -372,7 +367,7 @@ fn notes(deployment: &Deployment, given: &Given, found: &Verification, inputs: u
         }
     }
     let outside = deployment.steps.iter();
-    let outside = outside.filter(|step| step.scratch_bytes > 0 && !given.layout.scratch);
+    let outside = outside.filter(|step| step.scratch_bytes > 0 && !plan.layout.scratch);
     let bytes = outside.map(|step| step.scratch_bytes).max();
     if let Some(bytes) = bytes {
         notes.push(format!(

@@ -1,17 +1,17 @@
 //! The ways of saving memory, one added to the other.
 
-use crate::cli::library::{LibraryArguments, VersionArgument};
-use crate::cli::output;
-use crate::cli::plan::LayoutArguments;
-use crate::cli::plan::kernels::LIMITS;
-use crate::cli::plan::source::{REFERENCE, Source};
+use super::error::StudyError;
+use super::kernel_request::KernelRequest;
+use super::source::Source;
+use super::{KERNEL_LIMITS, SEARCH_TIME};
+use crate::mcu::machine::Observation;
+use crate::model::verify::{model_inputs, without_overlaps};
+use crate::model::{Deployment, Inference};
+use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::transform::front::{Front, Point, Search, front};
 use dmo_analysis::transform::{Recipe, apply, macs};
-use dmo_trace::mcu::machine::Observation;
-use dmo_trace::model::verify::{model_inputs, without_overlaps};
-use dmo_trace::model::{Deployment, Inference};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -28,15 +28,41 @@ pub struct Row {
     pub extra_macs: u64,
     /// What is done to the model, where its operators are changed.
     pub recipe: Option<Recipe>,
-    /// Instructions of one inference on the reference kernels; none where it was not run.
+    /// Instructions of one inference on the reference kernels; `None` where it was not run.
     pub instructions: Option<u64>,
 }
 
-/// All rows of a model.
-pub struct Saved {
+/// How a model's savings are measured.
+#[derive(Debug, Clone, Copy)]
+pub struct SavingsRequest {
+    /// What the arena holds, and how.
+    pub layout: Layout,
+    /// The search for runs to be split ends after this time.
+    pub time: Duration,
+    /// A model of at most this many multiply-accumulates is run; `None`: no model is.
+    pub most_run_macs: Option<u64>,
+}
+
+impl Default for SavingsRequest {
+    fn default() -> Self {
+        Self {
+            layout: Layout::tflm(),
+            time: SEARCH_TIME,
+            most_run_macs: None,
+        }
+    }
+}
+
+/// What is saved of a model's memory.
+pub struct Savings {
+    /// Multiply-accumulates of the model.
     pub macs: u64,
+    /// The ways of saving, each added to those before.
     pub rows: Vec<Row>,
+    /// What memory can be had for what work.
     pub front: Front,
+    /// Why the model was not run, where it was to be.
+    pub not_run: Option<StudyError>,
 }
 
 /// Recomputation that is allowed, in percent.
@@ -50,16 +76,19 @@ const LEVELS: [(&str, u64); 4] = [
 /// What a plan of a row may take.
 const PLAN: Duration = Duration::from_secs(5);
 
-/// Plans the model in each way.
-pub fn rows(
-    source: &Source,
-    layout: &LayoutArguments,
-    time: Duration,
-    most_run_macs: Option<u64>,
-) -> anyhow::Result<Saved> {
+/// Plans a model in each way. One that cannot run on the reference kernels is planned all the
+/// same.
+///
+/// # Errors
+/// When the model cannot be planned.
+pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, StudyError> {
+    let SavingsRequest {
+        layout,
+        time,
+        most_run_macs,
+    } = *request;
     let graph = source.graph();
     let macs = macs::of_graph(graph);
-    let layout = layout.layout();
     let plan = |overlaps: &Overlaps, reorder: bool| {
         let task = Task {
             graph,
@@ -110,16 +139,16 @@ pub fn rows(
             (u128::from(macs) * u128::from(percent) / 100) as u64,
         ));
     }
-    if most_run_macs.is_some_and(|most| macs <= most) {
-        // Models that cannot run here are planned all the same.
-        if let Err(error) = count_instructions(source, &mut rows) {
-            output::message(&format!("dmo-trace: not run: {error:#}"));
-        }
-    }
-    Ok(Saved {
+    let not_run = if most_run_macs.is_some_and(|most| macs <= most) {
+        count_instructions(source, &mut rows).err()
+    } else {
+        None
+    };
+    Ok(Savings {
         macs,
         rows,
         front: found,
+        not_run,
     })
 }
 
@@ -154,14 +183,9 @@ impl Row {
 }
 
 /// Runs the model once for each different way to compute it.
-fn count_instructions(source: &Source, rows: &mut [Row]) -> anyhow::Result<()> {
-    let library = LibraryArguments {
-        kernels: REFERENCE.to_owned(),
-        cpu: None,
-        version: VersionArgument::default(),
-    }
-    .load()?;
-    let original = source.deploy(&library, REFERENCE, LIMITS)?;
+fn count_instructions(source: &Source, rows: &mut [Row]) -> Result<(), StudyError> {
+    let kernels = KernelRequest::default().load()?;
+    let original = source.deploy(&kernels, KERNEL_LIMITS)?.into_model();
     let mut known: Vec<(Option<Recipe>, u64)> = Vec::new();
     for row in rows {
         let same = known.iter().find(|(recipe, _)| *recipe == row.recipe);
@@ -170,7 +194,7 @@ fn count_instructions(source: &Source, rows: &mut [Row]) -> anyhow::Result<()> {
             (None, None) => instructions(&original)?,
             (None, Some(recipe)) => {
                 let transformed = apply(source.graph(), recipe)?;
-                instructions(&original.transformed(&transformed, LIMITS)?)?
+                instructions(&original.transformed(&transformed, KERNEL_LIMITS)?)?
             }
         };
         known.push((row.recipe.clone(), instructions));
@@ -180,10 +204,10 @@ fn count_instructions(source: &Source, rows: &mut [Row]) -> anyhow::Result<()> {
 }
 
 /// Those of one inference without overlaps.
-fn instructions(deployment: &Deployment) -> anyhow::Result<u64> {
+fn instructions(deployment: &Deployment) -> Result<u64, StudyError> {
     let order = deployment.graph.file_order();
     let apart = without_overlaps(deployment, &order)?;
-    let mut inference = Inference::new(deployment, &apart, 0, Observation::Watch, LIMITS)?;
+    let mut inference = Inference::new(deployment, &apart, 0, Observation::Watch, KERNEL_LIMITS)?;
     inference.begin(&model_inputs(deployment, 0))?;
     for operator in order {
         inference.run(operator)?;

@@ -1,0 +1,10 @@
+//! Options that several commands have, and what they ask of the library.
+
+pub mod cache;
+pub mod firmware;
+pub mod hooks;
+pub mod kernels;
+pub mod layout;
+pub mod numbers;
+pub mod overlap;
+pub mod program;

@@ -1,0 +1,83 @@
+//! Options that say which overlaps a plan may use.
+
+use super::cache::CacheArguments;
+use super::kernels::VersionArgument;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use dmo_trace::study::INPUTS;
+use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
+use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
+use dmo_trace::study::session::Cache;
+
+/// Which kernels a plan is for.
+#[derive(clap::Args)]
+pub struct OverlapOptions {
+    /// Which overlaps the plan may use [default: analytic, or traced with --kernels]
+    #[arg(long, value_parser = kinds())]
+    overlap: Option<OverlapKind>,
+    /// Kernels to plan for: reference, dsp, dsp-channels-outside, or an ELF file or static library
+    /// (.a) with functions of the same names [default: reference]
+    #[arg(long, value_name = "SET|FILE")]
+    kernels: Option<String>,
+    /// CPU to emulate [default: the one that the kernels were built for]
+    #[arg(long)]
+    cpu: Option<String>,
+    #[command(flatten)]
+    version: VersionArgument,
+    /// Number of different inputs to measure each kernel on [default: 3]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    inputs: Option<u64>,
+    #[command(flatten)]
+    cache: CacheArguments,
+}
+
+/// Reads where overlaps come from.
+pub fn kinds() -> impl TypedValueParser<Value = OverlapKind> {
+    let help = |kind: OverlapKind| match kind {
+        OverlapKind::None => "No overlaps",
+        OverlapKind::Analytic => "Overlaps of TensorFlow Lite's reference kernels, from formulas",
+        OverlapKind::Traced => "Overlaps measured on the machine code of --kernels",
+    };
+    let values = OverlapKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(help(kind)));
+    PossibleValuesParser::new(values).map(|name| {
+        let kind = OverlapKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name);
+        kind.unwrap_or_default()
+    })
+}
+
+impl OverlapOptions {
+    /// Where measurements are kept.
+    pub fn cache(&self) -> Cache {
+        self.cache.cache()
+    }
+
+    /// What they ask for.
+    pub fn request(&self) -> OverlapRequest {
+        let kind = self.overlap.unwrap_or(if self.names_kernels() {
+            OverlapKind::Traced
+        } else {
+            OverlapKind::Analytic
+        });
+        let named = match kind {
+            OverlapKind::None => self.kernels.is_some(),
+            OverlapKind::Analytic | OverlapKind::Traced => self.names_kernels(),
+        };
+        OverlapRequest {
+            kind,
+            kernels: named.then(|| KernelRequest {
+                kernels: self.kernels.clone().unwrap_or(REFERENCE.to_owned()),
+                cpu: self.cpu.clone(),
+                cmsis_nn_version: self.version.cmsis_nn_version,
+            }),
+            inputs: self.inputs.unwrap_or(INPUTS),
+        }
+    }
+
+    fn names_kernels(&self) -> bool {
+        self.kernels.is_some()
+            || self.cpu.is_some()
+            || self.version != VersionArgument::default()
+            || self.inputs.is_some()
+    }
+}

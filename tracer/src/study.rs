@@ -1,0 +1,69 @@
+//! What is done with whole models: planned, changed, checked, verified, measured.
+//!
+//! A study is a request, a plain struct with a [`Default`] where that makes sense, and a function
+//! that answers it with values. Words, tables and files of results are up to the caller; model
+//! files and plan files are read once and passed on. The command line is one such caller,
+//! `examples/plan_and_verify.rs` another.
+//!
+//! Each module uses only those above it in this table.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`input`] | files of a limited size |
+//! | [`error`] | why a study cannot be made |
+//! | [`session`] | where measurements are kept, and who hears of progress |
+//! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
+//! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
+//! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
+//! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
+//! | [`plan_file`] | a plan.json |
+//! | [`change`] | searching for what may be changed of a model's work |
+//! | [`plan`] | the smallest arena of a model, and what others would need |
+//! | [`regions`] | a planned model in several memories |
+//! | [`problem`] | a bare planning problem, a .csv |
+//! | [`emit`] | a plan as JSON, as C, or within the model |
+//! | [`plan_to_check`] | a plan as somebody has written it |
+//! | [`audit`] | a plan against overlaps that are known |
+//! | [`verify`] | a plan against the machine code of kernels |
+//! | [`examine`] | a model of a baseline: planned, then audited or verified |
+//! | [`savings`] | each way of saving memory, one added to the other |
+//! | [`firmware`] | the arena of a firmware that runs a model |
+
+pub mod audit;
+pub mod change;
+pub mod compare;
+pub mod emit;
+pub mod error;
+pub mod examine;
+pub mod firmware;
+pub mod input;
+pub mod kernel_request;
+pub mod overlap_source;
+pub mod plan;
+pub mod plan_file;
+pub mod plan_to_check;
+pub mod problem;
+pub mod regions;
+pub mod savings;
+pub mod session;
+pub mod source;
+pub mod verify;
+
+pub use error::StudyError;
+pub use session::Session;
+
+use crate::mcu::machine::Limits;
+use std::time::Duration;
+
+/// Bounds of one call of a kernel.
+pub const KERNEL_LIMITS: Limits = Limits {
+    max_instructions: 10_000_000_000,
+    timeout: Duration::from_secs(600),
+};
+
+/// On how many different inputs a kernel of a model is measured, and a model verified: with one,
+/// nothing says whether accesses depend on the data.
+pub const INPUTS: u64 = 3;
+
+/// How long the search for a plan may take.
+pub const SEARCH_TIME: Duration = Duration::from_secs(10);

@@ -1,0 +1,223 @@
+//! A plan as JSON, as C, or within the model.
+
+use super::SEARCH_TIME;
+use super::error::{About, StudyError};
+use super::source::Source;
+use dmo_analysis::arena::{ArenaError, Layout};
+use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::graph::{Graph, tflite};
+use dmo_analysis::handover::{PlanFile, tiled};
+use dmo_analysis::optimise::{Task, optimise};
+use dmo_analysis::transform::Recipe;
+use dmo_planner::plan::tflm::ALIGNMENT;
+use std::path::{Path, PathBuf};
+
+/// A file that a plan is to be written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emission {
+    /// The file.
+    pub path: PathBuf,
+    form: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Header,
+    Model,
+}
+
+/// What a file of a plan holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emitted {
+    /// The file's content.
+    pub content: Vec<u8>,
+    /// What the arena of a model in tiles of standard operators needs; `None` of other files.
+    pub tiles: Option<TiledArena>,
+}
+
+/// What TensorFlow Lite Micro needs for a model that tiles are made of by standard operators, and
+/// for the model as it is, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "said above")]
+pub struct TiledArena {
+    pub with_tiles: u64,
+    pub without: u64,
+}
+
+/// Why a plan cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot emit {}{reason}", path.display())]
+pub struct EmitError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: EmitReason,
+}
+
+/// Why a plan cannot be written to a file.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum EmitReason {
+    #[error(": its name has to end in .json, .h or .tflite")]
+    Form,
+    #[error(": it is the model itself")]
+    Model,
+    #[error(": there is no model file (`dmo-trace zoo` exports one)")]
+    NoModelFile,
+    #[error(
+        ": the model has several subgraphs, for each of which TensorFlow Lite Micro reads the \
+         offsets of the first"
+    )]
+    Subgraphs,
+    #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]
+    Alignment { given: u64 },
+    #[error(": a changed model has other operators, which only .json and .tflite tell")]
+    ChangedAsHeader,
+    #[error(": no standard operator works in place, or is left out\n  hint: --allow split,patch")]
+    NotStandard,
+    #[error(": offsets in an arena of {arena_bytes} bytes do not fit in int32_t")]
+    HeaderRange { arena_bytes: u64 },
+    #[error(": offset {offset} does not fit in 31 bits")]
+    ModelRange { offset: u64 },
+    #[error(": a plan of several regions is .json only")]
+    Regions,
+}
+
+impl EmitReason {
+    /// Of a file.
+    pub fn of(self, path: &Path) -> EmitError {
+        EmitError {
+            path: path.to_owned(),
+            reason: self,
+        }
+    }
+}
+
+impl Emission {
+    /// Sees what can be seen before the work is done: whether such a file can be written of this
+    /// model, as it is, in a layout of this alignment.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn new(path: &Path, source: &Source, alignment: u64) -> Result<Self, EmitError> {
+        let form = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Form::Json,
+            Some("h") => Form::Header,
+            Some("tflite") => Form::Model,
+            _ => return Err(EmitReason::Form.of(path)),
+        };
+        if form == Form::Model {
+            if let Some(reason) = no_file(source) {
+                return Err(reason.of(path));
+            }
+            if !alignment.is_multiple_of(ALIGNMENT) {
+                return Err(EmitReason::Alignment { given: alignment }.of(path));
+            }
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            form,
+        })
+    }
+
+    /// The file of a plan.
+    ///
+    /// # Errors
+    /// When the model was changed in a way that the file cannot tell, or the arena is too large
+    /// for it.
+    pub fn of_plan(&self, source: &Source, plan: &PlanFile) -> Result<Emitted, StudyError> {
+        let refused = |reason: EmitReason| StudyError::from(reason.of(&self.path));
+        let tensors = source.graph().tensors.len();
+        let content = match (self.form, source.recipe()) {
+            (Form::Json, _) => (serde_json::to_string_pretty(plan)? + "\n").into_bytes(),
+            (Form::Header, Some(_)) => return Err(refused(EmitReason::ChangedAsHeader)),
+            (Form::Header, None) => {
+                let arena_bytes = plan.arena_bytes;
+                if arena_bytes > i32::MAX as u64 {
+                    return Err(refused(EmitReason::HeaderRange { arena_bytes }));
+                }
+                plan.c_header(tensors).into_bytes()
+            }
+            (Form::Model, recipe) => {
+                let file = source.file.as_deref();
+                let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
+                if let Some(recipe) = recipe {
+                    return self.standard(source.original(), file, recipe, plan);
+                }
+                let offset = |offset: Option<u64>| match offset {
+                    Some(offset) => i32::try_from(offset)
+                        .map_err(|_| refused(EmitReason::ModelRange { offset })),
+                    None => Ok(-1),
+                };
+                let offsets = plan.offsets(tensors).into_iter().map(offset);
+                let offsets = offsets.collect::<Result<Vec<i32>, _>>()?;
+                tflite::with_plan(file, Some(&plan.order), &offsets).about(self.refusal())?
+            }
+        };
+        Ok(Emitted {
+            content,
+            tiles: None,
+        })
+    }
+
+    fn refusal(&self) -> String {
+        format!("cannot emit {}", self.path.display())
+    }
+
+    /// The model in tiles, of operators that TensorFlow Lite Micro has, with a plan of its own.
+    fn standard(
+        &self,
+        graph: &Graph,
+        file: &[u8],
+        recipe: &Recipe,
+        plan: &PlanFile,
+    ) -> Result<Emitted, StudyError> {
+        if !(recipe.in_place.is_empty() && recipe.removed.is_empty()) {
+            return Err(EmitReason::NotStandard.of(&self.path).into());
+        }
+        let overlaps = |graph: &Graph| match plan.overlap.as_str() {
+            // Of kernels that were measured nothing is known of the operators that are added.
+            "analytic" => overlaps::analytic(graph),
+            _ => overlaps::none(graph),
+        };
+        let tiled =
+            tiled(file, recipe, overlaps, SEARCH_TIME, &mut |_| ()).about(self.refusal())?;
+        Ok(Emitted {
+            tiles: Some(TiledArena {
+                with_tiles: tiled.device.arena_bytes,
+                without: plain_bytes(graph, overlaps)?,
+            }),
+            content: tiled.file,
+        })
+    }
+}
+
+/// Whether TensorFlow Lite Micro could obey a plan of this model.
+pub(super) fn tflm_can_obey(source: &Source) -> bool {
+    // It has no kernels for the operators of a changed model.
+    source.recipe().is_none() && no_file(source).is_none()
+}
+
+/// Why no model file can be written.
+fn no_file(source: &Source) -> Option<EmitReason> {
+    if source.file.is_none() {
+        Some(EmitReason::NoModelFile)
+    } else if source.model.graphs.len() > 1 {
+        Some(EmitReason::Subgraphs)
+    } else {
+        None
+    }
+}
+
+/// What the model needs as it is, with a plan for TensorFlow Lite Micro.
+fn plain_bytes(graph: &Graph, overlaps: impl Fn(&Graph) -> Overlaps) -> Result<u64, ArenaError> {
+    let task = Task {
+        graph,
+        overlaps: &overlaps(graph),
+        layout: Layout::tflm(),
+        reorder: true,
+        fixed: &[],
+    };
+    Ok(optimise(task, SEARCH_TIME, &mut |_| ())?.arena_bytes)
+}

@@ -1,0 +1,96 @@
+//! Why a study cannot be made.
+
+use super::emit::EmitError;
+use super::firmware::ArenaPlaceError;
+use super::input::InputError;
+use super::kernel_request::KernelRequestError;
+use super::plan::PlanError;
+use super::plan_to_check::PlanToCheckError;
+use super::source::SourceError;
+use super::verify::OtherKernels;
+use crate::mcu::machine::MachineError;
+use crate::measure::MeasureError;
+use crate::model::DeployError;
+use crate::model::verify::VerifyError;
+use dmo_analysis::arena::ArenaError;
+use dmo_analysis::firmware::PlaceError;
+use dmo_analysis::graph::tflite::TfliteError;
+use dmo_analysis::handover::TiledError;
+use dmo_analysis::schedule::ScheduleError;
+use dmo_analysis::transform::TransformError;
+use dmo_planner::problem::minimalloc::TableError;
+use std::fmt::Display;
+
+/// Why a study cannot be made. Its `source()` is the cause of what its message says.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum StudyError {
+    /// Of a model, a file, an option.
+    #[error("{place}")]
+    In {
+        place: String,
+        source: Box<StudyError>,
+    },
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error(transparent)]
+    NamedKernels(#[from] KernelRequestError),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    PlanToCheck(#[from] PlanToCheckError),
+    #[error(transparent)]
+    OtherKernels(#[from] Box<OtherKernels>),
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    #[error(transparent)]
+    ArenaPlace(#[from] ArenaPlaceError),
+    #[error(transparent)]
+    Placed(#[from] PlaceError),
+    #[error(transparent)]
+    Tflite(#[from] TfliteError),
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
+    #[error(transparent)]
+    Transform(#[from] TransformError),
+    #[error(transparent)]
+    Tiled(#[from] TiledError),
+    #[error(transparent)]
+    Deploy(#[from] DeployError),
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+}
+
+impl StudyError {
+    /// The same of `place`: a model, a file.
+    pub(super) fn about(self, place: impl Display) -> Self {
+        Self::In {
+            place: place.to_string(),
+            source: Box::new(self),
+        }
+    }
+}
+
+/// Says what an error is about.
+pub(super) trait About<T> {
+    /// The error is about `place`: a model, a file.
+    fn about(self, place: impl Display) -> Result<T, StudyError>;
+}
+
+impl<T, E: Into<StudyError>> About<T> for Result<T, E> {
+    fn about(self, place: impl Display) -> Result<T, StudyError> {
+        self.map_err(|error| error.into().about(place))
+    }
+}

@@ -1,0 +1,161 @@
+//! A model of a baseline: planned, or with a plan that is given, and then verified or audited.
+
+use super::audit::Audit;
+use super::error::{About, StudyError};
+use super::kernel_request::{KernelRequest, NamedKernels};
+use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
+use super::plan::{PlanError, PlanRequest, Planned, plan_with};
+use super::plan_file::NamedPlan;
+use super::plan_to_check::PlanToCheck;
+use super::session::Session;
+use super::source::Source;
+use super::verify::{Verified, VerifyRequest, ensure_is_for, verify};
+use dmo_analysis::optimise::Certificate;
+use std::path::PathBuf;
+
+/// How a model is examined.
+#[derive(Debug, Clone)]
+pub struct ExamineRequest {
+    /// Path of the model, or `zoo:NAME`.
+    pub model: String,
+    /// Where its plan comes from.
+    pub plan: PlanOrigin,
+    /// What it runs on.
+    pub kernels: KernelRequest,
+}
+
+/// Where a plan comes from.
+#[derive(Debug, Clone)]
+pub enum PlanOrigin {
+    /// A plan.json.
+    File(PathBuf),
+    /// It is made anew; nothing is changed of the work.
+    Made(PlanRequest),
+}
+
+/// A model that is examined, read once.
+pub struct Examination {
+    /// The model, changed as a given plan says.
+    pub source: Source,
+    plan: Plan,
+    kernels: KernelRequest,
+}
+
+enum Plan {
+    Given(NamedPlan),
+    ToBeMade(PlanRequest),
+}
+
+/// What the geometric check alone says of a plan.
+pub struct Audited {
+    /// The model and what may overlap in it.
+    pub overlaps: OverlapSource,
+    /// The plan.
+    pub plan: PlanToCheck,
+    /// What is proven of it; `None` of a plan that was given.
+    pub certificate: Option<Certificate>,
+    /// What is wrong with it.
+    pub audit: Audit,
+}
+
+impl ExamineRequest {
+    /// Reads the model, and the plan that is given.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn load(&self) -> Result<Examination, StudyError> {
+        let kernels = self.kernels.clone();
+        Ok(match &self.plan {
+            PlanOrigin::File(path) => {
+                let (source, plan) = Source::load_for(&self.model, path)?;
+                let plan = Plan::Given(plan);
+                Examination {
+                    source,
+                    plan,
+                    kernels,
+                }
+            }
+            PlanOrigin::Made(request) => Examination {
+                source: Source::load(&self.model)?,
+                plan: Plan::ToBeMade(request.clone()),
+                kernels,
+            },
+        })
+    }
+}
+
+impl Examination {
+    /// What all three witnesses say on this many inputs, and what is proven of a plan that is
+    /// made anew.
+    ///
+    /// # Errors
+    /// When there is no plan, or it cannot be verified.
+    pub fn verify<'a>(
+        &'a self,
+        kernels: &'a NamedKernels,
+        inputs: u64,
+        session: &Session,
+    ) -> Result<(Verified<'a>, Option<Certificate>), StudyError> {
+        let (plan, certificate) = match &self.plan {
+            Plan::Given(named) => (PlanToCheck::new(named, &self.source, None)?, None),
+            Plan::ToBeMade(request) => {
+                let planned = self.made(request, session)?;
+                let plan = PlanToCheck::of_planned(&planned, &self.source)?;
+                (plan, Some(planned.file.certificate))
+            }
+        };
+        let request = VerifyRequest {
+            inputs,
+            ..VerifyRequest::default()
+        };
+        let verified = verify(&self.source, Some(plan), kernels, request, session)?;
+        Ok((verified, certificate))
+    }
+
+    /// What geometry says with the overlaps that the plan was made with; nothing is run but what
+    /// has to be measured.
+    ///
+    /// # Errors
+    /// When there is no plan, or its overlaps are not known.
+    pub fn audit(&self, most_clashes: usize, session: &Session) -> Result<Audited, StudyError> {
+        let (overlaps, plan, certificate) = match &self.plan {
+            Plan::Given(named) => {
+                let kind = self.planned_kind(named)?;
+                let request = OverlapRequest::on(kind, &self.kernels);
+                let overlaps = OverlapSource::find(&request, &self.source, session)?;
+                let plan = PlanToCheck::new(named, &self.source, Some(&overlaps.graph))?;
+                (overlaps, plan, None)
+            }
+            Plan::ToBeMade(request) => {
+                let planned = self.made(request, session)?;
+                let plan = PlanToCheck::of_planned(&planned, &self.source)?;
+                (planned.overlaps, plan, Some(planned.file.certificate))
+            }
+        };
+        let audit = Audit::of(&plan, &overlaps.graph, &overlaps.overlaps, most_clashes);
+        Ok(Audited {
+            audit: audit.about(&self.source.name)?,
+            overlaps,
+            plan,
+            certificate,
+        })
+    }
+
+    fn made(&self, request: &PlanRequest, session: &Session) -> Result<Planned, StudyError> {
+        let overlaps = OverlapSource::find(&request.overlap, &self.source, session)?;
+        plan_with(&self.source, overlaps, request, session)
+    }
+
+    /// What a given plan was made with, where that says something of the kernels.
+    fn planned_kind(&self, named: &NamedPlan) -> Result<OverlapKind, StudyError> {
+        let plan = PlanToCheck::new(named, &self.source, None)?;
+        if plan.overlap != OverlapKind::Traced && self.kernels != KernelRequest::default() {
+            let overlap = plan.overlap.name();
+            return Err(PlanError::NothingRuns { overlap }.into());
+        }
+        if plan.kernels.is_some() {
+            ensure_is_for(&plan, &self.kernels.load()?)?;
+        }
+        Ok(plan.overlap)
+    }
+}

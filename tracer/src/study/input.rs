@@ -1,0 +1,46 @@
+//! Reading files that the user names: plain ones, of a size that fits into memory.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum InputError {
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error("it is not a plain file")]
+    NotPlain,
+    #[error("it is larger than the limit of {limit} bytes")]
+    TooLarge { limit: u64 },
+    #[error("it is not text")]
+    NotText(#[from] std::string::FromUtf8Error),
+}
+
+/// A whole file of at most `limit` bytes. A pipe may never end, a device is endless.
+///
+/// # Errors
+/// When it cannot be read, is no plain file, or has more bytes.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, InputError> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(InputError::NotPlain);
+    }
+    let mut content = Vec::new();
+    // The files of /proc have no size, so that only reading tells.
+    File::open(path)?
+        .take(limit + 1)
+        .read_to_end(&mut content)?;
+    if content.len() as u64 > limit {
+        return Err(InputError::TooLarge { limit });
+    }
+    Ok(content)
+}
+
+/// A [`read`] file that is text.
+///
+/// # Errors
+/// When it cannot be read, or is not UTF-8.
+pub fn text(path: &Path, limit: u64) -> Result<String, InputError> {
+    Ok(String::from_utf8(read(path, limit)?)?)
+}

@@ -1,0 +1,186 @@
+//! Which overlaps a plan may use, and where they come from: nowhere, formulas, or the machine code
+//! of given kernels.
+
+use super::error::{About, StudyError};
+use super::kernel_request::{KernelRequest, REFERENCE};
+use super::plan::PlanError;
+use super::session::{Session, Work};
+use super::source::Source;
+use super::{INPUTS, KERNEL_LIMITS};
+use crate::model::overlaps::{KernelOverlaps, measured, of_tensors};
+use dmo_analysis::graph::Graph;
+use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::handover::PlannedKernels;
+
+/// Where overlaps come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OverlapKind {
+    /// Nothing overlaps.
+    None,
+    /// What TensorFlow Lite's reference kernels allow, by formula.
+    #[default]
+    Analytic,
+    /// What the machine code of kernels allows, measured.
+    Traced,
+}
+
+impl OverlapKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Analytic, Self::Traced];
+
+    /// As in plans, in baselines and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Analytic => "analytic",
+            Self::Traced => "traced",
+        }
+    }
+
+    /// The overlaps of a graph; `None` where they have to be measured.
+    pub fn of(self, graph: &Graph) -> Option<Overlaps> {
+        match self {
+            Self::None => Some(overlaps::none(graph)),
+            Self::Analytic => Some(overlaps::analytic(graph)),
+            Self::Traced => None,
+        }
+    }
+}
+
+/// Which overlaps a plan may use. The default is those by formula.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverlapRequest {
+    /// Where they come from.
+    pub kind: OverlapKind,
+    /// The kernels that are measured, by default the reference kernels; without overlaps those
+    /// whose scratch memory is planned. They do not go with formulas.
+    pub kernels: Option<KernelRequest>,
+    /// On how many different inputs each kernel is measured.
+    pub inputs: u64,
+}
+
+impl Default for OverlapRequest {
+    fn default() -> Self {
+        Self {
+            kind: OverlapKind::default(),
+            kernels: None,
+            inputs: INPUTS,
+        }
+    }
+}
+
+impl OverlapRequest {
+    /// For a plan that is to run on given kernels, as far as they have a say.
+    pub fn on(kind: OverlapKind, kernels: &KernelRequest) -> Self {
+        // Without overlaps kernels still want their scratch memory.
+        let named = match kind {
+            OverlapKind::Traced => true,
+            OverlapKind::None => kernels.kernels != REFERENCE,
+            OverlapKind::Analytic => false,
+        };
+        Self {
+            kind,
+            kernels: named.then(|| kernels.clone()),
+            ..Self::default()
+        }
+    }
+}
+
+/// A model and what its operators' outputs may overlap.
+pub struct OverlapSource {
+    /// Where the overlaps come from.
+    pub kind: OverlapKind,
+    /// The model; where kernels are named, with the scratch memory that these want.
+    pub graph: Graph,
+    /// What may overlap.
+    pub overlaps: Overlaps,
+    /// Without overlaps but for element-wise operators.
+    pub accumulates: bool,
+    /// The kernels that are named.
+    pub measured: Option<Measured>,
+}
+
+/// Kernels that a plan is for.
+pub struct Measured {
+    /// For the plan.
+    pub planned: PlannedKernels,
+    /// What each allows, in the file's order; empty for a plan without overlaps.
+    pub layers: Vec<KernelOverlaps>,
+}
+
+impl OverlapSource {
+    /// What TensorFlow Lite's reference kernels allow.
+    pub fn analytic(graph: &Graph) -> Self {
+        Self::known(OverlapKind::Analytic, graph, overlaps::analytic(graph))
+    }
+
+    fn known(kind: OverlapKind, graph: &Graph, overlaps: Overlaps) -> Self {
+        Self {
+            kind,
+            graph: graph.clone(),
+            overlaps,
+            accumulates: false,
+            measured: None,
+        }
+    }
+
+    /// Finds out what may overlap in the model as it is now.
+    ///
+    /// # Errors
+    /// When kernels are named for formulas, cannot be read, or cannot run the model.
+    pub fn find(
+        request: &OverlapRequest,
+        source: &Source,
+        session: &Session,
+    ) -> Result<Self, StudyError> {
+        let kind = request.kind;
+        if request.kernels.is_some() && kind == OverlapKind::Analytic {
+            return Err(PlanError::FormulasOfKernels.into());
+        }
+        match (&request.kernels, kind.of(source.graph())) {
+            (None, Some(overlaps)) => Ok(Self::known(kind, source.graph(), overlaps)),
+            (None, None) => Self::on_kernels(request, &KernelRequest::default(), source, session),
+            (Some(kernels), _) => Self::on_kernels(request, kernels, source, session),
+        }
+    }
+
+    /// The model with the scratch memory that the kernels want, and, where they are measured,
+    /// what they allow.
+    fn on_kernels(
+        request: &OverlapRequest,
+        kernels: &KernelRequest,
+        source: &Source,
+        session: &Session,
+    ) -> Result<Self, StudyError> {
+        let kernels = kernels.load()?;
+        let deployment = source.deploy(&kernels, KERNEL_LIMITS)?.into_model();
+        let (overlaps, layers) = if request.kind == OverlapKind::None {
+            (overlaps::none(&deployment.graph), Vec::new())
+        } else {
+            let running = session.begin(Work::Measuring);
+            let all = deployment.steps.len();
+            running.parts(0, all);
+            let cache = &session.cache;
+            let layers = measured(&deployment, request.inputs, KERNEL_LIMITS, cache, &|done| {
+                running.parts(done, all);
+            });
+            let layers = layers.about(&source.name)?;
+            (of_tensors(&deployment, &layers), layers)
+        };
+        let functions = deployment.steps.iter();
+        let functions = functions.map(|step| step.contract.function.to_owned());
+        let planned = PlannedKernels {
+            name: kernels.name.clone(),
+            cpu: kernels.library.cpu().name.to_owned(),
+            code_sha256: kernels.library.image().code_sha256(),
+            functions: functions.collect(),
+        };
+        Ok(Self {
+            kind: request.kind,
+            overlaps,
+            accumulates: false,
+            measured: Some(Measured { planned, layers }),
+            graph: deployment.graph,
+        })
+    }
+}

@@ -1,0 +1,469 @@
+//! The smallest arena of a model, with proof, and what others would need.
+
+use super::SEARCH_TIME;
+use super::change::{ChangeRequest, WorkFront};
+use super::emit;
+use super::error::{About, StudyError};
+use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
+use super::session::{Session, State, Work};
+use super::source::Source;
+use dmo_analysis::arena::{Arena, ArenaError, Layout};
+use dmo_analysis::graph::overlaps;
+use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
+use dmo_analysis::optimise::{ModelPlan, Task, WhatIf, optimise, what_if};
+use dmo_analysis::verify::{Clash, Positions, clashes};
+use dmo_planner::plan::tflm::ALIGNMENT;
+use dmo_planner::plan::{STRATEGIES, Strategy};
+use dmo_planner::problem::Problem;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// In which order a model's operators run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OrderKind {
+    /// As in the file.
+    File,
+    /// The one with the smallest arena.
+    #[default]
+    Best,
+}
+
+impl OrderKind {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::File, Self::Best];
+
+    /// As in baselines and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Best => "best",
+        }
+    }
+}
+
+/// How a model is to be planned. The default is what TensorFlow Lite Micro can run: its layout,
+/// and the overlaps of its reference kernels by formula.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanRequest {
+    /// Which overlaps may be used.
+    pub overlap: OverlapRequest,
+    /// What the arena holds, and how.
+    pub layout: Layout,
+    /// The order of the operators.
+    pub order: OrderKind,
+    /// Tensors of the file that lie at given offsets, in bytes.
+    pub fixed: Vec<(TensorId, u64)>,
+    /// What may be changed of the work.
+    pub changes: ChangeRequest,
+    /// The search ends after this time with the best so far.
+    pub time: Duration,
+}
+
+impl Default for PlanRequest {
+    fn default() -> Self {
+        Self {
+            overlap: OverlapRequest::default(),
+            layout: Layout::tflm(),
+            order: OrderKind::default(),
+            fixed: Vec::new(),
+            changes: ChangeRequest::default(),
+            time: SEARCH_TIME,
+        }
+    }
+}
+
+/// Why a request cannot be answered.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PlanError {
+    #[error(
+        "--overlap analytic is what TensorFlow Lite's reference kernels allow: --kernels, --cpu, \
+         --cmsis-nn-version and --inputs go with --overlap traced, or none"
+    )]
+    FormulasOfKernels,
+    #[error("--fix {tensor}: the model has {tensors} tensors")]
+    NoTensor { tensor: usize, tensors: usize },
+    #[error("{model}: no plan was found in time")]
+    NoChangeInTime { model: String },
+    #[error("the plan found does not pass its check, please report this: {found:?}")]
+    Unsafe { found: Vec<Clash> },
+    #[error("--allow other than accumulate goes with neither --fix nor --region")]
+    ChangeOfFixed,
+    #[error(
+        "kernels and cpu: nothing runs on them with verify = false and a plan with overlap \
+         {overlap:?}"
+    )]
+    NothingRuns { overlap: &'static str },
+    #[error("--region {name}: given twice")]
+    RegionTwice { name: String },
+    #[error("region {name} overflows, please report this")]
+    RegionOverflows { name: String },
+    #[error("{problem}: the plan found does not pass its check: please report this")]
+    InvalidPlan { problem: String },
+}
+
+/// A planned model.
+pub struct Planned {
+    /// The model as it is planned, and what may overlap in it.
+    pub overlaps: OverlapSource,
+    /// The plan and what is proven of it.
+    pub plan: ModelPlan,
+    /// The plan for others, complete in itself and checked.
+    pub file: PlanFile,
+    /// What memory can be had for what work, where changes are allowed that reshape the model.
+    pub front: Option<WorkFront>,
+    fixed: Vec<(TensorId, u64)>,
+    reorder: bool,
+}
+
+impl Planned {
+    /// What was planned.
+    pub fn task(&self) -> Task<'_> {
+        Task {
+            graph: &self.overlaps.graph,
+            overlaps: &self.overlaps.overlaps,
+            layout: self.file.layout,
+            reorder: self.reorder,
+            fixed: &self.fixed,
+        }
+    }
+
+    /// Whether the operators run in another order than the file's.
+    pub fn is_reordered(&self) -> bool {
+        self.plan.order != self.overlaps.graph.file_order()
+    }
+}
+
+/// Of the time where the work may change: for the order, for what may be changed, for the plan.
+const SHARES: [f64; 3] = [0.2, 0.6, 0.2];
+
+/// Plans a model. Where changes are allowed, the model becomes what needs the smallest arena.
+///
+/// # Errors
+/// When a fixed tensor is none of the model's or cannot lie there, kernels cannot run the model,
+/// or its operators cannot be ordered.
+pub fn plan(
+    source: &mut Source,
+    request: &PlanRequest,
+    session: &Session,
+) -> Result<Planned, StudyError> {
+    let tensors = source.graph().tensors.len();
+    if let Some((tensor, _)) = request.fixed.iter().find(|(id, _)| id.0 >= tensors) {
+        let tensor = tensor.0;
+        return Err(PlanError::NoTensor { tensor, tensors }.into());
+    }
+    let front = if request.changes.reshapes() {
+        Some(change(source, request, session)?)
+    } else {
+        None
+    };
+    let time = match &front {
+        Some(_) => request.time.mul_f64(SHARES[2]),
+        None => request.time,
+    };
+    Ok(Planned {
+        front,
+        ..plan_as_it_is(source, request, time, session)?
+    })
+}
+
+/// Makes of the model what needs the smallest arena, and tells what else was found. Where nothing
+/// is better, the model stays as it is.
+fn change(
+    source: &mut Source,
+    request: &PlanRequest,
+    session: &Session,
+) -> Result<WorkFront, StudyError> {
+    if !request.fixed.is_empty() {
+        return Err(PlanError::ChangeOfFixed.into());
+    }
+    let (changes, kind) = (&request.changes, request.overlap.kind);
+    let graph = source.graph();
+    let overlaps = changes.known_overlaps(graph, kind);
+    let task = Task {
+        graph,
+        overlaps: &overlaps,
+        layout: request.layout,
+        reorder: request.order == OrderKind::Best,
+        fixed: &[],
+    };
+    let start = Instant::now();
+    let (_, planned) = search(task, request.time.mul_f64(SHARES[0]), session)?;
+    // What the order has left over, too.
+    let time = request.time.mul_f64(SHARES[0] + SHARES[1]);
+    let time = time.saturating_sub(start.elapsed());
+    let order = &planned.order;
+    let front = WorkFront::search(source, order, changes, request.layout, kind, time, session)?;
+    let best = front.best().filter(|best| best.recipe.changes());
+    if let Some(recipe) = best.map(|best| best.recipe.clone()) {
+        // What was found by formula may be worse on these kernels.
+        let plain = measured_bytes(source, request, session)?;
+        source.follow(recipe)?;
+        if plain.is_some() && measured_bytes(source, request, session)? >= plain {
+            source.follow_nothing();
+        }
+    }
+    Ok(front)
+}
+
+/// The arena of the model as it is now on measured kernels, in bytes; `None` by formula.
+fn measured_bytes(
+    source: &Source,
+    request: &PlanRequest,
+    session: &Session,
+) -> Result<Option<u64>, StudyError> {
+    if request.overlap.kind != OverlapKind::Traced {
+        return Ok(None);
+    }
+    let time = request.time.mul_f64(SHARES[2]);
+    let planned = plan_as_it_is(source, request, time, session)?;
+    Ok(Some(planned.plan.arena_bytes))
+}
+
+/// Plans the model as it is now.
+fn plan_as_it_is(
+    source: &Source,
+    request: &PlanRequest,
+    time: Duration,
+    session: &Session,
+) -> Result<Planned, StudyError> {
+    let mut overlaps = OverlapSource::find(&request.overlap, source, session)?;
+    if overlaps.kind == OverlapKind::None && request.changes.accumulate {
+        overlaps.overlaps = overlaps::accumulating(&overlaps.graph);
+        overlaps.accumulates = true;
+    }
+    let request = &PlanRequest {
+        time,
+        ..request.clone()
+    };
+    plan_with(source, overlaps, request, session)
+}
+
+/// Plans the model as it is now with overlaps that are known; nothing else of the request's
+/// overlaps and changes counts.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_with(
+    source: &Source,
+    overlaps: OverlapSource,
+    request: &PlanRequest,
+    session: &Session,
+) -> Result<Planned, StudyError> {
+    let reorder = request.order == OrderKind::Best;
+    let task = Task {
+        graph: &overlaps.graph,
+        overlaps: &overlaps.overlaps,
+        layout: request.layout,
+        reorder,
+        fixed: &request.fixed,
+    };
+    let (task, plan) = search(task, request.time, session).about(&source.name)?;
+    let file = plan_file(source, &overlaps, task, &plan)?;
+    Ok(Planned {
+        overlaps,
+        plan,
+        file,
+        front: None,
+        fixed: request.fixed.clone(),
+        reorder,
+    })
+}
+
+/// What was found, complete in itself and checked.
+fn plan_file(
+    source: &Source,
+    overlaps: &OverlapSource,
+    task: Task<'_>,
+    planned: &ModelPlan,
+) -> Result<PlanFile, StudyError> {
+    // The formulas grant what element-wise operators do.
+    let kind = if overlaps.accumulates {
+        OverlapKind::Analytic
+    } else {
+        overlaps.kind
+    };
+    let mut file = PlanFile::new(
+        &source.name,
+        source.sha256.clone(),
+        kind.name(),
+        task,
+        planned,
+    );
+    let measured = overlaps.measured.as_ref();
+    file.kernels = measured.map(|measured| measured.planned.clone());
+    file.recipe = source.recipe().cloned();
+    let tensors = file.offsets(task.graph.tensors.len());
+    let scratch = file.scratch_positions();
+    ensure_safe(task, &file.order, &tensors, &scratch).about(&source.name)?;
+    Ok(file)
+}
+
+/// The last look at a plan before anyone sees it, by a check that shares nothing with the
+/// planners.
+pub(super) fn ensure_safe(
+    task: Task<'_>,
+    order: &[dmo_analysis::graph::OperatorId],
+    tensors: &[Option<u64>],
+    scratch: &[(dmo_analysis::graph::OperatorId, u64, u64)],
+) -> Result<(), StudyError> {
+    let positions = Positions {
+        tensors,
+        scratch,
+        keep_inputs: task.layout.keep_inputs,
+    };
+    let found = clashes(task.graph, order, task.overlaps, positions, 1)?;
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(PlanError::Unsafe { found }.into())
+    }
+}
+
+/// Bytes of a tensor's elements, as far as a core loads them at once.
+pub fn element_alignment(graph: &Graph, id: TensorId) -> u64 {
+    graph.tensor(id).element_type.alignment()
+}
+
+/// The smallest plan in which every tensor lies as its elements want it: a float at an odd
+/// address makes a real core fault. The task is the one that was planned in the end.
+fn search<'a>(
+    task: Task<'a>,
+    time: Duration,
+    session: &Session,
+) -> Result<(Task<'a>, ModelPlan), ArenaError> {
+    let planned = search_once(task, time, session)?;
+    let offsets = planned.arena.tensor_offsets(&planned.plan);
+    let elements = offsets.iter().enumerate().filter_map(|(index, offset)| {
+        let element = element_alignment(task.graph, TensorId(index));
+        (!(*offset)?.is_multiple_of(element)).then_some(element)
+    });
+    let Some(element) = elements.max() else {
+        return Ok((task, planned));
+    };
+    let alignment = match task.layout.alignment {
+        alignment if alignment.is_multiple_of(element) => alignment,
+        alignment => alignment.saturating_mul(element),
+    };
+    session.progress.note(&format!(
+        "some tensors have elements of {element} bytes: offsets are multiples of {alignment}"
+    ));
+    let layout = Layout {
+        alignment,
+        ..task.layout
+    };
+    let task = Task { layout, ..task };
+    Ok((task, search_once(task, time, session)?))
+}
+
+fn search_once(task: Task<'_>, time: Duration, session: &Session) -> Result<ModelPlan, ArenaError> {
+    let running = session.begin(Work::Planning);
+    let start = Instant::now();
+    optimise(task, time, &mut |progress| {
+        running.reach(State::Planning(progress, start.elapsed()));
+    })
+}
+
+/// What one planner needs.
+#[derive(Debug, Serialize)]
+pub struct Planner {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub title: &'static str,
+    /// Who has published it.
+    pub source: &'static str,
+    /// Size of the arena in bytes.
+    pub arena_bytes: u64,
+    /// Whether the plan passed the geometric check.
+    pub valid: bool,
+}
+
+impl Planner {
+    /// Runs the planner; `None` where it cannot plan the problem.
+    pub fn of(strategy: &Strategy, problem: &Problem) -> Option<Self> {
+        let plan = strategy.plan(problem)?;
+        Some(Self {
+            name: strategy.name,
+            title: strategy.title,
+            source: strategy.source,
+            arena_bytes: plan.arena_bytes(problem),
+            valid: plan.check(problem).is_empty(),
+        })
+    }
+
+    /// What each planner needs for a model, its operators in the file's order.
+    ///
+    /// # Errors
+    /// When the sizes make no problem.
+    pub fn all(task: Task<'_>) -> Result<Vec<Self>, ArenaError> {
+        let order = task.graph.file_order();
+        let arena = Arena::new(task.graph, &order, task.overlaps, task.layout)?;
+        let apart = Arena::new(task.graph, &order, &overlaps::none(task.graph), task.layout)?;
+        let rows = STRATEGIES.iter().filter_map(|strategy| {
+            // Without overlaps there are no aliases either.
+            let problem = if strategy.uses_overlaps {
+                &arena.problem
+            } else {
+                &apart.problem
+            };
+            Self::of(strategy, problem)
+        });
+        Ok(rows.collect())
+    }
+}
+
+/// What TensorFlow Lite Micro needs, by itself and with the plan; `None` where it could not use
+/// the plan.
+///
+/// # Errors
+/// When an offset of the plan that the model carries is not a multiple of 16.
+pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2]>, StudyError> {
+    let alignment = planned.file.layout.alignment;
+    if !alignment.is_multiple_of(ALIGNMENT) || !emit::tflm_can_obey(source) {
+        return Ok(None);
+    }
+    let graph = &planned.overlaps.graph;
+    let carried = source.carried_offsets();
+    let carried = carried.unwrap_or_else(|| vec![None; graph.tensors.len()]);
+    let own = on_device(graph, &graph.file_order(), &carried)?;
+    let offsets = planned.plan.arena.tensor_offsets(&planned.plan.plan);
+    let with_plan = on_device(graph, &planned.plan.order, &offsets)?;
+    Ok(Some([own, with_plan]))
+}
+
+/// What the loops of the kernels cost the arena, beside those of the reference kernels.
+#[derive(Debug, Serialize)]
+pub struct LoopOrderCost {
+    /// For each operator whose reference kernel allows more, the arena with that.
+    pub operators: Vec<WhatIf>,
+    /// The arena with that for all of them, in bytes.
+    pub together_bytes: u64,
+}
+
+/// What one search may take: there is one for each operator.
+const WHAT_IF_TIME: Duration = Duration::from_secs(1);
+
+impl LoopOrderCost {
+    /// Plans again with what the reference kernels allow, operator by operator.
+    ///
+    /// # Errors
+    /// When there is no plan with that.
+    pub fn of(planned: &Planned, session: &Session) -> Result<Self, ArenaError> {
+        let running = session.begin(Work::OtherKernels);
+        let task = planned.task();
+        let analytic = overlaps::analytic(task.graph);
+        let (operators, together_bytes) = what_if(
+            task,
+            &planned.plan,
+            &analytic,
+            WHAT_IF_TIME,
+            &mut |done, all| running.parts(done, all),
+        )?;
+        Ok(Self {
+            operators,
+            together_bytes,
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! A plan.json.
+
+use super::error::{About, StudyError};
+use super::input;
+use dmo_analysis::handover::{PlanFile, SCHEMA};
+use std::path::Path;
+
+/// No plan of a model is larger.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// A plan, and what the user calls it.
+#[derive(Debug, Clone)]
+pub struct NamedPlan {
+    /// Its path, or what else messages call it.
+    pub name: String,
+    /// The plan as it is written: nothing of it is checked.
+    pub plan: PlanFile,
+}
+
+impl NamedPlan {
+    /// Reads a plan.json.
+    ///
+    /// # Errors
+    /// When it cannot be read or has another form.
+    pub fn read(path: &Path) -> Result<Self, StudyError> {
+        let name = path.display().to_string();
+        let text = input::text(path, MOST_BYTES).about(format_args!("cannot read {name}"))?;
+        let plan = serde_json::from_str(&text)
+            .about(format_args!("{name} is no plan of the form {SCHEMA}"))?;
+        Ok(Self { name, plan })
+    }
+}

@@ -1,0 +1,227 @@
+//! A plan against the machine code of kernels: the whole model is run in it.
+
+use super::error::{About, StudyError};
+use super::kernel_request::NamedKernels;
+use super::overlap_source::OverlapSource;
+use super::plan::{PlanRequest, plan_with};
+use super::plan_to_check::{PlanFault, PlanToCheck};
+use super::session::{Session, Work};
+use super::source::{Deployed, Source};
+use super::{INPUTS, KERNEL_LIMITS};
+use crate::mcu::machine::Limits;
+use crate::model::verify::{self, Subject, Verification, differences_from};
+use crate::model::{Deployment, Placement};
+use dmo_analysis::handover::PlannedKernels;
+
+/// How a plan is to be verified.
+#[derive(Debug, Clone, Copy)]
+pub struct VerifyRequest {
+    /// On how many different inputs the model is run.
+    pub inputs: u64,
+    /// Bounds of one call of an operator.
+    pub limits: Limits,
+}
+
+impl Default for VerifyRequest {
+    fn default() -> Self {
+        Self {
+            inputs: INPUTS,
+            limits: KERNEL_LIMITS,
+        }
+    }
+}
+
+/// A plan was made for other kernels than it is to run on.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum OtherKernels {
+    #[error(
+        "the plan was made for {planned}, not for {cpu}\n  hint: --cpu {planned}, or plan again \
+         with --overlap traced --kernels {kernels} --cpu {cpu}",
+        planned = .planned.escape_debug()
+    )]
+    Cpu {
+        planned: String,
+        kernels: String,
+        cpu: &'static str,
+    },
+    #[error(
+        "the plan was made for other kernels ({planned}) than these ({kernels} on {cpu}, code {}): \
+         what was measured on those says nothing of these\n  hint: plan again with --overlap traced \
+         --kernels {kernels} --cpu {cpu}",
+        .code_sha256.chars().take(12).collect::<String>()
+    )]
+    Code {
+        planned: PlannedKernels,
+        kernels: String,
+        cpu: &'static str,
+        code_sha256: String,
+    },
+}
+
+/// A plan that was verified.
+pub struct Verified<'a> {
+    /// The plan.
+    pub plan: PlanToCheck,
+    /// The model on the kernels.
+    pub deployed: Deployed<'a>,
+    /// What is wrong with the plan whatever the kernels do, or what it does not give them.
+    pub faults: Vec<PlanFault>,
+    /// What the three witnesses say; `None` where the plan has holes and cannot be run.
+    pub verification: Option<Verification>,
+    /// On how many inputs the model was to run.
+    pub inputs: u64,
+    placement: Placement,
+}
+
+impl Verified<'_> {
+    /// Nothing is wrong with the plan, and no witness objects.
+    pub fn is_safe(&self) -> bool {
+        let verification = self.verification.as_ref();
+        self.faults.is_empty() && verification.is_some_and(Verification::is_safe)
+    }
+
+    /// The plan as it was run.
+    pub fn subject(&self) -> Subject<'_> {
+        Subject {
+            order: &self.plan.order,
+            placement: &self.placement,
+            keep_inputs: self.plan.layout.keep_inputs,
+        }
+    }
+}
+
+/// Has the three witnesses say whether a plan is safe with kernels. Without a plan it is the one
+/// that the model carries, else the one that is found for the reference kernels.
+///
+/// # Errors
+/// When the plan is for other kernels or does not fit the model, or the model cannot run even
+/// without overlaps.
+pub fn verify<'a>(
+    source: &'a Source,
+    plan: Option<PlanToCheck>,
+    kernels: &'a NamedKernels,
+    request: VerifyRequest,
+    session: &Session,
+) -> Result<Verified<'a>, StudyError> {
+    if let Some(plan) = &plan {
+        ensure_is_for(plan, kernels)?;
+    }
+    let VerifyRequest { inputs, limits } = request;
+    let deployed = source.deploy(kernels, limits)?;
+    let deployment = deployed.model();
+    let plan = match plan {
+        Some(plan) => plan,
+        None => plan_of_model(source, deployment, session)?,
+    };
+    let (placement, lacking) = place(deployment, &plan);
+    let mut verified = Verified {
+        faults: plan.faults(source.graph()),
+        plan,
+        deployed,
+        verification: None,
+        inputs,
+        placement,
+    };
+    if !verified.faults.is_empty() {
+        // A layout with holes cannot be run.
+        return Ok(verified);
+    }
+    let deployment = verified.deployed.model();
+    let mut found = {
+        let running = session.begin(Work::Verifying);
+        verify::verify(
+            deployment,
+            &verified.subject(),
+            inputs,
+            limits,
+            &|done, all| running.parts(done, all),
+        )
+        .about(&source.name)?
+    };
+    if let Some(changed) = &verified.deployed.changed {
+        let differences = differences_from(&verified.deployed.original, changed, inputs, limits);
+        found.differences.extend(differences.about(&source.name)?);
+    }
+    verified.verification = Some(found);
+    verified.faults.extend(lacking);
+    Ok(verified)
+}
+
+/// The plan to verify where none is given.
+fn plan_of_model(
+    source: &Source,
+    deployment: &Deployment,
+    session: &Session,
+) -> Result<PlanToCheck, StudyError> {
+    // The scratch memory is that of these kernels.
+    if !matches!(source.offline_plan, Ok(None)) {
+        return PlanToCheck::carried(source, &deployment.graph);
+    }
+    let overlaps = OverlapSource::analytic(&deployment.graph);
+    let planned = plan_with(source, overlaps, &PlanRequest::default(), session)?;
+    PlanToCheck::of_planned(&planned, source)
+}
+
+/// A plan that was made for kernels is for these only.
+///
+/// # Errors
+/// When it was made for other kernels than these.
+pub fn ensure_is_for(plan: &PlanToCheck, kernels: &NamedKernels) -> Result<(), Box<OtherKernels>> {
+    let Some(planned) = &plan.kernels else {
+        return Ok(());
+    };
+    let NamedKernels { library, name } = kernels;
+    let code_sha256 = library.image().code_sha256();
+    let cpu = library.cpu().name;
+    let kernels = name.clone();
+    if planned.cpu != cpu {
+        let planned = planned.cpu.clone();
+        return Err(Box::new(OtherKernels::Cpu {
+            planned,
+            kernels,
+            cpu,
+        }));
+    }
+    if planned.code_sha256 != code_sha256 {
+        return Err(Box::new(OtherKernels::Code {
+            planned: planned.clone(),
+            kernels,
+            cpu,
+            code_sha256,
+        }));
+    }
+    Ok(())
+}
+
+/// A plan's layout, as far as kernels can run in it, and what scratch memory it does not give:
+/// that lies apart. The scratch memory of each operator is the plan's first for it, if that is
+/// large enough.
+fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, Option<PlanFault>) {
+    let mut scratch = vec![None; deployment.steps.len()];
+    let mut lacking = Vec::new();
+    let wanting = deployment.steps.iter();
+    for step in wanting.filter(|step| step.scratch_bytes > 0 && plan.layout.scratch) {
+        // The kernel is given one block, its first.
+        let mut planned = plan.scratch.iter();
+        let first = planned.find(|(operator, _, _)| *operator == step.operator);
+        let found = first.filter(|(_, _, bytes)| *bytes >= u64::from(step.scratch_bytes));
+        scratch[step.operator.0] = found.map(|(_, offset, _)| *offset);
+        if found.is_none() {
+            lacking.push(step);
+        }
+    }
+    let most = lacking.iter().max_by_key(|step| step.scratch_bytes);
+    let fault = most.map(|most| PlanFault::LittleScratch {
+        operators: lacking.len(),
+        most: most.operator,
+        function: most.contract.function,
+        bytes: most.scratch_bytes,
+    });
+    let placement = Placement {
+        tensors: plan.tensors.clone(),
+        scratch,
+        arena_bytes: plan.arena_bytes,
+    };
+    (placement, fault)
+}
