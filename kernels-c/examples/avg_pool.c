@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Average pooling, 8 bit and float.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_pool.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -25,7 +25,7 @@ static int in_8_bit(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < dmo_shape_size(&output_shape); ++i) {
-    const int32_t expected = direct_avg_pool_s8(&params, &input_shape, input, &output_shape, i);
+    const int32_t expected = oracle_avg_pool_s8(&params, &input_shape, input, &output_shape, i);
     if (output[i] != expected) {
       return wrong_s32("avg_pool_s8", i, expected, output[i]);
     }
@@ -52,7 +52,7 @@ static int in_float(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < dmo_shape_size(&output_shape); ++i) {
-    const float expected = direct_avg_pool_f32(&params, &input_shape, input, &output_shape, i);
+    const float expected = oracle_avg_pool_f32(&params, &input_shape, input, &output_shape, i);
     if (output[i] != expected) {
       return wrong_f32("avg_pool_f32", i, expected, output[i]);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Concatenation along channels, which interleaves the inputs, and along height, which puts one behind the other.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_layout.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -26,7 +26,7 @@ static int run_s8(const char *name, dmo_axis axis, const dmo_shape shapes[2], co
 
   for (int32_t i = 0; i < output_size; ++i) {
     int32_t input;
-    const int64_t source = direct_concat_source(axis, shapes, output_shape, i, &input);
+    const int64_t source = oracle_concat_source(axis, shapes, output_shape, i, &input);
     if (output[i] != inputs[input][source]) {
       return wrong_s32(name, i, inputs[input][source], output[i]);
     }
@@ -62,7 +62,7 @@ static int in_float(void) {
 
   for (int32_t i = 0; i < dmo_shape_size(&output_shape); ++i) {
     int32_t input;
-    const int64_t source = direct_concat_source(DMO_AXIS_C, shapes, &output_shape, i, &input);
+    const int64_t source = oracle_concat_source(DMO_AXIS_C, shapes, &output_shape, i, &input);
     if (output[i] != inputs[input][source]) {
       return wrong_f32("concat_channels_f32", i, inputs[input][source], output[i]);
     }

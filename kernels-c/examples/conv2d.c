@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // One 8-bit convolution: 3x3, stride 2, SAME padding.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_conv.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -41,7 +41,7 @@ int main(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < (int32_t)sizeof output; ++i) {
-    const int32_t expected = direct_conv2d_s8(&params, &quant, &input_shape, input, &filter_shape, filter, bias,
+    const int32_t expected = oracle_conv2d_s8(&params, &quant, &input_shape, input, &filter_shape, filter, bias,
                                               &output_shape, i);
     if (output[i] != expected) {
       return wrong_s32("conv2d_s8", i, expected, output[i]);

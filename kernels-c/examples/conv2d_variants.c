@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Convolutions of every kind: pointwise, dilated, grouped, VALID with leftover pixels, rectangular, batched, float.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_conv.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -39,7 +39,7 @@ static int run_s8(const char *name, const dmo_conv_geometry *geometry, const dmo
   dmo_layer_end();
 
   for (int32_t i = 0; i < output_size; ++i) {
-    const int32_t expected = direct_conv2d_s8(&params, &quant, input_shape, input, filter_shape, filter, bias,
+    const int32_t expected = oracle_conv2d_s8(&params, &quant, input_shape, input, filter_shape, filter, bias,
                                               output_shape, i);
     if (output[i] != expected) {
       return wrong_s32(name, i, expected, output[i]);
@@ -115,7 +115,7 @@ static int in_float(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < dmo_shape_size(&out); ++i) {
-    const float expected = direct_conv2d_f32(&params, &in, input_f32, &taps, filter_f32, bias_f32, &out, i);
+    const float expected = oracle_conv2d_f32(&params, &in, input_f32, &taps, filter_f32, bias_f32, &out, i);
     if (output_f32[i] != expected) {
       return wrong_f32("conv2d_f32", i, expected, output_f32[i]);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The same depthwise convolution twice: pixel by pixel, and channel by channel, which may store over its input.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_depthwise_in_place.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -30,7 +30,7 @@ static const dmo_buffer buffers[] = {
 // Which element of the output is wrong; it is cleared for the next layer.
 static int check(const char *name) {
   for (int32_t i = 0; i < ELEMENTS; ++i) {
-    const int32_t expected = direct_depthwise_conv2d_s8(&params, &quant, &shape, input, &taps, filter, bias, &shape, i);
+    const int32_t expected = oracle_depthwise_conv2d_s8(&params, &quant, &shape, input, &taps, filter, bias, &shape, i);
     if (output[i] != expected) {
       return wrong_s32(name, i, expected, output[i]);
     }

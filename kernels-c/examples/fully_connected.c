@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Fully connected layers, 8 bit and float. The one example that marks its weights too, as constants.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_matmul.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -33,7 +33,7 @@ static int in_8_bit(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < BATCHES * OUTPUTS; ++i) {
-    const int32_t expected = direct_fully_connected_s8(&params, &quant, INPUTS, OUTPUTS, input, filter, bias, i);
+    const int32_t expected = oracle_fully_connected_s8(&params, &quant, INPUTS, OUTPUTS, input, filter, bias, i);
     if (output[i] != expected) {
       return wrong_s32("fully_connected_s8", i, expected, output[i]);
     }
@@ -60,7 +60,7 @@ static int in_float(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < BATCHES * OUTPUTS; ++i) {
-    const float expected = direct_fully_connected_f32(&params, INPUTS, OUTPUTS, input, filter, bias, i);
+    const float expected = oracle_fully_connected_f32(&params, INPUTS, OUTPUTS, input, filter, bias, i);
     if (output[i] != expected) {
       return wrong_f32("fully_connected_f32", i, expected, output[i]);
     }

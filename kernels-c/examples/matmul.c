@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Matrix products that accumulate in their output: no overlap of output and input is safe.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_matmul.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -24,7 +24,7 @@ static int in_8_bit(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < ROWS * COLUMNS; ++i) {
-    const int32_t expected = direct_matmul_s8(&size, a, b, i);
+    const int32_t expected = oracle_matmul_s8(&size, a, b, i);
     if (c[i] != expected) {
       return wrong_s32("matmul_s8", i, expected, c[i]);
     }
@@ -49,7 +49,7 @@ static int in_float(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < ROWS * COLUMNS; ++i) {
-    const float expected = direct_matmul_f32(&size, a, b, i);
+    const float expected = oracle_matmul_f32(&size, a, b, i);
     if (c[i] != expected) {
       return wrong_f32("matmul_f32", i, expected, c[i]);
     }

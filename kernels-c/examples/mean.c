@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Mean over height and width, 8 bit and float. The float kernel accumulates in its output.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_reduce.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -21,7 +21,7 @@ static int in_8_bit(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < dmo_shape_size(&output_shape); ++i) {
-    const int32_t expected = direct_mean_s8(&params, &input_shape, input, &output_shape, i);
+    const int32_t expected = oracle_mean_s8(&params, &input_shape, input, &output_shape, i);
     if (output[i] != expected) {
       return wrong_s32("mean_s8", i, expected, output[i]);
     }
@@ -43,7 +43,7 @@ static int in_float(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < dmo_shape_size(&output_shape); ++i) {
-    const float expected = direct_mean_f32(&input_shape, input, &output_shape, i);
+    const float expected = oracle_mean_f32(&input_shape, input, &output_shape, i);
     if (output[i] != expected) {
       return wrong_f32("mean_f32", i, expected, output[i]);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Multiplication of two tensors, 8 bit and float.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_elementwise.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -31,7 +31,7 @@ static int in_8_bit(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < ELEMENTS; ++i) {
-    const int32_t expected = direct_mul_s8(&params, input1, input2, i);
+    const int32_t expected = oracle_mul_s8(&params, input1, input2, i);
     if (output[i] != expected) {
       return wrong_s32("mul_s8", i, expected, output[i]);
     }
@@ -55,7 +55,7 @@ static int in_float(void) {
 
   for (int32_t i = 0; i < ELEMENTS; ++i) {
     const double exact = (double)input1[i] * (double)input2[i];
-    const float expected = (float)direct_clamp_f64(exact, -6.0, 5.0);
+    const float expected = (float)oracle_clamp_f64(exact, -6.0, 5.0);
     if (output[i] != expected) {
       return wrong_f32("mul_f32", i, expected, output[i]);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // A small image classifier in one tensor arena: later layers reuse the memory of activations that are no longer needed.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_conv.h"
 #include "dmo_matmul.h"
 #include "dmo_pool.h"
@@ -92,7 +92,7 @@ static void run_stem(const int8_t *input, int8_t *output) {
 }
 
 static double expect_stem(const int8_t *input, int32_t i) {
-  return direct_conv2d_s8(&stem_params, &stem_quant, &image_shape, input, &stem_filter_shape, stem_filter, bias,
+  return oracle_conv2d_s8(&stem_params, &stem_quant, &image_shape, input, &stem_filter_shape, stem_filter, bias,
                           &stem_shape, i);
 }
 
@@ -102,7 +102,7 @@ static void run_depthwise(const int8_t *input, int8_t *output) {
 }
 
 static double expect_depthwise(const int8_t *input, int32_t i) {
-  return direct_depthwise_conv2d_s8(&depthwise_params, &depthwise_quant, &stem_shape, input, &depthwise_filter_shape,
+  return oracle_depthwise_conv2d_s8(&depthwise_params, &depthwise_quant, &stem_shape, input, &depthwise_filter_shape,
                                     depthwise_filter, bias, &stem_shape, i);
 }
 
@@ -112,7 +112,7 @@ static void run_pointwise(const int8_t *input, int8_t *output) {
 }
 
 static double expect_pointwise(const int8_t *input, int32_t i) {
-  return direct_conv2d_s8(&pointwise_params, &pointwise_quant, &stem_shape, input, &pointwise_filter_shape,
+  return oracle_conv2d_s8(&pointwise_params, &pointwise_quant, &stem_shape, input, &pointwise_filter_shape,
                           pointwise_filter, bias, &pointwise_shape, i);
 }
 
@@ -121,7 +121,7 @@ static void run_pool(const int8_t *input, int8_t *output) {
 }
 
 static double expect_pool(const int8_t *input, int32_t i) {
-  return direct_avg_pool_s8(&pool_params, &pointwise_shape, input, &pooled_shape, i);
+  return oracle_avg_pool_s8(&pool_params, &pointwise_shape, input, &pooled_shape, i);
 }
 
 static void run_dense(const int8_t *input, int8_t *output) {
@@ -129,7 +129,7 @@ static void run_dense(const int8_t *input, int8_t *output) {
 }
 
 static double expect_dense(const int8_t *input, int32_t i) {
-  return direct_fully_connected_s8(&dense_params, &dense_quant, POOLED_BYTES, CLASSES, input, dense_filter, bias, i);
+  return oracle_fully_connected_s8(&dense_params, &dense_quant, POOLED_BYTES, CLASSES, input, dense_filter, bias, i);
 }
 
 static void run_softmax(const int8_t *input, int8_t *output) {
@@ -137,8 +137,8 @@ static void run_softmax(const int8_t *input, int8_t *output) {
 }
 
 static double expect_softmax(const int8_t *input, int32_t i) {
-  const double exact = direct_softmax_s8(logits_scale, CLASSES, input, i) * 256.0 - 128.0;
-  return direct_clamp_f64(exact, -128.0, 127.0);
+  const double exact = oracle_softmax_s8(logits_scale, CLASSES, input, i) * 256.0 - 128.0;
+  return oracle_clamp_f64(exact, -128.0, 127.0);
 }
 
 typedef struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Padding, 8 bit and float.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_layout.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -22,7 +22,7 @@ static int in_8_bit(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < dmo_shape_size(&output_shape); ++i) {
-    const int64_t source = direct_pad_source(&before, &input_shape, &output_shape, i);
+    const int64_t source = oracle_pad_source(&before, &input_shape, &output_shape, i);
     const int8_t expected = source < 0 ? value : input[source];
     if (output[i] != expected) {
       return wrong_s32("pad_s8", i, expected, output[i]);
@@ -47,7 +47,7 @@ static int in_float(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < dmo_shape_size(&output_shape); ++i) {
-    const int64_t source = direct_pad_source(&before, &input_shape, &output_shape, i);
+    const int64_t source = oracle_pad_source(&before, &input_shape, &output_shape, i);
     const float expected = source < 0 ? value : input[source];
     if (output[i] != expected) {
       return wrong_f32("pad_f32", i, expected, output[i]);

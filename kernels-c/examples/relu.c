@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // ReLU and ReLU6, 8 bit and float.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_elementwise.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -28,7 +28,7 @@ static int run_s8(const char *name, const char *op, int32_t activation_max) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < ELEMENTS; ++i) {
-    const int32_t expected = direct_relu_s8(&params, input, i);
+    const int32_t expected = oracle_relu_s8(&params, input, i);
     if (output[i] != expected) {
       return wrong_s32(name, i, expected, output[i]);
     }
@@ -52,7 +52,7 @@ static int run_f32(const char *name, const char *op, void (*kernel)(int32_t, con
   dmo_layer_end();
 
   for (int32_t i = 0; i < ELEMENTS; ++i) {
-    const float expected = (float)direct_clamp_f64((double)input[i], 0.0, (double)max);
+    const float expected = (float)oracle_clamp_f64((double)input[i], 0.0, (double)max);
     if (output[i] != expected) {
       return wrong_f32(name, i, expected, output[i]);
     }

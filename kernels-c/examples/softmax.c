@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Softmax, 8 bit and float.
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_softmax.h"
 #include "dmo_trace.h"
 #include "example.h"
@@ -25,8 +25,8 @@ static int in_8_bit(void) {
 
   // Fixed point and real arithmetic may round to neighbouring steps.
   for (int32_t i = 0; i < ELEMENTS; ++i) {
-    const double exact = direct_softmax_s8(input_scale, DEPTH, input, i) * 256.0 - 128.0;
-    const double error = (double)output[i] - direct_clamp_f64(exact, -128.0, 127.0);
+    const double exact = oracle_softmax_s8(input_scale, DEPTH, input, i) * 256.0 - 128.0;
+    const double error = (double)output[i] - oracle_clamp_f64(exact, -128.0, 127.0);
     if (error < -1.0 || error > 1.0) {
       return wrong_s32("softmax_s8", i, (int32_t)exact, output[i]);
     }
@@ -47,7 +47,7 @@ static int in_float(void) {
   dmo_layer_end();
 
   for (int32_t i = 0; i < ELEMENTS; ++i) {
-    const double expected = direct_softmax_f32(1.0, DEPTH, input, i);
+    const double expected = oracle_softmax_f32(1.0, DEPTH, input, i);
     const double error = (double)output[i] - expected;
     if (error < -1e-5 * expected || error > 1e-5 * expected) {
       return wrong_f32("softmax_f32", i, (float)expected, output[i]);

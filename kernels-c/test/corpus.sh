@@ -27,7 +27,7 @@ done
   echo "compiler = \"$("${cross}gcc" --version | head -n 1)\""
   echo "linker = \"$("${cross}ld" --version | head -n 1)\""
   echo "newlib = \"$newlib\""
-  echo "# The code that only checks results, direct/ and examples/example.c, has -g1 instead of -g."
+  echo "# The code that only checks results, oracle/ and examples/example.c, has -g1 instead of -g."
   echo "compiler_flags = \"$2\""
   echo "linker_flags = \"$3\""
   echo "$tables"

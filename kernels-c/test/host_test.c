@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Runs every kernel natively on random small cases and compares each element with its direct evaluation.
+// Runs every kernel natively on random small cases and compares each element with the oracle.
 #include "check.h"
 
 #include <inttypes.h>

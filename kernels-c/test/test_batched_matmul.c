@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static void batched_matmul_s8(void) {
 
   dmo_batched_matmul_s8(&params, &size, a, b, output);
   int32_t i = 0;
-  while (i < count && output[i] == direct_batched_matmul_s8(&params, &size, a, b, i)) {
+  while (i < count && output[i] == oracle_batched_matmul_s8(&params, &size, a, b, i)) {
     ++i;
   }
   CHECK(i == count, "batched_matmul_s8", i);
@@ -43,7 +43,7 @@ static void batched_matmul_f32(void) {
 
   dmo_batched_matmul_f32(&size, a, b, output);
   int32_t i = 0;
-  while (i < count && output[i] == direct_batched_matmul_f32(&size, a, b, i)) {
+  while (i < count && output[i] == oracle_batched_matmul_f32(&size, a, b, i)) {
     ++i;
   }
   CHECK(i == count, "batched_matmul_f32", i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stdlib.h>
 
@@ -57,11 +57,11 @@ static void broadcast_s8(void) {
   dmo_minimum_s8(&shape1, input1, &shape2, input2, &out, minimum);
   int32_t i = 0;
   while (i < count) {
-    const int8_t a = input1[direct_broadcast_source(&shape1, &out, i)];
-    const int8_t b = input2[direct_broadcast_source(&shape2, &out, i)];
-    if (sum[i] != direct_add_s8(&add, &a, &b, 0) || difference[i] != direct_sub_s8(&add, a, b) ||
-        product[i] != direct_mul_s8(&mul, &a, &b, 0) || maximum[i] != direct_clamp(a, b, 127) ||
-        minimum[i] != direct_clamp(a, -128, b)) {
+    const int8_t a = input1[oracle_broadcast_source(&shape1, &out, i)];
+    const int8_t b = input2[oracle_broadcast_source(&shape2, &out, i)];
+    if (sum[i] != oracle_add_s8(&add, &a, &b, 0) || difference[i] != oracle_sub_s8(&add, a, b) ||
+        product[i] != oracle_mul_s8(&mul, &a, &b, 0) || maximum[i] != oracle_clamp(a, b, 127) ||
+        minimum[i] != oracle_clamp(a, -128, b)) {
       break;
     }
     ++i;
@@ -87,12 +87,12 @@ static void broadcast_f32(void) {
   dmo_minimum_f32(&shape1, input1, &shape2, input2, &out, minimum);
   int32_t i = 0;
   while (i < count) {
-    const double a = (double)input1[direct_broadcast_source(&shape1, &out, i)];
-    const double b = (double)input2[direct_broadcast_source(&shape2, &out, i)];
-    if ((double)sum[i] != direct_clamp_f64(a + b, min, max) ||
-        (double)difference[i] != direct_clamp_f64(a - b, min, max) ||
-        (double)product[i] != direct_clamp_f64(a * b, min, max) || (double)maximum[i] != direct_clamp_f64(a, b, 99.0) ||
-        (double)minimum[i] != direct_clamp_f64(a, -99.0, b)) {
+    const double a = (double)input1[oracle_broadcast_source(&shape1, &out, i)];
+    const double b = (double)input2[oracle_broadcast_source(&shape2, &out, i)];
+    if ((double)sum[i] != oracle_clamp_f64(a + b, min, max) ||
+        (double)difference[i] != oracle_clamp_f64(a - b, min, max) ||
+        (double)product[i] != oracle_clamp_f64(a * b, min, max) || (double)maximum[i] != oracle_clamp_f64(a, b, 99.0) ||
+        (double)minimum[i] != oracle_clamp_f64(a, -99.0, b)) {
       break;
     }
     ++i;

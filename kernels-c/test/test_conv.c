@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct.h"
+#include "oracle.h"
 
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ static void conv2d_s8(void) {
   dmo_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
+         output[i] == oracle_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "conv2d_s8", i);
@@ -78,7 +78,7 @@ static void conv2d_f32(void) {
   dmo_conv2d_f32(&params, &in, input, &taps, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_conv2d_f32(&params, &in, input, &taps, filter, bias, &out, i)) {
+         output[i] == oracle_conv2d_f32(&params, &in, input, &taps, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "conv2d_f32", i);
@@ -102,7 +102,7 @@ static void depthwise_conv2d_s8(void) {
   dmo_depthwise_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_depthwise_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
+         output[i] == oracle_depthwise_conv2d_s8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "depthwise_conv2d_s8", i);
@@ -123,7 +123,7 @@ static void depthwise_conv2d_f32(void) {
   dmo_depthwise_conv2d_f32(&params, &in, input, &taps, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_depthwise_conv2d_f32(&params, &in, input, &taps, filter, bias, &out, i)) {
+         output[i] == oracle_depthwise_conv2d_f32(&params, &in, input, &taps, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "depthwise_conv2d_f32", i);

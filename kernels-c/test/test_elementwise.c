@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct.h"
+#include "oracle.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static void relu_s8(void) {
 
   dmo_relu_s8(&params, count, input, output);
   int32_t i = 0;
-  while (i < count && output[i] == direct_relu_s8(&params, input, i)) {
+  while (i < count && output[i] == oracle_relu_s8(&params, input, i)) {
     ++i;
   }
   CHECK(i == count, "relu_s8", i);
@@ -42,7 +42,7 @@ static void relu_f32(const char *name, void (*kernel)(int32_t, const float *, fl
 
   kernel(count, input, output);
   int32_t i = 0;
-  while (i < count && (double)output[i] == direct_clamp_f64((double)input[i], 0.0, max)) {
+  while (i < count && (double)output[i] == oracle_clamp_f64((double)input[i], 0.0, max)) {
     ++i;
   }
   CHECK(i == count, name, i);
@@ -67,7 +67,7 @@ static void add_s8(void) {
 
   dmo_add_s8(&params, count, input1, input2, output);
   int32_t i = 0;
-  while (i < count && output[i] == direct_add_s8(&params, input1, input2, i)) {
+  while (i < count && output[i] == oracle_add_s8(&params, input1, input2, i)) {
     ++i;
   }
   CHECK(i == count, "add_s8", i);
@@ -90,7 +90,7 @@ static void mul_s8(void) {
 
   dmo_mul_s8(&params, count, input1, input2, output);
   int32_t i = 0;
-  while (i < count && output[i] == direct_mul_s8(&params, input1, input2, i)) {
+  while (i < count && output[i] == oracle_mul_s8(&params, input1, input2, i)) {
     ++i;
   }
   CHECK(i == count, "mul_s8", i);
@@ -111,8 +111,8 @@ static void add_and_mul_f32(void) {
   int32_t i = 0;
   while (i < count) {
     const double a = (double)input1[i], b = (double)input2[i];
-    if ((double)sum[i] != direct_clamp_f64(a + b, (double)min, (double)max) ||
-        (double)product[i] != direct_clamp_f64(a * b, (double)min, (double)max)) {
+    if ((double)sum[i] != oracle_clamp_f64(a + b, (double)min, (double)max) ||
+        (double)product[i] != oracle_clamp_f64(a * b, (double)min, (double)max)) {
       break;
     }
     ++i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void requantize_wide(void) {
   const int64_t value = random_between(0, 15) == 0 ? -limit : (high * 65536 + low) % limit;
   const int32_t multiplier = random_between(0, 7) == 0 ? random_between(0x7ffe0000, INT32_MAX)
                                                        : random_between(1 << 30, INT32_MAX);
-  CHECK(dmo_requantize_wide(value, multiplier, shift) == direct_requantize_wide(value, multiplier, shift),
+  CHECK(dmo_requantize_wide(value, multiplier, shift) == oracle_requantize_wide(value, multiplier, shift),
         "requantize_wide", value);
 }
 
@@ -55,7 +55,7 @@ static void conv2d_s16(void) {
   dmo_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, i)) {
+         output[i] == oracle_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "conv2d_s16", i);
@@ -83,7 +83,7 @@ static void depthwise_conv2d_s16(void) {
   dmo_depthwise_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_depthwise_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, i)) {
+         output[i] == oracle_depthwise_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "depthwise_conv2d_s16", i);
@@ -103,7 +103,7 @@ static void fully_connected_s16(void) {
   dmo_fully_connected_s16(&params, &quant, batches, inputs, outputs, input, filter, bias, output);
   int32_t i = 0;
   while (i < batches * outputs &&
-         output[i] == direct_fully_connected_s16(&params, &quant, inputs, outputs, input, filter, bias, i)) {
+         output[i] == oracle_fully_connected_s16(&params, &quant, inputs, outputs, input, filter, bias, i)) {
     ++i;
   }
   CHECK(i == batches * outputs, "fully_connected_s16", i);
@@ -129,8 +129,8 @@ static void pools_s16(void) {
   dmo_max_pool_s16(&params, &in, input, &out, max);
   dmo_avg_pool_s16(&params, &in, input, &out, average);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) && max[i] == direct_max_pool_s16(&params, &in, input, &out, i) &&
-         average[i] == direct_avg_pool_s16(&params, &in, input, &out, i)) {
+  while (i < dmo_shape_size(&out) && max[i] == oracle_max_pool_s16(&params, &in, input, &out, i) &&
+         average[i] == oracle_avg_pool_s16(&params, &in, input, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "max_pool_s16 or avg_pool_s16", i);
@@ -157,9 +157,9 @@ static void elementwise_s16(void) {
   dmo_mul_s16(&mul, count, input1, input2, product);
   dmo_relu_s16(&relu, count, input1, rectified);
   int32_t i = 0;
-  while (i < count && sum[i] == direct_add_s16(&add, input1, input2, i) &&
-         product[i] == direct_mul_s16(&mul, input1, input2, i) &&
-         rectified[i] == direct_relu_s16(&relu, input1, i)) {
+  while (i < count && sum[i] == oracle_add_s16(&add, input1, input2, i) &&
+         product[i] == oracle_mul_s16(&mul, input1, input2, i) &&
+         rectified[i] == oracle_relu_s16(&relu, input1, i)) {
     ++i;
   }
   CHECK(i == count, "add_s16, mul_s16 or relu_s16", i);
@@ -174,7 +174,7 @@ static void mean_s16(void) {
 
   dmo_mean_s16(&params, &in, input, &out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) && output[i] == direct_mean_s16(&params, &in, input, &out, i)) {
+  while (i < dmo_shape_size(&out) && output[i] == oracle_mean_s16(&params, &in, input, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "mean_s16", i);
@@ -207,7 +207,7 @@ static void softmax_s16(const int16_t *exp_table, const int16_t *reciprocal_tabl
       sum += exp(fmax(scale * (double)(row[j] - max), -10.0));
     }
     const double real = 32768.0 * exp(fmax(scale * (double)(input[i] - max), -10.0)) / sum;
-    if (output[i] != direct_softmax_s16(&params, depth, input, exp_table, reciprocal_table, i) ||
+    if (output[i] != oracle_softmax_s16(&params, depth, input, exp_table, reciprocal_table, i) ||
         fabs((double)output[i] - fmin(real, 32767.0)) > 4.0 + 0.5 * (double)depth || in_place[i] != output[i]) {
       break;
     }

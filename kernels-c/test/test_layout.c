@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct.h"
+#include "oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void concat(void) {
   int32_t i = 0;
   while (i < dmo_shape_size(&out)) {
     int32_t input;
-    const int64_t source = direct_concat_source(axis, in, &out, i, &input);
+    const int64_t source = oracle_concat_source(axis, in, &out, i, &input);
     if (output_s8[i] != inputs_s8[input][source] || output_f32[i] != inputs_f32[input][source]) {
       break;
     }
@@ -69,7 +69,7 @@ static void pad(void) {
   dmo_pad_f32(&before, value_f32, &in, input_f32, &out, output_f32);
   int32_t i = 0;
   while (i < dmo_shape_size(&out)) {
-    const int64_t source = direct_pad_source(&before, &in, &out, i);
+    const int64_t source = oracle_pad_source(&before, &in, &out, i);
     if (output_s8[i] != (source < 0 ? value_s8 : input_s8[source]) ||
         output_f32[i] != (source < 0 ? value_f32 : input_f32[source])) {
       break;

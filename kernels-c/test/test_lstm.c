@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,8 +93,8 @@ static void lstm_exactly(void) {
       const int8_t *output = &l.output[offset_of(&l.size, b, t, units)];
       int8_t next[MAX_UNITS];
       for (int32_t u = 0; u < units; ++u) {
-        const direct_lstm_unit unit =
-            direct_lstm(&params, &l.size, &l.input[offset_of(&l.size, b, t, l.size.inputs)], l.weights, sigmoid_table,
+        const oracle_lstm_unit unit =
+            oracle_lstm(&params, &l.size, &l.input[offset_of(&l.size, b, t, l.size.inputs)], l.weights, sigmoid_table,
                         &hidden[b * units], cell[b * units + u], u);
         cell[b * units + u] = (int16_t)unit.cell;
         next[u] = (int8_t)unit.hidden;
@@ -149,7 +149,7 @@ static void lstm_really(void) {
           for (int32_t v = 0; v < units; ++v) {
             sum += hidden[b][v] * weight_scale * (double)l.weights[g].recurrent_weights[u * units + v];
           }
-          gates[g] = g == DMO_LSTM_CELL_GATE ? tanh(sum) : direct_logistic(sum);
+          gates[g] = g == DMO_LSTM_CELL_GATE ? tanh(sum) : oracle_logistic(sum);
         }
         cell[b][u] = gates[DMO_LSTM_FORGET_GATE] * cell[b][u] + gates[DMO_LSTM_INPUT_GATE] * gates[DMO_LSTM_CELL_GATE];
         next[u] = gates[DMO_LSTM_OUTPUT_GATE] * tanh(cell[b][u]);
@@ -167,14 +167,14 @@ static void lstm_really(void) {
 static void table_functions(void) {
   for (int32_t x = INT16_MIN; x <= INT16_MAX; ++x) {
     const double real = (double)x / 4096.0;
-    CHECK(fabs((double)direct_lstm_sigmoid(sigmoid_table, x) - 32768.0 * direct_logistic(real)) < 4.0, "sigmoid", x);
-    CHECK(fabs((double)direct_lstm_tanh(sigmoid_table, x, -12) - 32768.0 * tanh(real)) < 6.0, "tanh", x);
+    CHECK(fabs((double)oracle_lstm_sigmoid(sigmoid_table, x) - 32768.0 * oracle_logistic(real)) < 4.0, "sigmoid", x);
+    CHECK(fabs((double)oracle_lstm_tanh(sigmoid_table, x, -12) - 32768.0 * tanh(real)) < 6.0, "tanh", x);
   }
 }
 
 void test_lstm(void) {
   for (int32_t i = 0; i < DMO_SIGMOID_TABLE_SIZE; ++i) {
-    const double s = direct_logistic((double)i / 24.0);
+    const double s = oracle_logistic((double)i / 24.0);
     sigmoid_table[i] = (uint16_t)round(65536.0 * (s + s * (1.0 - s) * (2.0 * s - 1.0) / 9216.0));
   }
   sigmoid_table[DMO_SIGMOID_TABLE_SIZE - 1] = 65535;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct.h"
+#include "oracle.h"
 
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static void fully_connected_s8(void) {
   dmo_fully_connected_s8(&params, &quant, batches, inputs, outputs, input, filter, bias, output);
   int32_t i = 0;
   while (i < batches * outputs &&
-         output[i] == direct_fully_connected_s8(&params, &quant, inputs, outputs, input, filter, bias, i)) {
+         output[i] == oracle_fully_connected_s8(&params, &quant, inputs, outputs, input, filter, bias, i)) {
     ++i;
   }
   CHECK(i == batches * outputs, "fully_connected_s8", i);
@@ -46,7 +46,7 @@ static void fully_connected_f32(void) {
   dmo_fully_connected_f32(&params, batches, inputs, outputs, input, filter, bias, output);
   int32_t i = 0;
   while (i < batches * outputs &&
-         output[i] == direct_fully_connected_f32(&params, inputs, outputs, input, filter, bias, i)) {
+         output[i] == oracle_fully_connected_f32(&params, inputs, outputs, input, filter, bias, i)) {
     ++i;
   }
   CHECK(i == batches * outputs, "fully_connected_f32", i);
@@ -61,7 +61,7 @@ static void matmul_s8(void) {
 
   dmo_matmul_s8(&size, a, b, c);
   int32_t i = 0;
-  while (i < size.rows * size.columns && c[i] == direct_matmul_s8(&size, a, b, i)) {
+  while (i < size.rows * size.columns && c[i] == oracle_matmul_s8(&size, a, b, i)) {
     ++i;
   }
   CHECK(i == size.rows * size.columns, "matmul_s8", i);
@@ -76,7 +76,7 @@ static void matmul_f32(void) {
 
   dmo_matmul_f32(&size, a, b, c);
   int32_t i = 0;
-  while (i < size.rows * size.columns && c[i] == direct_matmul_f32(&size, a, b, i)) {
+  while (i < size.rows * size.columns && c[i] == oracle_matmul_f32(&size, a, b, i)) {
     ++i;
   }
   CHECK(i == size.rows * size.columns, "matmul_f32", i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct.h"
+#include "oracle.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void mean_s8(void) {
 
   dmo_mean_s8(&params, &in, input, &out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) && output[i] == direct_mean_s8(&params, &in, input, &out, i)) {
+  while (i < dmo_shape_size(&out) && output[i] == oracle_mean_s8(&params, &in, input, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "mean_s8", i);
@@ -39,7 +39,7 @@ static void mean_f32(void) {
 
   dmo_mean_f32(&in, input, &out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) && output[i] == direct_mean_f32(&in, input, &out, i)) {
+  while (i < dmo_shape_size(&out) && output[i] == oracle_mean_f32(&in, input, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "mean_f32", i);

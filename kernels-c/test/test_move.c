@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void concat_and_split(void) {
   int32_t i = 0;
   while (i < dmo_shape_size(&whole)) {
     int32_t part;
-    const int64_t source = direct_concat_source((dmo_axis)axis, shapes, &whole, i, &part);
+    const int64_t source = oracle_concat_source((dmo_axis)axis, shapes, &whole, i, &part);
     if (!equal(output, i, inputs[part], source, bytes) || !equal(output, i, outputs[part], source, bytes)) {
       break;
     }
@@ -73,7 +73,7 @@ static void pad(void) {
   dmo_pad(&before, value, bytes, &in, input, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out)) {
-    const int64_t source = direct_pad_source(&before, &in, &out, i);
+    const int64_t source = oracle_pad_source(&before, &in, &out, i);
     if (source < 0 ? !equal(output, i, value, 0, bytes) : !equal(output, i, input, source, bytes)) {
       break;
     }
@@ -100,7 +100,7 @@ static void transpose(void) {
   dmo_transpose(&params, bytes, &in, input, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         equal(output, i, input, direct_transpose_source(&params, &in, &out, i), bytes)) {
+         equal(output, i, input, oracle_transpose_source(&params, &in, &out, i), bytes)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "transpose", i);
@@ -131,13 +131,13 @@ static void slices(void) {
   dmo_strided_slice(&strided, bytes, &in, input, &strided_shape, strided_output);
   int32_t i = 0;
   while (i < dmo_shape_size(&sliced_shape) &&
-         equal(sliced_output, i, input, direct_strided_slice_source(&unit, &in, &sliced_shape, i), bytes)) {
+         equal(sliced_output, i, input, oracle_strided_slice_source(&unit, &in, &sliced_shape, i), bytes)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&sliced_shape), "slice", i);
   i = 0;
   while (i < dmo_shape_size(&strided_shape) &&
-         equal(strided_output, i, input, direct_strided_slice_source(&strided, &in, &strided_shape, i), bytes)) {
+         equal(strided_output, i, input, oracle_strided_slice_source(&strided, &in, &strided_shape, i), bytes)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&strided_shape), "strided_slice", i);

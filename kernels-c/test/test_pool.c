@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct.h"
+#include "oracle.h"
 
 #include <stdlib.h>
 
@@ -27,11 +27,11 @@ static dmo_shape random_output(const dmo_pool_geometry *g, const dmo_shape *in) 
 }
 
 typedef void kernel_s8(const dmo_pool_params *, const dmo_shape *, const int8_t *, const dmo_shape *, int8_t *);
-typedef int32_t direct_s8(const dmo_pool_params *, const dmo_shape *, const int8_t *, const dmo_shape *, int32_t);
+typedef int32_t oracle_s8(const dmo_pool_params *, const dmo_shape *, const int8_t *, const dmo_shape *, int32_t);
 typedef void kernel_f32(const dmo_pool_f32_params *, const dmo_shape *, const float *, const dmo_shape *, float *);
-typedef float direct_f32(const dmo_pool_f32_params *, const dmo_shape *, const float *, const dmo_shape *, int32_t);
+typedef float oracle_f32(const dmo_pool_f32_params *, const dmo_shape *, const float *, const dmo_shape *, int32_t);
 
-static void pool_s8(const char *name, kernel_s8 *kernel, direct_s8 *direct) {
+static void pool_s8(const char *name, kernel_s8 *kernel, oracle_s8 *oracle) {
   const dmo_shape in = random_shape(2, 8, 8, 5);
   const dmo_pool_params params = {
     .geometry = random_geometry(),
@@ -44,14 +44,14 @@ static void pool_s8(const char *name, kernel_s8 *kernel, direct_s8 *direct) {
 
   kernel(&params, &in, input, &out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) && output[i] == direct(&params, &in, input, &out, i)) {
+  while (i < dmo_shape_size(&out) && output[i] == oracle(&params, &in, input, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), name, i);
   free(input), free(output);
 }
 
-static void pool_f32(const char *name, kernel_f32 *kernel, direct_f32 *direct) {
+static void pool_f32(const char *name, kernel_f32 *kernel, oracle_f32 *oracle) {
   const dmo_shape in = random_shape(2, 8, 8, 5);
   const dmo_pool_f32_params params = {
     .geometry = random_geometry(),
@@ -64,7 +64,7 @@ static void pool_f32(const char *name, kernel_f32 *kernel, direct_f32 *direct) {
 
   kernel(&params, &in, input, &out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) && output[i] == direct(&params, &in, input, &out, i)) {
+  while (i < dmo_shape_size(&out) && output[i] == oracle(&params, &in, input, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), name, i);
@@ -73,9 +73,9 @@ static void pool_f32(const char *name, kernel_f32 *kernel, direct_f32 *direct) {
 
 void test_pool(void) {
   for (int32_t n = 0; n < CASES; ++n) {
-    pool_s8("max_pool_s8", dmo_max_pool_s8, direct_max_pool_s8);
-    pool_s8("avg_pool_s8", dmo_avg_pool_s8, direct_avg_pool_s8);
-    pool_f32("max_pool_f32", dmo_max_pool_f32, direct_max_pool_f32);
-    pool_f32("avg_pool_f32", dmo_avg_pool_f32, direct_avg_pool_f32);
+    pool_s8("max_pool_s8", dmo_max_pool_s8, oracle_max_pool_s8);
+    pool_s8("avg_pool_s8", dmo_avg_pool_s8, oracle_avg_pool_s8);
+    pool_f32("max_pool_f32", dmo_max_pool_f32, oracle_max_pool_f32);
+    pool_f32("avg_pool_f32", dmo_avg_pool_f32, oracle_avg_pool_f32);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct.h"
+#include "oracle.h"
 
 #include <stddef.h>
 
@@ -40,16 +40,16 @@ static void test_divide_by_power_of_two(void) {
   for (int32_t exponent = 0; exponent <= 31; ++exponent) {
     const int64_t divisor = INT64_C(1) << exponent;
     for (int32_t i = 0; i < EDGES; ++i) {
-      CHECK(dmo_divide_by_power_of_two(edges[i], exponent) == direct_divide_rounding(edges[i], divisor),
+      CHECK(dmo_divide_by_power_of_two(edges[i], exponent) == oracle_divide_rounding(edges[i], divisor),
             "divide_by_power_of_two", edges[i]);
     }
     for (int32_t value = -2000; value <= 2000; ++value) {
-      CHECK(dmo_divide_by_power_of_two(value, exponent) == direct_divide_rounding(value, divisor),
+      CHECK(dmo_divide_by_power_of_two(value, exponent) == oracle_divide_rounding(value, divisor),
             "divide_by_power_of_two", value);
     }
     for (int32_t n = 0; n < 2000; ++n) {
       const int32_t value = random_between(INT32_MIN, INT32_MAX);
-      CHECK(dmo_divide_by_power_of_two(value, exponent) == direct_divide_rounding(value, divisor),
+      CHECK(dmo_divide_by_power_of_two(value, exponent) == oracle_divide_rounding(value, divisor),
             "divide_by_power_of_two", value);
     }
   }
@@ -61,14 +61,14 @@ static void test_requantize(void) {
     for (int32_t n = 0; n < 4000; ++n) {
       const int32_t value = random_between(-limit, limit);
       const int32_t multiplier = n % 50 == 0 ? 0 : random_between(1 << 30, INT32_MAX);
-      CHECK(dmo_requantize(value, multiplier, shift) == direct_requantize(value, multiplier, shift), "requantize",
+      CHECK(dmo_requantize(value, multiplier, shift) == oracle_requantize(value, multiplier, shift), "requantize",
             value);
     }
   }
 }
 
-// direct_requantize against 128-bit arithmetic, so that the two sides of the tests above do not only agree.
-static void test_direct_requantize(void) {
+// oracle_requantize against 128-bit arithmetic, so that the two sides of the tests above do not only agree.
+static void test_oracle_requantize(void) {
   for (int32_t n = 0; n < 100000; ++n) {
     const int32_t value = random_between(INT32_MIN, INT32_MAX);
     const int32_t multiplier = random_between(1 << 30, INT32_MAX);
@@ -78,7 +78,7 @@ static void test_direct_requantize(void) {
     const int128 magnitude = high < 0 ? -high : high;
     const int128 rounded = (magnitude + divisor / 2) / divisor;
     const int64_t expected = (int64_t)(high < 0 ? -rounded : rounded);
-    CHECK(direct_requantize(value, multiplier, shift) == expected, "direct_requantize", value);
+    CHECK(oracle_requantize(value, multiplier, shift) == expected, "oracle_requantize", value);
   }
 }
 
@@ -86,5 +86,5 @@ void test_quantize(void) {
   test_multiply_high();
   test_divide_by_power_of_two();
   test_requantize();
-  test_direct_requantize();
+  test_oracle_requantize();
 }

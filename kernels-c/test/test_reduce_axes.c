@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +29,10 @@ static void reduce_f32(void) {
   while (i < count) {
     double expected_sum = 0.0, expected_max = -1e9, expected_min = 1e9;
     for (int32_t j = dmo_shape_size(&in) - 1; j >= 0; --j) {
-      if (direct_reduces_to(&in, j, &out, i)) {
+      if (oracle_reduces_to(&in, j, &out, i)) {
         expected_sum += (double)input[j];
-        expected_max = direct_clamp_f64(expected_max, (double)input[j], 1e9);
-        expected_min = direct_clamp_f64(expected_min, -1e9, (double)input[j]);
+        expected_max = oracle_clamp_f64(expected_max, (double)input[j], 1e9);
+        expected_min = oracle_clamp_f64(expected_min, -1e9, (double)input[j]);
       }
     }
     if ((double)sum[i] != expected_sum || (double)max[i] != expected_max || (double)min[i] != expected_min) {
@@ -60,10 +60,10 @@ static void sum_s8(void) {
   while (i < count) {
     int64_t sum = 0;
     for (int32_t j = dmo_shape_size(&in) - 1; j >= 0; --j) {
-      sum += direct_reduces_to(&in, j, &out, i) ? input[j] - params.input_zero_point : 0;
+      sum += oracle_reduces_to(&in, j, &out, i) ? input[j] - params.input_zero_point : 0;
     }
-    const int64_t scaled = direct_requantize(sum, params.output.multiplier, params.output.shift);
-    if (output[i] != direct_clamp(scaled + params.output_zero_point, -128, 127)) {
+    const int64_t scaled = oracle_requantize(sum, params.output.multiplier, params.output.shift);
+    if (output[i] != oracle_clamp(scaled + params.output_zero_point, -128, 127)) {
       break;
     }
     ++i;

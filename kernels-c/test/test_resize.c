@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static shapes random_shapes(void) {
 
 static bool is_copy(const int8_t *input, const int8_t *output, const dmo_shape *in, int64_t n, int64_t y, int64_t x,
                     int32_t pixel_bytes) {
-  return memcmp(output, &input[direct_index(in, n, y, x, 0) / in->c * pixel_bytes], (size_t)pixel_bytes) == 0;
+  return memcmp(output, &input[oracle_index(in, n, y, x, 0) / in->c * pixel_bytes], (size_t)pixel_bytes) == 0;
 }
 
 static void resize_nearest(void) {
@@ -39,9 +39,9 @@ static void resize_nearest(void) {
   const int32_t pixels = s.out.n * s.out.h * s.out.w;
   int32_t i = 0;
   while (i < pixels) {
-    const direct_position at = direct_position_of(&s.out, (int64_t)i * s.out.c);
-    const direct_nearest y = direct_resize_nearest(&params, at.h, s.in.h, s.out.h);
-    const direct_nearest x = direct_resize_nearest(&params, at.w, s.in.w, s.out.w);
+    const oracle_position at = oracle_position_of(&s.out, (int64_t)i * s.out.c);
+    const oracle_nearest y = oracle_resize_nearest(&params, at.h, s.in.h, s.out.h);
+    const oracle_nearest x = oracle_resize_nearest(&params, at.w, s.in.w, s.out.w);
     const int8_t *pixel = &output[i * pixel_bytes];
     if (!is_copy(input, pixel, &s.in, at.n, y.low, x.low, pixel_bytes) &&
         !is_copy(input, pixel, &s.in, at.n, y.high, x.high, pixel_bytes) &&
@@ -67,7 +67,7 @@ static void resize_bilinear_s8(void) {
 
   dmo_resize_bilinear_s8(&params, &s.in, input, &s.out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&s.out) && output[i] == direct_resize_bilinear_s8(&params, &s.in, input, &s.out, i)) {
+  while (i < dmo_shape_size(&s.out) && output[i] == oracle_resize_bilinear_s8(&params, &s.in, input, &s.out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&s.out), "resize_bilinear_s8", i);
@@ -82,7 +82,7 @@ static void resize_bilinear_f32(void) {
   dmo_resize_bilinear_f32(&params, &s.in, input, &s.out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&s.out) &&
-         fabs((double)output[i] - direct_resize_bilinear_f32(&params, &s.in, input, &s.out, i)) < 1e-4) {
+         fabs((double)output[i] - oracle_resize_bilinear_f32(&params, &s.in, input, &s.out, i)) < 1e-4) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&s.out), "resize_bilinear_f32", i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ static void svdf(int32_t state_bits) {
     const int8_t *history = &input[(call + 1 - size.memory) * call_size];
     int32_t i = 0;
     while (i < outputs &&
-           output[i] == direct_svdf(&params, &size, state_bits, history, features, times, bias, i)) {
+           output[i] == oracle_svdf(&params, &size, state_bits, history, features, times, bias, i)) {
       ++i;
     }
     CHECK(i == outputs, state_bits == 16 ? "svdf_s8_state_s16" : "svdf_s8_state_s8", i);

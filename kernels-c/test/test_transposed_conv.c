@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void transposed_conv2d_s8(void) {
 
   dmo_transposed_conv2d_s8(&params, &quant, &l.in, input, &l.filter, filter, bias, &l.out, output, scratch);
   int32_t i = 0;
-  while (i < count && output[i] == direct_transposed_conv2d_s8(&params, &quant, &l.in, input, &l.filter, filter, bias,
+  while (i < count && output[i] == oracle_transposed_conv2d_s8(&params, &quant, &l.in, input, &l.filter, filter, bias,
                                                                &l.out, i)) {
     ++i;
   }
@@ -82,7 +82,7 @@ static void transposed_conv2d_s16(void) {
 
   dmo_transposed_conv2d_s16(&params, &quant, &l.in, input, &l.filter, filter, bias, &l.out, output, scratch);
   int32_t i = 0;
-  while (i < count && output[i] == direct_transposed_conv2d_s16(&params, &quant, &l.in, input, &l.filter, filter, bias,
+  while (i < count && output[i] == oracle_transposed_conv2d_s16(&params, &quant, &l.in, input, &l.filter, filter, bias,
                                                                 &l.out, i)) {
     ++i;
   }
@@ -105,7 +105,7 @@ static void transposed_conv2d_f32(void) {
   dmo_transposed_conv2d_f32(&params, &l.in, input, &l.filter, filter, bias, &l.out, output);
   int32_t i = 0;
   while (i < count &&
-         output[i] == direct_transposed_conv2d_f32(&params, &l.in, input, &l.filter, filter, bias, &l.out, i)) {
+         output[i] == oracle_transposed_conv2d_f32(&params, &l.in, input, &l.filter, filter, bias, &l.out, i)) {
     ++i;
   }
   CHECK(i == count, "transposed_conv2d_f32", i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
-#include "direct_uint8.h"
+#include "oracle_uint8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void conv2d(void) {
   dmo_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
+         output[i] == oracle_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "conv2d_u8", i);
@@ -65,7 +65,7 @@ static void depthwise_conv2d(void) {
   dmo_depthwise_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, output);
   int32_t i = 0;
   while (i < dmo_shape_size(&out) &&
-         output[i] == direct_depthwise_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
+         output[i] == oracle_depthwise_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "depthwise_conv2d_u8", i);
@@ -88,7 +88,7 @@ static void fully_connected(void) {
   dmo_fully_connected_u8(&params, &quant, batches, inputs, outputs, input, filter, bias, output);
   int32_t i = 0;
   while (i < batches * outputs &&
-         output[i] == direct_fully_connected_u8(&params, &quant, inputs, outputs, input, filter, bias, i)) {
+         output[i] == oracle_fully_connected_u8(&params, &quant, inputs, outputs, input, filter, bias, i)) {
     ++i;
   }
   CHECK(i == batches * outputs, "fully_connected_u8", i);
@@ -117,8 +117,8 @@ static void pools(void) {
   dmo_max_pool_u8(&params, &in, input, &out, max);
   dmo_avg_pool_u8(&params, &in, input, &out, average);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) && max[i] == direct_max_pool_u8(&params, &in, input, &out, i) &&
-         average[i] == direct_avg_pool_u8(&params, &in, input, &out, i)) {
+  while (i < dmo_shape_size(&out) && max[i] == oracle_max_pool_u8(&params, &in, input, &out, i) &&
+         average[i] == oracle_avg_pool_u8(&params, &in, input, &out, i)) {
     ++i;
   }
   CHECK(i == dmo_shape_size(&out), "max_pool_u8 or avg_pool_u8", i);
@@ -141,7 +141,7 @@ static void add(void) {
 
   dmo_add_u8(&params, count, input1, input2, output);
   int32_t i = 0;
-  while (i < count && output[i] == direct_add_u8(&params, input1, input2, i)) {
+  while (i < count && output[i] == oracle_add_u8(&params, input1, input2, i)) {
     ++i;
   }
   CHECK(i == count, "add_u8", i);
@@ -162,7 +162,7 @@ static void softmax(int32_t depth, double input_scale) {
   dmo_softmax_u8(&params, rows, depth, input, output);
   int32_t i = 0;
   while (i < rows * depth) {
-    const double exact = direct_softmax_u8(input_scale, depth, input, i) * 256.0;
+    const double exact = oracle_softmax_u8(input_scale, depth, input, i) * 256.0;
     if (fabs((double)output[i] - fmin(exact, 255.0)) > 1.0) {
       break;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
 #include "../reference/dmo_fixed_point.h"
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void quantize(void) {
   dmo_quantize_f32_s8(&params_s8, count, input, output_s8);
   dmo_quantize_f32_s16(&params_s16, count, input, output_s16);
   int32_t i = 0;
-  while (i < count && output_s8[i] == direct_clamp(direct_quantize(&params_s8, input[i]), -128, 127) &&
-         output_s16[i] == direct_clamp(direct_quantize(&params_s16, input[i]), -32768, 32767)) {
+  while (i < count && output_s8[i] == oracle_clamp(oracle_quantize(&params_s8, input[i]), -128, 127) &&
+         output_s16[i] == oracle_clamp(oracle_quantize(&params_s16, input[i]), -32768, 32767)) {
     ++i;
   }
   CHECK(i == count, "quantize", i);
@@ -80,11 +80,11 @@ static void requantize(void) {
   dmo_requantize_s16_s16(&wide, count, in16, out16);
   dmo_requantize_s16_s32(&widest, count, in16, out32);
   int32_t i = 0;
-  while (i < count && out8[i] == direct_clamp(direct_requantize_offset(&narrow, in8[i]), -128, 127) &&
-         widened[i] == direct_clamp(direct_requantize_offset(&widening, in8[i]), -32768, 32767) &&
-         narrowed[i] == direct_clamp(direct_requantize_offset(&narrowing, in16[i]), -128, 127) &&
-         out16[i] == direct_clamp(direct_requantize_offset(&wide, in16[i]), -32768, 32767) &&
-         out32[i] == direct_requantize_offset(&widest, in16[i])) {
+  while (i < count && out8[i] == oracle_clamp(oracle_requantize_offset(&narrow, in8[i]), -128, 127) &&
+         widened[i] == oracle_clamp(oracle_requantize_offset(&widening, in8[i]), -32768, 32767) &&
+         narrowed[i] == oracle_clamp(oracle_requantize_offset(&narrowing, in16[i]), -128, 127) &&
+         out16[i] == oracle_clamp(oracle_requantize_offset(&wide, in16[i]), -32768, 32767) &&
+         out32[i] == oracle_requantize_offset(&widest, in16[i])) {
     ++i;
   }
   CHECK(i == count, "requantize", i);
@@ -124,7 +124,7 @@ static void sigmoids(double scale) {
   int32_t i = 0;
   while (i < 256) {
     const double x = scale * (double)(input[i] + params.input_offset);
-    if (!is_rounded(256.0 * direct_logistic(x) - 128.0, logistic[i]) || !is_rounded(128.0 * tanh(x), tangent[i])) {
+    if (!is_rounded(256.0 * oracle_logistic(x) - 128.0, logistic[i]) || !is_rounded(128.0 * tanh(x), tangent[i])) {
       break;
     }
     ++i;
@@ -150,7 +150,7 @@ static void curves_f32(void) {
     // Below the lower limit the kernel gives exp(x), at most exp(-9) too large by its ratio.
     const double exact = 1.0 / (1.0 + exp(-x));
     if (fabs((double)logistic[i] - exact) > 1.3e-4 * exact || fabs((double)tangent[i] - tanh(x)) > 1e-6 ||
-        fabs((double)swish[i] - direct_hard_swish(x)) > 1e-6 * (1.0 + fabs(x))) {
+        fabs((double)swish[i] - oracle_hard_swish(x)) > 1e-6 * (1.0 + fabs(x))) {
       break;
     }
     ++i;
@@ -172,7 +172,7 @@ static void hard_swish_s8(void) {
 
   dmo_hard_swish_s8(&params, 100, input, output);
   int32_t i = 0;
-  while (i < 100 && output[i] == direct_hard_swish_s8(&params, input, i)) {
+  while (i < 100 && output[i] == oracle_hard_swish_s8(&params, input, i)) {
     ++i;
   }
   CHECK(i == 100, "hard_swish_s8", i);
@@ -200,7 +200,7 @@ static void hard_swish_s8_curve(void) {
   int32_t i = 0;
   while (i < 100) {
     const double x = input_scale * (double)(input[i] + params.input_offset);
-    const double exact = direct_hard_swish(x) / output_scale - 100.0;
+    const double exact = oracle_hard_swish(x) / output_scale - 100.0;
     if (fabs((double)output[i] - fmin(exact, 127.0)) > 1.0) {
       break;
     }

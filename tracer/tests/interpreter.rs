@@ -348,7 +348,7 @@ fn clobber() -> Result<(), Failed> {
         "{text}"
     );
     assert!(
-        text.contains("direct_conv2d.c:") || text.contains("dmo_conv2d_s8"),
+        text.contains("oracle_conv2d.c:") || text.contains("dmo_conv2d_s8"),
         "{text}"
     );
     assert!(text.contains("CLOBBERED"), "{text}");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "direct.h"
+#include "oracle.h"
 
 #include <stddef.h>
 
-int32_t direct_fully_connected_s8(const dmo_fully_connected_params *params, const dmo_quant_per_tensor *quant,
+int32_t oracle_fully_connected_s8(const dmo_fully_connected_params *params, const dmo_quant_per_tensor *quant,
                                   int32_t inputs, int32_t outputs,
                                   const int8_t *input, const int8_t *filter, const int32_t *bias, int32_t index) {
   const int8_t *values = &input[(int64_t)(index / outputs) * inputs];
@@ -12,11 +12,11 @@ int32_t direct_fully_connected_s8(const dmo_fully_connected_params *params, cons
   for (int64_t i = inputs - 1; i >= 0; --i) {
     sum += ((int64_t)values[i] + params->input_offset) * ((int64_t)weights[i] + params->filter_offset);
   }
-  const int64_t value = direct_requantize(sum, quant->multiplier, quant->shift) + params->output_offset;
-  return (int32_t)direct_clamp(value, params->activation_min, params->activation_max);
+  const int64_t value = oracle_requantize(sum, quant->multiplier, quant->shift) + params->output_offset;
+  return (int32_t)oracle_clamp(value, params->activation_min, params->activation_max);
 }
 
-float direct_fully_connected_f32(const dmo_fully_connected_f32_params *params, int32_t inputs, int32_t outputs,
+float oracle_fully_connected_f32(const dmo_fully_connected_f32_params *params, int32_t inputs, int32_t outputs,
                                  const float *input, const float *filter, const float *bias, int32_t index) {
   const float *values = &input[(int64_t)(index / outputs) * inputs];
   const float *weights = &filter[(int64_t)(index % outputs) * inputs];
@@ -24,10 +24,10 @@ float direct_fully_connected_f32(const dmo_fully_connected_f32_params *params, i
   for (int64_t i = inputs - 1; i >= 0; --i) {
     sum += (double)values[i] * (double)weights[i];
   }
-  return (float)direct_clamp_f64(sum, (double)params->activation_min, (double)params->activation_max);
+  return (float)oracle_clamp_f64(sum, (double)params->activation_min, (double)params->activation_max);
 }
 
-int32_t direct_matmul_s8(const dmo_matmul_size *size, const int8_t *a, const int8_t *b, int32_t index) {
+int32_t oracle_matmul_s8(const dmo_matmul_size *size, const int8_t *a, const int8_t *b, int32_t index) {
   int64_t sum = 0;
   for (int64_t k = size->inner - 1; k >= 0; --k) {
     sum += (int64_t)a[index / size->columns * size->inner + k] * b[k * size->columns + index % size->columns];
@@ -35,7 +35,7 @@ int32_t direct_matmul_s8(const dmo_matmul_size *size, const int8_t *a, const int
   return (int32_t)sum;
 }
 
-float direct_matmul_f32(const dmo_matmul_size *size, const float *a, const float *b, int32_t index) {
+float oracle_matmul_f32(const dmo_matmul_size *size, const float *a, const float *b, int32_t index) {
   double sum = 0.0;
   for (int64_t k = size->inner - 1; k >= 0; --k) {
     sum += (double)a[index / size->columns * size->inner + k] *

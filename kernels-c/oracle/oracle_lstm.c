@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stddef.h>
 
 static int64_t saturate(int64_t value) {
-  return direct_clamp(value, INT16_MIN, INT16_MAX);
+  return oracle_clamp(value, INT16_MIN, INT16_MAX);
 }
 
 // The sigmoid of position / (24 * unit), where unit is 512 or 256, in 1 / (65536 * unit); position is at least 0.
@@ -17,20 +17,20 @@ static int64_t from_table(const uint16_t *table, int64_t position, int64_t unit,
 }
 
 // The result for a negative argument is 1 minus the result for its magnitude; halves round down there.
-int64_t direct_lstm_sigmoid(const uint16_t *table, int64_t x) {
+int64_t oracle_lstm_sigmoid(const uint16_t *table, int64_t x) {
   const int64_t sigmoid = from_table(table, x < 0 ? -3 * x : 3 * x, 512, INT64_C(32767) * 1024);
-  return x < 0 ? direct_divide_down(INT64_C(32768) * 1024 - sigmoid + 511, 1024)
-               : direct_divide_down(sigmoid + 512, 1024);
+  return x < 0 ? oracle_divide_down(INT64_C(32768) * 1024 - sigmoid + 511, 1024)
+               : oracle_divide_down(sigmoid + 512, 1024);
 }
 
-int64_t direct_lstm_tanh(const uint16_t *table, int64_t x, int32_t scale_power) {
+int64_t oracle_lstm_tanh(const uint16_t *table, int64_t x, int32_t scale_power) {
   const int64_t position = scale_power >= -12
                                ? 3 * x * (INT64_C(1) << (scale_power + 12))
-                               : direct_divide_down(3 * x + (INT64_C(1) << (-13 - scale_power)),
+                               : oracle_divide_down(3 * x + (INT64_C(1) << (-13 - scale_power)),
                                                     INT64_C(1) << (-12 - scale_power));
   const int64_t sigmoid = from_table(table, position < 0 ? -position : position, 256, INT64_C(65535) * 256);
   const int64_t above_half = sigmoid - INT64_C(32768) * 256;
-  return position < 0 ? direct_divide_down(-above_half + 127, 256) : direct_divide_down(above_half + 128, 256);
+  return position < 0 ? oracle_divide_down(-above_half + 127, 256) : oracle_divide_down(above_half + 128, 256);
 }
 
 static int64_t gate_of(const dmo_lstm_params *params, const dmo_lstm_size *size, const int8_t *input,
@@ -47,31 +47,31 @@ static int64_t gate_of(const dmo_lstm_params *params, const dmo_lstm_size *size,
                    weights[gate].recurrent_weights[unit * size->units + v];
   }
   const int64_t argument =
-      saturate(saturate(direct_requantize(from_input, quant->input.multiplier, quant->input.shift)) +
-               saturate(direct_requantize(from_hidden, quant->recurrent.multiplier, quant->recurrent.shift)));
-  return gate == DMO_LSTM_CELL_GATE ? direct_lstm_tanh(table, argument, -12) : direct_lstm_sigmoid(table, argument);
+      saturate(saturate(oracle_requantize(from_input, quant->input.multiplier, quant->input.shift)) +
+               saturate(oracle_requantize(from_hidden, quant->recurrent.multiplier, quant->recurrent.shift)));
+  return gate == DMO_LSTM_CELL_GATE ? oracle_lstm_tanh(table, argument, -12) : oracle_lstm_sigmoid(table, argument);
 }
 
-direct_lstm_unit direct_lstm(const dmo_lstm_params *params, const dmo_lstm_size *size, const int8_t *input,
+oracle_lstm_unit oracle_lstm(const dmo_lstm_params *params, const dmo_lstm_size *size, const int8_t *input,
                              const dmo_lstm_weights *weights, const uint16_t *sigmoid_table, const int8_t *hidden,
                              int16_t cell, int32_t unit) {
   int64_t gates[DMO_LSTM_GATES];
   for (int32_t gate = DMO_LSTM_GATES - 1; gate >= 0; --gate) {
     gates[gate] = gate_of(params, size, input, weights, sigmoid_table, hidden, unit, gate);
   }
-  const int64_t kept = saturate(direct_requantize(gates[DMO_LSTM_FORGET_GATE] * cell, params->forget_cell.multiplier,
+  const int64_t kept = saturate(oracle_requantize(gates[DMO_LSTM_FORGET_GATE] * cell, params->forget_cell.multiplier,
                                                   params->forget_cell.shift));
-  const int64_t added = saturate(direct_requantize(gates[DMO_LSTM_INPUT_GATE] * gates[DMO_LSTM_CELL_GATE],
+  const int64_t added = saturate(oracle_requantize(gates[DMO_LSTM_INPUT_GATE] * gates[DMO_LSTM_CELL_GATE],
                                                    params->input_cell.multiplier, params->input_cell.shift));
   int64_t new_cell = saturate(kept + added);
   if (params->cell_clip > 0) {
-    new_cell = direct_clamp(new_cell, -params->cell_clip, params->cell_clip);
+    new_cell = oracle_clamp(new_cell, -params->cell_clip, params->cell_clip);
   }
-  const int64_t activated = direct_lstm_tanh(sigmoid_table, new_cell, params->cell_scale_power);
-  const int64_t product = direct_requantize(gates[DMO_LSTM_OUTPUT_GATE] * activated, params->output_cell.multiplier,
+  const int64_t activated = oracle_lstm_tanh(sigmoid_table, new_cell, params->cell_scale_power);
+  const int64_t product = oracle_requantize(gates[DMO_LSTM_OUTPUT_GATE] * activated, params->output_cell.multiplier,
                                             params->output_cell.shift);
-  return (direct_lstm_unit){
+  return (oracle_lstm_unit){
     .cell = (int32_t)new_cell,
-    .hidden = (int32_t)direct_clamp(product + params->hidden_zero_point, -128, 127),
+    .hidden = (int32_t)oracle_clamp(product + params->hidden_zero_point, -128, 127),
   };
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 #include <stddef.h>
 
-int32_t direct_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, int32_t state_bits,
+int32_t oracle_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, int32_t state_bits,
                     const int8_t *history, const int8_t *feature_weights, const int16_t *time_weights,
                     const int32_t *bias, int32_t index) {
   const int32_t units = size->filters / size->rank;
@@ -19,12 +19,12 @@ int32_t direct_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, in
       for (int32_t i = size->inputs - 1; i >= 0; --i) {
         feature += ((int64_t)input[i] + params->input_offset) * feature_weights[filter * size->inputs + i];
       }
-      const int64_t scaled = direct_requantize(feature, params->feature.multiplier, params->feature.shift);
-      const int64_t wide = direct_clamp(scaled, -limit, limit - 1) + zero_point;
+      const int64_t scaled = oracle_requantize(feature, params->feature.multiplier, params->feature.shift);
+      const int64_t wide = oracle_clamp(scaled, -limit, limit - 1) + zero_point;
       const int64_t state = wide < -limit ? wide + 2 * limit : wide >= limit ? wide - 2 * limit : wide;
       sum += (state - zero_point) * time_weights[filter * size->memory + t];
     }
   }
-  const int64_t value = direct_requantize(sum, params->time.multiplier, params->time.shift);
-  return (int32_t)direct_clamp(value + params->output_offset, -128, 127);
+  const int64_t value = oracle_requantize(sum, params->time.multiplier, params->time.shift);
+  return (int32_t)oracle_clamp(value + params->output_offset, -128, 127);
 }

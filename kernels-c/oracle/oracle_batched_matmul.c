@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "direct_operators.h"
+#include "oracle_operators.h"
 
 // The first elements of the row of a and of the column of b that meet in one output element.
 typedef struct {
@@ -8,25 +8,25 @@ typedef struct {
 
 static crossing crossing_of(const dmo_batched_matmul_size *size, int32_t index) {
   const dmo_shape shape = { 1, size->batches, size->rows, size->columns };
-  const direct_position at = direct_position_of(&shape, index);
+  const oracle_position at = oracle_position_of(&shape, index);
   return (crossing){
     .a = index / size->columns * (int64_t)size->inner,
     .b = at.h * size->inner * size->columns + at.c,
   };
 }
 
-int32_t direct_batched_matmul_s8(const dmo_batched_matmul_params *params, const dmo_batched_matmul_size *size,
+int32_t oracle_batched_matmul_s8(const dmo_batched_matmul_params *params, const dmo_batched_matmul_size *size,
                                  const int8_t *a, const int8_t *b, int32_t index) {
   const crossing at = crossing_of(size, index);
   int64_t sum = 0;
   for (int64_t k = size->inner - 1; k >= 0; --k) {
     sum += ((int64_t)a[at.a + k] + params->a_offset) * ((int64_t)b[at.b + k * size->columns] + params->b_offset);
   }
-  const int64_t value = direct_requantize(sum, params->output.multiplier, params->output.shift);
-  return (int32_t)direct_clamp(value + params->output_offset, params->activation_min, params->activation_max);
+  const int64_t value = oracle_requantize(sum, params->output.multiplier, params->output.shift);
+  return (int32_t)oracle_clamp(value + params->output_offset, params->activation_min, params->activation_max);
 }
 
-float direct_batched_matmul_f32(const dmo_batched_matmul_size *size, const float *a, const float *b, int32_t index) {
+float oracle_batched_matmul_f32(const dmo_batched_matmul_size *size, const float *a, const float *b, int32_t index) {
   const crossing at = crossing_of(size, index);
   double sum = 0.0;
   for (int64_t k = size->inner - 1; k >= 0; --k) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Walks the input pixels under the filter and asks which tap each of them meets; the kernels walk the taps.
-#include "direct.h"
+#include "oracle.h"
 
 #include <stddef.h>
 
-int32_t direct_conv2d_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+int32_t oracle_conv2d_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
                          const dmo_shape *input_shape, const int8_t *input,
                          const dmo_shape *filter_shape, const int8_t *filter, const int32_t *bias,
                          const dmo_shape *output_shape, int32_t index) {
   const dmo_conv_geometry *g = &params->geometry;
-  const direct_position at = direct_position_of(output_shape, index);
-  const direct_window rows = direct_window_of(at.h, g->stride_h, g->pad_h, filter_shape->h, g->dilation_h,
+  const oracle_position at = oracle_position_of(output_shape, index);
+  const oracle_window rows = oracle_window_of(at.h, g->stride_h, g->pad_h, filter_shape->h, g->dilation_h,
                                               input_shape->h);
-  const direct_window columns = direct_window_of(at.w, g->stride_w, g->pad_w, filter_shape->w, g->dilation_w,
+  const oracle_window columns = oracle_window_of(at.w, g->stride_w, g->pad_w, filter_shape->w, g->dilation_w,
                                                  input_shape->w);
   const int64_t depth = filter_shape->c;
   const int64_t group = at.c * (input_shape->c / depth) / filter_shape->n;
@@ -25,26 +25,26 @@ int32_t direct_conv2d_s8(const dmo_conv2d_params *params, const dmo_quant_per_ch
       }
       const int64_t fy = (iy - rows.origin) / g->dilation_h;
       const int64_t fx = (ix - columns.origin) / g->dilation_w;
-      const int8_t *pixel = &input[direct_index(input_shape, at.n, iy, ix, group * depth)];
-      const int8_t *tap = &filter[direct_index(filter_shape, at.c, fy, fx, 0)];
+      const int8_t *pixel = &input[oracle_index(input_shape, at.n, iy, ix, group * depth)];
+      const int8_t *tap = &filter[oracle_index(filter_shape, at.c, fy, fx, 0)];
       for (int64_t ic = depth - 1; ic >= 0; --ic) {
         sum += ((int64_t)pixel[ic] + params->input_offset) * tap[ic];
       }
     }
   }
-  const int64_t value = direct_requantize(sum, quant->multiplier[at.c], quant->shift[at.c]) + params->output_offset;
-  return (int32_t)direct_clamp(value, params->activation_min, params->activation_max);
+  const int64_t value = oracle_requantize(sum, quant->multiplier[at.c], quant->shift[at.c]) + params->output_offset;
+  return (int32_t)oracle_clamp(value, params->activation_min, params->activation_max);
 }
 
-float direct_conv2d_f32(const dmo_conv2d_f32_params *params,
+float oracle_conv2d_f32(const dmo_conv2d_f32_params *params,
                         const dmo_shape *input_shape, const float *input,
                         const dmo_shape *filter_shape, const float *filter, const float *bias,
                         const dmo_shape *output_shape, int32_t index) {
   const dmo_conv_geometry *g = &params->geometry;
-  const direct_position at = direct_position_of(output_shape, index);
-  const direct_window rows = direct_window_of(at.h, g->stride_h, g->pad_h, filter_shape->h, g->dilation_h,
+  const oracle_position at = oracle_position_of(output_shape, index);
+  const oracle_window rows = oracle_window_of(at.h, g->stride_h, g->pad_h, filter_shape->h, g->dilation_h,
                                               input_shape->h);
-  const direct_window columns = direct_window_of(at.w, g->stride_w, g->pad_w, filter_shape->w, g->dilation_w,
+  const oracle_window columns = oracle_window_of(at.w, g->stride_w, g->pad_w, filter_shape->w, g->dilation_w,
                                                  input_shape->w);
   const int64_t depth = filter_shape->c;
   const int64_t group = at.c * (input_shape->c / depth) / filter_shape->n;
@@ -56,12 +56,12 @@ float direct_conv2d_f32(const dmo_conv2d_f32_params *params,
       }
       const int64_t fy = (iy - rows.origin) / g->dilation_h;
       const int64_t fx = (ix - columns.origin) / g->dilation_w;
-      const float *pixel = &input[direct_index(input_shape, at.n, iy, ix, group * depth)];
-      const float *tap = &filter[direct_index(filter_shape, at.c, fy, fx, 0)];
+      const float *pixel = &input[oracle_index(input_shape, at.n, iy, ix, group * depth)];
+      const float *tap = &filter[oracle_index(filter_shape, at.c, fy, fx, 0)];
       for (int64_t ic = depth - 1; ic >= 0; --ic) {
         sum += (double)pixel[ic] * (double)tap[ic];
       }
     }
   }
-  return (float)direct_clamp_f64(sum, (double)params->activation_min, (double)params->activation_max);
+  return (float)oracle_clamp_f64(sum, (double)params->activation_min, (double)params->activation_max);
 }

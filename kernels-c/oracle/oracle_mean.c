@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "direct.h"
+#include "oracle.h"
 
-int32_t direct_mean_s8(const dmo_mean_params *params, const dmo_shape *input_shape, const int8_t *input,
+int32_t oracle_mean_s8(const dmo_mean_params *params, const dmo_shape *input_shape, const int8_t *input,
                        const dmo_shape *output_shape, int32_t index) {
-  const direct_position at = direct_position_of(output_shape, index);
+  const oracle_position at = oracle_position_of(output_shape, index);
   const int64_t count = (int64_t)input_shape->h * input_shape->w;
   int64_t sum = -count * params->input_zero_point;
   for (int64_t w = input_shape->w - 1; w >= 0; --w) {
     for (int64_t h = input_shape->h - 1; h >= 0; --h) {
-      sum += input[direct_index(input_shape, at.n, h, w, at.c)];
+      sum += input[oracle_index(input_shape, at.n, h, w, at.c)];
     }
   }
-  const int64_t scaled = direct_requantize(sum, params->output.multiplier, params->output.shift);
-  return (int32_t)direct_clamp(scaled + params->output_zero_point, -128, 127);
+  const int64_t scaled = oracle_requantize(sum, params->output.multiplier, params->output.shift);
+  return (int32_t)oracle_clamp(scaled + params->output_zero_point, -128, 127);
 }
 
 // The range of input coordinates that one output coordinate averages over.
@@ -24,8 +24,8 @@ static range averaged(int64_t output, int32_t output_extent, int32_t input_exten
   return output_extent == 1 ? (range){ 0, input_extent } : (range){ output, output + 1 };
 }
 
-float direct_mean_f32(const dmo_shape *input_shape, const float *input, const dmo_shape *output_shape, int32_t index) {
-  const direct_position at = direct_position_of(output_shape, index);
+float oracle_mean_f32(const dmo_shape *input_shape, const float *input, const dmo_shape *output_shape, int32_t index) {
+  const oracle_position at = oracle_position_of(output_shape, index);
   const range n = averaged(at.n, output_shape->n, input_shape->n);
   const range h = averaged(at.h, output_shape->h, input_shape->h);
   const range w = averaged(at.w, output_shape->w, input_shape->w);
@@ -35,7 +35,7 @@ float direct_mean_f32(const dmo_shape *input_shape, const float *input, const dm
     for (int64_t iw = w.first; iw < w.end; ++iw) {
       for (int64_t ih = h.first; ih < h.end; ++ih) {
         for (int64_t in = n.first; in < n.end; ++in) {
-          sum += (double)input[direct_index(input_shape, in, ih, iw, ic)];
+          sum += (double)input[oracle_index(input_shape, in, ih, iw, ic)];
         }
       }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "direct.h"
+#include "oracle.h"
 
 #include <math.h>
 
 // 1 over the sum of exp(other - this) needs no maximum.
-double direct_softmax_s8(double input_scale, int32_t depth, const int8_t *input, int32_t index) {
+double oracle_softmax_s8(double input_scale, int32_t depth, const int8_t *input, int32_t index) {
   const int8_t *row = &input[index / depth * depth];
   double sum = 0.0;
   for (int32_t i = depth - 1; i >= 0; --i) {
@@ -13,7 +13,7 @@ double direct_softmax_s8(double input_scale, int32_t depth, const int8_t *input,
   return 1.0 / sum;
 }
 
-double direct_softmax_f32(double beta, int32_t depth, const float *input, int32_t index) {
+double oracle_softmax_f32(double beta, int32_t depth, const float *input, int32_t index) {
   const float *row = &input[index / depth * depth];
   double sum = 0.0;
   for (int32_t i = depth - 1; i >= 0; --i) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Direct evaluation, as in direct.h, of the operators with 16-bit activations, of those that move, broadcast, reduce
+// Direct evaluation, as in oracle.h, of the operators with 16-bit activations, of those that move, broadcast, reduce
 // and resize, and of the recurrent ones. A function that ends in `_source` gives the flat index of the input element.
-#ifndef DIRECT_OPERATORS_H
-#define DIRECT_OPERATORS_H
+#ifndef ORACLE_OPERATORS_H
+#define ORACLE_OPERATORS_H
 
-#include "direct.h"
+#include "oracle.h"
 #include "dmo_batched_matmul.h"
 #include "dmo_broadcast.h"
 #include "dmo_int16.h"
@@ -19,83 +19,83 @@
 
 #include <stdbool.h>
 
-int64_t direct_divide_down(int64_t dividend, int64_t divisor); // rounded towards minus infinity; divisor > 0
-int64_t direct_requantize_wide(int64_t value, int32_t multiplier, int32_t shift);
+int64_t oracle_divide_down(int64_t dividend, int64_t divisor); // rounded towards minus infinity; divisor > 0
+int64_t oracle_requantize_wide(int64_t value, int32_t multiplier, int32_t shift);
 
-int32_t direct_conv2d_s16(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+int32_t oracle_conv2d_s16(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
                           const dmo_shape *input_shape, const int16_t *input,
                           const dmo_shape *filter_shape, const int8_t *filter, const int64_t *bias,
                           const dmo_shape *output_shape, int32_t index);
-int32_t direct_depthwise_conv2d_s16(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+int32_t oracle_depthwise_conv2d_s16(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
                                     const dmo_shape *input_shape, const int16_t *input,
                                     const dmo_shape *filter_shape, const int8_t *filter, const int64_t *bias,
                                     const dmo_shape *output_shape, int32_t index);
-int32_t direct_fully_connected_s16(const dmo_fully_connected_params *params, const dmo_quant_per_tensor *quant,
+int32_t oracle_fully_connected_s16(const dmo_fully_connected_params *params, const dmo_quant_per_tensor *quant,
                                    int32_t inputs, int32_t outputs, const int16_t *input, const int8_t *filter,
                                    const int64_t *bias, int32_t index);
-int32_t direct_max_pool_s16(const dmo_pool_params *params, const dmo_shape *input_shape, const int16_t *input,
+int32_t oracle_max_pool_s16(const dmo_pool_params *params, const dmo_shape *input_shape, const int16_t *input,
                             const dmo_shape *output_shape, int32_t index);
-int32_t direct_avg_pool_s16(const dmo_pool_params *params, const dmo_shape *input_shape, const int16_t *input,
+int32_t oracle_avg_pool_s16(const dmo_pool_params *params, const dmo_shape *input_shape, const int16_t *input,
                             const dmo_shape *output_shape, int32_t index);
-int32_t direct_add_s16(const dmo_add_params *params, const int16_t *input1, const int16_t *input2, int32_t index);
-int32_t direct_mul_s16(const dmo_mul_params *params, const int16_t *input1, const int16_t *input2, int32_t index);
-int32_t direct_relu_s16(const dmo_relu_params *params, const int16_t *input, int32_t index);
-int32_t direct_mean_s16(const dmo_mean_params *params, const dmo_shape *input_shape, const int16_t *input,
+int32_t oracle_add_s16(const dmo_add_params *params, const int16_t *input1, const int16_t *input2, int32_t index);
+int32_t oracle_mul_s16(const dmo_mul_params *params, const int16_t *input1, const int16_t *input2, int32_t index);
+int32_t oracle_relu_s16(const dmo_relu_params *params, const int16_t *input, int32_t index);
+int32_t oracle_mean_s16(const dmo_mean_params *params, const dmo_shape *input_shape, const int16_t *input,
                         const dmo_shape *output_shape, int32_t index);
 // By the tables, exactly.
-int32_t direct_softmax_s16(const dmo_softmax_s16_params *params, int32_t depth, const int16_t *input,
+int32_t oracle_softmax_s16(const dmo_softmax_s16_params *params, int32_t depth, const int16_t *input,
                            const int16_t *exp_table, const int16_t *reciprocal_table, int32_t index);
 
 // What dmo_affine_params makes of a real number, before it is saturated; and the real results of the curves.
-int64_t direct_quantize(const dmo_affine_params *params, float value);
-int64_t direct_requantize_offset(const dmo_requantize_params *params, int32_t value);
-double direct_logistic(double x);
-double direct_hard_swish(double x);
-int32_t direct_hard_swish_s8(const dmo_hard_swish_params *params, const int8_t *input, int32_t index);
+int64_t oracle_quantize(const dmo_affine_params *params, float value);
+int64_t oracle_requantize_offset(const dmo_requantize_params *params, int32_t value);
+double oracle_logistic(double x);
+double oracle_hard_swish(double x);
+int32_t oracle_hard_swish_s8(const dmo_hard_swish_params *params, const int8_t *input, int32_t index);
 
-int64_t direct_broadcast_source(const dmo_shape *input_shape, const dmo_shape *output_shape, int32_t index);
-int32_t direct_sub_s8(const dmo_add_params *params, int8_t value1, int8_t value2);
+int64_t oracle_broadcast_source(const dmo_shape *input_shape, const dmo_shape *output_shape, int32_t index);
+int32_t oracle_sub_s8(const dmo_add_params *params, int8_t value1, int8_t value2);
 
-int32_t direct_transposed_conv2d_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+int32_t oracle_transposed_conv2d_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
                                     const dmo_shape *input_shape, const int8_t *input,
                                     const dmo_shape *filter_shape, const int8_t *filter, const int32_t *bias,
                                     const dmo_shape *output_shape, int32_t index);
-int32_t direct_transposed_conv2d_s16(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+int32_t oracle_transposed_conv2d_s16(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
                                      const dmo_shape *input_shape, const int16_t *input,
                                      const dmo_shape *filter_shape, const int8_t *filter, const int64_t *bias,
                                      const dmo_shape *output_shape, int32_t index);
-float direct_transposed_conv2d_f32(const dmo_conv2d_f32_params *params,
+float oracle_transposed_conv2d_f32(const dmo_conv2d_f32_params *params,
                                    const dmo_shape *input_shape, const float *input,
                                    const dmo_shape *filter_shape, const float *filter, const float *bias,
                                    const dmo_shape *output_shape, int32_t index);
 
-int32_t direct_batched_matmul_s8(const dmo_batched_matmul_params *params, const dmo_batched_matmul_size *size,
+int32_t oracle_batched_matmul_s8(const dmo_batched_matmul_params *params, const dmo_batched_matmul_size *size,
                                  const int8_t *a, const int8_t *b, int32_t index);
-float direct_batched_matmul_f32(const dmo_batched_matmul_size *size, const float *a, const float *b, int32_t index);
+float oracle_batched_matmul_f32(const dmo_batched_matmul_size *size, const float *a, const float *b, int32_t index);
 
-int64_t direct_transpose_source(const dmo_transpose_params *params, const dmo_shape *input_shape,
+int64_t oracle_transpose_source(const dmo_transpose_params *params, const dmo_shape *input_shape,
                                 const dmo_shape *output_shape, int32_t index);
-int64_t direct_strided_slice_source(const dmo_strided_slice_params *params, const dmo_shape *input_shape,
+int64_t oracle_strided_slice_source(const dmo_strided_slice_params *params, const dmo_shape *input_shape,
                                     const dmo_shape *output_shape, int32_t index);
 
 // Whether an input element contributes to an output element of a reduction.
-bool direct_reduces_to(const dmo_shape *input_shape, int64_t input_index, const dmo_shape *output_shape, int32_t index);
+bool oracle_reduces_to(const dmo_shape *input_shape, int64_t input_index, const dmo_shape *output_shape, int32_t index);
 
 // The input coordinate of one axis. The exact one of nearest lies between both; they differ where single precision may
 // fall on either side.
 typedef struct {
   int64_t low, high;
-} direct_nearest;
-direct_nearest direct_resize_nearest(const dmo_resize_params *params, int64_t output, int32_t input_extent,
+} oracle_nearest;
+oracle_nearest oracle_resize_nearest(const dmo_resize_params *params, int64_t output, int32_t input_extent,
                                      int32_t output_extent);
-int32_t direct_resize_bilinear_s8(const dmo_resize_params *params, const dmo_shape *input_shape, const int8_t *input,
+int32_t oracle_resize_bilinear_s8(const dmo_resize_params *params, const dmo_shape *input_shape, const int8_t *input,
                                   const dmo_shape *output_shape, int32_t index);
-double direct_resize_bilinear_f32(const dmo_resize_params *params, const dmo_shape *input_shape, const float *input,
+double oracle_resize_bilinear_f32(const dmo_resize_params *params, const dmo_shape *input_shape, const float *input,
                                   const dmo_shape *output_shape, int32_t index);
 
 // One output element. `history` holds each batch's inputs of the last `memory` calls, oldest first:
 // [memory, batches, inputs]. The state's range is that of `state_bits` bits; time_weights are given as 16 bit.
-int32_t direct_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, int32_t state_bits,
+int32_t oracle_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, int32_t state_bits,
                     const int8_t *history, const int8_t *feature_weights, const int16_t *time_weights,
                     const int32_t *bias, int32_t index);
 
@@ -103,11 +103,11 @@ int32_t direct_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, in
 // input, hidden: the step's input and the hidden state before it, of this batch.
 typedef struct {
   int32_t cell, hidden;
-} direct_lstm_unit;
-direct_lstm_unit direct_lstm(const dmo_lstm_params *params, const dmo_lstm_size *size, const int8_t *input,
+} oracle_lstm_unit;
+oracle_lstm_unit oracle_lstm(const dmo_lstm_params *params, const dmo_lstm_size *size, const int8_t *input,
                              const dmo_lstm_weights *weights, const uint16_t *sigmoid_table, const int8_t *hidden,
                              int16_t cell, int32_t unit);
-int64_t direct_lstm_sigmoid(const uint16_t *table, int64_t x);
-int64_t direct_lstm_tanh(const uint16_t *table, int64_t x, int32_t scale_power);
+int64_t oracle_lstm_sigmoid(const uint16_t *table, int64_t x);
+int64_t oracle_lstm_tanh(const uint16_t *table, int64_t x, int32_t scale_power);
 
 #endif
