@@ -98,7 +98,7 @@ pub(crate) fn inexpressible(
     }
 }
 
-/// Whether flash has room for so many bytes.
+/// Returns `true` if flash has room for this many bytes.
 ///
 /// # Errors
 /// When it has not.
@@ -172,7 +172,7 @@ impl Library {
         &self.target.image
     }
 
-    /// Whether it has a function of this name.
+    /// Returns `true` if it has a function of this name.
     pub fn has(&self, name: &str) -> bool {
         self.address_of(name).is_some()
     }
@@ -223,7 +223,7 @@ impl Library {
         }
     }
 
-    /// Whether floats are passed in floating-point registers.
+    /// Returns `true` if floats are passed in floating-point registers (hard-float ABI).
     fn is_hard_float(&self) -> bool {
         hard_float(&self.target.image.attributes)
     }
@@ -241,7 +241,7 @@ pub struct Caller<'a> {
     limits: Limits,
 }
 
-/// The instruction behind which every call ends: BKPT with a number of our own.
+/// The instruction to which every call returns: BKPT with a number of our own.
 const TRAP: u16 = 0xbe00 | TRAP_NUMBER as u16;
 const TRAP_NUMBER: u8 = 0xd0;
 

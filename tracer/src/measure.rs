@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
 
-/// What a kernel does on a shape.
+/// The measurement of a kernel on a shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// The kernel that was called.
@@ -46,10 +46,10 @@ impl Measurement {
     }
 }
 
-/// What the scratch memory of a call is called.
+/// Name of a call's scratch memory.
 pub(crate) const SCRATCH: &str = "scratch";
 
-/// A buffer, and a guard behind it.
+/// A buffer, and a guard after it.
 fn reserve(frame: &mut Frame, name: &str, size_bytes: u32) -> Result<Address, CallError> {
     let address = frame.reserve(name, size_bytes.into())?;
     frame.guard()?;
@@ -487,7 +487,7 @@ impl<'a> Bench<'a> {
         Ok(calls)
     }
 
-    /// What scratch memory holds before a call: something else each time.
+    /// Content of scratch memory before a call: something else each time.
     fn stale(&self, size_bytes: u32) -> Vec<u8> {
         let seed = self.prepared.fetch_add(1, Ordering::Relaxed);
         let byte =
@@ -549,7 +549,7 @@ impl<'a> Bench<'a> {
 enum Calls {
     /// The first on its machine, on input number 0.
     First,
-    /// Those behind an earlier one: a kernel that keeps state may do something else in them.
+    /// The calls after the first: a kernel that keeps state may do something else in them.
     Later { inputs: u64 },
 }
 
@@ -568,7 +568,7 @@ impl Calls {
 enum Placement {
     /// Each for itself.
     Apart,
-    /// The input `displacement` bytes behind the output's start.
+    /// The input `displacement` bytes after the output's start.
     Overlapped {
         input: usize,
         output: usize,

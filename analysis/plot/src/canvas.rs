@@ -39,9 +39,9 @@ struct Now {
     until: Time,
     /// The first layer that has not ended.
     layer: usize,
-    /// The column of the layer's rasters; none before it begins.
+    /// The column of the layer's rasters; `None` before it begins.
     column: Option<Column>,
-    /// The column of the regions' rasters; none outside the program.
+    /// The column of the regions' rasters; `None` outside the program.
     program_column: Option<Column>,
 }
 

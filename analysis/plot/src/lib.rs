@@ -73,9 +73,9 @@ use dmo_analysis::trace::{Locations, Program};
 /// A kind of picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Plot {
-    /// What the user calls it.
+    /// Name for the command line.
     pub name: &'static str,
-    /// What it shows, in one line.
+    /// One line on what the picture shows.
     pub description: &'static str,
     draw: fn(&Subject<'_>) -> Result<Vec<Figure>, DrawError>,
 }
@@ -124,7 +124,7 @@ impl Plot {
     }
 }
 
-/// What is drawn.
+/// The parts of a drawing.
 struct Subject<'a> {
     canvas: &'a Canvas<'a>,
     program: &'a Program,

@@ -12,7 +12,7 @@ pub(super) const MAX_ROWS: u64 = 400;
 
 const WORDS: usize = 13;
 
-/// What a bit of a cell says.
+/// The meaning of a bit of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plane {
     Load,

@@ -130,7 +130,7 @@ fn bars(sets: &[WorkingSet], panel: Area) -> Vec<Bar<'_>> {
     (0..count).filter_map(bar).collect()
 }
 
-/// What a tensor is to the operator that runs.
+/// The role of a tensor for the operator that runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TensorRole {
     Held,

@@ -69,7 +69,7 @@ fn missing_hint(linker: &str) -> &'static str {
     }
 }
 
-/// Whether a file is an archive.
+/// Returns `true` if a file is a static library.
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) || bytes.starts_with(THIN_MAGIC)
 }
@@ -113,7 +113,7 @@ pub fn link(archive: &[u8], wanted: Option<&str>) -> Result<Vec<u8>, ArchiveErro
     Err(ArchiveError::NoLinker)
 }
 
-/// What the members were built for.
+/// The core that the members were built for.
 #[derive(Debug, Clone, Copy)]
 struct Build {
     cpu: Cpu,
@@ -172,7 +172,7 @@ fn read(archive: &[u8]) -> Result<Vec<Member<'_>>, ArchiveError> {
 
 /// What an object file is like.
 struct Object {
-    /// What it was built for.
+    /// The core that it was built for.
     attributes: Attributes,
     /// The most that it takes of a linked program's file.
     linked_bytes: u64,
@@ -375,7 +375,7 @@ fn printable(text: &str) -> String {
     text.chars().filter(|char| !char.is_control()).collect()
 }
 
-/// So many are told.
+/// At most this many are reported.
 const MOST: usize = 12;
 
 fn some_of(mut lines: Vec<String>) -> Vec<String> {

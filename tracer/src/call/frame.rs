@@ -13,7 +13,7 @@ pub struct Frame {
     pub(super) constants: Free,
     pub(super) data: Vec<(Address, Vec<u8>)>,
     pub(super) guards: Vec<Guard>,
-    /// What was reserved last.
+    /// Name of the buffer reserved last.
     pub(super) last: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Guards {
         self.0.iter().map(|guard| guard.range.clone()).collect()
     }
 
-    /// What a store overruns, where it is into one of them.
+    /// The guard that a store hits, if it hits one.
     pub fn overrun_by(&self, store: &Range<u64>) -> Option<Overrun> {
         let touches = |range: &Range<u64>| store.start < range.end && range.start < store.end;
         let guard = self.0.iter().find(|guard| touches(&guard.range))?;
@@ -50,7 +50,7 @@ impl Guards {
 pub struct Overrun {
     /// The first such byte.
     pub address: Address,
-    /// What lies before the guard, if anything was reserved there.
+    /// Name of the buffer before the guard, if there is one.
     pub behind: Option<String>,
 }
 
@@ -92,7 +92,7 @@ impl Free {
 /// Bytes of a guard, so that what crosses the end of a buffer is seen.
 const GUARD_BYTES: u64 = 64;
 
-/// What a guard holds at an address: no kernel stores it there by chance.
+/// The content of a guard at an address: no kernel stores it there by chance.
 pub(super) fn canary(guard: &Range<u64>) -> Vec<u8> {
     let byte = |address: u64| (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
     guard.clone().map(byte).collect()
@@ -134,7 +134,7 @@ impl Frame {
         self.ram.take(what, size_bytes)
     }
 
-    /// Reserves RAM that starts `residue` bytes behind a multiple of 16.
+    /// Reserves RAM that starts `residue` bytes after a multiple of 16.
     ///
     /// # Errors
     /// When RAM is full.
@@ -183,7 +183,7 @@ impl Frame {
         self.place(what, bytes)
     }
 
-    /// What [`Self::guard`] has placed so far.
+    /// The guards placed so far by [`Self::guard`].
     pub fn guards(&self) -> Guards {
         Guards(self.guards.clone())
     }

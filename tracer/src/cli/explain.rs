@@ -65,7 +65,7 @@ struct OverlapArguments {
     shown: ShownArguments,
 }
 
-/// What is shown of a layer.
+/// Options that select and format explanations.
 #[derive(clap::Args)]
 struct ShownArguments {
     /// Explain only this pair of input and output, from 1 [default: all]

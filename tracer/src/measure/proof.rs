@@ -100,7 +100,7 @@ impl Bench<'_> {
         Ok(proof)
     }
 
-    /// Whether an access to the buffers is at an address at which a real core faults.
+    /// `true` if an access to the buffers is at an address at which a real core faults.
     fn misaligned(&self, caller: &mut Caller, placement: Placement) -> Result<bool, MeasureError> {
         let (tensors, _) = self.place(placement)?;
         caller.machine.watch(watches(&tensors))?;
@@ -110,7 +110,7 @@ impl Bench<'_> {
     }
 }
 
-/// What comes of a call in overlapped buffers.
+/// The outcome of a call in overlapped buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// The output is that of separate buffers.

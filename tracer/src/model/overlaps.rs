@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the kernel of one operator allows.
+/// The overlaps that the kernel of one operator allows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelOverlaps {
     /// The function.
@@ -45,7 +45,7 @@ pub struct KernelPair {
     pub refusals: Vec<String>,
 }
 
-/// What was measured of an input and an output in the arena.
+/// The measurement of one input and one output in the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Allowed {
     pub input: TensorId,
@@ -80,7 +80,7 @@ impl Allowed {
 
 /// Keeps what was measured, so that it need not be measured again.
 pub trait Store: Sync {
-    /// What was kept under this key.
+    /// The measurement kept under this key, if any.
     fn load(&self, key: &str) -> Option<KernelOverlaps>;
     /// Keeps it.
     fn save(&self, key: &str, overlaps: &KernelOverlaps);
@@ -252,7 +252,7 @@ pub fn of_tensors(deployment: &Deployment, measured: &[KernelOverlaps]) -> Overl
     deployment.steps.iter().zip(measured).map(of).collect()
 }
 
-/// What was measured, and no more than the deployment grants.
+/// The measured overlap, or less if the deployment grants less.
 pub(super) fn granted(
     deployment: &Deployment,
     operator: OperatorId,

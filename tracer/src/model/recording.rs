@@ -11,11 +11,11 @@ use crate::measure::MeasureError;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::trace::{Address, Event, Layer, Time, TraceSink};
 
-/// A layout, and who is told of the inference in it.
+/// A layout, and the sink that records the inference in it.
 pub struct RecordedLayout<'a> {
     /// Where everything lies.
     pub placement: &'a Placement,
-    /// What takes the trace.
+    /// Receives the trace.
     pub sink: &'a mut dyn TraceSink,
 }
 
@@ -56,7 +56,7 @@ struct Moved<'a, 'v> {
     views: &'a mut [RecordedLayout<'v>],
     /// For each view the layer, and for each tensor of the traced one its position there.
     layers: Vec<(Layer, Vec<Option<u16>>)>,
-    /// What has passed before the operator.
+    /// Instructions executed before the operator.
     elapsed: Time,
     begin: Time,
     end: Time,

@@ -10,10 +10,10 @@ use crate::program::run::on_two_threads;
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 
-/// What an operator starts with: the bytes of the tensors that it loads, states included.
+/// The bytes of the tensors that an operator loads, states included.
 pub type Contents = Vec<(TensorId, Vec<u8>)>;
 
-/// The buffers of a layer in terms of the model; of what lies around them there is none.
+/// The buffer of the model that a layer's tensor stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelBuffer {
     /// A tensor of the model.
@@ -28,17 +28,17 @@ pub enum ModelBuffer {
 pub struct TracedLayer {
     /// Name, kind and buffers.
     pub layer: Layer,
-    /// What each of the layer's tensors is.
+    /// For each of the layer's tensors the buffer of the model that it stands for.
     pub places: Vec<ModelBuffer>,
     addresses: Vec<Option<Address>>,
     frame: Frame,
 }
 
-/// What came of it.
+/// The outcome.
 pub struct Traced {
-    /// What there is to know beside the trace.
+    /// What the recorder noticed that the trace does not contain.
     pub recorded: Recorded,
-    /// What the operator has stored: the bytes of its outputs, then of its states.
+    /// The bytes that the operator has stored: its outputs, then its states.
     pub outputs: Contents,
     /// The kernels that it entered, by the address of their first instructions.
     pub entered: Vec<u32>,

@@ -45,7 +45,7 @@ use layer::{LayerCheck, Outcome};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// What is to be verified.
+/// A layout to be verified, and the limits of the runs.
 #[derive(Debug, Clone)]
 pub struct Subject<'a> {
     /// Operators in the order in which they run.
@@ -56,14 +56,14 @@ pub struct Subject<'a> {
     pub keep_inputs: bool,
 }
 
-/// What was found.
+/// The findings of the three witnesses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// What each operator does, in the order in which they run.
+    /// Measurements of each operator, in the order in which they run.
     pub layers: Vec<VerifiedLayer>,
-    /// What the geometric witness objects to.
+    /// Objections of geometry.
     pub clashes: Vec<Clash>,
-    /// What execution objects to.
+    /// Objections of execution.
     pub differences: Vec<Difference>,
     /// Loads of what the replay found destroyed, the first few.
     pub readers: Vec<LaterLoad>,
@@ -100,10 +100,10 @@ pub enum VerifyError {
     Panic,
 }
 
-/// So many clashes are told.
+/// At most this many clashes are reported.
 const MOST_CLASHES: usize = 100;
 
-/// So many findings are told of an operator on one input.
+/// At most this many findings are reported for an operator on one input.
 const MOST_FINDINGS: usize = 8;
 
 /// Verifies a layout on `inputs` different inputs. `progress` is told how many operators of how
@@ -219,7 +219,7 @@ fn scratch_positions(deployment: &Deployment, subject: &Subject) -> Vec<(Operato
     scratch.collect()
 }
 
-/// What the traces of a model's operators allow.
+/// The overlaps that the traces of a model's operators allow.
 pub fn measured_overlaps(deployment: &Deployment, layers: &[VerifiedLayer]) -> Overlaps {
     let mut overlaps = overlaps::none(&deployment.graph);
     for layer in layers {

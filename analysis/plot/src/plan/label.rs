@@ -14,7 +14,7 @@ const PARTS: [f64; 5] = [1.0, 0.75, 0.5, 0.35, 0.25];
 /// Between two places that are tried, in pixels.
 const STRIDE: usize = 3;
 
-/// What a label says.
+/// Text of a label.
 pub(super) struct Content<'a> {
     pub(super) name: &'a str,
     pub(super) size: String,

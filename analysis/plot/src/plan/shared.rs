@@ -45,7 +45,7 @@ impl Shared {
         shared
     }
 
-    /// Whether nothing is shared there.
+    /// Returns `true` if nothing is shared there.
     pub(super) fn is_free(&self, area: Area) -> bool {
         let columns = (self.panel.width + 1).unsigned_abs() as usize;
         let sum = |x: i32, y: i32| {

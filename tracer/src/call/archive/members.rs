@@ -3,7 +3,7 @@
 //! Behind the magic number one member after the other: a header of 60 bytes (name 16, date 12,
 //! owner 6, group 6, mode 8, size 10, end 2), its content, a byte of padding where that is odd.
 
-/// What each archive begins with.
+/// The first bytes of every archive.
 pub(super) const MAGIC: &[u8] = b"!<arch>\n";
 
 const HEADER_BYTES: usize = 60;
@@ -105,7 +105,7 @@ fn named<'a>(
     Some((short.strip_suffix('/').unwrap_or(short), content))
 }
 
-/// Without the spaces behind it; nothing where it is no text.
+/// The text without trailing spaces; empty if it is not UTF-8.
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default().trim_end()
 }

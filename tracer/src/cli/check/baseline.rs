@@ -42,7 +42,7 @@ pub struct Model {
     pub request: ExamineRequest,
     /// On how many inputs it is run; `None` where geometry is enough.
     pub inputs: Option<u64>,
-    /// The arena may have at most so many bytes, whatever it had before.
+    /// Largest arena allowed in bytes, whatever was recorded before.
     pub capacity_bytes: Option<u64>,
     /// What the arena had when it was recorded, in bytes.
     pub arena_bytes: Option<u64>,

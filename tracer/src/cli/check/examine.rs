@@ -36,7 +36,7 @@ pub struct Findings {
 /// Geometry, replay of the trace, execution.
 pub const WITNESSES: [&str; 3] = ["geometry", "replay", "execution"];
 
-/// What a witness says.
+/// The answer of a witness.
 pub enum Testimony {
     Safe,
     /// The first objections, in words; perhaps none where the trace says nothing.
@@ -64,7 +64,7 @@ impl Examined {
     }
 }
 
-/// So many clashes are told.
+/// At most this many clashes are reported.
 const MOST_CLASHES: usize = 10;
 
 fn findings(model: &Model, session: &Session) -> anyhow::Result<Findings> {

@@ -17,7 +17,7 @@ pub struct Judged {
     /// The path of the plan that was given.
     plan: Option<String>,
     overlap: Option<&'static str>,
-    /// None where no machine code has run.
+    /// `None` if no machine code has run.
     kernels: Option<String>,
     cpu: Option<String>,
     /// On how many inputs the model was run; 0 where geometry is enough.
@@ -46,15 +46,15 @@ pub struct Case {
     pub findings: Vec<String>,
 }
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Passed,
     Failed,
-    /// It was not looked at.
+    /// Skipped.
     Skipped,
-    /// It could not be looked at.
+    /// It could not be checked.
     Error,
 }
 

@@ -21,7 +21,7 @@ pub struct SourceFiles {
 /// Source files are not larger.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Lines before and behind the one that is shown.
+/// Lines shown before and after the one in question.
 const AROUND: u32 = 2;
 
 /// A longer line is cut.
@@ -43,7 +43,7 @@ impl SourceFiles {
         }
     }
 
-    /// The line and two on each side; none where there is no such file or no such line in it.
+    /// The line and two on each side; `None` if there is no such file or line.
     pub fn around(&mut self, file: &str, line: u32) -> Option<Vec<SourceLine>> {
         if !self.known.contains_key(file) {
             let lines = self.read(file);
@@ -101,7 +101,7 @@ impl SourceFiles {
     }
 }
 
-/// The path without `.` and `..`; none where it leaves its start.
+/// The path without `.` and `..`; `None` if it leaves its start.
 fn without_steps_back(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     let mut depth = 0_usize;

@@ -9,7 +9,7 @@ pub fn field(text: &str) -> String {
     }
 }
 
-/// The fields of a line; none where its quotes do not match.
+/// The fields of a line; `None` if its quotes do not match.
 pub fn fields(line: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;
@@ -29,7 +29,7 @@ pub fn fields(line: &str) -> Option<Vec<String>> {
     }
 }
 
-/// The field behind an opening quote, and what follows its closing quote.
+/// The field after an opening quote, and the rest after its closing quote.
 fn unquoted(mut rest: &str) -> Option<(String, &str)> {
     let mut field = String::new();
     loop {

@@ -17,7 +17,7 @@ pub struct Grid {
     pub entries: Vec<Entry>,
     /// The sets of kernels that it names.
     pub libraries: Vec<Arc<NamedKernels>>,
-    /// What is left out, and why.
+    /// Skipped cases, and why.
     pub notes: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ pub struct Entry {
     /// The case, as arguments of `dmo-trace overlap`.
     pub line: String,
     pub case: Case,
-    /// None where only the formulas are wanted.
+    /// `None` if only the formulas are evaluated.
     pub kernel: Option<(Arc<NamedKernels>, &'static Contract)>,
     /// Rows that it gives: pairs of an input and an output.
     pub rows: usize,
@@ -321,7 +321,7 @@ impl Libraries {
     }
 }
 
-/// What is left out: by reason how often, and the first example.
+/// Skipped cases: for each reason how many, and the first example.
 #[derive(Default)]
 struct LeftOut {
     reasons: BTreeMap<String, (usize, String)>,

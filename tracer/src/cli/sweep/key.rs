@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct Key {
     schema: String,
     version: String,
-    /// None where only the formulas are wanted.
+    /// `None` if only the formulas are evaluated.
     inputs: Option<u64>,
     kernels: Vec<Kernels>,
 }
@@ -38,7 +38,7 @@ const MAX_BYTES: u64 = 16 << 20;
 const HINT: &str = "\n  hint: another --out, or delete the table";
 
 impl Key {
-    /// The key of a grid whose kernels run on so many inputs.
+    /// The key of a grid whose kernels run on this many inputs.
     pub fn of(grid: &Grid, cmsis_nn_version: Option<u8>, inputs: u64) -> Self {
         let kernels = |library: &NamedKernels| Kernels {
             name: library.name.clone(),

@@ -26,7 +26,7 @@ pub struct Row {
     pub finding: String,
 }
 
-/// The file, open behind its last complete case.
+/// The file, positioned after its last complete case.
 pub struct Table {
     writer: BufWriter<File>,
     json: bool,

@@ -15,14 +15,14 @@ use std::ops::Range;
 pub struct Difference {
     /// Number of the model's input.
     pub input: u64,
-    /// The operator behind which it shows.
+    /// The operator after which it shows.
     pub operator: OperatorId,
-    /// What is different.
+    /// The kind of the difference.
     #[serde(flatten)]
     pub mismatch: Mismatch,
 }
 
-/// What is different.
+/// The kind of the difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "mismatch")]
 pub enum Mismatch {
@@ -40,7 +40,7 @@ pub enum Mismatch {
         /// From the first to the last of them, from the arena's start.
         arena: Range<usize>,
     },
-    /// It does not come back, or with an error.
+    /// The operator does not return, or reports an error.
     Failed {
         /// Why.
         reason: String,
@@ -54,7 +54,7 @@ pub enum Mismatch {
         /// How many differ.
         bytes: usize,
     },
-    /// What the application reads at the end is no longer there.
+    /// A tensor that the application reads at the end has been overwritten.
     Lost {
         /// The tensor.
         tensor: TensorId,
@@ -75,7 +75,7 @@ pub(super) struct Execution<'a> {
     subject: &'a Subject<'a>,
     apart: Inference<'a>,
     planned: Inference<'a>,
-    /// What has been found so far.
+    /// The differences found so far.
     pub(super) differences: Vec<Difference>,
 }
 
@@ -223,7 +223,7 @@ impl<'a> Execution<'a> {
     }
 }
 
-/// What an operator is about to load, states included.
+/// The contents of the tensors that an operator loads, states included.
 pub(in crate::model) fn loaded(
     deployment: &Deployment,
     inference: &Inference,

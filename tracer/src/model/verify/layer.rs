@@ -15,20 +15,20 @@ use dmo_analysis::replay::{self, Alive, Finding, Replay, ReplayError, ReplayRepo
 use dmo_analysis::verify::Occupant;
 use serde::Serialize;
 
-/// An operator to trace.
+/// An operator to trace and to replay on the plan.
 pub(super) struct LayerCheck {
     /// Number of the model's input.
     pub number: u64,
     /// Position in the order.
     pub index: usize,
     pub operator: OperatorId,
-    /// What it is to load.
+    /// Contents of the tensors that it loads.
     pub contents: Contents,
-    /// What it stored when nothing overlapped.
+    /// Contents of its outputs when nothing overlapped.
     pub outputs: Contents,
 }
 
-/// What came of it.
+/// The outcome.
 pub(super) struct Outcome {
     number: u64,
     index: usize,
@@ -37,7 +37,7 @@ pub(super) struct Outcome {
     profile: LayerProfile,
     work: Work,
     replay: ReplayReport,
-    /// It computes what it computed on another machine and at other addresses.
+    /// `true` if its outputs are those of another machine, at other addresses.
     repeats: bool,
     /// A real core faults, and why.
     misaligned: Option<String>,
@@ -58,7 +58,7 @@ pub struct VerifiedLayer {
     pub pairs: Vec<MeasuredPair>,
     /// Loads and stores that were replayed, on all inputs.
     pub replayed: u64,
-    /// What the replay objects to, with the number of the model's input.
+    /// Objections of the replay, each with the number of the model's input.
     pub findings: Vec<(u64, Finding)>,
     /// Bytes that are wrong and not among the findings.
     pub further_bytes: u64,
@@ -67,7 +67,8 @@ pub struct VerifiedLayer {
     pub incomplete: bool,
     /// Scratch memory from the operator's first byte to the last that it touches, in bytes.
     pub scratch_used_bytes: Option<u32>,
-    /// It computes the same at other addresses, on a machine that has run nothing before.
+    /// `true` if its outputs are the same at other addresses, on a machine that has run nothing
+    /// before.
     pub repeats: bool,
     /// An access is not aligned, in the layout, as a real core wants it: which.
     pub misaligned: Option<String>,
@@ -98,14 +99,14 @@ pub struct MeasuredPair {
     pub displacement_bytes: u32,
     /// Both may start at the same byte, whatever greater displacements do.
     pub in_place: bool,
-    /// What forbids a smaller displacement.
+    /// The store and the load that forbid a smaller displacement.
     pub binding: Option<Binding>,
     /// Why no overlap is granted.
     pub refusals: Vec<Refusal>,
 }
 
 impl MeasuredPair {
-    /// What a plan may make use of; none where every overlap is refused.
+    /// The overlap that a plan may use, in bytes; `None` if every overlap is refused.
     pub(in crate::model) fn allowed(&self) -> Option<Allowed> {
         self.refusals.is_empty().then_some(Allowed {
             input: self.input,

@@ -1,4 +1,4 @@
-//! Whether a changed model computes what the model computes.
+//! Compares the outputs of a changed model with those of the original, bit for bit.
 
 use super::execution::differing;
 use super::{Difference, Mismatch, VerifyError, input_number, model_inputs, without_overlaps};
@@ -63,7 +63,7 @@ fn inference<'a>(
     Ok(inference)
 }
 
-/// What lasts beyond an inference.
+/// The states, which last beyond an inference.
 fn compared(deployment: &Deployment) -> Vec<TensorId> {
     let graph: &Graph = &deployment.graph;
     let outputs = graph.outputs.iter().filter(|id| graph.in_arena(**id));

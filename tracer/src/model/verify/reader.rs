@@ -29,7 +29,7 @@ pub struct LaterLoad {
 }
 
 impl LaterLoad {
-    /// Whether this is what the finding of an operator leads to.
+    /// Returns `true` if this is the consequence of an operator's finding.
     pub fn is_of(&self, destroyer: OperatorId, input: u64, finding: &Finding) -> bool {
         finding.kind == FindingKind::Destroyed
             && (self.destroyer, self.input) == (destroyer, input)
@@ -38,7 +38,7 @@ impl LaterLoad {
     }
 }
 
-/// So many are looked for: each takes an inference.
+/// At most this many are searched for: each takes an inference.
 const MOST: usize = 4;
 
 /// Runs the model again for each finding that a later operator shows.
@@ -88,7 +88,7 @@ pub(super) fn readers(
     Ok(found)
 }
 
-/// What an operator loads, without overlaps.
+/// The contents of the tensors that an operator loads in a layout without overlaps.
 fn contents(
     deployment: &Deployment,
     subject: &Subject,
