@@ -60,6 +60,7 @@ fn hundred_buffers() -> Problem {
             name: format!("buffer {step}"),
             size_bytes: 1 + random.below(100_000),
             alive: step..step + 2 + random.below(4) as u32,
+            alignment: 16,
             fixed_offset: None,
         })
         .collect();
@@ -70,7 +71,7 @@ fn hundred_buffers() -> Problem {
             bytes: random.below(buffers[lower].size_bytes),
         })
         .collect();
-    Problem::new(buffers, 16, &displacements).unwrap()
+    Problem::new(buffers, &displacements).unwrap()
 }
 
 fn strategies() -> impl Iterator<Item = &'static str> {

@@ -8,7 +8,7 @@ use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::uses::Uses;
 use crate::schedule::{Options, ScheduleError};
 use dmo_planner::plan::Plan;
-use dmo_planner::problem::{Buffer, Displacement, Problem, ProblemError};
+use dmo_planner::problem::{Buffer, Displacement, Problem, ProblemError, common_multiple};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -19,7 +19,8 @@ use viewed::Pieces;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// Offsets are multiples of it, in bytes.
+    /// Offsets are multiples of it, in bytes, and of what each tensor's elements need
+    /// ([`TensorType::alignment`](crate::graph::TensorType::alignment)).
     pub alignment: u64,
     /// Sizes are rounded up to the alignment too, as TensorFlow Lite Micro does.
     pub round_sizes: bool,
@@ -91,6 +92,16 @@ pub enum ArenaError {
     Problem(#[from] ProblemError),
     #[error("tensor {} has a given offset and is not in the arena", tensor.0)]
     NotInArena { tensor: TensorId },
+    #[error(
+        "tensor {} lies {offset} bytes within another, its rows and pixels {pitch:?} bytes apart: \
+         its elements need multiples of {alignment}", tensor.0
+    )]
+    ViewMisaligned {
+        tensor: TensorId,
+        offset: u64,
+        pitch: Option<[u64; 2]>,
+        alignment: u64,
+    },
     #[error(
         "the tensors with given offsets clash with one another, or a reshape of one of them is \
          given another offset than its input"
@@ -187,7 +198,7 @@ impl Arena {
             Aliasing::Relaxed => Aliases::relaxed(graph, &granted, &mut lives),
         };
         let mut arena = Self {
-            problem: Problem::new(Vec::new(), 1, &[])?,
+            problem: Problem::new(Vec::new(), &[])?,
             buffer_of: vec![None; graph.tensors.len()],
             scratch: Vec::new(),
             within: BTreeMap::new(),
@@ -204,12 +215,33 @@ impl Arena {
             uses: &uses,
         };
         displacements.extend(arena.displacements_in_pieces(&pieces, &in_pieces, &buffers));
-        for (&id, view) in &graph.views {
-            arena.buffer_of[id.0] = arena.buffer_of[view.of.0];
-            arena.within.insert(id, view.offset_bytes);
-        }
-        arena.problem = Problem::new(buffers, layout.alignment, &displacements)?;
+        arena.place_views(graph, &mut buffers)?;
+        arena.problem = Problem::new(buffers, &displacements)?;
         Ok(arena)
+    }
+
+    /// Views lie where their elements may lie as soon as the tensor that they lie in does.
+    fn place_views(&mut self, graph: &Graph, buffers: &mut [Buffer]) -> Result<(), ArenaError> {
+        for (&id, view) in &graph.views {
+            let element = graph.tensor(id).element_type.alignment();
+            let bytes = view.pitch_bytes.into_iter().flatten();
+            let mut bytes = bytes.chain([view.offset_bytes]);
+            if !bytes.all(|bytes| bytes.is_multiple_of(element)) {
+                return Err(ArenaError::ViewMisaligned {
+                    tensor: id,
+                    offset: view.offset_bytes,
+                    pitch: view.pitch_bytes,
+                    alignment: element,
+                });
+            }
+            let buffer = self.buffer_of[view.of.0];
+            if let Some(buffer) = buffer.and_then(|buffer| buffers.get_mut(buffer)) {
+                buffer.alignment = also_aligned(buffer.alignment, element);
+            }
+            self.buffer_of[id.0] = buffer;
+            self.within.insert(id, view.offset_bytes);
+        }
+        Ok(())
     }
 
     /// Where the plan puts each tensor; none where it is not in the arena.
@@ -235,10 +267,13 @@ impl Arena {
                 continue;
             }
             let first = aliases.first(index);
-            if let Some(buffer) = self.buffer_of[first] {
-                let alive = &mut buffers[buffer].alive;
+            let element = tensor.element_type.alignment();
+            if let Some(index_of_first) = self.buffer_of[first] {
+                let buffer = &mut buffers[index_of_first];
+                let alive = &mut buffer.alive;
                 *alive = alive.start.min(life.start as u32)..alive.end.max(life.end as u32);
-                self.buffer_of[index] = Some(buffer);
+                buffer.alignment = also_aligned(buffer.alignment, element);
+                self.buffer_of[index] = Some(index_of_first);
                 continue;
             }
             self.buffer_of[index] = Some(buffers.len());
@@ -247,6 +282,7 @@ impl Arena {
                 name: tensor.name.clone(),
                 size_bytes: layout.rounded(tensor.size_bytes),
                 alive: life.start as u32..life.end as u32,
+                alignment: also_aligned(layout.alignment, element),
                 fixed_offset: None,
             });
         }
@@ -275,6 +311,7 @@ impl Arena {
                     name: format!("scratch {} of operator {operator}", index + 1),
                     size_bytes: layout.rounded(bytes),
                     alive: step..step + 1,
+                    alignment: layout.alignment,
                     fixed_offset: None,
                 });
             }
@@ -361,6 +398,15 @@ impl Arena {
         }
         found
     }
+}
+
+/// The alignment of what has to lie at multiples of both; no offset but 0 is one where they do not
+/// fit in 64 bits together, which no problem allows. 0 stays 0, which is an error too.
+pub(crate) fn also_aligned(alignment: u64, element: u64) -> u64 {
+    if alignment == 0 {
+        return 0;
+    }
+    common_multiple(alignment, element).unwrap_or(u64::MAX)
 }
 
 impl Layout {

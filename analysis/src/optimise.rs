@@ -307,10 +307,7 @@ fn bound_of_any_order(task: Task<'_>, best: &ModelPlan, deadline: Deadline) -> u
     let largest = buffers.map(|buffer| buffer.size_bytes).max().unwrap_or(0);
     let range = (best.bound_bytes.max(largest), best.arena_bytes);
     let budget = &mut Budget::new(&mut stop);
-    let Layout {
-        alignment, counted, ..
-    } = task.layout;
-    any_order::bound(&graph, &overlaps, counted, alignment, range, budget)
+    any_order::bound(&graph, &overlaps, task.layout, range, budget)
 }
 
 /// The graph and its overlaps with the sizes that the layout gives them.

@@ -92,6 +92,35 @@ pub fn clashes(
     Ok(found)
 }
 
+/// A tensor where its elements cannot lie: a core that loads them whole faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Misaligned {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Where its first byte lies, in bytes from the arena's start.
+    pub offset: u64,
+    /// What that has to be a multiple of.
+    pub alignment: u64,
+}
+
+/// All tensors, views included, whose elements do not lie at multiples of what they need; none for
+/// a safe layout, provided that the arena itself is aligned.
+pub fn misaligned(graph: &Graph, tensors: &[Option<u64>]) -> Vec<Misaligned> {
+    let offsets = graph.with_views(tensors.to_vec());
+    let tensors = graph.tensors.iter().zip(offsets).enumerate();
+    tensors
+        .filter_map(|(index, (tensor, offset))| {
+            let (offset, alignment) = (offset?, tensor.element_type.alignment());
+            let tensor = TensorId(index);
+            (!offset.is_multiple_of(alignment)).then_some(Misaligned {
+                tensor,
+                offset,
+                alignment,
+            })
+        })
+        .collect()
+}
+
 struct Layout<'a> {
     graph: &'a Graph,
     order: &'a [OperatorId],

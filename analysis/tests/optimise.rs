@@ -8,12 +8,13 @@ mod brute_force;
 mod graphs;
 
 use brute_force::{BruteForce, all_orders};
-use dmo_analysis::arena::{ArenaError, Layout};
+use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing, none};
-use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::graph::{Graph, TensorId, TensorType};
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
 use dmo_analysis::schedule::Options;
-use dmo_analysis::verify::{Positions, clashes};
+use dmo_analysis::verify::{Positions, clashes, misaligned};
+use dmo_planner::plan::STRATEGIES;
 use graphs::Random;
 use std::time::Duration;
 
@@ -72,6 +73,8 @@ fn assert_safe(task: Task<'_>, planned: &ModelPlan) {
     };
     let found = clashes(task.graph, &planned.order, task.overlaps, positions, 10).unwrap();
     assert_eq!(found, vec![], "{task:?} {planned:?}");
+    let misplaced = misaligned(task.graph, &tensors);
+    assert_eq!(misplaced, vec![], "{task:?} {planned:?}");
     let judge = BruteForce::new(task.graph, task.overlaps, task.layout, task.fixed);
     assert!(
         judge.allows(&planned.order, &tensors, &scratch),
@@ -164,6 +167,40 @@ fn aliases_are_safe_and_certificates_hold() {
             fixed: &[],
         };
         check(task, &mut unproven);
+    }
+    assert_eq!(unproven.larger, 0);
+}
+
+/// A model with bytes, half words and floats: no layout puts a float where a core cannot load it,
+/// whoever plans, and the certificates hold.
+#[test]
+fn elements_of_several_widths_lie_where_they_may() {
+    let mut random = Random(4);
+    let mut unproven = Unproven::default();
+    for _ in 0..1500 {
+        let layout = layout(&mut random);
+        let (mut graph, mut overlaps) = small(&mut random, layout);
+        let types = [TensorType::Int8, TensorType::Int16, TensorType::Float32];
+        for tensor in &mut graph.tensors {
+            tensor.element_type = types[random.below(3) as usize];
+        }
+        if random.one_in(2) {
+            overlaps = without_aliases(&overlaps);
+        }
+        let task = Task {
+            graph: &graph,
+            overlaps: &overlaps,
+            layout,
+            reorder: !random.one_in(3),
+            fixed: &[],
+        };
+        check(task, &mut unproven);
+        let arena = Arena::new(&graph, &graph.file_order(), &overlaps, layout).unwrap();
+        for strategy in STRATEGIES {
+            let plan = strategy.plan(&arena.problem).unwrap();
+            let tensors = arena.tensor_offsets(&plan);
+            assert_eq!(misaligned(&graph, &tensors), vec![], "{}", strategy.name);
+        }
     }
     assert_eq!(unproven.larger, 0);
 }

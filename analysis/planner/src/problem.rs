@@ -14,15 +14,19 @@
 //! the upper one has to start above the lower one. Buffers that are never alive at the same
 //! step have none. Of two that are, one lies above the other; where nothing may overlap, the
 //! distance is the lower one's size.
+//!
+//! Each buffer has its own [alignment](Buffer::alignment). The greatest common divisor of all of
+//! them is the problem's [grain](Problem::grain): every offset is a multiple of it, so distances
+//! are rounded up to it. A buffer of a coarser alignment lies at its next multiple above that.
 
 mod bound;
 mod error;
 pub mod minimalloc;
 
 pub use error::ProblemError;
+pub(crate) use error::check;
 
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// Something that needs a place in the arena.
@@ -34,8 +38,16 @@ pub struct Buffer {
     pub size_bytes: u64,
     /// The steps at which it is alive (its usage interval), half-open, not empty.
     pub alive: Range<u32>,
+    /// Its offset is a multiple of this many bytes, at least 1.
+    #[serde(default = "any_offset")]
+    pub alignment: u64,
     /// Where it has to lie, if that is given.
     pub fixed_offset: Option<u64>,
+}
+
+/// The alignment of a buffer that may lie anywhere.
+fn any_offset() -> u64 {
+    1
 }
 
 /// Permission for two buffers to overlap: `upper` may start `bytes` above the start of
@@ -78,7 +90,7 @@ pub struct Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     buffers: Vec<Buffer>,
-    alignment: u64,
+    grain: u64,
     /// For each buffer those that are alive together with it, ordered by index.
     neighbours: Vec<Vec<Neighbour>>,
 }
@@ -87,23 +99,20 @@ pub struct Problem {
 pub const MAX_TOTAL_BYTES: u64 = 1 << 48;
 
 impl Problem {
-    /// Buffers whose offsets are multiples of `alignment`, and who may overlap whom.
+    /// The buffers, and which of them may overlap.
     ///
     /// # Errors
-    /// When a buffer has no size or no step, a displacement is of buffers that are never
-    /// alive together or in the wrong order or exceeds the lower one's size, a fixed offset is not aligned, the
-    /// alignment is zero, all sizes together exceed [`MAX_TOTAL_BYTES`], or more than
-    /// [`MAX_PAIRS`] pairs are alive together.
-    pub fn new(
-        buffers: Vec<Buffer>,
-        alignment: u64,
-        displacements: &[Displacement],
-    ) -> Result<Self, ProblemError> {
-        error::check(&buffers, alignment)?;
+    /// When a buffer has no size, no step or alignment 0, a displacement is of buffers that are
+    /// never alive together or in the wrong order or exceeds the lower one's size, a fixed offset
+    /// is not aligned, all sizes, rounded up to where all buffers are aligned, together exceed
+    /// [`MAX_TOTAL_BYTES`], or more than [`MAX_PAIRS`] pairs are alive together.
+    pub fn new(buffers: Vec<Buffer>, displacements: &[Displacement]) -> Result<Self, ProblemError> {
+        check(&buffers)?;
+        let grain = grain(&buffers);
         let mut problem = Self {
-            neighbours: neighbours(&buffers, alignment)?,
+            neighbours: neighbours(&buffers, grain)?,
             buffers,
-            alignment,
+            grain,
         };
         for displacement in displacements {
             problem.permit(displacement)?;
@@ -111,44 +120,35 @@ impl Problem {
         Ok(problem)
     }
 
-    /// Pairs with the distance that the second has to start above the first, if it lies above,
-    /// each pair in both directions. No lifetimes: good for nothing but the search over
-    /// orientations. None where sums of sizes would not fit or there are too many pairs.
-    pub fn of_pairs(
-        buffers: Vec<Buffer>,
-        alignment: u64,
-        distances: &HashMap<(usize, usize), u64>,
-    ) -> Option<Self> {
-        error::check(&buffers, alignment).ok()?;
-        if distances.len() > 2 * MAX_PAIRS {
-            return None;
-        }
-        let mut neighbours = vec![Vec::new(); buffers.len()];
-        for (&(lower, upper), &above) in distances {
-            neighbours[lower].push(Neighbour {
-                buffer: upper,
-                distance_above: above.next_multiple_of(alignment),
-                distance_below: distances.get(&(upper, lower))?.next_multiple_of(alignment),
-            });
-        }
-        for neighbours in &mut neighbours {
-            neighbours.sort_by_key(|neighbour| neighbour.buffer);
-        }
-        Some(Self {
-            buffers,
-            alignment,
-            neighbours,
-        })
-    }
-
     /// The buffers.
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
 
-    /// Offsets are multiples of it, in bytes.
-    pub fn alignment(&self) -> u64 {
-        self.alignment
+    /// The greatest common divisor of all alignments, in bytes: offsets and distances are
+    /// multiples of it.
+    pub fn grain(&self) -> u64 {
+        self.grain
+    }
+
+    /// Moved up by a multiple of this many bytes, all buffers stay aligned: the least common
+    /// multiple of all alignments.
+    pub fn common_alignment(&self) -> u64 {
+        let alignments = self.buffers.iter().map(|buffer| buffer.alignment);
+        // That it fits was checked.
+        alignments.fold(1, |common, alignment| {
+            common_multiple(common, alignment).unwrap_or(common)
+        })
+    }
+
+    /// The lowest offset from this one on at which the buffer may lie, in bytes.
+    pub(crate) fn aligned(&self, buffer: usize, offset: i64) -> i64 {
+        round_up(offset, signed(self.buffers[buffer].alignment))
+    }
+
+    /// The highest offset up to this one at which the buffer may lie, in bytes.
+    pub(crate) fn aligned_below(&self, buffer: usize, offset: i64) -> i64 {
+        round_down(offset, signed(self.buffers[buffer].alignment))
     }
 
     /// The buffers that are alive together with this one, ordered by index.
@@ -157,8 +157,9 @@ impl Problem {
     }
 
     /// The least `offset(upper) - offset(lower)` that is safe together with all larger
-    /// ones, if `upper` lies above; a multiple of the alignment. None when the two are never
-    /// alive together.
+    /// ones, if `upper` lies above; a multiple of the [grain](Self::grain), and no multiple of
+    /// the two buffers' alignments where these are coarser. `None` when the two are never alive
+    /// together.
     pub fn min_distance(&self, lower: usize, upper: usize) -> Option<u64> {
         let found = &self.neighbours[lower];
         let index = found.binary_search_by_key(&upper, |neighbour| neighbour.buffer);
@@ -203,21 +204,22 @@ impl Problem {
                 .iter()
                 .map(|&buffer| self.buffers[buffer].clone())
                 .collect(),
-            alignment: self.alignment,
+            // Those that are kept may all be coarser: what is true of all stays true of them.
+            grain: self.grain,
         }
     }
 
-    /// The same buffers, these at given offsets in bytes: one entry for each buffer, none where
-    /// it may lie anywhere. Whether the given ones keep apart is not looked at.
+    /// The same buffers, these at given offsets in bytes: one entry for each buffer, `None`
+    /// where it may lie anywhere. Whether the given ones keep apart is not looked at.
     ///
     /// # Errors
-    /// When an offset is not a multiple of the alignment or too large.
+    /// When an offset is not a multiple of its buffer's alignment or too large.
     pub fn with_offsets(&self, offsets: &[Option<u64>]) -> Result<Self, ProblemError> {
         let mut fixed = self.clone();
         for (buffer, offset) in fixed.buffers.iter_mut().zip(offsets) {
             buffer.fixed_offset = *offset;
         }
-        error::check(&fixed.buffers, fixed.alignment)?;
+        check(&fixed.buffers)?;
         Ok(fixed)
     }
 
@@ -243,7 +245,7 @@ impl Problem {
         pairs.collect()
     }
 
-    /// From now on the two may not overlap.
+    /// From now on the two may not overlap. Of two that are never alive together nothing changes.
     pub fn set_apart(&mut self, one: usize, other: usize) {
         let spacings = [self.spacing(one), self.spacing(other)];
         for (from, to, above, below) in [
@@ -258,12 +260,10 @@ impl Problem {
         }
     }
 
-    /// How far a buffer keeps from one above it that it may not overlap: its size, rounded
-    /// up to the alignment.
+    /// How far a buffer keeps from one above it that it may not overlap: its size in bytes,
+    /// rounded up to the [grain](Self::grain).
     pub fn spacing(&self, buffer: usize) -> u64 {
-        self.buffers[buffer]
-            .size_bytes
-            .next_multiple_of(self.alignment)
+        self.buffers[buffer].size_bytes.next_multiple_of(self.grain)
     }
 
     /// One past the last step.
@@ -307,7 +307,7 @@ impl Problem {
             bytes,
         } = *displacement;
         error::check_displacement(&self.buffers, displacement)?;
-        let distance = bytes.next_multiple_of(self.alignment);
+        let distance = bytes.next_multiple_of(self.grain);
         for (from, to, above) in [(lower, upper, true), (upper, lower, false)] {
             let found = &mut self.neighbours[from];
             if let Ok(index) = found.binary_search_by_key(&to, |neighbour| neighbour.buffer) {
@@ -322,13 +322,55 @@ impl Problem {
     }
 }
 
+/// The greatest common divisor of all alignments; of no buffers 1.
+pub(crate) fn grain(buffers: &[Buffer]) -> u64 {
+    let alignments = buffers.iter().map(|buffer| buffer.alignment);
+    alignments.reduce(common_divisor).unwrap_or(1)
+}
+
+/// The greatest common divisor (Euclid). Neither is 0.
+fn common_divisor(one: u64, other: u64) -> u64 {
+    let (mut divisor, mut rest) = (one, other);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    divisor
+}
+
+/// The least number of bytes that is a multiple of both alignments: where something lies that
+/// has to satisfy both. `None` where one is 0 or it does not fit in 64 bits.
+pub fn common_multiple(one: u64, other: u64) -> Option<u64> {
+    if one == 0 || other == 0 {
+        return None;
+    }
+    (one / common_divisor(one, other)).checked_mul(other)
+}
+
+/// The least multiple of the alignment that is no lower.
+pub(crate) fn round_up(offset: i64, alignment: i64) -> i64 {
+    match offset.rem_euclid(alignment) {
+        0 => offset,
+        beyond => offset + (alignment - beyond),
+    }
+}
+
+/// The greatest multiple of the alignment that is no higher.
+pub(crate) fn round_down(offset: i64, alignment: i64) -> i64 {
+    offset - offset.rem_euclid(alignment)
+}
+
+/// Sizes and offsets are far below 2^63: a problem says how large it may be.
+pub(crate) fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
 /// No problem has more pairs of buffers that are alive together.
 pub const MAX_PAIRS: usize = 10_000_000;
 
 /// Buffers that are alive together, with full distances.
-fn neighbours(buffers: &[Buffer], alignment: u64) -> Result<Vec<Vec<Neighbour>>, ProblemError> {
+fn neighbours(buffers: &[Buffer], grain: u64) -> Result<Vec<Vec<Neighbour>>, ProblemError> {
     let mut pairs = 0;
-    let spacing = |buffer: usize| buffers[buffer].size_bytes.next_multiple_of(alignment);
+    let spacing = |buffer: usize| buffers[buffer].size_bytes.next_multiple_of(grain);
     let mut by_start: Vec<usize> = (0..buffers.len()).collect();
     by_start.sort_by_key(|&buffer| buffers[buffer].alive.start);
     let mut found: Vec<Vec<Neighbour>> = vec![Vec::new(); buffers.len()];

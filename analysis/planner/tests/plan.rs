@@ -22,18 +22,39 @@ prop_compose! {
             name: format!("{size_bytes} bytes from step {start}"),
             size_bytes,
             alive: start..start + length,
+            alignment: 1,
             fixed_offset: None,
         }
     }
 }
 
-/// Each pair alive together may overlap with a chance of one half.
+/// All buffers with the same alignment.
 fn problem(most_buffers: usize, most_bytes: u64) -> impl Strategy<Value = Problem> {
+    let alignment = prop::sample::select(vec![1_u64, 1, 1, 2, 4]);
+    let alignments = alignment.prop_map(move |alignment| vec![alignment; most_buffers]);
+    problem_with(most_buffers, most_bytes, alignments)
+}
+
+/// Each buffer with an alignment of its own.
+fn mixed_problem(most_buffers: usize, most_bytes: u64) -> impl Strategy<Value = Problem> {
+    let alignment = prop::sample::select(vec![1_u64, 1, 2, 3, 4, 4, 6, 8]);
+    let alignments = prop::collection::vec(alignment, most_buffers);
+    problem_with(most_buffers, most_bytes, alignments)
+}
+
+/// Each pair alive together may overlap with a chance of one half.
+fn problem_with(
+    most_buffers: usize,
+    most_bytes: u64,
+    alignments: impl Strategy<Value = Vec<u64>>,
+) -> impl Strategy<Value = Problem> {
     let buffers = prop::collection::vec(buffer(most_bytes), 1..=most_buffers);
     let chances = prop::collection::vec((any::<bool>(), 0.0..=1.0_f64), 256);
-    let alignment = prop::sample::select(vec![1_u64, 1, 1, 2, 4]);
-    (buffers, chances, alignment).prop_map(|(buffers, chances, alignment)| {
-        let apart = Problem::new(buffers.clone(), 1, &[]).unwrap();
+    (buffers, chances, alignments).prop_map(|(mut buffers, chances, alignments)| {
+        for (buffer, alignment) in buffers.iter_mut().zip(alignments) {
+            buffer.alignment = alignment;
+        }
+        let apart = Problem::new(buffers.clone(), &[]).unwrap();
         let mut displacements = Vec::new();
         for one in 0..buffers.len() {
             for other in 0..one {
@@ -53,14 +74,18 @@ fn problem(most_buffers: usize, most_bytes: u64) -> impl Strategy<Value = Proble
                 });
             }
         }
-        Problem::new(buffers, alignment, &displacements).unwrap()
+        Problem::new(buffers, &displacements).unwrap()
     })
 }
 
 /// The least arena of all plans, by trying all offsets.
 fn brute_force(problem: &Problem) -> u64 {
-    let spacings = (0..problem.buffers().len()).map(|buffer| problem.spacing(buffer));
-    let naive = spacings.sum();
+    let whole = |buffer: &Buffer| {
+        buffer
+            .size_bytes
+            .next_multiple_of(problem.common_alignment())
+    };
+    let naive = problem.buffers().iter().map(whole).sum();
     let mut offsets = Vec::new();
     let mut best = naive;
     try_offsets(problem, &mut offsets, 0, &mut best);
@@ -69,10 +94,11 @@ fn brute_force(problem: &Problem) -> u64 {
 
 fn try_offsets(problem: &Problem, offsets: &mut Vec<u64>, arena: u64, best: &mut u64) {
     let buffer = offsets.len();
-    let Some(size) = problem
-        .buffers()
-        .get(buffer)
-        .map(|buffer| buffer.size_bytes)
+    let Some(&Buffer {
+        size_bytes: size,
+        alignment,
+        ..
+    }) = problem.buffers().get(buffer)
     else {
         *best = arena.min(*best);
         return;
@@ -93,7 +119,7 @@ fn try_offsets(problem: &Problem, offsets: &mut Vec<u64>, arena: u64, best: &mut
             try_offsets(problem, offsets, arena.max(offset + size), best);
             offsets.pop();
         }
-        offset += problem.alignment();
+        offset += alignment;
     }
 }
 
@@ -106,32 +132,50 @@ proptest! {
 
     #[test]
     fn the_exact_plan_is_that_of_brute_force(problem in problem(MOST_BUFFERS, MOST_BYTES)) {
-        let optimum = optimum(&problem);
-        prop_assert_eq!(optimum.plan.check(&problem), vec![]);
-        prop_assert_eq!(optimum.plan.arena_bytes(&problem), optimum.arena_bytes);
-        prop_assert!(optimum.is_optimal());
-        prop_assert_eq!(optimum.arena_bytes, brute_force(&problem));
-        prop_assert!(problem.lower_bound() <= optimum.arena_bytes);
+        check_exact_plan(&problem)?;
     }
 
     #[test]
     fn both_searches_decide_like_brute_force(problem in problem(MOST_BUFFERS, MOST_BYTES)) {
-        let best = brute_force(&problem);
-        for (capacity, possible) in [(best, true), (best - 1, false)] {
-            for decision in exact::decide_each(&problem, capacity) {
-                match decision {
-                    exact::Decision::Possible(offsets) => {
-                        let plan = Plan { offsets };
-                        prop_assert!(possible);
-                        prop_assert_eq!(plan.check(&problem), vec![]);
-                        prop_assert!(plan.arena_bytes(&problem) <= capacity);
-                    }
-                    exact::Decision::Impossible => prop_assert!(!possible),
-                    exact::Decision::Unknown => prop_assert!(false, "no limit was given"),
+        check_decisions(&problem)?;
+    }
+
+    #[test]
+    fn mixed_alignments_are_planned_like_brute_force(
+        problem in mixed_problem(MOST_BUFFERS, MOST_BYTES)
+    ) {
+        check_exact_plan(&problem)?;
+        check_decisions(&problem)?;
+    }
+}
+
+fn check_exact_plan(problem: &Problem) -> Result<(), TestCaseError> {
+    let optimum = optimum(problem);
+    prop_assert_eq!(optimum.plan.check(problem), vec![]);
+    prop_assert_eq!(optimum.plan.arena_bytes(problem), optimum.arena_bytes);
+    prop_assert!(optimum.is_optimal());
+    prop_assert_eq!(optimum.arena_bytes, brute_force(problem));
+    prop_assert!(problem.lower_bound() <= optimum.arena_bytes);
+    Ok(())
+}
+
+fn check_decisions(problem: &Problem) -> Result<(), TestCaseError> {
+    let best = brute_force(problem);
+    for (capacity, possible) in [(best, true), (best - 1, false)] {
+        for decision in exact::decide_each(problem, capacity) {
+            match decision {
+                exact::Decision::Possible(offsets) => {
+                    let plan = Plan { offsets };
+                    prop_assert!(possible);
+                    prop_assert_eq!(plan.check(problem), vec![]);
+                    prop_assert!(plan.arena_bytes(problem) <= capacity);
                 }
+                exact::Decision::Impossible => prop_assert!(!possible),
+                exact::Decision::Unknown => prop_assert!(false, "no limit was given"),
             }
         }
     }
+    Ok(())
 }
 
 proptest! {
@@ -139,22 +183,21 @@ proptest! {
 
     #[test]
     fn every_strategy_gives_a_valid_plan(problem in problem(40, 1000)) {
-        let bound = problem.lower_bound();
-        let apart = problem.without_overlaps();
-        for strategy in STRATEGIES {
-            let plan = strategy.plan(&problem).unwrap();
-            prop_assert_eq!(plan.check(&problem), vec![], "{}", strategy.name);
-            prop_assert!(plan.arena_bytes(&problem) >= bound, "{}", strategy.name);
-            if !strategy.uses_overlaps {
-                prop_assert_eq!(plan.check(&apart), vec![], "{}", strategy.name);
-            }
-        }
+        check_strategies(&problem)?;
+    }
+
+    #[test]
+    fn every_strategy_keeps_mixed_alignments(problem in mixed_problem(40, 1000)) {
+        check_strategies(&problem)?;
+        // A part of a problem knows no more than the whole.
+        let half: Vec<usize> = (0..problem.buffers().len()).step_by(2).collect();
+        check_strategies(&problem.subset(&half))?;
     }
 
     #[test]
     fn plans_keep_given_offsets(mut buffers in prop::collection::vec(buffer(50), 2..12)) {
         buffers[0].fixed_offset = Some(37);
-        let problem = Problem::new(buffers, 1, &[]).unwrap();
+        let problem = Problem::new(buffers, &[]).unwrap();
         for strategy in STRATEGIES {
             if let Some(plan) = strategy.plan(&problem) {
                 prop_assert_eq!(plan.check(&problem), vec![], "{}", strategy.name);
@@ -163,6 +206,20 @@ proptest! {
         let optimum = optimum(&problem);
         prop_assert_eq!(optimum.plan.check(&problem), vec![]);
     }
+}
+
+fn check_strategies(problem: &Problem) -> Result<(), TestCaseError> {
+    let bound = problem.lower_bound();
+    let apart = problem.without_overlaps();
+    for strategy in STRATEGIES {
+        let plan = strategy.plan(problem).unwrap();
+        prop_assert_eq!(plan.check(problem), vec![], "{}", strategy.name);
+        prop_assert!(plan.arena_bytes(problem) >= bound, "{}", strategy.name);
+        if !strategy.uses_overlaps {
+            prop_assert_eq!(plan.check(&apart), vec![], "{}", strategy.name);
+        }
+    }
+    Ok(())
 }
 
 #[test]
@@ -187,6 +244,7 @@ fn overlaps_are_found_below_what_is_placed() {
         name: name.to_owned(),
         size_bytes: 8,
         alive,
+        alignment: 1,
         fixed_offset: None,
     };
     let buffers = vec![buffer("in", 0..2), buffer("out", 1..3)];
@@ -195,7 +253,7 @@ fn overlaps_are_found_below_what_is_placed() {
         upper: 0,
         bytes: 1,
     };
-    let problem = Problem::new(buffers, 1, &[overlap]).unwrap();
+    let problem = Problem::new(buffers, &[overlap]).unwrap();
     let stack = dmo_planner::plan::Strategy::named("stack").unwrap();
     assert_eq!(stack.plan(&problem).unwrap().arena_bytes(&problem), 9);
     assert_eq!(optimum(&problem).arena_bytes, 9);

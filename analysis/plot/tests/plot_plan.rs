@@ -23,6 +23,7 @@ fn buffer(name: &str, size_bytes: u64, alive: std::ops::Range<u32>) -> Buffer {
         name: name.to_owned(),
         size_bytes,
         alive,
+        alignment: 1,
         fixed_offset: None,
     }
 }
@@ -89,7 +90,7 @@ fn three() -> (Problem, Plan) {
         upper: 0,
         bytes: 1500,
     };
-    let problem = Problem::new(buffers, 1, &[overlap]).unwrap();
+    let problem = Problem::new(buffers, &[overlap]).unwrap();
     let plan = Plan {
         offsets: vec![1500, 0, 2000],
     };
@@ -161,7 +162,7 @@ fn only_what_fills_the_arena_makes_the_peak() {
         buffer("larger", 4000, 1..3),
         buffer("small", 10, 2..4),
     ];
-    let problem = Problem::new(buffers, 1, &[]).unwrap();
+    let problem = Problem::new(buffers, &[]).unwrap();
     let plan = Plan {
         offsets: vec![0, 3000, 0],
     };
@@ -180,7 +181,7 @@ fn a_chain_over_several_steps_makes_the_peak() {
         buffer("c", 1000, 2..4),
         buffer("d", 500, 3..4),
     ];
-    let problem = Problem::new(buffers, 1, &[]).unwrap();
+    let problem = Problem::new(buffers, &[]).unwrap();
     let plan = Plan {
         offsets: vec![0, 1000, 2000, 0],
     };
@@ -246,7 +247,7 @@ fn a_thousand_buffers_make_a_small_picture() {
         bytes: 3000,
     };
     let overlaps: Vec<Displacement> = (1..count).map(overlap).collect();
-    let problem = Problem::new(buffers, 1, &overlaps).unwrap();
+    let problem = Problem::new(buffers, &overlaps).unwrap();
     let plan = Planner::named("stack").unwrap().plan(&problem).unwrap();
     let start = std::time::Instant::now();
     let figure = draw("thousand", &problem, &plan, &steps(1000));
@@ -276,7 +277,7 @@ fn buffers_that_all_share_everything_make_a_small_picture() {
             bytes: 0,
         }));
     }
-    let problem = Problem::new(buffers, 1, &overlaps).unwrap();
+    let problem = Problem::new(buffers, &overlaps).unwrap();
     let plan = Plan {
         offsets: vec![0; 300],
     };
@@ -303,7 +304,7 @@ fn hostile_names_are_only_text() {
         .zip(names)
         .map(|(step, name)| buffer(name, 100, step..step + 2))
         .collect();
-    let problem = Problem::new(buffers, 1, &[]).unwrap();
+    let problem = Problem::new(buffers, &[]).unwrap();
     let plan = STRATEGIES[0].plan(&problem).unwrap();
     for title in names {
         let figure = draw(title, &problem, &plan, &steps);
@@ -322,7 +323,7 @@ fn hostile_names_are_only_text() {
 
 #[test]
 fn empty_and_broken_plans_have_pictures() {
-    let empty = Problem::new(Vec::new(), 1, &[]).unwrap();
+    let empty = Problem::new(Vec::new(), &[]).unwrap();
     let none = Plan {
         offsets: Vec::new(),
     };
@@ -350,7 +351,7 @@ fn empty_and_broken_plans_have_pictures() {
         }
     }
     let late = vec![buffer("late", 1 << 47, u32::MAX - 2..u32::MAX)];
-    let problem = Problem::new(late, 1, &[]).unwrap();
+    let problem = Problem::new(late, &[]).unwrap();
     let plan = Plan { offsets: vec![0] };
     for steps in [vec![], vec!["first".to_owned()]] {
         assert_eq!(blocks(&draw("late", &problem, &plan, &steps)), 1);
@@ -374,13 +375,16 @@ proptest! {
     /// Plans that no planner would give are drawn as they are.
     #[test]
     fn any_plan_of_any_problem_has_a_picture(
-        buffers in prop::collection::vec(any_buffer(), 0..40),
+        mut buffers in prop::collection::vec(any_buffer(), 0..40),
         offsets in prop::collection::vec(0..200_000_u64, 40),
         alignment in prop::sample::select(vec![1_u64, 16]),
         named in 0..120_usize,
         planner in prop::sample::select(STRATEGIES),
     ) {
-        let problem = Problem::new(buffers, alignment, &[]).unwrap();
+        for buffer in &mut buffers {
+            buffer.alignment = alignment;
+        }
+        let problem = Problem::new(buffers, &[]).unwrap();
         let random = Plan { offsets };
         let planned = planner.plan(&problem).unwrap();
         for plan in [&random, &planned] {

@@ -5,12 +5,11 @@
 //! may lie closer than when the input dies there. A problem of these pairs alone is a
 //! relaxation of every order's problem: what it cannot do in a capacity no order can.
 
+use crate::arena::{Layout, also_aligned};
 use crate::graph::overlaps::{Overlaps, Sharing};
 use crate::graph::{Graph, TensorId};
-use crate::schedule::Options;
-use dmo_planner::plan::exact::{Budget, Decision, decide_orientations};
-use dmo_planner::problem::{Buffer, Problem};
-use std::collections::HashMap;
+use dmo_planner::plan::exact::{Budget, Decision, PairDistances};
+use std::collections::BTreeMap;
 
 /// Steps that a decision may take.
 const NODES: u64 = 20_000;
@@ -23,19 +22,18 @@ const MOST_PAIRS: usize = 2_000_000;
 pub(super) fn bound(
     graph: &Graph,
     overlaps: &Overlaps,
-    counted: Options,
-    alignment: u64,
+    layout: Layout,
     (bound, arena): (u64, u64),
     budget: &mut Budget<'_>,
 ) -> u64 {
-    let Some(problem) = relaxation(graph, overlaps, counted, alignment) else {
+    let Some(distances) = relaxation(graph, overlaps, layout) else {
         return bound;
     };
     let (mut proven, mut possible) = (bound, arena);
     // Usually the arena is the optimum already.
     let mut capacity = arena.saturating_sub(1);
     while proven < possible {
-        match decide_orientations(&problem, capacity, NODES, budget) {
+        match distances.decide(capacity, NODES, budget) {
             Decision::Impossible => proven = capacity + 1,
             Decision::Possible(_) => possible = capacity,
             Decision::Unknown => break,
@@ -45,13 +43,9 @@ pub(super) fn bound(
     proven
 }
 
-/// Tensors of one operator, two and two; none where there are too many.
-fn relaxation(
-    graph: &Graph,
-    overlaps: &Overlaps,
-    counted: Options,
-    alignment: u64,
-) -> Option<Problem> {
+/// Tensors of one operator, two and two; `None` where there are too many.
+fn relaxation(graph: &Graph, overlaps: &Overlaps, layout: Layout) -> Option<PairDistances> {
+    let counted = layout.counted;
     let touched = |node: &crate::graph::Node| {
         node.inputs.len() + node.outputs.len() + node.scratch_bytes.len()
     };
@@ -64,12 +58,13 @@ fn relaxation(
         return None;
     }
     let mut buffer_of: Vec<Option<usize>> = vec![None; graph.tensors.len()];
-    let mut buffers = Vec::new();
+    // The size and alignment of each, in bytes.
+    let mut buffers: Vec<(u64, u64)> = Vec::new();
     let left_out = |id: TensorId| {
         !counted.count_graph_inputs && graph.inputs.contains(&id)
             || !counted.count_graph_outputs && graph.outputs.contains(&id)
     };
-    let mut distances: HashMap<(usize, usize), u64> = HashMap::new();
+    let mut distances: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for (node, granted) in graph.operators.iter().zip(overlaps) {
         let mut touched = graph.arena_inputs(node);
         touched.extend(graph.arena_outputs(node));
@@ -80,13 +75,14 @@ fn relaxation(
                 continue;
             }
             let buffer = *buffer_of[id.0].get_or_insert_with(|| {
-                buffers.push(buffer(&tensor.name, tensor.size_bytes));
+                let alignment = also_aligned(layout.alignment, tensor.element_type.alignment());
+                buffers.push((tensor.size_bytes, alignment));
                 buffers.len() - 1
             });
             members.push((buffer, Some(id)));
         }
         for &bytes in node.scratch_bytes.iter().filter(|&&bytes| bytes > 0) {
-            buffers.push(buffer("scratch", bytes));
+            buffers.push((bytes, layout.alignment));
             members.push((buffers.len() - 1, None));
         }
         for &(lower, lower_id) in &members {
@@ -107,7 +103,7 @@ fn relaxation(
                             .map(|_| 0),
                     }
                 });
-                let full = buffers[lower].size_bytes;
+                let full = buffers[lower].0;
                 let distance = sharing.map_or(full, |bytes| bytes.min(full));
                 let known = distances.entry((lower, upper)).or_insert(0);
                 // Two that meet at several operators keep the distance of each.
@@ -115,14 +111,5 @@ fn relaxation(
             }
         }
     }
-    Problem::of_pairs(buffers, alignment, &distances)
-}
-
-fn buffer(name: &str, size_bytes: u64) -> Buffer {
-    Buffer {
-        name: name.to_owned(),
-        size_bytes,
-        alive: 0..1,
-        fixed_offset: None,
-    }
+    PairDistances::new(&buffers, &distances).ok()
 }

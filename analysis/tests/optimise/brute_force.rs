@@ -4,7 +4,7 @@
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{Overlaps, Sharing};
-use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId, TensorType};
 
 /// Something that has to lie somewhere.
 #[derive(Clone, Copy, PartialEq)]
@@ -80,6 +80,21 @@ impl<'a> BruteForce<'a> {
             layout,
             occupants,
         }
+    }
+
+    /// The least offset but 0 that suits both the layout and the elements.
+    fn alignment(&self, what: Occupant) -> u64 {
+        let layout = self.layout.alignment;
+        let Occupant::Tensor(id) = what else {
+            return layout;
+        };
+        let element = match self.graph.tensor(id).element_type {
+            TensorType::Float32 => 4,
+            TensorType::Int16 => 2,
+            _ => 1,
+        };
+        let mut offsets = (1..).map(|times| times * layout);
+        offsets.find(|offset| offset % element == 0).unwrap()
     }
 
     pub fn occupants(&self) -> usize {
@@ -180,10 +195,10 @@ impl<'a> BruteForce<'a> {
     }
 
     fn place(&self, rules: &[Vec<[Rule; 2]>], offsets: &mut Vec<u64>, capacity: u64) -> bool {
-        let Some(&(_, size)) = self.occupants.get(offsets.len()) else {
+        let Some(&(what, size)) = self.occupants.get(offsets.len()) else {
             return true;
         };
-        let fixed = self.fixed[offsets.len()];
+        let (fixed, alignment) = (self.fixed[offsets.len()], self.alignment(what));
         let mut offset = fixed.unwrap_or(0);
         while offset + size <= capacity {
             if self.holds(rules, offsets, offset) {
@@ -196,7 +211,7 @@ impl<'a> BruteForce<'a> {
             if fixed.is_some() {
                 return false;
             }
-            offset += self.layout.alignment;
+            offset += alignment;
         }
         false
     }
@@ -232,7 +247,7 @@ impl<'a> BruteForce<'a> {
                 Occupant::Scratch(_) => scratch.next().map(|&(_, offset, _)| offset),
             };
             let holds = offset.is_some_and(|offset| {
-                offset.is_multiple_of(self.layout.alignment) && self.holds(&rules, &offsets, offset)
+                offset.is_multiple_of(self.alignment(what)) && self.holds(&rules, &offsets, offset)
             });
             offsets.extend(offset);
             holds

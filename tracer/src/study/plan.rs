@@ -8,11 +8,11 @@ use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
 use super::session::{Session, State, Work};
 use super::source::Source;
 use dmo_analysis::arena::{Arena, ArenaError, Layout};
+use dmo_analysis::graph::TensorId;
 use dmo_analysis::graph::overlaps;
-use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::{OnDevice, PlanFile, on_device};
 use dmo_analysis::optimise::{ModelPlan, Task, WhatIf, optimise, what_if};
-use dmo_analysis::verify::{Clash, Positions, clashes};
+use dmo_analysis::verify::{Clash, Misaligned, Positions, clashes, misaligned};
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::plan::{STRATEGIES, Strategy};
 use dmo_planner::problem::Problem;
@@ -86,8 +86,11 @@ pub enum PlanError {
     NoTensor { tensor: usize, tensors: usize },
     #[error("{model}: no plan was found in time")]
     NoChangeInTime { model: String },
-    #[error("the plan found does not pass its check, please report this: {found:?}")]
-    Unsafe { found: Vec<Clash> },
+    #[error("the plan found does not pass its check, please report this: {found:?} {misaligned:?}")]
+    Unsafe {
+        found: Vec<Clash>,
+        misaligned: Vec<Misaligned>,
+    },
     #[error("--allow other than accumulate goes with neither --fix nor --region")]
     ChangeOfFixed,
     #[error(
@@ -189,7 +192,7 @@ fn change(
         fixed: &[],
     };
     let start = Instant::now();
-    let (_, planned) = search(task, request.time.mul_f64(SHARES[0]), session)?;
+    let planned = search(task, request.time.mul_f64(SHARES[0]), session)?;
     // What the order has left over, too.
     let time = request.time.mul_f64(SHARES[0] + SHARES[1]);
     let time = time.saturating_sub(start.elapsed());
@@ -259,7 +262,7 @@ pub fn plan_with(
         reorder,
         fixed: &request.fixed,
     };
-    let (task, plan) = search(task, request.time, session).about(&source.name)?;
+    let plan = search(task, request.time, session).about(&source.name)?;
     let file = plan_file(source, &overlaps, task, &plan)?;
     Ok(Planned {
         overlaps,
@@ -314,50 +317,15 @@ pub(super) fn ensure_safe(
         keep_inputs: task.layout.keep_inputs,
     };
     let found = clashes(task.graph, order, task.overlaps, positions, 1)?;
-    if found.is_empty() {
+    let misaligned = misaligned(task.graph, tensors);
+    if found.is_empty() && misaligned.is_empty() {
         Ok(())
     } else {
-        Err(PlanError::Unsafe { found }.into())
+        Err(PlanError::Unsafe { found, misaligned }.into())
     }
 }
 
-/// Bytes of a tensor's elements, as far as a core loads them at once.
-pub fn element_alignment(graph: &Graph, id: TensorId) -> u64 {
-    graph.tensor(id).element_type.alignment()
-}
-
-/// The smallest plan in which every tensor lies as its elements want it: a float at an odd
-/// address makes a real core fault. The task is the one that was planned in the end.
-fn search<'a>(
-    task: Task<'a>,
-    time: Duration,
-    session: &Session,
-) -> Result<(Task<'a>, ModelPlan), ArenaError> {
-    let planned = search_once(task, time, session)?;
-    let offsets = planned.arena.tensor_offsets(&planned.plan);
-    let elements = offsets.iter().enumerate().filter_map(|(index, offset)| {
-        let element = element_alignment(task.graph, TensorId(index));
-        (!(*offset)?.is_multiple_of(element)).then_some(element)
-    });
-    let Some(element) = elements.max() else {
-        return Ok((task, planned));
-    };
-    let alignment = match task.layout.alignment {
-        alignment if alignment.is_multiple_of(element) => alignment,
-        alignment => alignment.saturating_mul(element),
-    };
-    session.progress.note(&format!(
-        "some tensors have elements of {element} bytes: offsets are multiples of {alignment}"
-    ));
-    let layout = Layout {
-        alignment,
-        ..task.layout
-    };
-    let task = Task { layout, ..task };
-    Ok((task, search_once(task, time, session)?))
-}
-
-fn search_once(task: Task<'_>, time: Duration, session: &Session) -> Result<ModelPlan, ArenaError> {
+fn search(task: Task<'_>, time: Duration, session: &Session) -> Result<ModelPlan, ArenaError> {
     let running = session.begin(Work::Planning);
     let start = Instant::now();
     optimise(task, time, &mut |progress| {

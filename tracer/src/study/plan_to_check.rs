@@ -2,7 +2,7 @@
 
 use super::error::{About, StudyError};
 use super::overlap_source::OverlapKind;
-use super::plan::{Planned, element_alignment};
+use super::plan::Planned;
 use super::plan_file::NamedPlan;
 use super::source::Source;
 use crate::words::names;
@@ -10,6 +10,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA, on_device};
 use dmo_analysis::verify::{Occupant, Positions};
+use dmo_planner::problem::common_multiple;
 use std::collections::HashSet;
 
 /// A plan that is to be checked.
@@ -202,8 +203,13 @@ impl PlanToCheck {
 /// elements want.
 fn alignment_of(graph: &Graph, occupant: Occupant, alignment: u64) -> u64 {
     match occupant {
-        Occupant::Tensor(id) if graph.views.contains_key(&id) => element_alignment(graph, id),
-        Occupant::Tensor(id) => alignment.max(element_alignment(graph, id)),
+        Occupant::Tensor(id) if graph.views.contains_key(&id) => {
+            graph.tensor(id).element_type.alignment()
+        }
+        Occupant::Tensor(id) => {
+            let element = graph.tensor(id).element_type.alignment();
+            common_multiple(alignment, element).unwrap_or(alignment)
+        }
         Occupant::Scratch(_) => alignment,
     }
 }

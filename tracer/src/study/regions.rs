@@ -67,6 +67,7 @@ impl RegionPlan {
     /// As for one arena, with the regions one above the other.
     fn ensure_safe(&self, planned: &Planned, regions: &[Region]) -> Result<(), StudyError> {
         let mut bases = Vec::with_capacity(regions.len());
+        let aligned = planned.plan.arena.problem.common_alignment();
         let mut end = 0_u64;
         for (region, used) in regions.iter().zip(&self.used_bytes) {
             if *used > region.capacity_bytes {
@@ -74,7 +75,9 @@ impl RegionPlan {
                 return Err(PlanError::RegionOverflows { name }.into());
             }
             bases.push(end);
-            end = end.saturating_add(*used);
+            // Each region begins where every buffer is aligned.
+            let next = end.saturating_add(*used).checked_next_multiple_of(aligned);
+            end = next.unwrap_or(u64::MAX);
         }
         let address = |buffer: usize| {
             let place = self.places[buffer];

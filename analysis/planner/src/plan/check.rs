@@ -20,7 +20,7 @@ pub struct Violation {
 pub enum ViolationKind {
     /// The plan has no offset for the buffer, or one too many.
     Missing,
-    /// The offset is not a multiple of the alignment.
+    /// The offset is not a multiple of the buffer's alignment.
     Misaligned {
         /// Where the plan puts it.
         offset: u64,
@@ -56,7 +56,7 @@ impl Plan {
         }
         let mut broken = Vec::new();
         for (buffer, &offset) in self.offsets.iter().enumerate() {
-            if !offset.is_multiple_of(problem.alignment()) {
+            if !offset.is_multiple_of(buffers[buffer].alignment) {
                 let kind = ViolationKind::Misaligned { offset };
                 broken.push(Violation { buffer, kind });
             }

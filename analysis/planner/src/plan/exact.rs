@@ -7,7 +7,7 @@ mod orientation;
 use super::{Family, Plan, STRATEGIES};
 use crate::problem::Problem;
 use canonical::{Canonical, PREORDERS};
-use orientation::Orientations;
+pub use orientation::PairDistances;
 
 /// How long a search may take, in the caller's terms.
 pub struct Budget<'a> {
@@ -163,7 +163,7 @@ pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<
     } else {
         nodes / 8
     };
-    let decision = Orientations::new(problem, capacity).decide(share, budget);
+    let decision = PairDistances::of(problem).decide(capacity, share, budget);
     let buffers = problem.buffers();
     let movable = buffers.iter().all(|buffer| buffer.fixed_offset.is_none());
     if decision != Decision::Unknown || !movable || buffers.len() > MOST_NESTED {
@@ -178,21 +178,11 @@ pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<
     Decision::Unknown
 }
 
-/// [`decide`] by orientations alone, which needs no lifetimes.
-pub fn decide_orientations(
-    problem: &Problem,
-    capacity: u64,
-    nodes: u64,
-    budget: &mut Budget<'_>,
-) -> Decision {
-    Orientations::new(problem, capacity).decide(nodes, budget)
-}
-
 /// What each search by itself decides without a limit: they have to agree.
 pub fn decide_each(problem: &Problem, capacity: u64) -> Vec<Decision> {
     let mut never = || false;
     let budget = &mut Budget::new(&mut never);
-    let mut decisions = vec![Orientations::new(problem, capacity).decide(u64::MAX, budget)];
+    let mut decisions = vec![PairDistances::of(problem).decide(capacity, u64::MAX, budget)];
     decisions.extend(
         PREORDERS
             .iter()

@@ -3,7 +3,7 @@
 
 use super::offsets::Tie;
 use super::{Plan, offsets};
-use crate::problem::Problem;
+use crate::problem::{Problem, common_multiple};
 use std::cmp::Reverse;
 
 /// Shared objects and who uses them.
@@ -77,13 +77,20 @@ impl<'a> Objects<'a> {
             .unwrap_or(u32::MAX)
     }
 
-    /// The objects side by side.
+    /// The objects side by side, each where all of its buffers are aligned.
     pub(super) fn finish(self) -> Plan {
+        let mut alignments = vec![1; self.sizes.len()];
+        for (buffer, &object) in self.problem.buffers().iter().zip(&self.object_of) {
+            if let Some(object) = object {
+                let common = common_multiple(alignments[object], buffer.alignment);
+                alignments[object] = common.unwrap_or(buffer.alignment);
+            }
+        }
         let mut starts = Vec::with_capacity(self.sizes.len());
-        let mut end = 0;
-        for size in &self.sizes {
-            starts.push(end);
-            end += size.next_multiple_of(self.problem.alignment());
+        let mut end = 0_u64;
+        for (size, alignment) in self.sizes.iter().zip(alignments) {
+            starts.push(end.next_multiple_of(alignment));
+            end = end.next_multiple_of(alignment) + size;
         }
         let start = |object: &Option<usize>| object.map_or(0, |object| starts[object]);
         Plan {

@@ -2,8 +2,8 @@
 //! fits (Pisarchyk and Lee, section 5 and Algorithm 3).
 
 use super::Plan;
-use super::placement::{Placement, signed};
-use crate::problem::Problem;
+use super::placement::Placement;
+use crate::problem::{Problem, signed};
 use std::cmp::Reverse;
 
 /// Which of equals comes first, in the order of execution. The paper does not say.
@@ -63,14 +63,12 @@ pub(super) fn above_all(problem: &Problem) -> Plan {
         buffer.fixed_offset.map(|offset| offset + buffer.size_bytes)
     };
     let ends = problem.buffers().iter().filter_map(given);
-    let mut end = ends
-        .max()
-        .unwrap_or(0)
-        .next_multiple_of(problem.alignment());
+    let mut end = signed(ends.max().unwrap_or(0));
     for buffer in 0..problem.buffers().len() {
         if !placement.is_placed(buffer) {
-            placement.place(buffer, signed(end));
-            end += problem.spacing(buffer);
+            let offset = problem.aligned(buffer, end);
+            placement.place(buffer, offset);
+            end = offset + signed(problem.spacing(buffer));
         }
     }
     placement.finish()
@@ -140,7 +138,6 @@ fn in_smallest_gaps(problem: &Problem, order: &[usize]) -> Plan {
 }
 
 fn smallest_gap(placement: &Placement<'_>, buffer: usize) -> i64 {
-    let alignment = signed(placement.problem.alignment());
     let mut best: Option<(i64, i64)> = None;
     let mut start = 0;
     // Where the buffer may start between two forbidden ranges says how much larger the
@@ -150,8 +147,7 @@ fn smallest_gap(placement: &Placement<'_>, buffer: usize) -> i64 {
         if room >= 0 && best.is_none_or(|(least, _)| room < least) {
             best = Some((room, start));
         }
-        start = start.max(range.end);
-        start += (alignment - start.rem_euclid(alignment)) % alignment;
+        start = placement.problem.aligned(buffer, start.max(range.end));
     }
     best.map_or(start, |(_, offset)| offset)
 }

@@ -1,7 +1,7 @@
 //! A plan in the making: some buffers have their place, and where others still fit.
 
 use super::Plan;
-use crate::problem::Problem;
+use crate::problem::{Problem, signed};
 use std::ops::Range;
 
 /// A plan in the making. Offsets are signed while it is not yet decided where the arena
@@ -56,16 +56,10 @@ impl<'a> Placement<'a> {
         let mut offset = 0;
         for range in self.forbidden(buffer) {
             if range.contains(&offset) {
-                offset = signed(self.align_up(range.end));
+                offset = self.problem.aligned(buffer, range.end);
             }
         }
         offset
-    }
-
-    fn align_up(&self, offset: i64) -> u64 {
-        u64::try_from(offset)
-            .unwrap_or(0)
-            .next_multiple_of(self.problem.alignment())
     }
 
     /// The plan; buffers that were not placed are at offset 0.
@@ -76,17 +70,14 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// The plan, moved so that the lowest buffer starts at 0.
+    /// The plan, moved so that the lowest buffer starts at 0, or as low as all alignments allow.
     pub(super) fn finish_at_zero(mut self) -> Plan {
         let lowest = self.offsets.iter().flatten().min().copied().unwrap_or(0);
+        let common = signed(self.problem.common_alignment());
+        let moved = lowest - lowest.rem_euclid(common);
         for offset in self.offsets.iter_mut().flatten() {
-            *offset -= lowest;
+            *offset -= moved;
         }
         self.finish()
     }
-}
-
-/// Sizes and offsets are far below 2^63: a problem says how large it may be.
-pub(super) fn signed(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }

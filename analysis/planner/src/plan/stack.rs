@@ -5,9 +5,9 @@
 //! of 7 needs 9 bytes; but whichever of the two is at offset 0, the other one has to lie
 //! below it, or apart.
 
-use super::placement::{Placement, signed};
+use super::placement::Placement;
 use super::{Plan, heap, offsets};
-use crate::problem::Problem;
+use crate::problem::{Problem, signed};
 use std::cmp::Reverse;
 
 /// The best of several orders.
@@ -88,12 +88,11 @@ pub(super) fn build(problem: &Problem, order: &[usize]) -> Plan {
 /// Where the buffer touches what is placed, and zero.
 fn places(placement: &Placement<'_>, buffer: usize) -> Vec<i64> {
     let forbidden = placement.forbidden(buffer);
-    let alignment = signed(placement.problem.alignment());
-    let down = |offset: i64| offset - offset.rem_euclid(alignment);
+    let problem = placement.problem;
     let mut places: Vec<i64> = vec![0];
     for range in &forbidden {
-        places.push(down(range.start - 1));
-        places.push(down(range.end + alignment - 1));
+        places.push(problem.aligned_below(buffer, range.start - 1));
+        places.push(problem.aligned(buffer, range.end));
     }
     places.retain(|offset| !forbidden.iter().any(|range| range.contains(offset)));
     places

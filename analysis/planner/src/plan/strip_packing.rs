@@ -3,15 +3,16 @@
 //! time; when none does, the stretch is lifted to its lower neighbour.
 
 use super::Plan;
-use super::placement::{Placement, signed};
-use crate::problem::Problem;
+use super::placement::Placement;
+use crate::problem::{Problem, signed};
+use std::ops::Range;
 
 /// A stretch of the skyline: buffers may start at `offset` within these steps.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     start: u32,
     end: u32,
-    offset: u64,
+    offset: i64,
 }
 
 /// Buffers whose offset is given leave the skyline no shape to follow: they are left to
@@ -50,8 +51,10 @@ pub(super) fn plan(problem: &Problem) -> Plan {
         match waiting.iter().position(fits) {
             Some(position) => {
                 let buffer = waiting.remove(position);
-                placement.place(buffer, signed(stretch.offset));
-                raise(&mut skyline, lowest, problem, buffer);
+                let offset = problem.aligned(buffer, stretch.offset);
+                placement.place(buffer, offset);
+                let end = offset + signed(problem.spacing(buffer));
+                raise(&mut skyline, lowest, &buffers[buffer].alive, end);
             }
             None => lift(&mut skyline, lowest),
         }
@@ -59,13 +62,12 @@ pub(super) fn plan(problem: &Problem) -> Plan {
     placement.finish()
 }
 
-/// The stretch's part under the buffer rises to its end.
-fn raise(skyline: &mut Vec<Stretch>, index: usize, problem: &Problem, buffer: usize) {
+/// The stretch's part at these steps, where a buffer is alive, rises to the buffer's end.
+fn raise(skyline: &mut Vec<Stretch>, index: usize, alive: &Range<u32>, buffer_end: i64) {
     let Stretch { start, end, offset } = skyline[index];
-    let alive = &problem.buffers()[buffer].alive;
     let parts = [
         (start, alive.start, offset),
-        (alive.start, alive.end, offset + problem.spacing(buffer)),
+        (alive.start, alive.end, buffer_end),
         (alive.end, end, offset),
     ];
     let parts = parts.into_iter().filter(|&(start, end, _)| start < end);

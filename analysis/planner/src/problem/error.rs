@@ -1,6 +1,6 @@
 //! What can be wrong with a problem.
 
-use super::{Buffer, Displacement, MAX_PAIRS, MAX_TOTAL_BYTES};
+use super::{Buffer, Displacement, MAX_PAIRS, MAX_TOTAL_BYTES, common_multiple};
 use thiserror::Error;
 
 /// What is wrong with a problem.
@@ -16,12 +16,12 @@ pub enum ProblemError {
         start: u32,
         end: u32,
     },
-    #[error("all buffers together have more than {MAX_TOTAL_BYTES} bytes")]
+    #[error("all buffers, each where all are aligned, have more than {MAX_TOTAL_BYTES} bytes")]
     TooLarge,
     #[error("more than {MAX_PAIRS} pairs of buffers are alive together")]
     TooManyPairs,
-    #[error("alignment 0; 1 stands for none")]
-    NoAlignment,
+    #[error("buffer {index} {name:?} has alignment 0; 1 stands for none")]
+    NoAlignment { index: usize, name: String },
     #[error("buffer {index} {name:?} has to lie at {offset}, not a multiple of {alignment}")]
     Misaligned {
         index: usize,
@@ -47,13 +47,18 @@ pub enum ProblemError {
     },
 }
 
-pub(super) fn check(buffers: &[Buffer], alignment: u64) -> Result<(), ProblemError> {
-    if alignment == 0 {
-        return Err(ProblemError::NoAlignment);
-    }
-    let mut total = 0_u64;
+pub(crate) fn check(buffers: &[Buffer]) -> Result<(), ProblemError> {
+    let (mut total, mut common) = (0_u64, 1);
     for (index, buffer) in buffers.iter().enumerate() {
         let name = || buffer.name.clone();
+        let alignment = buffer.alignment;
+        if alignment == 0 {
+            return Err(ProblemError::NoAlignment {
+                index,
+                name: name(),
+            });
+        }
+        common = common_multiple(common, alignment).ok_or(ProblemError::TooLarge)?;
         if buffer.size_bytes == 0 {
             return Err(ProblemError::NoSize {
                 index,
@@ -77,12 +82,13 @@ pub(super) fn check(buffers: &[Buffer], alignment: u64) -> Result<(), ProblemErr
                 alignment,
             });
         }
-        total = [buffer.size_bytes, offset, alignment]
-            .iter()
-            .fold(total, |total, &bytes| total.saturating_add(bytes));
-        if total > MAX_TOTAL_BYTES {
-            return Err(ProblemError::TooLarge);
-        }
+        total = total
+            .saturating_add(buffer.size_bytes)
+            .saturating_add(offset);
+    }
+    let gaps = common.saturating_mul(buffers.len() as u64);
+    if total.saturating_add(gaps) > MAX_TOTAL_BYTES {
+        return Err(ProblemError::TooLarge);
     }
     Ok(())
 }

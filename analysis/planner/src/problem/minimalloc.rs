@@ -82,6 +82,7 @@ impl Table {
                     .to_owned(),
                 alive: step(1)?..step(2)?,
                 size_bytes: number(3, LARGEST)?,
+                alignment: 1,
                 fixed_offset: None,
             });
             if positions[4].is_some() {
@@ -89,7 +90,7 @@ impl Table {
             }
         }
         Ok(Self {
-            problem: Problem::new(buffers, 1, &[])?,
+            problem: Problem::new(buffers, &[])?,
             offsets: positions[4].map(|_| offsets),
         })
     }

@@ -1,13 +1,14 @@
 //! Depth-first search over canonical plans: buffers are placed in ascending order of
 //! offset, each as low as those placed before allow.
 //!
-//! Every valid plan can be pushed down to a canonical one, so that nothing is lost. Bounds
+//! Every valid plan can be pushed down to a canonical one, in which each buffer lies at its
+//! first aligned offset above those placed before, so that nothing is lost. Sums of distances
+//! are lower bounds whatever the alignments, for each distance is one. Bounds
 //! and pruning are in the manner of MiniMalloc (Moffitt, ASPLOS 2024), generalised to
 //! distances shorter than a buffer's size. Strong where many buffers are alive at once.
 
 use super::{Budget, Decision};
-use crate::plan::placement::signed;
-use crate::problem::{Problem, Section};
+use crate::problem::{Problem, Section, signed};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -67,7 +68,7 @@ struct SectionState {
     floor: i64,
     /// What those without a place need at least above the floor.
     needed: i64,
-    /// The topmost buffer is not rounded up to the alignment: the most that this saves.
+    /// The topmost buffer is not rounded up to the grain: the most that this saves.
     slack: i64,
 }
 
@@ -262,8 +263,9 @@ impl<'a> Canonical<'a> {
             .neighbours(buffer)
             .iter()
             .filter_map(move |neighbour| {
-                let above = spacing - neighbour.distance_above;
-                let below = self.problem.spacing(neighbour.buffer) - neighbour.distance_below;
+                let above = spacing.saturating_sub(neighbour.distance_above);
+                let other = self.problem.spacing(neighbour.buffer);
+                let below = other.saturating_sub(neighbour.distance_below);
                 let bytes = signed(above.max(below));
                 (bytes > 0).then_some((buffer, neighbour.buffer, bytes))
             })
@@ -302,6 +304,7 @@ impl<'a> Canonical<'a> {
             if self.placed[other] || self.offset[other] >= least {
                 continue;
             }
+            let least = self.problem.aligned(other, least);
             undo.offsets.push((other, self.offset[other]));
             self.offset[other] = least;
             fits &= least + self.size(other) <= self.capacity;
@@ -369,7 +372,9 @@ impl<'a> Canonical<'a> {
             let offset = match self.offset[buffer] {
                 offset if offset >= last => offset,
                 // It cannot stay there: something still has to come below it.
-                _ => last + self.least_raise[buffer],
+                _ => self
+                    .problem
+                    .aligned(buffer, last + self.least_raise[buffer]),
             };
             offset + self.size(buffer) <= self.capacity
         };

@@ -9,10 +9,29 @@
 //! are alive at once and distances add up along a chain.
 
 use super::{Budget, Decision};
-use crate::plan::placement::signed;
-use crate::problem::Problem;
+use crate::problem::{
+    Buffer, MAX_PAIRS, Problem, ProblemError, check, grain, round_down, round_up, signed,
+};
+use std::collections::BTreeMap;
 
-/// Two buffers that are alive together.
+/// Buffers, and how far each two of them keep apart, whenever they are alive: all that this search
+/// needs. A [`Problem`] has lifetimes besides, which the pairs at all steps of several orders
+/// together do not have.
+#[derive(Debug, Clone)]
+pub struct PairDistances {
+    buffers: Vec<Placeable>,
+    pairs: Vec<Pair>,
+}
+
+/// What has to be known of a buffer to place it, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Placeable {
+    size: i64,
+    alignment: i64,
+    fixed_offset: Option<i64>,
+}
+
+/// Two buffers that keep apart.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     buffers: [usize; 2],
@@ -21,6 +40,91 @@ struct Pair {
     distances: [i64; 2],
     /// How often it has failed.
     weight: f64,
+}
+
+impl PairDistances {
+    /// Buffers of these sizes and alignments, and for pairs of their indices how far the second
+    /// has to start above the first, if it lies above, all in bytes. A pair of which only one
+    /// direction is given keeps apart by the whole size in the other one.
+    ///
+    /// # Errors
+    /// When a size or an alignment is 0, they are too large together, there are too many pairs,
+    /// or one names a buffer that there is not.
+    pub fn new(
+        buffers: &[(u64, u64)],
+        distances: &BTreeMap<(usize, usize), u64>,
+    ) -> Result<Self, ProblemError> {
+        let anywhere = |&(size_bytes, alignment): &(u64, u64)| Buffer {
+            name: String::new(),
+            size_bytes,
+            alive: 0..1,
+            alignment,
+            fixed_offset: None,
+        };
+        let buffers: Vec<Buffer> = buffers.iter().map(anywhere).collect();
+        check(&buffers)?;
+        if distances.len() > 2 * MAX_PAIRS {
+            return Err(ProblemError::TooManyPairs);
+        }
+        let grain = grain(&buffers);
+        let mut pairs = Vec::new();
+        for &(lower, upper) in distances.keys() {
+            if lower == upper || lower.max(upper) >= buffers.len() {
+                return Err(ProblemError::NeverTogether { lower, upper });
+            }
+            let mirrored = distances.contains_key(&(upper, lower));
+            if lower > upper && mirrored {
+                continue;
+            }
+            let distance = |lower: usize, upper: usize| {
+                let full = buffers[lower].size_bytes;
+                let given = distances.get(&(lower, upper)).copied();
+                signed(given.unwrap_or(full).min(full).next_multiple_of(grain))
+            };
+            pairs.push(Pair {
+                buffers: [lower, upper],
+                distances: [distance(lower, upper), distance(upper, lower)],
+                weight: 1.0,
+            });
+        }
+        Ok(Self {
+            buffers: buffers.iter().map(Placeable::of).collect(),
+            pairs,
+        })
+    }
+
+    /// Of a problem those that are alive together.
+    pub fn of(problem: &Problem) -> Self {
+        let pairs = (0..problem.buffers().len()).flat_map(|buffer| {
+            let neighbours = problem.neighbours(buffer).iter();
+            let later = neighbours.filter(move |neighbour| neighbour.buffer > buffer);
+            later.map(move |neighbour| Pair {
+                buffers: [buffer, neighbour.buffer],
+                distances: [neighbour.distance_above, neighbour.distance_below].map(signed),
+                weight: 1.0,
+            })
+        });
+        Self {
+            buffers: problem.buffers().iter().map(Placeable::of).collect(),
+            pairs: pairs.collect(),
+        }
+    }
+
+    /// Whether there is a plan within the capacity, in bytes, as far as this search alone sees with
+    /// at most `nodes` decisions.
+    pub fn decide(&self, capacity: u64, nodes: u64, budget: &mut Budget<'_>) -> Decision {
+        Orientations::new(self.clone(), capacity).decide(nodes, budget)
+    }
+}
+
+impl Placeable {
+    fn of(buffer: &Buffer) -> Self {
+        Self {
+            size: signed(buffer.size_bytes),
+            alignment: signed(buffer.alignment),
+            fixed_offset: buffer.fixed_offset.map(signed),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +144,7 @@ enum Change {
 
 /// One search for a plan within a capacity.
 pub(super) struct Orientations {
+    buffers: Vec<Placeable>,
     pairs: Vec<Pair>,
     pairs_of: Vec<Vec<usize>>,
     orientation: Vec<Orientation>,
@@ -52,30 +157,19 @@ pub(super) struct Orientations {
 }
 
 impl Orientations {
-    pub(super) fn new(problem: &Problem, capacity: u64) -> Self {
-        let buffers = problem.buffers();
-        let mut pairs = Vec::new();
+    pub(super) fn new(distances: PairDistances, capacity: u64) -> Self {
+        let PairDistances { buffers, pairs } = distances;
         let mut pairs_of = vec![Vec::new(); buffers.len()];
-        for buffer in 0..buffers.len() {
-            let neighbours = problem.neighbours(buffer).iter();
-            for neighbour in neighbours.filter(|neighbour| neighbour.buffer > buffer) {
-                pairs_of[buffer].push(pairs.len());
-                pairs_of[neighbour.buffer].push(pairs.len());
-                pairs.push(Pair {
-                    buffers: [buffer, neighbour.buffer],
-                    distances: [neighbour.distance_above, neighbour.distance_below].map(signed),
-                    weight: 1.0,
-                });
+        for (index, pair) in pairs.iter().enumerate() {
+            for buffer in pair.buffers {
+                pairs_of[buffer].push(index);
             }
         }
-        let alignment = signed(problem.alignment());
-        let low = |buffer: &crate::problem::Buffer| signed(buffer.fixed_offset.unwrap_or(0));
-        let high = |buffer: &crate::problem::Buffer| {
-            let room = signed(capacity) - signed(buffer.size_bytes);
-            let aligned = room - room.rem_euclid(alignment);
-            buffer
-                .fixed_offset
-                .map_or(aligned, |fixed| aligned.min(signed(fixed)))
+        let low = |buffer: &Placeable| buffer.fixed_offset.unwrap_or(0);
+        let high = |buffer: &Placeable| {
+            let highest = round_down(signed(capacity) - buffer.size, buffer.alignment);
+            let fixed = buffer.fixed_offset.unwrap_or(highest);
+            highest.min(fixed)
         };
         Self {
             orientation: vec![Orientation::Open; pairs.len()],
@@ -84,6 +178,7 @@ impl Orientations {
             trail: Vec::new(),
             queue: (0..buffers.len()).collect(),
             queued: vec![true; buffers.len()],
+            buffers,
             pairs,
             pairs_of,
             nodes_left: 0,
@@ -208,13 +303,13 @@ impl Orientations {
         let least = self.low[lower] + distance;
         if least > self.low[upper] {
             self.trail.push(Change::Low(upper, self.low[upper]));
-            self.low[upper] = least;
+            self.low[upper] = round_up(least, self.buffers[upper].alignment);
             self.enqueue(upper);
         }
         let most = self.high[upper] - distance;
         if most < self.high[lower] {
             self.trail.push(Change::High(lower, self.high[lower]));
-            self.high[lower] = most;
+            self.high[lower] = round_down(most, self.buffers[lower].alignment);
             self.enqueue(lower);
         }
         let holds = self.low[upper] <= self.high[upper] && self.low[lower] <= self.high[lower];
