@@ -1,6 +1,9 @@
 //! Runs ARMv7-M machine code under an emulator and records what its layers do to their
 //! buffers.
 //!
+//! `examples/plan_and_verify.rs` plans a model and verifies the plan in ten lines: [`study`] is
+//! where to begin.
+//!
 //! Each module uses only those above it in this table.
 //!
 //! | module | what it holds |

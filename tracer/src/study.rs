@@ -18,10 +18,11 @@
 //! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
 //! | [`plan_file`] | a plan.json |
 //! | [`change`] | searching for what may be changed of a model's work |
-//! | [`plan`] | the smallest arena of a model, and what others would need |
+//! | [`plan`] | the smallest arena of a model |
 //! | [`regions`] | a planned model in several memories |
-//! | [`problem`] | a bare planning problem, a .csv |
 //! | [`emit`] | a plan as JSON, as C, or within the model |
+//! | [`others`] | what a planned model would need with other planners, or other kernels |
+//! | [`problem`] | a bare planning problem, a .csv |
 //! | [`plan_to_check`] | a plan as somebody has written it |
 //! | [`audit`] | a plan against overlaps that are known |
 //! | [`verify`] | a plan against the machine code of kernels |
@@ -38,6 +39,7 @@ pub mod examine;
 pub mod firmware;
 pub mod input;
 pub mod kernel_request;
+pub mod others;
 pub mod overlap_source;
 pub mod plan;
 pub mod plan_file;

@@ -18,9 +18,8 @@ use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::Region;
 use dmo_trace::study::emit::{Emission, EmitReason, Emitted};
-use dmo_trace::study::plan::{
-    LoopOrderCost, OrderKind, PlanError, PlanRequest, Planned, Planner, on_tflm, plan,
-};
+use dmo_trace::study::others::{LoopOrderCost, Planner, on_tflm};
+use dmo_trace::study::plan::{OrderKind, PlanError, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};

@@ -2,7 +2,8 @@
 
 use super::error::{About, StudyError};
 use super::input;
-use super::plan::{PlanError, Planner};
+use super::others::Planner;
+use super::plan::PlanError;
 use super::session::{Session, Work};
 use dmo_planner::plan::exact::{self, Budget, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES};

@@ -117,8 +117,6 @@ pub trait Progress: Sync {
     fn reach(&self, _state: State) {}
     /// The work that has begun ends, well or not.
     fn end(&self) {}
-    /// Something has to be known at once, in words.
-    fn note(&self, _text: &str) {}
 }
 
 /// Nobody.

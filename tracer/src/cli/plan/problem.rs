@@ -6,7 +6,7 @@ use crate::cli::output;
 use crate::cli::progress::Bars;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::Session;
-use dmo_trace::study::plan::Planner;
+use dmo_trace::study::others::Planner;
 use dmo_trace::study::problem::{csv, is_problem, plan, planners, read};
 use dmo_trace::words::report::Report;
 use serde::Serialize;

@@ -8,7 +8,7 @@ use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::{counted, grouped};
 use dmo_trace::model::overlaps::KernelOverlaps;
 use dmo_trace::study::change::WorkFront;
-use dmo_trace::study::plan::{LoopOrderCost, Planner};
+use dmo_trace::study::others::{LoopOrderCost, Planner};
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::wording::{counted, grouped};
 use dmo_trace::model::overlaps::{KernelOverlaps, KernelPair};
-use dmo_trace::study::plan::LoopOrderCost;
+use dmo_trace::study::others::LoopOrderCost;
 use dmo_trace::words::table;
 
 /// The operators whose kernels another order of loops would let overlap further, if any; the
