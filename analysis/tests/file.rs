@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
 use dmo_analysis::trace::file::{
-    EVENTS_PER_BLOCK_LIMIT, MAGIC, Problem, ReadError, Rule, TraceReader, TraceWriter, WriteError,
+    EVENTS_PER_BLOCK_LIMIT, FileDefect, MAGIC, ReadError, Rule, TraceReader, TraceWriter,
+    WriteError,
 };
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Ending, Event, Exit, Layer, Location, Program, Role, Span,
@@ -320,7 +321,7 @@ fn every_prefix_is_refused_where_it_ends() {
         let error = read(&file[..length]).unwrap_err();
         assert_eq!(error.offset, length as u64, "{error}");
         assert!(
-            matches!(error.problem, Problem::Truncated { .. }),
+            matches!(error.problem, FileDefect::Truncated { .. }),
             "{error}"
         );
     }
@@ -334,7 +335,7 @@ fn every_flipped_bit_is_refused() {
         altered[bit / 8] ^= 1 << (bit % 8);
         let error = read(&altered).unwrap_err();
         assert!(error.offset <= file.len() as u64, "{error}");
-        assert!(!matches!(error.problem, Problem::Io(_)), "{error}");
+        assert!(!matches!(error.problem, FileDefect::Io(_)), "{error}");
     }
 }
 
@@ -378,7 +379,7 @@ fn chunks_cannot_be_removed_doubled_or_swapped() {
     longer.push(0);
     let error = read(&longer).unwrap_err();
     assert_eq!(error.offset, file.len() as u64);
-    assert!(matches!(error.problem, Problem::TrailingBytes));
+    assert!(matches!(error.problem, FileDefect::TrailingBytes));
 }
 
 #[test]

@@ -26,7 +26,7 @@ mod svdf;
 mod tables;
 pub mod versions;
 
-pub use cmsis_nn::written::{Sharing, Written, written};
+pub use cmsis_nn::vendor_header::{HeaderStatement, Sharing, header_statement};
 pub use library::KernelLibrary;
 pub use state::State;
 

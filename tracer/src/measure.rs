@@ -13,7 +13,7 @@ pub use snapshot::snapshot_kernel;
 use crate::call::{Argument, CallError, Caller, Frame, Overrun};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
-use crate::measure::attribution::{Accesses, Work};
+use crate::measure::attribution::{Accesses, Attribution};
 use crate::program::other_inputs::Variation;
 use crate::program::record::Message;
 use crate::program::run::on_two_threads;
@@ -32,7 +32,7 @@ pub struct Measurement {
     /// The kernel that was called.
     pub function: &'static str,
     /// Which functions did its work.
-    pub work: Work,
+    pub work: Attribution,
     /// Its trace, with the O_s of each pair.
     pub layer: LayerProfile,
     /// For each of the layer's pairs, what execution says.
@@ -393,11 +393,15 @@ impl<'a> Bench<'a> {
     /// The profile of the kernel's first call, compared, where asked, with its traces in
     /// later calls on other inputs; on the same one where there is only one. And who did its
     /// work.
-    fn trace(&self, inputs: u64, compare: bool) -> Result<(LayerProfile, Work), MeasureError> {
+    fn trace(
+        &self,
+        inputs: u64,
+        compare: bool,
+    ) -> Result<(LayerProfile, Attribution), MeasureError> {
         let mut profiler = Profiler::<()>::default();
         let mut accesses = Accesses::default();
         let entered = self.record(Calls::First, &mut (&mut profiler, &mut accesses))?;
-        let work = Work::new(self.library, self.contract.function, &entered, &accesses);
+        let work = Attribution::new(self.library, self.contract.function, &entered, &accesses);
         let (mut profile, ()) = profiler.finish();
         if compare {
             let mut later = PatternRecorder::default();

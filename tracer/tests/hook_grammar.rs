@@ -8,7 +8,8 @@
 
 use dmo_analysis::trace::{ElementType, Role};
 use dmo_trace::program::hooks::{
-    EvaluationError, Expression, Function, LayerHook, READY_MADE, State, SymbolValue, parse_file,
+    CallState, EvaluationError, Expression, Function, LayerHook, READY_MADE, SymbolValue,
+    parse_file,
 };
 use proptest::prelude::*;
 use std::process::Command;
@@ -21,7 +22,7 @@ struct Program {
 
 const MEMORY: u32 = 0x1000;
 
-impl State for Program {
+impl CallState for Program {
     fn register(&self, index: usize) -> u32 {
         self.registers[index]
     }

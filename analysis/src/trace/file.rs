@@ -33,7 +33,7 @@ mod rules;
 mod varint;
 mod write;
 
-pub use error::{Problem, ReadError, WriteError};
+pub use error::{FileDefect, ReadError, WriteError};
 pub use read::TraceReader;
 pub use rules::{Rule, Violation};
 pub use write::TraceWriter;

@@ -96,13 +96,13 @@ enum Moved {
     /// From the one to the other, in the same order.
     Same(TensorId, TensorId),
     /// Between parts and the whole.
-    Parts(Vec<Part>, Side),
+    Parts(Vec<PartOfTensor>, Side),
     /// Into a frame.
     Pad,
 }
 
 /// A part of a whole tensor.
-struct Part {
+struct PartOfTensor {
     part: TensorId,
     whole: TensorId,
     box4: Box4,
@@ -133,7 +133,7 @@ fn moved(graph: &Graph, operator: OperatorId) -> Result<Moved, TransformError> {
             whole[axis] = extents.fold(0, u32::saturating_add);
             let boxes = along(axis, concat.inputs.iter().copied(), whole);
             let parts = inputs.iter().zip(boxes);
-            let parts = parts.map(|(&part, box4)| Part::new(part, output, box4));
+            let parts = parts.map(|(&part, box4)| PartOfTensor::new(part, output, box4));
             Moved::Parts(parts.collect(), Side::Inputs)
         }
         (Operator::Split(split), &[input], outputs) => {
@@ -145,7 +145,7 @@ fn moved(graph: &Graph, operator: OperatorId) -> Result<Moved, TransformError> {
             };
             let boxes = along(axis, split.parts.iter().map(shape), split.input);
             let parts = outputs.iter().zip(boxes);
-            let parts = parts.map(|(&part, box4)| Part::new(part, input, box4));
+            let parts = parts.map(|(&part, box4)| PartOfTensor::new(part, input, box4));
             Moved::Parts(parts.collect(), Side::Outputs)
         }
         (Operator::StridedSlice(slice), &[input], &[output]) => {
@@ -162,7 +162,7 @@ fn moved(graph: &Graph, operator: OperatorId) -> Result<Moved, TransformError> {
                 shape: slice.output,
                 whole: slice.input,
             };
-            Moved::Parts(vec![Part::new(output, input, box4)], Side::Outputs)
+            Moved::Parts(vec![PartOfTensor::new(output, input, box4)], Side::Outputs)
         }
         (Operator::Pad(_), &[_], &[_]) => Moved::Pad,
         _ => return Err(refused(operator, reason)),
@@ -214,7 +214,7 @@ fn ensure_sizes(
     Ok(())
 }
 
-impl Part {
+impl PartOfTensor {
     fn new(part: TensorId, whole: TensorId, box4: Box4) -> Self {
         Self { part, whole, box4 }
     }

@@ -7,7 +7,7 @@ use super::{Verdict, operator, output};
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use dmo_trace::kernels::{Case, Contract, KernelLibrary};
-use dmo_trace::measure::attribution::Work;
+use dmo_trace::measure::attribution::Attribution;
 use dmo_trace::measure::{Measurement, choose, measure_kernel};
 use dmo_trace::study::compare::{Compared, INPUTS, LIMITS, Pair, compare};
 use dmo_trace::words::report::Report;
@@ -58,7 +58,7 @@ struct OverlapReport {
     kernel: Option<&'static str>,
     /// The kernels that it chose, and who loaded and stored the buffers.
     #[serde(flatten)]
-    work: Option<Work>,
+    work: Option<Attribution>,
     vendor_contract: Option<VendorContract>,
     instructions: Option<u64>,
     data_dependent: Option<bool>,

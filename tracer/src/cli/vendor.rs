@@ -1,6 +1,6 @@
-//! What a vendor writes of a kernel, beside what it does.
+//! A vendor's statement on a kernel, beside the measurement.
 
-use dmo_trace::kernels::{Sharing, written};
+use dmo_trace::kernels::{Sharing, header_statement};
 use serde::Serialize;
 
 /// A vendor's word and the measured verdict.
@@ -17,11 +17,11 @@ pub struct VendorContract {
 }
 
 impl VendorContract {
-    /// What is written of a function whose pairs may share so many bytes; none where nobody has
-    /// looked.
+    /// The header's statement on a function, beside the bytes that each of its pairs may share as
+    /// measured; `None` if no header was searched for it.
     pub fn of(function: &str, measured_bytes: Vec<u32>) -> Option<Self> {
-        let written = written(function)?;
-        let (sharing, words) = match written.sharing {
+        let statement = header_statement(function)?;
+        let (sharing, words) = match statement.sharing {
             Sharing::Forbidden => ("forbidden", "input and output must not overlap"),
             Sharing::Unmentioned => (
                 "unmentioned",
@@ -31,7 +31,7 @@ impl VendorContract {
         Some(Self {
             sharing,
             words,
-            header_versions: written.versions.bounds(),
+            header_versions: statement.versions.bounds(),
             measured_bytes,
         })
     }

@@ -6,7 +6,7 @@ use blame::{Blame, Evidence};
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, grouped};
-use dmo_trace::measure::attribution::Work;
+use dmo_trace::measure::attribution::Attribution;
 use dmo_trace::model::Deployment;
 use dmo_trace::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
 use dmo_trace::study::plan_to_check::PlanToCheck;
@@ -81,7 +81,7 @@ struct Layer {
     kind: String,
     function: &'static str,
     #[serde(flatten)]
-    work: Work,
+    work: Attribution,
     instructions: u64,
     scratch_bytes: u32,
     scratch_used_bytes: Option<u32>,

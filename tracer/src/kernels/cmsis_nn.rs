@@ -9,7 +9,7 @@
 
 mod convolutions;
 mod moves;
-pub mod written;
+pub mod vendor_header;
 
 use super::elementwise::{Product, Sum, softmax_numbers};
 use super::fully_connected::{FullyConnectedNumbers, weights};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Which functions of a library did the work of a call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Work {
+pub struct Attribution {
     /// Other kernels with a public name that it entered, in the order in which it did.
     pub chosen: Vec<String>,
     /// Functions whose own instructions loaded and stored the buffers, most accesses first.
@@ -26,7 +26,7 @@ pub struct Worker {
     pub share: f64,
 }
 
-impl Work {
+impl Attribution {
     /// Of a call that entered these functions, and whose accesses were counted.
     pub fn new(
         library: &KernelLibrary,

@@ -3,7 +3,7 @@
 
 use super::{DeployError, Deployment, Step, deployment::Reason};
 use crate::mcu::machine::Limits;
-use crate::measure::attribution::Work;
+use crate::measure::attribution::Attribution;
 use crate::measure::{self, MeasureError, Measurement};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
@@ -18,7 +18,7 @@ pub struct KernelOverlaps {
     pub function: String,
     /// Which functions did its work.
     #[serde(flatten)]
-    pub work: Work,
+    pub work: Attribution,
     /// Instructions of one call.
     pub instructions: u64,
     /// One for each input and output.

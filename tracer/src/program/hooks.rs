@@ -12,7 +12,7 @@ mod parser;
 mod resolve;
 
 pub use call::{BufferRange, HookError, HookedCall};
-pub use expression::{CallPhase, EvaluationError, Expression, State, SymbolValue};
+pub use expression::{CallPhase, CallState, EvaluationError, Expression, SymbolValue};
 pub use file::{FileError, READY_MADE, ready_made};
 pub use parser::{MAX_TEXT_BYTES, ParseError};
 pub use resolve::{Hooks, ResolveError};

@@ -7,7 +7,7 @@
 //! The check is the CRC-32 of all that the file holds before it, earlier checks
 //! left out: of the magic number, the version and each header and payload so far.
 
-use super::error::{Problem, ReadError, WriteError};
+use super::error::{FileDefect, ReadError, WriteError};
 use super::events::BLOCK_LIMIT_BYTES;
 use super::{JSON_LIMIT_BYTES, MAGIC, VERSION};
 use crc32fast::Hasher;
@@ -123,7 +123,7 @@ impl<R: Read> ChunkReader<R> {
     pub fn open(reader: R) -> Result<Self, ReadError> {
         let decompressor = zstd::bulk::Decompressor::new().map_err(|error| ReadError {
             offset: 0,
-            problem: Problem::Io(error),
+            problem: FileDefect::Io(error),
         })?;
         let mut reader = Self {
             reader,
@@ -136,14 +136,14 @@ impl<R: Read> ChunkReader<R> {
         if magic != MAGIC {
             return Err(ReadError {
                 offset: 0,
-                problem: Problem::NotATrace,
+                problem: FileDefect::NotATrace,
             });
         }
         let version = u32::from_le_bytes(reader.array("the version of the format")?);
         if version != VERSION {
             return Err(ReadError {
                 offset: MAGIC.len() as u64,
-                problem: Problem::Version { found: version },
+                problem: FileDefect::Version { found: version },
             });
         }
         reader.check.update(&magic);
@@ -159,7 +159,7 @@ impl<R: Read> ChunkReader<R> {
         let kind = ChunkKind::ALL
             .into_iter()
             .find(|&kind| kind as u8 == code)
-            .ok_or_else(|| fail(Problem::UnknownChunk { code }))?;
+            .ok_or_else(|| fail(FileDefect::UnknownChunk { code }))?;
         let stored_length: [u8; 4] = self.array("the stored length of a chunk")?;
         let raw_length: [u8; 4] = self.array("the raw length of a chunk")?;
         self.check.update(&[code]);
@@ -175,7 +175,7 @@ impl<R: Read> ChunkReader<R> {
             (stored_bytes, zstd::zstd_safe::compress_bound(limit)),
         ] {
             if given > limit {
-                return Err(fail(Problem::ChunkTooLong {
+                return Err(fail(FileDefect::ChunkTooLong {
                     chunk: kind.name(),
                     given,
                     limit,
@@ -187,7 +187,7 @@ impl<R: Read> ChunkReader<R> {
         let found = u32::from_le_bytes(self.array("the check of a chunk")?);
         let computed = self.check.clone().finalize();
         if found != computed {
-            return Err(fail(Problem::Check {
+            return Err(fail(FileDefect::Check {
                 chunk: kind.name(),
                 found,
                 computed,
@@ -199,7 +199,7 @@ impl<R: Read> ChunkReader<R> {
             .ok()
             .filter(|raw| raw.len() == raw_bytes)
             .ok_or_else(|| {
-                fail(Problem::Compression {
+                fail(FileDefect::Compression {
                     chunk: kind.name(),
                     raw_bytes,
                 })
@@ -213,10 +213,10 @@ impl<R: Read> ChunkReader<R> {
         match self.array::<1>("nothing") {
             Ok(_) => Err(ReadError {
                 offset,
-                problem: Problem::TrailingBytes,
+                problem: FileDefect::TrailingBytes,
             }),
             Err(ReadError {
-                problem: Problem::Truncated { .. },
+                problem: FileDefect::Truncated { .. },
                 ..
             }) => Ok(()),
             Err(error) => Err(error),
@@ -232,8 +232,8 @@ impl<R: Read> ChunkReader<R> {
         self.offset += self.stored.len() as u64;
         let offset = self.offset;
         let problem = match read {
-            Err(error) => Problem::Io(error),
-            Ok(read) if read < length => Problem::Truncated {
+            Err(error) => FileDefect::Io(error),
+            Ok(read) if read < length => FileDefect::Truncated {
                 expected: match kind {
                     ChunkKind::Events => "the rest of a block of events",
                     _ => "the rest of a chunk's text",
@@ -253,7 +253,7 @@ impl<R: Read> ChunkReader<R> {
                 Ok(0) => {
                     return Err(ReadError {
                         offset,
-                        problem: Problem::Truncated { expected },
+                        problem: FileDefect::Truncated { expected },
                     });
                 }
                 Ok(read) => {
@@ -264,7 +264,7 @@ impl<R: Read> ChunkReader<R> {
                 Err(error) => {
                     return Err(ReadError {
                         offset,
-                        problem: Problem::Io(error),
+                        problem: FileDefect::Io(error),
                     });
                 }
             }

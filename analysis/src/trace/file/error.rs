@@ -40,13 +40,13 @@ pub struct ReadError {
     /// field of the file's head) that is wrong.
     pub offset: u64,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: FileDefect,
 }
 
 /// What is wrong with a saved trace.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
-pub enum Problem {
+pub enum FileDefect {
     #[error("cannot read the file: {0}")]
     Io(std::io::Error),
     #[error("expected the magic number of a saved trace; this is another kind of file")]

@@ -1,7 +1,7 @@
 //! Reads a saved trace in one pass.
 
 use super::chunk::{Chunk, ChunkKind, ChunkReader};
-use super::error::{Problem, ReadError};
+use super::error::{FileDefect, ReadError};
 use super::events::{BlockProblem, Decoder};
 use super::rules::Rules;
 use super::{LayerBegin, LayerEnd};
@@ -72,7 +72,7 @@ impl<R: Read> TraceReader<R> {
                     decoder
                         .decode(&chunk.raw, layer, sink)
                         .map_err(|problem| match problem {
-                            BlockProblem::Malformed(detail) => fail(Problem::Block { detail }),
+                            BlockProblem::Malformed(detail) => fail(FileDefect::Block { detail }),
                             BlockProblem::Violation(violation) => fail(violation.into()),
                         })?;
                 }
@@ -109,7 +109,7 @@ impl<R: Read> TraceReader<R> {
 fn unexpected(chunk: &Chunk, expected: String) -> ReadError {
     ReadError {
         offset: chunk.offset,
-        problem: Problem::UnexpectedChunk {
+        problem: FileDefect::UnexpectedChunk {
             chunk: chunk.kind.name(),
             expected,
         },
@@ -119,7 +119,7 @@ fn unexpected(chunk: &Chunk, expected: String) -> ReadError {
 fn parse<T: DeserializeOwned>(chunk: &Chunk) -> Result<T, ReadError> {
     serde_json::from_slice(&chunk.raw).map_err(|error| ReadError {
         offset: chunk.offset,
-        problem: Problem::Json {
+        problem: FileDefect::Json {
             chunk: chunk.kind.name(),
             error,
         },

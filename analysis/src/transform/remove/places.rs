@@ -1,6 +1,6 @@
 //! Which tensors lie in which other ones.
 
-use super::{Part, Side, refused};
+use super::{PartOfTensor, Side, refused};
 use crate::graph::{Graph, OperatorId, TensorId, View};
 use crate::operator::Shape;
 use crate::transform::TransformError;
@@ -46,7 +46,7 @@ enum How {
 
 /// Where a tensor lies in one that lies in none.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct RootPlace {
     root: TensorId,
     offset: u64,
     pitch: Option<[u64; 2]>,
@@ -97,7 +97,7 @@ impl<'a> Places<'a> {
     pub(super) fn parts(
         &mut self,
         operator: OperatorId,
-        parts: &[Part],
+        parts: &[PartOfTensor],
         side: Side,
     ) -> Result<(), TransformError> {
         for part in parts {
@@ -161,7 +161,7 @@ impl<'a> Places<'a> {
 
     /// Makes views of all that lie in others.
     pub(super) fn settle(&self, graph: &mut Graph) -> Result<(), TransformError> {
-        let mut known: HashMap<TensorId, Place> = HashMap::new();
+        let mut known: HashMap<TensorId, RootPlace> = HashMap::new();
         for &id in self.links.keys() {
             let mut path = Vec::new();
             let mut at = id;
@@ -169,7 +169,7 @@ impl<'a> Places<'a> {
                 path.push((at, link));
                 at = link.of;
             }
-            let root = Place {
+            let root = RootPlace {
                 root: at,
                 offset: 0,
                 pitch: None,
@@ -196,7 +196,12 @@ impl<'a> Places<'a> {
     }
 
     /// Where a tensor lies whose link's other tensor lies at `outer`.
-    fn within(&self, id: TensorId, link: &Link, outer: Place) -> Result<Place, TransformError> {
+    fn within(
+        &self,
+        id: TensorId,
+        link: &Link,
+        outer: RootPlace,
+    ) -> Result<RootPlace, TransformError> {
         let shape_of = |id: TensorId| &self.graph.tensor(id).shape[..];
         let gaps = "would lie in pieces, of which its shape has no rows and pixels";
         let in_pieces = refused(link.operator, gaps);
@@ -221,7 +226,7 @@ impl<'a> Places<'a> {
         let offset: u64 = along
             .map(|(&begin, stride)| u64::from(begin) * stride)
             .sum();
-        let place = |pitch| Place {
+        let place = |pitch| RootPlace {
             offset: outer.offset + offset,
             pitch,
             ..outer

@@ -4,7 +4,7 @@ use super::{MOST_FINDINGS, Subject, VerifyError};
 use crate::call::CallError;
 use crate::mcu::machine::{FaultCause, Limits};
 use crate::measure::MeasureError;
-use crate::measure::attribution::{Accesses, Work};
+use crate::measure::attribution::{Accesses, Attribution};
 use crate::model::overlaps::Allowed;
 use crate::model::tracing::{Contents, ModelBuffer, TracedLayer};
 use crate::model::{Deployment, Placement};
@@ -35,7 +35,7 @@ pub(super) struct Outcome {
     operator: OperatorId,
     places: Vec<ModelBuffer>,
     profile: LayerProfile,
-    work: Work,
+    work: Attribution,
     replay: ReplayReport,
     /// `true` if its outputs are those of another machine, at other addresses.
     repeats: bool,
@@ -51,7 +51,7 @@ pub struct VerifiedLayer {
     /// The function that computes it.
     pub function: &'static str,
     /// Which functions did its work on the first input.
-    pub work: Work,
+    pub work: Attribution,
     /// Instructions on the first input.
     pub instructions: u64,
     /// O_s of each input with each output, of those in the arena.
@@ -201,7 +201,7 @@ fn attempt(
     let traced = layer.trace(deployment, job.operator, contents, limits, sink)?;
     let (mut profile, ()) = profiler.finish();
     let function = deployment.step(job.operator).contract.function;
-    let work = Work::new(deployment.library, function, &traced.entered, &accesses);
+    let work = Attribution::new(deployment.library, function, &traced.entered, &accesses);
     Ok(Outcome {
         number: job.number,
         index: job.index,

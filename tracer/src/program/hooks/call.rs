@@ -1,7 +1,7 @@
 //! A call of a hooked function: its layer at the entry, and where it ends.
 
 use super::resolve::Hooks;
-use super::{BufferHook, EvaluationError, Expression, State};
+use super::{BufferHook, CallState, EvaluationError, Expression};
 use crate::mcu::machine::Machine;
 use crate::mcu::memory::MemoryMap;
 use crate::program::marks::{MarkError, add_buffer, make_names_unique};
@@ -98,7 +98,7 @@ struct LateBuffer {
     known: Option<BufferRange>,
 }
 
-impl State for Machine {
+impl CallState for Machine {
     fn register(&self, index: usize) -> u32 {
         self.register(index)
     }

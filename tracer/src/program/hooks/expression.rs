@@ -17,7 +17,7 @@ pub enum CallPhase {
 }
 
 /// The registers and the memory that an expression may read.
-pub trait State {
+pub trait CallState {
     /// Register r0 to r15.
     fn register(&self, index: usize) -> u32;
     /// Up to four bytes of memory, little-endian; `None` if none is mapped there.
@@ -185,7 +185,7 @@ impl Expression {
     ///
     /// # Errors
     /// When a part has no value.
-    pub fn at_entry(&self, state: &dyn State) -> Result<Self, EvaluationError> {
+    pub fn at_entry(&self, state: &dyn CallState) -> Result<Self, EvaluationError> {
         self.at(state, CallPhase::Entry)
     }
 
@@ -193,7 +193,7 @@ impl Expression {
     ///
     /// # Errors
     /// When a part has no value.
-    pub fn at_return(&self, state: &dyn State) -> Result<u32, EvaluationError> {
+    pub fn at_return(&self, state: &dyn CallState) -> Result<u32, EvaluationError> {
         let value = self.at(state, CallPhase::Return)?;
         value.value().ok_or_else(|| EvaluationError::NotYet {
             expression: self.text.clone(),
@@ -213,7 +213,7 @@ impl Expression {
         self.root.needs_return()
     }
 
-    fn at(&self, state: &dyn State, now: CallPhase) -> Result<Self, EvaluationError> {
+    fn at(&self, state: &dyn CallState, now: CallPhase) -> Result<Self, EvaluationError> {
         let view = Evaluator {
             text: &self.text,
             state,
@@ -270,7 +270,7 @@ impl Node {
 /// Evaluates an expression as far as its values are known in this phase of the call.
 struct Evaluator<'a> {
     text: &'a str,
-    state: &'a dyn State,
+    state: &'a dyn CallState,
     now: CallPhase,
 }
 

@@ -1,11 +1,11 @@
 //! What the headers of CMSIS-NN say of input and output in one memory, in our own words.
 //!
 //! Source: the comments of `arm_nnfunctions.h` in 5.0.0 and 6.0.0, those of all functions that
-//! are called here. That of `arm_elementwise_mul_s8` and those of version 7 were not looked at.
+//! are called here. That of `arm_elementwise_mul_s8` and those of version 7 were not searched.
 
 use crate::kernels::versions::{KNOWN, Versions};
 
-/// What a vendor promises, or asks for, where input and output share bytes.
+/// A vendor's word on input and output that share bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
     /// They must not.
@@ -14,12 +14,12 @@ pub enum Sharing {
     Unmentioned,
 }
 
-/// What a vendor's header says of a function.
+/// The statement of a vendor's header on a function whose input and output share memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Written {
-    /// Of input and output in one memory.
+pub struct HeaderStatement {
+    /// Forbidden, or not mentioned.
     pub sharing: Sharing,
-    /// In which versions of the header it was read.
+    /// Versions of the header that were read.
     pub versions: Versions,
 }
 
@@ -51,8 +51,8 @@ const UNMENTIONED: [&str; 15] = [
     "arm_svdf_s8",
 ];
 
-/// What is written of a function, where it was looked at.
-pub fn written(function: &str) -> Option<Written> {
+/// The statement on a function; `None` if the headers were not searched for it.
+pub fn header_statement(function: &str) -> Option<HeaderStatement> {
     let sharing = if FORBIDDEN.contains(&function) {
         Sharing::Forbidden
     } else if UNMENTIONED.contains(&function) {
@@ -60,7 +60,7 @@ pub fn written(function: &str) -> Option<Written> {
     } else {
         return None;
     };
-    Some(Written {
+    Some(HeaderStatement {
         sharing,
         versions: READ,
     })
