@@ -45,8 +45,8 @@ pub struct Arguments {
 }
 
 const GRID_HELP: &str = "\
-The grid holds [[grid]] tables. `operator` names it, every other key is an option of
-`dmo-trace overlap` with a list of values; all combinations are run:
+The grid consists of [[grid]] tables. `operator` names the operator; every other key is an option
+of `dmo-trace overlap` with a list of values. All combinations are run:
 
   [[grid]]
   operator = \"conv2d\"
@@ -57,10 +57,15 @@ The grid holds [[grid]] tables. `operator` names it, every other key is an optio
   kernels = [\"reference\", \"dsp\"]
   cpu = [\"cortex-m4\", \"cortex-m7\"]
 
-Several inputs are one value with commas. Where `kernels` and `cpu` are missing, --kernels and
---cpu hold. Cases that make no sense, or that a set has no kernel for, are left out with a note.
+Separate several inputs by commas in one value. --kernels and --cpu apply to tables without
+`kernels` and `cpu`. Cases with impossible shapes, or without a kernel in the set, are skipped
+with a note.
 
-Exit code 1 when a row has a finding.";
+Exit code 1 if a row has a finding.
+
+Examples:
+  dmo-trace sweep grid.toml --out overlaps.csv
+  dmo-trace sweep grid.toml --out part-2.jsonl --shard 2/8";
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
