@@ -23,6 +23,24 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }
 
+/// The first `most` lines, and `and 3 more` if there are more.
+pub fn first_lines(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    let more = lines.len().saturating_sub(most);
+    lines.truncate(most);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines
+}
+
+/// The first `most` names on one line: `a, b, c and 3 more`.
+pub fn first_names(names: &[String], most: usize) -> String {
+    let shown = names.iter().take(most).map(String::as_str);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// A number, decimal or hexadecimal after `0x`.
 ///
 /// # Errors

@@ -18,7 +18,6 @@ mod run;
 mod savings;
 mod sweep;
 mod vendor;
-mod verification;
 mod verify;
 mod zoo;
 

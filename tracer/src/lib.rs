@@ -16,8 +16,8 @@
 //! | [`kernels`] | which kernels there are, and how each is called |
 //! | [`measure`] | the O_s of a kernel on a shape, traced and proven by execution |
 //! | [`model`] | a whole model on the kernels: outputs, overlaps, verification |
-//! | [`words`] | results in words and as JSON |
 //! | [`study`] | what is done with whole models: planned, changed, checked, verified, measured |
+//! | [`words`] | results in words and as JSON |
 
 // Guest addresses are 32 bits; casts between them and host indices are lossless.
 const _: () = assert!(usize::BITS == 64, "dmo-trace needs a 64-bit host");

@@ -10,15 +10,21 @@
 //! | [`run`] | the report of a program's run |
 //! | [`arena`] | what a firmware's arena holds |
 //! | [`explanation`] | what limits an overlap |
+//! | [`plan`] | a plan, what other planners need, what other kernels would save |
+//! | [`savings`] | what each way of saving memory does |
+//! | [`verification`] | what the three witnesses say of a plan |
 //! | [`printable`] | what may reach a terminal |
 
 pub mod arena;
 pub mod explanation;
 pub mod finding;
 pub mod names;
+pub mod plan;
 pub mod printable;
 pub mod report;
 pub mod run;
+pub mod savings;
 mod table;
+pub mod verification;
 
 pub use table::table;

@@ -25,7 +25,7 @@ pub struct ArenaUse {
     pub in_use_bytes: Vec<u64>,
     /// Above the head, below what was never touched.
     pub temporary_bytes: u64,
-    /// The longest stretch above the head that the program never touched. What it asks for and
+    /// The longest stretch above the head that the program never touched. What it requests and
     /// leaves untouched counts as well; the stack does not lie here.
     pub headroom_bytes: u64,
     /// Above that, to the arena's end.
@@ -40,8 +40,8 @@ pub struct ArenaUse {
     pub further_bytes: u64,
     /// Stores of code between operators to tensors that are needed later.
     pub stores_between: Vec<StoreBetween>,
-    /// What the head would need with the overlaps that were measured; none where that was not
-    /// planned.
+    /// What the head would need with the overlaps that were measured; `None` if that was
+    /// not planned.
     pub overlapped: Option<Overlapped>,
 }
 

@@ -9,6 +9,7 @@ mod members;
 use crate::elf::attributes::Attributes;
 use crate::elf::image::MAX_FILE_BYTES;
 use crate::mcu::cpu::{self, Cpu, CpuError};
+use dmo_analysis::wording::first_lines;
 use goblin::elf::section_header::{SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS};
 use goblin::elf::{Elf, SectionHeader, header};
 use members::{MAGIC, Member};
@@ -349,7 +350,7 @@ fn succeeded(linker: &'static str, output: &Output) -> Result<(), ArchiveError> 
     let text = String::from_utf8_lossy(&output.stderr);
     let symbols: BTreeSet<&str> = text.lines().filter_map(undefined).collect();
     if symbols.is_empty() {
-        let message = some_of(text.lines().map(printable).collect());
+        let message = first_lines(text.lines().map(printable).collect(), MOST);
         return Err(ArchiveError::Link {
             linker,
             message: message.join("\n"),
@@ -357,7 +358,7 @@ fn succeeded(linker: &'static str, output: &Output) -> Result<(), ArchiveError> 
     }
     Err(ArchiveError::Missing {
         linker,
-        symbols: some_of(symbols.into_iter().map(printable).collect()),
+        symbols: first_lines(symbols.into_iter().map(printable).collect(), MOST),
     })
 }
 
@@ -375,14 +376,5 @@ fn printable(text: &str) -> String {
     text.chars().filter(|char| !char.is_control()).collect()
 }
 
-/// At most this many are reported.
+/// At most this many lines and symbols of a linker are reported.
 const MOST: usize = 12;
-
-fn some_of(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(MOST);
-    lines.truncate(MOST);
-    if more > 0 {
-        lines.push(format!("and {more} more"));
-    }
-    lines
-}

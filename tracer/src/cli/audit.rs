@@ -126,7 +126,7 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
         ));
     }
     let faults = audit.faults.iter();
-    messages.extend(faults.map(|fault| fault.describe(graph)));
+    messages.extend(faults.map(|fault| names::fault(graph, fault)));
     Ok(AuditReport {
         model: source.name.clone(),
         overlap: overlap.name(),

@@ -13,6 +13,7 @@ use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::ensure;
 use baseline::{Baseline, Model};
+use dmo_analysis::wording::first_names;
 use dmo_trace::study::Session;
 use examine::Examined;
 use judge::Judged;
@@ -124,10 +125,6 @@ fn chosen<'a>(baseline: &'a Baseline, only: &[String]) -> anyhow::Result<Vec<&'a
 /// The names of the first models.
 fn some_names(models: &[Model]) -> String {
     const MOST: usize = 12;
-    let names = models.iter().take(MOST).map(|model| model.name.as_str());
-    let names = names.collect::<Vec<_>>().join(", ");
-    match models.len().saturating_sub(MOST) {
-        0 => names,
-        more => format!("{names} and {more} more"),
-    }
+    let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
+    first_names(&names, MOST)
 }

@@ -8,6 +8,7 @@ use super::options::program::ProgramArguments;
 use super::{Verdict, operator, output};
 use anyhow::{Context, bail, ensure};
 use dmo_analysis::profile::{Profile, Profiler};
+use dmo_analysis::wording::first_names;
 use dmo_trace::elf::image::Image;
 use dmo_trace::explain::{Explanation, Question, snapshot_program};
 use dmo_trace::mcu::machine::ExecutionPoint;
@@ -166,20 +167,12 @@ fn nothing_selected(arguments: &RunArguments, profile: &Profile) -> String {
     let Some(select) = &arguments.select else {
         return "no layer has both an input and an output".to_owned();
     };
-    let names: Vec<String> = profile
-        .layers
-        .iter()
-        .take(MOST)
-        .enumerate()
-        .map(|(index, layer)| format!("{} '{}'", index + 1, layer.name))
-        .collect();
-    let more = match profile.layers.len().saturating_sub(MOST) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let layers = profile.layers.iter().enumerate();
+    let names = layers.map(|(index, layer)| format!("{} '{}'", index + 1, layer.name));
+    let names: Vec<String> = names.collect();
     format!(
-        "no layer '{select}' with an input and an output\n  hint: there are {}{more}",
-        names.join(", ")
+        "no layer '{select}' with an input and an output\n  hint: there are {}",
+        first_names(&names, MOST)
     )
 }
 

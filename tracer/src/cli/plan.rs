@@ -4,7 +4,6 @@ mod change;
 mod draw;
 mod problem;
 mod regions;
-mod report;
 
 use super::options::layout::LayoutArguments;
 use super::options::numbers::Seconds;
@@ -23,7 +22,7 @@ use dmo_trace::study::plan::{OrderKind, PlanError, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
-use report::PlanReport;
+use dmo_trace::words::plan::PlanReport;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `dmo-trace plan`.

@@ -1,17 +1,14 @@
 //! `dmo-trace savings`: what each way of saving memory does to models.
 
-mod table;
-
 use super::options::layout::LayoutArguments;
 use super::options::numbers::Seconds;
 use super::{Verdict, output, pictures, progress};
 use dmo_analysis::wording::parse_size;
 use dmo_plot::draw_front;
 use dmo_trace::study::SEARCH_TIME;
-use dmo_trace::study::savings::{Row, Savings, SavingsRequest, savings};
+use dmo_trace::study::savings::{Savings, SavingsRequest, savings};
 use dmo_trace::study::source::Source;
-use dmo_trace::words::report::Report;
-use serde::Serialize;
+use dmo_trace::words::savings::{ModelSavings, SavingsReport};
 use std::path::PathBuf;
 
 /// Arguments of `dmo-trace savings`.
@@ -37,32 +34,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What each way of saving memory does to some models.
-#[derive(Serialize)]
-struct SavingsReport {
-    models: Vec<Model>,
-}
-
-impl Report for SavingsReport {
-    const SCHEMA: &'static str = "dmo-trace/savings/1";
-
-    fn text(&self) -> String {
-        let texts: Vec<String> = self.models.iter().map(table::text).collect();
-        texts.join("\n")
-    }
-}
-
-/// A model and what is saved.
-#[derive(Serialize)]
-pub struct Model {
-    name: String,
-    /// Multiply-accumulates of the model.
-    macs: u64,
-    /// The search for runs to be split tried all that it knows.
-    complete: bool,
-    rows: Vec<Row>,
-}
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
@@ -85,7 +56,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         if arguments.plot.is_some() {
             figures.push(draw_front(&source.name, &saved.front.points, saved.macs)?);
         }
-        models.push(Model {
+        models.push(ModelSavings {
             name: source.name,
             macs: saved.macs,
             complete: saved.front.complete,

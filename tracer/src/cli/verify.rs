@@ -5,13 +5,13 @@ mod draw;
 use super::options::kernels::LibraryArguments;
 use super::options::numbers::Seconds;
 use super::progress::Bars;
-use super::verification::VerifyReport;
 use super::{Verdict, output};
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS, Session};
+use dmo_trace::words::verification::VerifyReport;
 use std::path::PathBuf;
 
 /// Arguments of `dmo-trace verify`.

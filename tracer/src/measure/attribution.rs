@@ -1,4 +1,4 @@
-//! Who did what a kernel was called for: a wrapper hands its work on.
+//! Which functions did what a kernel was called for: a wrapper hands its work on.
 
 use crate::kernels::KernelLibrary;
 use dmo_analysis::trace::{Address, Event, Layer, Role, Time, TraceSink};
@@ -11,13 +11,13 @@ pub struct Attribution {
     /// Other kernels with a public name that it entered, in the order in which it did.
     pub chosen: Vec<String>,
     /// Functions whose own instructions loaded and stored the buffers, most accesses first.
-    pub worked: Vec<Worker>,
+    pub worked: Vec<FunctionShare>,
 }
 
 /// A function that accesses the buffers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Worker {
+pub struct FunctionShare {
     /// Its name, or its address where there is none.
     pub function: String,
     /// Loads and stores.
@@ -27,7 +27,8 @@ pub struct Worker {
 }
 
 impl Attribution {
-    /// Of a call that entered these functions, and whose accesses were counted.
+    /// The attribution of a call of `function` that entered these functions and made these
+    /// accesses.
     pub fn new(
         library: &KernelLibrary,
         function: &str,
@@ -45,12 +46,12 @@ impl Attribution {
             }
         }
         let all: u64 = found.values().sum();
-        let worker = |(function, accesses)| Worker {
+        let worker = |(function, accesses)| FunctionShare {
             function,
             accesses,
             share: accesses as f64 / all as f64,
         };
-        let mut worked: Vec<Worker> = found.into_iter().map(worker).collect();
+        let mut worked: Vec<FunctionShare> = found.into_iter().map(worker).collect();
         worked.sort_by_key(|worker| std::cmp::Reverse(worker.accesses));
         Self {
             chosen: library
@@ -70,14 +71,17 @@ impl Attribution {
 
     /// The functions with their shares of the accesses in percent, those below one left out.
     pub fn shares(&self) -> String {
-        let told = self.worked.iter().filter(|worker| worker.share >= 0.01);
-        told.map(
-            |Worker {
-                 function, share, ..
-             }| { format!("{} {:.0} %", function.escape_debug(), 100.0 * share) },
-        )
-        .collect::<Vec<_>>()
-        .join(", ")
+        let shown = self.worked.iter().filter(|worker| worker.share >= 0.01);
+        shown
+            .map(
+                |FunctionShare {
+                     function, share, ..
+                 }| {
+                    format!("{} {:.0} %", function.escape_debug(), 100.0 * share)
+                },
+            )
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 

@@ -7,11 +7,10 @@ use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::plan_file::NamedPlan;
 use super::source::Source;
-use crate::words::names;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA, on_device};
-use dmo_analysis::verify::{Occupant, Positions};
+use dmo_analysis::verify::Positions;
 pub use fault::PlanFault;
 use std::collections::HashSet;
 
@@ -66,8 +65,8 @@ pub enum PlanToCheckError {
     },
     #[error("tensor {tensor} is placed twice")]
     Twice { tensor: usize },
-    #[error("{tensor} is a part of another, which the plan has elsewhere")]
-    View { tensor: String },
+    #[error("tensor {} {name:?} is a part of another, which the plan has elsewhere", tensor.0)]
+    View { tensor: TensorId, name: String },
     #[error("scratch {index} is of operator {operator}, the model has {operators}")]
     NoOperator {
         index: usize,
@@ -276,7 +275,8 @@ fn tensor_offsets(graph: &Graph, plan: &PlanFile) -> Result<Vec<Option<u64>>, Pl
     match (0..tensors).find(|&index| expected[index] != offsets[index]) {
         None => Ok(offsets),
         Some(index) => Err(PlanToCheckError::View {
-            tensor: names::occupant(graph, Occupant::Tensor(TensorId(index))),
+            tensor: TensorId(index),
+            name: graph.tensors[index].name.clone(),
         }),
     }
 }

@@ -1,5 +1,6 @@
-//! How tensors, scratch buffers and clashes are named.
+//! How tensors, scratch buffers, clashes and faults of plans are named.
 
+use crate::study::plan_to_check::PlanFault;
 use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::verify::{Clash, Occupant};
@@ -37,6 +38,44 @@ pub fn clash(graph: &Graph, clash: &Clash) -> String {
         clash.bytes.start,
         clash.bytes.end,
     )
+}
+
+/// What is wrong with a plan whatever may overlap.
+pub fn fault(graph: &Graph, fault: &PlanFault) -> String {
+    match fault {
+        PlanFault::NoOffset(id) => format!("{} has no offset", tensor(graph, *id)),
+        PlanFault::BeyondArena {
+            occupant,
+            end,
+            declared,
+        } => format!(
+            "{} ends at {end}, beyond the plan's arena of {declared} bytes",
+            self::occupant(graph, *occupant)
+        ),
+        PlanFault::Misaligned {
+            occupant,
+            offset,
+            alignment,
+        } => format!(
+            "{} lies at {offset}, not a multiple of {alignment}",
+            self::occupant(graph, *occupant)
+        ),
+        PlanFault::LittleScratch {
+            operators,
+            most,
+            function,
+            bytes,
+        } => format!(
+            "{} more scratch memory than the plan gives: operator {} {}, {function}, wants {bytes} \
+                 bytes\n  hint: plan again with --overlap traced, or none, and --kernels",
+            match operators {
+                1 => "1 operator wants".to_owned(),
+                count => format!("{count} operators want"),
+            },
+            most.0,
+            graph.operators[most.0].kind.escape_debug(),
+        ),
+    }
 }
 
 /// Which kernels a plan with overlaps is safe with: those that were measured, or those that the

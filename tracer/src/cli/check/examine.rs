@@ -1,12 +1,12 @@
 //! What is found of a model, in words, without a judgement.
 
 use super::baseline::Model;
-use crate::cli::verification::VerifyReport;
 use anyhow::ensure;
 use dmo_analysis::optimise::Certificate;
 use dmo_trace::study::Session;
 use dmo_trace::study::examine::Examination;
 use dmo_trace::words::names;
+use dmo_trace::words::verification::VerifyReport;
 use std::time::{Duration, Instant};
 
 /// What came of a model.
@@ -128,7 +128,7 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
     let audited = examination.audit(MOST_CLASHES, session)?;
     let graph = &audited.overlaps.graph;
     let faults = audited.audit.faults.iter();
-    let faults = faults.map(|fault| fault.describe(graph));
+    let faults = faults.map(|fault| names::fault(graph, fault));
     let clashes = audited.audit.clashes.iter();
     let clashes = clashes.map(|clash| names::clash(graph, clash));
     let objections: Vec<String> = faults.chain(clashes).collect();

@@ -1,6 +1,5 @@
 //! `dmo-trace plan FILE.csv`: a bare planning problem in the form of MiniMalloc.
 
-use super::report::planner_table;
 use super::{Arguments, Verdict};
 use crate::cli::output;
 use crate::cli::progress::Bars;
@@ -8,6 +7,7 @@ use dmo_analysis::wording::grouped;
 use dmo_trace::study::Session;
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::problem::{csv, is_problem, plan, planners, read};
+use dmo_trace::words::plan::planner_table;
 use dmo_trace::words::report::Report;
 use serde::Serialize;
 

@@ -1,7 +1,6 @@
 //! What is wrong with a plan whatever may overlap.
 
 use super::PlanToCheck;
-use crate::words::names;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::verify::Occupant;
 use dmo_planner::problem::common_multiple;
@@ -40,49 +39,6 @@ pub enum PlanFault {
         /// What that wants, in bytes.
         bytes: u32,
     },
-}
-
-impl PlanFault {
-    /// In words.
-    pub fn describe(&self, graph: &Graph) -> String {
-        match self {
-            Self::NoOffset(id) => format!(
-                "{} has no offset",
-                names::occupant(graph, Occupant::Tensor(*id))
-            ),
-            Self::BeyondArena {
-                occupant,
-                end,
-                declared,
-            } => format!(
-                "{} ends at {end}, beyond the plan's arena of {declared} bytes",
-                names::occupant(graph, *occupant)
-            ),
-            Self::Misaligned {
-                occupant,
-                offset,
-                alignment,
-            } => format!(
-                "{} lies at {offset}, not a multiple of {alignment}",
-                names::occupant(graph, *occupant)
-            ),
-            Self::LittleScratch {
-                operators,
-                most,
-                function,
-                bytes,
-            } => format!(
-                "{} more scratch memory than the plan gives: operator {} {}, {function}, wants {bytes} \
-                 bytes\n  hint: plan again with --overlap traced, or none, and --kernels",
-                match operators {
-                    1 => "1 operator wants".to_owned(),
-                    count => format!("{count} operators want"),
-                },
-                most.0,
-                graph.operators[most.0].kind.escape_debug(),
-            ),
-        }
-    }
 }
 
 impl PlanToCheck {

@@ -1,10 +1,10 @@
 //! What the measured kernels allow, and what their loops cost the arena.
 
+use crate::model::overlaps::{KernelOverlaps, KernelPair};
+use crate::study::others::LoopOrderCost;
+use crate::words::table;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::wording::{counted, grouped};
-use dmo_trace::model::overlaps::{KernelOverlaps, KernelPair};
-use dmo_trace::study::others::LoopOrderCost;
-use dmo_trace::words::table;
 
 /// The operators whose kernels another order of loops would let overlap further, if any; the
 /// one that would save most first. `arena_bytes` is the plan's.

@@ -1,16 +1,16 @@
-//! What `dmo-trace plan` prints.
+//! A model's plan, with what other planners and other kernels would need.
 
 mod front;
 mod kernels;
 
+use crate::model::overlaps::KernelOverlaps;
+use crate::study::change::WorkFront;
+use crate::study::others::{LoopOrderCost, Planner};
+use crate::words::report::Report;
+use crate::words::{names, table};
 use dmo_analysis::handover::{self, OnDevice, PlanFile};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::{counted, grouped};
-use dmo_trace::model::overlaps::KernelOverlaps;
-use dmo_trace::study::change::WorkFront;
-use dmo_trace::study::others::{LoopOrderCost, Planner};
-use dmo_trace::words::report::Report;
-use dmo_trace::words::{names, table};
 use serde::Serialize;
 
 /// A row for each planner; `best` bytes count as one.
@@ -35,11 +35,16 @@ pub fn planner_table(planners: &[Planner], best: u64) -> String {
 /// A model's plan, and what other planners and other kernels would need.
 #[derive(Debug, Serialize)]
 pub struct PlanReport {
+    /// The plan as it is handed over.
     #[serde(flatten)]
     pub plan: PlanFile,
+    /// Number of the model's operators.
     pub operators: usize,
+    /// Bytes of all tensors, each in memory of its own.
     pub naive_bytes: u64,
+    /// The operators run in another order than the file's.
     pub reordered: bool,
+    /// The most bytes that the arena may have, if that was given.
     pub capacity_bytes: Option<u64>,
     /// The arena is within the capacity; `None` if none is given.
     pub fits: Option<bool>,
@@ -61,6 +66,7 @@ pub struct PlanReport {
     pub kinds: Vec<String>,
     /// What each planner needs, in the file's order of operators.
     pub planners: Vec<Planner>,
+    /// What else the reader should know, a sentence each without its full stop.
     pub notes: Vec<String>,
 }
 

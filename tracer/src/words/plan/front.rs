@@ -1,9 +1,9 @@
 //! What memory can be had for what work, as a table.
 
+use crate::study::change::WorkFront;
+use crate::words::table;
 use dmo_analysis::transform::front::Point;
 use dmo_analysis::wording::grouped;
-use dmo_trace::study::change::WorkFront;
-use dmo_trace::words::table;
 
 /// A row for each point of the front; `by_formula` where the plan's overlaps were measured.
 pub fn front_table(found: &WorkFront, by_formula: bool) -> String {

@@ -1,12 +1,42 @@
-//! The savings of a model, as a table.
+//! What each way of saving memory does to models.
 
-use super::Model;
+use super::report::Report;
+use super::table;
+use crate::study::savings::Row;
 use dmo_analysis::wording::grouped;
-use dmo_trace::study::savings::Row;
-use dmo_trace::words::table;
+use serde::Serialize;
+
+/// What each way of saving memory does to some models.
+#[derive(Debug, Serialize)]
+pub struct SavingsReport {
+    /// In the order in which they were given.
+    pub models: Vec<ModelSavings>,
+}
+
+impl Report for SavingsReport {
+    const SCHEMA: &'static str = "dmo-trace/savings/1";
+
+    fn text(&self) -> String {
+        let texts: Vec<String> = self.models.iter().map(text).collect();
+        texts.join("\n")
+    }
+}
+
+/// A model and what each way saves.
+#[derive(Debug, Serialize)]
+pub struct ModelSavings {
+    /// The model's name.
+    pub name: String,
+    /// Multiply-accumulates of the model.
+    pub macs: u64,
+    /// The search for runs to be split tried all that it knows.
+    pub complete: bool,
+    /// One for each way, each added to those before it.
+    pub rows: Vec<Row>,
+}
 
 /// A row for each way of saving.
-pub fn text(model: &Model) -> String {
+fn text(model: &ModelSavings) -> String {
     let has_run = model.rows.iter().any(|row| row.instructions.is_some());
     let mut header = vec!["", "arena", "bound", "of no reuse", "recomputed", "of all"];
     header.extend(has_run.then_some("instructions"));

@@ -1,18 +1,18 @@
-//! A verified plan, as it is printed, and in words.
+//! What the three witnesses say of a plan, in words and as JSON.
 
-mod blame;
+mod located;
 
-use blame::{Blame, Evidence};
+use crate::measure::attribution::Attribution;
+use crate::model::Deployment;
+use crate::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
+use crate::study::plan_to_check::PlanToCheck;
+use crate::study::verify::Verified;
+use crate::words::names;
+use crate::words::report::Report;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::verify::Clash;
-use dmo_analysis::wording::{counted, grouped};
-use dmo_trace::measure::attribution::Attribution;
-use dmo_trace::model::Deployment;
-use dmo_trace::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
-use dmo_trace::study::plan_to_check::PlanToCheck;
-use dmo_trace::study::verify::Verified;
-use dmo_trace::words::names;
-use dmo_trace::words::report::Report;
+use dmo_analysis::wording::{counted, first_lines, grouped};
+use located::LocatedFinding;
 use serde::Serialize;
 
 /// What the three witnesses say of a plan.
@@ -48,6 +48,7 @@ struct Objections {
 
 /// What a witness says of a plan.
 pub struct Testimony<'a> {
+    /// It does not object.
     pub safe: bool,
     /// The first few objections, in words.
     pub objections: &'a [String],
@@ -64,7 +65,7 @@ struct Replayed {
     safe: bool,
     /// Loads and stores.
     accesses: u64,
-    findings: Vec<Evidence>,
+    findings: Vec<LocatedFinding>,
     /// Bytes that are wrong and not among the findings.
     further_bytes: u64,
 }
@@ -105,7 +106,7 @@ impl VerifyReport {
             safe: verified.is_safe(),
             arena_bytes: verified.plan.arena_bytes,
             instructions: None,
-            faults: faults.map(|fault| fault.describe(graph)).collect(),
+            faults: faults.map(|fault| names::fault(graph, fault)).collect(),
             geometric: None,
             replay: None,
             execution: None,
@@ -123,13 +124,13 @@ impl VerifyReport {
     fn with(self, verified: &Verified, found: &Verification) -> Self {
         let deployment = verified.deployed.model();
         let library = deployment.library;
-        let findings = Blame::new(deployment, found).evidence();
+        let findings = located::locate(deployment, found);
         let graph = &deployment.graph;
         let clashes = found.clashes.iter();
         let clashes = clashes.map(|clash| names::clash(graph, clash));
         let objections = Objections {
             geometry: some_of(clashes.collect()),
-            replay: some_of([doubts(found), blame::first_of_each(&findings, graph)].concat()),
+            replay: some_of([doubts(found), located::first_of_each(&findings, graph)].concat()),
             execution: first_differences(deployment, &found.differences),
         };
         Self {
@@ -284,12 +285,12 @@ impl Report for VerifyReport {
 /// At most this many objections of each witness are in words; JSON has all.
 const MOST_LINES: usize = 5;
 
-/// The first few, and how many there are more.
-fn some_of(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(MOST_LINES);
-    lines.truncate(MOST_LINES);
-    if more > 0 {
-        lines.push(format!("and {more} more (--json has all)"));
+/// The first few.
+fn some_of(lines: Vec<String>) -> Vec<String> {
+    let more = lines.len() > MOST_LINES;
+    let mut lines = first_lines(lines, MOST_LINES);
+    if let Some(last) = lines.last_mut().filter(|_| more) {
+        *last += " (--json has all)";
     }
     lines
 }
@@ -311,7 +312,7 @@ fn layer(deployment: &Deployment, layer: &VerifiedLayer) -> Layer {
     }
 }
 
-/// Operators of which the trace says nothing, or at which a real core faults.
+/// Operators whose trace says nothing, or at which a real core faults.
 fn doubts(found: &Verification) -> Vec<String> {
     let of_layer = |layer: &VerifiedLayer| {
         let place = format!("operator {} {}", layer.operator.0, layer.function);
@@ -342,8 +343,7 @@ fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if inputs == 1 {
-        notes
-            .push("on one input: whether accesses depend on the data was not looked at".to_owned());
+        notes.push("on one input: whether accesses depend on the data was not checked".to_owned());
     }
     for layer in &found.layers {
         let step = deployment.step(layer.operator);
@@ -378,7 +378,7 @@ fn notes(
     notes
 }
 
-/// Of each input the first difference: what follows may only follow from it.
+/// The first difference of each input: those after it may follow from it.
 fn first_differences(deployment: &Deployment, differences: &[Difference]) -> Vec<String> {
     let of_input = differences.chunk_by(|one, other| one.input == other.input);
     of_input

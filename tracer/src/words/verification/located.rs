@@ -1,0 +1,126 @@
+//! Findings with the functions, source lines and disassembly of their instructions.
+
+use crate::mcu::disassembly::Disassembler;
+use crate::model::Deployment;
+use crate::model::verify::Verification;
+use crate::words::finding::{Instruction, Instructions, describe};
+use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::replay::Finding;
+use dmo_analysis::trace::{Address, Location, Time};
+use serde::Serialize;
+
+/// A finding, and where its instructions come from.
+#[derive(Serialize)]
+pub struct LocatedFinding {
+    operator: OperatorId,
+    kind_of_operator: String,
+    function: &'static str,
+    /// Number of the model's input.
+    input: u64,
+    #[serde(flatten)]
+    finding: Finding,
+    /// The load or store that shows it.
+    access_location: Option<Location>,
+    /// The store that overwrote the bytes.
+    writer_location: Option<Location>,
+    /// The load of a later operator that finds other bytes there.
+    reader: Option<Reader>,
+}
+
+/// The load that finds what an earlier operator has destroyed.
+#[derive(Serialize)]
+struct Reader {
+    operator: OperatorId,
+    function: &'static str,
+    pc: Address,
+    time: Time,
+    location: Location,
+}
+
+/// All findings of all operators, with the sources of their instructions.
+pub fn locate(deployment: &Deployment<'_>, found: &Verification) -> Vec<LocatedFinding> {
+    let disassembler = Disassembler::default();
+    let location = |pc: Address| deployment.library.location(pc, &disassembler);
+    let mut all = Vec::new();
+    for layer in &found.layers {
+        let kind = &deployment.graph.operators[layer.operator.0].kind;
+        for (input, finding) in &layer.findings {
+            let mut readers = found.readers.iter();
+            let reader = readers.find(|reader| reader.is_of(layer.operator, *input, finding));
+            let writer = finding.writer.and_then(|writer| writer.pc);
+            all.push(LocatedFinding {
+                operator: layer.operator,
+                kind_of_operator: kind.escape_debug().to_string(),
+                function: layer.function,
+                input: *input,
+                finding: finding.clone(),
+                access_location: finding.access.map(|access| location(access.pc)),
+                writer_location: writer.map(location),
+                reader: reader.map(|reader| Reader {
+                    operator: reader.reader,
+                    function: deployment.step(reader.reader).contract.function,
+                    pc: reader.load.pc,
+                    time: reader.load.time,
+                    location: location(reader.load.pc),
+                }),
+            });
+        }
+    }
+    all
+}
+
+/// The first finding of each kind and buffer, in words: the others are often those of further
+/// instructions of an unrolled loop.
+pub fn first_of_each(findings: &[LocatedFinding], graph: &Graph) -> Vec<String> {
+    let same = |one: &LocatedFinding, other: &LocatedFinding| {
+        (one.operator, one.input, one.finding.kind)
+            == (other.operator, other.input, other.finding.kind)
+            && one.finding.subject == other.finding.subject
+    };
+    let alike = findings.chunk_by(same);
+    alike
+        .filter_map(|alike| {
+            let (first, others) = alike.split_first()?;
+            let more = match others.len() {
+                0 => String::new(),
+                count => format!("\n  and {count} more of the same by other instructions"),
+            };
+            Some(first.text(graph) + &more)
+        })
+        .collect()
+}
+
+impl LocatedFinding {
+    /// In words.
+    pub fn text(&self, graph: &Graph) -> String {
+        let finding = &self.finding;
+        let place = format!(
+            "operator {} {} ({}), input {}",
+            self.operator.0, self.kind_of_operator, self.function, self.input,
+        );
+        let writer = finding.writer.and_then(|writer| {
+            Some(Instruction {
+                pc: writer.pc?,
+                time: Some(writer.time?),
+                location: self.writer_location.as_ref(),
+            })
+        });
+        let instructions = Instructions {
+            access: finding.access.map(|access| Instruction {
+                pc: access.pc,
+                time: Some(access.time),
+                location: self.access_location.as_ref(),
+            }),
+            writer,
+            reader: self.reader.as_ref().map(|reader| {
+                let instruction = Instruction {
+                    pc: reader.pc,
+                    time: Some(reader.time),
+                    location: Some(&reader.location),
+                };
+                (instruction, reader.operator, reader.function)
+            }),
+        };
+        describe(&place, graph, finding, instructions)
+    }
+}
