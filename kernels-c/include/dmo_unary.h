@@ -69,6 +69,18 @@ typedef struct {
 void dmo_hard_swish_s8(const dmo_hard_swish_params *params, int32_t count, const int8_t *input, int8_t *output);
 void dmo_hard_swish_f32(int32_t count, const float *input, float *output);
 
+// 16 bit: TensorFlow Lite has none, and the 8-bit kernel's fixed point would overflow. Here
+//   ramp = clamp(16384 + requantize_ramp(input[i]), 0, 32768), which is (x / 6 + 1/2) in 1/32768,
+//   output[i] = saturate(requantize_output(input[i] * ramp)).
+// Every zero point is 0. With equal scales the output is less than 1.5 steps from the real curve.
+typedef struct {
+  dmo_quant_per_tensor ramp;   // input scale / 6 * 32768; shift at most 15
+  dmo_quant_per_tensor output; // input scale / output scale / 32768; shift at most 0
+} dmo_hard_swish_s16_params;
+
+void dmo_hard_swish_s16(const dmo_hard_swish_s16_params *params, int32_t count, const int16_t *input,
+                        int16_t *output);
+
 #ifdef __cplusplus
 }
 #endif

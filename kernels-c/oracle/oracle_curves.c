@@ -43,3 +43,10 @@ int32_t oracle_hard_swish_s8(const dmo_hard_swish_params *params, const int8_t *
   const int64_t result = oracle_divide_rounding(high, INT64_C(1) << -params->output_shift) + params->output_offset;
   return (int32_t)oracle_clamp(result, -128, 127);
 }
+
+int32_t oracle_hard_swish_s16(const dmo_hard_swish_s16_params *params, const int16_t *input, int32_t index) {
+  const int64_t slope = oracle_requantize(input[index], params->ramp.multiplier, params->ramp.shift);
+  const int64_t product = input[index] * oracle_clamp(slope + 16384, 0, 32768);
+  const int64_t result = oracle_requantize(product, params->output.multiplier, params->output.shift);
+  return (int32_t)oracle_clamp(result, -32768, 32767);
+}

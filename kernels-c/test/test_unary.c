@@ -210,6 +210,49 @@ static void hard_swish_s8_curve(void) {
   free(input), free(output);
 }
 
+static void hard_swish_s16(void) {
+  const dmo_hard_swish_s16_params params = {
+    .ramp = { random_between(1 << 30, INT32_MAX), random_between(-8, 15) },
+    .output = { random_between(1 << 30, INT32_MAX), random_between(-20, 0) },
+  };
+  int16_t *input = edgy_s16(100), *output = edgy_s16(100);
+
+  dmo_hard_swish_s16(&params, 100, input, output);
+  int32_t i = 0;
+  while (i < 100 && output[i] == oracle_hard_swish_s16(&params, input, i)) {
+    ++i;
+  }
+  CHECK(i == 100, "hard_swish_s16", i);
+  free(input), free(output);
+}
+
+// The nearest multiplier / 2^31 * 2^shift.
+static dmo_quant_per_tensor quant_of(double ratio) {
+  int shift;
+  const double fraction = frexp(ratio, &shift);
+  return (dmo_quant_per_tensor){ (int32_t)fmin(round(fraction * 2147483648.0), 2147483647.0), shift };
+}
+
+// The fixed-point curve against the real one, in the scale of the input and in finer ones.
+static void hard_swish_s16_curve(void) {
+  const double input_scale = exp2((double)random_between(-1500, 200) / 100.0);
+  const double ratio = exp2((double)random_between(0, 300) / 100.0);
+  const dmo_hard_swish_s16_params params = { quant_of(input_scale / 6.0 * 32768.0), quant_of(ratio / 32768.0) };
+  int16_t *input = edgy_s16(100), *output = edgy_s16(100);
+
+  dmo_hard_swish_s16(&params, 100, input, output);
+  int32_t i = 0;
+  while (i < 100) {
+    const double exact = oracle_hard_swish(input_scale * (double)input[i]) / input_scale * ratio;
+    if (fabs((double)output[i] - oracle_clamp_f64(exact, -32768.0, 32767.0)) > 0.75 + 0.75 * ratio) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == 100, "hard_swish_s16's curve", i);
+  free(input), free(output);
+}
+
 // The functions beneath the 8-bit logistic function and tanh. The polynomial is 3e-7 off.
 static void fixed_point(void) {
   const int32_t integer_bits = random_between(4, 5);
@@ -233,5 +276,7 @@ void test_unary(void) {
     curves_f32();
     hard_swish_s8();
     hard_swish_s8_curve();
+    hard_swish_s16();
+    hard_swish_s16_curve();
   }
 }

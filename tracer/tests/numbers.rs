@@ -570,6 +570,10 @@ const fn affine(scale: f32, zero_point: i32) -> Affine {
     Affine { scale, zero_point }
 }
 
+fn hard_swish(x: f64) -> f64 {
+    x * (x + 3.0).clamp(0.0, 6.0) / 6.0
+}
+
 #[test]
 fn one_operand() {
     let all: Vec<u8> = (0..=255).collect();
@@ -593,9 +597,14 @@ fn one_operand() {
                 0.05,
                 |x| x,
             ),
-            ("hard_swish", "dmo_hard_swish_s8", 0.05, output, 1.0, |x| {
-                x * (x + 3.0).clamp(0.0, 6.0) / 6.0
-            }),
+            (
+                "hard_swish",
+                "dmo_hard_swish_s8",
+                0.05,
+                output,
+                1.0,
+                hard_swish,
+            ),
             (
                 "logistic",
                 "dmo_logistic_s8",
@@ -1249,6 +1258,36 @@ fn sixteen_bits() {
         let case = int16("softmax", softmax);
         assert_computes_int16("dmo_softmax_s16", &case, &parameters, one, &shares, 8.0);
     }
+}
+
+/// A 16-bit kernel of one operand computes the function, on random inputs.
+fn assert_curve_int16(kind: &'static str, function: &str, compute: fn(f64) -> f64) {
+    for seed in SEEDS {
+        let mut noise = Noise(seed);
+        let input = affine(noise.scale(0.0004), 0);
+        let parameters = Parameters {
+            operands: vec![input],
+            outputs: vec![affine(noise.scale(0.0008), 0)],
+            ..Parameters::default()
+        };
+        let data = noise.bytes(512);
+        let real = |number| compute(f64::from(number) * f64::from(input.scale));
+        let real: Vec<f64> = integers(&data).into_iter().map(real).collect();
+        let operator = Operator::Elementwise(Elementwise {
+            elements: 256,
+            input_element_bytes: 2,
+            output_element_bytes: 2,
+        });
+        let case = int16(kind, operator);
+        let one = std::slice::from_ref(&data);
+        // At most twice as fine as the input; rounded three times.
+        assert_computes_int16(function, &case, &parameters, one, &real, 1.75);
+    }
+}
+
+#[test]
+fn hard_swish_in_sixteen_bits() {
+    assert_curve_int16("hard_swish", "dmo_hard_swish_s16", hard_swish);
 }
 
 /// A state starts as zero, and is where the operand is.

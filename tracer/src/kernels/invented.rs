@@ -310,6 +310,7 @@ fn elementwise(case: &Case) -> Parameters<'static> {
         "relu" => one((1.0, -126), (1.0, -128)),
         "logistic" => one((power(-4), -3), (power(-8), -128)),
         "tanh" => one((power(-4), -3), (power(-7), 0)),
+        "hard_swish" if from == ElementType::Int16 => one((power(-12), 0), (power(-12), 0)),
         "hard_swish" => one((power(-4), -3), (power(-4), -5)),
         "softmax" => {
             let (input, output) = match (from, to) {

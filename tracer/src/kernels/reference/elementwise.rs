@@ -54,6 +54,11 @@ pub(super) const CONTRACTS: &[Contract] = &[
         curve_f32,
     ),
     Contract::new(
+        "dmo_hard_swish_s16",
+        |case| is(case, "hard_swish", Int16),
+        hard_swish_s16,
+    ),
+    Contract::new(
         "dmo_quantize_f32_s8",
         |case| converts(case, "quantize", Float32, Int8),
         |job, buffers, frame| affine(job, buffers, frame, job.any_output()?),
@@ -274,6 +279,16 @@ fn hard_swish(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let mut params = vec![-input.zero_point, output.zero_point];
     params.extend(ratio.words_of_15_bits());
     params.extend(slope.words_of_15_bits());
+    unary(job, buffers, frame, &params)
+}
+
+fn hard_swish_s16(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let (input, output) = (job.input(0)?, job.output()?);
+    let slope = scale(input) / 6.0 * 32768.0;
+    let slope = Multiplier::with_shift("slope", slope, -31..=15)?;
+    let ratio = scale(input) / scale(output) / 32768.0;
+    let ratio = Multiplier::with_shift("ratio of scales", ratio, -31..=0)?;
+    let params = [slope.words(), ratio.words()].concat();
     unary(job, buffers, frame, &params)
 }
 
