@@ -154,7 +154,9 @@ fn cmsis_nn(set: &str, level: &[&str]) -> Result<(), Failed> {
     let layers = parse_file(ready_made(set).expect("set")).expect("set");
     let expected: Vec<String> = layers.iter().map(|layer| layer.name.clone()).collect();
     let mut hooks = Hooks::default();
-    hooks.add_set(set, layers, &by_set).expect("hooks");
+    hooks
+        .add_set(set, layers, &by_set.image, &by_set.map)
+        .expect("hooks");
     by_set.hooks = Some(hooks);
     let (by_marks, outcome) = profile(&marked, run_options(false, LIMITS))?;
     assert_eq!(outcome.exit, Exit::Status(0), "{case}");

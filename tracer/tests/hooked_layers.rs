@@ -700,7 +700,8 @@ fn a_set_takes_what_there_is() {
         };
         Target::new(&file.bytes(), &options).expect("target")
     };
-    let none = Hooks::default().add_set("cmsis-nn", set.clone(), &target(&file));
+    let unhooked = target(&file);
+    let none = Hooks::default().add_set("cmsis-nn", set.clone(), &unhooked.image, &unhooked.map);
     assert!(matches!(none, Err(ResolveError::NothingOfSet { .. })));
     for (name, address) in [("arm_softmax_s8", COPY), ("arm_pad_s8", OTHER)] {
         file.functions.push((name.to_owned(), address, 0x10));
@@ -708,13 +709,15 @@ fn a_set_takes_what_there_is() {
     let target = target(&file);
     let mut hooks = Hooks::default();
     let own: LayerHook = "mine=arm_pad_s8(in: r0 size 1)".parse().expect("hook");
-    hooks.add(own, &target).expect("own");
-    hooks.add_set("cmsis-nn", set, &target).expect("set");
+    hooks.add(own, &target.image, &target.map).expect("own");
+    hooks
+        .add_set("cmsis-nn", set, &target.image, &target.map)
+        .expect("set");
     // The user's own stays.
     assert_eq!(hooks.functions(), ["arm_softmax_s8", "arm_pad_s8"]);
     let mut twice = hooks.clone();
     let again: LayerHook = "x=arm_softmax_s8(in: r0 size 1)".parse().expect("hook");
-    assert!(twice.add(again, &target).is_err());
+    assert!(twice.add(again, &target.image, &target.map).is_err());
 }
 
 // ---- Marks at the same calls ----------------------------------------------------------------

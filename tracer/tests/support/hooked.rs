@@ -10,7 +10,7 @@ pub fn hooked(mut target: Target, hooks: &[&str]) -> Result<Target, ResolveError
     let mut found = Hooks::default();
     for hook in hooks {
         let hook: LayerHook = hook.parse().unwrap_or_else(|error| panic!("{error}"));
-        found.add(hook, &target)?;
+        found.add(hook, &target.image, &target.map)?;
     }
     target.hooks = Some(found);
     Ok(target)

@@ -31,7 +31,7 @@ impl HookOptions {
         }
         let mut hooks = Hooks::default();
         for layer in &self.one {
-            hooks.add(layer.clone(), target)?;
+            hooks.add(layer.clone(), &target.image, &target.map)?;
         }
         let (sets, files): (Vec<&String>, Vec<&String>) = self
             .files
@@ -41,13 +41,15 @@ impl HookOptions {
             let text = input::text(path.as_ref(), MAX_BYTES)
                 .with_context(|| format!("cannot read {path}"))?;
             for layer in parse_file(&text).with_context(|| path.clone())? {
-                hooks.add(layer, target).with_context(|| path.clone())?;
+                hooks
+                    .add(layer, &target.image, &target.map)
+                    .with_context(|| path.clone())?;
             }
         }
         // What the user has written comes before what is built in.
         for set in sets {
             let text = ready_made(set).unwrap_or_default();
-            hooks.add_set(set, parse_file(text)?, target)?;
+            hooks.add_set(set, parse_file(text)?, &target.image, &target.map)?;
         }
         if Marks::find(&target.image).is_ok() {
             output::message(

@@ -4,7 +4,6 @@
 //! Values are unsigned 32-bit numbers, as addresses and sizes are. What does not fit is an
 //! error and never wraps: a size that came out too small would make an overlap look safe.
 
-use super::parser::{ParseError, Parser};
 use std::ops::Range;
 
 /// When a register or a word of memory is read.
@@ -146,17 +145,6 @@ impl Operator {
 impl std::fmt::Display for Expression {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-impl std::str::FromStr for Expression {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        let mut parser = Parser::new(text)?;
-        let expression = parser.expression()?;
-        parser.end()?;
-        Ok(expression)
     }
 }
 

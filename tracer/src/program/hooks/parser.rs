@@ -106,6 +106,17 @@ fn names<T>(table: &[(&str, T)]) -> String {
     names.join(", ")
 }
 
+impl std::str::FromStr for Expression {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut parser = Parser::new(text)?;
+        let expression = parser.expression()?;
+        parser.end()?;
+        Ok(expression)
+    }
+}
+
 impl std::str::FromStr for LayerHook {
     type Err = ParseError;
 

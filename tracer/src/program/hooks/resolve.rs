@@ -1,9 +1,9 @@
 //! From names to addresses.
 
 use super::{Function, LayerHook, SymbolValue};
+use crate::elf::image::Image;
 use crate::elf::symbols::Symbol;
 use crate::mcu::memory::MemoryMap;
-use crate::program::target::Target;
 use dmo_analysis::trace::Address;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -104,9 +104,14 @@ impl Hooks {
     ///
     /// # Errors
     /// When the program has not what it names, or its function is hooked already.
-    pub fn add(&mut self, layer: LayerHook, target: &Target) -> Result<(), ResolveError> {
-        let (address, function) = find_function(&layer, target)?;
-        let hook = resolve(layer, function, target)?;
+    pub fn add(
+        &mut self,
+        layer: LayerHook,
+        image: &Image,
+        map: &MemoryMap,
+    ) -> Result<(), ResolveError> {
+        let (address, function) = find_function(&layer, image, map)?;
+        let hook = resolve(layer, function, image)?;
         if let Some(first) = self.by_address.get(&address) {
             return Err(ResolveError::Twice {
                 address: Address(address),
@@ -126,17 +131,18 @@ impl Hooks {
         &mut self,
         set: &str,
         layers: Vec<LayerHook>,
-        target: &Target,
+        image: &Image,
+        map: &MemoryMap,
     ) -> Result<(), ResolveError> {
         let mut found = false;
         for layer in layers {
-            let (address, function) = match find_function(&layer, target) {
+            let (address, function) = match find_function(&layer, image, map) {
                 Err(ResolveError::NoFunction { .. }) => continue,
                 other => other?,
             };
             found = true;
             if let Entry::Vacant(place) = self.by_address.entry(address) {
-                place.insert(resolve(layer, function, target)?);
+                place.insert(resolve(layer, function, image)?);
             }
         }
         if found {
@@ -181,16 +187,20 @@ impl Hooks {
 }
 
 /// Address and name of a hook's function.
-fn find_function(layer: &LayerHook, target: &Target) -> Result<(u32, String), ResolveError> {
-    let symbols = &target.image.symbols;
+fn find_function(
+    layer: &LayerHook,
+    image: &Image,
+    map: &MemoryMap,
+) -> Result<(u32, String), ResolveError> {
+    let symbols = &image.symbols;
     let name = match &layer.function {
         Function::Address(address) => {
             let address = address & !1;
-            if !target.map.is_code(Address(address)) {
+            if !map.is_code(Address(address)) {
                 return Err(ResolveError::OutsideCode {
                     layer: layer.name.clone(),
                     address: Address(address),
-                    map: target.map.clone(),
+                    map: map.clone(),
                 });
             }
             let function = match symbols.function_at(address) {
@@ -223,19 +233,19 @@ fn find_function(layer: &LayerHook, target: &Target) -> Result<(u32, String), Re
         several => Err(ResolveError::SeveralFunctions {
             layer: layer.name.clone(),
             name: name.clone(),
-            candidates: candidates(several, target),
+            candidates: candidates(several, image),
         }),
     }
 }
 
-fn resolve(mut layer: LayerHook, function: String, target: &Target) -> Result<Hook, ResolveError> {
+fn resolve(mut layer: LayerHook, function: String, image: &Image) -> Result<Hook, ResolveError> {
     for buffer in &mut layer.buffers {
         for expression in [&mut buffer.address, &mut buffer.size_bytes] {
             let place = format!(
                 "layer '{}', buffer '{}', '{expression}'",
                 layer.name, buffer.name
             );
-            expression.resolve(&mut |what, name| value_of(what, name, &place, target))?;
+            expression.resolve(&mut |what, name| value_of(what, name, &place, image))?;
         }
     }
     Ok(Hook { layer, function })
@@ -245,10 +255,10 @@ fn value_of(
     what: SymbolValue,
     name: &str,
     place: &str,
-    target: &Target,
+    image: &Image,
 ) -> Result<u32, ResolveError> {
     let (place, name) = (place.to_owned(), name.to_owned());
-    let symbols = &target.image.symbols;
+    let symbols = &image.symbols;
     match (symbols.objects_named(&name).as_slice(), what) {
         ([object], SymbolValue::Address) => Ok(object.address),
         ([object], SymbolValue::Size) if object.size_bytes > 0 => Ok(object.size_bytes),
@@ -261,16 +271,16 @@ fn value_of(
         (several, _) => Err(ResolveError::SeveralObjects {
             place,
             name,
-            candidates: candidates(several, target),
+            candidates: candidates(several, image),
         }),
     }
 }
 
 /// Names, addresses and, where known, source files; a few.
-fn candidates(symbols: &[&Symbol], target: &Target) -> Vec<String> {
+fn candidates(symbols: &[&Symbol], image: &Image) -> Vec<String> {
     const MOST: usize = 8;
     let one = |symbol: &&Symbol| {
-        let place = match target.image.lines.at(symbol.address) {
+        let place = match image.lines.at(symbol.address) {
             Some((file, Some(line))) if symbol.function => format!(" ({file}:{line})"),
             _ => String::new(),
         };
