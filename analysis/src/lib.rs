@@ -9,6 +9,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`random`] | pseudo-random numbers, the same on every machine |
 //! | [`wording`] | numbers for people |
 //! | [`trace`] | layers, tensors, events: the vocabulary; saved traces |
 //! | [`profile`] | one pass over a trace: lifetimes, the safe overlap O_s of each pair, fingerprints |
@@ -38,6 +39,7 @@ pub mod handover;
 pub mod operator;
 pub mod optimise;
 pub mod profile;
+pub mod random;
 pub mod replay;
 pub mod schedule;
 pub mod trace;

@@ -7,19 +7,8 @@ use super::{Case, State, svdf};
 use crate::call::{CallError, fits_into_flash};
 use dmo_analysis::graph::parameters::{Affine, Constant, Parameters};
 use dmo_analysis::operator::{Lstm, Operator, Svdf};
+use dmo_analysis::random::xorshift_bytes;
 use dmo_analysis::trace::ElementType;
-
-/// Pseudo-random bytes; the same `seed` gives the same bytes.
-pub(super) fn bytes(seed: u64, count: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
-    };
-    (0..count).map(|_| next()).collect()
-}
 
 /// Numbers for a kernel that keeps these states.
 pub(super) fn parameters(case: &Case, states: &[State]) -> Result<Parameters<'static>, CallError> {
@@ -131,7 +120,7 @@ fn weights_s8(count: usize) -> Vec<u8> {
         0 | i8::MIN => 1,
         _ => byte,
     };
-    bytes(1, count).into_iter().map(nonzero).collect()
+    xorshift_bytes(1, count).into_iter().map(nonzero).collect()
 }
 
 /// The same numbers, moved by [`MIDDLE_OF_UNSIGNED`].
@@ -150,7 +139,7 @@ fn weights_s16(count: usize) -> Vec<u8> {
 
 /// Single-precision weights in [-1, 1].
 fn weights_f32(count: usize) -> Vec<u8> {
-    bytes(2, count)
+    xorshift_bytes(2, count)
         .into_iter()
         .flat_map(|byte| ((f32::from(byte as i8) + 0.5) / 128.0).to_le_bytes())
         .collect()

@@ -1,10 +1,10 @@
 //! What the kernels of SVDF have in common.
 
-use super::invented::bytes;
 use super::quantisation::{Multiplier, symmetric};
 use super::{Case, Job, State};
 use crate::call::{CallError, Frame, inexpressible};
 use dmo_analysis::operator::{Operator, Svdf};
+use dmo_analysis::random::xorshift_bytes;
 use dmo_analysis::trace::{Address, ElementType};
 
 const FEATURE_WEIGHTS: usize = 1;
@@ -28,8 +28,8 @@ const fn state(element_type: ElementType) -> State {
             Ok(shape.steps().saturating_mul(shape.batches.into()))
         },
         invented: match element_type {
-            ElementType::Int16 => |elements| bytes(3, 2 * elements),
-            _ => |elements| bytes(3, elements),
+            ElementType::Int16 => |elements| xorshift_bytes(3, 2 * elements),
+            _ => |elements| xorshift_bytes(3, elements),
         },
     }
 }

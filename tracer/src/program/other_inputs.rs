@@ -1,5 +1,6 @@
 //! Other inputs for a layer, to see whether its accesses depend on the data.
 
+use dmo_analysis::random::SplitMix64;
 use dmo_analysis::trace::{ElementType, Tensor};
 
 /// One way to fill inputs. Reproducible: the same number gives the same bytes.
@@ -11,7 +12,7 @@ impl Variation {
     /// are a mixture of random values with those, of floats of all magnitudes too but for number 0. `layer` and `position` tell tensors apart; where the
     /// tensor lies does not matter.
     pub fn content(self, layer: usize, position: usize, tensor: &Tensor) -> Vec<u8> {
-        let mut random = SplitMix(
+        let mut random = SplitMix64::new(
             self.0
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
                 .wrapping_add((layer as u64) << 32)
@@ -21,7 +22,7 @@ impl Variation {
         let element_bytes = tensor.element_type.size_bytes() as usize;
         let mut bytes = Vec::with_capacity(length + element_bytes);
         while bytes.len() < length {
-            let value = random.next();
+            let value = random.next_u64();
             let special = match self.0 {
                 2 => ZERO,
                 3 => LEAST,
@@ -77,16 +78,4 @@ fn wide(value: u64) -> f32 {
     let exponent = 27 + (value >> 23 & 0xffff) as u32 % 201;
     let sign = (value >> 39 & 1) as u32;
     f32::from_bits(sign << 31 | exponent << 23 | fraction)
-}
-
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
 }

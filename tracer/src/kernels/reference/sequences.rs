@@ -2,13 +2,13 @@
 
 use super::is;
 use crate::call::{Argument, CallError, Frame, inexpressible};
-use crate::kernels::invented::bytes;
 use crate::kernels::quantisation::{Multiplier, product_ratio, scale, symmetric};
 use crate::kernels::svdf::{STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
 use crate::kernels::tables::{halfwords, sigmoid};
 use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State};
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::operator::{Lstm, Operator};
+use dmo_analysis::random::xorshift_bytes;
 use dmo_analysis::trace::{Address, ElementType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -92,7 +92,7 @@ const HIDDEN_STATE: State = State {
     element_type: ElementType::Int8,
     operand: 18,
     elements: lstm_states,
-    invented: |elements| bytes(4, elements),
+    invented: |elements| xorshift_bytes(4, elements),
 };
 
 const CELL_STATE: State = State {
@@ -101,7 +101,7 @@ const CELL_STATE: State = State {
     operand: 19,
     elements: lstm_states,
     invented: |elements| {
-        let cells = bytes(5, elements).into_iter();
+        let cells = xorshift_bytes(5, elements).into_iter();
         halfwords(cells.map(|byte| 16 * i32::from(byte as i8)))
     },
 };

@@ -4,6 +4,7 @@
 //! kernels want input and output to agree.
 
 use crate::graph::{GraphTensor, TensorType};
+use crate::random::SplitMix64;
 
 /// `real = scale * (stored - zero_point)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,25 +70,17 @@ pub(super) fn bias_type(activation: TensorType) -> TensorType {
     }
 }
 
-/// SplitMix64.
-pub(super) struct Random(u64);
+/// Data of constants.
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
+        Self(SplitMix64::new(seed))
     }
 
     /// From -1 to 1.
     fn fraction(&mut self) -> f32 {
-        let bits = (self.next() >> 40) as f32;
+        let bits = (self.0.next_u64() >> 40) as f32;
         bits / (1u32 << 23) as f32 - 1.0
     }
 
@@ -103,16 +96,22 @@ impl Random {
                 }
                 // A sign, an exponent that gives less than 1, a fraction.
                 TensorType::Float16 => {
-                    let word = self.next() as u16;
+                    let word = self.0.next_u64() as u16;
                     data.extend((word & 0xb3ff | 0x2000).to_le_bytes());
                 }
                 TensorType::Int8 | TensorType::Uint8 | TensorType::Int4 => {
-                    data.push(self.next() as u8)
+                    data.push(self.0.next_u64() as u8);
                 }
-                TensorType::Bool => data.push((self.next() & 1) as u8),
-                TensorType::Int16 => data.extend(((self.next() % 512) as i16 - 256).to_le_bytes()),
-                TensorType::Int32 => data.extend(((self.next() % 512) as i32 - 256).to_le_bytes()),
-                TensorType::Int64 => data.extend(((self.next() % 512) as i64 - 256).to_le_bytes()),
+                TensorType::Bool => data.push((self.0.next_u64() & 1) as u8),
+                TensorType::Int16 => {
+                    data.extend(((self.0.next_u64() % 512) as i16 - 256).to_le_bytes())
+                }
+                TensorType::Int32 => {
+                    data.extend(((self.0.next_u64() % 512) as i32 - 256).to_le_bytes())
+                }
+                TensorType::Int64 => {
+                    data.extend(((self.0.next_u64() % 512) as i64 - 256).to_le_bytes())
+                }
                 _ => return None,
             }
         }
