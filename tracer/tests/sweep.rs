@@ -388,7 +388,7 @@ fn one_sweep_at_a_time() {
     let (grid, out) = (folder.path().join("grid.toml"), folder.path().join("t.csv"));
     std::fs::write(&grid, SMALL).expect("grid");
     let file = std::fs::File::create(&out).expect("table");
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("lock");
+    file.lock().expect("lock");
     refused(&grid, &out, &[], "another sweep is writing to it");
     drop(file);
     complete(&grid, &out);

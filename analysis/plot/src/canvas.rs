@@ -3,6 +3,7 @@
 use super::raster::{Column, MAX_COLUMNS, MAX_ROWS, Plane, Raster, Scale};
 use dmo_analysis::profile::{AccessClass, LayerProfile, Observer, Profile};
 use dmo_analysis::trace::{Address, Event, Tensor, Time};
+use rangemap::RangeSet;
 
 /// More memory regions than this are joined, nearest first.
 const MAX_REGIONS: usize = 6;
@@ -373,35 +374,30 @@ fn region_of(regions: &[MemoryPanel], address: Address) -> Option<(usize, u64)> 
 
 /// The memory of all tensors, cut where a hole is larger than an eighth of it.
 fn region_bounds(profile: &Profile) -> Vec<(u64, u64)> {
-    let mut tensors: Vec<(u64, u64)> = profile
-        .layers
-        .iter()
-        .flat_map(|layer| &layer.tensors)
-        .map(|profile| (u64::from(profile.tensor.address.0), profile.tensor.end()))
+    let tensors = profile.layers.iter().flat_map(|layer| &layer.tensors);
+    let covered: RangeSet<u64> = tensors
+        .filter(|profile| profile.tensor.size_bytes > 0)
+        .map(|profile| u64::from(profile.tensor.address.0)..profile.tensor.end())
         .collect();
-    tensors.sort_unstable();
-    let covered = join(&tensors, 0);
-    let used: u64 = covered.iter().map(|(first, end)| end - first).sum();
+    let used: u64 = covered.iter().map(|range| range.end - range.start).sum();
     let mut regions = join(&covered, used / 8);
     while regions.len() > MAX_REGIONS {
         let nearest = regions
-            .windows(2)
-            .map(|pair| pair[1].0 - pair[0].1)
+            .iter()
+            .zip(regions.iter().skip(1))
+            .map(|(one, next)| next.start - one.end)
             .min()
             .unwrap_or_default();
         regions = join(&regions, nearest);
     }
     regions
+        .iter()
+        .map(|range| (range.start, range.end))
+        .collect()
 }
 
-/// Joins sorted ranges whose distance is at most `hole`.
-fn join(sorted: &[(u64, u64)], hole: u64) -> Vec<(u64, u64)> {
-    let mut joined: Vec<(u64, u64)> = Vec::new();
-    for &(first, end) in sorted {
-        match joined.last_mut() {
-            Some(last) if first <= last.1 + hole => last.1 = last.1.max(end),
-            _ => joined.push((first, end)),
-        }
-    }
-    joined
+/// Joins ranges whose distance is at most `hole`.
+fn join(ranges: &RangeSet<u64>, hole: u64) -> RangeSet<u64> {
+    let widened: RangeSet<u64> = ranges.iter().map(|it| it.start..it.end + hole).collect();
+    widened.iter().map(|it| it.start..it.end - hole).collect()
 }

@@ -1,13 +1,15 @@
 //! Which bytes of an arena a program has ever touched.
 
+use rangemap::RangeSet;
 use std::ops::Range;
 
-/// A flag for each byte. Start-up code clears memory: a row of stores that fills the whole arena
-/// from its first byte to its last makes it fresh.
+/// Start-up code clears memory: a row of stores that fills the whole arena from its first byte to
+/// its last makes it fresh.
 #[derive(Debug)]
 pub(super) struct Touched {
     arena: Range<u64>,
-    flags: Vec<bool>,
+    /// All of them in the arena.
+    touched: RangeSet<u64>,
     /// One past the last byte of a row of stores that began with the arena.
     filled: u64,
 }
@@ -15,14 +17,14 @@ pub(super) struct Touched {
 impl Touched {
     pub fn new(arena: Range<u64>) -> Self {
         Self {
-            flags: vec![false; arena.end.saturating_sub(arena.start) as usize],
+            touched: RangeSet::new(),
             filled: arena.start,
             arena,
         }
     }
 
     pub fn load(&mut self, bytes: Range<u64>) {
-        self.touch(bytes);
+        self.touch(&bytes);
     }
 
     pub fn store(&mut self, bytes: Range<u64>) {
@@ -32,35 +34,30 @@ impl Touched {
             _ => self.arena.start,
         };
         if self.filled >= self.arena.end {
-            self.flags.fill(false);
+            self.touched.clear();
             self.filled = self.arena.start;
         } else {
-            self.touch(bytes);
+            self.touch(&bytes);
         }
     }
 
-    fn touch(&mut self, bytes: Range<u64>) {
-        let index = |address: u64| {
-            let inside = address.clamp(self.arena.start, self.arena.end);
-            (inside - self.arena.start) as usize
-        };
-        self.flags[index(bytes.start)..index(bytes.end)].fill(true);
+    fn touch(&mut self, bytes: &Range<u64>) {
+        let inside = bytes.start.max(self.arena.start)..bytes.end.min(self.arena.end);
+        let known = self.touched.get(&inside.start);
+        if !inside.is_empty() && known.is_none_or(|known| known.end < inside.end) {
+            self.touched.insert(inside);
+        }
     }
 
     /// The longest run of bytes at or above `from` that were never touched; of equal ones the
     /// lowest. Empty at the arena's end where there is none.
     pub fn longest_untouched(&self, from: u64) -> Range<u64> {
-        let from = from.clamp(self.arena.start, self.arena.end);
+        let from = from.clamp(self.arena.start, self.arena.end)..self.arena.end;
         let none = self.arena.end..self.arena.end;
-        let runs =
-            self.flags[(from - self.arena.start) as usize..].chunk_by(|one, other| one == other);
-        let mut end = from;
-        let runs = runs.filter_map(|run| {
-            let start = end;
-            end += run.len() as u64;
-            (run.first() == Some(&false)).then_some(start..end)
-        });
-        runs.fold(none, |best, run| {
+        if from.is_empty() {
+            return none;
+        }
+        self.touched.gaps(&from).fold(none, |best, run| {
             if run.end - run.start > best.end - best.start {
                 run
             } else {

@@ -1,7 +1,6 @@
 //! `dmo-trace sweep`: a grid of operators, shapes, kernels and CPUs over all cores, one row
 //! for each pair of an input and an output.
 
-mod csv;
 mod grid;
 mod key;
 mod table;

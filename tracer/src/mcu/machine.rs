@@ -28,6 +28,7 @@ use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::{self, SystemControl};
 use callbacks::{REGISTERS, Session};
 use dmo_analysis::trace::{AccessKind, Address, Time};
+use rangemap::RangeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use unicorn_engine::{
@@ -570,19 +571,13 @@ impl Machine {
 /// hook costs every access.
 fn hook_ranges(watches: &[Watch]) -> Vec<Range<u64>> {
     const NEAR_BYTES: u64 = 256;
-    let mut ranges: Vec<Range<u64>> = watches
+    let first = |watch: &Watch| watch.range.start.saturating_sub(MAX_ACCESS_BYTES - 1);
+    // Each with what is near behind it: ranges that touch become one.
+    let near: RangeSet<u64> = watches
         .iter()
-        .map(|watch| watch.range.start.saturating_sub(MAX_ACCESS_BYTES - 1)..watch.range.end)
+        .map(|watch| first(watch)..watch.range.end + NEAR_BYTES)
         .collect();
-    ranges.sort_by_key(|range| range.start);
-    let mut merged: Vec<Range<u64>> = Vec::new();
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end + NEAR_BYTES => {
-                last.end = last.end.max(range.end);
-            }
-            _ => merged.push(range),
-        }
-    }
-    merged
+    near.iter()
+        .map(|range| range.start..range.end - NEAR_BYTES)
+        .collect()
 }

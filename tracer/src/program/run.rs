@@ -15,6 +15,7 @@ use dmo_analysis::profile::pattern::PatternRecorder;
 use dmo_analysis::trace::{
     Address, ElementType, Exit, Layer, Locations, Role, Span, Tensor, Time, TraceSink,
 };
+use rangemap::RangeSet;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -67,7 +68,8 @@ pub fn run(
     let emulate = |sender| -> Result<_, RunError> {
         let program = Program::load(target, &layers, observation, options.limits, host)?;
         let mut emulation = Emulation::new(program, sender, options.limits);
-        emulation.known.extend(layers.arena());
+        let arena = layers.arena().filter(|arena| !arena.is_empty());
+        emulation.known.extend(arena);
         emulation.record()
     };
     let ((exit, instructions, expects_ticks), recorded) = on_two_threads(emulate, sink, progress)?;
@@ -177,7 +179,7 @@ struct Emulation<'a> {
     sender: SyncSender<Message>,
     limits: Limits,
     /// Memory that layers have named so far: disjoint, ascending.
-    known: Vec<Range<u64>>,
+    known: RangeSet<u64>,
 }
 
 impl<'a> Emulation<'a> {
@@ -190,7 +192,7 @@ impl<'a> Emulation<'a> {
             program,
             sender,
             limits,
-            known: Vec::new(),
+            known: RangeSet::new(),
         }
     }
 
@@ -298,10 +300,8 @@ impl<'a> Emulation<'a> {
     }
 
     fn watch(&mut self, layer: &Layer) -> Result<(), RunError> {
-        let ranges = layer.tensors.iter();
-        let ranges = ranges.map(|tensor| tensor.address.0.into()..tensor.end());
         // Tensors of a model may share memory.
-        let watches = merged(ranges).into_iter();
+        let watches = bytes_of(&layer.tensors).into_iter();
         let watches = watches.map(|range| Watch { range, loads: true });
         Ok(self.program.machine.watch(watches.collect())?)
     }
@@ -318,14 +318,15 @@ impl<'a> Emulation<'a> {
     /// The layer with what earlier layers have named and it does not, and remembers what it
     /// names.
     fn with_unlisted(&mut self, mut layer: Layer) -> Result<Layer, RunError> {
-        let named: Vec<Range<u64>> = layer
-            .tensors
-            .iter()
-            .map(|tensor| tensor.address.0.into()..tensor.end())
-            .collect();
-        for range in without(&self.known, &named) {
-            layer.tensors.push(memory(Role::Unlisted, &range));
+        let named = bytes_of(&layer.tensors);
+        let mut unlisted = self.known.clone();
+        for range in named.iter() {
+            unlisted.remove(range.clone());
         }
+        let unlisted = unlisted.iter();
+        layer
+            .tensors
+            .extend(unlisted.map(|range| memory(Role::Unlisted, range)));
         if layer.tensors.len() > MAX_AREAS {
             return Err(RecordError::TooManyAreas {
                 layer: layer.name,
@@ -333,7 +334,7 @@ impl<'a> Emulation<'a> {
             }
             .into());
         }
-        self.known = merged(self.known.iter().cloned().chain(named));
+        self.known.extend(named);
         Ok(layer)
     }
 
@@ -347,40 +348,12 @@ impl<'a> Emulation<'a> {
 /// 16 bits for them.
 const MAX_AREAS: usize = 16_384;
 
-/// Disjoint ranges in ascending order that cover the same.
-fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
-    let mut ranges: Vec<Range<u64>> = ranges.collect();
-    ranges.sort_by_key(|range| range.start);
-    let mut merged: Vec<Range<u64>> = Vec::new();
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
-}
-
-/// The parts of `ranges` (disjoint, ascending) that no range of `others` covers.
-fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
-    let others = merged(others.iter().cloned());
-    let mut rest = Vec::new();
-    for range in ranges {
-        let mut start = range.start;
-        for other in &others {
-            if other.end <= start || other.start >= range.end {
-                continue;
-            }
-            if other.start > start {
-                rest.push(start..other.start);
-            }
-            start = other.end;
-        }
-        if start < range.end {
-            rest.push(start..range.end);
-        }
-    }
-    rest
+/// The bytes of these tensors; they may share some.
+fn bytes_of(tensors: &[Tensor]) -> RangeSet<u64> {
+    let ranges = tensors.iter().filter(|tensor| tensor.size_bytes > 0);
+    ranges
+        .map(|tensor| tensor.address.0.into()..tensor.end())
+        .collect()
 }
 
 /// A stretch of memory by its address.
@@ -394,7 +367,7 @@ fn memory(role: Role, range: &Range<u64>) -> Tensor {
     }
 }
 
-fn gap(known: &[Range<u64>]) -> Layer {
+fn gap(known: &RangeSet<u64>) -> Layer {
     let tensors = known.iter().map(|range| memory(Role::State, range));
     Layer {
         span: Span::Gap,

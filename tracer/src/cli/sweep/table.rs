@@ -1,15 +1,13 @@
 //! The file of a sweep's rows, appended to as they come, so that an interrupt loses none.
 
-use super::csv;
 use super::grid::Entry;
 use super::key::Key;
 use anyhow::{Context, bail, ensure};
+use csv::{ReaderBuilder, StringRecord, WriterBuilder};
 use dmo_trace::study::compare::Pair;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 
 /// One row of the result.
@@ -99,7 +97,7 @@ impl Table {
             let Some((b'\n', complete)) = line.split_last() else {
                 let is_head = number == 1 && !self.json;
                 ensure!(
-                    (line.len() as u64) < MAX_LINE && self.may_be_cut(&line, is_head, entry),
+                    (line.len() as u64) < MAX_LINE && self.may_be_cut(&line, is_head, entry)?,
                     "line {number} is no row of this sweep\n  hint: another --out"
                 );
                 break;
@@ -133,15 +131,20 @@ impl Table {
 
     /// Whether a last line without its end is what an interrupt leaves of a row of this entry,
     /// or of the columns.
-    fn may_be_cut(&self, line: &[u8], is_head: bool, entry: Option<&&Entry>) -> bool {
+    fn may_be_cut(
+        &self,
+        line: &[u8],
+        is_head: bool,
+        entry: Option<&&Entry>,
+    ) -> anyhow::Result<bool> {
         let start = match entry {
             _ if is_head => COLUMNS.to_owned(),
-            None => return line.is_empty(),
-            Some(entry) => start_of_row(entry, self.json),
+            None => return Ok(line.is_empty()),
+            Some(entry) => start_of_row(entry, self.json)?,
         };
         let common = line.len().min(start.len());
         let is_longer = line.len() > start.len();
-        line[..common] == start.as_bytes()[..common] && !(is_head && is_longer)
+        Ok(line[..common] == start.as_bytes()[..common] && !(is_head && is_longer))
     }
 
     fn parse(&self, text: &str) -> Option<Known> {
@@ -154,15 +157,20 @@ impl Table {
                 has_finding: !row.finding.is_empty(),
             });
         }
-        let mut fields = csv::fields(text)?;
+        let mut fields = StringRecord::new();
+        let mut reader = ReaderBuilder::new();
+        let mut reader = reader.has_headers(false).from_reader(text.as_bytes());
+        reader.read_record(&mut fields).ok()?;
         let complete = fields.len() == COLUMNS.split(',').count();
-        let finding = fields.pop().filter(|_| complete)?;
-        let mut fields = fields.into_iter();
+        // What this program writes, and nothing that is read the same.
+        if !complete || line(&fields).ok()? != text {
+            return None;
+        }
         Some(Known {
-            case: fields.next()?,
-            kernels: fields.next()?,
-            cpu: fields.next()?,
-            has_finding: !finding.is_empty(),
+            case: fields.get(0)?.to_owned(),
+            kernels: fields.get(1)?.to_owned(),
+            cpu: fields.get(2)?.to_owned(),
+            has_finding: !fields.get(fields.len() - 1)?.is_empty(),
         })
     }
 
@@ -172,7 +180,7 @@ impl Table {
             if self.json {
                 writeln!(self.writer, "{}", serde_json::to_string(row)?)?;
             } else {
-                writeln!(self.writer, "{}", csv_row(row))?;
+                writeln!(self.writer, "{}", line(csv_fields(row))?)?;
             }
         }
         Ok(self.writer.flush()?)
@@ -194,36 +202,49 @@ impl Known {
 }
 
 /// What all rows of an entry start with.
-fn start_of_row(entry: &Entry, json: bool) -> String {
+fn start_of_row(entry: &Entry, json: bool) -> anyhow::Result<String> {
     let fields = [&entry.line, entry.kernels(), entry.cpu()];
     if !json {
-        return fields.map(csv::field).join(",") + ",";
+        return Ok(line(fields)? + ",");
     }
     let fields = fields.map(|field| serde_json::Value::from(field).to_string());
     let [case, kernels, cpu] = fields;
-    format!("{{\"case\":{case},\"kernels\":{kernels},\"cpu\":{cpu},")
+    Ok(format!(
+        "{{\"case\":{case},\"kernels\":{kernels},\"cpu\":{cpu},"
+    ))
+}
+
+/// Fields as a line of CSV, without its end.
+fn line(fields: impl IntoIterator<Item: AsRef<[u8]>>) -> anyhow::Result<String> {
+    let mut writer = WriterBuilder::new().from_writer(Vec::new());
+    writer.write_record(fields)?;
+    let mut line = String::from_utf8(writer.into_inner()?)?;
+    line.pop();
+    Ok(line)
 }
 
 /// Nobody else writes to the file until it is closed.
 fn lock(file: &File) -> anyhow::Result<()> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
             bail!("another sweep is writing to it\n  hint: another --out, or wait for it")
         }
         // Some file systems have no locks.
-        Ok(()) | Err(Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
-        Err(error) => Err(error).context("cannot be locked"),
+        Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Unsupported => {
+            Err(error).context("cannot be locked")
+        }
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
-fn csv_row(row: &Row) -> String {
+fn csv_fields(row: &Row) -> [String; 15] {
     let option = |value: Option<String>| value.unwrap_or_default();
     let pair = &row.pair;
     [
-        csv::field(&row.case),
-        csv::field(&row.kernels),
-        csv::field(&row.cpu),
-        csv::field(&row.kernel),
+        row.case.clone(),
+        row.kernels.clone(),
+        row.cpu.clone(),
+        row.kernel.clone(),
         pair.input.to_string(),
         pair.output.to_string(),
         option(pair.published_bytes.map(|bytes| format!("{bytes:.2}"))),
@@ -235,7 +256,6 @@ fn csv_row(row: &Row) -> String {
         option(pair.differs_beyond.map(|differs| differs.to_string())),
         option(row.instructions.map(|count| count.to_string())),
         // A row is a line.
-        csv::field(&row.finding.replace(char::is_control, " ")),
+        row.finding.replace(char::is_control, " "),
     ]
-    .join(",")
 }
