@@ -15,6 +15,7 @@ mod plan;
 mod plot;
 mod progress;
 mod run;
+mod saved_trace;
 mod savings;
 mod sweep;
 mod vendor;

@@ -355,3 +355,9 @@ impl Contract {
         Ok(())
     }
 }
+
+/// Number of elements; the greatest number there is where that does not fit.
+fn size(shape: [u32; 4]) -> u64 {
+    let extents = shape.iter().map(|&extent| u64::from(extent));
+    extents.fold(1, u64::saturating_mul)
+}

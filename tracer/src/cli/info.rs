@@ -1,14 +1,10 @@
 //! `dmo-trace info`: the report of a saved trace.
 
-use super::{Verdict, output};
-use anyhow::Context;
-use dmo_analysis::profile::{Profile, Profiler};
-use dmo_analysis::trace::file::TraceReader;
-use dmo_analysis::trace::{Ending, Exit, Program};
+use super::{Verdict, output, saved_trace};
+use dmo_analysis::trace::{Ending, Exit};
 use dmo_trace::program::run::stopped;
 use dmo_trace::words::run::{RunReport, Warning};
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `dmo-trace info`.
 #[derive(clap::Args)]
@@ -22,7 +18,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let (program, profile, ending) = read(&arguments.trace)?;
+    let (program, profile, ending) = saved_trace::read(&arguments.trace)?;
     let report = RunReport {
         program: &program,
         exit: &exit_in_words(&ending),
@@ -36,20 +32,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
-}
-
-/// Reads a saved trace to its end, as the run saw it.
-pub fn read(path: &Path) -> anyhow::Result<(Program, Profile, Ending)> {
-    let whole = || -> anyhow::Result<_> {
-        let reader = TraceReader::open(File::open(path)?)?;
-        let program = reader.program().clone();
-        let mut profiler = Profiler::<()>::default();
-        let ending = reader.read_into(&mut profiler)?;
-        let (mut profile, ()) = profiler.finish();
-        profile.set_data_dependent(&ending.data_dependent);
-        Ok((program, profile, ending))
-    };
-    whole().with_context(|| path.display().to_string())
 }
 
 fn exit_in_words(ending: &Ending) -> String {

@@ -1,6 +1,6 @@
 //! `dmo-trace plot`: the pictures of a saved trace.
 
-use super::{Verdict, info, output, pictures};
+use super::{Verdict, output, pictures, saved_trace};
 use anyhow::Context;
 use dmo_plot::{PLOTS, Plot};
 use std::fs::File;
@@ -35,7 +35,7 @@ fn parse_kind(name: &str) -> Result<&'static Plot, String> {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let (_, profile, _) = info::read(&arguments.trace)?;
+    let (_, profile, _) = saved_trace::read(&arguments.trace)?;
     let choice = if arguments.only.is_empty() {
         pictures::Choice::All
     } else {

@@ -96,7 +96,7 @@ impl Convolution {
         bias_type: ElementType,
         frame: &mut Frame,
     ) -> Result<[Address; 2], CallError> {
-        let elements = super::reference::size(self.filter);
+        let elements = super::size(self.filter);
         Ok([
             job.place(FILTER, "filter", filter_type, elements, frame)?,
             job.place_bias(self.bias_operand, bias_type, self.channels().into(), frame)?,

@@ -2,8 +2,8 @@
 //! outputs use their whole range, so that a wrong input byte shows.
 
 use super::convolution::Convolution;
-use super::reference::{shapes, size};
-use super::{Case, State, svdf};
+use super::reference::shapes;
+use super::{Case, State, size, svdf};
 use crate::call::{CallError, fits_into_flash};
 use dmo_analysis::graph::parameters::{Affine, Constant, Parameters};
 use dmo_analysis::operator::{Lstm, Operator, Svdf};

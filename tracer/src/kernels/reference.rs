@@ -61,12 +61,6 @@ pub(super) fn words(shape: Shape) -> [i32; 4] {
     shape.map(|extent| extent as i32)
 }
 
-/// Number of elements; the greatest number there is where that does not fit.
-pub(super) fn size(shape: Shape) -> u64 {
-    let extents = shape.iter().map(|&extent| u64::from(extent));
-    extents.fold(1, u64::saturating_mul)
-}
-
 /// Height and width of each, one after the other.
 fn tiles<const N: usize>(tiles: [[u32; 2]; N]) -> Vec<i32> {
     let extents = tiles.concat().into_iter();
