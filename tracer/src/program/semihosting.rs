@@ -117,22 +117,23 @@ impl<'a> Semihosting<'a> {
     /// When the emulator refuses to write a register or memory.
     pub fn call(&mut self, machine: &mut Machine) -> Result<Reply, MachineError> {
         let (operation, argument) = (machine.register(0), machine.register(1));
-        let mut block = |word: u32| {
-            let address = Address(argument.wrapping_add(4 * word));
-            machine.moved(AccessKind::Load, address, 4);
-            machine.read_word(address).unwrap_or(0)
-        };
-        let result = match operation {
-            SYS_EXIT if argument == APPLICATION_EXIT => return Ok(Reply::Exit(0)),
-            SYS_EXIT => return Ok(Reply::Exit(1)),
-            SYS_EXIT_EXTENDED => {
-                let status = if block(0) == APPLICATION_EXIT {
-                    block(1) as i32
-                } else {
-                    1
-                };
-                return Ok(Reply::Exit(status));
-            }
+        if let Some(status) = exit_status(machine, operation, argument) {
+            return Ok(Reply::Exit(status));
+        }
+        let result = self.answer(machine, operation, argument)?;
+        machine.set_register(0, result)?;
+        Ok(Reply::Continue)
+    }
+
+    /// What the program finds in r0 when it goes on.
+    fn answer(
+        &mut self,
+        machine: &mut Machine,
+        operation: u32,
+        argument: u32,
+    ) -> Result<u32, MachineError> {
+        let mut block = |word: u32| load(machine, argument, word);
+        Ok(match operation {
             SYS_WRITEC => {
                 self.print(machine, argument, 1);
                 0
@@ -223,9 +224,7 @@ impl<'a> Semihosting<'a> {
                 0
             }
             _ => FAILED,
-        };
-        machine.set_register(0, result)?;
-        Ok(Reply::Continue)
+        })
     }
 
     fn print(&mut self, machine: &mut Machine, from: u32, length: u32) {
@@ -340,6 +339,25 @@ impl<'a> Semihosting<'a> {
             left -= read;
         }
         Ok(left)
+    }
+}
+
+/// A word of the block of arguments that lies at `block`.
+fn load(machine: &mut Machine, block: u32, word: u32) -> u32 {
+    let address = Address(block.wrapping_add(4 * word));
+    machine.moved(AccessKind::Load, address, 4);
+    machine.read_word(address).unwrap_or(0)
+}
+
+/// With what the program ends, if this operation ends it.
+fn exit_status(machine: &mut Machine, operation: u32, argument: u32) -> Option<i32> {
+    match operation {
+        SYS_EXIT => Some(i32::from(argument != APPLICATION_EXIT)),
+        SYS_EXIT_EXTENDED if load(machine, argument, 0) == APPLICATION_EXIT => {
+            Some(load(machine, argument, 1) as i32)
+        }
+        SYS_EXIT_EXTENDED => Some(1),
+        _ => None,
     }
 }
 
