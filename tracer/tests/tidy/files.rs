@@ -10,7 +10,7 @@ const MAX_LINES: usize = 600;
 const MACHINE: [&str; 2] = ["tracer/src/mcu/machine.rs", "tracer/src/mcu/machine/"];
 
 /// The path below the root, with `/`, and the bytes of all files.
-fn files() -> Vec<(String, Vec<u8>)> {
+pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut pending = vec![String::new()];
     while let Some(folder) = pending.pop() {

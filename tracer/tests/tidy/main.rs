@@ -1,4 +1,4 @@
-//! Rules of the repository that no compiler checks: about its packages and its files.
+//! Rules of the repository that no compiler checks: about its modules, its files and their language.
 //!
 //! Each rule is a function to complaints. It is held against the repository and, in
 //! `made_up`, against violations.
@@ -12,7 +12,7 @@
 
 mod files;
 mod language;
-mod packages;
+mod layers;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
