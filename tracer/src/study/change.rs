@@ -1,8 +1,7 @@
 //! What a plan may change of the work: other kernels, fewer operators, smaller ones.
 
-use super::error::{About, StudyError};
+use super::error::{About, PlanError, StudyError};
 use super::overlap_source::OverlapKind;
-use super::plan::PlanError;
 use super::session::{Session, State, Work};
 use super::source::Source;
 use dmo_analysis::arena::Layout;

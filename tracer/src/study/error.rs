@@ -4,7 +4,6 @@ use super::emit::EmitError;
 use super::firmware::ArenaPlaceError;
 use super::input::InputError;
 use super::kernel_request::KernelRequestError;
-use super::plan::PlanError;
 use super::plan_to_check::PlanToCheckError;
 use super::source::SourceError;
 use super::verify::OtherKernels;
@@ -18,6 +17,7 @@ use dmo_analysis::graph::tflite::TfliteError;
 use dmo_analysis::handover::TiledError;
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::transform::TransformError;
+use dmo_analysis::verify::{Clash, Misaligned};
 use dmo_planner::problem::minimalloc::TableError;
 use std::fmt::Display;
 
@@ -71,6 +71,39 @@ pub enum StudyError {
     Measure(#[from] MeasureError),
     #[error(transparent)]
     Machine(#[from] MachineError),
+}
+
+/// Why a model cannot be planned as requested.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PlanError {
+    #[error(
+        "--overlap analytic is what TensorFlow Lite's reference kernels allow: --kernels, --cpu, \
+         --cmsis-nn-version and --inputs go with --overlap traced, or none"
+    )]
+    FormulasOfKernels,
+    #[error("--fix {tensor}: the model has {tensors} tensors")]
+    NoTensor { tensor: usize, tensors: usize },
+    #[error("{model}: no plan was found in time")]
+    NoChangeInTime { model: String },
+    #[error("the plan found does not pass its check, please report this: {found:?} {misaligned:?}")]
+    Unsafe {
+        found: Vec<Clash>,
+        misaligned: Vec<Misaligned>,
+    },
+    #[error("--allow other than accumulate goes with neither --fix nor --region")]
+    ChangeOfFixed,
+    #[error(
+        "kernels and cpu: nothing runs on them with verify = false and a plan with overlap \
+         {overlap:?}"
+    )]
+    NothingRuns { overlap: &'static str },
+    #[error("--region {name}: given twice")]
+    RegionTwice { name: String },
+    #[error("region {name} overflows, please report this")]
+    RegionOverflows { name: String },
+    #[error("{problem}: the plan found does not pass its check: please report this")]
+    InvalidPlan { problem: String },
 }
 
 impl StudyError {

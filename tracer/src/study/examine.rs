@@ -1,10 +1,10 @@
 //! A model of a baseline: planned, or with a plan that is given, and then verified or audited.
 
 use super::audit::Audit;
-use super::error::{About, StudyError};
+use super::error::{About, PlanError, StudyError};
 use super::kernel_request::{KernelRequest, NamedKernels};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
-use super::plan::{PlanError, PlanRequest, Planned, plan_with};
+use super::plan::{PlanRequest, Planned, plan_with};
 use super::plan_file::NamedPlan;
 use super::plan_to_check::PlanToCheck;
 use super::session::Session;

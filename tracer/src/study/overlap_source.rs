@@ -1,9 +1,8 @@
 //! Which overlaps a plan may use, and where they come from: nowhere, formulas, or the machine code
 //! of given kernels.
 
-use super::error::{About, StudyError};
+use super::error::{About, PlanError, StudyError};
 use super::kernel_request::{KernelRequest, REFERENCE};
-use super::plan::PlanError;
 use super::session::{Session, Work};
 use super::source::Source;
 use super::{INPUTS, KERNEL_LIMITS};

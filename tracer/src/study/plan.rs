@@ -2,7 +2,7 @@
 
 use super::SEARCH_TIME;
 use super::change::{ChangeRequest, WorkFront};
-use super::error::{About, StudyError};
+use super::error::{About, PlanError, StudyError};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
 use super::session::{Session, State, Work};
 use super::source::Source;
@@ -11,7 +11,7 @@ use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlanFile;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
-use dmo_analysis::verify::{Clash, Misaligned, Positions, clashes, misaligned};
+use dmo_analysis::verify::{Positions, clashes, misaligned};
 use std::time::{Duration, Instant};
 
 /// In which order a model's operators run.
@@ -66,39 +66,6 @@ impl Default for PlanRequest {
             time: SEARCH_TIME,
         }
     }
-}
-
-/// Why a request cannot be answered.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum PlanError {
-    #[error(
-        "--overlap analytic is what TensorFlow Lite's reference kernels allow: --kernels, --cpu, \
-         --cmsis-nn-version and --inputs go with --overlap traced, or none"
-    )]
-    FormulasOfKernels,
-    #[error("--fix {tensor}: the model has {tensors} tensors")]
-    NoTensor { tensor: usize, tensors: usize },
-    #[error("{model}: no plan was found in time")]
-    NoChangeInTime { model: String },
-    #[error("the plan found does not pass its check, please report this: {found:?} {misaligned:?}")]
-    Unsafe {
-        found: Vec<Clash>,
-        misaligned: Vec<Misaligned>,
-    },
-    #[error("--allow other than accumulate goes with neither --fix nor --region")]
-    ChangeOfFixed,
-    #[error(
-        "kernels and cpu: nothing runs on them with verify = false and a plan with overlap \
-         {overlap:?}"
-    )]
-    NothingRuns { overlap: &'static str },
-    #[error("--region {name}: given twice")]
-    RegionTwice { name: String },
-    #[error("region {name} overflows, please report this")]
-    RegionOverflows { name: String },
-    #[error("{problem}: the plan found does not pass its check: please report this")]
-    InvalidPlan { problem: String },
 }
 
 /// A planned model.

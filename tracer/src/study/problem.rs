@@ -1,9 +1,8 @@
 //! A bare planning problem in the form of MiniMalloc, a .csv.
 
-use super::error::{About, StudyError};
+use super::error::{About, PlanError, StudyError};
 use super::input;
 use super::others::Planner;
-use super::plan::PlanError;
 use super::session::{Session, Work};
 use dmo_planner::plan::exact::{self, Budget, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES};

@@ -1,7 +1,7 @@
 //! A planned model in several memories.
 
-use super::error::{About, StudyError};
-use super::plan::{PlanError, Planned, ensure_safe};
+use super::error::{About, PlanError, StudyError};
+use super::plan::{Planned, ensure_safe};
 use super::source::Source;
 use dmo_planner::plan::exact::Budget;
 use dmo_planner::regions::{Place, Region, RegionsError, assign};
