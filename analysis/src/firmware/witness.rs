@@ -277,8 +277,7 @@ impl<'a> Witness<'a> {
 
     /// Where input and output are the same memory, the runtime leaves out the copy.
     fn pass_content(&mut self) -> bool {
-        const MOVES: [&str; 3] = ["RESHAPE", "EXPAND_DIMS", "SQUEEZE"];
-        let (_, placed) = self.running();
+        let (operator, placed) = self.running();
         let tensors = &placed.layer.tensors;
         let of = |role| tensors.iter().position(|tensor| tensor.role == role);
         let (Some(input), Some(output)) = (of(Role::Input), of(Role::Output)) else {
@@ -288,7 +287,7 @@ impl<'a> Witness<'a> {
         let silent = self.loads_of_inputs == 0 && self.stores == 0;
         let passes = silent
             && place(input) == place(output)
-            && MOVES.contains(&placed.layer.operator.as_str());
+            && self.placed.node(operator).kind.keeps_bytes();
         if let (true, Some(replay)) = (passes, &mut self.replay) {
             replay.pass_content(input, output);
         }
@@ -296,10 +295,9 @@ impl<'a> Witness<'a> {
     }
 
     fn check_use(&mut self) {
-        let (_, placed) = self.running();
+        let (operator, placed) = self.running();
         // A shape is known without a look at the tensor.
-        const BLIND: [&str; 3] = ["SHAPE", "RANK", "ZEROS_LIKE"];
-        let blind = BLIND.contains(&placed.layer.operator.as_str());
+        let blind = self.placed.node(operator).kind.reads_shape_only();
         let mut tensors = placed.layer.tensors.iter();
         let reads = tensors.any(|tensor| tensor.role == Role::Input) && !blind;
         if reads && self.loads_of_inputs == 0 {

@@ -19,14 +19,14 @@
 //! `BUILTIN:` and the number.
 
 mod error;
-mod export;
+pub(super) mod export;
 pub(crate) mod layout;
-mod lower;
-mod parameters;
+pub(super) mod lower;
+pub(super) mod parameters;
 pub(crate) mod plan;
 mod read;
 pub(crate) mod schema;
-mod scratch;
+pub(super) mod scratch;
 pub(crate) mod view;
 
 pub use error::{TensorProblem, TfliteError, Unsupported};

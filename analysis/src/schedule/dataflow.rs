@@ -4,26 +4,6 @@
 use super::{Options, ScheduleError};
 use crate::graph::{Graph, OperatorId, Storage, TensorId};
 
-/// Kinds of operators whose effects are not all seen in their tensors: among each other
-/// they keep the file's order.
-const WITH_HIDDEN_STATE: &[&str] = &[
-    "ASSIGN_VARIABLE",
-    "CALL",
-    "CALL_ONCE",
-    "HASHTABLE",
-    "HASHTABLE_FIND",
-    "HASHTABLE_IMPORT",
-    "HASHTABLE_SIZE",
-    "IF",
-    "MULTINOMIAL",
-    "RANDOM_STANDARD_NORMAL",
-    "RANDOM_UNIFORM",
-    "READ_VARIABLE",
-    "STABLEHLO_WHILE",
-    "VAR_HANDLE",
-    "WHILE",
-];
-
 /// A tensor's part in the flow of data.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TensorFlow {
@@ -255,7 +235,7 @@ impl Dataflow {
                     predecessors.extend(last.filter(|&last| last != index));
                 }
             }
-            if WITH_HIDDEN_STATE.contains(&node.kind.name()) {
+            if node.kind.has_hidden_state() {
                 predecessors.extend(last_hidden.replace(index));
             }
             predecessors.sort_unstable();

@@ -1,39 +1,8 @@
 //! Operators on tensors in pieces: views whose rows and pixels lie further apart than in a
 //! tensor of their own.
 
-use crate::graph::{Graph, GraphTensor, Node, TensorId, TensorType};
+use crate::graph::{Graph, GraphTensor, Node, TensorId};
 use crate::operator::{Buffer, Operator, Pitch, Pitched, Shape};
-
-/// Kinds of operators of which there are kernels that take a pitch, with the types of their
-/// elements; none for all types.
-const KERNELS: &[(&str, Option<&[TensorType]>)] = &[
-    ("ADD", Some(&[TensorType::Int8, TensorType::Float32])),
-    (
-        "AVERAGE_POOL_2D",
-        Some(&[TensorType::Int8, TensorType::Float32]),
-    ),
-    ("CONV_2D", Some(&[TensorType::Int8, TensorType::Float32])),
-    (
-        "DEPTHWISE_CONV_2D",
-        Some(&[TensorType::Int8, TensorType::Float32]),
-    ),
-    (
-        "MAX_POOL_2D",
-        Some(&[TensorType::Int8, TensorType::Float32]),
-    ),
-    ("MUL", Some(&[TensorType::Int8, TensorType::Float32])),
-    ("PAD", None),
-    ("PADV2", None),
-    ("RELU", Some(&[TensorType::Int8, TensorType::Float32])),
-    ("RELU6", Some(&[TensorType::Float32])),
-];
-
-fn has_kernel(kind: &str, element_type: TensorType) -> bool {
-    let mut kernels = KERNELS.iter();
-    kernels.any(|(known, types)| {
-        *known == kind && types.is_none_or(|types| types.contains(&element_type))
-    })
-}
 
 /// The operator of a node that touches views with gaps; none of one that touches none.
 ///
@@ -50,7 +19,7 @@ pub(super) fn pitched(graph: &Graph, node: &Node) -> Result<Option<Operator>, ()
     let types = gapped.iter().map(|&id| graph.tensor(id).element_type);
     if !types
         .into_iter()
-        .all(|element_type| has_kernel(node.kind.name(), element_type))
+        .all(|element_type| node.kind.has_pitched_kernel(element_type))
     {
         return Err(());
     }

@@ -84,9 +84,6 @@ pub fn removable(graph: &Graph) -> Vec<OperatorId> {
     moving(graph).into_iter().filter(alone).collect()
 }
 
-/// Kinds that copy element by element.
-const COPIES: &[Kind] = &[Kind::ExpandDims, Kind::Squeeze];
-
 fn refused(operator: OperatorId, reason: &'static str) -> TransformError {
     TransformError::Operator { operator, reason }
 }
@@ -120,7 +117,8 @@ fn moved(graph: &Graph, operator: OperatorId) -> Result<Moved, TransformError> {
     let reason = "does not only move data, or is not known: it cannot be left out";
     let node = graph.operators.get(operator.0);
     let node = node.ok_or(refused(operator, "does not exist"))?;
-    if COPIES.contains(&node.kind) {
+    // A reshape has a kernel that says its sizes.
+    if node.kind.keeps_bytes() && node.kind != Kind::Reshape {
         return copied(graph, node).ok_or(refused(operator, reason));
     }
     let kernel = node.kernel.as_ref().ok_or(refused(operator, reason))?;
@@ -171,7 +169,7 @@ fn moved(graph: &Graph, operator: OperatorId) -> Result<Moved, TransformError> {
     Ok(moved)
 }
 
-/// One of [`COPIES`].
+/// An operator whose output holds its input's bytes.
 fn copied(graph: &Graph, node: &Node) -> Option<Moved> {
     match (
         &graph.arena_inputs(node)[..],

@@ -9,7 +9,7 @@
 //! | `export/roles.rs` | options of each operator and what its inputs are |
 //! | `export/values.rs` | quantisation and random data |
 
-mod roles;
+pub(in crate::graph) mod roles;
 mod values;
 
 use super::TfliteError;
@@ -17,7 +17,7 @@ use super::layout::{Layout, ROOT, Value};
 use super::schema::{
     Field, buffer, model, operator, operator_code, quantization, subgraph, tensor,
 };
-use crate::graph::{Graph, GraphTensor, Kind, Node, Storage, TensorId, TensorType};
+use crate::graph::{Graph, GraphTensor, Kind, Node, Storage, TensorId, TensorType, catalogue};
 use roles::{Role, Roles};
 use values::{Quantization, Random};
 
@@ -92,7 +92,7 @@ impl Draft {
             code,
             inputs,
             outputs: node.outputs.clone(),
-            options,
+            options: options.map(|fields| (catalogue::row(&node.kind).options, fields)),
         });
         Ok(())
     }

@@ -20,88 +20,62 @@
 //! | `lower/elements.rs` | element by element, softmax, reductions |
 //! | `lower/moves.rs` | what only moves elements |
 
-mod elements;
-mod moves;
-mod products;
-mod windows;
+pub(in crate::graph) mod elements;
+pub(in crate::graph) mod moves;
+pub(in crate::graph) mod products;
+pub(in crate::graph) mod windows;
 
 use super::schema::Field;
 use super::view::Table;
-use crate::graph::{GraphTensor, Kernel, Kind, TensorId, TensorType};
+use crate::graph::{GraphTensor, Kernel, Kind, TensorId, TensorType, catalogue};
 use crate::operator::{Operator, Shape};
 use planus::TableRead;
 
-/// An operator of the file where it stands.
-pub(super) struct Place<'a> {
+/// An operator of the file, and what it stands among.
+pub(in crate::graph) struct FileNode<'a> {
     pub kind: &'a Kind,
     /// The tensors of its subgraph.
     pub tensors: &'a [GraphTensor],
-    /// Its inputs; none where an optional one is absent.
+    /// Its inputs; `None` where an optional one is absent.
     pub inputs: &'a [Option<TensorId>],
     pub outputs: &'a [TensorId],
     /// The data of a constant.
     pub data: &'a dyn Fn(TensorId) -> Option<&'a [u8]>,
-    /// Its options and their type.
-    pub options: Option<(u8, Table<'a>)>,
+    /// Its options, if they are those of its kind.
+    pub options: Option<Table<'a>>,
 }
 
 /// An operator and which of its inputs stand for the formula's. All outputs do.
-type Lowered = (Operator, Vec<usize>);
+pub(in crate::graph) type Lowered = (Operator, Vec<usize>);
 
 /// What the operator is to the reference kernels.
-pub(super) fn kernel(place: &Place) -> Option<Kernel> {
-    let (operator, inputs) = match place.kind.name() {
-        "CONV_2D" => windows::conv(place),
-        "DEPTHWISE_CONV_2D" => windows::depthwise_conv(place),
-        "TRANSPOSE_CONV" => windows::transpose_conv(place),
-        "AVERAGE_POOL_2D" | "MAX_POOL_2D" | "L2_POOL_2D" => windows::pool(place),
-        "FULLY_CONNECTED" => products::fully_connected(place),
-        "BATCH_MATMUL" => products::batch_matmul(place),
-        "SVDF" => products::svdf(place),
-        "UNIDIRECTIONAL_SEQUENCE_LSTM" => products::lstm(place),
-        "SOFTMAX" => elements::softmax(place),
-        "MEAN" | "SUM" | "REDUCE_MAX" | "REDUCE_MIN" | "REDUCE_PROD" | "REDUCE_ANY"
-        | "REDUCE_ALL" => elements::reduce(place),
-        "CONCATENATION" => moves::concatenation(place),
-        "SPLIT" => moves::split(place, 1, 0),
-        "SPLIT_V" => moves::split(place, 0, 2),
-        "PAD" | "PADV2" => moves::pad(place),
-        "RESHAPE" => moves::reshape(place),
-        "TRANSPOSE" => moves::transpose(place),
-        "SLICE" => moves::slice(place),
-        "STRIDED_SLICE" => moves::strided_slice(place),
-        "RESIZE_BILINEAR" => moves::resize_bilinear(place),
-        // A loop over the elements.
-        "EXPAND_DIMS" => elements::unary(place),
-        kind if elements::UNARY.contains(&kind) => elements::unary(place),
-        kind if elements::BINARY.contains(&kind) => elements::binary(place),
-        _ => None,
-    }?;
+pub(super) fn kernel(node: &FileNode) -> Option<Kernel> {
+    let (operator, inputs) = (catalogue::row(node.kind).lower)(node)?;
     let inputs: Option<Vec<TensorId>> = inputs
         .into_iter()
-        .map(|index| place.inputs.get(index).copied().flatten())
+        .map(|index| node.inputs.get(index).copied().flatten())
         .collect();
     let kernel = Kernel {
         operator,
         inputs: inputs?,
-        outputs: place.outputs.to_vec(),
+        outputs: node.outputs.to_vec(),
     };
-    sizes_agree(place, &kernel).then_some(kernel)
+    sizes_agree(node, &kernel).then_some(kernel)
 }
 
 /// Whether the formula's buffers are as large as the tensors.
-fn sizes_agree(place: &Place, kernel: &Kernel) -> bool {
+fn sizes_agree(node: &FileNode, kernel: &Kernel) -> bool {
     let Ok(buffers) = kernel.operator.buffers() else {
         return false;
     };
     let agree = |buffers: &[crate::operator::Buffer], ids: &[TensorId]| {
         let sizes = buffers.iter().map(|buffer| u64::from(buffer.size_bytes()));
-        sizes.eq(ids.iter().map(|id| place.tensors[id.0].size_bytes))
+        sizes.eq(ids.iter().map(|id| node.tensors[id.0].size_bytes))
     };
     agree(&buffers.inputs, &kernel.inputs) && agree(&buffers.outputs, &kernel.outputs)
 }
 
-impl<'a> Place<'a> {
+impl<'a> FileNode<'a> {
     pub(super) fn input(&self, index: usize) -> Option<&'a GraphTensor> {
         let id = (*self.inputs.get(index)?)?;
         self.tensors.get(id.0)
@@ -168,18 +142,16 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The options, if they are of this type.
-    fn options(&self, wanted: u8) -> Option<Options<'a>> {
-        let (given, table) = self.options?;
-        (given == wanted).then_some(Options(table))
+    fn options(&self) -> Option<ShapeOptions<'a>> {
+        self.options.map(ShapeOptions)
     }
 }
 
-/// Options of a known type.
-struct Options<'a>(Table<'a>);
+/// Options that decide which loops an operator has.
+struct ShapeOptions<'a>(Table<'a>);
 
-impl<'a> Options<'a> {
-    /// A number; none where the table is damaged.
+impl<'a> ShapeOptions<'a> {
+    /// A number; `None` if the table is damaged.
     fn number<T: TableRead<'a>>(&self, field: Field, default: T) -> Option<T> {
         self.0.number(field, default).ok()
     }

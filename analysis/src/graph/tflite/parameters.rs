@@ -5,7 +5,7 @@
 //! | `parameters/options.rs` | activation, factors and limits among an operator's options |
 //! | `parameters/tensor.rs` | type and quantisation of a tensor |
 
-mod options;
+pub(in crate::graph) mod options;
 mod tensor;
 
 use super::error::Unsupported;
@@ -65,7 +65,7 @@ pub fn parameters(
 }
 
 /// What is wrong, with one operator or with the file.
-enum Problem {
+pub(in crate::graph) enum Problem {
     Operator(Unsupported),
     File(TfliteError),
 }
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         if matches!(kind, Kind::Other(_)) {
             return Err(Unsupported::Kind.into());
         }
-        let mut parameters = options::read(kind.name(), options_of(entry)?)?;
+        let mut parameters = options::read(kind, options_of(entry)?)?;
         parameters.tensors.clone_from(&inputs);
         let inputs = self.known(&inputs)?;
         if is_hybrid(&inputs) {

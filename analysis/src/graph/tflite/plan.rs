@@ -19,7 +19,7 @@ use super::layout::{self, Layout, ROOT, Value};
 use super::schema::{Field, buffer, metadata, model, operator, subgraph};
 use super::view::{File, Table, integers};
 use super::{Contents, Metadata, Model, TfliteError, read};
-use crate::graph::{Graph, Kind, OperatorId, Storage};
+use crate::graph::{Graph, OperatorId, Storage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -116,7 +116,7 @@ pub fn with_plan(
     let graph = old.graphs.first().ok_or(TfliteError::NoSubgraph)?;
     let order = match order {
         Some(order) => {
-            check_order(&old, graph, order)?;
+            check_order(graph, order)?;
             order.to_vec()
         }
         None => graph.file_order(),
@@ -152,7 +152,7 @@ fn check_offsets(model: &Model, offsets: &[i32]) -> Result<(), TfliteError> {
 
 /// Each operator once, and those that keep state as they were. That nothing is read
 /// before it is written is seen when the result is read.
-fn check_order(model: &Model, graph: &Graph, order: &[OperatorId]) -> Result<(), TfliteError> {
+fn check_order(graph: &Graph, order: &[OperatorId]) -> Result<(), TfliteError> {
     let named: BTreeSet<OperatorId> = order.iter().copied().collect();
     let all: BTreeSet<OperatorId> = graph.file_order().into_iter().collect();
     if order.len() != all.len() || named != all {
@@ -162,11 +162,9 @@ fn check_order(model: &Model, graph: &Graph, order: &[OperatorId]) -> Result<(),
             all.len()
         )));
     }
-    let own = model.calls.iter().filter(|call| call.subgraph == 0);
-    let calls: BTreeSet<OperatorId> = own.map(|call| call.operator).collect();
     let mut last: BTreeMap<State, OperatorId> = BTreeMap::new();
     for &id in order {
-        for state in states(graph, &calls, id) {
+        for state in states(graph, id) {
             if let Some(before) = last.insert(state, id).filter(|&before| before > id) {
                 let name = |id: OperatorId| format!("{} {}", id.0, graph.operators[id.0].kind);
                 return Err(TfliteError::Plan(format!(
@@ -186,13 +184,11 @@ fn check_order(model: &Model, graph: &Graph, order: &[OperatorId]) -> Result<(),
 enum State {
     /// A variable.
     Tensor(usize),
-    /// Whatever subgraphs change.
-    Subgraphs,
-    /// The source of random numbers.
-    Random,
+    /// What is not seen in its tensors.
+    Hidden,
 }
 
-fn states(graph: &Graph, calls: &BTreeSet<OperatorId>, id: OperatorId) -> Vec<State> {
+fn states(graph: &Graph, id: OperatorId) -> Vec<State> {
     let node = &graph.operators[id.0];
     let mut states: Vec<State> = node
         .inputs
@@ -203,11 +199,8 @@ fn states(graph: &Graph, calls: &BTreeSet<OperatorId>, id: OperatorId) -> Vec<St
         .collect();
     states.sort();
     states.dedup();
-    if calls.contains(&id) {
-        states.push(State::Subgraphs);
-    }
-    if node.kind.name().starts_with("RANDOM_") || node.kind == Kind::Multinomial {
-        states.push(State::Random);
+    if node.kind.has_hidden_state() {
+        states.push(State::Hidden);
     }
     states
 }

@@ -1,10 +1,12 @@
 //! A subgraph as a graph.
 
-use super::lower::{self, Place};
+use super::lower::{self, FileNode};
 use super::schema::{self, call, call_once, if_, operator, options, tensor, while_};
 use super::view::Table;
-use super::{Call, Contents, TfliteError, scratch};
-use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId, TensorType};
+use super::{Call, Contents, TfliteError};
+use crate::graph::{
+    Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId, TensorType, catalogue,
+};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -78,15 +80,19 @@ pub(super) fn subgraph(
         });
         let data = |id: TensorId| Some(&file[draft[id.0].data.clone()?]);
         let node = &graph.operators[number];
-        let place = Place {
+        let row = catalogue::row(kind);
+        let file_node = FileNode {
             kind,
             tensors: &graph.tensors,
             inputs: &inputs,
             outputs: &node.outputs,
             data: &data,
-            options,
+            options: options
+                .filter(|&(number, _)| number == row.options)
+                .map(|(_, table)| table),
         };
-        let (kernel, scratch_bytes) = (lower::kernel(&place), scratch::sizes(&place));
+        let kernel = lower::kernel(&file_node);
+        let scratch_bytes = (row.scratch)(&file_node).unwrap_or_default();
         let node = &mut graph.operators[number];
         (node.kernel, node.scratch_bytes) = (kernel, scratch_bytes);
         for id in &node.outputs {

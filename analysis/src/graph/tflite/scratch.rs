@@ -15,40 +15,27 @@
 //! `BATCH_MATMUL` keeps transposed operands in persistent memory, not in scratch
 //! (`batch_matmul.cc`). Other kinds, custom operators among them, count as having none.
 
-use super::lower::Place;
+use super::lower::FileNode;
 use crate::graph::TensorType;
-
-pub(super) fn sizes(place: &Place) -> Vec<u64> {
-    match place.kind.name() {
-        "CONV_2D" | "DEPTHWISE_CONV_2D" | "FULLY_CONNECTED" => unpacked_filter(place),
-        "TRANSPOSE_CONV" => transpose_conv(place),
-        "SVDF" => svdf(place),
-        "UNIDIRECTIONAL_SEQUENCE_LSTM" => lstm(place),
-        "MEAN" | "SUM" => sum(place),
-        "REDUCE_MAX" | "REDUCE_MIN" => extremum(place),
-        _ => None,
-    }
-    .unwrap_or_default()
-}
 
 fn elements(shape: &[u32]) -> Option<u64> {
     let extents = shape.iter().copied().map(u64::from);
     extents.reduce(u64::saturating_mul).or(Some(1))
 }
 
-fn unpacked_filter(place: &Place) -> Option<Vec<u64>> {
-    let filter = place.input(1)?;
+pub(in crate::graph) fn unpacked_filter(node: &FileNode) -> Option<Vec<u64>> {
+    let filter = node.input(1)?;
     let packed = filter.element_type == TensorType::Int4;
     packed.then_some(vec![elements(&filter.shape)?])
 }
 
-fn transpose_conv(place: &Place) -> Option<Vec<u64>> {
-    let outputs = elements(&place.output(0)?.shape)?;
-    match place.input(2)?.element_type {
+pub(in crate::graph) fn transpose_conv(node: &FileNode) -> Option<Vec<u64>> {
+    let outputs = elements(&node.output(0)?.shape)?;
+    match node.input(2)?.element_type {
         TensorType::Int8 => Some(vec![outputs.saturating_mul(4)]),
         TensorType::Int16 => {
             let mut sizes = vec![outputs.saturating_mul(8)];
-            if let Some(bias) = place
+            if let Some(bias) = node
                 .input(3)
                 .filter(|bias| bias.element_type == TensorType::Int16)
             {
@@ -60,11 +47,11 @@ fn transpose_conv(place: &Place) -> Option<Vec<u64>> {
     }
 }
 
-fn svdf(place: &Place) -> Option<Vec<u64>> {
-    let input = place.input(0)?;
+pub(in crate::graph) fn svdf(node: &FileNode) -> Option<Vec<u64>> {
+    let input = node.input(0)?;
     let batches = u64::from(*input.shape.first()?);
-    let filters = u64::from(*place.input(1)?.shape.first()?);
-    let units = u64::from(*place.output(0)?.shape.last()?);
+    let filters = u64::from(*node.input(1)?.shape.first()?);
+    let units = u64::from(*node.output(0)?.shape.last()?);
     let size = |columns: u64| batches.saturating_mul(columns).saturating_mul(4);
     match input.element_type {
         TensorType::Int8 => Some(vec![size(filters), size(units)]),
@@ -75,19 +62,19 @@ fn svdf(place: &Place) -> Option<Vec<u64>> {
 /// Index of the cell state among the inputs.
 const CELL_STATE: usize = 19;
 
-fn lstm(place: &Place) -> Option<Vec<u64>> {
-    Some(vec![place.input(CELL_STATE)?.size_bytes; 4])
+pub(in crate::graph) fn lstm(node: &FileNode) -> Option<Vec<u64>> {
+    Some(vec![node.input(CELL_STATE)?.size_bytes; 4])
 }
 
-fn sum(place: &Place) -> Option<Vec<u64>> {
+pub(in crate::graph) fn sum(node: &FileNode) -> Option<Vec<u64>> {
     let quantized = [TensorType::Int8, TensorType::Uint8, TensorType::Int16]
-        .contains(&place.input(0)?.element_type);
-    let outputs = elements(&place.output(0)?.shape)?;
+        .contains(&node.input(0)?.element_type);
+    let outputs = elements(&node.output(0)?.shape)?;
     quantized.then_some(vec![outputs.saturating_mul(4)])
 }
 
-fn extremum(place: &Place) -> Option<Vec<u64>> {
-    let rank = place.input(0)?.shape.len() as u64;
-    let axes = elements(&place.input(1)?.shape)?;
+pub(in crate::graph) fn extremum(node: &FileNode) -> Option<Vec<u64>> {
+    let rank = node.input(0)?.shape.len() as u64;
+    let axes = elements(&node.input(1)?.shape)?;
     Some(vec![4 * rank, axes.saturating_mul(4)])
 }

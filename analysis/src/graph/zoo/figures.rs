@@ -1,6 +1,6 @@
 //! What there is to count in a graph.
 
-use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId};
+use crate::graph::{Graph, Node, OperatorId, Storage, TensorId};
 use crate::operator::Operator;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ fn parameters(graph: &Graph) -> u64 {
     let mut counted = vec![false; graph.tensors.len()];
     let mut total = 0;
     for node in &graph.operators {
-        if !has_parameters(&node.kind) {
+        if !node.kind.has_weights() {
             continue;
         }
         for &id in &node.inputs {
@@ -64,12 +64,6 @@ fn parameters(graph: &Graph) -> u64 {
         }
     }
     total
-}
-
-/// Whether the operator's constants are weights.
-fn has_parameters(kind: &Kind) -> bool {
-    use Kind::{Add, Conv2d, DepthwiseConv2d, FullyConnected, Mul};
-    matches!(kind, Conv2d | DepthwiseConv2d | FullyConnected | Mul | Add)
 }
 
 fn multiply_accumulates(graph: &Graph, node: &Node) -> u64 {

@@ -1,63 +1,13 @@
 //! Element by element, softmax, reductions.
 
-use super::{Lowered, Place, element_bytes, elements, four, resolve_axis};
+use super::{FileNode, Lowered, element_bytes, elements, four, resolve_axis};
 use crate::graph::Kind;
 use crate::operator::{
     Elementwise, ElementwiseBinary, Operator, Reduce, Reduction, Shape, Softmax,
 };
 
-/// One loop over the elements of an input.
-pub(super) const UNARY: &[&str] = &[
-    "ABS",
-    "CAST",
-    "CEIL",
-    "COS",
-    "DEQUANTIZE",
-    "ELU",
-    "EXP",
-    "FLOOR",
-    "HARD_SWISH",
-    "LEAKY_RELU",
-    "LOG",
-    "LOGICAL_NOT",
-    "LOGISTIC",
-    "NEG",
-    "QUANTIZE",
-    "RELU",
-    "RELU6",
-    "ROUND",
-    "RSQRT",
-    "SIN",
-    "SQRT",
-    "SQUARE",
-    "TANH",
-];
-
-/// One loop over the elements of the output, or one for each axis where an input serves
-/// several elements.
-pub(super) const BINARY: &[&str] = &[
-    "ADD",
-    "DIV",
-    "EQUAL",
-    "FLOOR_DIV",
-    "FLOOR_MOD",
-    "GREATER",
-    "GREATER_EQUAL",
-    "LESS",
-    "LESS_EQUAL",
-    "LOGICAL_AND",
-    "LOGICAL_OR",
-    "MAXIMUM",
-    "MINIMUM",
-    "MUL",
-    "NOT_EQUAL",
-    "PRELU",
-    "SQUARED_DIFFERENCE",
-    "SUB",
-];
-
-pub(super) fn unary(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn unary(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let operator = Elementwise {
         elements: elements(&target.shape)?,
         input_element_bytes: element_bytes(source)?,
@@ -66,8 +16,8 @@ pub(super) fn unary(place: &Place) -> Option<Lowered> {
     Some((Operator::Elementwise(operator), vec![0]))
 }
 
-pub(super) fn binary(place: &Place) -> Option<Lowered> {
-    let (first, second, target) = (place.input(0)?, place.input(1)?, place.only_output()?);
+pub(in crate::graph) fn binary(node: &FileNode) -> Option<Lowered> {
+    let (first, second, target) = (node.input(0)?, node.input(1)?, node.only_output()?);
     let shapes = [&first.shape, &second.shape, &target.shape];
     let shapes: Option<Vec<Shape>> = if shapes.windows(2).all(|pair| pair[0] == pair[1]) {
         let elements = elements(&target.shape)?;
@@ -87,8 +37,8 @@ pub(super) fn binary(place: &Place) -> Option<Lowered> {
     Some((Operator::ElementwiseBinary(operator), vec![0, 1]))
 }
 
-pub(super) fn softmax(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn softmax(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let &depth = target.shape.last()?;
     if source.shape != target.shape {
         return None;
@@ -104,17 +54,17 @@ pub(super) fn softmax(place: &Place) -> Option<Lowered> {
 
 /// Taken for one that accumulates in its output, also where a version of the kernel sums
 /// in a register: nothing may overlap.
-pub(super) fn reduce(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn reduce(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let rank = source.shape.len();
     let mut axes = [false; 4];
-    for axis in place.integers(1)? {
+    for axis in node.integers(1)? {
         axes[4usize.checked_sub(rank)? + resolve_axis(axis, rank)?] = true;
     }
     let operator = Reduce {
         input: four(&source.shape)?,
         axes,
-        reduction: match place.kind {
+        reduction: match node.kind {
             Kind::Mean => Reduction::Mean,
             _ => Reduction::Fold,
         },

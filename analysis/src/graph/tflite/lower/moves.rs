@@ -1,7 +1,7 @@
 //! What only moves elements.
 
-use super::super::schema::{self, concatenation, resize_bilinear, strided_slice};
-use super::{Lowered, Place, common_element_bytes, elements, exactly_four, four, resolve_axis};
+use super::super::schema::{concatenation, resize_bilinear, strided_slice};
+use super::{FileNode, Lowered, common_element_bytes, elements, exactly_four, four, resolve_axis};
 use crate::graph::TensorType;
 use crate::operator::{
     Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, Shape, Split, StridedSlice,
@@ -12,45 +12,45 @@ use crate::operator::{
 /// each.
 const PARTS: usize = 1024;
 
-pub(super) fn concatenation(place: &Place) -> Option<Lowered> {
-    let target = place.only_output()?;
+pub(in crate::graph) fn concatenation(node: &FileNode) -> Option<Lowered> {
+    let target = node.only_output()?;
     let rank = target.shape.len();
-    let options = place.options(schema::options::CONCATENATION)?;
+    let options = node.options()?;
     let axis = resolve_axis(i64::from(options.number(concatenation::AXIS, 0)?), rank)?;
-    if place.inputs.len() > PARTS {
+    if node.inputs.len() > PARTS {
         return None;
     }
     let shape = |index| {
-        let input = place.input(index)?;
+        let input = node.input(index)?;
         let same = input.shape.len() == rank && input.element_type == target.element_type;
         four(&input.shape).filter(|_| same)
     };
-    let inputs: Option<Vec<Shape>> = (0..place.inputs.len()).map(shape).collect();
+    let inputs: Option<Vec<Shape>> = (0..node.inputs.len()).map(shape).collect();
     let concat = Concat {
         inputs: inputs?,
         axis: from_the_front(axis, rank)?,
         element_bytes: common_element_bytes(target, target)?,
     };
-    Some((Operator::Concat(concat), (0..place.inputs.len()).collect()))
+    Some((Operator::Concat(concat), (0..node.inputs.len()).collect()))
 }
 
 /// Which inputs are the tensor and the axis differs.
-pub(super) fn split(place: &Place, input: usize, axis: usize) -> Option<Lowered> {
-    let source = place.input(input)?;
+pub(in crate::graph) fn split(node: &FileNode, input: usize, axis: usize) -> Option<Lowered> {
+    let source = node.input(input)?;
     let rank = source.shape.len();
-    let &[axis] = place.integers(axis)?.as_slice() else {
+    let &[axis] = node.integers(axis)?.as_slice() else {
         return None;
     };
     let axis = resolve_axis(axis, rank)?;
-    if place.outputs.len() > PARTS {
+    if node.outputs.len() > PARTS {
         return None;
     }
     let part = |index| {
-        let output = place.output(index)?;
+        let output = node.output(index)?;
         let same = output.shape.len() == rank && output.element_type == source.element_type;
         output.shape.get(axis).copied().filter(|_| same)
     };
-    let parts: Option<Vec<u32>> = (0..place.outputs.len()).map(part).collect();
+    let parts: Option<Vec<u32>> = (0..node.outputs.len()).map(part).collect();
     let split = Split {
         input: four(&source.shape)?,
         axis: from_the_front(axis, rank)?,
@@ -60,12 +60,12 @@ pub(super) fn split(place: &Place, input: usize, axis: usize) -> Option<Lowered>
     Some((Operator::Split(split), vec![input]))
 }
 
-pub(super) fn pad(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn pad(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let (input, output) = (four(&source.shape)?, four(&target.shape)?);
     let rank = source.shape.len();
-    let paddings = place.integers(1)?;
-    if paddings.len() != 2 * rank || target.shape.len() != rank || !place.constant_or_absent(2) {
+    let paddings = node.integers(1)?;
+    if paddings.len() != 2 * rank || target.shape.len() != rank || !node.constant_or_absent(2) {
         return None;
     }
     let mut before = [0; 4];
@@ -88,8 +88,8 @@ pub(super) fn pad(place: &Place) -> Option<Lowered> {
 }
 
 /// The kernel leaves the copy out where output and input are the same (`reshape.cc`).
-pub(super) fn reshape(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn reshape(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let reshape = Reshape {
         elements: elements(&target.shape)?,
         element_bytes: common_element_bytes(source, target)?,
@@ -97,11 +97,11 @@ pub(super) fn reshape(place: &Place) -> Option<Lowered> {
     Some((Operator::Reshape(reshape), vec![0]))
 }
 
-pub(super) fn transpose(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn transpose(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let input = four(&source.shape)?;
     let rank = source.shape.len();
-    let given = place.integers(1)?;
+    let given = node.integers(1)?;
     if given.len() != rank {
         return None;
     }
@@ -120,12 +120,12 @@ pub(super) fn transpose(place: &Place) -> Option<Lowered> {
     Some((Operator::Transpose(transpose), vec![0]))
 }
 
-pub(super) fn slice(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn slice(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let (input, output) = (four(&source.shape)?, four(&target.shape)?);
     let rank = source.shape.len();
-    let begins = place.integers(1)?;
-    let sizes = place.integers(2)?;
+    let begins = node.integers(1)?;
+    let sizes = node.integers(2)?;
     if [begins.len(), sizes.len(), target.shape.len()] != [rank; 3] {
         return None;
     }
@@ -155,18 +155,18 @@ pub(super) fn slice(place: &Place) -> Option<Lowered> {
 }
 
 /// Only with a stride on the last axis: otherwise the kernel copies runs.
-pub(super) fn strided_slice(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn strided_slice(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let input = four(&source.shape)?;
     let rank = source.shape.len();
-    let options = place.options(schema::options::STRIDED_SLICE)?;
+    let options = node.options()?;
     let mask = |field| options.number::<i32>(field, 0);
     let plain = mask(strided_slice::ELLIPSIS_MASK)? == 0
         && mask(strided_slice::NEW_AXIS_MASK)? == 0
         && mask(strided_slice::SHRINK_AXIS_MASK)? == 0
         && !options.flag(strided_slice::OFFSET)?;
-    let (begins, ends) = (place.integers(1)?, place.integers(2)?);
-    let strides = place.integers(3)?;
+    let (begins, ends) = (node.integers(1)?, node.integers(2)?);
+    let strides = node.integers(3)?;
     let lengths = [begins.len(), ends.len(), strides.len(), target.shape.len()];
     if !plain || lengths != [rank; 4] || strides.last().is_none_or(|&stride| stride == 1) {
         return None;
@@ -231,9 +231,9 @@ fn indices(
     (distance > 0).then(|| (begin, (distance - 1) / step + 1))
 }
 
-pub(super) fn resize_bilinear(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
-    let options = place.options(schema::options::RESIZE_BILINEAR)?;
+pub(in crate::graph) fn resize_bilinear(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    let options = node.options()?;
     let resize = ResizeBilinear {
         input: exactly_four(&source.shape)?,
         output: exactly_four(&target.shape)?,

@@ -1,21 +1,19 @@
 //! Products of matrices, and sequences.
 
-use super::super::schema::{
-    self, batch_matmul, fully_connected, svdf, unidirectional_sequence_lstm,
-};
-use super::{Lowered, Place, common_element_bytes, element_bytes, elements};
+use super::super::schema::{batch_matmul, fully_connected, svdf, unidirectional_sequence_lstm};
+use super::{FileNode, Lowered, common_element_bytes, element_bytes, elements};
 use crate::graph::TensorType;
 use crate::operator::{BatchedMatmul, FullyConnected, Lstm, Operator, Svdf};
 
-pub(super) fn fully_connected(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
-    let filter = place.weights(1, source)?;
+pub(in crate::graph) fn fully_connected(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    let filter = node.weights(1, source)?;
     let &[output_depth, input_depth] = filter.shape.as_slice() else {
         return None;
     };
-    let options = place.options(schema::options::FULLY_CONNECTED)?;
+    let options = node.options()?;
     let plain = options.number::<i8>(fully_connected::WEIGHTS_FORMAT, 0)? == 0;
-    if !plain || !place.constant_or_absent(2) || target.shape.last() != Some(&output_depth) {
+    if !plain || !node.constant_or_absent(2) || target.shape.last() != Some(&output_depth) {
         return None;
     }
     let layer = FullyConnected {
@@ -29,9 +27,9 @@ pub(super) fn fully_connected(place: &Place) -> Option<Lowered> {
 
 /// The kernel takes the right operand's columns from a transposed copy, made before the
 /// first store: less than the formula's loads as it goes.
-pub(super) fn batch_matmul(place: &Place) -> Option<Lowered> {
-    let (left, right, target) = (place.input(0)?, place.input(1)?, place.only_output()?);
-    let options = place.options(schema::options::BATCH_MATMUL)?;
+pub(in crate::graph) fn batch_matmul(node: &FileNode) -> Option<Lowered> {
+    let (left, right, target) = (node.input(0)?, node.input(1)?, node.only_output()?);
+    let options = node.options()?;
     if options.flag(batch_matmul::ADJ_X)? || options.flag(batch_matmul::ADJ_Y)? {
         return None;
     }
@@ -54,13 +52,11 @@ pub(super) fn batch_matmul(place: &Place) -> Option<Lowered> {
     Some((Operator::BatchedMatmul(product), vec![0, 1]))
 }
 
-pub(super) fn svdf(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
-    let filter = place.weights(1, source)?;
-    let constants = place.constant(2).is_some() && place.constant_or_absent(3);
-    let rank = place
-        .options(schema::options::SVDF)?
-        .number::<i32>(svdf::RANK, 0)?;
+pub(in crate::graph) fn svdf(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    let filter = node.weights(1, source)?;
+    let constants = node.constant(2).is_some() && node.constant_or_absent(3);
+    let rank = node.options()?.number::<i32>(svdf::RANK, 0)?;
     let rank = u32::try_from(rank).ok()?;
     let &[batches, input_depth] = source.shape.as_slice() else {
         return None;
@@ -90,20 +86,20 @@ const WEIGHTS: [std::ops::RangeInclusive<usize>; 2] = [1..=8, 12..=15];
 const EXTENSIONS: [std::ops::RangeInclusive<usize>; 3] = [9..=11, 16..=17, 20..=23];
 
 /// The state is stored first and then copied to the output of the same time.
-pub(super) fn lstm(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn lstm(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let weights = WEIGHTS.into_iter().flatten();
     let plain = weights
         .into_iter()
-        .all(|index| place.constant(index).is_some())
+        .all(|index| node.constant(index).is_some())
         && EXTENSIONS
             .into_iter()
             .flatten()
-            .all(|index| place.absent(index));
+            .all(|index| node.absent(index));
     if !plain || ![TensorType::Int8, TensorType::Int16].contains(&source.element_type) {
         return None;
     }
-    let options = place.options(schema::options::UNIDIRECTIONAL_SEQUENCE_LSTM)?;
+    let options = node.options()?;
     let time_major = options.flag(unidirectional_sequence_lstm::TIME_MAJOR)?;
     let &[outer, inner, input_depth] = source.shape.as_slice() else {
         return None;

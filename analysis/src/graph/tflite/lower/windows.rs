@@ -1,27 +1,27 @@
 //! Convolutions and pooling.
 
 use super::super::schema::{
-    self, Field, PADDING_SAME, PADDING_VALID, conv_2d, depthwise_conv_2d, pool_2d, transpose_conv,
+    Field, PADDING_SAME, PADDING_VALID, conv_2d, depthwise_conv_2d, pool_2d, transpose_conv,
 };
-use super::{Lowered, Options, Place, common_element_bytes, exactly_four};
+use super::{FileNode, Lowered, ShapeOptions, common_element_bytes, exactly_four};
 use crate::graph::TensorType;
 use crate::operator::{
     Accumulation, Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, TransposeConv2d, Window,
     tflite_padding_before,
 };
 
-pub(super) fn conv(place: &Place) -> Option<Lowered> {
-    let Layer {
+pub(in crate::graph) fn conv(node: &FileNode) -> Option<Lowered> {
+    let ConvolutionShapes {
         input,
         output,
         filter,
         element_bytes,
-    } = layer(place)?;
+    } = shapes(node)?;
     let [outputs, height, width, depth] = filter;
     if outputs != output[3] || !input[3].is_multiple_of(depth) {
         return None;
     }
-    let options = place.options(schema::options::CONV_2D)?;
+    let options = node.options()?;
     let window = window(
         &options,
         conv_2d::PADDING,
@@ -44,19 +44,19 @@ pub(super) fn conv(place: &Place) -> Option<Lowered> {
     Some((Operator::Conv2d(conv), vec![0]))
 }
 
-pub(super) fn depthwise_conv(place: &Place) -> Option<Lowered> {
-    let Layer {
+pub(in crate::graph) fn depthwise_conv(node: &FileNode) -> Option<Lowered> {
+    let ConvolutionShapes {
         input,
         output,
         filter,
         element_bytes,
-    } = layer(place)?;
+    } = shapes(node)?;
     let [one, height, width, outputs] = filter;
     let multiplier = outputs.checked_div(input[3])?;
     if one != 1 || outputs != output[3] || !outputs.is_multiple_of(input[3]) {
         return None;
     }
-    let options = place.options(schema::options::DEPTHWISE_CONV_2D)?;
+    let options = node.options()?;
     let window = window(
         &options,
         depthwise_conv_2d::PADDING,
@@ -85,11 +85,11 @@ pub(super) fn depthwise_conv(place: &Place) -> Option<Lowered> {
     Some((Operator::DepthwiseConv2d(conv), vec![0]))
 }
 
-pub(super) fn pool(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
+pub(in crate::graph) fn pool(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
     let input = exactly_four(&source.shape)?;
     let output = exactly_four(&target.shape)?;
-    let options = place.options(schema::options::POOL_2D)?;
+    let options = node.options()?;
     let window = window(
         &options,
         pool_2d::PADDING,
@@ -111,16 +111,16 @@ pub(super) fn pool(place: &Place) -> Option<Lowered> {
 }
 
 /// The shape of the output, the filter and the input come in this order.
-pub(super) fn transpose_conv(place: &Place) -> Option<Lowered> {
-    let (source, target) = (place.input(2)?, place.only_output()?);
-    let filter = place.weights(1, source)?;
+pub(in crate::graph) fn transpose_conv(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(2)?, node.only_output()?);
+    let filter = node.weights(1, source)?;
     let input = exactly_four(&source.shape)?;
     let output = exactly_four(&target.shape)?;
     let [outputs, height, width, depth] = exactly_four(&filter.shape)?;
-    if outputs != output[3] || depth != input[3] || !place.constant_or_absent(3) {
+    if outputs != output[3] || depth != input[3] || !node.constant_or_absent(3) {
         return None;
     }
-    let options = place.options(schema::options::TRANSPOSE_CONV)?;
+    let options = node.options()?;
     // It is the gradient of a convolution from its output to its input.
     let window = window(
         &options,
@@ -148,7 +148,7 @@ pub(super) fn transpose_conv(place: &Place) -> Option<Lowered> {
 }
 
 /// What convolutions have in common.
-struct Layer {
+struct ConvolutionShapes {
     input: Shape,
     output: Shape,
     filter: Shape,
@@ -156,15 +156,15 @@ struct Layer {
 }
 
 /// Input, constant filter, constant bias or none.
-fn layer(place: &Place) -> Option<Layer> {
-    let (source, target) = (place.input(0)?, place.only_output()?);
-    if !place.constant_or_absent(2) {
+fn shapes(node: &FileNode) -> Option<ConvolutionShapes> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    if !node.constant_or_absent(2) {
         return None;
     }
-    Some(Layer {
+    Some(ConvolutionShapes {
         input: exactly_four(&source.shape)?,
         output: exactly_four(&target.shape)?,
-        filter: exactly_four(&place.weights(1, source)?.shape)
+        filter: exactly_four(&node.weights(1, source)?.shape)
             .filter(|filter| filter.iter().all(|&extent| extent > 0))?,
         element_bytes: common_element_bytes(source, target)?,
     })
@@ -172,7 +172,7 @@ fn layer(place: &Place) -> Option<Layer> {
 
 /// The window with its padding, if the output has the extents that these make.
 fn window(
-    options: &Options,
+    options: &ShapeOptions,
     padding: Field,
     window: Window,
     input: Shape,

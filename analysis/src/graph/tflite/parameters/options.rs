@@ -2,109 +2,101 @@
 
 use super::super::error::Unsupported;
 use super::super::schema::{
-    Field, add, batch_matmul, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected,
-    l2_norm, leaky_relu, mul, options, pool_2d, softmax, sub, svdf, transpose_conv,
+    Field, batch_matmul, fully_connected, leaky_relu, softmax, svdf,
     unidirectional_sequence_lstm as lstm,
 };
 use super::super::view::Table;
 use super::Problem;
 use crate::graph::parameters::{Activation, Parameters};
+use crate::graph::{Kind, catalogue};
 use planus::TableRead;
 use std::fmt::Display;
 
-/// Kinds with a fused activation, the number of their options, and where it is there.
-const ACTIVATIONS: &[(&str, u8, Field)] = &[
-    ("ADD", options::ADD, add::ACTIVATION),
-    ("AVERAGE_POOL_2D", options::POOL_2D, pool_2d::ACTIVATION),
-    (
-        "CONCATENATION",
-        options::CONCATENATION,
-        concatenation::ACTIVATION,
-    ),
-    ("CONV_2D", options::CONV_2D, conv_2d::ACTIVATION),
-    (
-        "DEPTHWISE_CONV_2D",
-        options::DEPTHWISE_CONV_2D,
-        depthwise_conv_2d::ACTIVATION,
-    ),
-    ("DIV", options::DIV, div::ACTIVATION),
-    (
-        "FULLY_CONNECTED",
-        options::FULLY_CONNECTED,
-        fully_connected::ACTIVATION,
-    ),
-    ("L2_NORMALIZATION", options::L2_NORM, l2_norm::ACTIVATION),
-    ("L2_POOL_2D", options::POOL_2D, pool_2d::ACTIVATION),
-    ("MAX_POOL_2D", options::POOL_2D, pool_2d::ACTIVATION),
-    ("MUL", options::MUL, mul::ACTIVATION),
-    ("SUB", options::SUB, sub::ACTIVATION),
-    ("SVDF", options::SVDF, svdf::ACTIVATION),
-    (
-        "TRANSPOSE_CONV",
-        options::TRANSPOSE_CONV,
-        transpose_conv::ACTIVATION,
-    ),
-];
-
-/// Kinds with an activation whose options are not read.
-const NOT_READ: &[&str] = &[
-    "BIDIRECTIONAL_SEQUENCE_LSTM",
-    "BIDIRECTIONAL_SEQUENCE_RNN",
-    "CONV_3D",
-    "CONV_3D_TRANSPOSE",
-    "LSTM",
-    "RNN",
-    "UNIDIRECTIONAL_SEQUENCE_RNN",
-];
+/// Where an operator's options say what is done to its result.
+#[derive(Clone, Copy)]
+pub(in crate::graph) enum FusedActivation {
+    /// Nowhere: nothing is done.
+    Absent,
+    /// In this field.
+    At(Field),
+    /// In options that are not read.
+    NotRead,
+}
 
 /// `ActivationFunctionType`.
 const TANH: i8 = 4;
 
 /// Parameters without operands, as the options say.
-pub(super) fn read(kind: &str, given: Option<(u8, Table)>) -> Result<Parameters<'static>, Problem> {
-    if NOT_READ.contains(&kind) {
-        return Err(Unsupported::NotRead.into());
-    }
-    let of = |expected| Options::of(given, expected);
+pub(super) fn read(
+    kind: &Kind,
+    given: Option<(u8, Table)>,
+) -> Result<Parameters<'static>, Problem> {
+    let row = catalogue::row(kind);
+    let of_kind = || ValueOptions::of(given, row.options);
     let mut parameters = Parameters::default();
-    let fused = ACTIVATIONS.iter().find(|(known, ..)| *known == kind);
-    if let Some(&(_, expected, field)) = fused {
-        parameters.activation = of(expected)?.activation(field)?;
+    match row.activation {
+        FusedActivation::Absent => {}
+        FusedActivation::At(field) => parameters.activation = of_kind()?.activation(field)?,
+        FusedActivation::NotRead => return Err(Unsupported::NotRead.into()),
     }
-    match kind {
-        "FULLY_CONNECTED" => {
-            let options = of(options::FULLY_CONNECTED)?;
-            let format = options.number(fully_connected::WEIGHTS_FORMAT, 0i8)?;
-            expect(
-                format == 0,
-                "weights format",
-                &format,
-                "DEFAULT, which is 0",
-            )?;
-            options.expect_symmetric(fully_connected::ASYMMETRIC_QUANTIZE_INPUTS)?;
-        }
-        "BATCH_MATMUL" => {
-            of(options::BATCH_MATMUL)?
-                .expect_symmetric(batch_matmul::ASYMMETRIC_QUANTIZE_INPUTS)?;
-        }
-        "SVDF" => of(options::SVDF)?.expect_symmetric(svdf::ASYMMETRIC_QUANTIZE_INPUTS)?,
-        "UNIDIRECTIONAL_SEQUENCE_LSTM" => {
-            parameters.cell_clip = of(options::UNIDIRECTIONAL_SEQUENCE_LSTM)?.cell_clip()?;
-        }
-        "SOFTMAX" => {
-            let beta = of(options::SOFTMAX)?.number(softmax::BETA, 0.0f32)?;
-            let is_factor = beta.is_finite() && beta > 0.0;
-            expect(is_factor, "beta", &beta, "a positive number")?;
-            parameters.beta = beta;
-        }
-        "LEAKY_RELU" => {
-            let alpha = of(options::LEAKY_RELU)?.number(leaky_relu::ALPHA, 0.0f32)?;
-            expect(alpha.is_finite(), "alpha", &alpha, "a number")?;
-            parameters.alpha = alpha;
-        }
-        _ => {}
+    if let Some(read) = row.values {
+        read(&of_kind()?, &mut parameters)?;
     }
     Ok(parameters)
+}
+
+pub(in crate::graph) fn fully_connected(
+    options: &ValueOptions,
+    _: &mut Parameters,
+) -> Result<(), Problem> {
+    let format = options.number(fully_connected::WEIGHTS_FORMAT, 0i8)?;
+    expect(
+        format == 0,
+        "weights format",
+        &format,
+        "DEFAULT, which is 0",
+    )?;
+    options.expect_symmetric(fully_connected::ASYMMETRIC_QUANTIZE_INPUTS)
+}
+
+pub(in crate::graph) fn batch_matmul(
+    options: &ValueOptions,
+    _: &mut Parameters,
+) -> Result<(), Problem> {
+    options.expect_symmetric(batch_matmul::ASYMMETRIC_QUANTIZE_INPUTS)
+}
+
+pub(in crate::graph) fn svdf(options: &ValueOptions, _: &mut Parameters) -> Result<(), Problem> {
+    options.expect_symmetric(svdf::ASYMMETRIC_QUANTIZE_INPUTS)
+}
+
+pub(in crate::graph) fn lstm(
+    options: &ValueOptions,
+    parameters: &mut Parameters,
+) -> Result<(), Problem> {
+    parameters.cell_clip = options.cell_clip()?;
+    Ok(())
+}
+
+pub(in crate::graph) fn softmax(
+    options: &ValueOptions,
+    parameters: &mut Parameters,
+) -> Result<(), Problem> {
+    let beta = options.number(softmax::BETA, 0.0f32)?;
+    let is_factor = beta.is_finite() && beta > 0.0;
+    expect(is_factor, "beta", &beta, "a positive number")?;
+    parameters.beta = beta;
+    Ok(())
+}
+
+pub(in crate::graph) fn leaky_relu(
+    options: &ValueOptions,
+    parameters: &mut Parameters,
+) -> Result<(), Problem> {
+    let alpha = options.number(leaky_relu::ALPHA, 0.0f32)?;
+    expect(alpha.is_finite(), "alpha", &alpha, "a number")?;
+    parameters.alpha = alpha;
+    Ok(())
 }
 
 fn expect(
@@ -123,10 +115,10 @@ fn expect(
     })
 }
 
-/// The options of a kind; defaults where the operator has none.
-struct Options<'a>(Option<Table<'a>>);
+/// Options that decide what an operator computes; defaults where it has none.
+pub(in crate::graph) struct ValueOptions<'a>(Option<Table<'a>>);
 
-impl<'a> Options<'a> {
+impl<'a> ValueOptions<'a> {
     fn of(given: Option<(u8, Table<'a>)>, expected: u8) -> Result<Self, Unsupported> {
         match given {
             Some((given, _)) if given != expected => Err(Unsupported::Options { given, expected }),
