@@ -9,8 +9,8 @@ const FLOORS: [(&str, &[&str]); 3] = [
     (
         "tracer/src",
         &[
-            "elf", "mcu", "program", "explain", "call", "kernels", "measure", "model", "words",
-            "study", "cli",
+            "elf", "mcu", "program", "explain", "call", "kernels", "measure", "model", "study",
+            "words", "cli",
         ],
     ),
     (
