@@ -15,19 +15,19 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::zoo::{Element, NETWORKS, find};
 use dmo_analysis::optimise::{Task, optimise};
-use dmo_planner::plan::exact::{self, Budget, Decision};
+use dmo_planner::budget::Budget;
+use dmo_planner::plan::exact::{self, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES, Strategy};
 use dmo_planner::problem::minimalloc::Table;
 use dmo_planner::problem::{Buffer, Displacement, Problem};
 use graphs::Random;
 use std::path::PathBuf;
-use std::time::Duration;
 
 fn main() {
     divan::main();
 }
 
-const LIMIT: Duration = Duration::from_secs(2);
+const LIMIT: f64 = 2.0;
 
 fn networks() -> impl Iterator<Item = &'static str> {
     NETWORKS.iter().map(|network| network.name)
@@ -45,7 +45,7 @@ fn network(bencher: Bencher<'_, '_>, name: &str) {
         fixed: &[],
     };
     bencher.bench(|| {
-        let planned = optimise(task, LIMIT, &mut |_| {}).unwrap();
+        let planned = optimise(task, &mut Budget::of_seconds(LIMIT), &mut |_| {}).unwrap();
         assert_eq!(planned.plan.check(&planned.arena.problem), vec![]);
         assert!(planned.bound_bytes <= planned.arena_bytes);
         planned.certificate()
@@ -97,8 +97,7 @@ fn minimalloc(bencher: Bencher<'_, '_>, name: &str) {
     let text = std::fs::read_to_string(minimalloc_path(name)).unwrap();
     let problem = Table::parse(&text).unwrap().problem;
     bencher.bench(|| {
-        let mut never = || false;
-        let found = exact::fit(&problem, MINIMALLOC_BYTES, &mut Budget::new(&mut never));
+        let found = exact::fit(&problem, MINIMALLOC_BYTES, &mut Budget::unlimited());
         let Decision::Possible(offsets) = found else {
             unreachable!("{found:?}");
         };

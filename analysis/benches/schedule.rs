@@ -18,6 +18,7 @@ use dmo_analysis::schedule::liberis_lane::liberis_lane;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, Proof};
+use dmo_planner::budget::Budget;
 use graphs::Random;
 
 fn main() {
@@ -44,7 +45,15 @@ fn search_cells(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench(|| {
         let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
         let limits = Limits::default();
-        let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+        let found = search(
+            &graph,
+            Options::default(),
+            &mut cost,
+            limits,
+            &mut Budget::of_seconds(10.0),
+            &mut |_| {},
+        )
+        .unwrap();
         assert_eq!(found.proof, Proof::Optimal);
     });
 }
@@ -56,7 +65,15 @@ fn search_cells_with_overlaps(bencher: Bencher<'_, '_>, count: usize) {
     bencher.bench(|| {
         let mut cost = Overlapped::new(&graph, &overlaps, Options::default()).unwrap();
         let limits = Limits::default();
-        let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+        let found = search(
+            &graph,
+            Options::default(),
+            &mut cost,
+            limits,
+            &mut Budget::of_seconds(10.0),
+            &mut |_| {},
+        )
+        .unwrap();
         assert_eq!(found.proof, Proof::Optimal);
     });
 }
@@ -67,7 +84,15 @@ fn search_example(bencher: Bencher<'_, '_>) {
     bencher.bench(|| {
         let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
         let limits = Limits::default();
-        let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+        let found = search(
+            &graph,
+            Options::default(),
+            &mut cost,
+            limits,
+            &mut Budget::of_seconds(10.0),
+            &mut |_| {},
+        )
+        .unwrap();
         assert_eq!(found.peak_bytes, 4960);
     });
 }

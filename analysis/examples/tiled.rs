@@ -10,11 +10,11 @@ use dmo_analysis::graph::{Graph, OperatorId, tflite};
 use dmo_analysis::handover::tiled;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::transform::{Recipe, Split, apply, macs};
+use dmo_planner::budget::Budget;
 use serde_json::json;
 use std::error::Error;
-use std::time::Duration;
 
-const TIME: Duration = Duration::from_secs(5);
+const TIME: f64 = 5.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,7 +39,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let views = apply(graph, &recipe)?.graph;
     let none: fn(&Graph) -> Overlaps = overlaps::none;
     for (name, overlaps) in [("none", none), ("analytic", overlaps::analytic)] {
-        let handed = tiled(&file, &recipe, overlaps, TIME, &mut |_| {})?;
+        let handed = tiled(
+            &file,
+            &recipe,
+            overlaps,
+            &mut Budget::of_seconds(TIME),
+            &mut |_| {},
+        )?;
         let graphs = [graph, &views, &handed.standard.graph];
         let report = json!({
             "overlaps": name,
@@ -70,5 +76,5 @@ fn arena(graph: &Graph, overlaps: fn(&Graph) -> Overlaps) -> Result<u64, Box<dyn
         reorder: false,
         fixed: &[],
     };
-    Ok(optimise(task, TIME, &mut |_| {})?.arena_bytes)
+    Ok(optimise(task, &mut Budget::of_seconds(TIME), &mut |_| {})?.arena_bytes)
 }

@@ -18,11 +18,11 @@ use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::cost::Overlapped;
 use crate::schedule::search::{Limits, search};
 use crate::schedule::{Schedule, ScheduleError};
+use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::Plan;
-use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::plan::exact;
 use serde::{Deserialize, Serialize};
 use shuffle::Shuffle;
-use std::time::{Duration, Instant};
 
 /// What is to be planned.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +55,9 @@ pub struct ModelPlan {
     pub order_bound_bytes: u64,
     /// No plan for any order has a smaller arena, in bytes.
     pub bound_bytes: u64,
+    /// The caller stopped the search before it had spent its work: on a faster machine it may
+    /// find a better plan.
+    pub stopped: bool,
 }
 
 /// What is known of a plan.
@@ -91,7 +94,7 @@ pub struct Progress {
     pub bound_bytes: u64,
 }
 
-/// The smallest arena found within the time, which is shared by the search for an order and
+/// The smallest arena found within the budget, which is shared by the search for an order and
 /// the placements; of several plans for it one that relies on few overlaps.
 ///
 /// # Errors
@@ -99,68 +102,71 @@ pub struct Progress {
 /// are not in the arena or clash in the file's order.
 pub fn optimise(
     task: Task<'_>,
-    time: Duration,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ModelPlan, ArenaError> {
-    let deadline = Deadline::after(time);
-    let mut best = smallest(task, deadline, progress)?;
-    let spare = Deadline::after(deadline.left().min(SPARING));
-    let mut stop = || spare.is_over();
-    let budget = &mut Budget::new(&mut stop);
-    best.plan = sparing::with_few_overlaps(&best.arena.problem, best.plan, budget);
+    let mut best = smallest(task, budget, progress)?;
+    let problem = &best.arena.problem;
+    best.plan = budget.within(SPARING, |budget| {
+        sparing::with_few_overlaps(problem, best.plan, budget)
+    });
+    best.stopped = budget.was_stopped();
     Ok(best)
 }
 
-/// What is spent on plans that rely on fewer overlaps.
-const SPARING: Duration = Duration::from_millis(500);
+/// Work that is spent on plans that rely on fewer overlaps.
+const SPARING: u64 = WORK_PER_SECOND / 2;
 
 fn smallest(
     task: Task<'_>,
-    deadline: Deadline,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ModelPlan, ArenaError> {
     let mut shuffle = Shuffle::new(task.graph)?;
     if !task.graph.views.is_empty() {
-        return in_given_order(task, deadline, progress);
+        return in_given_order(task, budget, progress);
     }
     let reorder = task.reorder && shuffle.has_choice();
     let share = if reorder { 2 } else { 1 };
-    let mut best = place(task, task.graph.file_order(), deadline.share(share))?;
+    let mut best = budget.share(share, |budget| place(task, task.graph.file_order(), budget))?;
     report(&best, 1, progress);
     if !reorder {
         best.bound_bytes = if shuffle.has_choice() {
-            bound_of_any_order(task, &best, deadline.share(4))
+            budget.share(4, |budget| bound_of_any_order(task, &best, budget))
         } else {
             best.order_bound_bytes
         };
         return Ok(best);
     }
-    let schedule = lowest_peak(task, deadline.share(2), &mut |bound| {
-        let bound_bytes = bound.max(best.bound_bytes);
-        let arena_bytes = Some(best.arena_bytes);
-        progress(Progress {
-            orders: 1,
-            arena_bytes,
-            bound_bytes,
-        });
+    let schedule = budget.share(2, |budget| {
+        lowest_peak(task, budget, &mut |bound| {
+            let bound_bytes = bound.max(best.bound_bytes);
+            let arena_bytes = Some(best.arena_bytes);
+            progress(Progress {
+                orders: 1,
+                arena_bytes,
+                bound_bytes,
+            });
+        })
     })?;
     if schedule.order != best.order {
-        let candidate = place_other(task, schedule.order, deadline.share(2))?;
+        let candidate = budget.share(2, |budget| place_other(task, schedule.order, budget))?;
         if let Some(candidate) = candidate.filter(|other| other.arena_bytes < best.arena_bytes) {
             best = candidate;
         }
     }
     best.bound_bytes = schedule.bound_bytes.min(best.arena_bytes);
     if best.bound_bytes < best.arena_bytes {
-        best.bound_bytes = bound_of_any_order(task, &best, deadline.share(4));
+        best.bound_bytes = budget.share(4, |budget| bound_of_any_order(task, &best, budget));
     }
     let mut orders = 2;
     report(&best, orders, progress);
     let mut current = best.order.clone();
-    while best.arena_bytes > best.bound_bytes && !deadline.is_over() && orders < MOST_ORDERS {
+    while best.arena_bytes > best.bound_bytes && !budget.is_spent() && orders < MOST_ORDERS {
         let order = shuffle.step(&current);
         orders += 1;
         let arena = arena(task, &order)?;
+        budget.spend(BUILT * (arena.problem.pairs() + arena.problem.buffers().len()) as u64);
         let bound = arena.problem.lower_bound();
         if bound > best.arena_bytes {
             continue;
@@ -168,7 +174,7 @@ fn smallest(
         // A walk among orders that are no worse, as far as their bounds say.
         current.clone_from(&order);
         if bound < best.arena_bytes {
-            let candidate = place_other(task, order, deadline.share(8))?;
+            let candidate = budget.share(8, |budget| place_other(task, order, budget))?;
             if let Some(candidate) = candidate.filter(|other| other.arena_bytes < best.arena_bytes)
             {
                 best = ModelPlan {
@@ -185,16 +191,19 @@ fn smallest(
 /// Pieces of tensors are computed in the order in which they lie.
 fn in_given_order(
     task: Task<'_>,
-    deadline: Deadline,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ModelPlan, ArenaError> {
-    let mut best = place(task, task.graph.file_order(), deadline)?;
+    let mut best = place(task, task.graph.file_order(), budget)?;
     // All that is known of other orders.
     let buffers = best.arena.problem.buffers().iter();
     best.bound_bytes = buffers.map(|buffer| buffer.size_bytes).max().unwrap_or(0);
     report(&best, 1, progress);
     Ok(best)
 }
+
+/// Work of making the problem of an order and bounding it, in its pairs and buffers.
+const BUILT: u64 = 16;
 
 /// Orders tried beyond the one of the lowest peak.
 const MOST_ORDERS: u64 = 20_000;
@@ -211,9 +220,9 @@ fn report(best: &ModelPlan, orders: u64, progress: &mut dyn FnMut(Progress)) {
 fn place_other(
     task: Task<'_>,
     order: Vec<OperatorId>,
-    deadline: Deadline,
+    budget: &mut Budget<'_>,
 ) -> Result<Option<ModelPlan>, ArenaError> {
-    match place(task, order, deadline) {
+    match place(task, order, budget) {
         Err(ArenaError::GivenOffsetsClash) => Ok(None),
         placed => placed.map(Some),
     }
@@ -223,16 +232,15 @@ fn place_other(
 fn place(
     task: Task<'_>,
     order: Vec<OperatorId>,
-    deadline: Deadline,
+    budget: &mut Budget<'_>,
 ) -> Result<ModelPlan, ArenaError> {
     let arena = arena(task, &order)?;
-    let mut stop = || deadline.is_over();
-    let best = exact::plan(&arena.problem, &mut Budget::new(&mut stop));
+    let best = exact::plan(&arena.problem, budget);
     if !best.plan.check(&arena.problem).is_empty() {
         return Err(ArenaError::GivenOffsetsClash);
     }
     let order_bound_bytes = if arena.has_aliases() {
-        bound_with_aliases(task, &order, &mut stop)?.min(best.arena_bytes)
+        bound_with_aliases(task, &order, budget)?.min(best.arena_bytes)
     } else {
         best.bound_bytes
     };
@@ -243,6 +251,7 @@ fn place(
         arena_bytes: best.arena_bytes,
         order_bound_bytes,
         bound_bytes: 0,
+        stopped: false,
     })
 }
 
@@ -251,7 +260,7 @@ fn place(
 fn bound_with_aliases(
     task: Task<'_>,
     order: &[OperatorId],
-    stop: &mut dyn FnMut() -> bool,
+    budget: &mut Budget<'_>,
 ) -> Result<u64, ArenaError> {
     let relaxed = Arena::relaxed(task.graph, order, task.overlaps, task.layout)?;
     let mut offsets = vec![None; relaxed.problem.buffers().len()];
@@ -261,7 +270,7 @@ fn bound_with_aliases(
         }
     }
     let problem = relaxed.problem.with_offsets(&offsets)?;
-    Ok(exact::plan(&problem, &mut Budget::new(stop)).bound_bytes)
+    Ok(exact::plan(&problem, budget).bound_bytes)
 }
 
 /// The problem of an order, with what is fixed.
@@ -284,29 +293,24 @@ fn arena(task: Task<'_>, order: &[OperatorId]) -> Result<Arena, ArenaError> {
 /// The order with the lowest peak, overlaps and rounding of sizes counted.
 fn lowest_peak(
     task: Task<'_>,
-    deadline: Deadline,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Schedule, ScheduleError> {
     let (graph, overlaps) = as_laid_out(task);
     let counted = task.layout.counted;
     let mut cost = Overlapped::new(&graph, &overlaps, counted)?;
-    let limits = Limits {
-        time: deadline.left(),
-        ..Limits::default()
-    };
-    search(&graph, counted, &mut cost, limits, &mut |known| {
+    let limits = Limits::default();
+    search(&graph, counted, &mut cost, limits, budget, &mut |known| {
         progress(known.bound_bytes);
     })
 }
 
 /// The bound so far, or a better one.
-fn bound_of_any_order(task: Task<'_>, best: &ModelPlan, deadline: Deadline) -> u64 {
+fn bound_of_any_order(task: Task<'_>, best: &ModelPlan, budget: &mut Budget<'_>) -> u64 {
     let (graph, overlaps) = as_laid_out(task);
-    let mut stop = || deadline.is_over();
     let buffers = best.arena.problem.buffers().iter();
     let largest = buffers.map(|buffer| buffer.size_bytes).max().unwrap_or(0);
     let range = (best.bound_bytes.max(largest), best.arena_bytes);
-    let budget = &mut Budget::new(&mut stop);
     any_order::bound(&graph, &overlaps, task.layout, range, budget)
 }
 
@@ -339,33 +343,4 @@ fn as_laid_out(task: Task<'_>) -> (Graph, Overlaps) {
         }
     }
     (graph, overlaps)
-}
-
-/// When a search has to end.
-#[derive(Debug, Clone, Copy)]
-struct Deadline {
-    end: Instant,
-}
-
-impl Deadline {
-    /// At most a day from now.
-    fn after(time: Duration) -> Self {
-        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-        Self {
-            end: Instant::now() + time.min(DAY),
-        }
-    }
-
-    fn left(self) -> Duration {
-        self.end.saturating_duration_since(Instant::now())
-    }
-
-    fn is_over(self) -> bool {
-        self.left().is_zero()
-    }
-
-    /// One of so many parts of the time that is left.
-    fn share(self, parts: u32) -> Self {
-        Self::after(self.left() / parts)
-    }
 }

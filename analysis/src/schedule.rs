@@ -20,10 +20,13 @@
 //! use dmo_analysis::graph::Graph;
 //! use dmo_analysis::schedule::search::{search, Limits};
 //! use dmo_analysis::schedule::{cost::Disjoint, Options};
+//! use dmo_planner::budget::Budget;
 //!
 //! let graph = Graph::default();
 //! let mut cost = Disjoint::new(&graph, Options::default())?;
-//! let schedule = search(&graph, Options::default(), &mut cost, Limits::default(), &mut |_| {})?;
+//! let (ends, limits) = (Options::default(), Limits::default());
+//! let budget = &mut Budget::of_seconds(10.0);
+//! let schedule = search(&graph, ends, &mut cost, limits, budget, &mut |_| {})?;
 //! assert_eq!(schedule.peak_bytes, schedule.bound_bytes);
 //! # Ok::<(), dmo_analysis::schedule::ScheduleError>(())
 //! ```

@@ -10,10 +10,10 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::handover::{PlanFile, on_device};
 use dmo_analysis::optimise::{Task, optimise};
+use dmo_planner::budget::Budget;
 use graphs::Random;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 fn plan_file(graph: &Graph, random: &mut Random, name: &str) -> PlanFile {
     let overlaps = graphs::overlaps(graph, random);
@@ -24,7 +24,7 @@ fn plan_file(graph: &Graph, random: &mut Random, name: &str) -> PlanFile {
         reorder: true,
         fixed: &[],
     };
-    let planned = optimise(task, Duration::from_millis(10), &mut |_| {}).unwrap();
+    let planned = optimise(task, &mut Budget::of_seconds(0.01), &mut |_| {}).unwrap();
     PlanFile::new(name, None, "analytic", task, &planned)
 }
 

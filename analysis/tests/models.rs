@@ -22,8 +22,9 @@ use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorId, Ten
 use dmo_analysis::handover::on_device;
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_planner::budget::Budget;
 use dmo_planner::plan::Plan;
-use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::plan::exact;
 use dmo_planner::problem::minimalloc::Table;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use runtimes::{NOT_LOADED, RUNTIME, RUNTIMES, is_installed, same_results, trial};
@@ -31,7 +32,6 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 /// Folder and name, number of operators, all activations together in bytes, and operators
 /// without a kernel.
@@ -88,7 +88,7 @@ const ARENAS: &[(&str, u64)] = &[
 ];
 
 /// The proof takes no longer.
-const PROOF: Duration = Duration::from_secs(2);
+const PROOF: f64 = 2.0;
 
 /// Models that TensorFlow Lite Micro runs with a plan of all their overlaps.
 const OVERLAPPED: &[&str] = &[
@@ -305,7 +305,7 @@ fn overlapped_plan(graph: &Graph, layout: Layout) -> ModelPlan {
         reorder: true,
         fixed: &[],
     };
-    let planned = optimise(task, PROOF, &mut |_| {}).unwrap();
+    let planned = optimise(task, &mut Budget::of_seconds(PROOF), &mut |_| {}).unwrap();
     let tensors = planned.arena.tensor_offsets(&planned.plan);
     let scratch = planned.arena.scratch.iter().map(|scratch| {
         let bytes = graph.operators[scratch.operator.0].scratch_bytes[scratch.index];
@@ -362,8 +362,7 @@ fn minimalloc(problem: &str) -> Completion {
         return Completion::ignored_with("the problem is missing");
     };
     let problem = Table::parse(&text).unwrap().problem;
-    let mut never = || false;
-    let decision = exact::fit(&problem, MINIMALLOC_BYTES, &mut Budget::new(&mut never));
+    let decision = exact::fit(&problem, MINIMALLOC_BYTES, &mut Budget::unlimited());
     let exact::Decision::Possible(offsets) = decision else {
         panic!("{decision:?}");
     };

@@ -14,13 +14,13 @@ use dmo_analysis::graph::{Graph, TensorId, TensorType};
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
 use dmo_analysis::schedule::Options;
 use dmo_analysis::verify::{Positions, clashes, misaligned};
+use dmo_planner::budget::Budget;
 use dmo_planner::plan::STRATEGIES;
 use graphs::Random;
-use std::time::Duration;
 
 /// So many tensors and scratch buffers are placed by brute force.
 const MOST_OCCUPANTS: usize = 7;
-const UNLIMITED: Duration = Duration::from_secs(60);
+const UNLIMITED: f64 = 60.0;
 
 /// Small enough for brute force: sizes are a few units of the alignment.
 fn small(random: &mut Random, layout: Layout) -> (Graph, Overlaps) {
@@ -90,7 +90,7 @@ struct Unproven {
 }
 
 fn check(task: Task<'_>, unproven: &mut Unproven) {
-    let planned = optimise(task, UNLIMITED, &mut |_| {}).unwrap();
+    let planned = optimise(task, &mut Budget::of_seconds(UNLIMITED), &mut |_| {}).unwrap();
     assert_safe(task, &planned);
     let judge = BruteForce::new(task.graph, task.overlaps, task.layout, task.fixed);
     let of_order = judge.least_arena(&planned.order, planned.arena_bytes);
@@ -113,7 +113,7 @@ fn check(task: Task<'_>, unproven: &mut Unproven) {
         Certificate::BestFound => unproven.unproven += 1,
     }
     unproven.larger += u32::from(planned.arena_bytes > best);
-    let at_once = optimise(task, Duration::ZERO, &mut |_| {}).unwrap();
+    let at_once = optimise(task, &mut Budget::of_work(0), &mut |_| {}).unwrap();
     assert_safe(task, &at_once);
     assert!(at_once.bound_bytes <= best, "{best}: {task:?} {at_once:?}");
     assert!(at_once.arena_bytes >= best);
@@ -229,7 +229,7 @@ fn given_offsets_are_kept_or_refused() {
             reorder: case % 50 == 0,
             fixed: &fixed,
         };
-        match optimise(task, UNLIMITED, &mut |_| {}) {
+        match optimise(task, &mut Budget::of_seconds(UNLIMITED), &mut |_| {}) {
             Ok(planned) => {
                 for &(tensor, offset) in &fixed {
                     let offsets = planned.arena.tensor_offsets(&planned.plan);
@@ -259,7 +259,7 @@ fn nothing_needs_no_arena() {
         reorder: true,
         fixed: &[],
     };
-    let planned = optimise(task, Duration::ZERO, &mut |_| {}).unwrap();
+    let planned = optimise(task, &mut Budget::of_work(0), &mut |_| {}).unwrap();
     assert_eq!((planned.arena_bytes, planned.bound_bytes), (0, 0));
     assert_eq!(planned.certificate(), Certificate::Optimal);
 }

@@ -17,7 +17,8 @@ use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::transform::remove::removable;
 use dmo_analysis::transform::{Recipe, Split, TransformError, Transformed, apply};
 use dmo_analysis::verify::{Positions, clashes};
-use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::budget::Budget;
+use dmo_planner::plan::exact;
 use dmo_planner::plan::tflm;
 use machine::Machine;
 use networks::network;
@@ -58,12 +59,7 @@ fn planned(graph: &Graph, overlaps: &Overlaps, keep_inputs: bool) -> [Offsets; 2
         ..Layout::default()
     };
     let arena = Arena::new(graph, &graph.file_order(), overlaps, layout).unwrap();
-    let mut steps = 0;
-    let mut stop = || {
-        steps += 1;
-        steps > 200
-    };
-    let exact = exact::plan(&arena.problem, &mut Budget::new(&mut stop)).plan;
+    let exact = exact::plan(&arena.problem, &mut Budget::of_work(200 << 15)).plan;
     let apart = tflm::plan(&arena.problem.without_overlaps());
     [exact, apart].map(|plan| arena.tensor_offsets(&plan))
 }

@@ -22,12 +22,12 @@ use dmo_analysis::trace::AccessKind;
 use dmo_analysis::transform::standard::{Standard, TensorSource, standard};
 use dmo_analysis::transform::{Recipe, TransformError, apply};
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_planner::budget::Budget;
 use net::Net;
 use proptest::prelude::*;
 use random::{build, recipe, step};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::Duration;
 
 /// A zero point: a convolution does not see it.
 const ZERO: u64 = 0;
@@ -198,8 +198,8 @@ proptest! {
         let Some(standard) = followed(&graph, &recipe) else {
             return Ok(());
         };
-        let time = Duration::from_millis(100);
-        let handed = tiled(&file, &recipe, overlaps::analytic, time, &mut |_| {}).unwrap();
+        let budget = &mut Budget::of_seconds(0.1);
+        let handed = tiled(&file, &recipe, overlaps::analytic, budget, &mut |_| {}).unwrap();
         let model = tflite::read(&handed.file).unwrap();
         prop_assert_eq!(&model.graphs, &vec![standard.graph.clone()]);
         prop_assert!(handed.file.ends_with(&file));

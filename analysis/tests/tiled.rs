@@ -23,13 +23,13 @@ use dmo_analysis::handover::{TiledError, TiledModel, tiled};
 use dmo_analysis::operator::{Operator, Pool2d, Window};
 use dmo_analysis::transform::standard::standard;
 use dmo_analysis::transform::{Recipe, Split, TransformError};
+use dmo_planner::budget::Budget;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use proptest::prelude::{Strategy, prop};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use runtimes::{RUNTIMES, arena, is_installed, same_results, trial};
 use std::ops::RangeInclusive;
-use std::time::Duration;
 
 /// A run of a model's operators, by their place in the file.
 type Run = RangeInclusive<usize>;
@@ -63,7 +63,7 @@ const EXPORTED: &[(TensorType, u32)] = &[
 ];
 
 /// The search for a plan takes no longer.
-const TIME: Duration = Duration::from_secs(2);
+const TIME: f64 = 2.0;
 
 fn main() {
     let mut trials = Vec::new();
@@ -101,7 +101,13 @@ fn main() {
             trials.push(Trial::ignorable_test(
                 format!("{runtime} {name}"),
                 move || {
-                    let handed = tiled(&file, &recipe, overlaps::none, TIME, &mut |_| {})?;
+                    let handed = tiled(
+                        &file,
+                        &recipe,
+                        overlaps::none,
+                        &mut Budget::of_seconds(TIME),
+                        &mut |_| {},
+                    )?;
                     let name = format!("{name} in tiles");
                     same_results(runtime, is_installed(package), &name, &file, &handed.file)
                 },
@@ -190,7 +196,14 @@ fn hand_over(
     grid: [u32; 2],
     overlaps: fn(&Graph) -> Overlaps,
 ) -> TiledModel {
-    tiled(file, &recipe(run, grid), overlaps, TIME, &mut |_| {}).unwrap()
+    tiled(
+        file,
+        &recipe(run, grid),
+        overlaps,
+        &mut Budget::of_seconds(TIME),
+        &mut |_| {},
+    )
+    .unwrap()
 }
 
 /// With and without overlaps TensorFlow Lite Micro takes the planned bytes, and with all
@@ -231,7 +244,7 @@ fn refused(file: &[u8]) {
         file,
         &recipe(0..=9, [1, 2]),
         overlaps::none,
-        TIME,
+        &mut Budget::of_seconds(TIME),
         &mut |_| {},
     );
     let grid = TransformError::Grid {
@@ -243,7 +256,7 @@ fn refused(file: &[u8]) {
         file,
         &recipe(11..=12, [1, 1]),
         overlaps::none,
-        TIME,
+        &mut Budget::of_seconds(TIME),
         &mut |_| {},
     );
     assert!(matches!(softmax, Err(TiledError::Transform(_))));

@@ -18,9 +18,9 @@ use dmo_analysis::trace::AccessKind;
 use dmo_analysis::transform::front::{Search, front};
 use dmo_analysis::transform::{Recipe, Split, Transformed, apply, in_place, macs};
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_planner::budget::Budget;
 use graphs::Random;
 use interpreter::Memory;
-use std::time::Duration;
 
 fn any_split(graph: &Graph, random: &mut Random) -> Recipe {
     let count = graph.operators.len() as u64;
@@ -56,7 +56,12 @@ fn planned(graph: &Graph, milliseconds: u64) -> ModelPlan {
         reorder: false,
         fixed: &[],
     };
-    optimise(task, Duration::from_millis(milliseconds), &mut |_| {}).unwrap()
+    optimise(
+        task,
+        &mut Budget::of_seconds(milliseconds as f64 / 1000.0),
+        &mut |_| {},
+    )
+    .unwrap()
 }
 
 /// Random networks and splits that can be done, with what comes of them.
@@ -203,7 +208,7 @@ fn fronts_hold_what_they_say() {
             patches: true,
             most_extra_macs: total / 10,
         };
-        let found = front(&search, Duration::from_secs(3), &mut |_, _, _| {}).unwrap();
+        let found = front(&search, &mut Budget::of_seconds(3.0), &mut |_, _, _| {}).unwrap();
         assert!(found.points.len() > 3, "{name} {found:?}");
         for pair in found.points.windows(2) {
             assert!(pair[0].extra_macs < pair[1].extra_macs, "{pair:?}");

@@ -13,10 +13,10 @@ use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing, none};
 use dmo_analysis::graph::{Graph, OperatorId, Storage};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::verify::{Positions, clashes};
+use dmo_planner::budget::Budget;
 use dmo_planner::plan::Plan;
 use graphs::Random;
 use machine::{clobbers, clobbers_of_pair};
-use std::time::Duration;
 
 type Offsets = Vec<Option<u64>>;
 type Scratch = Vec<(OperatorId, u64, u64)>;
@@ -61,7 +61,7 @@ fn planned(graph: &Graph, overlaps: &Overlaps) -> ModelPlan {
         reorder: true,
         fixed: &[],
     };
-    optimise(task, Duration::from_millis(20), &mut |_| {}).unwrap()
+    optimise(task, &mut Budget::of_seconds(0.02), &mut |_| {}).unwrap()
 }
 
 /// What is called safe computes what it should, on plans and on plans with some tensors

@@ -18,6 +18,7 @@ mod sharing;
 use crate::published::{Row, TABLES, Table, Unit};
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::schedule::ScheduleError;
+use dmo_planner::budget::Budget;
 use serde::Serialize;
 use std::time::Duration;
 use thiserror::Error;
@@ -134,7 +135,8 @@ impl Comparison {
         COMPARISONS.iter().find(|table| table.name == name)
     }
 
-    /// All its figures. A search for an order or a plan takes at most `time`; each row is
+    /// All its figures. A search for an order or a plan does as much work as
+    /// [`Budget::of_seconds`] grants for `time`; each row is
     /// told before it is computed.
     ///
     /// # Errors
@@ -165,6 +167,13 @@ impl Comparison {
 struct Work<'a> {
     time: Duration,
     progress: &'a mut dyn FnMut(&'static str),
+}
+
+impl Work<'_> {
+    /// What each search may spend: work, so that the figures are the same on every machine.
+    fn budget(&self) -> Budget<'static> {
+        Budget::of_seconds(self.time.as_secs_f64())
+    }
 }
 
 /// A figure in the making.

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`input`] | files of a limited size |
 //! | [`error`] | why a study cannot be made |
+//! | [`search_time`] | seconds of a user as the budget of a search |
 //! | [`session`] | where measurements are kept, and who hears of progress |
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
@@ -47,6 +48,7 @@ pub mod plan_to_check;
 pub mod problem;
 pub mod regions;
 pub mod savings;
+pub mod search_time;
 pub mod session;
 pub mod source;
 pub mod verify;

@@ -20,12 +20,12 @@ use dmo_analysis::operator::{
 };
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::trace::ElementType;
+use dmo_planner::budget::Budget;
 use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::measure::measure;
 use dmo_trace::model::overlaps::{Forgetful, measured, of_tensors};
 use dmo_trace::model::verify::{Subject, verify};
 use dmo_trace::model::{Deployment, Placement};
-use std::time::Duration;
 use support::LIMITS;
 use support::models::library;
 use support::placed::{Placed, bytes};
@@ -274,7 +274,7 @@ fn planned(deployment: &Deployment, overlaps: &overlaps::Overlaps) -> ModelPlan 
         reorder: true,
         fixed: &[],
     };
-    optimise(task, Duration::from_secs(10), &mut |_| ()).unwrap()
+    optimise(task, &mut Budget::of_seconds(10.0), &mut |_| ()).unwrap()
 }
 
 /// The padding that TensorFlow Lite gives a layer of a model, as in the tables of the document.

@@ -21,7 +21,8 @@ use dmo_analysis::graph::{
 use dmo_analysis::operator::{Concat, Conv2d, Operator, Shape, Window};
 use dmo_analysis::transform::remove::{keeps_values, moving};
 use dmo_analysis::transform::{Recipe, Transformed, apply};
-use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::budget::Budget;
+use dmo_planner::plan::exact;
 use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
@@ -68,12 +69,7 @@ fn check(original: &Deployment, changed: &Deployment) -> Result<(), TestCaseErro
         ..Layout::default()
     };
     let arena = Arena::new(graph, &order, &overlaps::analytic(graph), layout).unwrap();
-    let mut steps = 0;
-    let mut stop = || {
-        steps += 1;
-        steps > 1000
-    };
-    let plan = exact::plan(&arena.problem, &mut Budget::new(&mut stop)).plan;
+    let plan = exact::plan(&arena.problem, &mut Budget::of_work(1000 << 15)).plan;
     let mut scratch = vec![None; graph.operators.len()];
     for planned in &arena.scratch {
         scratch[planned.operator.0] = Some(plan.offsets[planned.buffer]);

@@ -21,10 +21,10 @@ use dmo_analysis::graph::{Graph, OperatorId, overlaps, zoo};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::transform::{Recipe, Split, Transformed, apply, macs};
+use dmo_planner::budget::Budget;
 use dmo_trace::model::verify::{Subject, Verification, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
 use graphs::Random;
-use std::time::Duration;
 use support::LIMITS;
 use support::models::library;
 
@@ -36,7 +36,7 @@ fn planned(graph: &Graph) -> ModelPlan {
         reorder: false,
         fixed: &[],
     };
-    optimise(task, Duration::from_secs(2), &mut |_| ()).unwrap()
+    optimise(task, &mut Budget::of_seconds(2.0), &mut |_| ()).unwrap()
 }
 
 fn placement(deployment: &Deployment, plan: &ModelPlan) -> Placement {

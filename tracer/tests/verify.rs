@@ -18,11 +18,11 @@ use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, TensorId, overlaps, tflite};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
+use dmo_planner::budget::Budget;
 use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::model::verify::{MeasuredPair, Subject, Verification, verify};
 use dmo_trace::model::{Deployment, Placement};
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::time::Duration;
 use support::models::{self, LIMITS};
 
 /// Real models, and the kernels that their plans are for.
@@ -182,7 +182,7 @@ fn plan_with(deployment: &Deployment, overlaps: &overlaps::Overlaps) -> ModelPla
         reorder: true,
         fixed: &[],
     };
-    optimise(task, Duration::from_secs(10), &mut |_| ()).unwrap()
+    optimise(task, &mut Budget::of_seconds(10.0), &mut |_| ()).unwrap()
 }
 
 fn placement(deployment: &Deployment, plan: &ModelPlan) -> Placement {

@@ -6,8 +6,9 @@
 //! are few, and not proven to be the fewest. Whether a set of buffers fits into a memory is
 //! decided exactly.
 
+use crate::budget::Budget;
 use crate::plan::Plan;
-use crate::plan::exact::{self, Budget, Decision};
+use crate::plan::exact::{self, Decision};
 use crate::problem::{Problem, Section};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

@@ -1,7 +1,8 @@
 //! Planners against brute force and against the geometric check.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
-use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::budget::Budget;
+use dmo_planner::plan::exact;
 use dmo_planner::plan::{Plan, STRATEGIES};
 use dmo_planner::problem::minimalloc::Table;
 use dmo_planner::problem::{Buffer, Displacement, Problem};
@@ -124,7 +125,7 @@ fn try_offsets(problem: &Problem, offsets: &mut Vec<u64>, arena: u64, best: &mut
 }
 
 fn optimum(problem: &Problem) -> exact::Optimum {
-    exact::plan(problem, &mut Budget::new(&mut || false))
+    exact::plan(problem, &mut Budget::unlimited())
 }
 
 proptest! {
@@ -220,6 +221,34 @@ fn check_strategies(problem: &Problem) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+/// What a search finds depends on its work, not on the clock.
+#[test]
+fn the_same_work_gives_the_same_plan_on_a_slow_machine() {
+    let buffer = |index: u32| Buffer {
+        name: format!("{index}"),
+        size_bytes: u64::from(97 + index * 7919 % 1013),
+        alive: index * 31 % 60..index * 31 % 60 + 3 + index % 11,
+        alignment: 1,
+        fixed_offset: None,
+    };
+    let problem = Problem::new((0..120).map(buffer).collect(), &[]).unwrap();
+    let slow = || {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        false
+    };
+    for work in [0, 1_000_000, 4_000_000] {
+        let mut budgets = [Budget::of_work(work), Budget::new(work, &slow)];
+        let [fast, slow] = &mut budgets;
+        assert_eq!(exact::plan(&problem, fast), exact::plan(&problem, slow));
+        assert!(!fast.was_stopped() && !slow.was_stopped());
+    }
+    let stop = || true;
+    let stopped = &mut Budget::new(u64::MAX, &stop);
+    let plan = exact::plan(&problem, stopped).plan;
+    assert_eq!(plan.check(&problem), vec![]);
+    assert!(stopped.was_stopped());
 }
 
 #[test]

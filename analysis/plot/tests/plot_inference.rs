@@ -19,9 +19,9 @@ use dmo_analysis::profile::{Observer, Profile, Profiler};
 use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, Time, TraceSink,
 };
+use dmo_planner::budget::Budget;
 use dmo_plot::{Canvas, Figure, InferencePanel, draw_inferences};
 use picture::{Pixels, check, keep, panels};
-use std::time::Duration;
 
 const ARENA: u32 = 0x2000_0000;
 const LOAD: &str = "#CF222E";
@@ -56,7 +56,7 @@ impl Inference {
             reorder: false,
             fixed: &[],
         };
-        let planned = optimise(task, Duration::from_millis(300), &mut |_| {}).unwrap();
+        let planned = optimise(task, &mut Budget::of_seconds(0.3), &mut |_| {}).unwrap();
         Self {
             graph: graph.clone(),
             offsets: planned.arena.tensor_offsets(&planned.plan),

@@ -9,7 +9,7 @@ use crate::graph::tflite::{self, TfliteError};
 use crate::optimise::{ModelPlan, Progress, Task, optimise};
 use crate::transform::standard::{Standard, standard};
 use crate::transform::{Recipe, TransformError};
-use std::time::Duration;
+use dmo_planner::budget::Budget;
 
 /// A model of standard operators, with its plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn tiled(
     file: &[u8],
     recipe: &Recipe,
     overlaps: impl FnOnce(&Graph) -> Overlaps,
-    time: Duration,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<TiledModel, TiledError> {
     let model = tflite::read(file)?;
@@ -62,7 +62,7 @@ pub fn tiled(
         reorder: false,
         fixed: &[],
     };
-    let planned = optimise(task, time, progress)?;
+    let planned = optimise(task, budget, progress)?;
     let offsets = planned.arena.tensor_offsets(&planned.plan);
     let device = on_device(&standard.graph, &planned.order, &offsets)?;
     let word = |offset: &Option<u64>| match offset {

@@ -8,7 +8,8 @@
 use crate::arena::{Layout, also_aligned};
 use crate::graph::overlaps::{Overlaps, Sharing};
 use crate::graph::{Graph, TensorId};
-use dmo_planner::plan::exact::{Budget, Decision, PairDistances};
+use dmo_planner::budget::Budget;
+use dmo_planner::plan::exact::{Decision, PairDistances};
 use std::collections::BTreeMap;
 
 /// Steps that a decision may take.

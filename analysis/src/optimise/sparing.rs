@@ -1,8 +1,9 @@
 //! Of plans with the same arena, one that relies on few overlaps: each that is not needed is
 //! a risk less, when the kernels turn out to be others.
 
+use dmo_planner::budget::Budget;
 use dmo_planner::plan::Plan;
-use dmo_planner::plan::exact::{self, Budget, Decision};
+use dmo_planner::plan::exact::{self, Decision};
 use dmo_planner::problem::Problem;
 
 /// Steps that a decision may take.

@@ -4,8 +4,8 @@ use super::{ModelPlan, Task, optimise};
 use crate::arena::ArenaError;
 use crate::graph::OperatorId;
 use crate::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
+use dmo_planner::budget::Budget;
 use serde::Serialize;
-use std::time::Duration;
 
 /// The arena if one operator had other overlaps than it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -21,7 +21,8 @@ pub struct WhatIf {
 /// where all of them have that.
 ///
 /// `planned` is the plan of the task: nothing is searched for an operator where it has no byte
-/// to save. Each search takes at most `time`.
+/// to save. Each search spends at most `work` of the
+/// budget.
 ///
 /// # Errors
 /// Those of [`optimise`].
@@ -29,7 +30,8 @@ pub fn what_if(
     task: Task<'_>,
     planned: &ModelPlan,
     other: &Overlaps,
-    time: Duration,
+    work: u64,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<(Vec<WhatIf>, u64), ArenaError> {
     let better = both(task.overlaps, other);
@@ -42,13 +44,14 @@ pub fn what_if(
         overlaps[index].clone_from(&better[index]);
         found.push(WhatIf {
             operator: OperatorId(index),
-            arena_bytes: arena_bytes(task, &overlaps, planned, time)?,
+            arena_bytes: budget
+                .within(work, |budget| arena_bytes(task, &overlaps, planned, budget))?,
         });
     }
     let together = if changed.is_empty() {
         planned.arena_bytes
     } else {
-        arena_bytes(task, &better, planned, time)?
+        budget.within(work, |budget| arena_bytes(task, &better, planned, budget))?
     };
     Ok((found, together))
 }
@@ -58,10 +61,10 @@ fn arena_bytes(
     task: Task<'_>,
     overlaps: &Overlaps,
     planned: &ModelPlan,
-    time: Duration,
+    budget: &mut Budget<'_>,
 ) -> Result<u64, ArenaError> {
     let task = Task { overlaps, ..task };
-    let found = optimise(task, time, &mut |_| ())?;
+    let found = optimise(task, budget, &mut |_| ())?;
     Ok(found.arena_bytes.min(planned.arena_bytes))
 }
 

@@ -20,7 +20,12 @@ pub(super) struct Memory<'a> {
     steps: usize,
     first_step_bytes: u64,
     dying: Vec<bool>,
+    /// Steps run, taken back and measured since [`Memory::take_work`].
+    work: u64,
 }
+
+/// Work of measuring a step, in steps that are run.
+const MEASURED: u64 = 4;
 
 impl<'a> Memory<'a> {
     /// Before the first step.
@@ -53,6 +58,7 @@ impl<'a> Memory<'a> {
             steps: 0,
             first_step_bytes: flow.unneeded_given_bytes(),
             dying: Vec::new(),
+            work: 0,
             flow,
             measure,
         }
@@ -60,6 +66,11 @@ impl<'a> Memory<'a> {
 
     pub(super) fn flow(&self) -> &'a Dataflow {
         self.flow
+    }
+
+    /// What was done since this was last called, in units of [`Budget`](dmo_planner::budget::Budget).
+    pub(super) fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.work)
     }
 
     /// The operators that have run.
@@ -80,6 +91,7 @@ impl<'a> Memory<'a> {
     /// What the step costs in which this ready operator runs, in bytes.
     pub(super) fn cost(&mut self, operator: usize) -> u64 {
         let inputs = &self.flow.operators[operator].inputs;
+        self.work += MEASURED;
         self.dying.clear();
         let mut touched = 0;
         for input in inputs {
@@ -103,6 +115,7 @@ impl<'a> Memory<'a> {
 
     /// Runs a ready operator.
     pub(super) fn run(&mut self, operator: usize) {
+        self.work += 1;
         let flow = &self.flow.operators[operator];
         for output in &flow.outputs {
             let tensor = &self.flow.tensors[output.0];
@@ -132,6 +145,7 @@ impl<'a> Memory<'a> {
 
     /// Takes back an operator that has run and whose successors have not.
     pub(super) fn undo(&mut self, operator: usize) {
+        self.work += 1;
         let flow = &self.flow.operators[operator];
         for successor in &flow.successors {
             let waiting = &mut self.waiting[successor.0];

@@ -35,11 +35,11 @@ use super::dataflow::Dataflow;
 use super::memory::Memory;
 use super::{Options, Proof, Schedule, ScheduleError};
 use crate::graph::Graph;
-use budget::Budget;
+use budget::SearchBudget;
 use chains::Chains;
+use dmo_planner::budget::Budget;
 use late::{Renamed, RenamedCost};
 use part::Part;
-use std::time::Duration;
 
 /// Graphs of more operators are not searched; they get the best of a few orders.
 const MOST_OPERATORS: usize = 8192;
@@ -47,8 +47,6 @@ const MOST_OPERATORS: usize = 8192;
 /// Where a search ends without a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time that it may take.
-    pub time: Duration,
     /// States that it may visit.
     pub states: u64,
     /// Memory that its states may take, in bytes.
@@ -56,10 +54,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Ten seconds, no limit on states, one GiB.
+    /// No limit on states, one GiB.
     fn default() -> Self {
         Self {
-            time: Duration::from_secs(10),
             states: u64::MAX,
             memory_bytes: 1 << 30,
         }
@@ -77,8 +74,8 @@ pub struct Progress {
     pub bound_bytes: u64,
 }
 
-/// The order of the lowest peak, with steps measured by `cost`. A limit that is reached
-/// leaves the best order found and a sound bound.
+/// The order of the lowest peak, with steps measured by `cost`. A limit that is reached,
+/// or work that is spent, leaves the best order found and a sound bound.
 ///
 /// # Errors
 /// Those of [`Dataflow::new`].
@@ -87,9 +84,10 @@ pub fn search(
     options: Options,
     cost: &mut dyn StepCost,
     limits: Limits,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Schedule, ScheduleError> {
-    let mut budget = Budget::new(limits, progress);
+    let mut budget = SearchBudget::new(limits, budget, progress);
     let Renamed { flow, names } = Renamed::new(&Dataflow::new(graph, options)?, cost);
     let names = &names;
     let cost = &mut RenamedCost { names, cost };

@@ -15,13 +15,13 @@ use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::Overlaps;
 use crate::graph::{Graph, OperatorId};
 use candidates::{Run, grids, runs};
-use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::budget::{Budget, WORK_PER_SECOND};
+use dmo_planner::plan::exact;
 use path::{Path, Piece, paths};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 /// What is searched.
 pub struct Search<'a> {
@@ -66,27 +66,34 @@ pub struct Front {
     pub points: Vec<Point>,
     /// Runs in tiles that were looked at.
     pub candidates: u64,
-    /// The time was enough for all of them, and to plan what comes of them.
+    /// The work was enough for all of them, and to plan what comes of them.
     pub complete: bool,
+    /// The caller stopped the search before it had spent its work: on a faster machine it may find
+    /// better ways.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
 }
 
-/// What one exact plan may take.
-const PLAN: Duration = Duration::from_millis(400);
+/// Work that one exact plan may take.
+const PLAN: u64 = WORK_PER_SECOND * 2 / 5;
 
-/// What the plan of a part may take.
-const PART: Duration = Duration::from_millis(50);
+/// Work that the plan of a part may take.
+const PART: u64 = WORK_PER_SECOND / 20;
 
-/// Searches for the time that is given; the model as it is is always planned. `progress` is told
+/// Work of rewriting a model, making its problem and bounding each step, in pairs and buffers.
+const BUILT: u64 = 16;
+
+/// Searches as far as the budget goes; the model as it is is always planned. `progress` is told
 /// of the runs so far and of all, and of the smallest arena that is planned, in bytes.
 ///
 /// # Errors
 /// When the order is not one of the graph's.
 pub fn front(
     search: &Search<'_>,
-    time: Duration,
+    budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(usize, usize, u64),
 ) -> Result<Front, ArenaError> {
-    let start = Instant::now();
+    let whole = budget.left();
     let plain = Recipe {
         order: search.order.to_vec(),
         ..Recipe::default()
@@ -97,7 +104,7 @@ pub fn front(
         order: search.order.to_vec(),
         points: Vec::new(),
     };
-    hunt.plan(plain.clone());
+    hunt.plan(plain.clone(), budget);
     let smaller = if search.in_place {
         in_place::smaller(search.graph)
     } else {
@@ -110,11 +117,11 @@ pub fn front(
     // What is left out, or works in place, is not tiled in the same way.
     let mut bases = vec![plain];
     if !in_place.in_place.is_empty() {
-        hunt.plan(in_place.clone());
+        hunt.plan(in_place.clone(), budget);
         bases.push(in_place.clone());
     }
     if !search.remove.is_empty() {
-        let without = hunt.without_moves(&in_place, start + time / 4);
+        let without = budget.within(whole / 4, |budget| hunt.without_moves(&in_place, budget));
         if !without.removed.is_empty() {
             bases.push(without);
         }
@@ -122,34 +129,39 @@ pub fn front(
     let (mut candidates, mut complete) = (0, true);
     let mut known: Vec<Piece> = Vec::new();
     for (number, base) in bases.iter().enumerate() {
-        let begin = Instant::now();
         // The first tries all runs of the model, the others what is new to them.
         let others = bases.len() - number - 1;
-        let left = (start + time).saturating_duration_since(begin);
+        let left = budget.left();
         let share = match number {
-            0 => left * 3 / (3 + others as u32),
-            _ => left / (1 + others as u32),
+            0 => left / (3 + others as u64) * 3,
+            _ => left / (1 + others as u64),
         };
         let is_left = |operator: &&OperatorId| !base.removed.contains(operator);
         hunt.order = search.order.iter().filter(is_left).copied().collect();
         let least = hunt.points.iter().map(|point| point.arena_bytes).min();
-        // What is left is for plans.
-        let mut tried = hunt.pieces(base, &known, begin + share * 3 / 4, &mut |done, all| {
-            progress(done, all, least.unwrap_or(0));
+        complete &= budget.within(share, |budget| {
+            // What is left is for plans.
+            let mut tried = budget.within(share / 4 * 3, |budget| {
+                hunt.pieces(base, &known, budget, &mut |done, all| {
+                    progress(done, all, least.unwrap_or(0));
+                })
+            })?;
+            if number == 0 {
+                known.clone_from(&tried.pieces);
+            }
+            candidates += tried.candidates;
+            let mut complete = tried.complete;
+            for fitted in [false, true] {
+                complete &= hunt.plan_paths(base, &mut tried, fitted, budget);
+            }
+            Ok::<bool, ArenaError>(complete)
         })?;
-        if number == 0 {
-            known.clone_from(&tried.pieces);
-        }
-        candidates += tried.candidates;
-        complete &= tried.complete;
-        for fitted in [false, true] {
-            complete &= hunt.plan_paths(base, &mut tried, fitted, begin + share);
-        }
     }
     Ok(Front {
         points: hunt.front(),
         candidates,
         complete,
+        stopped: budget.was_stopped(),
     })
 }
 
@@ -171,11 +183,23 @@ struct Tried {
     complete: bool,
 }
 
+/// What came of one run.
+struct Tries {
+    pieces: Vec<Piece>,
+    candidates: u64,
+}
+
 impl Hunt<'_> {
     /// Plans the paths, from the largest arena on. Where steps fit together worse than each by
     /// itself, `fitted` makes the pieces that they are of count as larger from then on, so that
-    /// others get their turn. Whether the time was enough.
-    fn plan_paths(&mut self, base: &Recipe, tried: &mut Tried, fitted: bool, end: Instant) -> bool {
+    /// others get their turn. Whether the work was enough.
+    fn plan_paths(
+        &mut self,
+        base: &Recipe,
+        tried: &mut Tried,
+        fitted: bool,
+        budget: &mut Budget<'_>,
+    ) -> bool {
         let mut seen: HashSet<Vec<usize>> = HashSet::new();
         loop {
             let paths = paths(&tried.needs, &tried.pieces, self.search.most_extra_macs);
@@ -185,7 +209,7 @@ impl Hunt<'_> {
             let Some(path) = paths.iter().find(is_open) else {
                 return true;
             };
-            if Instant::now() > end {
+            if budget.is_spent() {
                 return false;
             }
             let splits = path.pieces.iter().map(|&piece| {
@@ -197,7 +221,7 @@ impl Hunt<'_> {
             });
             let recipe = with_splits(base, splits.collect());
             seen.insert(path.pieces.clone());
-            let Some((transformed, arena, bytes)) = self.plan(recipe) else {
+            let Some((transformed, arena, bytes)) = self.plan(recipe, budget) else {
                 continue;
             };
             if !fitted || bytes <= path.bytes {
@@ -206,7 +230,7 @@ impl Hunt<'_> {
             for &index in &path.pieces {
                 let piece = &mut tried.pieces[index];
                 let operators = &self.order[piece.steps.clone()];
-                let around = planned_around(&transformed, &arena, operators);
+                let around = planned_around(&transformed, &arena, operators, budget);
                 piece.bytes = around.unwrap_or(0).max(piece.bytes);
             }
         }
@@ -218,12 +242,12 @@ impl Hunt<'_> {
         &self,
         base: &Recipe,
         known: &[Piece],
-        end: Instant,
+        budget: &mut Budget<'_>,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Tried, ArenaError> {
         let order = &self.order[..];
         let by_operator = match apply(self.search.graph, base) {
-            Ok(transformed) => self.needs(&transformed, order)?,
+            Ok(transformed) => self.needs(&transformed, order, budget)?,
             Err(_) => HashMap::new(),
         };
         let need = |operator: &OperatorId| by_operator.get(operator).copied().unwrap_or(0);
@@ -233,20 +257,26 @@ impl Hunt<'_> {
         } else {
             Vec::new()
         };
-        let (runs, found) = if known.is_empty() {
+        let (runs, mut pieces) = if known.is_empty() {
             (runs, Vec::new())
         } else {
             self.besides_known(runs, known)
         };
-        let (next, candidates) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let found = Mutex::new(found);
+        let (next, spent, limit) = (AtomicUsize::new(0), AtomicU64::new(0), budget.left());
+        let (found, beside) = (Mutex::new(Vec::new()), budget.beside(limit));
         let work = |tell: &mut dyn FnMut(usize)| {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(run) = runs.get(number) else { return };
-                let pieces = self.of_run(base, run, end, &candidates);
+                // Those before it have spent everything, whoever of them is not done yet.
+                if spent.load(Ordering::Relaxed) >= limit {
+                    return;
+                }
+                let mut own = beside.beside(limit);
+                let tries = self.of_run(base, run, &mut own);
+                spent.fetch_add(own.used(), Ordering::Relaxed);
                 if let Ok(mut found) = found.lock() {
-                    found.extend(pieces);
+                    found.push((number, tries, own.used(), own.was_stopped()));
                 }
                 tell(number);
             }
@@ -258,14 +288,25 @@ impl Hunt<'_> {
             }
             work(&mut |done| progress(done, runs.len()));
         });
-        let mut pieces: Vec<Piece> = found.into_inner().unwrap_or_default();
-        // Not in the order in which threads have come.
+        // In the order of the runs, as far as the work goes: the same on any number of threads.
+        let mut found = found.into_inner().unwrap_or_default();
+        found.sort_unstable_by_key(|(number, ..)| *number);
+        let (mut candidates, mut complete) = (0, true);
+        for (_, tries, used, stopped) in found {
+            if budget.is_spent() {
+                break;
+            }
+            candidates += tries.candidates;
+            complete &= !stopped;
+            pieces.extend(tries.pieces);
+            budget.spend(used);
+        }
         pieces.sort_unstable_by_key(|piece| (piece.steps.start, piece.steps.end, piece.grid));
         Ok(Tried {
             needs,
             pieces,
-            candidates: candidates.into_inner(),
-            complete: Instant::now() < end,
+            candidates,
+            complete: complete && !budget.is_spent(),
         })
     }
 
@@ -297,18 +338,18 @@ impl Hunt<'_> {
 
     /// The grids of a run, from the coarsest on, bands and patches each for themselves, until
     /// they recompute too much or do not help any more.
-    fn of_run(&self, base: &Recipe, run: &Run, end: Instant, candidates: &AtomicU64) -> Vec<Piece> {
+    fn of_run(&self, base: &Recipe, run: &Run, budget: &mut Budget<'_>) -> Tries {
         /// So many grids may be no better than the best before.
         const PATIENCE: usize = 4;
-        let mut found: Vec<Piece> = Vec::new();
-        for family in grids(self.search, &self.order[run.steps.clone()]) {
+        let (mut found, mut candidates): (Vec<Piece>, u64) = (Vec::new(), 0);
+        'families: for family in grids(self.search, &self.order[run.steps.clone()]) {
             let (mut least, mut idle) = (u64::MAX, 0);
             for grid in family {
-                if Instant::now() > end {
-                    return found;
+                if budget.spend(BUILT * self.order.len() as u64) {
+                    break 'families;
                 }
-                candidates.fetch_add(1, Ordering::Relaxed);
-                let Some(piece) = self.piece(base, run, grid) else {
+                candidates += 1;
+                let Some(piece) = self.piece(base, run, grid, budget) else {
                     break;
                 };
                 if piece.extra_macs > self.search.most_extra_macs {
@@ -323,11 +364,20 @@ impl Hunt<'_> {
                 found.push(piece);
             }
         }
-        found
+        Tries {
+            pieces: found,
+            candidates,
+        }
     }
 
     /// What a run's own operators need at least when it is tiled; none where it cannot be.
-    fn piece(&self, base: &Recipe, run: &Run, grid: [u32; 2]) -> Option<Piece> {
+    fn piece(
+        &self,
+        base: &Recipe,
+        run: &Run,
+        grid: [u32; 2],
+        budget: &mut Budget<'_>,
+    ) -> Option<Piece> {
         let operators = &self.order[run.steps.clone()];
         let split = Split {
             operators: operators.to_vec(),
@@ -335,7 +385,7 @@ impl Hunt<'_> {
         };
         let recipe = with_splits(base, vec![split]);
         let transformed = apply(self.search.graph, &recipe).ok()?;
-        let needs = self.needs(&transformed, operators).ok()?;
+        let needs = self.needs(&transformed, operators, budget).ok()?;
         Some(Piece {
             steps: run.steps.clone(),
             grid,
@@ -353,8 +403,11 @@ impl Hunt<'_> {
         &self,
         transformed: &Transformed,
         operators: &[OperatorId],
+        budget: &mut Budget<'_>,
     ) -> Result<HashMap<OperatorId, u64>, ArenaError> {
         let arena = self.arena(transformed)?;
+        let extent = (arena.problem.pairs() + arena.problem.buffers().len()) as u64;
+        budget.spend(BUILT * extent);
         let mut needs: HashMap<OperatorId, u64> = HashMap::new();
         let asked: HashSet<&OperatorId> = operators.iter().collect();
         for section in arena.problem.sections() {
@@ -366,6 +419,7 @@ impl Hunt<'_> {
             if own.is_empty() {
                 continue;
             }
+            budget.spend(extent);
             let bytes = arena.problem.section_bound(&section);
             for operator in own {
                 let needed = needs.entry(operator).or_insert(0);
@@ -383,12 +437,14 @@ impl Hunt<'_> {
 
     /// Plans a recipe exactly; what comes of it, its problem and the size of its arena in bytes;
     /// none where it cannot be done.
-    fn plan(&mut self, recipe: Recipe) -> Option<(Transformed, Arena, u64)> {
+    fn plan(
+        &mut self,
+        recipe: Recipe,
+        budget: &mut Budget<'_>,
+    ) -> Option<(Transformed, Arena, u64)> {
         let transformed = apply(self.search.graph, &recipe).ok()?;
         let arena = self.arena(&transformed).ok()?;
-        let end = Instant::now() + PLAN;
-        let mut stop = || Instant::now() > end;
-        let best = exact::plan(&arena.problem, &mut Budget::new(&mut stop));
+        let best = budget.within(PLAN, |budget| exact::plan(&arena.problem, budget));
         self.points.push(Point {
             recipe,
             arena_bytes: best.arena_bytes,
@@ -440,6 +496,7 @@ fn planned_around(
     transformed: &Transformed,
     arena: &Arena,
     operators: &[OperatorId],
+    budget: &mut Budget<'_>,
 ) -> Option<u64> {
     /// Steps before and behind.
     const MARGIN: u32 = 2;
@@ -456,7 +513,6 @@ fn planned_around(
         .filter(|(_, buffer)| buffer.alive.start < end && first < buffer.alive.end)
         .map(|(index, _)| index);
     let part = arena.problem.subset(&alive.collect::<Vec<usize>>());
-    let deadline = Instant::now() + PART;
-    let mut stop = || Instant::now() > deadline;
-    Some(exact::plan(&part, &mut Budget::new(&mut stop)).arena_bytes)
+    let best = budget.within(PART, |budget| exact::plan(&part, budget));
+    Some(best.arena_bytes)
 }

@@ -10,7 +10,7 @@ use dmo_analysis::trace::{
     AccessKind, Address, ElementType, Event, Layer, Role, Span, Tensor, TraceSink,
 };
 use dmo_analysis::verify::{Occupant, Positions, clashes};
-use std::time::Duration;
+use dmo_planner::budget::Budget;
 
 /// Replays the accesses of the reference kernels' loops.
 fn replay(graph: &Graph, node: &Node, offsets: &[Option<u64>], alive: &Alive) -> ReplayReport {
@@ -96,7 +96,7 @@ fn a_planned_network_is_clean_and_a_byte_less_is_not() {
         reorder: false,
         fixed: &[],
     };
-    let planned = optimise(task, Duration::from_millis(300), &mut |_| {}).unwrap();
+    let planned = optimise(task, &mut Budget::of_seconds(0.3), &mut |_| {}).unwrap();
     let (order, offsets) = (&planned.order, planned.arena.tensor_offsets(&planned.plan));
     let clashing = |offsets: &[Option<u64>]| {
         let found = clashes(&graph, order, &overlaps, positions(offsets), 100).unwrap();

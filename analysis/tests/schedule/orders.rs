@@ -10,7 +10,7 @@ use dmo_analysis::schedule::liberis_lane::liberis_lane;
 use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, Proof, Schedule};
-use std::time::Duration;
+use dmo_planner::budget::Budget;
 
 fn options(random: &mut Random) -> Options {
     Options {
@@ -20,7 +20,13 @@ fn options(random: &mut Random) -> Options {
 }
 
 fn exactly(graph: &Graph, overlaps: Option<&Overlaps>, options: Options) -> Schedule {
-    within(graph, overlaps, options, Limits::default())
+    within(
+        graph,
+        overlaps,
+        options,
+        Limits::default(),
+        &mut Budget::of_seconds(10.0),
+    )
 }
 
 fn within(
@@ -28,15 +34,16 @@ fn within(
     overlaps: Option<&Overlaps>,
     options: Options,
     limits: Limits,
+    budget: &mut Budget<'_>,
 ) -> Schedule {
     match overlaps {
         None => {
             let mut cost = Disjoint::new(graph, options).unwrap();
-            search(graph, options, &mut cost, limits, &mut |_| {}).unwrap()
+            search(graph, options, &mut cost, limits, budget, &mut |_| {}).unwrap()
         }
         Some(overlaps) => {
             let mut cost = Overlapped::new(graph, overlaps, options).unwrap();
-            search(graph, options, &mut cost, limits, &mut |_| {}).unwrap()
+            search(graph, options, &mut cost, limits, budget, &mut |_| {}).unwrap()
         }
     }
 }
@@ -210,13 +217,13 @@ fn limits_leave_valid_orders_and_sound_bounds() {
         let overlaps = graphs::overlaps(&graph, &mut random);
         let given = Some(&overlaps).filter(|_| random.one_in(2));
         let options = options(&mut random);
-        let mut limits = Limits::default();
+        let (mut limits, mut work) = (Limits::default(), u64::MAX);
         match random.below(3) {
-            0 => limits.time = Duration::ZERO,
+            0 => work = random.below(2) * random.below(200),
             1 => limits.states = random.below(9),
             _ => limits.memory_bytes = random.below(2000),
         }
-        let found = within(&graph, given, options, limits);
+        let found = within(&graph, given, options, limits, &mut Budget::of_work(work));
         let mut judge = Judge::new(&graph, options, given);
         let best = judge.best();
         assert!(judge.is_order(&found.order), "round {round}");
@@ -247,6 +254,7 @@ fn a_closure_can_be_the_cost() {
         Options::default(),
         &mut closure,
         limits,
+        &mut Budget::of_seconds(10.0),
         &mut |_| {},
     )
     .unwrap();

@@ -8,6 +8,7 @@ use dmo_analysis::schedule::dynamic::{Compaction, compact};
 use dmo_analysis::schedule::liberis_lane::liberis_lane;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_analysis::schedule::search::{Limits, search};
+use dmo_planner::budget::Budget;
 
 /// Appendix A: both tables.
 #[test]
@@ -29,6 +30,7 @@ fn the_example_of_appendix_a() {
         Options::default(),
         &mut cost,
         Limits::default(),
+        &mut Budget::of_seconds(10.0),
         &mut |progress| last = Some(progress),
     )
     .unwrap();

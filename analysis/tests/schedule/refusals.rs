@@ -7,6 +7,7 @@ use dmo_analysis::schedule::dataflow::Dataflow;
 use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, ScheduleError};
+use dmo_planner::budget::Budget;
 
 fn refused(graph: &Graph) -> ScheduleError {
     Dataflow::new(graph, Options::default()).unwrap_err()
@@ -125,7 +126,15 @@ fn a_graph_without_operators_has_an_empty_order() {
     graph.inputs.push(id);
     let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
     let limits = Limits::default();
-    let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+    let found = search(
+        &graph,
+        Options::default(),
+        &mut cost,
+        limits,
+        &mut Budget::of_seconds(10.0),
+        &mut |_| {},
+    )
+    .unwrap();
     assert!(found.order.is_empty());
     assert_eq!(lifetimes(&graph, &[]).unwrap().first(), Some(&(0..1)));
 }

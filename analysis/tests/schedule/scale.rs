@@ -6,21 +6,20 @@ use dmo_analysis::graph::Graph;
 use dmo_analysis::schedule::cost::Disjoint;
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, Proof};
+use dmo_planner::budget::Budget;
 use std::time::{Duration, Instant};
 
 fn solve(graph: &Graph) -> u64 {
     let mut cost = Disjoint::new(graph, Options::default()).unwrap();
     let mut states = 0;
     let begin = Instant::now();
-    let limits = Limits {
-        time: Duration::from_secs(60),
-        ..Limits::default()
-    };
+    let limits = Limits::default();
     let found = search(
         graph,
         Options::default(),
         &mut cost,
         limits,
+        &mut Budget::of_seconds(60.0),
         &mut |progress| {
             states = progress.states;
         },
@@ -78,12 +77,17 @@ fn limits_hold_on_absurd_graphs() {
             .collect();
         graphs::operator(&mut graph, &ends, 1);
         let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
-        let limits = Limits {
-            time: Duration::from_millis(300),
-            ..Limits::default()
-        };
+        let limits = Limits::default();
         let begin = Instant::now();
-        let found = search(&graph, Options::default(), &mut cost, limits, &mut |_| {}).unwrap();
+        let found = search(
+            &graph,
+            Options::default(),
+            &mut cost,
+            limits,
+            &mut Budget::of_seconds(0.3),
+            &mut |_| {},
+        )
+        .unwrap();
         assert!(found.bound_bytes <= found.peak_bytes);
         assert_eq!(found.order.len(), graph.operators.len());
         assert!(

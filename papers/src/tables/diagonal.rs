@@ -102,7 +102,7 @@ fn model(row: &'static Row, graph: &Graph, work: &Work<'_>) -> Result<Vec<Line>,
             layout: Layout::default(),
             reorder: true,
         };
-        of_row(row.label, optimise(task, work.time, &mut |_| {}))
+        of_row(row.label, optimise(task, &mut work.budget(), &mut |_| {}))
     };
     let (without, with) = (best(&apart)?, best(&exact)?);
     let order = graph.file_order();

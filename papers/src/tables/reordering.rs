@@ -102,11 +102,15 @@ fn peak(graph: &Graph, order: &[OperatorId]) -> u64 {
 
 fn lowest_peak(row: &'static str, graph: &Graph, work: &Work<'_>) -> Result<Schedule, TableError> {
     let mut cost = ordered(row, Disjoint::new(graph, Options::default()))?;
-    let limits = Limits {
-        time: work.time,
-        ..Limits::default()
-    };
-    let found = search(graph, Options::default(), &mut cost, limits, &mut |_| {});
+    let (ends, limits) = (Options::default(), Limits::default());
+    let found = search(
+        graph,
+        ends,
+        &mut cost,
+        limits,
+        &mut work.budget(),
+        &mut |_| {},
+    );
     ordered(row, found)
 }
 

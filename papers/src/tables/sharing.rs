@@ -7,9 +7,8 @@ use dmo_analysis::arena::{Arena, Layout};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::schedule::Options;
 use dmo_planner::plan::Strategy;
-use dmo_planner::plan::exact::{self, Budget};
+use dmo_planner::plan::exact;
 use dmo_planner::problem::Problem;
-use std::time::Instant;
 
 const PAPER: &str = "Pisarchyk and Lee";
 
@@ -59,8 +58,7 @@ pub(super) fn table_2(work: &mut Work<'_>) -> Result<Vec<Line>, TableError> {
                 &problem,
             )?);
         }
-        let end = Instant::now() + work.time;
-        let best = exact::plan(&problem, &mut Budget::new(&mut || Instant::now() > end));
+        let best = exact::plan(&problem, &mut work.budget());
         let remark = if best.is_optimal() {
             "no placement needs less".to_owned()
         } else {

@@ -1,5 +1,6 @@
 //! Progress of long work: on a terminal, and none in a pipe.
 
+use super::output;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::session::{Progress, State, Work};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -105,5 +106,9 @@ impl Progress for Bars {
                 bar.finish_and_clear();
             }
         });
+    }
+
+    fn note(&self, text: &str) {
+        output::message(text);
     }
 }

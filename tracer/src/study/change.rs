@@ -2,6 +2,7 @@
 
 use super::error::{About, PlanError, StudyError};
 use super::overlap_source::OverlapKind;
+use super::search_time::{STOPPED, within_time};
 use super::session::{Session, State, Work};
 use super::source::Source;
 use dmo_analysis::arena::Layout;
@@ -112,14 +113,19 @@ impl WorkFront {
             most_extra_macs: (macs as f64 * changes.most_recomputed_percent / 100.0) as u64,
         };
         let running = session.begin(Work::Splitting);
-        let front = front(&search, time, &mut |done, all, arena_bytes| {
-            running.reach(State::Splitting {
-                done,
-                all,
-                arena_bytes,
-            });
+        let front = within_time(time, |budget| {
+            front(&search, budget, &mut |done, all, arena_bytes| {
+                running.reach(State::Splitting {
+                    done,
+                    all,
+                    arena_bytes,
+                });
+            })
         });
         let front = front.about(&source.name)?;
+        if front.stopped {
+            session.progress.note(STOPPED);
+        }
         if front.points.is_empty() {
             return Err(PlanError::NoChangeInTime {
                 model: source.name.clone(),

@@ -2,6 +2,7 @@
 
 use super::SEARCH_TIME;
 use super::error::{About, StudyError};
+use super::search_time::within_time;
 use super::source::Source;
 use dmo_analysis::arena::{ArenaError, Layout};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
@@ -181,8 +182,10 @@ impl Emission {
             "analytic" => overlaps::analytic(graph),
             _ => overlaps::none(graph),
         };
-        let tiled =
-            tiled(file, recipe, overlaps, SEARCH_TIME, &mut |_| ()).about(self.refusal())?;
+        let tiled = within_time(SEARCH_TIME, |budget| {
+            tiled(file, recipe, overlaps, budget, &mut |_| ())
+        });
+        let tiled = tiled.about(self.refusal())?;
         Ok(Emitted {
             tiles: Some(TiledArena {
                 with_tiles: tiled.device.arena_bytes,
@@ -219,5 +222,6 @@ fn plain_bytes(graph: &Graph, overlaps: impl Fn(&Graph) -> Overlaps) -> Result<u
         reorder: true,
         fixed: &[],
     };
-    Ok(optimise(task, SEARCH_TIME, &mut |_| ())?.arena_bytes)
+    let planned = within_time(SEARCH_TIME, |budget| optimise(task, budget, &mut |_| ()))?;
+    Ok(planned.arena_bytes)
 }

@@ -2,6 +2,7 @@
 
 use super::SEARCH_TIME;
 use super::error::{About, StudyError};
+use super::search_time::within_time;
 use super::source::Source;
 use crate::mcu::memory::RegionKind;
 use crate::program::target::Target;
@@ -162,7 +163,7 @@ pub fn arena_use(
     let overlapped = if placed.has_overlaps() {
         None
     } else {
-        let planned = optimise(task, SEARCH_TIME, &mut |_| ())?;
+        let planned = within_time(SEARCH_TIME, |budget| optimise(task, budget, &mut |_| ()))?;
         Some(Overlapped {
             head_bytes: planned.arena_bytes,
             certificate: planned.certificate(),

@@ -4,12 +4,14 @@
 use super::emit;
 use super::error::StudyError;
 use super::plan::Planned;
+use super::search_time::within_time;
 use super::session::{Session, Work};
 use super::source::Source;
 use dmo_analysis::arena::{Arena, ArenaError};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::handover::{OnDevice, on_device};
 use dmo_analysis::optimise::{Task, WhatIf, what_if};
+use dmo_planner::budget::work_in;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::plan::{STRATEGIES, Strategy};
 use dmo_planner::problem::Problem;
@@ -105,13 +107,12 @@ impl LoopOrderCost {
         let running = session.begin(Work::OtherKernels);
         let task = planned.task();
         let analytic = overlaps::analytic(task.graph);
-        let (operators, together_bytes) = what_if(
-            task,
-            &planned.plan,
-            &analytic,
-            WHAT_IF_TIME,
-            &mut |done, all| running.parts(done, all),
-        )?;
+        let searches = task.graph.operators.len() as u32 + 1;
+        let each = work_in(WHAT_IF_TIME.as_secs_f64());
+        let mut reach = |done, all| running.parts(done, all);
+        let (operators, together_bytes) = within_time(WHAT_IF_TIME * searches, |budget| {
+            what_if(task, &planned.plan, &analytic, each, budget, &mut reach)
+        })?;
         Ok(Self {
             operators,
             together_bytes,

@@ -4,6 +4,7 @@ use super::SEARCH_TIME;
 use super::change::{ChangeRequest, WorkFront};
 use super::error::{About, PlanError, StudyError};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
+use super::search_time::{STOPPED, within_time};
 use super::session::{Session, State, Work};
 use super::source::Source;
 use dmo_analysis::arena::{ArenaError, Layout};
@@ -290,7 +291,10 @@ pub(super) fn ensure_safe(
 fn search(task: Task<'_>, time: Duration, session: &Session) -> Result<ModelPlan, ArenaError> {
     let running = session.begin(Work::Planning);
     let start = Instant::now();
-    optimise(task, time, &mut |progress| {
-        running.reach(State::Planning(progress, start.elapsed()));
-    })
+    let mut reach = |progress| running.reach(State::Planning(progress, start.elapsed()));
+    let planned = within_time(time, |budget| optimise(task, budget, &mut reach))?;
+    if planned.stopped {
+        session.progress.note(STOPPED);
+    }
+    Ok(planned)
 }

@@ -3,8 +3,10 @@
 use super::error::{About, PlanError, StudyError};
 use super::input;
 use super::others::Planner;
+use super::search_time::{STOPPED, within_time};
 use super::session::{Session, Work};
-use dmo_planner::plan::exact::{self, Budget, Decision};
+use dmo_planner::budget::Budget;
+use dmo_planner::plan::exact::{self, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES};
 use dmo_planner::problem::Problem;
 use dmo_planner::problem::minimalloc::Table;
@@ -56,15 +58,19 @@ pub fn plan(
 ) -> Result<PlannedProblem, PlanError> {
     let start = Instant::now();
     let _running = session.begin(Work::Planning);
-    let mut stop = || start.elapsed() >= time;
-    let budget = &mut Budget::new(&mut stop);
-    let (plan, bound_bytes) = match capacity_bytes {
-        None => {
-            let best = exact::plan(problem, budget);
-            (best.plan, best.bound_bytes)
+    let (plan, bound_bytes) = within_time(time, |budget| {
+        let found = match capacity_bytes {
+            None => {
+                let best = exact::plan(problem, budget);
+                (best.plan, best.bound_bytes)
+            }
+            Some(capacity) => within(problem, capacity, budget),
+        };
+        if budget.was_stopped() {
+            session.progress.note(STOPPED);
         }
-        Some(capacity) => within(problem, capacity, budget),
-    };
+        found
+    });
     let time = start.elapsed();
     if !plan.check(problem).is_empty() {
         let problem = name.to_owned();
@@ -84,8 +90,7 @@ fn within(problem: &Problem, capacity: u64, budget: &mut Budget<'_>) -> (Plan, u
     match exact::fit(problem, capacity, budget) {
         Decision::Possible(offsets) => (Plan { offsets }, bound),
         decision => {
-            let mut never = || true;
-            let best = exact::plan(problem, &mut Budget::new(&mut never));
+            let best = exact::plan(problem, &mut Budget::of_work(0));
             let bound = match decision {
                 Decision::Impossible => bound.max(capacity.saturating_add(1)),
                 _ => bound,
@@ -100,16 +105,4 @@ pub fn planners(problem: &Problem) -> Vec<Planner> {
     let rows = STRATEGIES.iter().filter(|strategy| !strategy.uses_overlaps);
     rows.filter_map(|strategy| Planner::of(strategy, problem))
         .collect()
-}
-
-/// As `id,lower,upper,size,offset`.
-pub fn csv(problem: &Problem, plan: &Plan) -> String {
-    let mut text = "id,lower,upper,size,offset\n".to_owned();
-    for (buffer, offset) in problem.buffers().iter().zip(&plan.offsets) {
-        text += &format!(
-            "{},{},{},{},{offset}\n",
-            buffer.name, buffer.alive.start, buffer.alive.end, buffer.size_bytes
-        );
-    }
-    text
 }

@@ -2,10 +2,10 @@
 
 use super::error::{About, PlanError, StudyError};
 use super::plan::{Planned, ensure_safe};
+use super::search_time::within_time;
 use super::source::Source;
-use dmo_planner::plan::exact::Budget;
 use dmo_planner::regions::{Place, Region, RegionsError, assign};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A planned model in several memories.
 #[derive(Debug, Clone)]
@@ -37,13 +37,11 @@ pub fn place(
     let plan = &planned.plan;
     let problem = &plan.arena.problem;
     let first = regions.first().map_or(0, |first| first.capacity_bytes);
-    let start = Instant::now();
-    let mut stop = || start.elapsed() >= time;
     let places = if plan.arena_bytes <= first {
         let offsets = plan.plan.offsets.iter();
         offsets.map(|&offset| Place { region: 0, offset }).collect()
     } else {
-        match assign(problem, regions, &mut Budget::new(&mut stop)) {
+        match within_time(time, |budget| assign(problem, regions, budget)) {
             Ok(places) => places,
             Err(error) => return Ok(Err(error)),
         }

@@ -2,6 +2,7 @@
 
 use super::error::StudyError;
 use super::kernel_request::KernelRequest;
+use super::search_time::within_time;
 use super::source::Source;
 use super::{KERNEL_LIMITS, SEARCH_TIME};
 use crate::mcu::machine::Observation;
@@ -97,7 +98,7 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
             reorder,
             fixed: &[],
         };
-        optimise(task, PLAN, &mut |_| ())
+        within_time(PLAN, |budget| optimise(task, budget, &mut |_| ()))
     };
     let none = overlaps::none(graph);
     let mut rows = vec![Row {
@@ -127,11 +128,15 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
         most_extra_macs: (u128::from(macs) * u128::from(percent) / 100) as u64,
     };
     for (added, remove) in [("+ in place", false), ("+ removal", true)] {
-        let found = front(&search(remove, false, 0), PLAN, &mut |_, _, _| ())?;
+        let found = within_time(PLAN, |budget| {
+            front(&search(remove, false, 0), budget, &mut |_, _, _| ())
+        })?;
         rows.push(Row::best(added, &found, 0));
     }
     let most = LEVELS.iter().map(|level| level.1).max().unwrap_or(0);
-    let found = front(&search(true, true, most), time, &mut |_, _, _| ())?;
+    let found = within_time(time, |budget| {
+        front(&search(true, true, most), budget, &mut |_, _, _| ())
+    })?;
     for (added, percent) in LEVELS {
         rows.push(Row::best(
             added,

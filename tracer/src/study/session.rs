@@ -117,6 +117,8 @@ pub trait Progress: Sync {
     fn reach(&self, _state: State) {}
     /// The work that has begun ends, well or not.
     fn end(&self) {}
+    /// Something has to be known of what was found, in words.
+    fn note(&self, _text: &str) {}
 }
 
 /// Nobody.

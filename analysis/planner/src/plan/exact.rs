@@ -5,46 +5,10 @@ mod canonical;
 mod orientation;
 
 use super::{Family, Plan, STRATEGIES};
+use crate::budget::Budget;
 use crate::problem::Problem;
 use canonical::{Canonical, PREORDERS};
 pub use orientation::PairDistances;
-
-/// How long a search may take, in the caller's terms.
-pub struct Budget<'a> {
-    stop: &'a mut dyn FnMut() -> bool,
-    work: usize,
-    spent: bool,
-}
-
-/// The clock is looked at after so much work, in buffers and pairs that a search has gone
-/// through.
-const WORK_PER_LOOK: usize = 1 << 15;
-
-impl<'a> Budget<'a> {
-    /// The search ends soon after `stop` returns true.
-    pub fn new(stop: &'a mut dyn FnMut() -> bool) -> Self {
-        Self {
-            stop,
-            work: 0,
-            spent: false,
-        }
-    }
-
-    /// Whether the search has to end.
-    pub fn is_spent(&mut self) -> bool {
-        self.is_spent_after(WORK_PER_LOOK)
-    }
-
-    /// Whether the search has to end, after so much more work.
-    fn is_spent_after(&mut self, work: usize) -> bool {
-        self.work = self.work.saturating_add(work);
-        if self.work >= WORK_PER_LOOK && !self.spent {
-            self.work = 0;
-            self.spent = (self.stop)();
-        }
-        self.spent
-    }
-}
 
 /// Whether there is a plan within a capacity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +44,7 @@ impl Optimum {
 ///
 /// The plan is valid unless buffers whose offset is given clash with one another.
 pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
+    budget.spend(HEURISTICS * extent(problem));
     // Shared objects are never better than offsets of their own.
     let offsets = STRATEGIES
         .iter()
@@ -104,6 +69,14 @@ pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
             bound_bytes: arena_bytes,
         },
     }
+}
+
+/// What the heuristics go through, in all pairs and buffers.
+const HEURISTICS: u64 = 32;
+
+/// Pairs and buffers of a problem.
+fn extent(problem: &Problem) -> u64 {
+    (problem.pairs() + problem.buffers().len()) as u64
 }
 
 /// Nodes that a search may take at first, before the other ones have their turn.
@@ -163,6 +136,7 @@ pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<
     } else {
         nodes / 8
     };
+    budget.spend(extent(problem));
     let decision = PairDistances::of(problem).decide(capacity, share, budget);
     let buffers = problem.buffers();
     let movable = buffers.iter().all(|buffer| buffer.fixed_offset.is_none());
@@ -170,6 +144,7 @@ pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<
         return decision;
     }
     for preorder in PREORDERS {
+        budget.spend(extent(problem));
         let decision = Canonical::new(problem, preorder, capacity).decide(nodes, budget);
         if decision != Decision::Unknown {
             return decision;
@@ -180,8 +155,7 @@ pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<
 
 /// What each search by itself decides without a limit: they have to agree.
 pub fn decide_each(problem: &Problem, capacity: u64) -> Vec<Decision> {
-    let mut never = || false;
-    let budget = &mut Budget::new(&mut never);
+    let budget = &mut Budget::unlimited();
     let mut decisions = vec![PairDistances::of(problem).decide(capacity, u64::MAX, budget)];
     decisions.extend(
         PREORDERS

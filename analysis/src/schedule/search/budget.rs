@@ -1,55 +1,57 @@
-//! Limits of a search, and who is told of its progress.
+//! Limits of a search, and who hears of its progress.
 
 use super::{Limits, Progress};
-use std::time::{Duration, Instant};
+use crate::schedule::memory::Memory;
+use dmo_planner::budget::Budget;
 
-/// Between two looks at the clock.
-const STATES_BETWEEN: u64 = 128;
 /// Between two reports.
-const TIME_BETWEEN: Duration = Duration::from_millis(100);
+const STATES_BETWEEN: u64 = 128;
 
-/// What is left of the limits.
-pub(super) struct Budget<'a> {
+/// What is left of the limits and of the caller's budget.
+pub(super) struct SearchBudget<'a, 'b> {
     limits: Limits,
+    work: &'a mut Budget<'b>,
     progress: &'a mut dyn FnMut(Progress),
-    begin: Instant,
-    reported: Instant,
     states: u64,
     spent: bool,
 }
 
-impl<'a> Budget<'a> {
-    pub(super) fn new(limits: Limits, progress: &'a mut dyn FnMut(Progress)) -> Self {
-        let begin = Instant::now();
+impl<'a, 'b> SearchBudget<'a, 'b> {
+    pub(super) fn new(
+        limits: Limits,
+        work: &'a mut Budget<'b>,
+        progress: &'a mut dyn FnMut(Progress),
+    ) -> Self {
         Self {
             limits,
+            work,
             progress,
-            begin,
-            reported: begin,
             states: 0,
             spent: false,
         }
     }
 
-    /// Whether one more state may be visited, when those so far take this much memory;
+    /// Whether one more state may be visited, when those so far take this much space;
     /// `u64::MAX` is too much whatever the limit.
-    pub(super) fn visit(&mut self, memory_bytes: u64, peak_bytes: u64, bound_bytes: u64) -> bool {
+    pub(super) fn visit(
+        &mut self,
+        memory: &mut Memory<'_>,
+        space_bytes: u64,
+        peak_bytes: u64,
+        bound_bytes: u64,
+    ) -> bool {
         self.spent |= self.states >= self.limits.states
-            || memory_bytes > self.limits.memory_bytes.min(u64::MAX - 1);
-        if self.states.is_multiple_of(STATES_BETWEEN) && self.in_time() {
-            let now = Instant::now();
-            if now.duration_since(self.reported) >= TIME_BETWEEN {
-                self.reported = now;
-                self.report(peak_bytes, bound_bytes);
-            }
+            || space_bytes > self.limits.memory_bytes.min(u64::MAX - 1);
+        if self.has_work(memory) && self.states.is_multiple_of(STATES_BETWEEN) {
+            self.report(peak_bytes, bound_bytes);
         }
         self.states += u64::from(!self.spent);
         !self.spent
     }
 
-    /// Whether there is time left.
-    pub(super) fn in_time(&mut self) -> bool {
-        self.spent |= self.begin.elapsed() >= self.limits.time;
+    /// Whether there is work left after what was done so far.
+    pub(super) fn has_work(&mut self, memory: &mut Memory<'_>) -> bool {
+        self.spent |= self.work.spend(1 + memory.take_work());
         !self.spent
     }
 

@@ -3,7 +3,7 @@
 use super::super::bits;
 use super::super::dataflow::{Dataflow, OperatorFlow};
 use super::super::memory::Memory;
-use super::budget::Budget;
+use super::budget::SearchBudget;
 use super::part::Part;
 use crate::graph::OperatorId;
 
@@ -15,8 +15,12 @@ const LOWEST_STEP: Preference = |peak, live| (peak, live);
 const LEAST_MEMORY: Preference = |peak, live| (live, peak);
 
 /// Gives each part the best of its beginnings: the file's order, depth first, greedy,
-/// greedy from the end. Beginnings that take longer than there is time are left out.
-pub(super) fn improve(memory: &mut Memory<'_>, parts: &mut [Part], budget: &mut Budget<'_>) {
+/// greedy from the end. Beginnings that take more work than is left are left out.
+pub(super) fn improve(
+    memory: &mut Memory<'_>,
+    parts: &mut [Part],
+    budget: &mut SearchBudget<'_, '_>,
+) {
     let flow = memory.flow();
     let file_order: Vec<usize> = (0..flow.operators.len()).collect();
     try_order(memory, parts, &file_order);
@@ -84,7 +88,7 @@ fn depth_first(flow: &Dataflow, upwards: bool) -> Vec<usize> {
 fn greedy(
     memory: &mut Memory<'_>,
     preference: Preference,
-    budget: &mut Budget<'_>,
+    budget: &mut SearchBudget<'_, '_>,
 ) -> Option<Vec<usize>> {
     memory.restart();
     let mut order = Vec::new();
@@ -93,7 +97,7 @@ fn greedy(
         let ready: Vec<usize> = bits::ones(memory.ready()).collect();
         let mut best = None;
         for operator in ready {
-            if !budget.in_time() {
+            if !budget.has_work(memory) {
                 return None;
             }
             let step = memory.cost(operator).max(peak);
@@ -116,7 +120,7 @@ fn greedy(
 fn greedy_from_end(
     memory: &mut Memory<'_>,
     preference: Preference,
-    budget: &mut Budget<'_>,
+    budget: &mut SearchBudget<'_, '_>,
 ) -> Option<Vec<usize>> {
     let operators = &memory.flow().operators;
     memory.finish();
@@ -132,7 +136,7 @@ fn greedy_from_end(
     while !last.is_empty() {
         let mut best = None;
         for (place, &operator) in last.iter().enumerate() {
-            if !budget.in_time() {
+            if !budget.has_work(memory) {
                 return None;
             }
             memory.undo(operator);

@@ -2,7 +2,7 @@
 
 use super::super::bits;
 use super::super::memory::Memory;
-use super::budget::Budget;
+use super::budget::SearchBudget;
 use super::chains::Chains;
 use super::moves::settle;
 use super::states::{Found, States};
@@ -61,7 +61,7 @@ impl Part {
         chains: &Chains,
         floor: u64,
         others: u64,
-        budget: &mut Budget<'_>,
+        budget: &mut SearchBudget<'_, '_>,
     ) -> u64 {
         if self.peak_bytes > floor {
             self.follow_a_few(memory, chains, floor, others, budget);
@@ -80,7 +80,7 @@ impl Part {
         chains: &Chains,
         floor: u64,
         others: u64,
-        budget: &mut Budget<'_>,
+        budget: &mut SearchBudget<'_, '_>,
     ) {
         let (mut states, first) = self.first_state(memory, floor);
         let mut layer = vec![first];
@@ -88,7 +88,7 @@ impl Part {
             let mut next: Vec<(u64, u64, u32)> = Vec::new();
             for &parent in &layer {
                 let peak = self.peak_bytes.max(others);
-                if !budget.visit(states.memory_bytes(), peak, floor) {
+                if !budget.visit(memory, states.memory_bytes(), peak, floor) {
                     return;
                 }
                 for child in self.children(memory, chains, &states, parent) {
@@ -113,7 +113,7 @@ impl Part {
         chains: &Chains,
         floor: u64,
         others: u64,
-        budget: &mut Budget<'_>,
+        budget: &mut SearchBudget<'_, '_>,
     ) -> u64 {
         let (mut states, first) = self.first_state(memory, floor);
         let mut open = BinaryHeap::from([(Reverse(floor), 0, first)]);
@@ -125,7 +125,7 @@ impl Part {
                 continue;
             }
             let peak = self.peak_bytes.max(others);
-            if !budget.visit(states.memory_bytes(), peak, bound) {
+            if !budget.visit(memory, states.memory_bytes(), peak, bound) {
                 return bound;
             }
             for child in self.children(memory, chains, &states, parent) {

@@ -23,7 +23,8 @@ fn unaided(graph: &Graph, cost: &mut dyn StepCost) -> u64 {
     let chains = Chains::new(&flow, cost);
     let mut memory = Memory::new(&flow, cost);
     let mut ignored = |_| {};
-    let mut budget = Budget::new(Limits::default(), &mut ignored);
+    let work = &mut Budget::unlimited();
+    let mut budget = SearchBudget::new(Limits::default(), work, &mut ignored);
     let mut parts = Part::all(&cuts);
     let mut highest = 0;
     for part in &mut parts {
@@ -66,7 +67,15 @@ fn with_overlaps_the_search_finds_the_same_alone() {
         let mut cost = Overlapped::new(&graph, &overlaps, options).unwrap();
         let found = unaided(&graph, &mut cost);
         let limits = Limits::default();
-        let aided = search(&graph, options, &mut cost, limits, &mut |_| {}).unwrap();
+        let aided = search(
+            &graph,
+            options,
+            &mut cost,
+            limits,
+            &mut Budget::unlimited(),
+            &mut |_| {},
+        )
+        .unwrap();
         assert_eq!(found, aided.peak_bytes, "{round}: {graph:?} {overlaps:?}");
     }
 }

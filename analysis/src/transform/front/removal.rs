@@ -1,18 +1,18 @@
 //! Which operators are best left out.
 
-use super::Hunt;
+use super::{BUILT, Hunt};
 use crate::transform::{Recipe, apply};
-use std::time::Instant;
+use dmo_planner::budget::Budget;
 
 impl Hunt<'_> {
     /// The recipe without the operators that only move data: without as many as go together, or
     /// without those that make the arena no larger, one after the other; what is planned smaller.
-    pub(super) fn without_moves(&mut self, base: &Recipe, end: Instant) -> Recipe {
-        let mut best = (self.bytes(base).unwrap_or(u64::MAX), base.clone());
-        let all = self.without(base, end, &mut |_, _| true);
+    pub(super) fn without_moves(&mut self, base: &Recipe, budget: &mut Budget<'_>) -> Recipe {
+        let mut best = (self.bytes(base, budget).unwrap_or(u64::MAX), base.clone());
+        let all = self.without(base, budget, &mut |_, _, _| true);
         let mut least = best.0;
-        let fewer = self.without(base, end, &mut |hunt, recipe| {
-            let bytes = hunt.bytes(recipe).unwrap_or(u64::MAX);
+        let fewer = self.without(base, budget, &mut |hunt, recipe, budget| {
+            let bytes = hunt.bytes(recipe, budget).unwrap_or(u64::MAX);
             let takes = bytes <= least;
             least = bytes.min(least);
             takes
@@ -23,7 +23,7 @@ impl Hunt<'_> {
             }
             // Of equal ones that which does less work.
             let bytes = self
-                .plan(recipe.clone())
+                .plan(recipe.clone(), budget)
                 .map_or(u64::MAX, |planned| planned.2);
             if bytes <= best.0 {
                 best = (bytes, recipe);
@@ -36,16 +36,16 @@ impl Hunt<'_> {
     fn without(
         &self,
         base: &Recipe,
-        end: Instant,
-        takes: &mut dyn FnMut(&Self, &Recipe) -> bool,
+        budget: &mut Budget<'_>,
+        takes: &mut dyn FnMut(&Self, &Recipe, &mut Budget<'_>) -> bool,
     ) -> Recipe {
         let mut recipe = base.clone();
         for &operator in &self.search.remove {
-            if Instant::now() > end {
+            if budget.spend(BUILT * self.search.order.len() as u64) {
                 break;
             }
             recipe.removed.push(operator);
-            if apply(self.search.graph, &recipe).is_err() || !takes(self, &recipe) {
+            if apply(self.search.graph, &recipe).is_err() || !takes(self, &recipe, budget) {
                 recipe.removed.pop();
             }
         }
@@ -53,8 +53,11 @@ impl Hunt<'_> {
     }
 
     /// What no arena is smaller than, step by step.
-    fn bytes(&self, recipe: &Recipe) -> Option<u64> {
+    fn bytes(&self, recipe: &Recipe, budget: &mut Budget<'_>) -> Option<u64> {
         let transformed = apply(self.search.graph, recipe).ok()?;
-        Some(self.arena(&transformed).ok()?.problem.lower_bound())
+        let problem = self.arena(&transformed).ok()?.problem;
+        let sections = problem.sections().len() as u64;
+        budget.spend((BUILT + sections) * problem.buffers().len() as u64);
+        Some(problem.lower_bound())
     }
 }

@@ -4,9 +4,10 @@ use super::{Arguments, Verdict};
 use crate::cli::output;
 use crate::cli::progress::Bars;
 use dmo_analysis::wording::grouped;
+use dmo_planner::problem::minimalloc;
 use dmo_trace::study::Session;
 use dmo_trace::study::others::Planner;
-use dmo_trace::study::problem::{csv, is_problem, plan, planners, read};
+use dmo_trace::study::problem::{is_problem, plan, planners, read};
 use dmo_trace::words::plan::planner_table;
 use dmo_trace::words::report::Report;
 use serde::Serialize;
@@ -45,7 +46,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let capacity = arguments.capacity;
     let planned = plan(path, &problem, capacity, arguments.time.0, &session)?;
     for path in &arguments.emit {
-        output::write(path, csv(&problem, &planned.plan).as_bytes())?;
+        output::write(
+            path,
+            minimalloc::table(&problem, Some(&planned.plan))?.as_bytes(),
+        )?;
     }
     let arena_bytes = planned.arena_bytes;
     let report = ProblemReport {

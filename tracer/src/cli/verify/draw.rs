@@ -12,6 +12,7 @@ use dmo_trace::mcu::machine::Limits;
 use dmo_trace::model::recording::{ARENA, RecordedLayout, record};
 use dmo_trace::model::verify::Subject;
 use dmo_trace::model::{Deployment, Placement};
+use dmo_trace::study::search_time::within_time;
 use dmo_trace::study::verify::Verified;
 use std::path::Path;
 use std::time::Duration;
@@ -116,7 +117,7 @@ fn smallest_without_overlaps(
         reorder: false,
         fixed: &[],
     };
-    let plan = optimise(task, TIME, &mut |_| ())?;
+    let plan = within_time(TIME, |budget| optimise(task, budget, &mut |_| ()))?;
     let mut scratch = vec![None; graph.operators.len()];
     for buffer in &plan.arena.scratch {
         let operator = subject.order[buffer.operator.0];

@@ -7,7 +7,8 @@
 //! and pruning are in the manner of MiniMalloc (Moffitt, ASPLOS 2024), generalised to
 //! distances shorter than a buffer's size. Strong where many buffers are alive at once.
 
-use super::{Budget, Decision};
+use super::Decision;
+use crate::budget::Budget;
 use crate::problem::{Problem, Section, signed};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -195,7 +196,7 @@ impl<'a> Canonical<'a> {
         last_rank: usize,
         budget: &mut Budget<'_>,
     ) -> Found {
-        if self.nodes_left == 0 || budget.is_spent_after(part.waiting.len() + part.sections.len()) {
+        if self.nodes_left == 0 || budget.spend((part.waiting.len() + part.sections.len()) as u64) {
             return Found::Unknown;
         }
         self.nodes_left -= 1;

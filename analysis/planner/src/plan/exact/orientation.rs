@@ -8,7 +8,8 @@
 //! a restart at once, so that a contradiction is found where it is. Strong where few buffers
 //! are alive at once and distances add up along a chain.
 
-use super::{Budget, Decision};
+use super::Decision;
+use crate::budget::Budget;
 use crate::problem::{
     Buffer, MAX_PAIRS, Problem, ProblemError, check, grain, round_down, round_up, signed,
 };
@@ -208,7 +209,7 @@ impl Orientations {
                 let offsets = self.low.iter().map(|offset| offset.unsigned_abs());
                 return Decision::Possible(offsets.collect());
             };
-            if self.nodes_left == 0 || budget.is_spent_after(self.pairs.len()) {
+            if self.nodes_left == 0 || budget.spend(self.pairs.len() as u64) {
                 return Decision::Unknown;
             }
             self.nodes_left -= 1;
