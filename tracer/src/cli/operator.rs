@@ -10,6 +10,7 @@ mod windows;
 
 use anyhow::{Context, bail, ensure};
 use clap::builder::PossibleValuesParser;
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Shape, ShapeError};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::Case;
@@ -76,6 +77,7 @@ pub struct OperatorArguments {
 }
 
 /// An operator of the command line.
+#[derive(Clone)]
 struct Known {
     name: &'static str,
     /// [`Case::kind`].
@@ -120,7 +122,8 @@ const WINDOW: &[&str] = &["filter", "stride", "dilation", "padding"];
 const POOL: &[&str] = &["filter", "stride", "padding"];
 const MAX_CONCAT: usize = 64;
 
-const OPERATORS: &[Known] = &[
+/// Convolutions, pools and products.
+const LAYERS: &[Known] = &[
     one("conv2d", WINDOW, windows::conv2d),
     one("depthwise_conv2d", WINDOW, windows::depthwise_conv2d),
     Known {
@@ -139,19 +142,10 @@ const OPERATORS: &[Known] = &[
     one("fully_connected", &["filter"], products::fully_connected),
     two("batched_matmul", products::batched_matmul),
     two("matmul", products::matmul),
-    one("relu", &[], elementwise::unary),
-    one("relu6", &[], elementwise::unary),
-    one("logistic", &[], elementwise::unary),
-    one("tanh", &[], elementwise::unary),
-    one("hard_swish", &[], elementwise::unary),
-    one("quantize", &[], elementwise::unary),
-    one("dequantize", &[], elementwise::unary),
-    one("requantize", &["to"], elementwise::unary),
-    two("add", elementwise::binary),
-    two("sub", elementwise::binary),
-    two("mul", elementwise::binary),
-    two("maximum", elementwise::binary),
-    two("minimum", elementwise::binary),
+];
+
+/// The rest, named after those of the catalogue that go element by element.
+const FURTHER: &[Known] = &[
     one("softmax", &["to"], elementwise::softmax),
     several("concat", 2..=MAX_CONCAT, &["axis"], moves::concat),
     one("split", &["axis", "parts"], moves::split),
@@ -183,7 +177,17 @@ pub fn is_misfit(error: &anyhow::Error) -> bool {
 
 /// Names of all operators.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    OPERATORS.iter().map(|known| known.name)
+    operators().map(|known| known.name)
+}
+
+fn operators() -> impl Iterator<Item = Known> {
+    let elementwise = Kind::elementwise().map(|(name, inputs)| match (name, inputs) {
+        ("requantize", _) => one(name, &["to"], elementwise::unary),
+        (_, 1) => one(name, &[], elementwise::unary),
+        _ => two(name, elementwise::binary),
+    });
+    let further = FURTHER.iter().cloned();
+    LAYERS.iter().cloned().chain(elementwise).chain(further)
 }
 
 /// Bytes per element of the inputs and of the output.
@@ -200,11 +204,10 @@ impl OperatorArguments {
     }
 
     fn checked_case(&self) -> anyhow::Result<Case> {
-        let known = OPERATORS
-            .iter()
+        let known = operators()
             .find(|known| known.name == self.operator)
             .context("unknown operator")?;
-        self.check_options(known)?;
+        self.check_options(&known)?;
         let (input_type, output_type) = self.types()?;
         let sizes = Sizes {
             from: input_type.size_bytes(),

@@ -353,7 +353,7 @@ fn case(graph: &Graph, node: &Node) -> Result<Case, Reason> {
     let output_type = type_of(&kernel.outputs)?;
     Ok(Case {
         operator: operator(kernel, input_type),
-        kind: kind(node.kind.name(), input_type).ok_or(Reason::Unknown)?,
+        kind: node.kind.computed_by(input_type).ok_or(Reason::Unknown)?,
         input_type,
         output_type,
     })
@@ -393,47 +393,5 @@ fn row_mean(reduce: &Reduce) -> Option<SpatialMean> {
         input: [outer, 1, row, inner],
         input_element_bytes: reduce.input_element_bytes,
         output_element_bytes: reduce.output_element_bytes,
-    })
-}
-
-/// [`Case::kind`] of an operator of TensorFlow Lite's schema.
-fn kind(kind: &str, input_type: ElementType) -> Option<&'static str> {
-    Some(match kind {
-        "CONV_2D" => "conv2d",
-        "DEPTHWISE_CONV_2D" => "depthwise_conv2d",
-        "TRANSPOSE_CONV" => "transpose_conv2d",
-        "AVERAGE_POOL_2D" => "average",
-        "MAX_POOL_2D" => "max",
-        "FULLY_CONNECTED" => "fully_connected",
-        "BATCH_MATMUL" => "batched_matmul",
-        "RELU" => "relu",
-        "RELU6" => "relu6",
-        "LOGISTIC" => "logistic",
-        "TANH" => "tanh",
-        "HARD_SWISH" => "hard_swish",
-        "QUANTIZE" if input_type != ElementType::Float32 => "requantize",
-        "QUANTIZE" => "quantize",
-        "DEQUANTIZE" => "dequantize",
-        "ADD" => "add",
-        "SUB" => "sub",
-        "MUL" => "mul",
-        "MAXIMUM" => "maximum",
-        "MINIMUM" => "minimum",
-        "SOFTMAX" => "softmax",
-        "CONCATENATION" => "concat",
-        "SPLIT" | "SPLIT_V" => "split",
-        "PAD" | "PADV2" => "pad",
-        "MEAN" => "mean",
-        "SUM" => "sum",
-        "REDUCE_MAX" => "reduce_max",
-        "REDUCE_MIN" => "reduce_min",
-        "RESHAPE" => "reshape",
-        "TRANSPOSE" => "transpose",
-        "SLICE" => "slice",
-        "STRIDED_SLICE" => "strided_slice",
-        "RESIZE_BILINEAR" => "resize_bilinear",
-        "SVDF" => "svdf",
-        "UNIDIRECTIONAL_SEQUENCE_LSTM" => "lstm",
-        _ => return None,
     })
 }
