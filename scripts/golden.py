@@ -3,8 +3,8 @@
 #
 # golden.py [--check] [MODEL...]: what the reference kernels of TensorFlow Lite Micro and of TensorFlow Lite compute on
 # real models, as tracer/tests/golden/MODEL.json; its README says what is in them. With --check it compares instead of
-# writing, and ends with 1 where something differs. Models are looked for in $DMO_TRACE_MODELS, else beside the
-# repository; those that are missing are named and skipped.
+# writing, and ends with 1 where something differs. Models of activations.py lie beside the results; the others are
+# looked for in $DMO_TRACE_MODELS, else beside the repository, and those that are missing are named and skipped.
 #
 # Requirements: ai-edge-litert==2.3.0 tflite-micro==0.dev20261023182759 numpy flatbuffers
 #
@@ -25,6 +25,9 @@ import sys
 import numpy
 
 MODELS = [
+    "activations_float",
+    "activations_int16",
+    "activations_int8",
     "coral/mobilenet_v1_0.25_128_quant",
     "coral/mobilenet_v2_1.0_224_quant",
     "mlcommons_tiny/ad01_int8",
@@ -251,6 +254,9 @@ def golden(name):
 
 
 def model_path(name):
+    own = GOLDEN / f"{name}.tflite"
+    if own.exists():
+        return own
     return pathlib.Path(os.environ.get("DMO_TRACE_MODELS", ROOT.parent / "shared/models")) / f"{name}.tflite"
 
 

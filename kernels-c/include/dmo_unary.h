@@ -81,6 +81,23 @@ typedef struct {
 void dmo_hard_swish_s16(const dmo_hard_swish_s16_params *params, int32_t count, const int16_t *input,
                         int16_t *output);
 
+// Leaky ReLU: x above 0, else alpha * x. A positive shift must keep (input + input_offset) * 2^shift in 32 bits, and
+// the requantised number must stay below 2^30.
+typedef struct {
+  int32_t input_offset, output_offset; // [-127, 128] and [-128, 127] for 8 bit, 0 for 16 bit
+  dmo_quant_per_tensor positive;       // input scale / output scale
+  dmo_quant_per_tensor negative;       // |alpha| * input scale / output scale
+  int32_t sign;                        // -1 for an alpha below 0, else 1
+} dmo_leaky_relu_params;
+
+// With value = input[i] + input_offset, output[i] = saturate(output_offset + requantized), where requantized is
+//   requantize_positive(value)          for a value of 0 or more,
+//   sign * requantize_negative(value)   for one below 0.
+void dmo_leaky_relu_s8(const dmo_leaky_relu_params *params, int32_t count, const int8_t *input, int8_t *output);
+// As for 8 bit; every zero point is 0, and the kernel does not read the offsets.
+void dmo_leaky_relu_s16(const dmo_leaky_relu_params *params, int32_t count, const int16_t *input, int16_t *output);
+void dmo_leaky_relu_f32(float alpha, int32_t count, const float *input, float *output);
+
 #ifdef __cplusplus
 }
 #endif

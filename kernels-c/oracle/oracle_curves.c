@@ -50,3 +50,9 @@ int32_t oracle_hard_swish_s16(const dmo_hard_swish_s16_params *params, const int
   const int64_t result = oracle_requantize(product, params->output.multiplier, params->output.shift);
   return (int32_t)oracle_clamp(result, -32768, 32767);
 }
+
+int64_t oracle_leaky_relu(const dmo_leaky_relu_params *params, int64_t value) {
+  const dmo_quant_per_tensor *ratio = value < 0 ? &params->negative : &params->positive;
+  const int64_t result = oracle_requantize(value, ratio->multiplier, ratio->shift);
+  return params->output_offset + (value < 0 && params->sign < 0 ? -result : result);
+}

@@ -53,6 +53,8 @@ double oracle_logistic(double x);
 double oracle_hard_swish(double x);
 int32_t oracle_hard_swish_s8(const dmo_hard_swish_params *params, const int8_t *input, int32_t index);
 int32_t oracle_hard_swish_s16(const dmo_hard_swish_s16_params *params, const int16_t *input, int32_t index);
+// `value` is the input element with the input's offset; the result has the output's, and is not yet saturated.
+int64_t oracle_leaky_relu(const dmo_leaky_relu_params *params, int64_t value);
 
 int64_t oracle_broadcast_source(const dmo_shape *input_shape, const dmo_shape *output_shape, int32_t index);
 int32_t oracle_sub_s8(const dmo_add_params *params, int8_t value1, int8_t value2);

@@ -253,6 +253,38 @@ static void hard_swish_s16_curve(void) {
   free(input), free(output);
 }
 
+// Any slope below 0, falling ones and 0 included.
+static dmo_leaky_relu_params random_leaky_relu(int32_t offsets, int32_t max_shift) {
+  const bool is_flat = random_between(0, 7) == 0;
+  return (dmo_leaky_relu_params){
+    .input_offset = random_between(0, offsets),
+    .output_offset = random_between(-offsets, 0),
+    .positive = { random_between(1 << 30, INT32_MAX), random_between(-8, max_shift) },
+    .negative = { is_flat ? 0 : random_between(1 << 30, INT32_MAX), is_flat ? 0 : random_between(-12, max_shift) },
+    .sign = random_between(0, 1) == 0 ? -1 : 1,
+  };
+}
+
+static void leaky_relu(void) {
+  const dmo_leaky_relu_params narrow = random_leaky_relu(128, 22), wide = random_leaky_relu(0, 14);
+  int8_t *in8 = edgy_s8(100), *out8 = edgy_s8(100);
+  int16_t *in16 = edgy_s16(100), *out16 = edgy_s16(100);
+  float *input = random_f32(100), *output = random_f32(100);
+  const float alpha = (float)random_between(-20, 20) / 8.0f;
+
+  dmo_leaky_relu_s8(&narrow, 100, in8, out8);
+  dmo_leaky_relu_s16(&wide, 100, in16, out16);
+  dmo_leaky_relu_f32(alpha, 100, input, output);
+  int32_t i = 0;
+  while (i < 100 && out8[i] == oracle_clamp(oracle_leaky_relu(&narrow, in8[i] + narrow.input_offset), -128, 127) &&
+         out16[i] == oracle_clamp(oracle_leaky_relu(&wide, in16[i]), -32768, 32767) &&
+         output[i] == (float)((double)input[i] * (input[i] < 0.0f ? (double)alpha : 1.0))) {
+    ++i;
+  }
+  CHECK(i == 100, "leaky_relu", i);
+  free(in8), free(out8), free(in16), free(out16), free(input), free(output);
+}
+
 // The functions beneath the 8-bit logistic function and tanh. The polynomial is 3e-7 off.
 static void fixed_point(void) {
   const int32_t integer_bits = random_between(4, 5);
@@ -278,5 +310,6 @@ void test_unary(void) {
     hard_swish_s8_curve();
     hard_swish_s16();
     hard_swish_s16_curve();
+    leaky_relu();
   }
 }

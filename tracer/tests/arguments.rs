@@ -255,6 +255,7 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
         "logistic",
         "tanh",
         "hard_swish",
+        "leaky_relu",
         "quantize",
         "dequantize",
         "requantize",

@@ -574,6 +574,13 @@ fn hard_swish(x: f64) -> f64 {
     x * (x + 3.0).clamp(0.0, 6.0) / 6.0
 }
 
+/// Below 0, so that the curve falls there.
+const ALPHA: f32 = -0.25;
+
+fn leaky_relu(x: f64) -> f64 {
+    if x < 0.0 { f64::from(ALPHA) * x } else { x }
+}
+
 #[test]
 fn one_operand() {
     let all: Vec<u8> = (0..=255).collect();
@@ -606,6 +613,14 @@ fn one_operand() {
                 hard_swish,
             ),
             (
+                "leaky_relu",
+                "dmo_leaky_relu_s8",
+                0.05,
+                output,
+                0.3,
+                leaky_relu,
+            ),
+            (
                 "logistic",
                 "dmo_logistic_s8",
                 0.05,
@@ -626,6 +641,7 @@ fn one_operand() {
             let parameters = Parameters {
                 operands: vec![input],
                 outputs: vec![output],
+                alpha: ALPHA,
                 ..Parameters::default()
             };
             let real: Vec<f64> = reals(&all, input).into_iter().map(compute).collect();
@@ -1268,6 +1284,7 @@ fn assert_curve_int16(kind: &'static str, function: &str, compute: fn(f64) -> f6
         let parameters = Parameters {
             operands: vec![input],
             outputs: vec![affine(noise.scale(0.0008), 0)],
+            alpha: ALPHA,
             ..Parameters::default()
         };
         let data = noise.bytes(512);
@@ -1288,6 +1305,11 @@ fn assert_curve_int16(kind: &'static str, function: &str, compute: fn(f64) -> f6
 #[test]
 fn hard_swish_in_sixteen_bits() {
     assert_curve_int16("hard_swish", "dmo_hard_swish_s16", hard_swish);
+}
+
+#[test]
+fn leaky_relu_in_sixteen_bits() {
+    assert_curve_int16("leaky_relu", "dmo_leaky_relu_s16", leaky_relu);
 }
 
 /// A state starts as zero, and is where the operand is.

@@ -100,6 +100,11 @@ static ROWS: &[Row] = &[
     Row::unary(Kind::Logistic).named("logistic"),
     Row::unary(Kind::Tanh).named("tanh"),
     Row::unary(Kind::HardSwish).named("hard_swish"),
+    Row::unary(Kind::LeakyRelu)
+        .named("leaky_relu")
+        .written(roles::leaky_relu)
+        .options(options::LEAKY_RELU)
+        .values(values::leaky_relu),
     Row::unary(Kind::Quantize).named("quantize"),
     Row::unary(Kind::Dequantize).named("dequantize"),
     Row::unary(Kind::Requantize).named("requantize"),
@@ -112,10 +117,6 @@ static ROWS: &[Row] = &[
     Row::unary(Kind::Elu),
     Row::unary(Kind::Exp),
     Row::unary(Kind::Floor),
-    Row::unary(Kind::LeakyRelu)
-        .written(roles::leaky_relu)
-        .options(options::LEAKY_RELU)
-        .values(values::leaky_relu),
     Row::unary(Kind::Log),
     Row::unary(Kind::LogicalNot),
     Row::unary(Kind::Neg),

@@ -301,6 +301,10 @@ fn elementwise(case: &Case) -> Parameters<'static> {
         "tanh" => one((power(-4), -3), (power(-7), 0)),
         "hard_swish" if from == ElementType::Int16 => one((power(-12), 0), (power(-12), 0)),
         "hard_swish" => one((power(-4), -3), (power(-4), -5)),
+        "leaky_relu" => Parameters {
+            alpha: 0.25,
+            ..one((1.0, -3), (1.0, -5))
+        },
         "softmax" => {
             let (input, output) = match (from, to) {
                 // The whole range of the table.

@@ -12,12 +12,14 @@ pub const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(600),
 };
 
-/// The model of this path in `$DMO_TRACE_MODELS`, else beside the repository.
+/// The model of this path among the golden outputs, in `$DMO_TRACE_MODELS`, else beside the
+/// repository.
 pub fn find(model: &str) -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = std::env::var_os("DMO_TRACE_MODELS").map(PathBuf::from);
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/models");
-    let path = folder.unwrap_or_else(beside).join(model);
-    path.is_file().then_some(path)
+    let folder = folder.unwrap_or_else(|| here.join("../../shared/models"));
+    let paths = [here.join("tests/golden"), folder].map(|folder| folder.join(model));
+    paths.into_iter().find(|path| path.is_file())
 }
 
 /// A set of kernels for the Cortex-M4.

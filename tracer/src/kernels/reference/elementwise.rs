@@ -59,6 +59,25 @@ pub(super) const CONTRACTS: &[Contract] = &[
         hard_swish_s16,
     ),
     Contract::new(
+        "dmo_leaky_relu_s8",
+        |case| is(case, "leaky_relu", Int8),
+        leaky_relu,
+    ),
+    Contract::new(
+        "dmo_leaky_relu_s16",
+        |case| is(case, "leaky_relu", Int16),
+        leaky_relu,
+    ),
+    Contract::new(
+        "dmo_leaky_relu_f32",
+        |case| is(case, "leaky_relu", Float32),
+        |job, buffers, frame| {
+            let mut arguments = vec![Argument::Float(job.parameters.alpha)];
+            arguments.extend(curve_f32(job, buffers, frame)?);
+            Ok(arguments)
+        },
+    ),
+    Contract::new(
         "dmo_quantize_f32_s8",
         |case| converts(case, "quantize", Float32, Int8),
         |job, buffers, frame| affine(job, buffers, frame, job.any_output()?),
@@ -289,6 +308,17 @@ fn hard_swish_s16(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments 
     let ratio = scale(input) / scale(output) / 32768.0;
     let ratio = Multiplier::with_shift("ratio of scales", ratio, -31..=0)?;
     let params = [slope.words(), ratio.words()].concat();
+    unary(job, buffers, frame, &params)
+}
+
+fn leaky_relu(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let (input, output) = (job.input(0)?, job.output()?);
+    let alpha = f64::from(job.parameters.alpha);
+    let mut params = change_of_scale(input, output, job.case.input_type)?;
+    let ratio = scale(input) * alpha.abs() / scale(output);
+    let shifts = -31..=30 - 8 * job.case.input_type.size_bytes() as i32;
+    params.extend(Multiplier::with_shift("ratio of scales times alpha", ratio, shifts)?.words());
+    params.push(if alpha < 0.0 { -1 } else { 1 });
     unary(job, buffers, frame, &params)
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dmo_unary.h"
+
+static int32_t leaky_relu(const dmo_leaky_relu_params *params, int32_t value) {
+  if (value >= 0) {
+    return dmo_requantize(value, params->positive.multiplier, params->positive.shift);
+  }
+  return params->sign * dmo_requantize(value, params->negative.multiplier, params->negative.shift);
+}
+
+void dmo_leaky_relu_s16(const dmo_leaky_relu_params *params, int32_t count, const int16_t *input, int16_t *output) {
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t result = leaky_relu(params, input[i]);
+    output[i] = (int16_t)dmo_clamp(result, INT16_MIN, INT16_MAX);
+  }
+}
