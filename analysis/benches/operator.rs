@@ -17,6 +17,7 @@ fn main() {
 }
 
 /// Name, layer, and O_s of each pair in bytes.
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn layers() -> Vec<(&'static str, Operator, Vec<u32>)> {
     let window = |kernel, stride, dilation, padding| Window {
         kernel: [kernel; 2],

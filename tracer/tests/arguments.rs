@@ -25,6 +25,7 @@ use std::path::Path;
 const SHAPE: [u32; 4] = [1, 4, 4, 4];
 
 /// Operators of a kind, for elements of so many bytes.
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)> {
     let [element_bytes, output_bytes] = [from, to].map(ElementType::size_bytes);
     let sizes = (element_bytes, output_bytes);

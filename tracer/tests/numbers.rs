@@ -280,6 +280,7 @@ fn output_of(noise: &mut Noise, seed: u64, magnitude: f32) -> (Affine, Activatio
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn convolutions() {
     let window = Window {
         kernel: [3, 3],
@@ -775,6 +776,7 @@ fn rows_and_windows() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn svdf() {
     let [inputs, filters, memory] = [6_usize, 4, 3];
     for seed in SEEDS {
@@ -1164,6 +1166,7 @@ fn assert_computes_int16(
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn sixteen_bits() {
     let count = 12;
     for seed in SEEDS {

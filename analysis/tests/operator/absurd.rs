@@ -9,6 +9,7 @@ use dmo_analysis::operator::{
 use proptest::prelude::*;
 
 /// Every operator, out of any numbers.
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> Operator {
     let [input, output, other] = shapes;
     let [batches, a, b, c] = input;

@@ -7,6 +7,7 @@ use dmo_analysis::operator::{
 };
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn nonsense_is_refused() {
     let good = Conv2d {
         input: [1, 4, 4, 4],
@@ -174,6 +175,7 @@ fn assert_refused(operator: &Operator, message: &str) {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn the_dimension_and_what_was_expected_are_named() {
     let binary = |second| {
         Operator::ElementwiseBinary(ElementwiseBinary {

@@ -92,6 +92,7 @@ const INT8: (TensorType, u32) = (TensorType::Int8, 1);
 const FLOAT32: (TensorType, u32) = (TensorType::Float32, 4);
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn each_kind() {
     let up = Window {
         kernel: [3, 3],

@@ -18,6 +18,7 @@ fn int8(kind: &'static str, operator: Operator) -> Case {
 
 /// One or a few cases for each function with the CMSIS-NN interface, and the reference kernel
 /// that it is bit-exact with.
+#[allow(clippy::too_many_lines, reason = "a list of cases")]
 pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
     let window = Window {
         kernel: [3, 3],
