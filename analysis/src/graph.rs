@@ -11,7 +11,6 @@
 //! Tensors are those of the model file, constants included, so that a [`TensorId`] is the
 //! file's tensor index. Planning looks at the activations only.
 
-mod catalogue;
 mod kind;
 pub mod overlaps;
 pub mod parameters;

@@ -14,7 +14,7 @@ macro_rules! kinds {
         /// The kind of an operator: what it computes, whatever its shapes and types.
         ///
         /// Its text is the name in TensorFlow Lite's schema. What is known of each kind stands
-        /// in one row of the [catalogue](super::catalogue).
+        /// in one row of the catalogue, `graph/tflite/catalogue.rs`.
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
         pub enum Kind {

@@ -4,11 +4,14 @@
 //! |---|---|
 //! | `schema.rs` | numbers of fields and options |
 //! | `view.rs` | tables of a flatbuffer, with limits |
+//! | `catalogue.rs` | what is known of each kind of operator |
 //! | `read.rs` | tensors and operators of a subgraph |
 //! | `lower.rs` | what an operator is to the reference kernels |
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs` | scratch buffers of the reference kernels |
 //! | `plan.rs` | plans in model files |
+//! | `value_options.rs` | activation, factors and limits among an operator's options |
+//! | `roles.rs` | what the inputs of an operator are |
 //! | `export.rs` | graphs as model files |
 //! | `layout.rs` | writing flatbuffers |
 //! | `error.rs` | why a model cannot be read or written |
@@ -18,15 +21,18 @@
 //! custom operator is `CUSTOM:` and its name, that of a number that is not known
 //! `BUILTIN:` and the number.
 
+mod catalogue;
 mod error;
-pub(super) mod export;
+mod export;
 pub(crate) mod layout;
-pub(super) mod lower;
-pub(super) mod parameters;
+mod lower;
+mod parameters;
 pub(crate) mod plan;
 mod read;
+mod roles;
 pub(crate) mod schema;
-pub(super) mod scratch;
+mod scratch;
+mod value_options;
 pub(crate) mod view;
 
 pub use error::{TensorProblem, TfliteError, Unsupported};

@@ -6,19 +6,18 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `export/roles.rs` | options of each operator and what its inputs are |
 //! | `export/values.rs` | quantisation and random data |
 
-pub(in crate::graph) mod roles;
 mod values;
 
-use super::TfliteError;
 use super::layout::{Layout, ROOT, Value};
+use super::roles::{self, Role, Roles};
 use super::schema::{
     Field, buffer, model, operator, operator_code, quantization, subgraph, tensor,
 };
-use crate::graph::{Graph, GraphTensor, Kind, Node, Storage, TensorId, TensorType, catalogue};
-use roles::{Role, Roles};
+use super::{TfliteError, catalogue};
+use crate::graph::{Graph, GraphTensor, Kind, Node, Storage, TensorId, TensorType};
+
 use values::{Quantization, Random};
 
 /// Version of the schema.
@@ -80,8 +79,9 @@ impl Draft {
     }
 
     fn add(&mut self, graph: &Graph, node: &Node) -> Result<(), String> {
+        let row = catalogue::row(&node.kind);
         let code = node.kind.code().ok_or("this kind cannot be exported")?;
-        let Roles { roles, options } = roles::of(graph, node)?;
+        let Roles { roles, options } = roles::of(graph, node, row.roles)?;
         let inputs = self.inputs_of(node, roles)?;
         if node.kind == Kind::Tanh {
             for id in &node.outputs {
@@ -92,7 +92,7 @@ impl Draft {
             code,
             inputs,
             outputs: node.outputs.clone(),
-            options: options.map(|fields| (catalogue::row(&node.kind).options, fields)),
+            options: options.map(|fields| (row.options, fields)),
         });
         Ok(())
     }

@@ -20,19 +20,19 @@
 //! | `lower/elements.rs` | element by element, softmax, reductions |
 //! | `lower/moves.rs` | what only moves elements |
 
-pub(in crate::graph) mod elements;
-pub(in crate::graph) mod moves;
-pub(in crate::graph) mod products;
-pub(in crate::graph) mod windows;
+pub(super) mod elements;
+pub(super) mod moves;
+pub(super) mod products;
+pub(super) mod windows;
 
 use super::schema::Field;
 use super::view::Table;
-use crate::graph::{GraphTensor, Kernel, Kind, TensorId, TensorType, catalogue};
+use crate::graph::{GraphTensor, Kernel, Kind, TensorId, TensorType};
 use crate::operator::{Operator, Shape};
 use planus::TableRead;
 
 /// An operator of the file, and what it stands among.
-pub(in crate::graph) struct FileNode<'a> {
+pub(super) struct FileNode<'a> {
     pub kind: &'a Kind,
     /// The tensors of its subgraph.
     pub tensors: &'a [GraphTensor],
@@ -46,11 +46,11 @@ pub(in crate::graph) struct FileNode<'a> {
 }
 
 /// An operator and which of its inputs stand for the formula's. All outputs do.
-pub(in crate::graph) type Lowered = (Operator, Vec<usize>);
+pub(super) type Lowered = (Operator, Vec<usize>);
 
-/// What the operator is to the reference kernels.
-pub(super) fn kernel(node: &FileNode) -> Option<Kernel> {
-    let (operator, inputs) = (catalogue::row(node.kind).lower)(node)?;
+/// What the operator is to the reference kernels, as its kind's function in the catalogue says.
+pub(super) fn kernel(node: &FileNode, lower: fn(&FileNode) -> Option<Lowered>) -> Option<Kernel> {
+    let (operator, inputs) = lower(node)?;
     let inputs: Option<Vec<TensorId>> = inputs
         .into_iter()
         .map(|index| node.inputs.get(index).copied().flatten())

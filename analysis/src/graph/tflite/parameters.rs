@@ -2,17 +2,16 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `parameters/options.rs` | activation, factors and limits among an operator's options |
 //! | `parameters/tensor.rs` | type and quantisation of a tensor |
 
-pub(in crate::graph) mod options;
 mod tensor;
 
 use super::error::Unsupported;
 use super::read::{options_of, tensor_ids};
 use super::schema::{model, operator, subgraph as fields};
+use super::value_options::{FusedActivation, Problem, ValueOptions};
 use super::view::{File, Table};
-use super::{Contents, TfliteError};
+use super::{Contents, TfliteError, catalogue};
 use crate::graph::parameters::{Affine, Constant, Parameters};
 use crate::graph::{Kind, Storage, TensorId};
 use crate::trace::ElementType;
@@ -64,24 +63,6 @@ pub fn parameters(
         .collect()
 }
 
-/// What is wrong, with one operator or with the file.
-pub(in crate::graph) enum Problem {
-    Operator(Unsupported),
-    File(TfliteError),
-}
-
-impl From<Unsupported> for Problem {
-    fn from(problem: Unsupported) -> Self {
-        Self::Operator(problem)
-    }
-}
-
-impl From<TfliteError> for Problem {
-    fn from(error: TfliteError) -> Self {
-        Self::File(error)
-    }
-}
-
 /// A subgraph.
 struct Reader<'a> {
     file: &'a [u8],
@@ -107,7 +88,7 @@ impl<'a> Reader<'a> {
         if matches!(kind, Kind::Other(_)) {
             return Err(Unsupported::Kind.into());
         }
-        let mut parameters = options::read(kind, options_of(entry)?)?;
+        let mut parameters = without_operands(kind, options_of(entry)?)?;
         parameters.tensors.clone_from(&inputs);
         let inputs = self.known(&inputs)?;
         if is_hybrid(&inputs) {
@@ -181,6 +162,25 @@ impl<'a> Reader<'a> {
             channel_axis: meaning.channel_axis,
         }))
     }
+}
+
+/// Parameters without operands, as the options say.
+fn without_operands(
+    kind: &Kind,
+    given: Option<(u8, Table)>,
+) -> Result<Parameters<'static>, Problem> {
+    let row = catalogue::row(kind);
+    let of_kind = || ValueOptions::of(given, row.options);
+    let mut parameters = Parameters::default();
+    match row.activation {
+        FusedActivation::Absent => {}
+        FusedActivation::At(field) => parameters.activation = of_kind()?.activation(field)?,
+        FusedActivation::NotRead => return Err(Unsupported::NotRead.into()),
+    }
+    if let Some(read) = row.values {
+        read(&of_kind()?, &mut parameters)?;
+    }
+    Ok(parameters)
 }
 
 /// A tensor where an operator names it.

@@ -3,10 +3,8 @@
 use super::lower::{self, FileNode};
 use super::schema::{self, call, call_once, if_, operator, options, tensor, while_};
 use super::view::Table;
-use super::{Call, Contents, TfliteError};
-use crate::graph::{
-    Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId, TensorType, catalogue,
-};
+use super::{Call, Contents, TfliteError, catalogue};
+use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId, TensorType};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -91,7 +89,7 @@ pub(super) fn subgraph(
                 .filter(|&(number, _)| number == row.options)
                 .map(|(_, table)| table),
         };
-        let kernel = lower::kernel(&file_node);
+        let kernel = lower::kernel(&file_node, row.lower);
         let scratch_bytes = (row.scratch)(&file_node).unwrap_or_default();
         let node = &mut graph.operators[number];
         (node.kernel, node.scratch_bytes) = (kernel, scratch_bytes);

@@ -23,13 +23,13 @@ fn elements(shape: &[u32]) -> Option<u64> {
     extents.reduce(u64::saturating_mul).or(Some(1))
 }
 
-pub(in crate::graph) fn unpacked_filter(node: &FileNode) -> Option<Vec<u64>> {
+pub(super) fn unpacked_filter(node: &FileNode) -> Option<Vec<u64>> {
     let filter = node.input(1)?;
     let packed = filter.element_type == TensorType::Int4;
     packed.then_some(vec![elements(&filter.shape)?])
 }
 
-pub(in crate::graph) fn transpose_conv(node: &FileNode) -> Option<Vec<u64>> {
+pub(super) fn transpose_conv(node: &FileNode) -> Option<Vec<u64>> {
     let outputs = elements(&node.output(0)?.shape)?;
     match node.input(2)?.element_type {
         TensorType::Int8 => Some(vec![outputs.saturating_mul(4)]),
@@ -47,7 +47,7 @@ pub(in crate::graph) fn transpose_conv(node: &FileNode) -> Option<Vec<u64>> {
     }
 }
 
-pub(in crate::graph) fn svdf(node: &FileNode) -> Option<Vec<u64>> {
+pub(super) fn svdf(node: &FileNode) -> Option<Vec<u64>> {
     let input = node.input(0)?;
     let batches = u64::from(*input.shape.first()?);
     let filters = u64::from(*node.input(1)?.shape.first()?);
@@ -62,18 +62,18 @@ pub(in crate::graph) fn svdf(node: &FileNode) -> Option<Vec<u64>> {
 /// Index of the cell state among the inputs.
 const CELL_STATE: usize = 19;
 
-pub(in crate::graph) fn lstm(node: &FileNode) -> Option<Vec<u64>> {
+pub(super) fn lstm(node: &FileNode) -> Option<Vec<u64>> {
     Some(vec![node.input(CELL_STATE)?.size_bytes; 4])
 }
 
-pub(in crate::graph) fn sum(node: &FileNode) -> Option<Vec<u64>> {
+pub(super) fn sum(node: &FileNode) -> Option<Vec<u64>> {
     let quantized = [TensorType::Int8, TensorType::Uint8, TensorType::Int16]
         .contains(&node.input(0)?.element_type);
     let outputs = elements(&node.output(0)?.shape)?;
     quantized.then_some(vec![outputs.saturating_mul(4)])
 }
 
-pub(in crate::graph) fn extremum(node: &FileNode) -> Option<Vec<u64>> {
+pub(super) fn extremum(node: &FileNode) -> Option<Vec<u64>> {
     let rank = node.input(0)?.shape.len() as u64;
     let axes = elements(&node.input(1)?.shape)?;
     Some(vec![4 * rank, axes.saturating_mul(4)])

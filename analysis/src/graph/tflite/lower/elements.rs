@@ -6,7 +6,7 @@ use crate::operator::{
     Elementwise, ElementwiseBinary, Operator, Reduce, Reduction, Shape, Softmax,
 };
 
-pub(in crate::graph) fn unary(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn unary(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let operator = Elementwise {
         elements: elements(&target.shape)?,
@@ -16,7 +16,7 @@ pub(in crate::graph) fn unary(node: &FileNode) -> Option<Lowered> {
     Some((Operator::Elementwise(operator), vec![0]))
 }
 
-pub(in crate::graph) fn binary(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn binary(node: &FileNode) -> Option<Lowered> {
     let (first, second, target) = (node.input(0)?, node.input(1)?, node.only_output()?);
     let shapes = [&first.shape, &second.shape, &target.shape];
     let shapes: Option<Vec<Shape>> = if shapes.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -37,7 +37,7 @@ pub(in crate::graph) fn binary(node: &FileNode) -> Option<Lowered> {
     Some((Operator::ElementwiseBinary(operator), vec![0, 1]))
 }
 
-pub(in crate::graph) fn softmax(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn softmax(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let &depth = target.shape.last()?;
     if source.shape != target.shape {
@@ -54,7 +54,7 @@ pub(in crate::graph) fn softmax(node: &FileNode) -> Option<Lowered> {
 
 /// Taken for one that accumulates in its output, also where a version of the kernel sums
 /// in a register: nothing may overlap.
-pub(in crate::graph) fn reduce(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn reduce(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let rank = source.shape.len();
     let mut axes = [false; 4];

@@ -12,7 +12,7 @@ use crate::operator::{
 /// each.
 const PARTS: usize = 1024;
 
-pub(in crate::graph) fn concatenation(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn concatenation(node: &FileNode) -> Option<Lowered> {
     let target = node.only_output()?;
     let rank = target.shape.len();
     let options = node.options()?;
@@ -35,7 +35,11 @@ pub(in crate::graph) fn concatenation(node: &FileNode) -> Option<Lowered> {
 }
 
 /// Which inputs are the tensor and the axis differs.
-pub(in crate::graph) fn split(node: &FileNode, input: usize, axis: usize) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn split(
+    node: &FileNode,
+    input: usize,
+    axis: usize,
+) -> Option<Lowered> {
     let source = node.input(input)?;
     let rank = source.shape.len();
     let &[axis] = node.integers(axis)?.as_slice() else {
@@ -60,7 +64,7 @@ pub(in crate::graph) fn split(node: &FileNode, input: usize, axis: usize) -> Opt
     Some((Operator::Split(split), vec![input]))
 }
 
-pub(in crate::graph) fn pad(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn pad(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let (input, output) = (four(&source.shape)?, four(&target.shape)?);
     let rank = source.shape.len();
@@ -88,7 +92,7 @@ pub(in crate::graph) fn pad(node: &FileNode) -> Option<Lowered> {
 }
 
 /// The kernel leaves the copy out where output and input are the same (`reshape.cc`).
-pub(in crate::graph) fn reshape(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn reshape(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let reshape = Reshape {
         elements: elements(&target.shape)?,
@@ -97,7 +101,7 @@ pub(in crate::graph) fn reshape(node: &FileNode) -> Option<Lowered> {
     Some((Operator::Reshape(reshape), vec![0]))
 }
 
-pub(in crate::graph) fn transpose(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn transpose(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let input = four(&source.shape)?;
     let rank = source.shape.len();
@@ -120,7 +124,7 @@ pub(in crate::graph) fn transpose(node: &FileNode) -> Option<Lowered> {
     Some((Operator::Transpose(transpose), vec![0]))
 }
 
-pub(in crate::graph) fn slice(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn slice(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let (input, output) = (four(&source.shape)?, four(&target.shape)?);
     let rank = source.shape.len();
@@ -155,7 +159,7 @@ pub(in crate::graph) fn slice(node: &FileNode) -> Option<Lowered> {
 }
 
 /// Only with a stride on the last axis: otherwise the kernel copies runs.
-pub(in crate::graph) fn strided_slice(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn strided_slice(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let input = four(&source.shape)?;
     let rank = source.shape.len();
@@ -231,7 +235,7 @@ fn indices(
     (distance > 0).then(|| (begin, (distance - 1) / step + 1))
 }
 
-pub(in crate::graph) fn resize_bilinear(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn resize_bilinear(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let options = node.options()?;
     let resize = ResizeBilinear {

@@ -5,7 +5,7 @@ use super::{FileNode, Lowered, common_element_bytes, element_bytes, elements};
 use crate::graph::TensorType;
 use crate::operator::{BatchedMatmul, FullyConnected, Lstm, Operator, Svdf};
 
-pub(in crate::graph) fn fully_connected(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn fully_connected(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let filter = node.weights(1, source)?;
     let &[output_depth, input_depth] = filter.shape.as_slice() else {
@@ -27,7 +27,7 @@ pub(in crate::graph) fn fully_connected(node: &FileNode) -> Option<Lowered> {
 
 /// The kernel takes the right operand's columns from a transposed copy, made before the
 /// first store: less than the formula's loads as it goes.
-pub(in crate::graph) fn batch_matmul(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn batch_matmul(node: &FileNode) -> Option<Lowered> {
     let (left, right, target) = (node.input(0)?, node.input(1)?, node.only_output()?);
     let options = node.options()?;
     if options.flag(batch_matmul::ADJ_X)? || options.flag(batch_matmul::ADJ_Y)? {
@@ -52,7 +52,7 @@ pub(in crate::graph) fn batch_matmul(node: &FileNode) -> Option<Lowered> {
     Some((Operator::BatchedMatmul(product), vec![0, 1]))
 }
 
-pub(in crate::graph) fn svdf(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn svdf(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let filter = node.weights(1, source)?;
     let constants = node.constant(2).is_some() && node.constant_or_absent(3);
@@ -86,7 +86,7 @@ const WEIGHTS: [std::ops::RangeInclusive<usize>; 2] = [1..=8, 12..=15];
 const EXTENSIONS: [std::ops::RangeInclusive<usize>; 3] = [9..=11, 16..=17, 20..=23];
 
 /// The state is stored first and then copied to the output of the same time.
-pub(in crate::graph) fn lstm(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn lstm(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let weights = WEIGHTS.into_iter().flatten();
     let plain = weights

@@ -10,7 +10,7 @@ use crate::operator::{
     tflite_padding_before,
 };
 
-pub(in crate::graph) fn conv(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn conv(node: &FileNode) -> Option<Lowered> {
     let ConvolutionShapes {
         input,
         output,
@@ -44,7 +44,7 @@ pub(in crate::graph) fn conv(node: &FileNode) -> Option<Lowered> {
     Some((Operator::Conv2d(conv), vec![0]))
 }
 
-pub(in crate::graph) fn depthwise_conv(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn depthwise_conv(node: &FileNode) -> Option<Lowered> {
     let ConvolutionShapes {
         input,
         output,
@@ -85,7 +85,7 @@ pub(in crate::graph) fn depthwise_conv(node: &FileNode) -> Option<Lowered> {
     Some((Operator::DepthwiseConv2d(conv), vec![0]))
 }
 
-pub(in crate::graph) fn pool(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn pool(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let input = exactly_four(&source.shape)?;
     let output = exactly_four(&target.shape)?;
@@ -111,7 +111,7 @@ pub(in crate::graph) fn pool(node: &FileNode) -> Option<Lowered> {
 }
 
 /// The shape of the output, the filter and the input come in this order.
-pub(in crate::graph) fn transpose_conv(node: &FileNode) -> Option<Lowered> {
+pub(in crate::graph::tflite) fn transpose_conv(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(2)?, node.only_output()?);
     let filter = node.weights(1, source)?;
     let input = exactly_four(&source.shape)?;

@@ -1,12 +1,12 @@
 //! Options of each operator, and what its inputs are.
 
-use super::super::layout::Value;
-use super::super::schema::{
+use super::layout::Value;
+use super::schema::{
     Field, PADDING_SAME, PADDING_VALID, batch_matmul, cast, concatenation, conv_2d,
     depthwise_conv_2d, fully_connected, leaky_relu, pool_2d, reducer, resize_bilinear,
     resize_nearest_neighbor, softmax, split, strided_slice, transpose_conv,
 };
-use crate::graph::{Graph, GraphTensor, Node, catalogue};
+use crate::graph::{Graph, GraphTensor, Node};
 use crate::operator::{Operator, Padding, Shape, Window};
 
 /// What an input is.
@@ -23,7 +23,7 @@ pub(super) enum Role {
 }
 
 /// The inputs of an operator in the schema's order, and its options.
-pub(in crate::graph) struct Roles {
+pub(super) struct Roles {
     pub(super) roles: Vec<Role>,
     pub(super) options: Option<Options>,
 }
@@ -31,10 +31,10 @@ pub(in crate::graph) struct Roles {
 type Options = Vec<(Field, Value)>;
 
 /// `None` if the operator's loops are not those of its kind, or are not known.
-type Described = Result<Option<Roles>, String>;
+pub(super) type Described = Result<Option<Roles>, String>;
 
 /// An operator that is to be written.
-pub(in crate::graph) struct Exported<'a> {
+pub(super) struct Exported<'a> {
     graph: &'a Graph,
     node: &'a Node,
     /// Its loops, if they are known.
@@ -43,14 +43,19 @@ pub(in crate::graph) struct Exported<'a> {
     output: &'a GraphTensor,
 }
 
-pub(super) fn of(graph: &Graph, node: &Node) -> Result<Roles, String> {
+/// What the inputs of an operator are, as its kind's function in the catalogue says.
+pub(super) fn of(
+    graph: &Graph,
+    node: &Node,
+    describe: fn(&Exported) -> Described,
+) -> Result<Roles, String> {
     let exported = Exported {
         graph,
         node,
         operator: node.kernel.as_ref().map(|kernel| &kernel.operator),
         output: graph.tensor(*node.outputs.first().ok_or("it has no output")?),
     };
-    (catalogue::row(&node.kind).roles)(&exported)?.ok_or_else(|| match exported.operator {
+    describe(&exported)?.ok_or_else(|| match exported.operator {
         None => "it has no kernel that says its options".to_owned(),
         Some(operator) => {
             format!("this kind cannot be exported with the kernel {operator:?}")
@@ -66,26 +71,26 @@ impl Exported<'_> {
 }
 
 /// Of kinds that cannot be written.
-pub(in crate::graph) fn unknown(_: &Exported) -> Described {
+pub(super) fn unknown(_: &Exported) -> Described {
     Ok(None)
 }
 
 /// Of kinds with one input and without options.
-pub(in crate::graph) fn unary(_: &Exported) -> Described {
+pub(super) fn unary(_: &Exported) -> Described {
     plain(1)
 }
 
 /// Of kinds with two inputs and without options.
-pub(in crate::graph) fn binary(_: &Exported) -> Described {
+pub(super) fn binary(_: &Exported) -> Described {
     plain(2)
 }
 
 /// Of kinds with two inputs and an activation.
-pub(in crate::graph) fn arithmetic(_: &Exported) -> Described {
+pub(super) fn arithmetic(_: &Exported) -> Described {
     with(vec![Role::Activation; 2], Vec::new())
 }
 
-pub(in crate::graph) fn conv(exported: &Exported) -> Described {
+pub(super) fn conv(exported: &Exported) -> Described {
     let Some(Operator::Conv2d(conv)) = exported.operator else {
         return Ok(None);
     };
@@ -105,7 +110,7 @@ pub(in crate::graph) fn conv(exported: &Exported) -> Described {
     layer(filter, conv.output[3], fields)
 }
 
-pub(in crate::graph) fn depthwise_conv(exported: &Exported) -> Described {
+pub(super) fn depthwise_conv(exported: &Exported) -> Described {
     let Some(Operator::DepthwiseConv2d(conv)) = exported.operator else {
         return Ok(None);
     };
@@ -130,7 +135,7 @@ pub(in crate::graph) fn depthwise_conv(exported: &Exported) -> Described {
     layer(filter, conv.output[3], fields)
 }
 
-pub(in crate::graph) fn transpose_conv(exported: &Exported) -> Described {
+pub(super) fn transpose_conv(exported: &Exported) -> Described {
     let Some(Operator::TransposeConv2d(conv)) = exported.operator else {
         return Ok(None);
     };
@@ -151,7 +156,7 @@ pub(in crate::graph) fn transpose_conv(exported: &Exported) -> Described {
     with(roles, fields)
 }
 
-pub(in crate::graph) fn pool(exported: &Exported) -> Described {
+pub(super) fn pool(exported: &Exported) -> Described {
     let Some(Operator::Pool2d(pool)) = exported.operator else {
         return Ok(None);
     };
@@ -168,7 +173,7 @@ pub(in crate::graph) fn pool(exported: &Exported) -> Described {
     with(vec![Role::Activation], fields)
 }
 
-pub(in crate::graph) fn fully_connected(exported: &Exported) -> Described {
+pub(super) fn fully_connected(exported: &Exported) -> Described {
     let Some(Operator::FullyConnected(dense)) = exported.operator else {
         return Ok(None);
     };
@@ -182,7 +187,7 @@ pub(in crate::graph) fn fully_connected(exported: &Exported) -> Described {
     layer(filter, dense.output_depth, fields)
 }
 
-pub(in crate::graph) fn batch_matmul(exported: &Exported) -> Described {
+pub(super) fn batch_matmul(exported: &Exported) -> Described {
     let Some(Operator::BatchedMatmul(_)) = exported.operator else {
         return Ok(None);
     };
@@ -193,14 +198,14 @@ pub(in crate::graph) fn batch_matmul(exported: &Exported) -> Described {
     with(vec![Role::Activation; 2], fields)
 }
 
-pub(in crate::graph) fn softmax(_: &Exported) -> Described {
+pub(super) fn softmax(_: &Exported) -> Described {
     with(
         vec![Role::Activation],
         vec![(softmax::BETA, Value::Float(1.0))],
     )
 }
 
-pub(in crate::graph) fn concatenation(exported: &Exported) -> Described {
+pub(super) fn concatenation(exported: &Exported) -> Described {
     let Some(Operator::Concat(concat)) = exported.operator else {
         return Ok(None);
     };
@@ -210,7 +215,7 @@ pub(in crate::graph) fn concatenation(exported: &Exported) -> Described {
     with(roles, fields)
 }
 
-pub(in crate::graph) fn split(exported: &Exported) -> Described {
+pub(super) fn split(exported: &Exported) -> Described {
     let Some(Operator::Split(parts)) = exported.operator else {
         return Ok(None);
     };
@@ -223,7 +228,7 @@ pub(in crate::graph) fn split(exported: &Exported) -> Described {
     with(roles, fields)
 }
 
-pub(in crate::graph) fn split_v(exported: &Exported) -> Described {
+pub(super) fn split_v(exported: &Exported) -> Described {
     let Some(Operator::Split(parts)) = exported.operator else {
         return Ok(None);
     };
@@ -236,7 +241,7 @@ pub(in crate::graph) fn split_v(exported: &Exported) -> Described {
     with(vec![Role::Activation, sizes, scalar(axis)], fields)
 }
 
-pub(in crate::graph) fn pad(exported: &Exported) -> Described {
+pub(super) fn pad(exported: &Exported) -> Described {
     let Some(Operator::Pad(pad)) = exported.operator else {
         return Ok(None);
     };
@@ -254,14 +259,14 @@ pub(in crate::graph) fn pad(exported: &Exported) -> Described {
     )
 }
 
-pub(in crate::graph) fn reshape(exported: &Exported) -> Described {
+pub(super) fn reshape(exported: &Exported) -> Described {
     with(
         vec![Role::Activation, vector(signed(&exported.output.shape)?)],
         Vec::new(),
     )
 }
 
-pub(in crate::graph) fn transpose(exported: &Exported) -> Described {
+pub(super) fn transpose(exported: &Exported) -> Described {
     let Some(Operator::Transpose(transpose)) = exported.operator else {
         return Ok(None);
     };
@@ -275,7 +280,7 @@ pub(in crate::graph) fn transpose(exported: &Exported) -> Described {
     with(roles, Vec::new())
 }
 
-pub(in crate::graph) fn slice(exported: &Exported) -> Described {
+pub(super) fn slice(exported: &Exported) -> Described {
     let Some(Operator::StridedSlice(slice)) = exported.operator else {
         return Ok(None);
     };
@@ -285,7 +290,7 @@ pub(in crate::graph) fn slice(exported: &Exported) -> Described {
     with(vec![Role::Activation, begin, size], Vec::new())
 }
 
-pub(in crate::graph) fn strided_slice(exported: &Exported) -> Described {
+pub(super) fn strided_slice(exported: &Exported) -> Described {
     let Some(Operator::StridedSlice(slice)) = exported.operator else {
         return Ok(None);
     };
@@ -312,7 +317,7 @@ pub(in crate::graph) fn strided_slice(exported: &Exported) -> Described {
     with(roles, fields)
 }
 
-pub(in crate::graph) fn resize_bilinear(exported: &Exported) -> Described {
+pub(super) fn resize_bilinear(exported: &Exported) -> Described {
     let Some(Operator::ResizeBilinear(resize)) = exported.operator else {
         return Ok(None);
     };
@@ -327,7 +332,7 @@ pub(in crate::graph) fn resize_bilinear(exported: &Exported) -> Described {
     with(vec![Role::Activation, size], fields)
 }
 
-pub(in crate::graph) fn resize_nearest(exported: &Exported) -> Described {
+pub(super) fn resize_nearest(exported: &Exported) -> Described {
     let Some(Operator::ResizeNearest(resize)) = exported.operator else {
         return Ok(None);
     };
@@ -345,7 +350,7 @@ pub(in crate::graph) fn resize_nearest(exported: &Exported) -> Described {
     with(vec![Role::Activation, size], fields)
 }
 
-pub(in crate::graph) fn reduce(exported: &Exported) -> Described {
+pub(super) fn reduce(exported: &Exported) -> Described {
     let Some(operator) = exported.operator else {
         return Ok(None);
     };
@@ -369,7 +374,7 @@ pub(in crate::graph) fn reduce(exported: &Exported) -> Described {
     with(roles, fields)
 }
 
-pub(in crate::graph) fn cast(exported: &Exported) -> Described {
+pub(super) fn cast(exported: &Exported) -> Described {
     let fields = vec![
         (cast::IN_TYPE, type_number(exported.input(0)?)?),
         (cast::OUT_TYPE, type_number(exported.output)?),
@@ -377,7 +382,7 @@ pub(in crate::graph) fn cast(exported: &Exported) -> Described {
     with(vec![Role::Activation], fields)
 }
 
-pub(in crate::graph) fn leaky_relu(_: &Exported) -> Described {
+pub(super) fn leaky_relu(_: &Exported) -> Described {
     with(
         vec![Role::Activation],
         vec![(leaky_relu::ALPHA, Value::Float(0.1))],

@@ -4,17 +4,16 @@
 //! it computes with where no model says it (`tracer/src/kernels/invented.rs`). A kind without a
 //! row keeps its tensors and gets no kernel, so that nothing overlaps.
 
-use super::parameters::Parameters;
-use super::tflite::export::roles::{self, Exported, Roles};
-use super::tflite::lower::{FileNode, Lowered, elements, moves, products, windows};
-use super::tflite::parameters::Problem;
-use super::tflite::parameters::options::{self as values, FusedActivation, ValueOptions};
-use super::tflite::schema::{
+use super::lower::{FileNode, Lowered, elements, moves, products, windows};
+use super::roles::{self, Exported, Roles};
+use super::schema::{
     Field, add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul,
     options, pool_2d, sub, svdf, transpose_conv,
 };
-use super::tflite::scratch;
-use super::{Kind, TensorType};
+use super::scratch;
+use super::value_options::{self as values, FusedActivation, Problem, ValueOptions};
+use crate::graph::parameters::Parameters;
+use crate::graph::{Kind, TensorType};
 use crate::trace::ElementType;
 
 /// What is known of a kind. What its row does not mention is not so, or not known.

@@ -1,20 +1,36 @@
 //! Activation, factors and limits among an operator's options.
 
-use super::super::error::Unsupported;
-use super::super::schema::{
+use super::error::{TfliteError, Unsupported};
+use super::schema::{
     Field, batch_matmul, fully_connected, leaky_relu, softmax, svdf,
     unidirectional_sequence_lstm as lstm,
 };
-use super::super::view::Table;
-use super::Problem;
+use super::view::Table;
 use crate::graph::parameters::{Activation, Parameters};
-use crate::graph::{Kind, catalogue};
 use planus::TableRead;
 use std::fmt::Display;
 
+/// What is wrong, with one operator or with the file.
+pub(super) enum Problem {
+    Operator(Unsupported),
+    File(TfliteError),
+}
+
+impl From<Unsupported> for Problem {
+    fn from(problem: Unsupported) -> Self {
+        Self::Operator(problem)
+    }
+}
+
+impl From<TfliteError> for Problem {
+    fn from(error: TfliteError) -> Self {
+        Self::File(error)
+    }
+}
+
 /// Where an operator's options say what is done to its result.
 #[derive(Clone, Copy)]
-pub(in crate::graph) enum FusedActivation {
+pub(super) enum FusedActivation {
     /// Nowhere: nothing is done.
     Absent,
     /// In this field.
@@ -26,29 +42,7 @@ pub(in crate::graph) enum FusedActivation {
 /// `ActivationFunctionType`.
 const TANH: i8 = 4;
 
-/// Parameters without operands, as the options say.
-pub(super) fn read(
-    kind: &Kind,
-    given: Option<(u8, Table)>,
-) -> Result<Parameters<'static>, Problem> {
-    let row = catalogue::row(kind);
-    let of_kind = || ValueOptions::of(given, row.options);
-    let mut parameters = Parameters::default();
-    match row.activation {
-        FusedActivation::Absent => {}
-        FusedActivation::At(field) => parameters.activation = of_kind()?.activation(field)?,
-        FusedActivation::NotRead => return Err(Unsupported::NotRead.into()),
-    }
-    if let Some(read) = row.values {
-        read(&of_kind()?, &mut parameters)?;
-    }
-    Ok(parameters)
-}
-
-pub(in crate::graph) fn fully_connected(
-    options: &ValueOptions,
-    _: &mut Parameters,
-) -> Result<(), Problem> {
+pub(super) fn fully_connected(options: &ValueOptions, _: &mut Parameters) -> Result<(), Problem> {
     let format = options.number(fully_connected::WEIGHTS_FORMAT, 0i8)?;
     expect(
         format == 0,
@@ -59,29 +53,20 @@ pub(in crate::graph) fn fully_connected(
     options.expect_symmetric(fully_connected::ASYMMETRIC_QUANTIZE_INPUTS)
 }
 
-pub(in crate::graph) fn batch_matmul(
-    options: &ValueOptions,
-    _: &mut Parameters,
-) -> Result<(), Problem> {
+pub(super) fn batch_matmul(options: &ValueOptions, _: &mut Parameters) -> Result<(), Problem> {
     options.expect_symmetric(batch_matmul::ASYMMETRIC_QUANTIZE_INPUTS)
 }
 
-pub(in crate::graph) fn svdf(options: &ValueOptions, _: &mut Parameters) -> Result<(), Problem> {
+pub(super) fn svdf(options: &ValueOptions, _: &mut Parameters) -> Result<(), Problem> {
     options.expect_symmetric(svdf::ASYMMETRIC_QUANTIZE_INPUTS)
 }
 
-pub(in crate::graph) fn lstm(
-    options: &ValueOptions,
-    parameters: &mut Parameters,
-) -> Result<(), Problem> {
+pub(super) fn lstm(options: &ValueOptions, parameters: &mut Parameters) -> Result<(), Problem> {
     parameters.cell_clip = options.cell_clip()?;
     Ok(())
 }
 
-pub(in crate::graph) fn softmax(
-    options: &ValueOptions,
-    parameters: &mut Parameters,
-) -> Result<(), Problem> {
+pub(super) fn softmax(options: &ValueOptions, parameters: &mut Parameters) -> Result<(), Problem> {
     let beta = options.number(softmax::BETA, 0.0f32)?;
     let is_factor = beta.is_finite() && beta > 0.0;
     expect(is_factor, "beta", &beta, "a positive number")?;
@@ -89,7 +74,7 @@ pub(in crate::graph) fn softmax(
     Ok(())
 }
 
-pub(in crate::graph) fn leaky_relu(
+pub(super) fn leaky_relu(
     options: &ValueOptions,
     parameters: &mut Parameters,
 ) -> Result<(), Problem> {
@@ -116,10 +101,10 @@ fn expect(
 }
 
 /// Options that decide what an operator computes; defaults where it has none.
-pub(in crate::graph) struct ValueOptions<'a>(Option<Table<'a>>);
+pub(super) struct ValueOptions<'a>(Option<Table<'a>>);
 
 impl<'a> ValueOptions<'a> {
-    fn of(given: Option<(u8, Table<'a>)>, expected: u8) -> Result<Self, Unsupported> {
+    pub(super) fn of(given: Option<(u8, Table<'a>)>, expected: u8) -> Result<Self, Unsupported> {
         match given {
             Some((given, _)) if given != expected => Err(Unsupported::Options { given, expected }),
             given => Ok(Self(given.map(|(_, table)| table))),
@@ -133,7 +118,7 @@ impl<'a> ValueOptions<'a> {
         }
     }
 
-    fn activation(&self, field: Field) -> Result<Activation, Problem> {
+    pub(super) fn activation(&self, field: Field) -> Result<Activation, Problem> {
         match self.number(field, 0i8)? {
             0 => Ok(Activation::None),
             1 => Ok(Activation::Relu),
