@@ -12,6 +12,7 @@
     reason = "a bench may fail loudly"
 )]
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Conv2d, DepthwiseConv2d, Operator, Window};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::{Caller, DEFAULT_RAM};
@@ -80,7 +81,7 @@ fn cases() -> Vec<(&'static str, Case)> {
     };
     let int8 = |kind, operator| Case {
         operator,
-        kind,
+        kind: Kind::of_kernels(kind).unwrap(),
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
     };

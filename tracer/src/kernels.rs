@@ -31,6 +31,7 @@ pub use library::KernelLibrary;
 pub use state::State;
 
 use crate::call::{Argument, CallError, Frame, inexpressible};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::{Address, ElementType};
@@ -41,9 +42,9 @@ use versions::Versions;
 pub struct Case {
     /// What is computed.
     pub operator: Operator,
-    /// Which of the operator's kinds, where it has several: `max` or `average` of a pooling,
-    /// `relu`, `add`, ...
-    pub kind: &'static str,
+    /// Which of the operator's kinds, where it has several: the greatest or the mean of a
+    /// pooling, a ReLU, a sum. One that has a [name of kernels](Kind::kernel_name).
+    pub kind: Kind,
     /// Type of the input's elements.
     pub input_type: ElementType,
     /// Type of the output's elements.

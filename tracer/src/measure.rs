@@ -384,7 +384,7 @@ impl<'a> Bench<'a> {
         let layer = Layer {
             span: Span::Layer,
             name: self.contract.function.to_owned(),
-            operator: self.case.kind.to_owned(),
+            operator: self.case.kind.kernel_name().to_owned(),
             tensors,
         };
         Ok((layer, frame))

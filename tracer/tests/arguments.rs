@@ -8,6 +8,7 @@
     reason = "a test may fail loudly"
 )]
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
     ElementwiseBinary, FullyConnected, Interpolation, Lstm, Matmul, Operator, Pad, Pitched, Pool2d,
@@ -307,7 +308,7 @@ fn cases() -> Vec<Case> {
                 .into_iter()
                 .map(move |(kind, operator)| Case {
                     operator,
-                    kind,
+                    kind: Kind::of_kernels(kind).unwrap(),
                     input_type,
                     output_type,
                 })

@@ -10,6 +10,7 @@
 
 mod support;
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, Window};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::{AccessKind, ElementType, Event, Layer, Time, TraceSink};
@@ -163,7 +164,7 @@ proptest! {
                 groups: 1,
                 element_bytes: 1,
             }),
-            kind: "conv2d",
+            kind: Kind::of_kernels("conv2d").unwrap(),
             input_type: ElementType::Int8,
             output_type: ElementType::Int8,
         };
@@ -196,7 +197,7 @@ proptest! {
         };
         let case = Case {
             operator,
-            kind: if depthwise { "depthwise_conv2d" } else { "max" },
+            kind: if depthwise { Kind::DepthwiseConv2d } else { Kind::MaxPool2d },
             input_type: ElementType::Int8,
             output_type: ElementType::Int8,
         };

@@ -13,6 +13,7 @@
 mod support;
 
 use dmo_analysis::arena::Layout;
+use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::overlaps::{self, Sharing};
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::operator::{
@@ -33,7 +34,7 @@ use support::placed::{Placed, bytes};
 fn int8(operator: Operator) -> Case {
     Case {
         operator,
-        kind: "depthwise_conv2d",
+        kind: Kind::of_kernels("depthwise_conv2d").unwrap(),
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
     }

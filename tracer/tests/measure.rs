@@ -10,6 +10,7 @@
 
 mod support;
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Conv2d, FullyConnected, Operator, Reshape, Window};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
@@ -29,7 +30,7 @@ fn pointwise(extent: u32) -> Case {
             groups: 1,
             element_bytes: 1,
         }),
-        kind: "conv2d",
+        kind: Kind::of_kernels("conv2d").unwrap(),
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
     }
@@ -133,7 +134,7 @@ fn reshape() -> Case {
             elements: BYTES,
             element_bytes: 1,
         }),
-        kind: "reshape",
+        kind: Kind::of_kernels("reshape").unwrap(),
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
     }
@@ -312,7 +313,7 @@ fn fully_connected(scratch: &[u16], kernel: &[u16]) -> Result<Measurement, Measu
             output_depth: 4,
             element_bytes: 1,
         }),
-        kind: "fully_connected",
+        kind: Kind::of_kernels("fully_connected").unwrap(),
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
     };

@@ -11,6 +11,7 @@
 
 mod support;
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::{Activation, Affine, Constant, Parameters};
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary,
@@ -98,7 +99,7 @@ impl Noise {
 fn int8(kind: &'static str, operator: Operator) -> Case {
     Case {
         operator,
-        kind,
+        kind: Kind::of_kernels(kind).unwrap(),
         input_type: Int8,
         output_type: Int8,
     }

@@ -11,6 +11,7 @@
 
 mod support;
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
     Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pitch, Pitched, Pool2d,
     Shape, View, Window,
@@ -163,7 +164,7 @@ impl Numbers {
         };
         Some(Case {
             operator,
-            kind,
+            kind: Kind::of_kernels(kind).unwrap(),
             input_type: self.element_type(),
             output_type: self.element_type(),
         })

@@ -11,6 +11,7 @@
 
 mod support;
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Conv2d, Operator, Pool2d, Window};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::DEFAULT_RAM;
@@ -205,7 +206,7 @@ fn cases() -> Vec<(&'static str, Case)> {
 fn int8(kind: &'static str, operator: Operator) -> Case {
     Case {
         operator,
-        kind,
+        kind: Kind::of_kernels(kind).unwrap(),
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
     }

@@ -78,10 +78,10 @@ pub struct OperatorArguments {
 
 /// An operator of the command line.
 #[derive(Clone)]
-struct Known {
+struct CommandOperator {
     name: &'static str,
-    /// [`Case::kind`].
-    kind: &'static str,
+    /// [`Kind::kernel_name`] of what computes it.
+    kernel_name: &'static str,
     inputs: RangeInclusive<usize>,
     /// The options that it takes beside --input, --output and --dtype.
     options: &'static [&'static str],
@@ -92,14 +92,14 @@ const fn one(
     name: &'static str,
     options: &'static [&'static str],
     build: fn(&OperatorArguments, Sizes) -> anyhow::Result<Operator>,
-) -> Known {
+) -> CommandOperator {
     several(name, 1..=1, options, build)
 }
 
 const fn two(
     name: &'static str,
     build: fn(&OperatorArguments, Sizes) -> anyhow::Result<Operator>,
-) -> Known {
+) -> CommandOperator {
     several(name, 2..=2, &[], build)
 }
 
@@ -108,10 +108,10 @@ const fn several(
     inputs: RangeInclusive<usize>,
     options: &'static [&'static str],
     build: fn(&OperatorArguments, Sizes) -> anyhow::Result<Operator>,
-) -> Known {
-    Known {
+) -> CommandOperator {
+    CommandOperator {
         name,
-        kind: name,
+        kernel_name: name,
         inputs,
         options,
         build,
@@ -123,20 +123,20 @@ const POOL: &[&str] = &["filter", "stride", "padding"];
 const MAX_CONCAT: usize = 64;
 
 /// Convolutions, pools and products.
-const LAYERS: &[Known] = &[
+const LAYERS: &[CommandOperator] = &[
     one("conv2d", WINDOW, windows::conv2d),
     one("depthwise_conv2d", WINDOW, windows::depthwise_conv2d),
-    Known {
-        kind: "depthwise_conv2d",
+    CommandOperator {
+        kernel_name: "depthwise_conv2d",
         ..one("depthwise_in_place", WINDOW, windows::depthwise_in_place)
     },
     one("transpose_conv2d", POOL, windows::transpose_conv2d),
-    Known {
-        kind: "max",
+    CommandOperator {
+        kernel_name: "max",
         ..one("max_pool", POOL, windows::pool)
     },
-    Known {
-        kind: "average",
+    CommandOperator {
+        kernel_name: "average",
         ..one("avg_pool", POOL, windows::pool)
     },
     one("fully_connected", &["filter"], products::fully_connected),
@@ -145,7 +145,7 @@ const LAYERS: &[Known] = &[
 ];
 
 /// The rest, named after those of the catalogue that go element by element.
-const FURTHER: &[Known] = &[
+const FURTHER: &[CommandOperator] = &[
     one("softmax", &["to"], elementwise::softmax),
     several("concat", 2..=MAX_CONCAT, &["axis"], moves::concat),
     one("split", &["axis", "parts"], moves::split),
@@ -180,7 +180,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     operators().map(|known| known.name)
 }
 
-fn operators() -> impl Iterator<Item = Known> {
+fn operators() -> impl Iterator<Item = CommandOperator> {
     let elementwise = Kind::elementwise().map(|(name, inputs)| match (name, inputs) {
         ("requantize", _) => one(name, &["to"], elementwise::unary),
         (_, 1) => one(name, &[], elementwise::unary),
@@ -224,13 +224,13 @@ impl OperatorArguments {
         }
         Ok(Case {
             operator,
-            kind: known.kind,
+            kind: Kind::of_kernels(known.kernel_name).context("no kernel computes it")?,
             input_type,
             output_type,
         })
     }
 
-    fn check_options(&self, known: &Known) -> anyhow::Result<()> {
+    fn check_options(&self, known: &CommandOperator) -> anyhow::Result<()> {
         ensure!(
             known.inputs.contains(&self.input.len()),
             "{} shapes given by --input, expected {}",

@@ -19,6 +19,7 @@ use super::size;
 use super::svdf::{self, STATE_S8, SvdfNumbers, SvdfShape, SvdfWeights};
 use super::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
 use crate::call::{Argument, CallError, Frame, inexpressible};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -53,22 +54,30 @@ const CONTRACTS: &[Contract] = &[
     )
     .with_status()
     .with_scratch(FULLY_CONNECTED_SCRATCH),
-    Contract::new("arm_max_pool_s8", |case| is_pool(case, "max"), pool)
-        .with_status()
-        .since(6),
     Contract::new(
         "arm_max_pool_s8",
-        |case| is_pool(case, "max") && has_one_batch(case),
+        |case| is_pool(case, Kind::MaxPool2d),
+        pool,
+    )
+    .with_status()
+    .since(6),
+    Contract::new(
+        "arm_max_pool_s8",
+        |case| is_pool(case, Kind::MaxPool2d) && has_one_batch(case),
         pool,
     )
     .with_status(),
-    Contract::new("arm_avgpool_s8", |case| is_pool(case, "average"), pool)
-        .with_status()
-        .with_scratch(AVERAGE_SCRATCH)
-        .since(6),
     Contract::new(
         "arm_avgpool_s8",
-        |case| is_pool(case, "average") && has_one_batch(case),
+        |case| is_pool(case, Kind::AveragePool2d),
+        pool,
+    )
+    .with_status()
+    .with_scratch(AVERAGE_SCRATCH)
+    .since(6),
+    Contract::new(
+        "arm_avgpool_s8",
+        |case| is_pool(case, Kind::AveragePool2d) && has_one_batch(case),
         pool,
     )
     .with_status()
@@ -93,7 +102,7 @@ const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "arm_elementwise_add_s8",
-        |case| int8(case) && case.kind == "add" && same_shapes(case),
+        |case| int8(case) && case.kind == Kind::Add && same_shapes(case),
         |job, buffers, _| {
             let sum = Sum::of(job)?;
             let [a, b, output] = sum.ratios.map(Multiplier::words);
@@ -111,7 +120,7 @@ const CONTRACTS: &[Contract] = &[
     .with_status(),
     Contract::new(
         "arm_elementwise_mul_s8",
-        |case| int8(case) && case.kind == "mul" && same_shapes(case),
+        |case| int8(case) && case.kind == Kind::Mul && same_shapes(case),
         |job, buffers, _| {
             let product = Product::of(job)?;
             let [a, b, output] = product.offsets;
@@ -185,7 +194,7 @@ fn is_svdf(case: &Case) -> bool {
 }
 
 /// A pooling of this kind that is not dilated.
-fn is_pool(case: &Case, kind: &str) -> bool {
+fn is_pool(case: &Case, kind: Kind) -> bool {
     int8(case)
         && case.kind == kind
         && matches!(&case.operator, Operator::Pool2d(pool) if pool.window.dilation == [1, 1])

@@ -5,6 +5,7 @@ use super::convolution::Convolution;
 use super::reference::shapes;
 use super::{Case, State, size, svdf};
 use crate::call::{CallError, fits_into_flash};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::{Affine, Constant, Parameters};
 use dmo_analysis::operator::{Lstm, Operator, Svdf};
 use dmo_analysis::random::xorshift_bytes;
@@ -294,18 +295,18 @@ fn elementwise(case: &Case) -> Parameters<'static> {
         let inputs = vec![affine(from, 1.0, -3), affine(from, 1.0, 4)];
         activations(inputs, affine(to, output_scale, 5))
     };
-    match case.kind {
+    match &case.kind {
         // Hardly anything is below 0 and cut off.
-        "relu" => one((1.0, -126), (1.0, -128)),
-        "logistic" => one((power(-4), -3), (power(-8), -128)),
-        "tanh" => one((power(-4), -3), (power(-7), 0)),
-        "hard_swish" if from == ElementType::Int16 => one((power(-12), 0), (power(-12), 0)),
-        "hard_swish" => one((power(-4), -3), (power(-4), -5)),
-        "leaky_relu" => Parameters {
+        Kind::Relu => one((1.0, -126), (1.0, -128)),
+        Kind::Logistic => one((power(-4), -3), (power(-8), -128)),
+        Kind::Tanh => one((power(-4), -3), (power(-7), 0)),
+        Kind::HardSwish if from == ElementType::Int16 => one((power(-12), 0), (power(-12), 0)),
+        Kind::HardSwish => one((power(-4), -3), (power(-4), -5)),
+        Kind::LeakyRelu => Parameters {
             alpha: 0.25,
             ..one((1.0, -3), (1.0, -5))
         },
-        "softmax" => {
+        Kind::Softmax => {
             let (input, output) = match (from, to) {
                 // The whole range of the table.
                 (ElementType::Int16, _) => (power(-12), affine(to, power(-15), 0)),
@@ -320,22 +321,22 @@ fn elementwise(case: &Case) -> Parameters<'static> {
                 ..activations(vec![affine(from, input, 0)], output)
             }
         }
-        "quantize" | "dequantize" => {
+        Kind::Quantize | Kind::Dequantize => {
             let scales = Affine {
                 scale: power(-4),
                 zero_point: 3,
             };
             activations(vec![scales], scales)
         }
-        "requantize" => requantized(from, to),
-        "add" | "sub" => two(2.0),
-        "mul" => two(match from {
+        Kind::Requantize => requantized(from, to),
+        Kind::Add | Kind::Sub => two(2.0),
+        Kind::Mul => two(match from {
             ElementType::Int16 => power(15),
             _ => power(7),
         }),
-        "mean" => one((1.0, 3), (1.0, -5)),
+        Kind::Mean => one((1.0, 3), (1.0, -5)),
         // A sum of n deviates sqrt(n) times as much as an element.
-        "sum" => {
+        Kind::Sum => {
             let (input, output) = shapes(case).unwrap_or_default();
             let terms = (size(input) / size(output).max(1)).max(1);
             let bits = ((terms as f64).log2() / 2.0).round() as i32;

@@ -11,6 +11,7 @@ mod sequences;
 
 use super::{Arguments, Buffers, Case, Contract, Job};
 use crate::call::{Argument, CallError, Frame};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Pitch, Shape, View, Window};
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -36,7 +37,7 @@ pub(super) fn all(case: &Case, element_type: ElementType) -> bool {
 }
 
 /// The case is of this kind, and input and output of this type.
-pub(super) fn is(case: &Case, kind: &str, element_type: ElementType) -> bool {
+pub(super) fn is(case: &Case, kind: Kind, element_type: ElementType) -> bool {
     case.kind == kind && all(case, element_type)
 }
 

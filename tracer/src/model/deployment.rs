@@ -353,7 +353,7 @@ fn case(graph: &Graph, node: &Node) -> Result<Case, Reason> {
     let output_type = type_of(&kernel.outputs)?;
     Ok(Case {
         operator: operator(kernel, input_type),
-        kind: node.kind.computed_by(input_type).ok_or(Reason::Unknown)?,
+        kind: node.kind.computed_as(input_type).ok_or(Reason::Unknown)?,
         input_type,
         output_type,
     })

@@ -1,5 +1,6 @@
 //! Cases that kernels with different interfaces compute alike.
 
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
     Concat, Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Operator, Pad, Pool2d,
     Reshape, Softmax, Svdf, Transpose, Window,
@@ -10,7 +11,7 @@ use dmo_trace::kernels::Case;
 fn int8(kind: &'static str, operator: Operator) -> Case {
     Case {
         operator,
-        kind,
+        kind: Kind::of_kernels(kind).unwrap(),
         input_type: ElementType::Int8,
         output_type: ElementType::Int8,
     }

@@ -442,12 +442,6 @@ impl Kind {
         Self::of_kernels(row(self).kernel_name?)
     }
 
-    /// The name in [`of_kernels`](Self::of_kernels) of what [computes it](Self::computed_as) on
-    /// inputs of this type.
-    pub fn computed_by(&self, input: ElementType) -> Option<&'static str> {
-        row(&self.computed_as(input)?).kernel_name
-    }
-
     /// The names in [`of_kernels`](Self::of_kernels) of what goes element by element, with the
     /// number of inputs.
     pub fn elementwise() -> impl Iterator<Item = (&'static str, usize)> {

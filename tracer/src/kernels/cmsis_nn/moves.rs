@@ -5,6 +5,7 @@ use crate::call::{Argument, Frame};
 use crate::kernels::moves::padding_word;
 use crate::kernels::reference::words;
 use crate::kernels::{Buffers, Case, Contract, Job, SeveralArguments};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Concat, Operator, Shape};
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -14,7 +15,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::repeated("arm_concatenation_s8_w", |case| joins(case, 0), concat),
     Contract::new(
         "arm_pad_s8",
-        |case| int8(case) && case.kind == "pad",
+        |case| int8(case) && case.kind == Kind::Pad,
         |job, buffers, frame| {
             let Operator::Pad(pad) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -35,7 +36,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     .since(7),
     Contract::new(
         "arm_reshape_s8",
-        |case| int8(case) && case.kind == "reshape",
+        |case| int8(case) && case.kind == Kind::Reshape,
         |job, buffers, _| {
             let Operator::Reshape(reshape) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -49,7 +50,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "arm_transpose_s8",
-        |case| int8(case) && case.kind == "transpose",
+        |case| int8(case) && case.kind == Kind::Transpose,
         |job, buffers, frame| {
             let Operator::Transpose(transpose) = &job.case.operator else {
                 return Ok(Vec::new());

@@ -8,22 +8,27 @@ use crate::kernels::elementwise::{Product, Sum, softmax_numbers};
 use crate::kernels::quantisation::{Multiplier, activation_range, radius, scale, scale_ratio};
 use crate::kernels::tables::interpolated;
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::{Activation, Affine};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new("dmo_relu_s8", |case| is(case, "relu", Int8), relu),
-    Contract::new("dmo_relu_s16", |case| is(case, "relu", Int16), relu),
-    Contract::new("dmo_relu_f32", |case| is(case, "relu", Float32), curve_f32),
+    Contract::new("dmo_relu_s8", |case| is(case, Kind::Relu, Int8), relu),
+    Contract::new("dmo_relu_s16", |case| is(case, Kind::Relu, Int16), relu),
+    Contract::new(
+        "dmo_relu_f32",
+        |case| is(case, Kind::Relu, Float32),
+        curve_f32,
+    ),
     Contract::new(
         "dmo_relu6_f32",
-        |case| is(case, "relu6", Float32),
+        |case| is(case, Kind::Relu6, Float32),
         curve_f32,
     ),
     Contract::new(
         "dmo_logistic_s8",
-        |case| is(case, "logistic", Int8),
+        |case| is(case, Kind::Logistic, Int8),
         |job, buffers, frame| {
             job.output_is(1.0 / 256.0, -128)?;
             sigmoid(job, buffers, frame)
@@ -31,46 +36,50 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_logistic_f32",
-        |case| is(case, "logistic", Float32),
+        |case| is(case, Kind::Logistic, Float32),
         curve_f32,
     ),
     Contract::new(
         "dmo_tanh_s8",
-        |case| is(case, "tanh", Int8),
+        |case| is(case, Kind::Tanh, Int8),
         |job, buffers, frame| {
             job.output_is(1.0 / 128.0, 0)?;
             sigmoid(job, buffers, frame)
         },
     ),
-    Contract::new("dmo_tanh_f32", |case| is(case, "tanh", Float32), curve_f32),
+    Contract::new(
+        "dmo_tanh_f32",
+        |case| is(case, Kind::Tanh, Float32),
+        curve_f32,
+    ),
     Contract::new(
         "dmo_hard_swish_s8",
-        |case| is(case, "hard_swish", Int8),
+        |case| is(case, Kind::HardSwish, Int8),
         hard_swish,
     ),
     Contract::new(
         "dmo_hard_swish_f32",
-        |case| is(case, "hard_swish", Float32),
+        |case| is(case, Kind::HardSwish, Float32),
         curve_f32,
     ),
     Contract::new(
         "dmo_hard_swish_s16",
-        |case| is(case, "hard_swish", Int16),
+        |case| is(case, Kind::HardSwish, Int16),
         hard_swish_s16,
     ),
     Contract::new(
         "dmo_leaky_relu_s8",
-        |case| is(case, "leaky_relu", Int8),
+        |case| is(case, Kind::LeakyRelu, Int8),
         leaky_relu,
     ),
     Contract::new(
         "dmo_leaky_relu_s16",
-        |case| is(case, "leaky_relu", Int16),
+        |case| is(case, Kind::LeakyRelu, Int16),
         leaky_relu,
     ),
     Contract::new(
         "dmo_leaky_relu_f32",
-        |case| is(case, "leaky_relu", Float32),
+        |case| is(case, Kind::LeakyRelu, Float32),
         |job, buffers, frame| {
             let mut arguments = vec![Argument::Float(job.parameters.alpha)];
             arguments.extend(curve_f32(job, buffers, frame)?);
@@ -79,137 +88,167 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_quantize_f32_s8",
-        |case| converts(case, "quantize", Float32, Int8),
+        |case| converts(case, Kind::Quantize, Float32, Int8),
         |job, buffers, frame| affine(job, buffers, frame, job.any_output()?),
     ),
     Contract::new(
         "dmo_quantize_f32_s16",
-        |case| converts(case, "quantize", Float32, Int16),
+        |case| converts(case, Kind::Quantize, Float32, Int16),
         |job, buffers, frame| affine(job, buffers, frame, job.any_output()?),
     ),
     Contract::new(
         "dmo_dequantize_s8_f32",
-        |case| converts(case, "dequantize", Int8, Float32),
+        |case| converts(case, Kind::Dequantize, Int8, Float32),
         |job, buffers, frame| affine(job, buffers, frame, job.any_input(0)?),
     ),
     Contract::new(
         "dmo_dequantize_s16_f32",
-        |case| converts(case, "dequantize", Int16, Float32),
+        |case| converts(case, Kind::Dequantize, Int16, Float32),
         |job, buffers, frame| affine(job, buffers, frame, job.any_input(0)?),
     ),
     Contract::new(
         "dmo_requantize_s8_s8",
-        |case| converts(case, "requantize", Int8, Int8),
+        |case| converts(case, Kind::Requantize, Int8, Int8),
         requantize,
     ),
     Contract::new(
         "dmo_requantize_s16_s8",
-        |case| converts(case, "requantize", Int16, Int8),
+        |case| converts(case, Kind::Requantize, Int16, Int8),
         requantize,
     ),
     Contract::new(
         "dmo_requantize_s8_s16",
-        |case| converts(case, "requantize", Int8, Int16),
+        |case| converts(case, Kind::Requantize, Int8, Int16),
         requantize,
     ),
     Contract::new(
         "dmo_requantize_s16_s16",
-        |case| converts(case, "requantize", Int16, Int16),
+        |case| converts(case, Kind::Requantize, Int16, Int16),
         requantize,
     ),
     Contract::new(
         "dmo_requantize_s16_s32",
-        |case| converts(case, "requantize", Int16, Int32),
+        |case| converts(case, Kind::Requantize, Int16, Int32),
         requantize,
     ),
-    Contract::new("dmo_broadcast_add_s8", |case| is(case, "add", Int8), {
-        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Sum::of(job)?.params()))
-    }),
-    Contract::new("dmo_broadcast_sub_s8", |case| is(case, "sub", Int8), {
-        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Sum::of(job)?.params()))
-    }),
-    Contract::new("dmo_broadcast_mul_s8", |case| is(case, "mul", Int8), {
-        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Product::of(job)?.params()))
-    }),
+    Contract::new(
+        "dmo_broadcast_add_s8",
+        |case| is(case, Kind::Add, Int8),
+        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Sum::of(job)?.params())),
+    ),
+    Contract::new(
+        "dmo_broadcast_sub_s8",
+        |case| is(case, Kind::Sub, Int8),
+        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Sum::of(job)?.params())),
+    ),
+    Contract::new(
+        "dmo_broadcast_mul_s8",
+        |case| is(case, Kind::Mul, Int8),
+        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Product::of(job)?.params())),
+    ),
     Contract::new(
         "dmo_broadcast_add_f32",
-        |case| is(case, "add", Float32),
+        |case| is(case, Kind::Add, Float32),
         broadcast_f32,
     ),
     Contract::new(
         "dmo_broadcast_sub_f32",
-        |case| is(case, "sub", Float32),
+        |case| is(case, Kind::Sub, Float32),
         broadcast_f32,
     ),
     Contract::new(
         "dmo_broadcast_mul_f32",
-        |case| is(case, "mul", Float32),
+        |case| is(case, Kind::Mul, Float32),
         broadcast_f32,
     ),
-    Contract::new("dmo_maximum_s8", |case| is(case, "maximum", Int8), extreme),
+    Contract::new(
+        "dmo_maximum_s8",
+        |case| is(case, Kind::Maximum, Int8),
+        extreme,
+    ),
     Contract::new(
         "dmo_maximum_f32",
-        |case| is(case, "maximum", Float32),
+        |case| is(case, Kind::Maximum, Float32),
         extreme,
     ),
-    Contract::new("dmo_minimum_s8", |case| is(case, "minimum", Int8), extreme),
+    Contract::new(
+        "dmo_minimum_s8",
+        |case| is(case, Kind::Minimum, Int8),
+        extreme,
+    ),
     Contract::new(
         "dmo_minimum_f32",
-        |case| is(case, "minimum", Float32),
+        |case| is(case, Kind::Minimum, Float32),
         extreme,
     ),
-    Contract::new("dmo_add_s8", |case| pairs(case, "add", Int8), {
-        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params())
-    }),
-    Contract::new("dmo_add_s16", |case| pairs(case, "add", Int16), {
-        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params())
-    }),
-    Contract::new("dmo_add_u8", |case| pairs(case, "add", Uint8), {
-        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params())
-    }),
+    Contract::new(
+        "dmo_add_s8",
+        |case| pairs(case, Kind::Add, Int8),
+        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params()),
+    ),
+    Contract::new(
+        "dmo_add_s16",
+        |case| pairs(case, Kind::Add, Int16),
+        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params()),
+    ),
+    Contract::new(
+        "dmo_add_u8",
+        |case| pairs(case, Kind::Add, Uint8),
+        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params()),
+    ),
     Contract::new(
         "dmo_add_f32",
-        |case| pairs(case, "add", Float32),
+        |case| pairs(case, Kind::Add, Float32),
         |job, buffers, _| flat_f32(job, buffers),
     ),
-    Contract::new("dmo_mul_s8", |case| pairs(case, "mul", Int8), {
-        |job, buffers, frame| flat(job, buffers, frame, &Product::of(job)?.params())
-    }),
-    Contract::new("dmo_mul_s16", |case| pairs(case, "mul", Int16), {
-        |job, buffers, frame| flat(job, buffers, frame, &Product::of(job)?.params())
-    }),
+    Contract::new(
+        "dmo_mul_s8",
+        |case| pairs(case, Kind::Mul, Int8),
+        |job, buffers, frame| flat(job, buffers, frame, &Product::of(job)?.params()),
+    ),
+    Contract::new(
+        "dmo_mul_s16",
+        |case| pairs(case, Kind::Mul, Int16),
+        |job, buffers, frame| flat(job, buffers, frame, &Product::of(job)?.params()),
+    ),
     Contract::new(
         "dmo_mul_f32",
-        |case| pairs(case, "mul", Float32),
+        |case| pairs(case, Kind::Mul, Float32),
         |job, buffers, _| flat_f32(job, buffers),
     ),
-    Contract::new("dmo_softmax_s8", |case| is(case, "softmax", Int8), {
-        |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, -128))
-    }),
-    Contract::new("dmo_softmax_u8", |case| is(case, "softmax", Uint8), {
-        |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, 0))
-    }),
+    Contract::new(
+        "dmo_softmax_s8",
+        |case| is(case, Kind::Softmax, Int8),
+        |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, -128)),
+    ),
+    Contract::new(
+        "dmo_softmax_u8",
+        |case| is(case, Kind::Softmax, Uint8),
+        |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, 0)),
+    ),
     Contract::new(
         "dmo_softmax_s8_s16",
-        |case| converts(case, "softmax", Int8, Int16),
+        |case| converts(case, Kind::Softmax, Int8, Int16),
         |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 65536.0, -32768)),
     ),
     Contract::new(
         "dmo_softmax_s16",
-        |case| is(case, "softmax", Int16),
+        |case| is(case, Kind::Softmax, Int16),
         softmax_s16,
     ),
-    Contract::new("dmo_softmax_f32", |case| is(case, "softmax", Float32), {
-        |job, buffers, _| softmax(job, buffers, Argument::Float(job.parameters.beta))
-    }),
+    Contract::new(
+        "dmo_softmax_f32",
+        |case| is(case, Kind::Softmax, Float32),
+        |job, buffers, _| softmax(job, buffers, Argument::Float(job.parameters.beta)),
+    ),
 ];
 
-fn converts(case: &Case, kind: &str, from: ElementType, to: ElementType) -> bool {
+fn converts(case: &Case, kind: Kind, from: ElementType, to: ElementType) -> bool {
     case.kind == kind && (case.input_type, case.output_type) == (from, to)
 }
 
 /// Both inputs have as many elements as the output.
-fn pairs(case: &Case, kind: &str, element_type: ElementType) -> bool {
+fn pairs(case: &Case, kind: Kind, element_type: ElementType) -> bool {
     case.kind == kind
         && all(case, element_type)
         && matches!(&case.operator, Operator::ElementwiseBinary(binary)

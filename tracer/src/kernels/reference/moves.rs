@@ -5,6 +5,7 @@ use super::{in_and_out, is, words};
 use crate::call::{Argument, CallError, Frame};
 use crate::kernels::moves::{padding, padding_word};
 use crate::kernels::{Arguments, Buffers, Contract, Job};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Shape};
 use dmo_analysis::trace::Address;
 use dmo_analysis::trace::ElementType::{Float32, Int8};
@@ -12,35 +13,43 @@ use dmo_analysis::trace::ElementType::{Float32, Int8};
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new(
         "dmo_concat",
-        |case| case.kind == "concat",
+        |case| case.kind == Kind::Concatenation,
         |job, buffers, frame| {
             let size = Argument::Word(job.case.input_type.size_bytes());
             concat(job, buffers, frame, Some(size))
         },
     ),
-    Contract::new("dmo_concat_s8", |case| is(case, "concat", Int8), {
-        |job, buffers, frame| concat(job, buffers, frame, None)
-    }),
-    Contract::new("dmo_concat_f32", |case| is(case, "concat", Float32), {
-        |job, buffers, frame| concat(job, buffers, frame, None)
-    }),
-    Contract::new("dmo_split", |case| case.kind == "split", split),
-    Contract::new("dmo_pad", |case| case.kind == "pad", pad_any),
-    Contract::new("dmo_pad_s8", |case| is(case, "pad", Int8), {
+    Contract::new(
+        "dmo_concat_s8",
+        |case| is(case, Kind::Concatenation, Int8),
+        |job, buffers, frame| concat(job, buffers, frame, None),
+    ),
+    Contract::new(
+        "dmo_concat_f32",
+        |case| is(case, Kind::Concatenation, Float32),
+        |job, buffers, frame| concat(job, buffers, frame, None),
+    ),
+    Contract::new("dmo_split", |case| case.kind == Kind::Split, split),
+    Contract::new("dmo_pad", |case| case.kind == Kind::Pad, pad_any),
+    Contract::new(
+        "dmo_pad_s8",
+        |case| is(case, Kind::Pad, Int8),
         |job, buffers, frame| {
             let value = Argument::Word(padding_word(job)?);
             pad(job, buffers, frame, &[value])
-        }
-    }),
-    Contract::new("dmo_pad_f32", |case| is(case, "pad", Float32), {
+        },
+    ),
+    Contract::new(
+        "dmo_pad_f32",
+        |case| is(case, Kind::Pad, Float32),
         |job, buffers, frame| {
             let value = Argument::Float(f32::from_bits(padding_word(job)?));
             pad(job, buffers, frame, &[value])
-        }
-    }),
+        },
+    ),
     Contract::new(
         "dmo_reshape",
-        |case| case.kind == "reshape",
+        |case| case.kind == Kind::Reshape,
         |job, buffers, _| {
             let mut arguments = vec![Argument::Word(job.case.input_type.size_bytes())];
             arguments.extend(reshape(job, buffers)?);
@@ -49,17 +58,17 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_reshape_s8",
-        |case| is(case, "reshape", Int8),
+        |case| is(case, Kind::Reshape, Int8),
         |job, buffers, _| reshape(job, buffers),
     ),
     Contract::new(
         "dmo_reshape_f32",
-        |case| is(case, "reshape", Float32),
+        |case| is(case, Kind::Reshape, Float32),
         |job, buffers, _| reshape(job, buffers),
     ),
     Contract::new(
         "dmo_transpose",
-        |case| case.kind == "transpose",
+        |case| case.kind == Kind::Transpose,
         |job, buffers, frame| {
             let Operator::Transpose(transpose) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -70,7 +79,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_slice",
-        |case| case.kind == "slice",
+        |case| case.kind == Kind::Slice,
         |job, buffers, frame| {
             let Operator::StridedSlice(slice) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -80,7 +89,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_strided_slice",
-        |case| matches!(case.kind, "strided_slice" | "slice"),
+        |case| matches!(case.kind, Kind::StridedSlice | Kind::Slice),
         |job, buffers, frame| {
             let Operator::StridedSlice(slice) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -91,7 +100,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_resize_nearest",
-        |case| case.kind == "resize_nearest",
+        |case| case.kind == Kind::ResizeNearestNeighbor,
         |job, buffers, frame| {
             let Operator::ResizeNearest(resize) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -102,12 +111,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_resize_bilinear_s8",
-        |case| is(case, "resize_bilinear", Int8),
+        |case| is(case, Kind::ResizeBilinear, Int8),
         resize_bilinear,
     ),
     Contract::new(
         "dmo_resize_bilinear_f32",
-        |case| is(case, "resize_bilinear", Float32),
+        |case| is(case, Kind::ResizeBilinear, Float32),
         resize_bilinear,
     ),
 ];

@@ -9,6 +9,7 @@ use super::{Place, activation_f32, all, is, words};
 use crate::call::{Argument, Frame};
 use crate::kernels::elementwise::{Product, Sum};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::ElementType::{self, Float32, Int8};
 
@@ -57,65 +58,71 @@ pub(super) const CONTRACTS: &[Contract] = &[
     .pitched(),
     Contract::new(
         "dmo_max_pool_pitched_s8",
-        |case| undilated(case, "max", Int8),
+        |case| undilated(case, Kind::MaxPool2d, Int8),
         pools::quantised,
     )
     .pitched(),
     Contract::new(
         "dmo_max_pool_pitched_f32",
-        |case| undilated(case, "max", Float32),
+        |case| undilated(case, Kind::MaxPool2d, Float32),
         |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
     )
     .pitched(),
     Contract::new(
         "dmo_avg_pool_pitched_s8",
-        |case| undilated(case, "average", Int8),
+        |case| undilated(case, Kind::AveragePool2d, Int8),
         pools::quantised,
     )
     .pitched(),
     Contract::new(
         "dmo_avg_pool_pitched_f32",
-        |case| undilated(case, "average", Float32),
+        |case| undilated(case, Kind::AveragePool2d, Float32),
         |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
     )
     .pitched(),
-    Contract::new("dmo_add_pitched_s8", |case| is(case, "add", Int8), {
-        |job, buffers, frame| quantised_elements(job, buffers, frame, &Sum::of(job)?.params())
-    })
+    Contract::new(
+        "dmo_add_pitched_s8",
+        |case| is(case, Kind::Add, Int8),
+        |job, buffers, frame| quantised_elements(job, buffers, frame, &Sum::of(job)?.params()),
+    )
     .pitched(),
     Contract::new(
         "dmo_add_pitched_f32",
-        |case| is(case, "add", Float32),
+        |case| is(case, Kind::Add, Float32),
         |job, buffers, frame| elements(job, buffers, frame, &clamp(job)),
     )
     .pitched(),
-    Contract::new("dmo_mul_pitched_s8", |case| is(case, "mul", Int8), {
-        |job, buffers, frame| quantised_elements(job, buffers, frame, &Product::of(job)?.params())
-    })
+    Contract::new(
+        "dmo_mul_pitched_s8",
+        |case| is(case, Kind::Mul, Int8),
+        |job, buffers, frame| quantised_elements(job, buffers, frame, &Product::of(job)?.params()),
+    )
     .pitched(),
     Contract::new(
         "dmo_mul_pitched_f32",
-        |case| is(case, "mul", Float32),
+        |case| is(case, Kind::Mul, Float32),
         |job, buffers, frame| elements(job, buffers, frame, &clamp(job)),
     )
     .pitched(),
-    Contract::new("dmo_relu_pitched_s8", |case| is(case, "relu", Int8), {
-        |job, buffers, frame| quantised_elements(job, buffers, frame, &relu_params(job)?)
-    })
+    Contract::new(
+        "dmo_relu_pitched_s8",
+        |case| is(case, Kind::Relu, Int8),
+        |job, buffers, frame| quantised_elements(job, buffers, frame, &relu_params(job)?),
+    )
     .pitched(),
     Contract::new(
         "dmo_relu_pitched_f32",
-        |case| is(case, "relu", Float32),
+        |case| is(case, Kind::Relu, Float32),
         |job, buffers, frame| elements(job, buffers, frame, &[]),
     )
     .pitched(),
     Contract::new(
         "dmo_relu6_pitched_f32",
-        |case| is(case, "relu6", Float32),
+        |case| is(case, Kind::Relu6, Float32),
         |job, buffers, frame| elements(job, buffers, frame, &[]),
     )
     .pitched(),
-    Contract::new("dmo_pad_pitched", |case| case.kind == "pad", pad_any).pitched(),
+    Contract::new("dmo_pad_pitched", |case| case.kind == Kind::Pad, pad_any).pitched(),
 ];
 
 fn conv2d(case: &Case, element_type: ElementType) -> bool {

@@ -4,53 +4,54 @@ use super::{activation_f32, in_and_out, is, tiles};
 use crate::call::{Argument, Frame};
 use crate::kernels::quantisation::POOL_TOLERANCE;
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::ElementType;
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new(
         "dmo_max_pool_s8",
-        |case| undilated(case, "max", ElementType::Int8),
+        |case| undilated(case, Kind::MaxPool2d, ElementType::Int8),
         quantised,
     ),
     Contract::new(
         "dmo_max_pool_s16",
-        |case| undilated(case, "max", ElementType::Int16),
+        |case| undilated(case, Kind::MaxPool2d, ElementType::Int16),
         quantised,
     ),
     Contract::new(
         "dmo_max_pool_u8",
-        |case| undilated(case, "max", ElementType::Uint8),
+        |case| undilated(case, Kind::MaxPool2d, ElementType::Uint8),
         quantised,
     ),
     Contract::new(
         "dmo_max_pool_f32",
-        |case| undilated(case, "max", ElementType::Float32),
+        |case| undilated(case, Kind::MaxPool2d, ElementType::Float32),
         |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
     ),
     Contract::new(
         "dmo_avg_pool_s8",
-        |case| undilated(case, "average", ElementType::Int8),
+        |case| undilated(case, Kind::AveragePool2d, ElementType::Int8),
         quantised,
     ),
     Contract::new(
         "dmo_avg_pool_s16",
-        |case| undilated(case, "average", ElementType::Int16),
+        |case| undilated(case, Kind::AveragePool2d, ElementType::Int16),
         quantised,
     ),
     Contract::new(
         "dmo_avg_pool_u8",
-        |case| undilated(case, "average", ElementType::Uint8),
+        |case| undilated(case, Kind::AveragePool2d, ElementType::Uint8),
         quantised,
     ),
     Contract::new(
         "dmo_avg_pool_f32",
-        |case| undilated(case, "average", ElementType::Float32),
+        |case| undilated(case, Kind::AveragePool2d, ElementType::Float32),
         |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
     ),
 ];
 
-pub(super) fn undilated(case: &Case, kind: &str, element_type: ElementType) -> bool {
+pub(super) fn undilated(case: &Case, kind: Kind, element_type: ElementType) -> bool {
     is(case, kind, element_type)
         && matches!(case.inner(), Operator::Pool2d(pool) if pool.window.dilation == [1, 1])
 }

@@ -7,6 +7,7 @@ use crate::call::{Argument, Frame};
 use crate::kernels::fully_connected::{FullyConnectedNumbers, filter_type, weights};
 use crate::kernels::quantisation::product_ratio;
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::ElementType;
 
@@ -33,7 +34,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_batched_matmul_s8",
-        |case| is(case, "batched_matmul", ElementType::Int8),
+        |case| is(case, Kind::BatchMatmul, ElementType::Int8),
         |job, buffers, frame| {
             let (a, b, output) = (job.input(0)?, job.input(1)?, job.output()?);
             let mut params = vec![-a.zero_point, -b.zero_point, output.zero_point];
@@ -46,13 +47,13 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_batched_matmul_f32",
-        |case| is(case, "batched_matmul", ElementType::Float32),
+        |case| is(case, Kind::BatchMatmul, ElementType::Float32),
         batched_matmul,
     ),
     Contract::new(
         "dmo_matmul_s8",
         |case| {
-            case.kind == "matmul"
+            case.kind == Kind::Matmul
                 && case.input_type == ElementType::Int8
                 && case.output_type == ElementType::Int32
         },
@@ -60,7 +61,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_matmul_f32",
-        |case| is(case, "matmul", ElementType::Float32),
+        |case| is(case, Kind::Matmul, ElementType::Float32),
         matmul,
     ),
 ];

@@ -5,6 +5,7 @@ use super::{all, in_and_out, is, output_shape};
 use crate::call::{Argument, Frame};
 use crate::kernels::quantisation::{Multiplier, scale_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Reduction};
 use dmo_analysis::trace::ElementType::{Float32, Int8, Int16};
 
@@ -21,27 +22,27 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
     Contract::new(
         "dmo_mean_f32",
-        |case| reduces(case, Reduction::Mean) && is(case, "mean", Float32),
+        |case| reduces(case, Reduction::Mean) && is(case, Kind::Mean, Float32),
         plain,
     ),
     Contract::new(
         "dmo_sum_f32",
-        |case| reduces(case, Reduction::Fold) && is(case, "sum", Float32),
+        |case| reduces(case, Reduction::Fold) && is(case, Kind::Sum, Float32),
         plain,
     ),
     Contract::new(
         "dmo_reduce_max_f32",
-        |case| reduces(case, Reduction::Fold) && is(case, "reduce_max", Float32),
+        |case| reduces(case, Reduction::Fold) && is(case, Kind::ReduceMax, Float32),
         plain,
     ),
     Contract::new(
         "dmo_reduce_min_f32",
-        |case| reduces(case, Reduction::Fold) && is(case, "reduce_min", Float32),
+        |case| reduces(case, Reduction::Fold) && is(case, Kind::ReduceMin, Float32),
         plain,
     ),
     Contract::new(
         "dmo_sum_s8",
-        |case| reduces(case, Reduction::Scratch) && is(case, "sum", Int8),
+        |case| reduces(case, Reduction::Scratch) && is(case, Kind::Sum, Int8),
         sum_s8,
     )
     .with_scratch(ScratchSize::new("dmo_sum_s8_scratch_bytes", output_shape)),

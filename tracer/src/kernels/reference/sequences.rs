@@ -6,6 +6,7 @@ use crate::kernels::quantisation::{Multiplier, product_ratio, scale, symmetric};
 use crate::kernels::svdf::{STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
 use crate::kernels::tables::{halfwords, sigmoid};
 use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::operator::{Lstm, Operator};
 use dmo_analysis::random::xorshift_bytes;
@@ -14,21 +15,21 @@ use dmo_analysis::trace::{Address, ElementType};
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new(
         "dmo_svdf_s8_state_s16",
-        |case| is(case, "svdf", ElementType::Int8),
+        |case| is(case, Kind::Svdf, ElementType::Int8),
         |job, buffers, frame| svdf(job, buffers, frame, STATE_S16),
     )
     .with_states(&[STATE_S16])
     .with_scratch(SVDF_SCRATCH),
     Contract::new(
         "dmo_svdf_s8_state_s8",
-        |case| is(case, "svdf", ElementType::Int8),
+        |case| is(case, Kind::Svdf, ElementType::Int8),
         |job, buffers, frame| svdf(job, buffers, frame, STATE_S8),
     )
     .with_states(&[STATE_S8])
     .with_scratch(SVDF_SCRATCH),
     Contract::new(
         "dmo_unidirectional_sequence_lstm_s8",
-        |case| is(case, "lstm", ElementType::Int8),
+        |case| is(case, Kind::UnidirectionalSequenceLstm, ElementType::Int8),
         lstm,
     )
     .with_states(&[HIDDEN_STATE, CELL_STATE])
