@@ -16,7 +16,6 @@ use dmo_trace::words::report::Report;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Arguments of `dmo-trace audit`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Model with an embedded plan for TensorFlow Lite Micro, any model with --plan, or a
@@ -55,7 +54,6 @@ struct AuditReport {
     messages: Vec<String>,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let report = if problem::is_problem(arguments.model.as_ref()) {
         of_problem(arguments)?
@@ -63,11 +61,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         of_model(arguments)?
     };
     output::report(&report, arguments.json)?;
-    Ok(if report.safe && report.fits != Some(false) {
-        Verdict::Holds
-    } else {
-        Verdict::Fails
-    })
+    Ok(Verdict::from(report.safe && report.fits != Some(false)))
 }
 
 fn fits(arguments: &Arguments, arena_bytes: u64) -> Option<bool> {
@@ -99,17 +93,13 @@ impl Report for AuditReport {
 }
 
 fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
-    let (source, plan) = match &arguments.plan {
+    let mut source = Source::load(&arguments.model)?;
+    let plan = match &arguments.plan {
         Some(path) => {
-            let (source, plan) = Source::load_for(&arguments.model, path)?;
-            let plan = PlanToCheck::new(&plan, &source, Some(source.graph()))?;
-            (source, plan)
+            let plan = source.follow_plan(path)?;
+            PlanToCheck::new(&plan, &source, Some(source.graph()))?
         }
-        None => {
-            let source = Source::load(&arguments.model)?;
-            let plan = PlanToCheck::carried(&source, source.graph())?;
-            (source, plan)
-        }
+        None => PlanToCheck::carried(&source, source.graph())?,
     };
     let graph = source.graph();
     let overlap = arguments.overlap.unwrap_or(plan.overlap);

@@ -14,12 +14,10 @@ use super::{Verdict, output};
 use anyhow::ensure;
 use baseline::{Baseline, Model};
 use dmo_analysis::wording::first_names;
-use dmo_trace::study::Session;
 use examine::Examined;
 use judge::Judged;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `dmo-trace check`.
 #[derive(clap::Args)]
 #[command(after_help = BASELINE_HELP)]
 pub struct Arguments {
@@ -59,7 +57,6 @@ Examples:
   dmo-trace check --baseline arenas.toml --junit arenas.xml
   dmo-trace check --baseline arenas.toml --update --only person_detect";
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let baseline = Baseline::read(&arguments.baseline)?;
     let chosen = chosen(&baseline, &arguments.only)?;
@@ -76,10 +73,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             path.display()
         );
     }
-    let session = Session {
-        cache: arguments.cache.cache(),
-        progress: Bars::boxed(),
-    };
+    let session = Bars::session(arguments.cache.cache());
     let examined: Vec<(&Model, Examined)> = chosen
         .into_iter()
         .map(|model| (model, Examined::of(model, &session)))
@@ -108,23 +102,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(report.verdict())
 }
 
+/// At most this many models of a baseline are named.
+const MOST_NAMES: usize = 12;
+
 fn chosen<'a>(baseline: &'a Baseline, only: &[String]) -> anyhow::Result<Vec<&'a Model>> {
     let models = &baseline.models;
+    let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
     for name in only {
         ensure!(
-            models.iter().any(|model| model.name == *name),
+            names.contains(name),
             "--only {name}: {} has no such model, but {}",
             baseline.path.display(),
-            some_names(models)
+            first_names(&names, MOST_NAMES)
         );
     }
     let is_chosen = |model: &&Model| only.is_empty() || only.contains(&model.name);
     Ok(models.iter().filter(is_chosen).collect())
-}
-
-/// The names of the first models.
-fn some_names(models: &[Model]) -> String {
-    const MOST: usize = 12;
-    let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
-    first_names(&names, MOST)
 }

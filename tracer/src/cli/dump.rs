@@ -9,7 +9,6 @@ use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::PathBuf;
 
-/// Arguments of `dmo-trace dump`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExample:\n  dmo-trace dump firmware.dmotrace --layer 1 --limit 100"
@@ -25,7 +24,6 @@ pub struct Arguments {
     limit: Option<u64>,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.trace;
     let dumped = || -> anyhow::Result<()> {

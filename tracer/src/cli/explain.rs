@@ -21,7 +21,6 @@ use dmo_trace::words::explanation::ExplainReport;
 use source::SourceFiles;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `dmo-trace explain`.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -36,7 +35,6 @@ enum What {
     Overlap(Box<OverlapArguments>),
 }
 
-/// Arguments of `dmo-trace explain run`.
 #[derive(clap::Args)]
 struct RunArguments {
     #[command(flatten)]
@@ -49,7 +47,6 @@ struct RunArguments {
     shown: ShownArguments,
 }
 
-/// Arguments of `dmo-trace explain overlap`.
 #[derive(clap::Args)]
 struct OverlapArguments {
     #[command(flatten)]
@@ -83,7 +80,6 @@ struct ShownArguments {
 /// More pairs are not explained at once.
 const MAX_PAIRS: usize = 256;
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     match &arguments.what {
         What::Run(arguments) => explain_program(arguments),

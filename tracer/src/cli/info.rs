@@ -6,7 +6,6 @@ use dmo_trace::program::run::stopped;
 use dmo_trace::words::run::{RunReport, Warning};
 use std::path::PathBuf;
 
-/// Arguments of `dmo-trace info`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Saved trace
@@ -16,7 +15,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let (program, profile, ending) = saved_trace::read(&arguments.trace)?;
     let report = RunReport {

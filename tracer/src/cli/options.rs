@@ -5,6 +5,7 @@ pub mod firmware;
 pub mod hooks;
 pub mod kernels;
 pub mod layout;
+pub mod named;
 pub mod numbers;
 pub mod overlap;
 pub mod program;

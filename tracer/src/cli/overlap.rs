@@ -14,7 +14,6 @@ use dmo_trace::words::report::Report;
 use dmo_trace::words::table;
 use serde::Serialize;
 
-/// Arguments of `dmo-trace overlap`.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -83,7 +82,6 @@ struct Answer {
     most: u32,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let method = match (arguments.method, arguments.formulas) {
         (Some(method), _) => method,
@@ -108,11 +106,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     output::report(&report, arguments.json)?;
     let holds =
         report.disagreements.is_empty() && report.answers.iter().all(|answer| !answer.is_unsafe);
-    Ok(if holds {
-        Verdict::Holds
-    } else {
-        Verdict::Fails
-    })
+    Ok(holds.into())
 }
 
 /// What was measured, and what is to be said of the version of the library.

@@ -7,16 +7,15 @@ use dmo_plot::{Canvas, Figure, PLOTS, Plot};
 use std::io::Read;
 use std::path::Path;
 
-/// Which kinds of pictures.
-pub enum Choice {
-    /// All of [`PLOTS`].
-    All,
-    /// These.
-    Some(Vec<&'static Plot>),
+/// Writes all pictures of a result into a folder, and says so.
+pub fn write_all(figures: &[Figure], folder: &Path) -> anyhow::Result<()> {
+    write(figures, folder)?;
+    output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
+    Ok(())
 }
 
 /// Writes figures, SVG and PNG each, into a folder.
-pub fn write(figures: &[Figure], folder: &Path) -> anyhow::Result<()> {
+fn write(figures: &[Figure], folder: &Path) -> anyhow::Result<()> {
     for figure in figures {
         let path = folder.join(&figure.name);
         output::write(&path.with_extension("svg"), figure.svg.as_bytes())?;
@@ -25,28 +24,30 @@ pub fn write(figures: &[Figure], folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Draws from a trace, of which `profile` is, into `folder`; gives the number of pictures.
+/// Draws from a trace, of which `profile` is, into `folder`, and says how many pictures: those of
+/// `only`, or of all kinds where that is empty.
 pub fn draw(
     trace: impl Read,
     profile: &Profile,
     folder: &Path,
-    choice: &Choice,
-) -> anyhow::Result<usize> {
+    only: &[&'static Plot],
+) -> anyhow::Result<()> {
     let reader = TraceReader::open(trace)?;
     let program = reader.program().clone();
     let mut profiler = Profiler::with_observer(Canvas::new(profile));
     let ending = reader.read_into(&mut profiler)?;
     let (_, canvas) = profiler.finish();
     output::folder(folder)?;
-    let plots: Vec<&Plot> = match choice {
-        Choice::All => PLOTS.iter().collect(),
-        Choice::Some(plots) => plots.clone(),
-    };
     let mut written = 0;
-    for plot in plots {
+    let is_wanted = |plot: &&Plot| only.is_empty() || only.iter().any(|one| one.name == plot.name);
+    for plot in PLOTS.iter().filter(is_wanted) {
         let figures = plot.draw(&canvas, &program, &ending.locations)?;
         write(&figures, folder)?;
         written += figures.len();
     }
-    Ok(written)
+    output::message(&format!(
+        "{written} pictures (SVG and PNG each) in {}",
+        folder.display()
+    ));
+    Ok(())
 }

@@ -6,13 +6,14 @@ mod problem;
 mod regions;
 
 use super::options::layout::LayoutArguments;
+use super::options::named::one_of;
 use super::options::numbers::Seconds;
 use super::options::overlap::OverlapOptions;
 use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
 use change::ChangeArguments;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::Region;
@@ -26,7 +27,6 @@ use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::plan::PlanReport;
 use std::path::{Path, PathBuf};
 
-/// Arguments of `dmo-trace plan`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Model: a .tflite file or zoo:NAME (see `dmo-trace zoo`); or a planning problem, a .csv in
@@ -73,13 +73,7 @@ fn orders() -> impl TypedValueParser<Value = OrderKind> {
         OrderKind::File => "The order of the file",
         OrderKind::Best => "The order with the smallest arena",
     };
-    let values = OrderKind::ALL.map(|order| PossibleValue::new(order.name()).help(help(order)));
-    PossibleValuesParser::new(values).map(|name| {
-        let order = OrderKind::ALL
-            .into_iter()
-            .find(|order| order.name() == name);
-        order.unwrap_or_default()
-    })
+    one_of(OrderKind::ALL, OrderKind::name, help)
 }
 
 fn parse_fixed(text: &str) -> Result<(TensorId, u64), String> {
@@ -116,7 +110,6 @@ impl Arguments {
     }
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if is_problem(arguments.model.as_ref()) {
         return problem::run(arguments);
@@ -130,10 +123,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if request.changes.reshapes() && !arguments.region.is_empty() {
         return Err(PlanError::ChangeOfFixed.into());
     }
-    let session = Session {
-        cache: arguments.overlap.cache(),
-        progress: Bars::boxed(),
-    };
+    let session = Bars::session(arguments.overlap.cache());
     let planned = plan(&mut source, &request, &session)?;
     if !arguments.region.is_empty() {
         return regions::run(arguments, &source, &planned);
@@ -145,7 +135,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let report = report(arguments, &source, &planned, &session)?;
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;
-        output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
     }
     for (emission, file) in emissions.iter().zip(&files) {
         tell_tiles(&emission.path, file);

@@ -1,12 +1,11 @@
 //! `dmo-trace plot`: the pictures of a saved trace.
 
-use super::{Verdict, output, pictures, saved_trace};
+use super::{Verdict, pictures, saved_trace};
 use anyhow::Context;
 use dmo_plot::{PLOTS, Plot};
 use std::fs::File;
 use std::path::PathBuf;
 
-/// Arguments of `dmo-trace plot`.
 #[derive(clap::Args)]
 #[command(after_help = kinds())]
 pub struct Arguments {
@@ -33,20 +32,10 @@ fn parse_kind(name: &str) -> Result<&'static Plot, String> {
     Plot::find(name).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let (_, profile, _) = saved_trace::read(&arguments.trace)?;
-    let choice = if arguments.only.is_empty() {
-        pictures::Choice::All
-    } else {
-        pictures::Choice::Some(arguments.only.clone())
-    };
     let trace = File::open(&arguments.trace)
         .with_context(|| format!("cannot read {}", arguments.trace.display()))?;
-    let written = pictures::draw(trace, &profile, &arguments.out, &choice)?;
-    output::message(&format!(
-        "{written} pictures (SVG and PNG each) in {}",
-        arguments.out.display()
-    ));
+    pictures::draw(trace, &profile, &arguments.out, &arguments.only)?;
     Ok(Verdict::Holds)
 }

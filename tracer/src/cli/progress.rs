@@ -2,35 +2,35 @@
 
 use super::output;
 use dmo_analysis::wording::grouped;
-use dmo_trace::study::session::{Progress, State, Work};
+use dmo_trace::study::session::{Cache, Progress, Session, State, Work};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A line that says what is going on.
-fn spinner(what: &'static str) -> ProgressBar {
+/// Work that is shown by this template of indicatif, on a terminal only; its length is set as soon
+/// as it is known.
+pub fn shown(template: &str, what: impl Into<Cow<'static, str>>) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{spinner} {prefix}: {msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner()
-        .with_style(style)
-        .with_prefix(what);
+    let style = ProgressStyle::with_template(template);
+    ProgressBar::new(0)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        .with_prefix(what)
+}
+
+/// A line that says what is going on, and moves while nothing else does.
+pub fn spinner(template: &str, what: impl Into<Cow<'static, str>>) -> ProgressBar {
+    let bar = shown(template, what);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
 
-/// A bar that fills; its length is set as soon as it is known.
+/// A bar that fills.
 pub fn bar(what: &'static str) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{prefix} [{bar:32}] {pos}/{len} {msg}");
-    ProgressBar::new(0)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        .with_prefix(what)
+    shown("{prefix} [{bar:32}] {pos}/{len} {msg}", what)
 }
 
 /// Shows the progress of studies.
@@ -40,9 +40,10 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// For a session.
-    pub fn boxed() -> Box<dyn Progress> {
-        Box::new(Self::default())
+    /// Studies that show their progress here and keep what they measure there.
+    pub fn session(cache: Cache) -> Session {
+        let progress = Box::new(Self::default());
+        Session { cache, progress }
     }
 
     fn with(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
@@ -55,10 +56,11 @@ impl Bars {
 
 impl Progress for Bars {
     fn begin(&self, work: Work) {
+        let search = |what| spinner("{spinner} {prefix}: {msg}", what);
         self.with(|shown| {
             *shown = Some(match work {
-                Work::Planning => spinner("planning"),
-                Work::Splitting => spinner("splitting"),
+                Work::Planning => search("planning"),
+                Work::Splitting => search("splitting"),
                 Work::Measuring => bar("measuring"),
                 Work::OtherKernels => bar("other kernels"),
                 Work::Verifying => bar("verifying"),

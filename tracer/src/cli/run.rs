@@ -1,7 +1,7 @@
 //! `dmo-trace run`: from an ELF program to its layers' safe overlaps.
 
 use super::options::program::ProgramArguments;
-use super::{Verdict, output, pictures};
+use super::{Verdict, output, pictures, progress};
 use anyhow::Context;
 use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
 use dmo_analysis::profile::{OtherInput, Profile, Profiler};
@@ -14,14 +14,12 @@ use dmo_trace::program::target::Target;
 use dmo_trace::study::firmware::arena_use;
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::run::{RunReport, Warning};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use tempfile::NamedTempFile;
 
-/// Arguments of `dmo-trace run`.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -44,7 +42,6 @@ pub struct Arguments {
     save: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let target = arguments.program.load()?;
     let shared = target.placed.as_ref().is_some_and(Placed::has_overlaps);
@@ -87,11 +84,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             .as_ref()
             .context("the trace for the pictures is missing")?;
         let reader = file.reopen().context("cannot read the trace again")?;
-        let written = pictures::draw(reader, &traced.profile, folder, &pictures::Choice::All)?;
-        output::message(&format!(
-            "{written} pictures (SVG and PNG each) in {}",
-            folder.display()
-        ));
+        pictures::draw(reader, &traced.profile, folder, &[])?;
     }
     if let (Some(path), Some(file)) = (&arguments.save, traced.file) {
         output::finish(file, path)?;
@@ -129,7 +122,10 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
             Ok(TraceWriter::new(file.reopen()?, program)?)
         })
         .transpose()?;
-    let progress = progress_bar(program);
+    let progress = progress::spinner(
+        "{spinner} {prefix}: {human_pos} instructions, {elapsed}",
+        program.name.clone(),
+    );
     let (own_folder, copied_folder) = folders(arguments)?;
     let (outcome, others) = std::thread::scope(|scope| {
         let others = scope.spawn(|| arguments.program.other_inputs(target, copied_folder));
@@ -261,21 +257,6 @@ fn own_inputs(
     let mut witness = Witness::new(placed, sink);
     let outcome = run_program(target, options, host, &mut witness, &mut tick)?;
     Ok((outcome, Some(witness.finish()?)))
-}
-
-/// Shown on a terminal only, and only when the run takes a while.
-fn progress_bar(program: &Program) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style =
-        ProgressStyle::with_template("{spinner} {msg}: {human_pos} instructions, {elapsed}")
-            .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner()
-        .with_style(style)
-        .with_message(program.name.clone());
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 fn file_name(path: &Path) -> String {

@@ -11,7 +11,6 @@ use dmo_trace::study::source::Source;
 use dmo_trace::words::savings::{ModelSavings, SavingsReport};
 use std::path::PathBuf;
 
-/// Arguments of `dmo-trace savings`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Models: .tflite files, or zoo:NAME (see `dmo-trace zoo`)
@@ -34,7 +33,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
@@ -66,8 +64,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     bar.finish_and_clear();
     if let Some(folder) = &arguments.plot {
-        pictures::write(&figures, folder)?;
-        output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
+        pictures::write_all(&figures, folder)?;
     }
     output::report(&SavingsReport { models }, arguments.json)?;
     Ok(verdict)

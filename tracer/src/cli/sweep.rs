@@ -6,21 +6,18 @@ mod key;
 mod table;
 
 use super::options::kernels::LibraryArguments;
-use super::{Verdict, output};
+use super::{Verdict, output, progress};
 use anyhow::Context;
 use dmo_trace::measure::{Measurement, measure_kernel};
 use dmo_trace::study::compare::{INPUTS, LIMITS, Pair, compare};
 use grid::{Entry, Grid};
-use indicatif::{ProgressBar, ProgressStyle};
 use key::Key;
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use table::{Row, Table};
 
-/// Arguments of `dmo-trace sweep`.
 #[derive(clap::Args)]
 #[command(after_help = GRID_HELP)]
 pub struct Arguments {
@@ -66,7 +63,6 @@ Examples:
   dmo-trace sweep grid.toml --out overlaps.csv
   dmo-trace sweep grid.toml --out part-2.jsonl --shard 2/8";
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let default = if arguments.formulas {
         None
@@ -99,7 +95,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let mut table = Table::open(&arguments.out, &entries, &key)
         .with_context(|| arguments.out.display().to_string())?;
     let done = table.done;
-    let progress = progress_bar(entries.len(), done);
+    let progress = progress::shown("{bar:40} {pos}/{len} cases, {eta} left", "");
+    progress.set_length(entries.len() as u64);
+    progress.set_position(done as u64);
     let mut findings = table.findings;
     on_all_cores(
         &entries[done..],
@@ -116,11 +114,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         entries.len(),
         arguments.out.display()
     ))?;
-    Ok(if findings == 0 {
-        Verdict::Holds
-    } else {
-        Verdict::Fails
-    })
+    Ok(Verdict::from(findings == 0))
 }
 
 fn rows(entry: &Entry, inputs: u64) -> anyhow::Result<Vec<Row>> {
@@ -199,17 +193,6 @@ fn on_all_cores<T: Sync, R: Send>(
         }
         Ok(())
     })
-}
-
-fn progress_bar(cases: usize, done: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::new(cases as u64).with_style(style);
-    bar.set_position(done as u64);
-    bar
 }
 
 fn parse_shard(text: &str) -> Result<(usize, usize), String> {

@@ -8,13 +8,13 @@ use super::progress::Bars;
 use super::{Verdict, output};
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::study::plan_to_check::PlanToCheck;
+use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
-use dmo_trace::study::{INPUTS, KERNEL_LIMITS, Session};
+use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::verification::VerifyReport;
 use std::path::PathBuf;
 
-/// Arguments of `dmo-trace verify`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Model: a .tflite file, or zoo:NAME:int8 (random weights)
@@ -43,23 +43,16 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
-    let (source, plan) = match &arguments.plan {
-        Some(path) => {
-            let (source, plan) = Source::load_for(&arguments.model, path)?;
-            (source, Some(plan))
-        }
-        None => (Source::load(&arguments.model)?, None),
-    };
+    let mut source = Source::load(&arguments.model)?;
+    let plan = arguments.plan.as_ref();
+    let plan = plan.map(|path| source.follow_plan(path)).transpose()?;
     let kernels = arguments.library.load()?;
-    let plan = match plan {
-        Some(plan) => Some(PlanToCheck::new(&plan, &source, None)?),
-        None => None,
-    };
+    let plan = plan.map(|plan| PlanToCheck::new(&plan, &source, None));
+    let plan = plan.transpose()?;
     let request = VerifyRequest {
         inputs: arguments.inputs,
         limits: Limits {
@@ -67,22 +60,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             timeout: arguments.timeout.0,
         },
     };
-    let session = Session {
-        progress: Bars::boxed(),
-        ..Session::default()
-    };
+    let session = Bars::session(Cache::default());
     let verified = verify(&source, plan, &kernels, request, &session)?;
     let report = VerifyReport::new(&source.name, &kernels.name, &verified);
     if let Some(folder) = &arguments.plot
         && verified.verification.is_some()
     {
         draw::draw(&source.name, &verified, request.limits, folder)?;
-        output::message(&format!("pictures (SVG and PNG) in {}", folder.display()));
     }
     output::report(&report, arguments.json)?;
-    Ok(if verified.is_safe() {
-        Verdict::Holds
-    } else {
-        Verdict::Fails
-    })
+    Ok(verified.is_safe().into())
 }

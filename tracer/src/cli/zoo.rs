@@ -8,7 +8,6 @@ use dmo_trace::study;
 use dmo_trace::words::table;
 use std::path::PathBuf;
 
-/// Arguments of `dmo-trace zoo`.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -31,7 +30,6 @@ enum Command {
     },
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     match &arguments.command {
         None | Some(Command::List) => output::print(&list())?,

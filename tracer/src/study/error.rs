@@ -3,10 +3,13 @@
 use super::emit::EmitError;
 use super::firmware::ArenaPlaceError;
 use super::input::InputError;
-use super::kernel_request::KernelRequestError;
 use super::plan_to_check::PlanToCheckError;
 use super::source::SourceError;
 use super::verify::OtherKernels;
+use crate::call::CallError;
+use crate::call::archive::ArchiveError;
+use crate::kernels::versions::VersionError;
+use crate::mcu::cpu::CpuError;
 use crate::mcu::machine::MachineError;
 use crate::measure::MeasureError;
 use crate::model::DeployError;
@@ -23,6 +26,7 @@ use std::fmt::Display;
 
 /// Why a study cannot be made. Its `source()` is the cause of what its message says.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StudyError {
     /// Of a model, a file, an option.
@@ -31,45 +35,29 @@ pub enum StudyError {
         place: String,
         source: Box<StudyError>,
     },
-    #[error(transparent)]
     Input(#[from] InputError),
-    #[error(transparent)]
     Json(#[from] serde_json::Error),
-    #[error(transparent)]
     Source(#[from] SourceError),
-    #[error(transparent)]
-    NamedKernels(#[from] KernelRequestError),
-    #[error(transparent)]
+    Call(#[from] CallError),
+    Version(#[from] VersionError),
+    Archive(#[from] ArchiveError),
+    /// The kernels have nothing to do with it.
+    Cpu(#[from] CpuError),
     Plan(#[from] PlanError),
-    #[error(transparent)]
     PlanToCheck(#[from] PlanToCheckError),
-    #[error(transparent)]
     OtherKernels(#[from] Box<OtherKernels>),
-    #[error(transparent)]
     Emit(#[from] EmitError),
-    #[error(transparent)]
     ArenaPlace(#[from] ArenaPlaceError),
-    #[error(transparent)]
     Placed(#[from] PlaceError),
-    #[error(transparent)]
     Tflite(#[from] TfliteError),
-    #[error(transparent)]
     Table(#[from] TableError),
-    #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    #[error(transparent)]
     Arena(#[from] ArenaError),
-    #[error(transparent)]
     Transform(#[from] TransformError),
-    #[error(transparent)]
     Tiled(#[from] TiledError),
-    #[error(transparent)]
     Deploy(#[from] DeployError),
-    #[error(transparent)]
     Verify(#[from] VerifyError),
-    #[error(transparent)]
     Measure(#[from] MeasureError),
-    #[error(transparent)]
     Machine(#[from] MachineError),
 }
 

@@ -34,16 +34,16 @@ pub enum PlanOrigin {
 }
 
 /// A model that is examined, read once.
-pub struct Examination {
+pub struct Examination<'a> {
     /// The model, changed as a given plan says.
     pub source: Source,
-    plan: Plan,
-    kernels: KernelRequest,
+    plan: Plan<'a>,
+    kernels: &'a KernelRequest,
 }
 
-enum Plan {
+enum Plan<'a> {
     Given(NamedPlan),
-    ToBeMade(PlanRequest),
+    ToBeMade(&'a PlanRequest),
 }
 
 /// What the geometric check alone says of a plan.
@@ -63,28 +63,22 @@ impl ExamineRequest {
     ///
     /// # Errors
     /// When one of them cannot be read.
-    pub fn load(&self) -> Result<Examination, StudyError> {
-        let kernels = self.kernels.clone();
-        Ok(match &self.plan {
-            PlanOrigin::File(path) => {
-                let (source, plan) = Source::load_for(&self.model, path)?;
-                let plan = Plan::Given(plan);
-                Examination {
-                    source,
-                    plan,
-                    kernels,
-                }
-            }
-            PlanOrigin::Made(request) => Examination {
-                source: Source::load(&self.model)?,
-                plan: Plan::ToBeMade(request.clone()),
-                kernels,
-            },
+    pub fn load(&self) -> Result<Examination<'_>, StudyError> {
+        let mut source = Source::load(&self.model)?;
+        let plan = match &self.plan {
+            PlanOrigin::File(path) => Plan::Given(source.follow_plan(path)?),
+            PlanOrigin::Made(request) => Plan::ToBeMade(request),
+        };
+        let kernels = &self.kernels;
+        Ok(Examination {
+            source,
+            plan,
+            kernels,
         })
     }
 }
 
-impl Examination {
+impl Examination<'_> {
     /// What all three witnesses say on this many inputs, and what is proven of a plan that is
     /// made anew.
     ///
@@ -121,7 +115,7 @@ impl Examination {
         let (overlaps, plan, certificate) = match &self.plan {
             Plan::Given(named) => {
                 let kind = self.planned_kind(named)?;
-                let request = OverlapRequest::on(kind, &self.kernels);
+                let request = OverlapRequest::on(kind, self.kernels);
                 let overlaps = OverlapSource::find(&request, &self.source, session)?;
                 let plan = PlanToCheck::new(named, &self.source, Some(&overlaps.graph))?;
                 (overlaps, plan, None)
@@ -149,7 +143,7 @@ impl Examination {
     /// What a given plan was made with, where that says something of the kernels.
     fn planned_kind(&self, named: &NamedPlan) -> Result<OverlapKind, StudyError> {
         let plan = PlanToCheck::new(named, &self.source, None)?;
-        if plan.overlap != OverlapKind::Traced && self.kernels != KernelRequest::default() {
+        if plan.overlap != OverlapKind::Traced && *self.kernels != KernelRequest::default() {
             let overlap = plan.overlap.name();
             return Err(PlanError::NothingRuns { overlap }.into());
         }

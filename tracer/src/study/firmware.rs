@@ -121,6 +121,7 @@ fn bytes_of(name: &str, target: &Target) -> Result<Range<u64>, ArenaPlaceError> 
 
 /// Why nothing can be said of an arena.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ArenaUseError {
     #[error(
@@ -131,7 +132,6 @@ pub enum ArenaUseError {
         start: u64,
         end: u64,
     },
-    #[error(transparent)]
     Plan(#[from] ArenaError),
 }
 

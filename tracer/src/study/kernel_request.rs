@@ -4,7 +4,6 @@ use super::error::{About, StudyError};
 use super::input;
 use crate::call::archive::{self, ArchiveError};
 use crate::call::{CallError, DEFAULT_RAM};
-use crate::kernels::versions::VersionError;
 use crate::kernels::{KernelLibrary, images};
 use crate::mcu::cpu::CpuError;
 
@@ -44,21 +43,6 @@ pub struct NamedKernels {
     pub library: KernelLibrary,
 }
 
-/// Why there are no such kernels.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum KernelRequestError {
-    #[error(transparent)]
-    Call(#[from] CallError),
-    #[error(transparent)]
-    Version(#[from] VersionError),
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-    /// The kernels have nothing to do with it.
-    #[error(transparent)]
-    Cpu(#[from] CpuError),
-}
-
 impl KernelRequest {
     /// Reads the kernels.
     ///
@@ -71,15 +55,11 @@ impl KernelRequest {
             None => KernelLibrary::new(&self.read()?, cpu, DEFAULT_RAM),
         };
         let library = library.map_err(|error| match error {
-            CallError::Cpu(error @ CpuError::Unknown { .. }) => {
-                StudyError::from(KernelRequestError::from(error))
-            }
-            error => self.refused(error),
+            CallError::Cpu(error @ CpuError::Unknown { .. }) => StudyError::from(error),
+            error => StudyError::from(error).about(&self.kernels),
         })?;
         let library = match self.cmsis_nn_version {
-            Some(version) => library
-                .of_version(version)
-                .map_err(|error| self.refused(error))?,
+            Some(version) => library.of_version(version).about(&self.kernels)?,
             None => library,
         };
         Ok(NamedKernels {
@@ -100,13 +80,9 @@ impl KernelRequest {
             ArchiveError::Cpu {
                 error: error @ CpuError::Unknown { .. },
                 ..
-            } => StudyError::from(KernelRequestError::from(error)),
-            error => self.refused(error),
+            } => StudyError::from(error),
+            error => StudyError::from(error).about(&self.kernels),
         })
-    }
-
-    fn refused(&self, error: impl Into<KernelRequestError>) -> StudyError {
-        StudyError::from(error.into()).about(&self.kernels)
     }
 }
 
@@ -115,14 +91,9 @@ impl StudyError {
     pub fn is_for_another_cpu(&self) -> bool {
         match self {
             Self::In { source, .. } => source.is_for_another_cpu(),
-            Self::NamedKernels(error) => matches!(
-                error,
-                KernelRequestError::Call(CallError::Cpu(CpuError::Lacks { .. }))
-                    | KernelRequestError::Archive(ArchiveError::Cpu {
-                        error: CpuError::Lacks { .. },
-                        ..
-                    })
-            ),
+            Self::Call(CallError::Cpu(error)) | Self::Archive(ArchiveError::Cpu { error, .. }) => {
+                matches!(error, CpuError::Lacks { .. })
+            }
             _ => false,
         }
     }

@@ -55,18 +55,16 @@ impl Source {
         }
     }
 
-    /// The model that a plan is of, and the plan: what its recipe makes of the model, where it
-    /// has one.
+    /// Reads a plan of the model, which from now on is what the plan's recipe makes of it.
     ///
     /// # Errors
-    /// As [`load`](Self::load) and [`NamedPlan::read`]; when the recipe is not one for the model.
-    pub fn load_for(given: &str, plan: &Path) -> Result<(Self, NamedPlan), StudyError> {
-        let mut source = Self::load(given)?;
+    /// As [`NamedPlan::read`]; when the recipe is not one for the model.
+    pub fn follow_plan(&mut self, plan: &Path) -> Result<NamedPlan, StudyError> {
         let plan = NamedPlan::read(plan)?;
         if let Some(recipe) = &plan.plan.recipe {
-            source.follow(recipe.clone())?;
+            self.follow(recipe.clone())?;
         }
-        Ok((source, plan))
+        Ok(plan)
     }
 
     /// The first subgraph, where an inference begins: as it is read, or what is made of it.

@@ -2,7 +2,8 @@
 
 use super::cache::CacheArguments;
 use super::kernels::VersionArgument;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use super::named::one_of;
+use clap::builder::TypedValueParser;
 use dmo_trace::study::INPUTS;
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
@@ -37,13 +38,7 @@ pub fn kinds() -> impl TypedValueParser<Value = OverlapKind> {
         OverlapKind::Analytic => "Overlaps of TensorFlow Lite's reference kernels, from formulas",
         OverlapKind::Traced => "Overlaps measured on the machine code of --kernels",
     };
-    let values = OverlapKind::ALL.map(|kind| PossibleValue::new(kind.name()).help(help(kind)));
-    PossibleValuesParser::new(values).map(|name| {
-        let kind = OverlapKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name);
-        kind.unwrap_or_default()
-    })
+    one_of(OverlapKind::ALL, OverlapKind::name, help)
 }
 
 impl OverlapOptions {

@@ -46,7 +46,7 @@ pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> 
     if let Some(front) = front {
         figures.push(draw_front(name, &front.front.points, front.macs)?);
     }
-    pictures::write(&figures, folder)
+    pictures::write_all(&figures, folder)
 }
 
 /// The smallest plan of the published planners.

@@ -5,9 +5,9 @@ use crate::cli::output;
 use crate::cli::progress::Bars;
 use dmo_analysis::wording::grouped;
 use dmo_planner::problem::minimalloc;
-use dmo_trace::study::Session;
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::problem::{is_problem, plan, planners, read};
+use dmo_trace::study::session::Cache;
 use dmo_trace::words::plan::planner_table;
 use dmo_trace::words::report::Report;
 use serde::Serialize;
@@ -24,7 +24,6 @@ struct ProblemReport<'a> {
     planners: Vec<Planner>,
 }
 
-/// Runs the command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.model;
     anyhow::ensure!(
@@ -39,10 +38,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             path.display()
         );
     }
-    let session = Session {
-        progress: Bars::boxed(),
-        ..Session::default()
-    };
+    let session = Bars::session(Cache::default());
     let capacity = arguments.capacity;
     let planned = plan(path, &problem, capacity, arguments.time.0, &session)?;
     for path in &arguments.emit {
@@ -63,10 +59,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         planners: planners(&problem),
     };
     output::report(&report, arguments.json)?;
-    Ok(match capacity {
-        Some(capacity) if arena_bytes > capacity => Verdict::Fails,
-        _ => Verdict::Holds,
-    })
+    Ok(capacity
+        .is_none_or(|capacity| arena_bytes <= capacity)
+        .into())
 }
 
 impl Report for ProblemReport<'_> {

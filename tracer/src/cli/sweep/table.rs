@@ -109,16 +109,16 @@ impl Table {
                 kept = length;
                 continue;
             }
-            let row = self
+            let (row, has_finding) = self
                 .parse(text)
                 .with_context(|| format!("line {number} is no row of a sweep"))?;
-            let Some(wanted) = entry.filter(|entry| row.is_of(entry)) else {
+            let Some(wanted) = entry.filter(|entry| row == start_fields(entry)) else {
                 bail!(
                     "line {number} is not the row that this grid has there\n  hint: another --out"
                 );
             };
             rows += 1;
-            findings += usize::from(row.has_finding);
+            findings += usize::from(has_finding);
             if rows == wanted.rows {
                 self.done += 1;
                 self.findings += std::mem::take(&mut findings);
@@ -150,12 +150,7 @@ impl Table {
     fn parse(&self, text: &str) -> Option<Known> {
         if self.json {
             let row: Row = serde_json::from_str(text).ok()?;
-            return Some(Known {
-                case: row.case,
-                kernels: row.kernels,
-                cpu: row.cpu,
-                has_finding: !row.finding.is_empty(),
-            });
+            return Some(([row.case, row.kernels, row.cpu], !row.finding.is_empty()));
         }
         let mut fields = StringRecord::new();
         let mut reader = ReaderBuilder::new();
@@ -166,12 +161,11 @@ impl Table {
         if !complete || line(&fields).ok()? != text {
             return None;
         }
-        Some(Known {
-            case: fields.get(0)?.to_owned(),
-            kernels: fields.get(1)?.to_owned(),
-            cpu: fields.get(2)?.to_owned(),
-            has_finding: !fields.get(fields.len() - 1)?.is_empty(),
-        })
+        let finding = fields.get(fields.len() - 1)?;
+        Some((
+            [0, 1, 2].map(|index| fields[index].to_owned()),
+            !finding.is_empty(),
+        ))
     }
 
     /// Appends the rows of one case.
@@ -187,23 +181,18 @@ impl Table {
     }
 }
 
-/// What tells a row that is there from others.
-struct Known {
-    case: String,
-    kernels: String,
-    cpu: String,
-    has_finding: bool,
+/// What tells a row that is there from others: its case, kernels and CPU; and whether it has a
+/// finding.
+type Known = ([String; 3], bool);
+
+/// The fields that all rows of an entry start with.
+fn start_fields<'a>(entry: &'a Entry) -> [&'a str; 3] {
+    [&entry.line, entry.kernels(), entry.cpu()]
 }
 
-impl Known {
-    fn is_of(&self, entry: &Entry) -> bool {
-        self.case == entry.line && self.kernels == entry.kernels() && self.cpu == entry.cpu()
-    }
-}
-
-/// What all rows of an entry start with.
+/// The text that all rows of an entry start with.
 fn start_of_row(entry: &Entry, json: bool) -> anyhow::Result<String> {
-    let fields = [&entry.line, entry.kernels(), entry.cpu()];
+    let fields = start_fields(entry);
     if !json {
         return Ok(line(fields)? + ",");
     }

@@ -3,9 +3,9 @@
 use crate::cli::{pictures, progress};
 use anyhow::Context;
 use dmo_analysis::arena::Layout;
-use dmo_analysis::graph::overlaps;
+use dmo_analysis::graph::{OperatorId, overlaps};
 use dmo_analysis::optimise::{Task, optimise};
-use dmo_analysis::profile::{Profile, Profiler};
+use dmo_analysis::profile::{Observer, Profile, Profiler};
 use dmo_analysis::wording::grouped;
 use dmo_plot::{Canvas, InferencePanel, draw_inferences};
 use dmo_trace::mcu::machine::Limits;
@@ -14,6 +14,7 @@ use dmo_trace::model::verify::Subject;
 use dmo_trace::model::{Deployment, Placement};
 use dmo_trace::study::search_time::within_time;
 use dmo_trace::study::verify::Verified;
+use indicatif::ProgressBar;
 use std::path::Path;
 use std::time::Duration;
 
@@ -28,17 +29,15 @@ pub fn draw(name: &str, verified: &Verified, limits: Limits, folder: &Path) -> a
     let after = subject.placement;
     let bar = progress::bar("drawing");
     bar.set_length(2 * subject.order.len() as u64);
-    let mut profilers = [Profiler::<()>::default(), Profiler::default()];
-    pass(
+    let pass = Pass {
         deployment,
-        subject,
-        [&before, after],
-        &mut profilers,
+        order: subject.order,
+        placements: [&before, after],
         limits,
-        &|done| {
-            bar.set_position(done as u64);
-        },
-    )?;
+        bar: &bar,
+    };
+    let mut profilers = [Profiler::<()>::default(), Profiler::default()];
+    pass.run(&mut profilers)?;
     let profiles: [Profile; 2] = profilers.map(|profiler| profiler.finish().0);
     let canvas = |profile, placement: &Placement| -> anyhow::Result<Canvas<'_>> {
         let bytes = u32::try_from(placement.arena_bytes).context("the arena is too large")?;
@@ -46,16 +45,7 @@ pub fn draw(name: &str, verified: &Verified, limits: Limits, folder: &Path) -> a
     };
     let canvases = [canvas(&profiles[0], &before)?, canvas(&profiles[1], after)?];
     let mut profilers = canvases.map(Profiler::with_observer);
-    pass(
-        deployment,
-        subject,
-        [&before, after],
-        &mut profilers,
-        limits,
-        &|done| {
-            bar.set_position((subject.order.len() + done) as u64);
-        },
-    )?;
+    pass.run(&mut profilers)?;
     bar.finish_and_clear();
     let canvases = profilers.map(|profiler| profiler.finish().1);
     let titles = if safe {
@@ -76,26 +66,34 @@ pub fn draw(name: &str, verified: &Verified, limits: Limits, folder: &Path) -> a
     );
     let mut figure = draw_inferences(&title, &panels)?;
     "inference".clone_into(&mut figure.name);
-    pictures::write(&[figure], folder)
+    pictures::write_all(&[figure], folder)
 }
 
 /// One inference, seen in both layouts.
-fn pass<O: dmo_analysis::profile::Observer>(
-    deployment: &Deployment,
-    subject: &Subject,
-    placements: [&Placement; 2],
-    profilers: &mut [Profiler<O>; 2],
+struct Pass<'a> {
+    deployment: &'a Deployment<'a>,
+    order: &'a [OperatorId],
+    placements: [&'a Placement; 2],
     limits: Limits,
-    progress: &dyn Fn(usize),
-) -> anyhow::Result<()> {
-    let views = profilers.iter_mut().zip(placements);
-    let mut views: Vec<RecordedLayout> = views
-        .map(|(sink, placement)| RecordedLayout { placement, sink })
-        .collect();
-    record(deployment, subject.order, &mut views, limits, &mut |done| {
-        progress(done);
-    })?;
-    Ok(())
+    bar: &'a ProgressBar,
+}
+
+impl Pass<'_> {
+    fn run<O: Observer>(&self, profilers: &mut [Profiler<O>; 2]) -> anyhow::Result<()> {
+        let views = profilers.iter_mut().zip(self.placements);
+        let mut views: Vec<RecordedLayout> = views
+            .map(|(sink, placement)| RecordedLayout { placement, sink })
+            .collect();
+        let mut reach = |_| self.bar.inc(1);
+        record(
+            self.deployment,
+            self.order,
+            &mut views,
+            self.limits,
+            &mut reach,
+        )?;
+        Ok(())
+    }
 }
 
 fn smallest_without_overlaps(
