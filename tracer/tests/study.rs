@@ -1,11 +1,12 @@
 //! The library without the command line: a model is planned and verified in ten lines, and a plan
 //! that is not safe is not called so.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 #[path = "../examples/plan_and_verify.rs"]
 mod example;
 
+use dmo_analysis::graph::overlaps::Sharing;
 use dmo_trace::study::Session;
 use dmo_trace::study::kernel_request::KernelRequest;
 use dmo_trace::study::plan::{PlanRequest, plan};
@@ -21,7 +22,7 @@ fn example() {
     assert_eq!(example::plan_and_verify(MODEL).unwrap(), (3680, true));
 }
 
-/// An overlap that is one element too tight.
+/// An overlap that is one byte too tight.
 #[test]
 fn a_plan_that_is_too_tight() {
     let session = Session::default();
@@ -31,11 +32,16 @@ fn a_plan_that_is_too_tight() {
         name: "too tight".to_owned(),
         plan: planned.file,
     };
-    let input = named.plan.overlaps[0].pair.input;
-    let tensors = named.plan.tensors.iter_mut();
-    for tensor in tensors.filter(|tensor| tensor.tensor == input) {
-        tensor.offset -= 1;
-    }
+    let pair = named.plan.overlaps[0].pair;
+    let Sharing::Displaced(needed) = pair.sharing else {
+        panic!("{pair:?}");
+    };
+    let mut tensors = named.plan.tensors.iter();
+    let output = tensors.find(|tensor| tensor.tensor == pair.output);
+    let too_low = output.unwrap().offset + needed - 1;
+    let mut tensors = named.plan.tensors.iter_mut();
+    let input = tensors.find(|tensor| tensor.tensor == pair.input);
+    input.unwrap().offset = too_low;
     named.plan.layout.alignment = 1;
     let to_check = PlanToCheck::new(&named, &source, None).unwrap();
     let kernels = KernelRequest::default().load().unwrap();
