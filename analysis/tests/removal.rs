@@ -59,7 +59,7 @@ fn planned(graph: &Graph, overlaps: &Overlaps, keep_inputs: bool) -> [Offsets; 2
         ..Layout::default()
     };
     let arena = Arena::new(graph, &graph.file_order(), overlaps, layout).unwrap();
-    let exact = exact::plan(&arena.problem, &mut Budget::of_work(200 << 15)).plan;
+    let exact = exact::plan(&arena.problem, &mut Budget::of_work(100_000)).plan;
     let apart = tflm::plan(&arena.problem.without_overlaps());
     [exact, apart].map(|plan| arena.tensor_offsets(&plan))
 }

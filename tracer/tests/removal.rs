@@ -69,7 +69,7 @@ fn check(original: &Deployment, changed: &Deployment) -> Result<(), TestCaseErro
         ..Layout::default()
     };
     let arena = Arena::new(graph, &order, &overlaps::analytic(graph), layout).unwrap();
-    let plan = exact::plan(&arena.problem, &mut Budget::of_work(1000 << 15)).plan;
+    let plan = exact::plan(&arena.problem, &mut Budget::of_work(1_000_000)).plan;
     let mut scratch = vec![None; graph.operators.len()];
     for planned in &arena.scratch {
         scratch[planned.operator.0] = Some(plan.offsets[planned.buffer]);
