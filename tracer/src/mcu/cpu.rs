@@ -1,4 +1,5 @@
-//! The CPU models. To add one: a row here, and its Unicorn id in `machine.rs`.
+//! The CPU models. To add one: a row and a [`Model`] here, and the emulator's id for it in
+//! `machine.rs`.
 
 use crate::elf::attributes::Attributes;
 
@@ -36,6 +37,8 @@ pub struct Cpu {
     pub architecture: Architecture,
     /// Its floating-point hardware.
     pub floating_point: FloatingPoint,
+    /// What its CPUID register reads, by its technical reference manual.
+    pub cpu_id: u32,
 }
 
 /// The emulator's models.
@@ -55,24 +58,28 @@ pub const CPUS: [Cpu; 4] = [
         model: Model::CortexM3,
         architecture: Architecture::Armv7M,
         floating_point: FloatingPoint::None,
+        cpu_id: 0x412f_c231,
     },
     Cpu {
         name: "cortex-m4",
         model: Model::CortexM4,
         architecture: Architecture::Armv7EM,
         floating_point: FloatingPoint::Fpv4Single,
+        cpu_id: 0x410f_c241,
     },
     Cpu {
         name: "cortex-m7",
         model: Model::CortexM7,
         architecture: Architecture::Armv7EM,
         floating_point: FloatingPoint::Fpv5Double,
+        cpu_id: 0x411f_c272,
     },
     Cpu {
         name: "cortex-m33",
         model: Model::CortexM33,
         architecture: Architecture::Armv8MMainline,
         floating_point: FloatingPoint::Fpv5Single,
+        cpu_id: 0x410f_d213,
     },
 ];
 

@@ -165,7 +165,7 @@ impl Machine {
                 let range = region.range.start as u32..(region.range.end - 1) as u32;
                 (range, region.kind == RegionKind::Ram)
             });
-        let system = SystemControl::new(cpu.model);
+        let system = SystemControl::new(cpu.cpu_id);
         let session = Session::new(Clock::new(code), system, limits);
         let mut core =
             Unicorn::new_with_data(Arch::ARM, Mode::THUMB, session).map_err(refused("start"))?;

@@ -4,7 +4,6 @@
 //! Registers keep what is written to them. Those that count or identify are answered:
 //! CPUID, SysTick, the cycle counter. Interrupts never happen.
 
-use crate::mcu::cpu::Model;
 use dmo_analysis::trace::Time;
 use std::collections::HashMap;
 
@@ -42,15 +41,10 @@ pub enum Request {
 }
 
 impl SystemControl {
-    /// The state after reset.
-    pub fn new(model: Model) -> Self {
+    /// The state after reset; `cpu_id` is what the CPUID register reads.
+    pub fn new(cpu_id: u32) -> Self {
         Self {
-            cpu_id: match model {
-                Model::CortexM3 => 0x412f_c231,
-                Model::CortexM4 => 0x410f_c241,
-                Model::CortexM7 => 0x411f_c272,
-                Model::CortexM33 => 0x410f_d213,
-            },
+            cpu_id,
             registers: HashMap::new(),
             systick_wraps_seen: 0,
             cycles_offset: 0,
