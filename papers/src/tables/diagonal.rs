@@ -5,7 +5,7 @@ use crate::published::{Method, Row, Unit};
 use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps::{self, Overlaps, Sharing};
 use dmo_analysis::graph::zoo::{self, Element};
-use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorType};
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
 use dmo_analysis::schedule::serial::{eager, lazy};
 use dmo_planner::plan::Strategy;
@@ -236,9 +236,18 @@ fn heap_bytes(
     let mut layout = Layout::default();
     layout.counted.count_graph_inputs = counted;
     layout.counted.count_graph_outputs = counted;
-    let arena = Arena::new(graph, order, overlaps, layout)?;
+    let arena = Arena::new(&of_bytes(graph), order, overlaps, layout)?;
     let plan = Strategy::named(strategy).and_then(|strategy| strategy.plan(&arena.problem));
     Ok(plan.map(|plan| plan.arena_bytes(&arena.problem)))
+}
+
+/// The graph as the paper sees it: it places bytes, and aligns no element.
+fn of_bytes(graph: &Graph) -> Graph {
+    let mut graph = graph.clone();
+    for tensor in &mut graph.tensors {
+        tensor.element_type = TensorType::Int8;
+    }
+    graph
 }
 
 /// O_s by the published formula where there is one, and where that is safe; else exact.
