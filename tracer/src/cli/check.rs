@@ -2,6 +2,7 @@
 //! layouts safe. For continuous integration.
 
 mod baseline;
+mod case;
 mod examine;
 mod judge;
 mod junit;

@@ -22,7 +22,7 @@ mod layer;
 mod original;
 mod reader;
 
-pub use execution::{Difference, Mismatch};
+pub use execution::{Difference, Mismatch, OtherBytes};
 pub use layer::{MeasuredPair, VerifiedLayer};
 pub use original::differences_from;
 pub use reader::LaterLoad;

@@ -110,30 +110,33 @@ fn compared((closed, algorithmic): (&Overlap, &Overlap), measured: Option<Measur
         equal_at_overlap: proof.map(|proof| proof.equal_at_overlap && !proof.misaligned_at_overlap),
         differs_beyond: proof.and_then(|proof| proof.differs_beyond),
     };
-    let mut findings = Vec::new();
-    if pair.closed_bytes != pair.algorithmic_bytes {
-        findings.push("the closed form is not the algorithm's");
-    }
-    let mut notes = Vec::new();
-    if let Some(measured) = &measured {
-        findings.extend(measured.findings(&pair));
-        notes = measured.notes(&pair);
-    }
+    let differs = pair.closed_bytes != pair.algorithmic_bytes;
+    let mut findings = vec![(differs, "the closed form is not the algorithm's")];
+    findings.extend(
+        measured
+            .iter()
+            .flat_map(|measured| measured.findings(&pair)),
+    );
+    findings.retain(|(found, _)| *found);
+    let notes = measured.as_ref().map(|measured| measured.notes(&pair));
     Compared {
         pair,
         in_place: measured.map(|Measured { traced, proof, .. }| {
             traced.in_place && proof.equal_at_overlap && proof.equal_in_place.unwrap_or(true)
         }),
-        findings: findings.into_iter().map(str::to_owned).collect(),
-        notes,
+        findings: findings
+            .iter()
+            .map(|(_, words)| (*words).to_owned())
+            .collect(),
+        notes: notes.unwrap_or_default(),
     }
 }
 
 impl Measured<'_> {
-    /// What is wrong.
-    fn findings(&self, pair: &Pair) -> Vec<&'static str> {
+    /// What may be wrong: whether it is, and how.
+    fn findings(&self, pair: &Pair) -> [(bool, &'static str); 4] {
         let proof = self.proof;
-        let found = [
+        [
             (
                 self.differs(pair) && self.is_reference,
                 "the machine code is not what the algorithm says",
@@ -151,9 +154,7 @@ impl Measured<'_> {
                 "at O_s the alignment of the input makes a real core fault: it holds only where the \
                  buffers are displaced by multiples of 4",
             ),
-        ];
-        let found = found.into_iter().filter(|(found, _)| *found);
-        found.map(|(_, words)| words).collect()
+        ]
     }
 
     /// What is worth knowing.

@@ -6,7 +6,7 @@ use super::error::{About, StudyError};
 use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::plan_file::NamedPlan;
-use super::source::Source;
+use super::source::{Source, offset_of};
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA, on_device};
@@ -239,11 +239,8 @@ fn carried_offsets(given: &[i32], graph: &Graph) -> Result<Vec<Option<u64>>, Pla
             tensors: graph.tensors.len(),
         });
     }
-    let offset = |(tensor, &offset): (usize, &i32)| match offset {
-        -1 => Ok(None),
-        offset => u64::try_from(offset)
-            .map(Some)
-            .map_err(|_| PlanToCheckError::Negative { tensor, offset }),
+    let offset = |(tensor, &offset): (usize, &i32)| {
+        offset_of(offset).ok_or(PlanToCheckError::Negative { tensor, offset })
     };
     given.iter().enumerate().map(offset).collect()
 }

@@ -9,15 +9,16 @@ use crate::mcu::machine::Observation;
 use crate::model::verify::{model_inputs, without_overlaps};
 use crate::model::{Deployment, Inference};
 use dmo_analysis::arena::Layout;
+use dmo_analysis::graph::OperatorId;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
-use dmo_analysis::transform::front::{Front, Point, Search, front};
+use dmo_analysis::transform::front::{Front, Search, front};
 use dmo_analysis::transform::{Recipe, apply, macs};
 use serde::Serialize;
 use std::time::Duration;
 
 /// A way of saving memory together with all those above it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Row {
     /// What is added.
     pub added: &'static str,
@@ -112,38 +113,31 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
     let overlapped = plan(&overlaps::analytic(graph), true)?;
     rows.push(Row::of_plan("+ overlaps", &overlapped));
     let removable = source.removable()?;
-    let search = |remove: bool, tiles: bool, percent: u64| Search {
-        graph,
-        order: &overlapped.order,
-        overlaps: &overlaps::analytic,
-        layout,
-        in_place: true,
-        remove: if remove {
-            removable.clone()
-        } else {
-            Vec::new()
-        },
-        bands: tiles,
-        patches: tiles,
-        most_extra_macs: (u128::from(macs) * u128::from(percent) / 100) as u64,
+    let extra_macs = |percent: u64| (u128::from(macs) * u128::from(percent) / 100) as u64;
+    let search = |remove: &[OperatorId], tiles: bool, percent: u64, time: Duration| {
+        let search = Search {
+            graph,
+            order: &overlapped.order,
+            overlaps: &overlaps::analytic,
+            layout,
+            in_place: true,
+            remove: remove.to_vec(),
+            bands: tiles,
+            patches: tiles,
+            most_extra_macs: extra_macs(percent),
+        };
+        within_time(time, |budget| front(&search, budget, &mut |_, _, _| ()))
     };
-    for (added, remove) in [("+ in place", false), ("+ removal", true)] {
-        let found = within_time(PLAN, |budget| {
-            front(&search(remove, false, 0), budget, &mut |_, _, _| ())
-        })?;
-        rows.push(Row::best(added, &found, 0));
-    }
+    rows.push(Row::best("+ in place", &search(&[], false, 0, PLAN)?, 0));
+    rows.push(Row::best(
+        "+ removal",
+        &search(&removable, false, 0, PLAN)?,
+        0,
+    ));
     let most = LEVELS.iter().map(|level| level.1).max().unwrap_or(0);
-    let found = within_time(time, |budget| {
-        front(&search(true, true, most), budget, &mut |_, _, _| ())
-    })?;
-    for (added, percent) in LEVELS {
-        rows.push(Row::best(
-            added,
-            &found,
-            (u128::from(macs) * u128::from(percent) / 100) as u64,
-        ));
-    }
+    let found = search(&removable, true, most, time)?;
+    let levels = LEVELS.iter();
+    rows.extend(levels.map(|&(added, percent)| Row::best(added, &found, extra_macs(percent))));
     let not_run = if most_run_macs.is_some_and(|most| macs <= most) {
         count_instructions(source, &mut rows).err()
     } else {
@@ -163,9 +157,7 @@ impl Row {
             added,
             arena_bytes: plan.arena_bytes,
             bound_bytes: plan.order_bound_bytes,
-            extra_macs: 0,
-            recipe: None,
-            instructions: None,
+            ..Self::default()
         }
     }
 
@@ -173,16 +165,17 @@ impl Row {
     fn best(added: &'static str, front: &Front, most_extra_macs: u64) -> Self {
         let points = front.points.iter();
         let affordable = points.filter(|point| point.extra_macs <= most_extra_macs);
-        let best: Option<&Point> = affordable.min_by_key(|point| point.arena_bytes);
+        let best = affordable.min_by_key(|point| point.arena_bytes);
+        let row = best.map(|best| Self {
+            arena_bytes: best.arena_bytes,
+            bound_bytes: best.bound_bytes,
+            extra_macs: best.extra_macs,
+            recipe: Some(best.recipe.clone()).filter(Recipe::changes),
+            ..Self::default()
+        });
         Self {
             added,
-            arena_bytes: best.map_or(0, |point| point.arena_bytes),
-            bound_bytes: best.map_or(0, |point| point.bound_bytes),
-            extra_macs: best.map_or(0, |point| point.extra_macs),
-            recipe: best
-                .map(|point| point.recipe.clone())
-                .filter(Recipe::changes),
-            instructions: None,
+            ..row.unwrap_or_default()
         }
     }
 }

@@ -169,15 +169,7 @@ impl Source {
         {
             return None;
         }
-        let offset = |&offset: &i32| match offset {
-            -1 => Ok(None),
-            offset => u64::try_from(offset).map(Some),
-        };
-        plan.offsets
-            .iter()
-            .map(offset)
-            .collect::<Result<_, _>>()
-            .ok()
+        plan.offsets.iter().map(|&given| offset_of(given)).collect()
     }
 
     /// What the user should know of this model.
@@ -242,6 +234,15 @@ impl Source {
             offline_plan: Ok(None),
             change: None,
         })
+    }
+}
+
+/// An offset of a plan that a model carries, `None` inside where it is left to the runtime; `None`
+/// where it is negative.
+pub(super) fn offset_of(given: i32) -> Option<Option<u64>> {
+    match given {
+        -1 => Some(None),
+        given => u64::try_from(given).ok().map(Some),
     }
 }
 

@@ -4,7 +4,9 @@ mod located;
 
 use crate::measure::attribution::Attribution;
 use crate::model::Deployment;
-use crate::model::verify::{Difference, MeasuredPair, Mismatch, Verification, VerifiedLayer};
+use crate::model::verify::{
+    Difference, MeasuredPair, Mismatch, OtherBytes, Verification, VerifiedLayer,
+};
 use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
 use crate::words::names;
@@ -16,7 +18,7 @@ use located::LocatedFinding;
 use serde::Serialize;
 
 /// What the three witnesses say of a plan.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct VerifyReport {
     model: String,
     kernels: String,
@@ -34,24 +36,17 @@ pub struct VerifyReport {
     execution: Option<Executed>,
     layers: Vec<Layer>,
     notes: Vec<String>,
+    /// The first few objections of geometry, replay and execution, in words.
     #[serde(skip)]
-    objections: Objections,
-}
-
-/// The first few objections of each witness, in words.
-#[derive(Default)]
-struct Objections {
-    geometry: Vec<String>,
-    replay: Vec<String>,
-    execution: Vec<String>,
+    objections: [Vec<String>; 3],
 }
 
 /// What a witness says of a plan.
-pub struct Testimony<'a> {
+pub struct Testimony {
     /// It does not object.
     pub safe: bool,
     /// The first few objections, in words.
-    pub objections: &'a [String],
+    pub objections: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -100,19 +95,10 @@ impl VerifyReport {
         let unrun = Self {
             model: model.to_owned(),
             kernels: kernels.to_owned(),
-            cpu: None,
-            code_sha256: None,
-            inputs: 0,
             safe: verified.is_safe(),
             arena_bytes: verified.plan.arena_bytes,
-            instructions: None,
             faults: faults.map(|fault| names::fault(graph, fault)).collect(),
-            geometric: None,
-            replay: None,
-            execution: None,
-            layers: Vec::new(),
-            notes: Vec::new(),
-            objections: Objections::default(),
+            ..Self::default()
         };
         match &verified.verification {
             Some(found) => unrun.with(verified, found),
@@ -128,11 +114,11 @@ impl VerifyReport {
         let graph = &deployment.graph;
         let clashes = found.clashes.iter();
         let clashes = clashes.map(|clash| names::clash(graph, clash));
-        let objections = Objections {
-            geometry: some_of(clashes.collect()),
-            replay: some_of([doubts(found), located::first_of_each(&findings, graph)].concat()),
-            execution: first_differences(deployment, &found.differences),
-        };
+        let objections = [
+            some_of(clashes.collect()),
+            some_of([doubts(found), located::first_of_each(&findings, graph)].concat()),
+            first_differences(deployment, &found.differences),
+        ];
         Self {
             cpu: Some(library.cpu().name),
             code_sha256: Some(library.image().code_sha256()),
@@ -163,25 +149,29 @@ impl VerifyReport {
         }
     }
 
-    /// What is wrong with the plan whatever the kernels do.
-    pub fn faults(&self) -> &[String] {
-        &self.faults
-    }
-
     /// What else the reader should know, a sentence each without its full stop.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// What geometry, replay and execution say; `None` if the plan could not be run.
-    pub fn testimonies(&self) -> Option<[Testimony<'_>; 3]> {
+    /// What geometry, replay and execution say, the first of the plan itself too; `None` for what
+    /// was not asked because the plan cannot be run.
+    pub fn testimonies(&self) -> [Option<Testimony>; 3] {
+        let [geometry, replay, execution] = self.objections.clone();
         let testimony = |safe, objections| Testimony { safe, objections };
-        let words = &self.objections;
-        Some([
-            testimony(self.geometric.as_ref()?.safe, &words.geometry),
-            testimony(self.replay.as_ref()?.safe, &words.replay),
-            testimony(self.execution.as_ref()?.safe, &words.execution),
-        ])
+        let keeps_apart = self.geometric.as_ref().is_some_and(|found| found.safe);
+        [
+            Some(testimony(
+                keeps_apart && self.faults.is_empty(),
+                [self.faults.clone(), geometry].concat(),
+            )),
+            self.replay
+                .as_ref()
+                .map(|found| testimony(found.safe, replay)),
+            self.execution
+                .as_ref()
+                .map(|found| testimony(found.safe, execution)),
+        ]
     }
 
     fn witnesses(&self) -> Vec<String> {
@@ -190,64 +180,43 @@ impl VerifyReport {
         else {
             return Vec::new();
         };
-        let mut lines = vec![format!(
-            "geometry   {}",
-            if geometric.safe {
-                "safe: all that is in use at the same time keeps the measured distances".to_owned()
-            } else {
-                format!(
-                    "UNSAFE: {}",
-                    counted(geometric.clashes.len() as u64, "clash", "clashes")
-                )
+        let objected =
+            |count: usize, one, more| format!("UNSAFE: {}", counted(count as u64, one, more));
+        let inputs = counted(self.inputs, "input", "inputs");
+        let geometry = if geometric.safe {
+            "safe: all that is in use at the same time keeps the measured distances".to_owned()
+        } else {
+            objected(geometric.clashes.len(), "clash", "clashes")
+        };
+        let replayed = if replay.safe {
+            format!(
+                "safe: {} loads and stores, each load finds what its own tensor holds",
+                grouped(replay.accesses)
+            )
+        } else {
+            objected(self.objections[1].len(), "objection", "objections")
+        };
+        let executed = match (execution.safe, geometric.safe && replay.safe) {
+            (true, true) => {
+                format!("safe: on {inputs} every operator stores what it stores without overlaps")
             }
-        )];
-        lines.push(format!(
-            "replay     {}",
-            if replay.safe {
-                format!(
-                    "safe: {} loads and stores, each load finds what its own tensor holds",
-                    grouped(replay.accesses)
-                )
-            } else {
-                format!(
-                    "UNSAFE: {}",
-                    counted(
-                        self.objections.replay.len() as u64,
-                        "objection",
-                        "objections"
-                    )
-                )
-            }
-        ));
-        lines.push(format!(
-            "execution  {}",
-            match (execution.safe, geometric.safe && replay.safe) {
-                (true, true) => format!(
-                    "safe: on {} every operator stores what it stores without overlaps",
-                    counted(self.inputs, "input", "inputs")
-                ),
-                (true, false) => format!(
-                    "no difference on {}: what was overwritten happened to be equal, or not to \
-                     matter",
-                    counted(self.inputs, "input", "inputs")
-                ),
-                (false, _) => format!(
-                    "UNSAFE: {}",
-                    counted(
-                        execution.differences.len() as u64,
-                        "difference",
-                        "differences"
-                    )
-                ),
-            }
-        ));
-        let objections = &self.objections;
-        let all = [
-            &objections.geometry,
-            &objections.replay,
-            &objections.execution,
+            (true, false) => format!(
+                "no difference on {inputs}: what was overwritten happened to be equal, or not to \
+                 matter"
+            ),
+            (false, _) => objected(execution.differences.len(), "difference", "differences"),
+        };
+        let mut lines = vec![
+            format!("geometry   {geometry}"),
+            format!("replay     {replayed}"),
+            format!("execution  {executed}"),
         ];
-        lines.extend(all.into_iter().flatten().map(|words| format!("\n{words}")));
+        lines.extend(
+            self.objections
+                .iter()
+                .flatten()
+                .map(|words| format!("\n{words}")),
+        );
         lines
     }
 }
@@ -406,15 +375,16 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
         step.contract.function,
         difference.input
     );
+    let share = |other: &OtherBytes| {
+        let bytes = counted(other.bytes as u64, "byte", "bytes");
+        format!("{bytes} of {}", names::tensor(graph, other.tensor))
+    };
+    let input = difference.input;
     match &difference.mismatch {
-        Mismatch::Tensor {
-            tensor,
-            first_byte,
-            bytes,
-        } => format!(
-            "{place}: {} of {} differ from what is stored without overlaps, from byte {first_byte} on",
-            counted(*bytes as u64, "byte", "bytes"),
-            names::tensor(graph, *tensor)
+        Mismatch::Tensor(other) => format!(
+            "{place}: {} differ from what is stored without overlaps, from byte {} on",
+            share(other),
+            other.first_byte
         ),
         Mismatch::Stray { arena } => format!(
             "{place}: changes bytes of the arena between {} and {} that are neither its output nor \
@@ -422,26 +392,15 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
             arena.start, arena.end
         ),
         Mismatch::Failed { reason } => format!("{place}: {reason}"),
-        Mismatch::Original {
-            tensor,
-            first_byte,
-            bytes,
-        } => format!(
-            "the changed model, input {}: {} of {} are others than the model's, from byte \
-             {first_byte} on",
-            difference.input,
-            counted(*bytes as u64, "byte", "bytes"),
-            names::tensor(graph, *tensor)
+        Mismatch::Original(other) => format!(
+            "the changed model, input {input}: {} are others than the model's, from byte {} on",
+            share(other),
+            other.first_byte
         ),
-        Mismatch::Lost {
-            tensor,
-            first_byte,
-            bytes,
-        } => format!(
-            "at the end, input {}: {} of {} are no longer there, from byte {first_byte} on",
-            difference.input,
-            counted(*bytes as u64, "byte", "bytes"),
-            names::tensor(graph, *tensor)
+        Mismatch::Lost(other) => format!(
+            "at the end, input {input}: {} are no longer there, from byte {} on",
+            share(other),
+            other.first_byte
         ),
     }
 }

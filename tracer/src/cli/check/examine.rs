@@ -1,6 +1,7 @@
 //! What is found of a model, in words, without a judgement.
 
 use super::baseline::Model;
+use super::case::{Case, Outcome, WITNESSES};
 use anyhow::ensure;
 use dmo_analysis::optimise::Certificate;
 use dmo_trace::study::Session;
@@ -27,29 +28,17 @@ pub struct Findings {
     pub overlap: &'static str,
     /// CPU model that machine code has run on, verified or measured.
     pub cpu: Option<String>,
-    /// What the three witnesses say, in the order of [`WITNESSES`].
-    pub testimonies: [Testimony; 3],
+    /// What the three witnesses say.
+    pub witnesses: [Case; 3],
     /// What is worth knowing.
     pub notes: Vec<String>,
-}
-
-/// Geometry, replay of the trace, execution.
-pub const WITNESSES: [&str; 3] = ["geometry", "replay", "execution"];
-
-/// The answer of a witness.
-pub enum Testimony {
-    Safe,
-    /// The first objections, in words; perhaps none where the trace says nothing.
-    Unsafe(Vec<String>),
-    /// It was not asked, and why.
-    NotAsked(&'static str),
 }
 
 impl Findings {
     /// No witness objects.
     pub fn is_safe(&self) -> bool {
-        let objects = |said: &Testimony| matches!(said, Testimony::Unsafe(_));
-        !self.testimonies.iter().any(objects)
+        let objects = |said: &Case| said.outcome == Outcome::Failed;
+        !self.witnesses.iter().any(objects)
     }
 }
 
@@ -91,7 +80,7 @@ fn verified(
         certificate,
         overlap: verified.plan.overlap.name(),
         cpu: Some(kernels.library.cpu().name.to_owned()),
-        testimonies: testimonies(&report),
+        witnesses: witnesses(&report),
         notes: report.notes().to_vec(),
     };
     ensure!(
@@ -101,26 +90,16 @@ fn verified(
     Ok(findings)
 }
 
-fn testimonies(report: &VerifyReport) -> [Testimony; 3] {
-    let faults = report.faults().to_vec();
-    let Some(said) = report.testimonies() else {
-        let unasked = || Testimony::NotAsked("the layout cannot be run");
-        return [Testimony::Unsafe(faults), unasked(), unasked()];
-    };
-    let [geometry, replay, execution] = said.map(|said| {
-        if said.safe {
-            Testimony::Safe
-        } else {
-            Testimony::Unsafe(said.objections.to_vec())
+fn witnesses(report: &VerifyReport) -> [Case; 3] {
+    let [geometry, replay, execution] = WITNESSES;
+    let said = report.testimonies();
+    let [first, second, third] = said.map(|said| {
+        move |name| match said {
+            Some(said) => Case::of_witness(name, said.safe, said.objections),
+            None => Case::new(name, Outcome::Skipped, "the layout cannot be run"),
         }
     });
-    // What is wrong with the plan itself is told with the geometry.
-    let geometry = match geometry {
-        geometry if faults.is_empty() => geometry,
-        Testimony::Unsafe(objections) => Testimony::Unsafe([faults, objections].concat()),
-        _ => Testimony::Unsafe(faults),
-    };
-    [geometry, replay, execution]
+    [first(geometry), second(replay), third(execution)]
 }
 
 /// Geometry with the overlaps that the plan was made with.
@@ -132,12 +111,8 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
     let clashes = audited.audit.clashes.iter();
     let clashes = clashes.map(|clash| names::clash(graph, clash));
     let objections: Vec<String> = faults.chain(clashes).collect();
-    let geometry = if objections.is_empty() {
-        Testimony::Safe
-    } else {
-        Testimony::Unsafe(objections)
-    };
-    let unasked = || Testimony::NotAsked("verify = false");
+    let [geometry, replay, execution] = WITNESSES;
+    let unasked = |name| Case::new(name, Outcome::Skipped, "verify = false");
     Ok(Findings {
         arena_bytes: audited.plan.arena_bytes,
         certificate: audited.certificate,
@@ -146,7 +121,11 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
             .overlaps
             .measured
             .map(|measured| measured.planned.cpu),
-        testimonies: [geometry, unasked(), unasked()],
+        witnesses: [
+            Case::of_witness(geometry, objections.is_empty(), objections),
+            unasked(replay),
+            unasked(execution),
+        ],
         notes: Vec::new(),
     })
 }

@@ -1,7 +1,8 @@
 //! What is found, held against the baseline: five cases for each model.
 
 use super::baseline::Model;
-use super::examine::{Examined, Findings, Testimony, WITNESSES};
+use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
+use super::examine::{Examined, Findings};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::examine::PlanOrigin;
@@ -33,45 +34,6 @@ pub struct Judged {
     pub notes: Vec<String>,
     #[serde(skip)]
     pub time: Duration,
-}
-
-/// One thing that is checked.
-#[derive(Serialize)]
-pub struct Case {
-    pub name: &'static str,
-    pub outcome: Outcome,
-    /// What is wrong, or why nothing is known; empty where all is well.
-    pub message: String,
-    /// The first findings.
-    pub findings: Vec<String>,
-}
-
-/// The outcome of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    Passed,
-    Failed,
-    /// Skipped.
-    Skipped,
-    /// It could not be checked.
-    Error,
-}
-
-/// The case of the arena's size.
-pub const ARENA: &str = "arena";
-/// The case of what the arena may have at most.
-pub const CAPACITY: &str = "capacity";
-
-impl Case {
-    fn new(name: &'static str, outcome: Outcome, message: impl Into<String>) -> Self {
-        Self {
-            name,
-            outcome,
-            message: message.into(),
-            findings: Vec::new(),
-        }
-    }
 }
 
 impl Judged {
@@ -133,8 +95,7 @@ fn unknown(error: &str) -> Vec<Case> {
 
 fn cases(model: &Model, findings: &Findings, recorded: bool) -> Vec<Case> {
     let mut cases = vec![arena(model, findings, recorded)];
-    let witnesses = WITNESSES.into_iter().zip(&findings.testimonies);
-    cases.extend(witnesses.map(|(name, said)| witness(name, said)));
+    cases.extend(findings.witnesses.iter().cloned());
     cases.push(capacity(model, findings));
     cases
 }
@@ -164,17 +125,6 @@ fn arena(model: &Model, findings: &Findings, recorded: bool) -> Case {
                 grouped(arena)
             ),
         ),
-    }
-}
-
-fn witness(name: &'static str, said: &Testimony) -> Case {
-    match said {
-        Testimony::Safe => Case::new(name, Outcome::Passed, ""),
-        Testimony::NotAsked(why) => Case::new(name, Outcome::Skipped, *why),
-        Testimony::Unsafe(objections) => Case {
-            findings: objections.clone(),
-            ..Case::new(name, Outcome::Failed, "the layout is unsafe")
-        },
     }
 }
 

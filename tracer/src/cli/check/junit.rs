@@ -1,6 +1,7 @@
 //! The report as JUnit XML: a suite for each model, a case for each thing that is checked.
 
-use super::judge::{Case, Judged, Outcome};
+use super::case::{Case, Outcome};
+use super::judge::Judged;
 use super::report::CheckReport;
 use anyhow::Context;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};

@@ -1,7 +1,7 @@
 //! What `dmo-trace check` prints.
 
-use super::examine::WITNESSES;
-use super::judge::{ARENA, CAPACITY, Case, Judged, Outcome};
+use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
+use super::judge::Judged;
 use crate::cli::Verdict;
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;

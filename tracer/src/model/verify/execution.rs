@@ -27,14 +27,7 @@ pub struct Difference {
 #[serde(rename_all = "snake_case", tag = "mismatch")]
 pub enum Mismatch {
     /// A tensor or state that the operator stores has other bytes.
-    Tensor {
-        /// The tensor.
-        tensor: TensorId,
-        /// The first byte that differs.
-        first_byte: usize,
-        /// How many differ.
-        bytes: usize,
-    },
+    Tensor(OtherBytes),
     /// The operator has changed bytes of the arena that are neither output nor scratch.
     Stray {
         /// From the first to the last of them, from the arena's start.
@@ -46,23 +39,20 @@ pub enum Mismatch {
         reason: String,
     },
     /// The changed model computes something else than the model, also without overlaps.
-    Original {
-        /// The tensor, an output or a state.
-        tensor: TensorId,
-        /// The first byte that differs.
-        first_byte: usize,
-        /// How many differ.
-        bytes: usize,
-    },
+    Original(OtherBytes),
     /// A tensor that the application reads at the end has been overwritten.
-    Lost {
-        /// The tensor.
-        tensor: TensorId,
-        /// The first byte that differs.
-        first_byte: usize,
-        /// How many differ.
-        bytes: usize,
-    },
+    Lost(OtherBytes),
+}
+
+/// A tensor whose bytes are not those that were expected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OtherBytes {
+    /// The tensor, a state too.
+    pub tensor: TensorId,
+    /// The first byte that differs.
+    pub first_byte: usize,
+    /// How many differ.
+    pub bytes: usize,
 }
 
 /// What the arenas hold before the first inference: not the same, so that what a kernel loads
@@ -156,13 +146,9 @@ impl<'a> Execution<'a> {
             self.note(number, step.operator, Mismatch::Stray { arena });
         }
         for (tensor, bytes) in expected {
-            if let Some((first_byte, bytes)) = differing(bytes, &self.planned.own_bytes(*tensor)?) {
-                let mismatch = Mismatch::Tensor {
-                    tensor: *tensor,
-                    first_byte,
-                    bytes,
-                };
-                self.note(number, step.operator, mismatch);
+            let found = self.planned.own_bytes(*tensor)?;
+            if let Some(other) = OtherBytes::find(*tensor, bytes, &found) {
+                self.note(number, step.operator, Mismatch::Tensor(other));
             }
         }
         Ok(true)
@@ -202,13 +188,9 @@ impl<'a> Execution<'a> {
             expected.extend(inputs.iter().cloned());
         }
         for (tensor, bytes) in expected {
-            if let Some((first_byte, bytes)) = differing(&bytes, &self.planned.tensor(tensor)?) {
-                let mismatch = Mismatch::Lost {
-                    tensor,
-                    first_byte,
-                    bytes,
-                };
-                self.note(number, last, mismatch);
+            let found = self.planned.tensor(tensor)?;
+            if let Some(other) = OtherBytes::find(tensor, &bytes, &found) {
+                self.note(number, last, Mismatch::Lost(other));
             }
         }
         Ok(())
@@ -254,13 +236,17 @@ fn own_bytes(inference: &Inference, ids: &[TensorId]) -> Result<Contents, Verify
     ids.iter().map(bytes).collect()
 }
 
-/// The first byte that differs, and how many do.
-pub(super) fn differing(expected: &[u8], found: &[u8]) -> Option<(usize, usize)> {
-    let mut different = expected
-        .iter()
-        .zip(found)
-        .enumerate()
-        .filter(|(_, (one, other))| one != other);
-    let (first, _) = different.next()?;
-    Some((first, different.count() + 1))
+impl OtherBytes {
+    /// The bytes of a tensor that are not what is expected; `None` where all are.
+    pub(super) fn find(tensor: TensorId, expected: &[u8], found: &[u8]) -> Option<Self> {
+        let pairs = expected.iter().zip(found).enumerate();
+        let mut different = pairs.filter(|(_, (one, other))| one != other);
+        let (first_byte, _) = different.next()?;
+        let bytes = different.count() + 1;
+        Some(Self {
+            tensor,
+            first_byte,
+            bytes,
+        })
+    }
 }

@@ -1,6 +1,6 @@
 //! Compares the outputs of a changed model with those of the original, bit for bit.
 
-use super::execution::differing;
+use super::execution::OtherBytes;
 use super::{Difference, Mismatch, VerifyError, input_number, model_inputs, without_overlaps};
 use crate::mcu::machine::{Limits, Observation};
 use crate::model::{Deployment, Inference};
@@ -34,17 +34,12 @@ pub fn differences_from(
         }
         for &tensor in &compared {
             let [expected, found] = [first.tensor(tensor)?, second.tensor(tensor)?];
-            let differing = differing(&expected, &found);
-            if let (Some((first_byte, bytes)), Some(&operator)) = (differing, orders[1].last()) {
-                let mismatch = Mismatch::Original {
-                    tensor,
-                    first_byte,
-                    bytes,
-                };
+            let other = OtherBytes::find(tensor, &expected, &found);
+            if let (Some(other), Some(&operator)) = (other, orders[1].last()) {
                 differences.push(Difference {
                     input: number,
                     operator,
-                    mismatch,
+                    mismatch: Mismatch::Original(other),
                 });
             }
         }
