@@ -117,6 +117,8 @@ fn store_between(store: &StoreBetween, placed: &Placed, locations: &Locations) -
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, reason = "a test may fail loudly")]
+
     use super::finding;
     use dmo_analysis::firmware::{Placed, Wrong};
     use dmo_analysis::graph::{
