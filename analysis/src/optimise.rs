@@ -334,7 +334,7 @@ fn as_laid_out(task: Task<'_>) -> (Graph, Overlaps) {
                 *bytes = rounded(*bytes).unwrap_or(u64::MAX);
             }
         } else {
-            node.scratch_bytes.clear()
+            node.scratch_bytes.clear();
         }
     }
     for overlap in overlaps.iter_mut().flatten() {

@@ -161,7 +161,7 @@ fn a_safe_layout_of_tiles_loses_no_byte() {
                 safe += 1;
                 assert!(same, "{graph:?} {recipe:?} {offsets:?}");
             } else {
-                lost += u64::from(!same)
+                lost += u64::from(!same);
             }
         }
     });

@@ -186,9 +186,9 @@ fn displacements_are_those_of_execution() {
             let same = run(displacement) == expected;
             assert!(same || !safe, "{conv:?} at {displacement}");
             if same {
-                unseen += usize::from(!safe)
+                unseen += usize::from(!safe);
             } else {
-                refuted += 1
+                refuted += 1;
             }
         }
     }

@@ -89,9 +89,10 @@ fn numbers() -> impl Strategy<Value = Numbers> {
 impl Numbers {
     fn element_type(&self) -> ElementType {
         let (kind, both) = KINDS[self.kind];
-        match self.float || kind == "relu6" {
-            true if both || kind == "relu6" => ElementType::Float32,
-            _ => ElementType::Int8,
+        if kind == "relu6" || self.float && both {
+            ElementType::Float32
+        } else {
+            ElementType::Int8
         }
     }
 

@@ -312,9 +312,9 @@ impl Problem {
             let found = &mut self.neighbours[from];
             if let Ok(index) = found.binary_search_by_key(&to, |neighbour| neighbour.buffer) {
                 if above {
-                    found[index].distance_above = distance
+                    found[index].distance_above = distance;
                 } else {
-                    found[index].distance_below = distance
+                    found[index].distance_below = distance;
                 }
             }
         }

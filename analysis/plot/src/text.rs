@@ -70,9 +70,9 @@ pub(super) fn shorten_middle(text: &str, size: f64, max_width: f64) -> (Cow<'_, 
     while fits + 1 < too_many {
         let count = usize::midpoint(fits, too_many);
         if width(&kept(count), size) <= room + width("…", size) {
-            fits = count
+            fits = count;
         } else {
-            too_many = count
+            too_many = count;
         }
     }
     (Cow::Owned(kept(fits)), fits)

@@ -328,9 +328,9 @@ impl<'a> Writer<'a> {
                 old == new && standard.tensors.get(new.0) == Some(&TensorSource::Original)
             };
             if origin.renamed.iter().all(same) {
-                self.outward.push((place, target))
+                self.outward.push((place, target));
             } else {
-                self.part(place, node, origin, table)?
+                self.part(place, node, origin, table)?;
             }
         }
         Ok(())

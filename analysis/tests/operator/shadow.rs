@@ -101,9 +101,9 @@ fn channel_by_channel_is_in_place() {
                 let clobbered = |displacement| clobbered_loads(&operator, [0, 0], displacement);
                 assert_eq!(clobbered(0) == 0, conv.is_in_place(), "{operator:?}");
                 if conv.is_in_place() {
-                    safe += 1
+                    safe += 1;
                 } else {
-                    not += 1
+                    not += 1;
                 }
                 for displacement in 1..=2 * channels * output[0] * output[1] {
                     let pixels = displacement.is_multiple_of(2 * channels);

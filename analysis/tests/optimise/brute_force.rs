@@ -128,10 +128,11 @@ impl<'a> BruteForce<'a> {
         let begin = written.unwrap_or(0);
         let kept = self.graph.outputs.contains(&id)
             || self.layout.keep_inputs && self.graph.inputs.contains(&id);
-        let end = match kept {
-            true => order.len() + 1,
+        let end = if kept {
+            order.len() + 1
+        } else {
             // What was stored for nothing is there in the first step.
-            false => read.unwrap_or(begin.max(1)),
+            read.unwrap_or(begin.max(1))
         };
         (begin, end)
     }

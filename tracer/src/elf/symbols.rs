@@ -103,10 +103,11 @@ impl Symbols {
         let demangled = demangled(name);
         let name = without_result(demangled.as_deref().unwrap_or(name));
         let common = |symbol: &Symbol| {
-            let other = match symbol.function {
-                true => without_result(&symbol.name),
+            let other = if symbol.function {
+                without_result(&symbol.name)
+            } else {
                 // `vtable for ns::box` has no result.
-                false => &symbol.name,
+                &symbol.name
             };
             let pairs = name.bytes().zip(other.bytes());
             pairs.take_while(|(a, b)| a == b).count()

@@ -194,6 +194,7 @@ fn is_svdf(case: &Case) -> bool {
 }
 
 /// A pooling of this kind that is not dilated.
+#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
 fn is_pool(case: &Case, kind: Kind) -> bool {
     int8(case)
         && case.kind == kind

@@ -37,6 +37,7 @@ pub(super) fn all(case: &Case, element_type: ElementType) -> bool {
 }
 
 /// The case is of this kind, and input and output of this type.
+#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
 pub(super) fn is(case: &Case, kind: Kind, element_type: ElementType) -> bool {
     case.kind == kind && all(case, element_type)
 }

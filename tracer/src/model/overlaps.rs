@@ -219,10 +219,11 @@ impl KernelOverlaps {
             if !proof.equal_at_overlap {
                 refusals.push("execution in overlapped buffers gives another output".to_owned());
             }
-            let displacement = match proof.misaligned_at_overlap {
+            let displacement = if proof.misaligned_at_overlap {
                 // Where the buffers lie apart by a multiple of this, they are aligned alike.
-                true => pair.displacement_bytes.next_multiple_of(8),
-                false => pair.displacement_bytes,
+                pair.displacement_bytes.next_multiple_of(8)
+            } else {
+                pair.displacement_bytes
             };
             let granted = refusals.is_empty();
             KernelPair {

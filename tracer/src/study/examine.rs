@@ -42,7 +42,7 @@ pub struct Examination<'a> {
 }
 
 enum Plan<'a> {
-    Given(NamedPlan),
+    Given(Box<NamedPlan>),
     ToBeMade(&'a PlanRequest),
 }
 
@@ -66,7 +66,7 @@ impl ExamineRequest {
     pub fn load(&self) -> Result<Examination<'_>, StudyError> {
         let mut source = Source::load(&self.model)?;
         let plan = match &self.plan {
-            PlanOrigin::File(path) => Plan::Given(source.follow_plan(path)?),
+            PlanOrigin::File(path) => Plan::Given(Box::new(source.follow_plan(path)?)),
             PlanOrigin::Made(request) => Plan::ToBeMade(request),
         };
         let kernels = &self.kernels;

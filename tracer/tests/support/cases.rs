@@ -8,6 +8,7 @@ use dmo_analysis::operator::{
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::Case;
 
+#[allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 fn int8(kind: &'static str, operator: Operator) -> Case {
     Case {
         operator,

@@ -60,14 +60,14 @@ pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
     }
     let plan = super::offsets::above_all(problem);
     let arena_bytes = plan.arena_bytes(problem);
-    match plan.check(problem).is_empty() {
-        true => improve(problem, plan, arena_bytes, budget),
-        // Given offsets clash: there is nothing to look for.
-        false => Optimum {
-            plan,
-            arena_bytes,
-            bound_bytes: arena_bytes,
-        },
+    if plan.check(problem).is_empty() {
+        return improve(problem, plan, arena_bytes, budget);
+    }
+    // Given offsets clash: there is nothing to look for.
+    Optimum {
+        plan,
+        arena_bytes,
+        bound_bytes: arena_bytes,
     }
 }
 

@@ -159,7 +159,7 @@ impl Columns {
     }
 
     fn line<'a>(&'a self, record: &'a StringRecord) -> Result<Line<'a>, TableError> {
-        let number = record.position().map_or(0, |position| position.line()) as usize;
+        let number = record.position().map_or(0, csv::Position::line) as usize;
         if record.len() == self.count {
             return Ok(Line {
                 columns: self,

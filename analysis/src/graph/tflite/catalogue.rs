@@ -16,6 +16,9 @@ use crate::graph::parameters::Parameters;
 use crate::graph::{Kind, TensorType};
 use crate::trace::ElementType;
 
+/// Reads the options that an operator computes with.
+type ReadValues = fn(&ValueOptions, &mut Parameters) -> Result<(), Problem>;
+
 /// What is known of a kind. What its row does not mention is not so, or not known.
 pub(super) struct Row {
     kind: Kind,
@@ -32,7 +35,7 @@ pub(super) struct Row {
     /// Where its options have an activation.
     pub activation: FusedActivation,
     /// Reads what else of its options it computes with.
-    pub values: Option<fn(&ValueOptions, &mut Parameters) -> Result<(), Problem>>,
+    pub values: Option<ReadValues>,
     has_hidden_state: bool,
     keeps_bytes: bool,
     reads_shape_only: bool,

@@ -186,7 +186,7 @@ impl Table {
 type Known = ([String; 3], bool);
 
 /// The fields that all rows of an entry start with.
-fn start_fields<'a>(entry: &'a Entry) -> [&'a str; 3] {
+fn start_fields(entry: &Entry) -> [&str; 3] {
     [&entry.line, entry.kernels(), entry.cpu()]
 }
 

@@ -243,11 +243,13 @@ pub(super) const CONTRACTS: &[Contract] = &[
     ),
 ];
 
+#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
 fn converts(case: &Case, kind: Kind, from: ElementType, to: ElementType) -> bool {
     case.kind == kind && (case.input_type, case.output_type) == (from, to)
 }
 
 /// Both inputs have as many elements as the output.
+#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
 fn pairs(case: &Case, kind: Kind, element_type: ElementType) -> bool {
     case.kind == kind
         && all(case, element_type)

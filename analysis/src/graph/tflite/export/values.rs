@@ -104,13 +104,13 @@ impl Random {
                 }
                 TensorType::Bool => data.push((self.0.next_u64() & 1) as u8),
                 TensorType::Int16 => {
-                    data.extend(((self.0.next_u64() % 512) as i16 - 256).to_le_bytes())
+                    data.extend(((self.0.next_u64() % 512) as i16 - 256).to_le_bytes());
                 }
                 TensorType::Int32 => {
-                    data.extend(((self.0.next_u64() % 512) as i32 - 256).to_le_bytes())
+                    data.extend(((self.0.next_u64() % 512) as i32 - 256).to_le_bytes());
                 }
                 TensorType::Int64 => {
-                    data.extend(((self.0.next_u64() % 512) as i64 - 256).to_le_bytes())
+                    data.extend(((self.0.next_u64() % 512) as i64 - 256).to_le_bytes());
                 }
                 _ => return None,
             }
