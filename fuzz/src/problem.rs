@@ -1,7 +1,7 @@
 //! Bare planning problems.
 
+use dmo_planner::minimalloc::Table;
 use dmo_planner::plan::{Plan, STRATEGIES};
-use dmo_planner::problem::minimalloc::Table;
 
 /// Larger problems are read, but not planned: planning takes time, whoever made the file.
 const PLANNED_BUFFERS: usize = 64;

@@ -5,6 +5,7 @@
 //! | [`problem`] | the buffers, when they are alive, how far each has to keep from the others |
 //! | [`budget`] | how much work a search may do |
 //! | [`plan`] | exact searches, published heuristics, and the check of what they give |
+//! | [`minimalloc`] | problems and plans as the .csv of google/minimalloc |
 //! | [`regions`] | the same in several memories |
 
 //!
@@ -42,17 +43,18 @@
 //!
 //! ```
 //! use dmo_planner::plan::{Plan, Strategy};
-//! use dmo_planner::problem::minimalloc::{Table, table};
+//! use dmo_planner::minimalloc::{Table, table};
 //!
 //! let read = Table::parse("id,lower,upper,size,alignment\na,0,3,4,1\nb,2,5,8,8\n")?;
 //! let plan = Strategy::named("offsets-by-size").and_then(|planner| planner.plan(&read.problem));
 //! let plan: Plan = plan.expect("few buffers, of which none is fixed");
 //! let text = table(&read.problem, Some(&plan))?;
 //! assert_eq!(text, "id,lower,upper,size,alignment,offset\na,0,3,4,1,8\nb,2,5,8,8,0\n");
-//! # Ok::<(), dmo_planner::problem::minimalloc::TableError>(())
+//! # Ok::<(), dmo_planner::minimalloc::TableError>(())
 //! ```
 
 pub mod budget;
+pub mod minimalloc;
 pub mod plan;
 pub mod problem;
 pub mod regions;

@@ -21,7 +21,6 @@
 
 mod bound;
 mod error;
-pub mod minimalloc;
 
 pub use error::ProblemError;
 pub(crate) use error::check;

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
 use dmo_planner::budget::Budget;
+use dmo_planner::minimalloc::Table;
 use dmo_planner::plan::exact;
 use dmo_planner::plan::{Plan, STRATEGIES};
-use dmo_planner::problem::minimalloc::Table;
 use dmo_planner::problem::{Buffer, Displacement, Problem};
 use proptest::prelude::*;
 

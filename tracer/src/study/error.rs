@@ -21,7 +21,7 @@ use dmo_analysis::handover::TiledError;
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::transform::TransformError;
 use dmo_analysis::verify::{Clash, Misaligned};
-use dmo_planner::problem::minimalloc::TableError;
+use dmo_planner::minimalloc::TableError;
 use std::fmt::Display;
 
 /// Why a study cannot be made. Its `source()` is the cause of what its message says.

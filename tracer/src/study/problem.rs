@@ -6,10 +6,10 @@ use super::others::Planner;
 use super::search_time::{STOPPED, within_time};
 use super::session::{Session, Work};
 use dmo_planner::budget::Budget;
+use dmo_planner::minimalloc::Table;
 use dmo_planner::plan::exact::{self, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES};
 use dmo_planner::problem::Problem;
-use dmo_planner::problem::minimalloc::Table;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -4,7 +4,7 @@ use super::{Arguments, Verdict};
 use crate::cli::output;
 use crate::cli::progress::Bars;
 use dmo_analysis::wording::grouped;
-use dmo_planner::problem::minimalloc;
+use dmo_planner::minimalloc;
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::problem::{is_problem, plan, planners, read};
 use dmo_trace::study::session::Cache;

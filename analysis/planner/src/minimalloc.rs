@@ -2,8 +2,8 @@
 //! `id,lower,upper,size`, with `alignment` unless all buffers may lie anywhere, and with `offset`
 //! for a plan. Its column `gaps`, and the older names of the others, are not read.
 
-use super::{Buffer, Problem, ProblemError};
 use crate::plan::Plan;
+use crate::problem::{Buffer, MAX_TOTAL_BYTES, Problem, ProblemError};
 use csv::{ReaderBuilder, StringRecord, Trim, Writer};
 use thiserror::Error;
 
@@ -49,7 +49,7 @@ pub enum TableError {
 /// The last two may be missing.
 const COLUMNS: [&str; 6] = ["id", "lower", "upper", "size", "alignment", "offset"];
 const NEEDED: usize = 4;
-const LARGEST: u64 = super::MAX_TOTAL_BYTES;
+const LARGEST: u64 = MAX_TOTAL_BYTES;
 
 impl Table {
     /// Reads a table.
