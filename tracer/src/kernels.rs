@@ -10,6 +10,7 @@
 //! | CMSIS-NN | `arm_*` of `kernels-c/include/cmsis_nn/`, and of other versions of that interface | `kernels/cmsis_nn.rs` and its folder, `kernels/versions.rs` |
 //! | reference | `dmo_*` of `kernels-c/include/` | `kernels/reference.rs` and its folder |
 
+mod case;
 mod cmsis_nn;
 mod constants;
 mod convolution;
@@ -26,40 +27,16 @@ mod svdf;
 mod tables;
 pub mod versions;
 
+pub use case::Case;
 pub use cmsis_nn::vendor_header::{HeaderStatement, Sharing, header_statement};
 pub use library::KernelLibrary;
 pub use state::State;
 
 use crate::call::{Argument, CallError, Frame, inexpressible};
-use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::operator::Operator;
-use dmo_analysis::trace::{Address, ElementType};
+use dmo_analysis::trace::Address;
 use versions::Versions;
-
-/// An operator with its shapes, and the type of its activations.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Case {
-    /// What is computed.
-    pub operator: Operator,
-    /// Which of the operator's kinds, where it has several: the greatest or the mean of a
-    /// pooling, a ReLU, a sum. One that has a [name of kernels](Kind::kernel_name).
-    pub kind: Kind,
-    /// Type of the input's elements.
-    pub input_type: ElementType,
-    /// Type of the output's elements.
-    pub output_type: ElementType,
-}
-
-impl Case {
-    /// What is computed, on parts of larger tensors or not.
-    pub(crate) fn inner(&self) -> &Operator {
-        match &self.operator {
-            Operator::Pitched(pitched) => &pitched.operator,
-            operator => operator,
-        }
-    }
-}
 
 /// Where the activations of a call lie.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

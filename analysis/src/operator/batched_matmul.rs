@@ -1,6 +1,6 @@
 //! Batched matrix product.
 
-use super::lead::longest;
+use super::store_lead::longest;
 use super::{Buffer, Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Concatenation.
 
 use super::error::{axis_index, expect_equal, extent_of};
-use super::lead::longest;
+use super::store_lead::longest;
 use super::{Buffer, Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

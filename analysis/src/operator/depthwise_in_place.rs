@@ -1,7 +1,7 @@
 //! Depthwise 2-D convolution that goes through its channels one by one.
 
 use super::error::expect_same_extents;
-use super::lead::longest;
+use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Element-wise operators of one input.
 
-use super::lead::longest;
+use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Element-wise operators of two inputs, with broadcasting.
 
 use super::error::extent_of;
-use super::lead::{each_element, longest_of_axes, position, slopes, strides, strides_bytes};
+use super::store_lead::{each_element, longest_of_axes, position, slopes, strides, strides_bytes};
 use super::{Buffer, Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

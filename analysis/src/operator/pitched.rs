@@ -1,7 +1,7 @@
 //! Operators on parts of larger tensors.
 
 use super::error::{expect_equal, extent_of};
-use super::lead::{longest, position, strides};
+use super::store_lead::{longest, position, strides};
 use super::{Buffer, Buffers, Operator, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Reductions over any axes.
 
-use super::lead::{each_element, position, strides};
+use super::store_lead::{each_element, position, strides};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Resizing with linear interpolation between four pixels.
 
-use super::lead::{each_element, longest, position, strides, strides_bytes};
 use super::resize_nearest::{check_resized, longest_resized};
+use super::store_lead::{each_element, longest, position, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Resizing to the nearest pixel.
 
 use super::error::{expect_same_extents, extent_of};
-use super::lead::{each_element, longest, position, strides, strides_bytes};
+use super::store_lead::{each_element, longest, position, strides, strides_bytes};
 use super::window::EXTENT_LIMIT;
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;

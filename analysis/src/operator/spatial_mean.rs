@@ -1,6 +1,6 @@
 //! Mean over height and width, 8 bit.
 
-use super::lead::{longest, strides, strides_bytes};
+use super::store_lead::{longest, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

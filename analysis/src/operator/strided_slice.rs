@@ -1,7 +1,7 @@
 //! Slices.
 
 use super::error::extent_of;
-use super::lead::{each_element, longest_of_axes, slopes, strides, strides_bytes};
+use super::store_lead::{each_element, longest_of_axes, slopes, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

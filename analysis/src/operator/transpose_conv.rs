@@ -1,6 +1,6 @@
 //! Transposed 2-D convolution.
 
-use super::lead::{each_element, longest};
+use super::store_lead::{each_element, longest};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

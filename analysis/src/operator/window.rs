@@ -1,7 +1,7 @@
 //! The window that convolutions and pooling move over their input.
 
 use super::error::expect_same_extents;
-use super::lead::longest;
+use super::store_lead::longest;
 use super::{Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};

@@ -11,10 +11,10 @@ mod convolutions;
 mod moves;
 pub mod vendor_header;
 
+use super::case::{all, words};
 use super::elementwise::{Product, Sum, softmax_numbers};
 use super::fully_connected::{FullyConnectedNumbers, weights};
 use super::quantisation::{Multiplier, POOL_TOLERANCE, limits};
-use super::reference::{all, words};
 use super::size;
 use super::svdf::{self, STATE_S8, SvdfNumbers, SvdfShape, SvdfWeights};
 use super::{Arguments, Buffers, Case, Contract, Job, ScratchSize};

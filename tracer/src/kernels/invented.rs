@@ -1,8 +1,8 @@
 //! Weights and quantisations where no model gives any: reproducible, and such that the
 //! outputs use their whole range, so that a wrong input byte shows.
 
+use super::case::shapes;
 use super::convolution::Convolution;
-use super::reference::shapes;
 use super::{Case, State, size, svdf};
 use crate::call::{CallError, fits_into_flash};
 use dmo_analysis::graph::Kind;

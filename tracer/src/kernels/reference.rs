@@ -9,9 +9,9 @@ mod products;
 mod reductions;
 mod sequences;
 
+use super::case::{all, is, shapes, words};
 use super::{Arguments, Buffers, Case, Contract, Job};
 use crate::call::{Argument, CallError, Frame};
-use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Pitch, Shape, View, Window};
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -31,17 +31,6 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
     .flatten()
 }
 
-/// Input and output are of this type.
-pub(super) fn all(case: &Case, element_type: ElementType) -> bool {
-    case.input_type == element_type && case.output_type == element_type
-}
-
-/// The case is of this kind, and input and output of this type.
-#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
-pub(super) fn is(case: &Case, kind: Kind, element_type: ElementType) -> bool {
-    case.kind == kind && all(case, element_type)
-}
-
 /// Type of the biases of the kernels whose activations have this one.
 fn bias_type(activations: ElementType) -> ElementType {
     match activations {
@@ -59,10 +48,6 @@ fn bits(value: f32) -> i32 {
     value.to_bits() as i32
 }
 
-pub(super) fn words(shape: Shape) -> [i32; 4] {
-    shape.map(|extent| extent as i32)
-}
-
 /// Height and width of each, one after the other.
 fn tiles<const N: usize>(tiles: [[u32; 2]; N]) -> Vec<i32> {
     let extents = tiles.concat().into_iter();
@@ -76,20 +61,20 @@ fn geometry(window: Window) -> Vec<i32> {
 /// Shapes and buffers of one input and one output, in the order that most kernels share; in
 /// parts of larger tensors behind each shape its pitch.
 fn in_and_out(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let [input, output] = first_places(job.case).unwrap_or_default();
+    let [input, output] = first_shapes(job.case).unwrap_or_default();
     let mut arguments = input.arguments("input", buffers.inputs[0], frame)?;
     arguments.extend(output.arguments("output", buffers.outputs[0], frame)?);
     Ok(arguments)
 }
 
-/// What a kernel is told of an input or output.
+/// Shape of an input or output as a kernel is given it.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct BufferShape {
     shape: Shape,
     pitch: Option<Pitch>,
 }
 
-impl From<View> for Place {
+impl From<View> for BufferShape {
     fn from(view: View) -> Self {
         Self {
             shape: view.shape,
@@ -98,7 +83,7 @@ impl From<View> for Place {
     }
 }
 
-impl Place {
+impl BufferShape {
     fn arguments(self, what: &str, address: Address, frame: &mut Frame) -> Arguments {
         let shape = frame.words(&format!("{what} shape"), &words(self.shape))?;
         let mut arguments = vec![shape.into()];
@@ -107,7 +92,7 @@ impl Place {
         Ok(arguments)
     }
 
-    /// Its pitch, where the kernel is told one.
+    /// Its pitch, where the kernel is given one.
     fn pitch(self, what: &str, frame: &mut Frame) -> Result<Option<Argument>, CallError> {
         let place = |pitch: Pitch| {
             let words = [pitch.row, pitch.pixel].map(|elements| elements as i32);
@@ -118,23 +103,14 @@ impl Place {
 }
 
 /// Of the first input and the first output.
-fn first_places(case: &Case) -> Option<[Place; 2]> {
+fn first_shapes(case: &Case) -> Option<[BufferShape; 2]> {
     if let Operator::Pitched(pitched) = &case.operator {
         let inputs = pitched.input_views().ok()?;
         let outputs = pitched.output_views().ok()?;
         return Some([(*inputs.first()?).into(), (*outputs.first()?).into()]);
     }
     let (input, output) = shapes(case)?;
-    Some([input, output].map(|shape| Place { shape, pitch: None }))
-}
-
-/// Shapes of the first input and the first output.
-pub(super) fn shapes(case: &Case) -> Option<(Shape, Shape)> {
-    let buffers = case.operator.buffers().ok()?;
-    Some((
-        buffers.inputs.first()?.shape,
-        buffers.outputs.first()?.shape,
-    ))
+    Some([input, output].map(|shape| BufferShape { shape, pitch: None }))
 }
 
 /// The input's shape, of which the size of the scratch memory follows.

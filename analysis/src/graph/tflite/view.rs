@@ -34,7 +34,7 @@ pub(crate) struct Table<'a> {
 }
 
 /// Where the bytes of a field are.
-struct Place(usize);
+struct FieldPosition(usize);
 
 /// Where the elements of a vector are.
 #[derive(Debug, Clone, Copy)]
@@ -120,7 +120,9 @@ impl<'a> Table<'a> {
 
     /// Where the field's own bytes are.
     pub(crate) fn place(&self, field: Field) -> Result<Option<usize>, TfliteError> {
-        Ok(self.field::<Place>(field)?.map(|Place(place)| place))
+        Ok(self
+            .field::<FieldPosition>(field)?
+            .map(|FieldPosition(place)| place))
     }
 
     /// The text of a string; what is no UTF-8 is replaced.
@@ -231,7 +233,7 @@ fn forward(buffer: SliceWithStartOffset, place: usize) -> Result<usize, ErrorKin
         .ok_or(ErrorKind::InvalidOffset)
 }
 
-impl<'a> TableRead<'a> for Place {
+impl<'a> TableRead<'a> for FieldPosition {
     fn from_buffer(buffer: SliceWithStartOffset<'a>, offset: usize) -> Result<Self, ErrorKind> {
         buffer.advance(offset)?;
         Ok(Self(buffer.offset_from_start + offset))

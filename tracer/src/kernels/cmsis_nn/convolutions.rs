@@ -2,8 +2,8 @@
 
 use super::{context, int8, tile};
 use crate::call::{Argument, CallError, Frame};
+use crate::kernels::case::words;
 use crate::kernels::convolution::Convolution;
-use crate::kernels::reference::words;
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
 use dmo_analysis::operator::{Operator, Window};
 use dmo_analysis::trace::{Address, ElementType};

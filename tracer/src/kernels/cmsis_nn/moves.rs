@@ -2,8 +2,8 @@
 
 use super::int8;
 use crate::call::{Argument, Frame};
+use crate::kernels::case::words;
 use crate::kernels::moves::padding_word;
-use crate::kernels::reference::words;
 use crate::kernels::{Buffers, Case, Contract, Job, SeveralArguments};
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Concat, Operator, Shape};

@@ -3,7 +3,7 @@
 //! `dmo_dsp_depthwise_in_place.h`.
 
 use super::{
-    activation_f32, all, bias_type, first_places, geometry, input_shape, output_shape, words,
+    activation_f32, all, bias_type, first_shapes, geometry, input_shape, output_shape, words,
 };
 use crate::call::{Argument, Frame};
 use crate::kernels::convolution::{Convolution, FILTER};
@@ -129,7 +129,7 @@ fn arguments(
     head: &[Address],
     [filter, bias]: [Address; 2],
 ) -> Arguments {
-    let [input, output] = first_places(job.case).unwrap_or_default();
+    let [input, output] = first_shapes(job.case).unwrap_or_default();
     let mut arguments: Vec<Argument> = head.iter().map(|&at| at.into()).collect();
     arguments.extend(input.arguments("input", buffers.inputs[0], frame)?);
     let filter_shape = frame.words("filter shape", &words(conv.filter))?;

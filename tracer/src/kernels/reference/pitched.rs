@@ -5,7 +5,7 @@ use super::convolutions::{filter_shape, float, quantised, with_scratch};
 use super::elementwise::relu_params;
 use super::moves::pad_any;
 use super::pools::{self, pool, undilated};
-use super::{Place, activation_f32, all, is, words};
+use super::{BufferShape, activation_f32, all, is, words};
 use crate::call::{Argument, Frame};
 use crate::kernels::elementwise::{Product, Sum};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
@@ -162,7 +162,7 @@ fn elements(job: &Job, buffers: &Buffers, frame: &mut Frame, head: &[Argument]) 
         ("output", outputs, &buffers.outputs),
     ] {
         for (view, &address) in views.into_iter().zip(addresses) {
-            arguments.extend(Place::from(view).pitch(what, frame)?);
+            arguments.extend(BufferShape::from(view).pitch(what, frame)?);
             arguments.push(address.into());
         }
     }
