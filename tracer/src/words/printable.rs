@@ -12,7 +12,7 @@ pub struct Printable {
 }
 
 impl Printable {
-    /// The next piece as it is, or [printable](Self::printable) for a terminal.
+    /// The next piece as it is, or printable for a terminal.
     pub fn for_terminal<'a>(&mut self, terminal: bool, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         if terminal {
             self.printable(bytes).into()
