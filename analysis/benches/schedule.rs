@@ -11,10 +11,8 @@
 mod graphs;
 
 use divan::Bencher;
-use dmo_analysis::graph::Graph;
-use dmo_analysis::schedule::cost::{Disjoint, Overlapped};
-use dmo_analysis::schedule::dynamic::compact;
-use dmo_analysis::schedule::liberis_lane::liberis_lane;
+use dmo_analysis::graph::{Graph, overlaps};
+use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, Proof};
@@ -43,7 +41,8 @@ fn cells(count: usize) -> Graph {
 fn search_cells(bencher: Bencher<'_, '_>, count: usize) {
     let graph = cells(count);
     bencher.bench(|| {
-        let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+        let mut cost =
+            Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
         let limits = Limits::default();
         let found = search(
             &graph,
@@ -82,7 +81,8 @@ fn search_cells_with_overlaps(bencher: Bencher<'_, '_>, count: usize) {
 fn search_example(bencher: Bencher<'_, '_>) {
     let graph = graphs::liberis_lane();
     bencher.bench(|| {
-        let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+        let mut cost =
+            Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
         let limits = Limits::default();
         let found = search(
             &graph,
@@ -98,24 +98,8 @@ fn search_example(bencher: Bencher<'_, '_>) {
 }
 
 #[divan::bench]
-fn algorithm_1_example(bencher: Bencher<'_, '_>) {
-    let graph = graphs::liberis_lane();
-    bencher.bench(|| {
-        let found = liberis_lane(&graph, Options::default(), 1000).unwrap();
-        assert_eq!(found.unwrap().peak_bytes, 4960);
-    });
-}
-
-#[divan::bench]
 fn working_sets_of_sixteen_cells(bencher: Bencher<'_, '_>) {
     let graph = cells(16);
     let order = graph.file_order();
     bencher.bench(|| working_sets(&graph, &order, Options::default()).unwrap());
-}
-
-#[divan::bench]
-fn compaction_of_sixteen_cells(bencher: Bencher<'_, '_>) {
-    let graph = cells(16);
-    let order = graph.file_order();
-    bencher.bench(|| compact(&graph, &order, Options::default()).unwrap());
 }

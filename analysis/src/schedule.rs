@@ -11,19 +11,16 @@
 //! | [`lifetime`] | when each tensor is in use, and the working sets, of a given order |
 //! | [`extent`] | the least memory for a step's tensors when some may overlap |
 //! | [`cost`] | what a step costs, with and without overlaps |
-//! | [`liberis_lane`] | Algorithm 1 of Liberis and Lane |
 //! | [`search`] | the order of the lowest peak, exactly, within limits |
-//! | [`serial`] | the orders of Blacker et al., eager and lazy |
-//! | [`dynamic`] | an allocator that compacts after each step, simulated |
 //!
 //! ```
-//! use dmo_analysis::graph::Graph;
+//! use dmo_analysis::graph::{Graph, overlaps};
 //! use dmo_analysis::schedule::search::{search, Limits};
-//! use dmo_analysis::schedule::{cost::Disjoint, Options};
+//! use dmo_analysis::schedule::{cost::Overlapped, Options};
 //! use dmo_planner::budget::Budget;
 //!
 //! let graph = Graph::default();
-//! let mut cost = Disjoint::new(&graph, Options::default())?;
+//! let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default())?;
 //! let (ends, limits) = (Options::default(), Limits::default());
 //! let budget = &mut Budget::of_seconds(10.0);
 //! let schedule = search(&graph, ends, &mut cost, limits, budget, &mut |_| {})?;
@@ -35,13 +32,10 @@ mod ancestry;
 mod bits;
 pub mod cost;
 pub mod dataflow;
-pub mod dynamic;
 pub mod extent;
-pub mod liberis_lane;
 pub mod lifetime;
 mod memory;
 pub mod search;
-pub mod serial;
 pub mod uses;
 
 use crate::graph::{OperatorId, TensorId};
@@ -161,10 +155,4 @@ pub enum ScheduleError {
          (their bytes alone can be had step by step)"
     )]
     TooManyTensors { given: usize, limit: usize },
-    #[error("the graph has {given} operators, limit {limit} for {what}")]
-    TooManyOperators {
-        what: &'static str,
-        given: usize,
-        limit: usize,
-    },
 }

@@ -3,6 +3,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`orders`] | the orders and the allocator of papers on operator reordering |
 //! | [`published`] | the papers' tables, as data |
 //! | [`reading`] | what else the texts of published planners can mean |
 //! | [`tables`] | each figure beside the one that is computed here |
@@ -13,6 +14,7 @@
 //! cargo run --release -p dmo-papers -- tables dmo-3
 //! ```
 
+pub mod orders;
 pub mod published;
 pub mod reading;
 pub mod tables;

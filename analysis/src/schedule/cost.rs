@@ -24,36 +24,6 @@ impl<F: FnMut(OperatorId, &[bool]) -> u64> StepCost for F {
     }
 }
 
-/// All tensors lie apart.
-#[derive(Debug, Clone)]
-pub struct Disjoint {
-    bytes: Vec<u64>,
-}
-
-impl Disjoint {
-    /// For the operators of the graph.
-    ///
-    /// # Errors
-    /// Those of [`Dataflow::new`].
-    pub fn new(graph: &Graph, options: Options) -> Result<Self, ScheduleError> {
-        let flow = Dataflow::new(graph, options)?;
-        let bytes = flow.operators.iter().map(|operator| {
-            let touched = operator.inputs.iter().chain(&operator.outputs);
-            let tensors: u64 = touched.map(|&id| flow.tensor(id).bytes).sum();
-            tensors + operator.scratch_bytes
-        });
-        Ok(Self {
-            bytes: bytes.collect(),
-        })
-    }
-}
-
-impl StepCost for Disjoint {
-    fn touched_bytes(&mut self, operator: OperatorId, _: &[bool]) -> u64 {
-        self.bytes[operator.0]
-    }
-}
-
 /// Outputs overlap dying inputs as far as the kernels let them: the least extent of the
 /// step's tensors ([`least_extent`]).
 ///

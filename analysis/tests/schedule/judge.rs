@@ -1,5 +1,6 @@
 //! Peaks computed from the definitions, slowly, without the crate's help.
 
+use super::graphs::Random;
 use dmo_analysis::graph::overlaps::{Overlaps, Sharing};
 use dmo_analysis::graph::{Graph, Node, OperatorId, Storage, TensorId};
 use dmo_analysis::schedule::Options;
@@ -169,6 +170,20 @@ impl<'a> Judge<'a> {
                 let mut variables = node.inputs.iter().filter(variable);
                 !feeds && !variables.any(|id| earlier.inputs.contains(id))
             })
+    }
+
+    /// A random order of the graph.
+    pub fn shuffled(&self, random: &mut Random) -> Vec<OperatorId> {
+        let mut order = self.graph.file_order();
+        for _ in 0..4 * order.len() {
+            let step = random.below(order.len() as u64) as usize;
+            let other = random.below(order.len() as u64) as usize;
+            order.swap(step, other);
+            if !self.is_order(&order) {
+                order.swap(step, other);
+            }
+        }
+        order
     }
 
     /// Whether it is one of the graph's orders.

@@ -3,10 +3,8 @@
 use super::graphs::{self, Random};
 use super::judge::Judge;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
-use dmo_analysis::graph::{Graph, OperatorId, TensorId};
-use dmo_analysis::schedule::cost::{Disjoint, Overlapped};
-use dmo_analysis::schedule::dynamic::compact;
-use dmo_analysis::schedule::liberis_lane::liberis_lane;
+use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, Proof, Schedule};
@@ -38,7 +36,7 @@ fn within(
 ) -> Schedule {
     match overlaps {
         None => {
-            let mut cost = Disjoint::new(graph, options).unwrap();
+            let mut cost = Overlapped::new(graph, &overlaps::none(graph), options).unwrap();
             search(graph, options, &mut cost, limits, budget, &mut |_| {}).unwrap()
         }
         Some(overlaps) => {
@@ -46,20 +44,6 @@ fn within(
             search(graph, options, &mut cost, limits, budget, &mut |_| {}).unwrap()
         }
     }
-}
-
-/// A random order of the graph.
-fn shuffled(graph: &Graph, judge: &Judge<'_>, random: &mut Random) -> Vec<OperatorId> {
-    let mut order = graph.file_order();
-    for _ in 0..4 * order.len() {
-        let step = random.below(order.len() as u64) as usize;
-        let other = random.below(order.len() as u64) as usize;
-        order.swap(step, other);
-        if !judge.is_order(&order) {
-            order.swap(step, other);
-        }
-    }
-    order
 }
 
 #[test]
@@ -70,7 +54,7 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
         let options = options(&mut random);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let mut judge = Judge::new(&graph, options, None);
-        let order = shuffled(&graph, &judge, &mut random);
+        let order = judge.shuffled(&mut random);
 
         let sets = working_sets(&graph, &order, options).unwrap();
         let bytes: Vec<u64> = sets.iter().map(|set| set.bytes).collect();
@@ -80,7 +64,7 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
             let sum: u64 = set.tensors.iter().map(size).sum();
             assert_eq!(sum + set.scratch_bytes, set.bytes);
         }
-        let mut disjoint = Disjoint::new(&graph, options).unwrap();
+        let mut disjoint = Overlapped::new(&graph, &overlaps::none(&graph), options).unwrap();
         assert_eq!(
             step_costs(&graph, &order, options, &mut disjoint).unwrap(),
             bytes
@@ -90,10 +74,6 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
             let expected = judge.used(TensorId(index), &order);
             assert_eq!(expected.map_or(0..0, |(begin, end)| begin..end + 1), range);
         }
-
-        let peak = compact(&graph, &order, options).unwrap().peak_bytes;
-        let given: u64 = sets.iter().map(|set| set.bytes).max().unwrap();
-        assert_eq!(peak, given, "{graph:?}");
 
         let mut judge = Judge::new(&graph, options, Some(&overlaps));
         let mut overlapped = Overlapped::new(&graph, &overlaps, options).unwrap();
@@ -109,7 +89,7 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
 }
 
 #[test]
-fn the_search_and_algorithm_1_find_the_best_of_all_orders() {
+fn the_search_finds_the_best_of_all_orders() {
     let mut random = Random(4);
     let mut improved = 0;
     for round in 0..6000 {
@@ -119,13 +99,6 @@ fn the_search_and_algorithm_1_find_the_best_of_all_orders() {
         let best = judge.best();
         let found = exactly(&graph, None, options);
         check(&mut judge, &found, best, round);
-        let theirs = liberis_lane(&graph, options, 1 << 20).unwrap().unwrap();
-        check(&mut judge, &theirs, best, round);
-        let again = liberis_lane(&graph, options, 1 << 20).unwrap().unwrap();
-        assert_eq!(
-            again, theirs,
-            "round {round}: another order the second time"
-        );
         improved += u32::from(judge.peak(&graph.file_order()) > best);
     }
     assert!(improved > 600, "only {improved} graphs gain by an order");
@@ -240,7 +213,7 @@ fn limits_leave_valid_orders_and_sound_bounds() {
 #[test]
 fn a_closure_can_be_the_cost() {
     let graph = graphs::liberis_lane();
-    let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
     let mut plain = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
     let mut closure = |operator, dying: &[bool]| {
         use dmo_analysis::schedule::cost::StepCost;

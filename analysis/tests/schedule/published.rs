@@ -1,11 +1,9 @@
 //! Figures of Liberis and Lane.
 
 use super::graphs;
-use dmo_analysis::graph::OperatorId;
+use dmo_analysis::graph::{OperatorId, overlaps};
 use dmo_analysis::schedule::Options;
-use dmo_analysis::schedule::cost::Disjoint;
-use dmo_analysis::schedule::dynamic::{Compaction, compact};
-use dmo_analysis::schedule::liberis_lane::liberis_lane;
+use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_planner::budget::Budget;
@@ -23,7 +21,7 @@ fn the_example_of_appendix_a() {
     let theirs = [0, 3, 5, 1, 2, 4, 6].map(OperatorId);
     assert_eq!(usage(&theirs), [4704, 3648, 3904, 4960, 2336, 1024, 1024]);
 
-    let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
     let mut last = None;
     let found = search(
         &graph,
@@ -40,27 +38,4 @@ fn the_example_of_appendix_a() {
         last.map(|last| (last.peak_bytes, last.bound_bytes)),
         Some((4960, 4960))
     );
-    let theirs = liberis_lane(&graph, Options::default(), 1000)
-        .unwrap()
-        .unwrap();
-    assert_eq!(theirs.peak_bytes, 4960);
-    assert!(
-        liberis_lane(&graph, Options::default(), 5)
-            .unwrap()
-            .is_none()
-    );
-}
-
-/// After each step what lies above a freed buffer moves down.
-#[test]
-fn the_compacting_allocator_moves_what_lies_above_a_freed_buffer() {
-    let graph = graphs::liberis_lane();
-    let expected = Compaction {
-        peak_bytes: 5216,
-        // After steps 1, 3, 4, 5, 6 and 7: tensors 1; 3; 3, 4; 4, 5; 5, 6; 7.
-        moved_bytes: 3136 + 512 + 1024 + 768 + 512 + 512,
-        moves: 9,
-    };
-    let done = compact(&graph, &graph.file_order(), Options::default()).unwrap();
-    assert_eq!(done, expected);
 }

@@ -1,8 +1,8 @@
 //! Graphs and orders that make no sense.
 
 use super::graphs::{self, node, operator, tensor};
-use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
-use dmo_analysis::schedule::cost::{Disjoint, Overlapped};
+use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId, overlaps};
+use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::dataflow::Dataflow;
 use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
 use dmo_analysis::schedule::search::{Limits, search};
@@ -98,7 +98,7 @@ fn working_sets_do_not_take_all_memory() {
             ..
         }
     ));
-    let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
     let costs = step_costs(&graph, &order, Options::default(), &mut cost).unwrap();
     assert_eq!(costs.last(), Some(&6000));
 }
@@ -124,7 +124,7 @@ fn a_graph_without_operators_has_an_empty_order() {
     let mut graph = Graph::default();
     let id = tensor(&mut graph, 10);
     graph.inputs.push(id);
-    let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
     let limits = Limits::default();
     let found = search(
         &graph,

@@ -2,15 +2,15 @@
 
 use super::graphs::{self, Random};
 use super::judge::Judge;
-use dmo_analysis::graph::Graph;
-use dmo_analysis::schedule::cost::Disjoint;
+use dmo_analysis::graph::{Graph, overlaps};
+use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, Proof};
 use dmo_planner::budget::Budget;
 use std::time::{Duration, Instant};
 
 fn solve(graph: &Graph) -> u64 {
-    let mut cost = Disjoint::new(graph, Options::default()).unwrap();
+    let mut cost = Overlapped::new(graph, &overlaps::none(graph), Options::default()).unwrap();
     let mut states = 0;
     let begin = Instant::now();
     let limits = Limits::default();
@@ -76,7 +76,8 @@ fn limits_hold_on_absurd_graphs() {
             .map(|index| graphs::operator(&mut graph, &[], 1 + index % 7))
             .collect();
         graphs::operator(&mut graph, &ends, 1);
-        let mut cost = Disjoint::new(&graph, Options::default()).unwrap();
+        let mut cost =
+            Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
         let limits = Limits::default();
         let begin = Instant::now();
         let found = search(

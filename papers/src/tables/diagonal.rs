@@ -1,13 +1,13 @@
 //! Tables II and III of Blacker, Bridges and Hadfield.
 
 use super::{Figure, Line, TableError, Work, graph, of_row, ordered, published};
+use crate::orders::serial::{eager, lazy};
 use crate::published::{Method, Row, Unit};
 use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps::{self, Overlaps, Sharing};
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, OperatorId, TensorType};
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
-use dmo_analysis::schedule::serial::{eager, lazy};
 use dmo_planner::plan::Strategy;
 
 const PAPER: &str = "Blacker, Bridges and Hadfield";

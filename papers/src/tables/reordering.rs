@@ -1,12 +1,12 @@
 //! Table 1 and Appendix A of Liberis and Lane.
 
 use super::{Figure, Line, TableError, Work, graph, ordered, published};
+use crate::orders::dynamic::compact;
+use crate::orders::liberis_lane::liberis_lane;
 use crate::published::{APPENDIX_A, Method, Unit};
 use dmo_analysis::graph::zoo::{self, Element, live_bytes};
-use dmo_analysis::graph::{Graph, OperatorId};
-use dmo_analysis::schedule::cost::Disjoint;
-use dmo_analysis::schedule::dynamic::compact;
-use dmo_analysis::schedule::liberis_lane::liberis_lane;
+use dmo_analysis::graph::{Graph, OperatorId, overlaps};
+use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{Options, Proof, Schedule};
 
@@ -101,7 +101,10 @@ fn peak(graph: &Graph, order: &[OperatorId]) -> u64 {
 }
 
 fn lowest_peak(row: &'static str, graph: &Graph, work: &Work<'_>) -> Result<Schedule, TableError> {
-    let mut cost = ordered(row, Disjoint::new(graph, Options::default()))?;
+    let mut cost = ordered(
+        row,
+        Overlapped::new(graph, &overlaps::none(graph), Options::default()),
+    )?;
     let (ends, limits) = (Options::default(), Limits::default());
     let found = search(
         graph,

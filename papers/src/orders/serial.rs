@@ -1,9 +1,9 @@
 //! The two orders in which Blacker et al. run a connected graph (section IV), by their names
 //! only: the paper does not say more of them.
 
-use super::dataflow::Dataflow;
-use super::{Options, ScheduleError};
-use crate::graph::{Graph, OperatorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::schedule::dataflow::Dataflow;
+use dmo_analysis::schedule::{Options, ScheduleError};
 
 /// Each operator as soon as it can run: those that need none first, then those that need
 /// these only, and so on (breadth first). Of equal ones the first in the file.
@@ -33,7 +33,7 @@ pub fn eager(graph: &Graph) -> Result<Vec<OperatorId>, ScheduleError> {
 /// Those of [`Dataflow::new`].
 pub fn lazy(graph: &Graph) -> Result<Vec<OperatorId>, ScheduleError> {
     let flow = Dataflow::new(graph, Options::default())?;
-    let producer = |id: &crate::graph::TensorId| flow.tensor(*id).producer;
+    let producer = |id: &TensorId| flow.tensor(*id).producer;
     let mut order = Vec::with_capacity(flow.operators.len());
     let mut visited = vec![false; flow.operators.len()];
     let wanted = graph.outputs.iter().filter_map(producer);

@@ -1,12 +1,12 @@
 //! An allocator that moves buffers, simulated.
 //!
-//! That of Liberis and Lane (section 4): a step's outputs are stored behind all that is in
-//! memory, and after each step what is not needed any more is freed and all buffers are
-//! moved towards the start of the memory as far as possible.
+//! That of Liberis and Lane (section 4): a step's outputs are stored above everything that is
+//! in memory. After each step the buffers that nothing needs any more are freed, and the others
+//! are moved towards the start of the memory as far as possible.
 
-use super::dataflow::Dataflow;
-use super::{Options, ScheduleError};
-use crate::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::schedule::dataflow::Dataflow;
+use dmo_analysis::schedule::{Options, ScheduleError};
 
 /// What the allocator needed and did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
