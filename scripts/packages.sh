@@ -44,6 +44,11 @@ has_newlib() {
   echo '#include <math.h>' | arm-none-eabi-gcc -E -
 }
 
+# gcc-arm-none-eabi only recommends it.
+has_cxx_library() {
+  echo '#include <cstddef>' | arm-none-eabi-g++ -x c++ -E -
+}
+
 missing_for_build() {
   missing=()
   need build-essential has_compiler
@@ -56,6 +61,7 @@ missing_for_tests() {
   missing=()
   need gcc-arm-none-eabi arm-none-eabi-g++ --version
   need libnewlib-arm-none-eabi has_newlib
+  need libstdc++-arm-none-eabi-newlib has_cxx_library
   need qemu-system-arm qemu-system-arm --version
   need valgrind valgrind --version
 }
