@@ -6,7 +6,7 @@
 //! `r(j)` upwards. The least displacement that is safe together with all larger ones is
 //! then `max(w(j) - r(j))` over the steps, floored at 0. Positions are sums over batch,
 //! row, column and channel, and so is the maximum: each axis has its own. This is exact,
-//! also where the published closed form ([`Operator::published`]) is not.
+//! also where the published closed form ([`Overlap::published_bytes`]) is not.
 //!
 //! Every file below holds one operator: what shapes it takes, its accesses one by one
 //! in program order ([`Operator::accesses`]), and the closed form that they are

@@ -3,6 +3,8 @@
 
 #[path = "operator/absurd.rs"]
 mod absurd;
+#[path = "operator/first_pair.rs"]
+mod first_pair;
 #[path = "operator/formulas.rs"]
 mod formulas;
 #[path = "operator/move_shapes.rs"]
@@ -23,6 +25,7 @@ mod shapes;
 use dmo_analysis::operator::{
     Conv2d, DepthwiseConv2d, Operator, Shape, Window, tflite_padding_before,
 };
+use first_pair::FirstPair;
 
 /// A window with the padding that TensorFlow Lite gives it.
 fn tflite_window(

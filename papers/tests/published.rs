@@ -198,7 +198,10 @@ fn overlap(graph: &Graph, kind: &str, number: usize) -> (u32, u32) {
         .filter(|node| node.kind.name() == kind);
     let operator: &Operator = &nodes.nth(number).unwrap().kernel.as_ref().unwrap().operator;
     let exact = operator.overlaps().unwrap()[0].bytes;
-    (exact, operator.published().unwrap().unwrap() as u32)
+    (
+        exact,
+        operator.overlap(0, 0).unwrap().published_bytes.unwrap() as u32,
+    )
 }
 
 #[test]

@@ -276,7 +276,7 @@ fn published_formula(file: &[u8]) -> Result<(), Failed> {
         let operator = Operator::Conv2d(*conv);
         let pair = &layer.pairs[0];
         let output_bytes = deployment.graph.tensor(pair.output).size_bytes;
-        let published = operator.published()?.unwrap();
+        let published = operator.overlap(0, 0)?.published_bytes.unwrap();
         let displacement = output_bytes - published as u64;
         if displacement >= u64::from(pair.displacement_bytes) {
             continue;

@@ -30,8 +30,9 @@ pub struct Overlap {
     pub bytes: u32,
     /// How `bytes` was found.
     pub method: Method,
-    /// What the published formula gives in bytes ([`Operator::published`]). Never to be
-    /// relied on.
+    /// What the published formula gives in bytes, equation (11) of Blacker et al. exactly as
+    /// printed: neither rounded nor kept within the buffers, and not safe on every shape.
+    /// `None` for operators that the paper has no formula for.
     pub published_bytes: Option<f64>,
     /// The published formula exceeds the exact value and would clobber the input. It
     /// may be larger than `bytes` without harm where the input is loaded so early that
@@ -67,6 +68,21 @@ impl Operator {
     }
 
     /// O_s of one pair, by formula.
+    ///
+    /// ```
+    /// use dmo_analysis::operator::{DepthwiseConv2d, Operator, Window};
+    ///
+    /// // MobileNet v2, second depthwise convolution, float32.
+    /// let depthwise = Operator::DepthwiseConv2d(DepthwiseConv2d {
+    ///     input: [1, 112, 112, 96],
+    ///     output: [1, 56, 56, 96],
+    ///     window: Window { kernel: [3, 3], stride: [2, 2], ..Window::default() },
+    ///     multiplier: 1,
+    ///     element_bytes: 4,
+    /// });
+    /// assert_eq!(depthwise.overlap(0, 0)?.bytes, 1_204_224);
+    /// # Ok::<(), dmo_analysis::operator::ShapeError>(())
+    /// ```
     ///
     /// # Errors
     /// When the shape makes no sense, or there is no such pair.
@@ -188,72 +204,6 @@ impl Operator {
             }
         })?;
         Ok(leads)
-    }
-}
-
-/// Of the first input and the first output: the whole story of an operator that has one
-/// of each.
-impl Operator {
-    /// Sizes of the first input and the first output in bytes.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn buffer_bytes(&self) -> Result<(u32, u32), ShapeError> {
-        let buffers = self.buffers_of(0, 0)?;
-        Ok((
-            buffers.inputs[0].size_bytes(),
-            buffers.outputs[0].size_bytes(),
-        ))
-    }
-
-    /// O_s in bytes by formula; 0 when the kernel never loads its input, for then
-    /// something is wrong with the shape.
-    ///
-    /// ```
-    /// use dmo_analysis::operator::{DepthwiseConv2d, Operator, Window};
-    ///
-    /// // MobileNet v2, second depthwise convolution, float32.
-    /// let depthwise = Operator::DepthwiseConv2d(DepthwiseConv2d {
-    ///     input: [1, 112, 112, 96],
-    ///     output: [1, 56, 56, 96],
-    ///     window: Window { kernel: [3, 3], stride: [2, 2], ..Window::default() },
-    ///     multiplier: 1,
-    ///     element_bytes: 4,
-    /// });
-    /// assert_eq!(depthwise.safe_overlap(), Ok(1_204_224));
-    /// ```
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn safe_overlap(&self) -> Result<u32, ShapeError> {
-        Ok(self.overlap(0, 0)?.bytes)
-    }
-
-    /// [`displacement_of`](Self::displacement_of) the first input and output.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn displacement(&self) -> Result<Option<u32>, ShapeError> {
-        self.displacement_of(0, 0)
-    }
-
-    /// [`safe_overlap`](Self::safe_overlap) from the accesses one by one: slow, and
-    /// independent of every formula.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn traced_overlap(&self) -> Result<u32, ShapeError> {
-        self.buffers_of(0, 0)?;
-        Ok(self.traced_overlaps()?[0].bytes)
-    }
-
-    /// [`displacement`](Self::displacement) from the accesses one by one.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn traced_displacement(&self) -> Result<Option<u32>, ShapeError> {
-        self.buffers_of(0, 0)?;
-        Ok(self.traced_displacements()?[0])
     }
 }
 

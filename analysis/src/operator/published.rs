@@ -6,7 +6,7 @@
 //! the stride), for several batches, and where the horizontal stride exceeds the
 //! vertical. `docs/errata.md` has an example of each.
 
-use super::{Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, ShapeError, Window};
+use super::{Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, Window};
 
 /// The line below all reads, `minR(i) = a i + b` before it is cut off at 0, equation
 /// (9), in elements, with `a` as a fraction: so the comparison with the exact value is
@@ -21,33 +21,8 @@ pub(super) struct ReadBound {
 }
 
 impl Operator {
-    /// O_s in bytes by equation (11) exactly as printed: with (7) and (8) for depthwise
-    /// convolution, (12) and (13) for convolution without groups, (14) and (15) for
-    /// pooling; none for other operators. Neither rounded nor kept within the buffers.
-    ///
-    /// **Unsafe**: it can exceed the exact value. [`published_is_unsafe`] tells, and
-    /// [`safe_overlap`] is the value to use.
-    ///
-    /// [`published_is_unsafe`]: Self::published_is_unsafe
-    /// [`safe_overlap`]: Self::safe_overlap
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn published(&self) -> Result<Option<f64>, ShapeError> {
-        self.buffers()?;
-        Ok(self.read_bound().map(|bound| bound.overlap_bytes()))
-    }
-
-    /// Whether the [`published`](Self::published) formula puts the input where this
-    /// operator's stores clobber it.
-    ///
-    /// # Errors
-    /// When the shape makes no sense.
-    pub fn published_is_unsafe(&self) -> Result<bool, ShapeError> {
-        Ok(self.overlap(0, 0)?.published_is_unsafe)
-    }
-
-    /// Of shapes that have been checked.
+    /// With (7) and (8) for depthwise convolution, (12) and (13) for convolution without
+    /// groups, (14) and (15) for pooling. Of shapes that have been checked.
     pub(super) fn read_bound(&self) -> Option<ReadBound> {
         match self {
             Self::Conv2d(conv) if conv.groups == 1 => Some(conv.read_bound()),

@@ -1,5 +1,6 @@
 //! Operators out of any numbers.
 
+use super::first_pair::FirstPair;
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary,
     FullyConnected, Interpolation, Lstm, Matmul, Opaque, Operator, Pad, Pool2d, Reduce, Reduction,

@@ -1,5 +1,6 @@
 //! The closed forms against the accesses one by one.
 
+use super::first_pair::FirstPair;
 use crate::shapes::operator;
 use dmo_analysis::operator::{
     BatchedMatmul, Concat, Conv2d, ElementwiseBinary, FullyConnected, Interpolation, Lstm, Method,

@@ -1,6 +1,7 @@
 //! That the accesses of operators that move elements move the right ones, by other
 //! index arithmetic than theirs; and what is said of `memcpy`.
 
+use super::first_pair::FirstPair;
 use crate::move_shapes::{concat, pad, resize_nearest, slice, split, transpose};
 use dmo_analysis::operator::{Operator, Shape};
 use dmo_analysis::trace::AccessKind;

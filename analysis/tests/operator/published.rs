@@ -1,5 +1,6 @@
 //! The published formulas, and the numbers of `docs/errata.md`.
 
+use super::first_pair::FirstPair;
 use crate::{conv, depthwise, tflite_window};
 use dmo_analysis::operator::{
     Conv2d, DepthwiseConv2d, Elementwise, Matmul, Operator, Pool2d, Shape, Window,

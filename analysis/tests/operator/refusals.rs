@@ -1,5 +1,6 @@
 //! Shapes that make no sense.
 
+use super::first_pair::FirstPair;
 use dmo_analysis::operator::{
     Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, FullyConnected, Opaque,
     Operator, Pad, Pool2d, ResizeNearest, ShapeError, Softmax, Split, StridedSlice, Svdf,

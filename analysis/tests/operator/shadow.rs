@@ -1,5 +1,6 @@
 //! Layers executed in a memory in which one input and one output overlap.
 
+use super::first_pair::FirstPair;
 use crate::shapes::operator;
 use dmo_analysis::operator::{DepthwiseInPlace, Operator, Window};
 use dmo_analysis::trace::AccessKind;

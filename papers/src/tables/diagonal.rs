@@ -55,7 +55,8 @@ pub(super) fn table_2(work: &mut Work<'_>) -> Result<Vec<Line>, TableError> {
         let kernel = node.kernel.as_ref().ok_or(missing(kind))?;
         let exact = kernel.operator.overlaps().ok();
         let exact = exact.and_then(|pairs| pairs.first().map(|pair| pair.bytes));
-        let estimate = kernel.operator.published().ok().flatten();
+        let estimate = kernel.operator.overlap(0, 0).ok();
+        let estimate = estimate.and_then(|pair| pair.published_bytes);
         let figure = Figure {
             row: row.label,
             unit: table.unit,
@@ -255,7 +256,8 @@ fn as_published(graph: &Graph) -> Overlaps {
     let mut overlaps = overlaps::analytic(graph);
     for (node, pairs) in graph.operators.iter().zip(&mut overlaps) {
         let operator = node.kernel.as_ref().map(|kernel| &kernel.operator);
-        let estimate = operator.and_then(|operator| operator.published().ok().flatten());
+        let estimate = operator.and_then(|operator| operator.overlap(0, 0).ok());
+        let estimate = estimate.and_then(|pair| pair.published_bytes);
         let Some(estimate) = estimate else { continue };
         for pair in pairs {
             let size = graph.tensor(pair.output).size_bytes;
