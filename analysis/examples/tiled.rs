@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let handed = tiled(
             &file,
             &recipe,
+            Layout::tflm(),
             overlaps,
             &mut Budget::of_seconds(TIME),
             &mut |_| {},

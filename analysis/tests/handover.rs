@@ -10,6 +10,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::handover::{PlanFile, on_device};
 use dmo_analysis::optimise::{Task, optimise};
+use dmo_analysis::verify::{Positions, clashes};
 use dmo_planner::budget::Budget;
 use graphs::Random;
 use std::path::Path;
@@ -258,7 +259,7 @@ fn the_device_is_simulated_as_its_planner_behaves() {
         };
         let (tensors, scratch, requests) = requests(&file, &given);
         let expected = greedy(&requests);
-        let device = on_device(&graph, &order, &given).unwrap();
+        let device = on_device(&graph, &order, &given, false).unwrap();
         let placed = tensors.iter().map(|id| device.tensors[id.0].unwrap());
         let scratch_placed = device.scratch.iter().map(|&(_, offset, _)| offset);
         let owners: Vec<OperatorId> = scratch.iter().map(|at| order[at.0]).collect();
@@ -272,4 +273,51 @@ fn the_device_is_simulated_as_its_planner_behaves() {
         compared += 1;
     }
     assert!(compared > 500, "{compared}");
+}
+
+/// TensorFlow Lite Micro does not know that inputs are to be kept: what it places itself may lie
+/// over one. The check that shares nothing with planners says the same.
+#[test]
+fn what_it_places_over_a_kept_input_is_noticed() {
+    let mut random = Random(11);
+    let (mut safe, mut over_input) = (0, 0);
+    for round in 0..2000 {
+        let graph = graphs::any(&mut random, 6);
+        let overlaps = graphs::overlaps(&graph, &mut random);
+        for keep_inputs in [false, true] {
+            let layout = Layout {
+                keep_inputs,
+                ..Layout::tflm()
+            };
+            let task = Task {
+                graph: &graph,
+                overlaps: &overlaps,
+                layout,
+                reorder: true,
+                fixed: &[],
+            };
+            let planned = optimise(task, &mut Budget::of_work(10_000), &mut |_| {}).unwrap();
+            let offsets = planned.arena.tensor_offsets(&planned.plan);
+            let device = on_device(&graph, &planned.order, &offsets, keep_inputs).unwrap();
+            let positions = Positions {
+                tensors: &device.tensors,
+                scratch: &device.scratch,
+                keep_inputs,
+            };
+            let found = clashes(&graph, &planned.order, &overlaps, positions, 1).unwrap();
+            let place = format!("round {round}, {keep_inputs}: {graph:?}");
+            assert_eq!(
+                device.scratch_is_apart,
+                found.is_empty(),
+                "{place} {found:?}"
+            );
+            assert_eq!(device.clash.is_none(), found.is_empty(), "{place}");
+            safe += u32::from(found.is_empty());
+            over_input += u32::from(keep_inputs && !found.is_empty());
+        }
+    }
+    assert!(
+        safe > 1000 && over_input > 20,
+        "{safe} safe, {over_input} not"
+    );
 }

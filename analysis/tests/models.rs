@@ -343,8 +343,8 @@ fn fully_overlapped(file: &[u8]) -> Vec<u8> {
     let graph = graph(file);
     let planned = overlapped_plan(&graph, Layout::tflm());
     let offsets = planned.arena.tensor_offsets(&planned.plan);
-    let device = on_device(&graph, &planned.order, &offsets).unwrap();
-    let plain = on_device(&graph, &planned.order, &vec![None; offsets.len()]).unwrap();
+    let device = on_device(&graph, &planned.order, &offsets, false).unwrap();
+    let plain = on_device(&graph, &planned.order, &vec![None; offsets.len()], false).unwrap();
     assert!(device.arena_bytes < plain.arena_bytes);
     let offset = |offset: &Option<u64>| offset.map_or(-1, |offset| i32::try_from(offset).unwrap());
     let offsets: Vec<i32> = offsets.iter().map(offset).collect();

@@ -13,6 +13,7 @@ mod net;
 #[path = "tflite/random.rs"]
 mod random;
 
+use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{
     Graph, Node, OperatorId, Storage, TensorId, TensorType, overlaps, tflite,
 };
@@ -199,7 +200,7 @@ proptest! {
             return Ok(());
         };
         let budget = &mut Budget::of_seconds(0.1);
-        let handed = tiled(&file, &recipe, overlaps::analytic, budget, &mut |_| {}).unwrap();
+        let handed = tiled(&file, &recipe, Layout::tflm(), overlaps::analytic, budget, &mut |_| {}).unwrap();
         let model = tflite::read(&handed.file).unwrap();
         prop_assert_eq!(&model.graphs, &vec![standard.graph.clone()]);
         prop_assert!(handed.file.ends_with(&file));

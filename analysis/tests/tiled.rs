@@ -17,6 +17,7 @@ mod random;
 #[allow(dead_code, reason = "one of several tests that share it")]
 mod runtimes;
 
+use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId, TensorType, tflite};
 use dmo_analysis::handover::{TiledError, TiledModel, tiled};
@@ -104,6 +105,7 @@ fn main() {
                     let handed = tiled(
                         &file,
                         &recipe,
+                        Layout::tflm(),
                         overlaps::none,
                         &mut Budget::of_seconds(TIME),
                         &mut |_| {},
@@ -199,6 +201,7 @@ fn hand_over(
     tiled(
         file,
         &recipe(run, grid),
+        Layout::tflm(),
         overlaps,
         &mut Budget::of_seconds(TIME),
         &mut |_| {},
@@ -243,6 +246,7 @@ fn refused(file: &[u8]) {
     let found = tiled(
         file,
         &recipe(0..=9, [1, 2]),
+        Layout::tflm(),
         overlaps::none,
         &mut Budget::of_seconds(TIME),
         &mut |_| {},
@@ -255,6 +259,7 @@ fn refused(file: &[u8]) {
     let softmax = tiled(
         file,
         &recipe(11..=12, [1, 1]),
+        Layout::tflm(),
         overlaps::none,
         &mut Budget::of_seconds(TIME),
         &mut |_| {},

@@ -26,7 +26,7 @@ pub fn tflite(bytes: &[u8]) {
         let order = graph.file_order();
         let arena = Arena::new(graph, &order, &granted, Layout::tflm());
         let _ = arena.map(|arena| arena.problem.lower_bound());
-        let _ = on_device(graph, &order, &vec![None; graph.tensors.len()]);
+        let _ = on_device(graph, &order, &vec![None; graph.tensors.len()], false);
     }
     let tensors = model.graphs.iter().map(|graph| graph.tensors.len()).sum();
     let offsets = vec![16; tensors];
@@ -59,7 +59,8 @@ pub fn plan(bytes: &[u8]) {
         let found = clashes(graph, &plan.order, &granted, positions, 100);
         let _ = found.map_err(|error| error.to_string());
     }
-    let _ = on_device(graph, &plan.order, &offsets).map_err(|error| error.to_string());
+    let _ = on_device(graph, &plan.order, &offsets, plan.layout.keep_inputs)
+        .map_err(|error| error.to_string());
     let header = plan.c_header(tensors);
     for part in header.split("/*").skip(1) {
         assert_eq!(part.matches("*/").count(), 1, "{header}");

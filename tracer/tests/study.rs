@@ -6,14 +6,21 @@
 #[path = "../examples/plan_and_verify.rs"]
 mod example;
 
-use dmo_analysis::graph::overlaps::Sharing;
+use dmo_analysis::arena::Layout;
+use dmo_analysis::graph::overlaps::{self, Sharing};
+use dmo_analysis::graph::tflite;
+use dmo_analysis::graph::zoo::{self, Element};
+use dmo_analysis::verify::{Positions, clashes};
 use dmo_trace::study::Session;
+use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::emit::Emission;
 use dmo_trace::study::kernel_request::KernelRequest;
 use dmo_trace::study::plan::{PlanRequest, plan};
 use dmo_trace::study::plan_file::NamedPlan;
 use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
+use std::path::Path;
 
 const MODEL: &str = "zoo:liberis_lane_figure_1:int8";
 
@@ -51,4 +58,60 @@ fn a_plan_that_is_too_tight() {
     assert!(!verified.is_safe());
     assert!(verified.faults.is_empty(), "{:?}", verified.faults);
     assert!(!found.clashes.is_empty());
+}
+
+/// What was asked of the layout goes into the model in tiles as well: invoked again without a new
+/// input it finds the old one.
+#[test]
+fn tiles_keep_what_the_layout_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.tflite");
+    let network = zoo::find("mobilenet_v1_0.25_128").unwrap();
+    let file = tflite::export(&network.build(Element::Int8), 1).unwrap();
+    std::fs::write(&path, file).unwrap();
+    let session = Session::default();
+    let mut overwritten = 0;
+    for (alignment, keep_inputs) in [(16, false), (16, true), (64, true)] {
+        let layout = Layout {
+            alignment,
+            keep_inputs,
+            ..Layout::tflm()
+        };
+        let request = PlanRequest {
+            layout,
+            changes: ChangeRequest {
+                split: true,
+                ..ChangeRequest::default()
+            },
+            ..PlanRequest::default()
+        };
+        let mut source = Source::load(path.to_str().unwrap()).unwrap();
+        let planned = plan(&mut source, &request, &session).unwrap();
+        assert!(planned.file.recipe.is_some());
+        let emission = Emission::new(Path::new("tiled.tflite"), &source, alignment).unwrap();
+        let emitted = emission.of_plan(&source, &planned).unwrap();
+        let graph = tflite::read(&emitted.content).unwrap().graphs.remove(0);
+        let carried = tflite::offline_plan(&emitted.content).unwrap().unwrap();
+        let offset = |&offset: &i32| u64::try_from(offset).ok();
+        let offsets: Vec<Option<u64>> = carried.offsets.iter().map(offset).collect();
+        let mut placed = offsets.iter().flatten();
+        assert!(placed.all(|offset| offset.is_multiple_of(alignment)));
+        let is_kept = |keep_inputs: bool| {
+            let positions = Positions {
+                tensors: &offsets,
+                scratch: &[],
+                keep_inputs,
+            };
+            let allowed = overlaps::analytic(&graph);
+            clashes(&graph, &graph.file_order(), &allowed, positions, 1)
+                .unwrap()
+                .is_empty()
+        };
+        assert!(is_kept(keep_inputs), "{alignment} {keep_inputs}");
+        overwritten += u32::from(!is_kept(true));
+    }
+    assert_eq!(
+        overwritten, 1,
+        "without the option the input is overwritten"
+    );
 }

@@ -90,7 +90,7 @@ impl Placed {
         }
         let order = graph.file_order();
         let open = vec![None; graph.tensors.len()];
-        let device = on_device(graph, &order, offline.unwrap_or(&open))?;
+        let device = on_device(graph, &order, offline.unwrap_or(&open), false)?;
         let start = arena.start.next_multiple_of(ALIGNMENT);
         let given = arena.end.min(1 << 32).saturating_sub(start);
         if device.arena_bytes > given {

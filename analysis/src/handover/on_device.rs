@@ -4,6 +4,7 @@ use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::{Graph, OperatorId, overlaps};
 use crate::schedule::lifetime::lifetimes;
 use dmo_planner::plan::{Plan, ViolationKind, tflm};
+use dmo_planner::problem::Problem;
 use serde::Serialize;
 
 /// What TensorFlow Lite Micro makes of a plan.
@@ -12,8 +13,12 @@ pub struct OnDevice {
     /// The part of its arena that is shared by tensors and scratch buffers, in bytes. What it
     /// allocates for itself comes on top.
     pub arena_bytes: u64,
-    /// Whether scratch buffers, which it places itself, keep apart from all else.
+    /// Whether what it places itself, scratch buffers above all, keeps apart from all else; and
+    /// where the graph's inputs are to be kept, from these too, for it does not know that they are.
     pub scratch_is_apart: bool,
+    /// Where it does not: the names of a buffer that it places, and of one that shares bytes.
+    #[serde(skip)]
+    pub clash: Option<[String; 2]>,
     /// Where each of the graph's tensors lies; none where it is not in the arena.
     #[serde(skip)]
     pub tensors: Vec<Option<u64>>,
@@ -23,7 +28,8 @@ pub struct OnDevice {
 }
 
 /// Simulates TensorFlow Lite Micro: tensors with an offset stay there, everything else is
-/// placed by its greedy planner.
+/// placed by its greedy planner. `keep_inputs` says whether the graph's inputs have to be in memory
+/// to the end of an inference ([`Layout::keep_inputs`]).
 ///
 /// # Errors
 /// When the order is not one of the graph's, or an offset is not a multiple of 16.
@@ -31,6 +37,7 @@ pub fn on_device(
     graph: &Graph,
     order: &[OperatorId],
     offsets: &[Option<u64>],
+    keep_inputs: bool,
 ) -> Result<OnDevice, ArenaError> {
     lifetimes(graph, order)?;
     // The file that it is given has the operators in this order.
@@ -39,12 +46,15 @@ pub fn on_device(
         operators: operators.collect(),
         ..graph.clone()
     };
-    let arena = Arena::new(
-        graph,
-        &graph.file_order(),
-        &overlaps::none(graph),
-        Layout::tflm(),
-    )?;
+    let arena = |keep_inputs: bool| {
+        let layout = Layout {
+            keep_inputs,
+            ..Layout::tflm()
+        };
+        Arena::new(graph, &graph.file_order(), &overlaps::none(graph), layout)
+    };
+    let needed = arena(keep_inputs)?;
+    let arena = arena(false)?;
     let mut fixed = vec![None; arena.problem.buffers().len()];
     for (buffer, offset) in arena.buffer_of.iter().zip(offsets) {
         if let Some(buffer) = buffer {
@@ -53,9 +63,11 @@ pub fn on_device(
     }
     let problem = arena.problem.with_offsets(&fixed)?;
     let plan = tflm::plan(&problem);
+    let clash = own_clash(&needed.problem, &fixed, &plan);
     Ok(OnDevice {
         arena_bytes: plan.arena_bytes(&problem),
-        scratch_is_apart: scratch_is_apart(&arena, &plan),
+        scratch_is_apart: clash.is_none(),
+        clash,
         tensors: arena.tensor_offsets(&plan),
         scratch: arena
             .scratch
@@ -69,13 +81,17 @@ pub fn on_device(
     })
 }
 
-fn scratch_is_apart(arena: &Arena, plan: &Plan) -> bool {
-    let is_scratch = |buffer: usize| arena.scratch.iter().any(|scratch| scratch.buffer == buffer);
-    plan.check(&arena.problem).iter().all(|broken| {
+/// The names of two buffers that the plan puts where the problem says they may not lie, the first
+/// without a given offset.
+fn own_clash(problem: &Problem, fixed: &[Option<u64>], plan: &Plan) -> Option<[String; 2]> {
+    plan.check(problem).iter().find_map(|broken| {
         let other = match broken.kind {
             ViolationKind::TooClose { other, .. } => other,
             _ => broken.buffer,
         };
-        !is_scratch(broken.buffer) && !is_scratch(other)
+        let mut pair = [broken.buffer, other];
+        pair.sort_by_key(|&buffer| fixed[buffer].is_some());
+        let name = |buffer: usize| problem.buffers()[buffer].name.clone();
+        fixed[pair[0]].is_none().then(|| pair.map(name))
     })
 }

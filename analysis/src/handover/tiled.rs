@@ -37,7 +37,7 @@ pub enum TiledError {
 }
 
 /// The model that follows a recipe in standard operators ([`standard`]) and carries a plan of
-/// its arena. `overlaps` is asked what the new graph's operators may overlap on the kernels that
+/// its arena, in this layout. `overlaps` is asked what the new graph's operators may overlap on the kernels that
 /// are to run it: [`none`](crate::graph::overlaps::none) is right for all. Operators keep the
 /// recipe's order.
 ///
@@ -47,6 +47,7 @@ pub enum TiledError {
 pub fn tiled(
     file: &[u8],
     recipe: &Recipe,
+    layout: Layout,
     overlaps: impl FnOnce(&Graph) -> Overlaps,
     budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
@@ -58,13 +59,18 @@ pub fn tiled(
     let task = Task {
         graph: &standard.graph,
         overlaps: &overlaps(&standard.graph),
-        layout: Layout::tflm(),
+        layout,
         reorder: false,
         fixed: &[],
     };
     let planned = optimise(task, budget, progress)?;
     let offsets = planned.arena.tensor_offsets(&planned.plan);
-    let device = on_device(&standard.graph, &planned.order, &offsets)?;
+    let device = on_device(
+        &standard.graph,
+        &planned.order,
+        &offsets,
+        layout.keep_inputs,
+    )?;
     let word = |offset: &Option<u64>| match offset {
         None => Ok(-1),
         Some(offset) => i32::try_from(*offset).map_err(|_| {

@@ -108,6 +108,22 @@ impl Arguments {
         };
         self.emit.iter().map(emission).collect()
     }
+
+    /// What exceeds the capacity: the plan, or what is emitted of it where that needs more.
+    fn too_large(&self, model: &str, plan: u64, emitted: &[(&Path, &Emitted)]) -> Vec<String> {
+        let forms = emitted
+            .iter()
+            .map(|(path, file)| (path.display().to_string(), file.arena_bytes));
+        let forms = forms.filter(|(_, bytes)| *bytes != plan);
+        let all = [(model.to_owned(), plan)].into_iter().chain(forms);
+        let exceeding = |(place, bytes): (String, u64)| {
+            let capacity = self.capacity.filter(|capacity| bytes > *capacity)?;
+            Some(format!(
+                "dmo-trace: {place}: the arena has {bytes} bytes, {capacity} are allowed"
+            ))
+        };
+        all.filter_map(exceeding).collect()
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
@@ -130,27 +146,30 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     let files = emissions
         .iter()
-        .map(|emission| emission.of_plan(&source, &planned.file));
+        .map(|emission| emission.of_plan(&source, &planned));
     let files = files.collect::<Result<Vec<_>, _>>()?;
-    let report = report(arguments, &source, &planned, &session)?;
+    let emitted: Vec<(&Path, &Emitted)> = emissions
+        .iter()
+        .map(|emission| emission.path.as_path())
+        .zip(&files)
+        .collect();
+    let too_large = arguments.too_large(&source.name, planned.file.arena_bytes, &emitted);
+    let report = PlanReport {
+        fits: arguments.capacity.map(|_| too_large.is_empty()),
+        ..report(arguments, &source, &planned, &session)?
+    };
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;
     }
-    for (emission, file) in emissions.iter().zip(&files) {
-        tell_tiles(&emission.path, file);
-        output::write(&emission.path, &file.content)?;
+    for (path, file) in emitted {
+        tell_tiles(path, file);
+        output::write(path, &file.content)?;
     }
     output::report(&report, arguments.json)?;
-    Ok(match arguments.capacity {
-        Some(capacity) if report.plan.arena_bytes > capacity => {
-            output::message(&format!(
-                "dmo-trace: {}: the arena has {} bytes, {capacity} are allowed",
-                source.name, report.plan.arena_bytes
-            ));
-            Verdict::Fails
-        }
-        _ => Verdict::Holds,
-    })
+    for message in &too_large {
+        output::message(message);
+    }
+    Ok(too_large.is_empty().into())
 }
 
 /// What came of a model in tiles of standard operators.
@@ -182,7 +201,6 @@ fn report(
     let measured = planned.overlaps.measured.as_ref();
     let kernels = measured.map(|measured| measured.layers.clone());
     let kernels = kernels.filter(|layers| !layers.is_empty());
-    let arena_bytes = planned.file.arena_bytes;
     Ok(PlanReport {
         loop_order_cost: match kernels {
             Some(_) => Some(LoopOrderCost::of(planned, session)?),
@@ -197,7 +215,7 @@ fn report(
         front: planned.front.clone(),
         carries_plan: source.carried_offsets().is_some(),
         capacity_bytes: arguments.capacity,
-        fits: arguments.capacity.map(|capacity| arena_bytes <= capacity),
+        fits: None,
         kernels,
         kinds: graph
             .operators

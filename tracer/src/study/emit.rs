@@ -2,12 +2,14 @@
 
 use super::SEARCH_TIME;
 use super::error::{About, StudyError};
+use super::overlap_source::OverlapKind;
+use super::plan::Planned;
 use super::search_time::within_time;
 use super::source::Source;
 use dmo_analysis::arena::{ArenaError, Layout};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, tflite};
-use dmo_analysis::handover::{PlanFile, tiled};
+use dmo_analysis::handover::{OnDevice, on_device, tiled};
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::transform::Recipe;
 use dmo_planner::plan::tflm::ALIGNMENT;
@@ -33,6 +35,9 @@ enum Form {
 pub struct Emitted {
     /// The file's content.
     pub content: Vec<u8>,
+    /// What the arena needs in this form, in bytes: for a model, what TensorFlow Lite Micro makes
+    /// of it.
+    pub arena_bytes: u64,
     /// What the arena of a model in tiles of standard operators needs; `None` of other files.
     pub tiles: Option<TiledArena>,
 }
@@ -81,6 +86,15 @@ pub enum EmitReason {
     HeaderRange { arena_bytes: u64 },
     #[error(": offset {offset} does not fit in 31 bits")]
     ModelRange { offset: u64 },
+    #[error(
+        ": TensorFlow Lite Micro places {:?} itself, over {:?}, which is needed{}\n  hint: a .json or \
+         .h file leaves nothing to it",
+        pair[0], pair[1], if *keep_inputs { " (it does not know of --keep-inputs)" } else { "" }
+    )]
+    Clash {
+        pair: [String; 2],
+        keep_inputs: bool,
+    },
     #[error(": a plan of several regions is .json only")]
     Regions,
 }
@@ -127,39 +141,67 @@ impl Emission {
     /// # Errors
     /// When the model was changed in a way that the file cannot tell, or the arena is too large
     /// for it.
-    pub fn of_plan(&self, source: &Source, plan: &PlanFile) -> Result<Emitted, StudyError> {
+    pub fn of_plan(&self, source: &Source, planned: &Planned) -> Result<Emitted, StudyError> {
+        let plan = &planned.file;
         let refused = |reason: EmitReason| StudyError::from(reason.of(&self.path));
-        let tensors = source.graph().tensors.len();
-        let content = match (self.form, source.recipe()) {
-            (Form::Json, _) => (serde_json::to_string_pretty(plan)? + "\n").into_bytes(),
+        let mut emitted = Emitted {
+            content: Vec::new(),
+            arena_bytes: plan.arena_bytes,
+            tiles: None,
+        };
+        match (self.form, source.recipe()) {
+            (Form::Json, _) => {
+                emitted.content = (serde_json::to_string_pretty(plan)? + "\n").into_bytes();
+            }
             (Form::Header, Some(_)) => return Err(refused(EmitReason::ChangedAsHeader)),
             (Form::Header, None) => {
                 let arena_bytes = plan.arena_bytes;
                 if arena_bytes > i32::MAX as u64 {
                     return Err(refused(EmitReason::HeaderRange { arena_bytes }));
                 }
-                plan.c_header(tensors).into_bytes()
+                let tensors = source.graph().tensors.len();
+                emitted.content = plan.c_header(tensors).into_bytes();
             }
             (Form::Model, recipe) => {
                 let file = source.file.as_deref();
                 let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
-                if let Some(recipe) = recipe {
-                    return self.standard(source.original(), file, recipe, plan);
-                }
-                let offset = |offset: Option<u64>| match offset {
-                    Some(offset) => i32::try_from(offset)
-                        .map_err(|_| refused(EmitReason::ModelRange { offset })),
-                    None => Ok(-1),
+                return match recipe {
+                    Some(recipe) => self.standard(source.original(), file, recipe, planned),
+                    None => self.planned_model(file, planned),
                 };
-                let offsets = plan.offsets(tensors).into_iter().map(offset);
-                let offsets = offsets.collect::<Result<Vec<i32>, _>>()?;
-                tflite::with_plan(file, Some(&plan.order), &offsets).about(self.refusal())?
             }
+        }
+        Ok(emitted)
+    }
+
+    /// The model with the plan as its metadata.
+    fn planned_model(&self, file: &[u8], planned: &Planned) -> Result<Emitted, StudyError> {
+        let (plan, graph) = (&planned.file, &planned.overlaps.graph);
+        let offsets = plan.offsets(graph.tensors.len());
+        let device = on_device(graph, &plan.order, &offsets, plan.layout.keep_inputs);
+        let device = device.about(self.refusal())?;
+        self.ensure_apart(&device, plan.layout)?;
+        let word = |offset: Option<u64>| match offset {
+            Some(offset) => {
+                i32::try_from(offset).map_err(|_| EmitReason::ModelRange { offset }.of(&self.path))
+            }
+            None => Ok(-1),
         };
+        let words = offsets.into_iter().map(word);
+        let words = words.collect::<Result<Vec<i32>, _>>()?;
         Ok(Emitted {
-            content,
+            content: tflite::with_plan(file, Some(&plan.order), &words).about(self.refusal())?,
+            arena_bytes: device.arena_bytes,
             tiles: None,
         })
+    }
+
+    fn ensure_apart(&self, device: &OnDevice, layout: Layout) -> Result<(), EmitError> {
+        let keep_inputs = layout.keep_inputs;
+        match device.clash.clone() {
+            Some(pair) => Err(EmitReason::Clash { pair, keep_inputs }.of(&self.path)),
+            None => Ok(()),
+        }
     }
 
     fn refusal(&self) -> String {
@@ -172,24 +214,28 @@ impl Emission {
         graph: &Graph,
         file: &[u8],
         recipe: &Recipe,
-        plan: &PlanFile,
+        planned: &Planned,
     ) -> Result<Emitted, StudyError> {
         if !(recipe.in_place.is_empty() && recipe.removed.is_empty()) {
             return Err(EmitReason::NotStandard.of(&self.path).into());
         }
-        let overlaps = |graph: &Graph| match plan.overlap.as_str() {
-            // Of kernels that were measured nothing is known of the operators that are added.
-            "analytic" => overlaps::analytic(graph),
-            _ => overlaps::none(graph),
+        let (source, layout) = (&planned.overlaps, planned.file.layout);
+        // Of kernels that were measured nothing is known of the operators that are added.
+        let overlaps = |graph: &Graph| match source.kind {
+            OverlapKind::Analytic => overlaps::analytic(graph),
+            OverlapKind::None if source.accumulates => overlaps::accumulating(graph),
+            OverlapKind::None | OverlapKind::Traced => overlaps::none(graph),
         };
         let tiled = within_time(SEARCH_TIME, |budget| {
-            tiled(file, recipe, overlaps, budget, &mut |_| ())
+            tiled(file, recipe, layout, overlaps, budget, &mut |_| ())
         });
         let tiled = tiled.about(self.refusal())?;
+        self.ensure_apart(&tiled.device, layout)?;
         Ok(Emitted {
+            arena_bytes: tiled.device.arena_bytes,
             tiles: Some(TiledArena {
                 with_tiles: tiled.device.arena_bytes,
-                without: plain_bytes(graph, overlaps)?,
+                without: plain_bytes(graph, layout, overlaps)?,
             }),
             content: tiled.file,
         })
@@ -214,14 +260,19 @@ fn no_file(source: &Source) -> Option<EmitReason> {
 }
 
 /// What the model needs as it is, with a plan for TensorFlow Lite Micro.
-fn plain_bytes(graph: &Graph, overlaps: impl Fn(&Graph) -> Overlaps) -> Result<u64, ArenaError> {
+fn plain_bytes(
+    graph: &Graph,
+    layout: Layout,
+    overlaps: impl Fn(&Graph) -> Overlaps,
+) -> Result<u64, ArenaError> {
     let task = Task {
         graph,
         overlaps: &overlaps(graph),
-        layout: Layout::tflm(),
+        layout,
         reorder: true,
         fixed: &[],
     };
     let planned = within_time(SEARCH_TIME, |budget| optimise(task, budget, &mut |_| ()))?;
-    Ok(planned.arena_bytes)
+    let offsets = planned.arena.tensor_offsets(&planned.plan);
+    Ok(on_device(graph, &planned.order, &offsets, layout.keep_inputs)?.arena_bytes)
 }

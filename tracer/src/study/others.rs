@@ -7,7 +7,7 @@ use super::plan::Planned;
 use super::search_time::within_time;
 use super::session::{Session, Work};
 use super::source::Source;
-use dmo_analysis::arena::{Arena, ArenaError};
+use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::handover::{OnDevice, on_device};
 use dmo_analysis::optimise::{Task, WhatIf, what_if};
@@ -73,16 +73,20 @@ impl Planner {
 /// # Errors
 /// When an offset of the plan that the model carries is not a multiple of 16.
 pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2]>, StudyError> {
-    let alignment = planned.file.layout.alignment;
+    let Layout {
+        alignment,
+        keep_inputs,
+        ..
+    } = planned.file.layout;
     if !alignment.is_multiple_of(ALIGNMENT) || !emit::tflm_can_obey(source) {
         return Ok(None);
     }
     let graph = &planned.overlaps.graph;
     let carried = source.carried_offsets();
     let carried = carried.unwrap_or_else(|| vec![None; graph.tensors.len()]);
-    let own = on_device(graph, &graph.file_order(), &carried)?;
+    let own = on_device(graph, &graph.file_order(), &carried, false)?;
     let offsets = planned.plan.arena.tensor_offsets(&planned.plan.plan);
-    let with_plan = on_device(graph, &planned.plan.order, &offsets)?;
+    let with_plan = on_device(graph, &planned.plan.order, &offsets, keep_inputs)?;
     Ok(Some([own, with_plan]))
 }
 

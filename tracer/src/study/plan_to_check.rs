@@ -217,7 +217,7 @@ impl PlanToCheck {
         }
         let offsets = carried_offsets(&plan.offsets, graph).about(&source.name)?;
         let order = graph.file_order();
-        let device = on_device(graph, &order, &offsets).about(&source.name)?;
+        let device = on_device(graph, &order, &offsets, false).about(&source.name)?;
         Ok(Self {
             order,
             tensors: device.tensors,
