@@ -19,7 +19,7 @@ mod support;
 use dmo_analysis::trace::AccessKind::{self, Load, Store};
 use dmo_analysis::trace::{Address, Layer, Role};
 use dmo_trace::mcu::disassembly::Disassembler;
-use dmo_trace::mcu::machine::{Observation, Pause, RawAccess, Watch};
+use dmo_trace::mcu::machine::{Machine, Observation, Pause, RawAccess, Watch};
 use dmo_trace::program::target::Target;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -722,5 +722,66 @@ fn store_exclusive_is_only_a_store() {
         let kinds: Vec<_> = accesses.take().iter().map(|access| access.kind).collect();
         assert_eq!(kinds, [Load, Store], "{observation:?}");
         assert_eq!(machine.finish_check(), Ok(()), "{observation:?}");
+    }
+}
+
+/// Where the machine stops inside an IT block and goes on, the rest of the block still executes
+/// as its conditions say: BKPT always stops, a hint where its own condition holds.
+#[test]
+fn stops_inside_it_blocks_change_nothing() {
+    const STOPS: [&[u16]; 4] = [&[0xbeab], &[0xbf10], &[0xbf40], &[0xf3af, 0x8001]];
+    let observations = [Observation::Watch, Observation::SelfCheck];
+    let mut cases = 0;
+    for (observation, stop) in observations.into_iter().flat_map(|o| STOPS.map(|s| (o, s))) {
+        for (condition, mask, zero) in (0..2_u16)
+            .flat_map(|condition| (1..16_u16).map(move |mask| (condition, mask)))
+            .flat_map(|(condition, mask)| [0, 1].map(|zero| (condition, mask, zero)))
+        {
+            let length = 4 - mask.trailing_zeros() as usize;
+            let inverted = |slot: usize| slot > 0 && mask >> (4 - slot) & 1 != condition & 1;
+            for stopped in 0..length {
+                let mut firmware = Firmware::new();
+                // r0: the operation; movs r2, #zero; cmp r2, #1; it
+                firmware.set(0, 0x10).code(&[0x2200 | zero, 0x2a01]);
+                firmware.code(&[0xbf00 | condition << 4 | mask]);
+                for slot in 0..length {
+                    // add r4.., #1
+                    let add = [0x3401 | (slot as u16) << 8];
+                    firmware.code(if slot == stopped { stop } else { &add });
+                }
+                // add r3, #1: no longer conditional
+                firmware.code(&[0x3301]).exit(0);
+                let mut machine = firmware.machine(observation);
+                for register in 3..8 {
+                    machine.set_register(register, 0).expect("a register");
+                }
+                let place = format!(
+                    "{observation:?}: it {condition} {mask:04b}, Z {zero}, {stop:04x?} at {stopped}"
+                );
+                run_to_exit(&mut machine, &place);
+                let holds = |slot: usize| (zero == 1) != ((condition == 1) != inverted(slot));
+                let expected =
+                    |slot: usize| u32::from(slot != stopped && slot < length && holds(slot));
+                let found: Vec<u32> = (4..8).map(|register| machine.register(register)).collect();
+                assert_eq!(found, [0, 1, 2, 3].map(expected), "{place}");
+                assert_eq!(machine.register(3), 1, "{place}");
+                assert_eq!(machine.finish_check(), Ok(()), "{place}");
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(cases, 2 * 4 * 2 * 2 * (8 * 4 + 4 * 3 + 2 * 2 + 1));
+}
+
+/// Answers nothing, and passes hints.
+fn run_to_exit(machine: &mut Machine, place: &str) {
+    loop {
+        let passed = match machine.run() {
+            Pause::SoftwareBreakpoint(_) if machine.register(0) == 0x20 => return,
+            Pause::SoftwareBreakpoint(_) => machine.pass_software_breakpoint(),
+            Pause::Hint(next) => machine.skip_to(next.0),
+            other => panic!("{place}: {other:?}"),
+        };
+        passed.expect("the machine goes on");
     }
 }

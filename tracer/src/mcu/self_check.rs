@@ -230,11 +230,8 @@ impl Checker {
             return;
         };
         let mut next = previous.pc + previous.instruction.length_bytes;
-        if previous.instruction.may_branch {
-            // A branch inside an IT block is its last instruction.
-            if core.pc != next {
-                self.conditions.clear();
-            }
+        // A branch inside an IT block is its last instruction; BKPT, which counts as one, need not be.
+        if previous.instruction.may_branch && self.conditions.is_empty() {
             return;
         }
         while next != core.pc {

@@ -218,10 +218,7 @@ impl<'a> Program<'a> {
                 }
                 Pause::SoftwareBreakpoint(semihosting::BREAKPOINT) => {
                     match self.semihosting.call(&mut self.machine)? {
-                        Reply::Continue => {
-                            let call = self.machine.register(15);
-                            self.machine.skip_to(call.wrapping_add(2))?;
-                        }
+                        Reply::Continue => self.machine.pass_software_breakpoint()?,
                         Reply::Exit(status) => return self.exited(Exit::Status(status)),
                     }
                 }

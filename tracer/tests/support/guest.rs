@@ -66,8 +66,7 @@ impl<'a> Guest<'a> {
                     if let Reply::Exit(status) = reply.expect("semihosting") {
                         return Stop::Exit(status);
                     }
-                    let next = self.machine.register(15) + 2;
-                    self.machine.skip_to(next).expect("skip");
+                    self.machine.pass_software_breakpoint().expect("pass");
                 }
                 other => panic!("at {:#010x}: {other:?}", self.machine.register(15)),
             }

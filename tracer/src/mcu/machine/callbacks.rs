@@ -15,7 +15,7 @@ use unicorn_engine::{MemType, RegisterARM, Unicorn};
 const BATCH: usize = 1 << 15;
 
 /// The IT bits of XPSR.
-const IT_BITS: u64 = 0x0600_fc00;
+pub(super) const IT_BITS: u64 = 0x0600_fc00;
 
 /// The state that all callbacks share.
 pub(super) struct Session {
