@@ -153,7 +153,10 @@ fn of_step(
     store: &dyn Store,
 ) -> Result<KernelOverlaps, DeployError> {
     let key = key(deployment, step, code, inputs);
-    if let Some(known) = store.load(&key).filter(|known| known.is_of(step)) {
+    if let Some(known) = store
+        .load(&key)
+        .filter(|known| known.is_of(&deployment.graph, step))
+    {
         return Ok(known);
     }
     let measured = measure::measure_with(
@@ -187,16 +190,19 @@ fn key(deployment: &Deployment, step: &Step, code: &str, inputs: u64) -> String 
 }
 
 impl KernelPair {
-    fn is_consistent(&self) -> bool {
+    /// `sizes` are those of the input and the output, in bytes.
+    fn is_consistent(&self, [input, output]: [u64; 2]) -> bool {
         let granted = self.displacement_bytes;
+        let shared = granted.map_or(0, |bytes| output.saturating_sub(bytes.into()).min(input));
         granted.is_some() == self.refusals.is_empty()
             && (!self.in_place || granted.is_some_and(|bytes| bytes > 0))
+            && shared <= self.safe_overlap_bytes.into()
     }
 }
 
 impl KernelOverlaps {
     /// Whether it can be what was measured of this step: something else may have been kept.
-    fn is_of(&self, step: &Step) -> bool {
+    fn is_of(&self, graph: &Graph, step: &Step) -> bool {
         let mut pairs: Vec<(usize, usize)> = self
             .pairs
             .iter()
@@ -208,7 +214,11 @@ impl KernelOverlaps {
             .flat_map(|input| (0..outputs).map(move |output| (input, output)));
         self.function == step.contract.function
             && pairs.into_iter().eq(all)
-            && self.pairs.iter().all(KernelPair::is_consistent)
+            && self.pairs.iter().all(|pair| {
+                let (input, output) = (step.inputs[pair.input], step.outputs[pair.output]);
+                let sizes = [input, output].map(|id| graph.tensor(id).size_bytes);
+                pair.is_consistent(sizes)
+            })
     }
 
     fn of(measured: &Measurement, inputs: usize) -> Self {

@@ -2,7 +2,9 @@
 //! hears of progress.
 
 use super::input;
+use crate::elf::image::sha256;
 use crate::model::overlaps::{KernelOverlaps, Store};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,14 +50,31 @@ impl Cache {
     }
 }
 
+/// A measurement as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// Of the key and the measurement: a damaged file must not grant an overlap.
+    sha256: String,
+    overlaps: KernelOverlaps,
+}
+
+impl Kept {
+    fn new(key: &str, overlaps: KernelOverlaps) -> serde_json::Result<Self> {
+        let text = key.to_owned() + &serde_json::to_string(&overlaps)?;
+        let sha256 = sha256(text.as_bytes());
+        Ok(Self { sha256, overlaps })
+    }
+}
+
 impl Store for Cache {
     /// A file that cannot be read, or is none of ours, is as good as no file.
     fn load(&self, key: &str) -> Option<KernelOverlaps> {
         let text = input::read(&self.folder.as_ref()?.join(key), MOST_BYTES).ok()?;
-        serde_json::from_slice(&text).ok()
+        let kept: Kept = serde_json::from_slice(&text).ok()?;
+        let expected = Kept::new(key, kept.overlaps).ok()?;
+        (kept.sha256 == expected.sha256).then_some(expected.overlaps)
     }
 
-    /// Without it the next run takes longer, and nothing else is lost.
     fn save(&self, key: &str, overlaps: &KernelOverlaps) {
         let Some(folder) = &self.folder else {
             return;
@@ -63,7 +82,7 @@ impl Store for Cache {
         let write = || {
             std::fs::create_dir_all(folder)?;
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            serde_json::to_writer(&mut file, overlaps)?;
+            serde_json::to_writer(&mut file, &Kept::new(key, overlaps.clone())?)?;
             file.persist(folder.join(key))?;
             std::io::Result::Ok(())
         };
