@@ -20,7 +20,8 @@ use viewed::Pieces;
 #[serde(deny_unknown_fields)]
 pub struct Layout {
     /// Offsets are multiples of it, in bytes, and of what each tensor's elements need
-    /// ([`TensorType::alignment`](crate::graph::TensorType::alignment)).
+    /// ([`TensorType::alignment`](crate::graph::TensorType::alignment)), those of scratch buffers
+    /// of [`SCRATCH_ALIGNMENT`].
     pub alignment: u64,
     /// Sizes are rounded up to the alignment too, as TensorFlow Lite Micro does.
     pub round_sizes: bool,
@@ -311,7 +312,7 @@ impl Arena {
                     name: format!("scratch {} of operator {operator}", index + 1),
                     size_bytes: layout.rounded(bytes),
                     alive: step..step + 1,
-                    alignment: layout.alignment,
+                    alignment: also_aligned(layout.alignment, SCRATCH_ALIGNMENT),
                     fixed_offset: None,
                 });
             }
@@ -408,6 +409,10 @@ pub(crate) fn also_aligned(alignment: u64, element: u64) -> u64 {
     }
     common_multiple(alignment, element).unwrap_or(u64::MAX)
 }
+
+/// What the elements of a scratch buffer need at most, whatever they are: no instruction of a
+/// Cortex-M wants more of an address. In bytes.
+pub const SCRATCH_ALIGNMENT: u64 = 4;
 
 impl Layout {
     fn rounded(self, bytes: u64) -> u64 {

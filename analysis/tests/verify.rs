@@ -201,9 +201,11 @@ fn the_planners_check_and_the_witness_agree() {
             }
             let layout = layout_of(&graph, &arena, &plan);
             let valid = plan.check(&arena.problem).is_empty();
+            let mut scratch = arena.scratch.iter();
+            let aligned = scratch.all(|scratch| plan.offsets[scratch.buffer].is_multiple_of(4));
             assert_eq!(
                 valid,
-                is_safe(&graph, &order, &overlaps, &layout),
+                aligned && is_safe(&graph, &order, &overlaps, &layout),
                 "{graph:?} {overlaps:?} {plan:?}"
             );
             safe += u32::from(valid);

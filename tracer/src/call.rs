@@ -32,7 +32,7 @@ const CONSTANTS: Range<u64> = 0x1800_0000..0x1c00_0000;
 const STACK_BYTES: u32 = 64 << 10;
 
 /// Alignment of everything that is placed: what any element type and LDRD need, and more.
-const ALIGNMENT: u32 = 16;
+pub const ALIGNMENT: u32 = 16;
 
 /// Why a function cannot be called, or does not come back.
 #[derive(Debug, thiserror::Error)]

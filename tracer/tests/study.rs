@@ -11,15 +11,19 @@ use dmo_analysis::graph::overlaps::{self, Sharing};
 use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::verify::{Positions, clashes};
-use dmo_trace::study::Session;
+use dmo_trace::model::overlaps::Store;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::Emission;
+use dmo_trace::study::error::PlanError;
 use dmo_trace::study::kernel_request::KernelRequest;
+use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::plan::{PlanRequest, plan};
 use dmo_trace::study::plan_file::NamedPlan;
 use dmo_trace::study::plan_to_check::PlanToCheck;
+use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
+use dmo_trace::study::{Session, StudyError};
 use std::path::Path;
 
 const MODEL: &str = "zoo:liberis_lane_figure_1:int8";
@@ -114,4 +118,89 @@ fn tiles_keep_what_the_layout_says() {
         overwritten, 1,
         "without the option the input is overwritten"
     );
+}
+
+/// What was measured at multiples of 16 says nothing of other offsets, where LDM faults on a real
+/// core and a kernel may take another way. Nothing is run to find that out.
+#[test]
+fn no_plan_lies_below_the_alignment_of_what_was_measured() {
+    let session = Session::default();
+    let mut refused = 0;
+    for kind in OverlapKind::ALL {
+        for alignment in [1, 2, 4, 8, 24] {
+            let overlap = OverlapRequest {
+                kind,
+                kernels: (kind != OverlapKind::Analytic).then(KernelRequest::default),
+                ..OverlapRequest::default()
+            };
+            let request = PlanRequest {
+                overlap,
+                layout: Layout {
+                    alignment,
+                    ..Layout::tflm()
+                },
+                ..PlanRequest::default()
+            };
+            let planned = plan(&mut Source::load(MODEL).unwrap(), &request, &session);
+            match planned {
+                Ok(_) => assert_eq!(kind, OverlapKind::Analytic),
+                Err(StudyError::Plan(PlanError::BelowMeasured {
+                    given,
+                    measured: 16,
+                })) => {
+                    assert_eq!(given, alignment);
+                    refused += 1;
+                }
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+    }
+    assert_eq!(refused, 10);
+}
+
+/// A measurement that was kept and is damaged, in any of its digits, is measured again.
+#[test]
+fn damaged_measurements_are_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = || Cache {
+        folder: Some(folder.path().to_owned()),
+    };
+    let session = Session {
+        cache: cache(),
+        ..Session::default()
+    };
+    let request = PlanRequest {
+        overlap: OverlapRequest {
+            kind: OverlapKind::Traced,
+            ..OverlapRequest::default()
+        },
+        ..PlanRequest::default()
+    };
+    let planned = || plan(&mut Source::load(MODEL).unwrap(), &request, &session).unwrap();
+    let expected = planned().file;
+    let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert!(files.len() > 4, "{}", files.len());
+    let mut damaged = 0;
+    for file in files {
+        let path = file.unwrap().path();
+        let key = path.file_name().unwrap().to_str().unwrap();
+        let kept = std::fs::read(&path).unwrap();
+        assert!(cache().load(key).is_some());
+        for at in 0..kept.len() {
+            if kept[at].is_ascii_digit() {
+                let mut other = kept.clone();
+                other[at] = b'0' + (other[at] - b'0' + 1) % 10;
+                std::fs::write(&path, other).unwrap();
+                assert!(cache().load(key).is_none(), "byte {at} of {key}");
+                damaged += 1;
+            }
+        }
+        // One of its digits stays wrong.
+        let last = kept.iter().rposition(u8::is_ascii_digit).unwrap();
+        let mut other = kept;
+        other[last] = if other[last] == b'0' { b'1' } else { b'0' };
+        std::fs::write(&path, other).unwrap();
+    }
+    assert!(damaged > 100, "{damaged}");
+    assert_eq!(planned().file, expected);
 }

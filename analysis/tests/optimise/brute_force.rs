@@ -85,13 +85,13 @@ impl<'a> BruteForce<'a> {
     /// The least offset but 0 that suits both the layout and the elements.
     fn alignment(&self, what: Occupant) -> u64 {
         let layout = self.layout.alignment;
-        let Occupant::Tensor(id) = what else {
-            return layout;
-        };
-        let element = match self.graph.tensor(id).element_type {
-            TensorType::Float32 => 4,
-            TensorType::Int16 => 2,
-            _ => 1,
+        let element = match what {
+            Occupant::Scratch(_) => 4,
+            Occupant::Tensor(id) => match self.graph.tensor(id).element_type {
+                TensorType::Float32 => 4,
+                TensorType::Int16 => 2,
+                _ => 1,
+            },
         };
         let mut offsets = (1..).map(|times| times * layout);
         offsets.find(|offset| offset % element == 0).unwrap()

@@ -70,6 +70,12 @@ pub enum PlanError {
          --cmsis-nn-version and --inputs go with --overlap traced, or none"
     )]
     FormulasOfKernels,
+    #[error(
+        "--align {given}: these kernels were measured in buffers at multiples of {measured} bytes; \
+         elsewhere they may fault, or go through their buffers in another order\n  hint: --align \
+         {measured}"
+    )]
+    BelowMeasured { given: u64, measured: u32 },
     #[error("--fix {tensor}: the model has {tensors} tensors")]
     NoTensor { tensor: usize, tensors: usize },
     #[error("{model}: no plan was found in time")]

@@ -4,7 +4,7 @@ use super::audit::Audit;
 use super::error::{About, PlanError, StudyError};
 use super::kernel_request::{KernelRequest, NamedKernels};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
-use super::plan::{PlanRequest, Planned, plan_with};
+use super::plan::{PlanRequest, ensure_measured_there, plan_as_it_is};
 use super::plan_file::NamedPlan;
 use super::plan_to_check::PlanToCheck;
 use super::session::Session;
@@ -93,7 +93,7 @@ impl Examination<'_> {
         let (plan, certificate) = match &self.plan {
             Plan::Given(named) => (PlanToCheck::new(named, &self.source, None)?, None),
             Plan::ToBeMade(request) => {
-                let planned = self.made(request, session)?;
+                let planned = plan_as_it_is(&self.source, request, request.time, session)?;
                 let plan = PlanToCheck::of_planned(&planned, &self.source)?;
                 (plan, Some(planned.file.certificate))
             }
@@ -116,12 +116,13 @@ impl Examination<'_> {
             Plan::Given(named) => {
                 let kind = self.planned_kind(named)?;
                 let request = OverlapRequest::on(kind, self.kernels);
+                ensure_measured_there(named.plan.layout, request.names_kernels())?;
                 let overlaps = OverlapSource::find(&request, &self.source, session)?;
                 let plan = PlanToCheck::new(named, &self.source, Some(&overlaps.graph))?;
                 (overlaps, plan, None)
             }
             Plan::ToBeMade(request) => {
-                let planned = self.made(request, session)?;
+                let planned = plan_as_it_is(&self.source, request, request.time, session)?;
                 let plan = PlanToCheck::of_planned(&planned, &self.source)?;
                 (planned.overlaps, plan, Some(planned.file.certificate))
             }
@@ -133,11 +134,6 @@ impl Examination<'_> {
             plan,
             certificate,
         })
-    }
-
-    fn made(&self, request: &PlanRequest, session: &Session) -> Result<Planned, StudyError> {
-        let overlaps = OverlapSource::find(&request.overlap, &self.source, session)?;
-        plan_with(&self.source, overlaps, request, session)
     }
 
     /// What a given plan was made with, where that says something of the kernels.

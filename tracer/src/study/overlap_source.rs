@@ -69,6 +69,11 @@ impl Default for OverlapRequest {
 }
 
 impl OverlapRequest {
+    /// Whether kernels are measured, or asked for their scratch memory.
+    pub fn names_kernels(&self) -> bool {
+        self.kernels.is_some() || self.kind == OverlapKind::Traced
+    }
+
     /// For a plan that is to run on given kernels, as far as they have a say.
     pub fn on(kind: OverlapKind, kernels: &KernelRequest) -> Self {
         // Without overlaps kernels still want their scratch memory.

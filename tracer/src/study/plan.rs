@@ -7,6 +7,7 @@ use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
 use super::search_time::{STOPPED, within_time};
 use super::session::{Session, State, Work};
 use super::source::Source;
+use crate::call::ALIGNMENT;
 use dmo_analysis::arena::{ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::{OperatorId, TensorId};
@@ -188,12 +189,13 @@ fn measured_bytes(
 }
 
 /// Plans the model as it is now.
-fn plan_as_it_is(
+pub(super) fn plan_as_it_is(
     source: &Source,
     request: &PlanRequest,
     time: Duration,
     session: &Session,
 ) -> Result<Planned, StudyError> {
+    ensure_measured_there(request.layout, request.overlap.names_kernels())?;
     let mut overlaps = OverlapSource::find(&request.overlap, source, session)?;
     if overlaps.kind == OverlapKind::None && request.changes.accumulate {
         overlaps.overlaps = overlaps::accumulating(&overlaps.graph);
@@ -217,6 +219,7 @@ pub fn plan_with(
     request: &PlanRequest,
     session: &Session,
 ) -> Result<Planned, StudyError> {
+    ensure_measured_there(request.layout, overlaps.measured.is_some())?;
     let reorder = request.order == OrderKind::Best;
     let task = Task {
         graph: &overlaps.graph,
@@ -235,6 +238,16 @@ pub fn plan_with(
         fixed: request.fixed.clone(),
         reorder,
     })
+}
+
+/// Kernels are measured in buffers that are aligned as those of a call are; at other offsets they
+/// may fault, or take another way.
+pub(super) fn ensure_measured_there(layout: Layout, on_kernels: bool) -> Result<(), PlanError> {
+    let (given, measured) = (layout.alignment, ALIGNMENT);
+    if on_kernels && !given.is_multiple_of(measured.into()) {
+        return Err(PlanError::BelowMeasured { given, measured });
+    }
+    Ok(())
 }
 
 /// What was found, complete in itself and checked.

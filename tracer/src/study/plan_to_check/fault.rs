@@ -1,6 +1,7 @@
 //! What is wrong with a plan whatever may overlap.
 
 use super::PlanToCheck;
+use dmo_analysis::arena::SCRATCH_ALIGNMENT;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::verify::Occupant;
 use dmo_planner::problem::common_multiple;
@@ -129,6 +130,6 @@ fn alignment_of(graph: &Graph, occupant: Occupant, alignment: u64) -> u64 {
             let element = graph.tensor(id).element_type.alignment();
             common_multiple(alignment, element).unwrap_or(alignment)
         }
-        Occupant::Scratch(_) => alignment,
+        Occupant::Scratch(_) => common_multiple(alignment, SCRATCH_ALIGNMENT).unwrap_or(alignment),
     }
 }
