@@ -106,7 +106,8 @@ pub struct Graph {
     pub inputs: Vec<TensorId>,
     /// What the application reads after an inference.
     pub outputs: Vec<TensorId>,
-    /// Tensors that lie inside of others; none in a model as it is read.
+    /// Tensors that lie inside of others: parts of tiles, and what an accelerator finds in its
+    /// scratch tensor.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub views: BTreeMap<TensorId, View>,
 }

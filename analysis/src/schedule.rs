@@ -148,6 +148,10 @@ pub enum ScheduleError {
     },
     #[error("tensor {} is said to lie in tensor {}, which cannot hold it", view.0, of.0)]
     View { view: TensorId, of: TensorId },
+    #[error(
+        "input {} cannot be kept: it lies in another tensor, where an operator overwrites it", input.0
+    )]
+    Overwritten { input: TensorId },
     #[error("overlaps are given for {given} operators, expected {expected}")]
     OverlapsLength { given: usize, expected: usize },
     #[error(

@@ -6,6 +6,7 @@
 //! | `view.rs` | tables of a flatbuffer, with limits |
 //! | `catalogue.rs` | what is known of each kind of operator |
 //! | `read.rs` | tensors and operators of a subgraph |
+//! | `ethos_u.rs` | the memory of Arm's Ethos-U accelerators |
 //! | `lower.rs` | what an operator is to the reference kernels |
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs` | scratch buffers of the reference kernels |
@@ -23,6 +24,7 @@
 
 mod catalogue;
 mod error;
+mod ethos_u;
 mod export;
 pub(crate) mod layout;
 mod lower;
@@ -91,7 +93,8 @@ impl Model {
 /// # Errors
 /// When the bytes are not a model, or one that makes no sense; when a tensor that is
 /// computed has no fixed shape, or elements without a size; when an operator reads what
-/// nothing has written, or writes what is there already.
+/// nothing has written, or writes what is there already; when an accelerator's operator has no
+/// plan that says where its tensors lie.
 pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
     let file = File::new(bytes);
     let root = file.root()?;
@@ -102,10 +105,12 @@ pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
         description: root.text(model::DESCRIPTION)?,
         ..Model::default()
     };
+    let mut accelerated = Vec::new();
     for (index, subgraph) in subgraphs.enumerate() {
-        let (graph, calls) = read::subgraph(bytes, &contents, &subgraph?, index, count)?;
-        result.graphs.push(graph);
-        result.calls.extend(calls);
+        let read = read::subgraph(bytes, &contents, &subgraph?, index, count)?;
+        result.graphs.push(read.graph);
+        result.calls.extend(read.calls);
+        accelerated.push(read.accelerated);
     }
     if result.graphs.is_empty() {
         return Err(TfliteError::NoSubgraph);
@@ -118,6 +123,9 @@ pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
             name: entry.text(schema::metadata::NAME)?,
             bytes: bytes.unwrap_or_default(),
         });
+    }
+    for (index, operators) in accelerated.iter().enumerate() {
+        ethos_u::add_views(&mut result, index, operators, bytes)?;
     }
     Ok(result)
 }

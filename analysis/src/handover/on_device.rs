@@ -1,7 +1,7 @@
 //! What TensorFlow Lite Micro makes of a plan.
 
 use crate::arena::{Arena, ArenaError, Layout};
-use crate::graph::{Graph, OperatorId, overlaps};
+use crate::graph::{Graph, OperatorId, TensorId, overlaps};
 use crate::schedule::lifetime::lifetimes;
 use dmo_planner::plan::{Plan, ViolationKind, tflm};
 use dmo_planner::problem::Problem;
@@ -56,9 +56,11 @@ pub fn on_device(
     let needed = arena(keep_inputs)?;
     let arena = arena(false)?;
     let mut fixed = vec![None; arena.problem.buffers().len()];
-    for (buffer, offset) in arena.buffer_of.iter().zip(offsets) {
-        if let Some(buffer) = buffer {
-            fixed[*buffer] = *offset;
+    let tensors = arena.buffer_of.iter().zip(offsets).enumerate();
+    for (index, (buffer, offset)) in tensors {
+        let is_view = graph.views.contains_key(&TensorId(index));
+        if let Some(buffer) = buffer.filter(|_| !is_view) {
+            fixed[buffer] = *offset;
         }
     }
     let problem = arena.problem.with_offsets(&fixed)?;

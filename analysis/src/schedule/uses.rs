@@ -63,6 +63,7 @@ impl Uses {
             uses.add(graph, uses.end, AccessKind::Load, output);
         }
         for &input in graph.inputs.iter().filter(|_| keep_inputs) {
+            uses.check_kept(graph, input)?;
             uses.add(graph, uses.end, AccessKind::Load, input);
         }
         uses.begin_what_nothing_stores();
@@ -86,6 +87,20 @@ impl Uses {
                     return Err(ScheduleError::NotYetStored { operator, tensor });
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Nothing else is stored in the bytes of an input that is a view, when all but the loads at
+    /// the end are known.
+    fn check_kept(&self, graph: &Graph, input: TensorId) -> Result<(), ScheduleError> {
+        let kept = graph.extent(input);
+        let lost = self.of(graph.root(input)).iter().any(|known| {
+            let stored = known.kind == AccessKind::Store && known.tensor != input;
+            stored && known.bytes.start < kept.end && kept.start < known.bytes.end
+        });
+        if lost && graph.views.contains_key(&input) {
+            return Err(ScheduleError::Overwritten { input });
         }
         Ok(())
     }

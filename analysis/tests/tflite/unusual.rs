@@ -2,8 +2,14 @@
 //! shared and unknown parts.
 
 use super::tree::{Part, Part::*, write};
+use dmo_analysis::arena::{ArenaError, Layout};
+use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::{self, Call};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
+use dmo_analysis::handover::on_device;
+use dmo_analysis::optimise::{Task, optimise};
+use dmo_analysis::schedule::ScheduleError;
+use dmo_planner::budget::Budget;
 
 fn tensor(extent: i32, buffer: u32) -> Part {
     Table(vec![
@@ -254,4 +260,105 @@ fn working_memory() {
     assert_eq!(node.inputs, [TensorId(0)]);
     assert_eq!(node.outputs, [TensorId(1), TensorId(2)]);
     assert_eq!(node.kernel, None);
+}
+
+/// `t4 = ethos-u(command stream, weights, scratch, fast scratch, t3)`, `t5 = relu(t4)`; the plan
+/// has these offsets.
+fn accelerated(offsets: Option<[i32; 6]>) -> Vec<u8> {
+    let codes = vec![Table(vec![(0, Byte(32)), (1, Text("ethos-u"))]), code(19)];
+    let main = Table(vec![
+        (
+            0,
+            Tables(vec![
+                tensor(8, 1),
+                tensor(64, 0),
+                tensor(64, 0),
+                tensor(16, 0),
+                tensor(4, 0),
+                tensor(4, 0),
+            ]),
+        ),
+        (1, Words(vec![3])),
+        (2, Words(vec![5])),
+        (
+            3,
+            Tables(vec![
+                operator(0, &[0, 0, 1, 2, 3], &[4]),
+                operator(1, &[4], &[5]),
+            ]),
+        ),
+    ]);
+    let data = |bytes: &[u8]| Table(vec![(0, Bytes(bytes.to_vec()))]);
+    let mut buffers = vec![Table(Vec::new()), data(&[0; 8])];
+    let mut fields = vec![(0, Word(3)), (1, Tables(codes)), (2, Tables(vec![main]))];
+    if let Some(offsets) = offsets {
+        let words = [1, 1, 6].into_iter().chain(offsets);
+        buffers.push(data(&words.flat_map(i32::to_le_bytes).collect::<Vec<u8>>()));
+        let entry = Table(vec![(0, Text("OfflineMemoryAllocation")), (1, Word(2))]);
+        fields.push((6, Tables(vec![entry])));
+    }
+    fields.push((4, Tables(buffers)));
+    fields.sort_by_key(|(field, _)| *field);
+    write(&Table(fields))
+}
+
+/// The accelerator finds its tensors in its scratch tensor, where the plan has them, and nowhere
+/// else.
+#[test]
+fn tensors_of_an_accelerator_stay_where_they_are_in_its_scratch_memory() {
+    let file = accelerated(Some([-1, 32, 32, 48, 32, 96]));
+    let graph = tflite::read(&file).unwrap().graphs.remove(0);
+    let within = |index: usize| {
+        let view = graph.views.get(&TensorId(index))?;
+        assert_eq!((view.of, view.pitch_bytes), (TensorId(1), None));
+        Some(view.offset_bytes)
+    };
+    let found: Vec<_> = (0..6).map(within).collect();
+    assert_eq!(found, [None, None, Some(0), Some(16), Some(0), None]);
+
+    let overlaps = overlaps::analytic(&graph);
+    let task = Task {
+        graph: &graph,
+        overlaps: &overlaps,
+        layout: Layout::tflm(),
+        reorder: true,
+        fixed: &[],
+    };
+    let planned = optimise(task, &mut Budget::of_work(1000), &mut |_| {}).unwrap();
+    let offsets = planned.arena.tensor_offsets(&planned.plan);
+    let start = offsets[1].unwrap();
+    assert_eq!([offsets[3], offsets[4]], [Some(start + 16), Some(start)]);
+    let device = on_device(&graph, &planned.order, &offsets, false).unwrap();
+    assert_eq!(device.tensors, offsets);
+
+    let words = offsets
+        .iter()
+        .map(|offset| offset.map_or(-1, |offset| offset as i32));
+    let emitted = tflite::with_plan(&file, None, &words.collect::<Vec<i32>>()).unwrap();
+    assert_eq!(tflite::read(&emitted).unwrap().graphs[0], graph);
+
+    // The accelerator stores its output where its input was.
+    let layout = Layout {
+        keep_inputs: true,
+        ..Layout::tflm()
+    };
+    let kept = Task { layout, ..task };
+    let error = optimise(kept, &mut Budget::of_work(1000), &mut |_| {});
+    let overwritten = ScheduleError::Overwritten { input: TensorId(3) };
+    assert_eq!(error, Err(ArenaError::Schedule(overwritten)));
+}
+
+#[test]
+fn what_an_accelerator_could_not_find_is_refused() {
+    for (offsets, expected) in [
+        (None, "no offset of its tensor 1"),
+        (Some([-1, -1, 32, 48, 32, 96]), "no offset of its tensor 1"),
+        (Some([-1, 32, 32, 96, 32, 96]), "tensor 3 lies outside"),
+        (Some([-1, 32, 32, 16, 32, 96]), "tensor 3 lies outside"),
+        (Some([-1, 32, 32, -1, 32, 96]), "no offset of its tensor 3"),
+    ] {
+        let error = tflite::read(&accelerated(offsets)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{offsets:?}: {error}");
+        assert!(error.contains("operator 0 CUSTOM:ethos-u"), "{error}");
+    }
 }

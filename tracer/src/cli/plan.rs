@@ -15,6 +15,7 @@ use anyhow::Context;
 use change::ChangeArguments;
 use clap::builder::TypedValueParser;
 use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::handover::OnDevice;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::Region;
 use dmo_trace::study::emit::{Emission, EmitReason, Emitted};
@@ -201,12 +202,14 @@ fn report(
     let measured = planned.overlaps.measured.as_ref();
     let kernels = measured.map(|measured| measured.layers.clone());
     let kernels = kernels.filter(|layers| !layers.is_empty());
+    let device = on_tflm(source, planned)?;
     Ok(PlanReport {
         loop_order_cost: match kernels {
             Some(_) => Some(LoopOrderCost::of(planned, session)?),
             None => None,
         },
-        device: on_tflm(source, planned)?,
+        limits_of_proof: limits_of_proof(source, planned, device.as_ref()),
+        device,
         planners: Planner::all(planned.task()).with_context(|| source.name.clone())?,
         naive_bytes: source.original().naive_bytes(),
         operators: graph.operators.len(),
@@ -225,6 +228,33 @@ fn report(
         reordered: planned.is_reordered(),
         plan: planned.file.clone(),
     })
+}
+
+/// What the certificate of a plan leaves out.
+fn limits_of_proof(
+    source: &Source,
+    planned: &Planned,
+    device: Option<&[OnDevice; 2]>,
+) -> Vec<String> {
+    let mut limits = Vec::new();
+    let unknown = source.unknown_memory();
+    if !unknown.is_empty() {
+        let unknown = unknown.join(", ");
+        limits.push(format!(
+            "without the scratch memory of {unknown}, which is not known"
+        ));
+    }
+    let carried = device.filter(|_| source.carried_offsets().is_some());
+    if let Some([carried, _]) = carried
+        && carried.arena_bytes < planned.file.arena_bytes
+    {
+        let bytes = grouped(carried.arena_bytes);
+        limits.push(format!(
+            "the plan that the model carries needs less, {bytes} bytes; `dmo-trace audit` says \
+             whether it is safe"
+        ));
+    }
+    limits
 }
 
 /// Kinds of operators that get no overlap because they are not known.

@@ -85,6 +85,11 @@ pub enum PlanError {
         found: Vec<Clash>,
         misaligned: Vec<Misaligned>,
     },
+    #[error(
+        "{model}: its work cannot be changed (--allow other than accumulate, savings): operators run \
+         on an accelerator, in memory that its compiler has laid out"
+    )]
+    Accelerated { model: String },
     #[error("--allow other than accumulate goes with neither --fix nor --region")]
     ChangeOfFixed,
     #[error(

@@ -145,6 +145,7 @@ fn change(
     if !request.fixed.is_empty() {
         return Err(PlanError::ChangeOfFixed.into());
     }
+    source.ensure_changeable()?;
     let (changes, kind) = (&request.changes, request.overlap.kind);
     let graph = source.graph();
     let overlaps = changes.known_overlaps(graph, kind);

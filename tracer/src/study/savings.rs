@@ -89,6 +89,7 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
         time,
         most_run_macs,
     } = *request;
+    source.ensure_changeable()?;
     let graph = source.graph();
     let macs = macs::of_graph(graph);
     let plan = |overlaps: &Overlaps, reorder: bool| {

@@ -1,6 +1,6 @@
 //! Where a model comes from: a file, or the zoo.
 
-use super::error::{About, StudyError};
+use super::error::{About, PlanError, StudyError};
 use super::input;
 use super::kernel_request::{NamedKernels, REFERENCE};
 use super::plan_file::NamedPlan;
@@ -9,9 +9,10 @@ use crate::mcu::machine::Limits;
 use crate::model::Deployment;
 use dmo_analysis::graph::tflite::{self, Model, OfflinePlan, TfliteError};
 use dmo_analysis::graph::zoo::{self, Element, Network};
-use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
+use dmo_analysis::graph::{Graph, GraphTensor, Kind, OperatorId, Storage, TensorType};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A model and where it comes from.
@@ -85,6 +86,18 @@ impl Source {
         self.change.as_ref().map(|(recipe, _)| recipe)
     }
 
+    /// Refuses a model whose work cannot be changed.
+    ///
+    /// # Errors
+    /// When operators run on an accelerator, in memory whose layout is its compiler's.
+    pub(super) fn ensure_changeable(&self) -> Result<(), PlanError> {
+        if self.original().views.is_empty() {
+            return Ok(());
+        }
+        let model = self.name.clone();
+        Err(PlanError::Accelerated { model })
+    }
+
     /// The operators that only move data, and the values too of a model whose numbers are known.
     ///
     /// # Errors
@@ -105,6 +118,7 @@ impl Source {
     /// # Errors
     /// When the recipe cannot be followed, or leaves out what changes values.
     pub fn follow(&mut self, recipe: Recipe) -> Result<(), StudyError> {
+        self.ensure_changeable()?;
         let transformed = transform::apply(self.original(), &recipe).about(&self.name)?;
         self.ensure_values_stay(&recipe.removed)?;
         self.change = Some((recipe, transformed));
@@ -170,6 +184,15 @@ impl Source {
             return None;
         }
         plan.offsets.iter().map(|&given| offset_of(given)).collect()
+    }
+
+    /// The kinds of custom operators, each once, of whose memory nothing is known but their
+    /// tensors.
+    pub fn unknown_memory(&self) -> Vec<String> {
+        let operators = self.graph().operators.iter().map(|node| &node.kind);
+        let custom = operators.filter(|kind| kind.is_custom() && kind.name() != Kind::ETHOS_U);
+        let kinds: BTreeSet<String> = custom.map(|kind| kind.escape_debug().to_string()).collect();
+        kinds.into_iter().collect()
     }
 
     /// What the user should know of this model.

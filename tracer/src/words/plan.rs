@@ -66,6 +66,8 @@ pub struct PlanReport {
     pub kinds: Vec<String>,
     /// What each planner needs, in the file's order of operators.
     pub planners: Vec<Planner>,
+    /// What the certificate leaves out.
+    pub limits_of_proof: Vec<String>,
     /// What else the reader should know, a sentence each without its full stop.
     pub notes: Vec<String>,
 }
@@ -138,6 +140,14 @@ impl Report for PlanReport {
 
 impl PlanReport {
     fn certificate(&self) -> String {
+        let proof = self.proof();
+        if self.limits_of_proof.is_empty() {
+            return proof;
+        }
+        format!("{proof}, but: {}", self.limits_of_proof.join("; "))
+    }
+
+    fn proof(&self) -> String {
         let plan = &self.plan;
         if !plan.fixed.is_empty() && plan.certificate != Certificate::BestFound {
             return "proven with the given offsets: no placement for this order needs less"

@@ -1,5 +1,6 @@
 //! A subgraph as a graph.
 
+use super::ethos_u::Accelerated;
 use super::lower::{self, FileNode};
 use super::schema::{self, call, call_once, if_, operator, options, tensor, while_};
 use super::view::Table;
@@ -8,14 +9,23 @@ use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Reads a subgraph: its graph, and what its operators call.
+/// A subgraph as it is read.
+pub(super) struct Subgraph {
+    pub graph: Graph,
+    /// What its operators call.
+    pub calls: Vec<Call>,
+    /// Those that an accelerator runs.
+    pub accelerated: Vec<Accelerated>,
+}
+
+/// Reads a subgraph.
 pub(super) fn subgraph(
     file: &[u8],
     contents: &Contents,
     table: &Table,
     index: usize,
     subgraphs: usize,
-) -> Result<(Graph, Vec<Call>), TfliteError> {
+) -> Result<Subgraph, TfliteError> {
     let mut tensors = Vec::new();
     let mut draft = Vec::new();
     for (number, entry) in table.tables(schema::subgraph::TENSORS)?.enumerate() {
@@ -44,7 +54,7 @@ pub(super) fn subgraph(
     for id in &graph.inputs {
         written[id.0] = true;
     }
-    let mut calls = Vec::new();
+    let (mut calls, mut accelerated) = (Vec::new(), Vec::new());
     for (number, entry) in table.tables(schema::subgraph::OPERATORS)?.enumerate() {
         let entry = entry?;
         let code = entry.number::<u32>(operator::OPCODE_INDEX, 0)?;
@@ -55,6 +65,7 @@ pub(super) fn subgraph(
         let place = || format!("{} {kind}", place());
         let inputs = tensor_ids(&entry.integers(operator::INPUTS)?, draft.len(), place)?;
         let outputs = tensor_ids(&entry.integers(operator::OUTPUTS)?, draft.len(), place)?;
+        accelerated.extend(Accelerated::of(kind.name(), OperatorId(number), &inputs));
         let (inputs, outputs) = if kind.is_custom() {
             working_memory(inputs, outputs, |id| written[id.0])
         } else {
@@ -99,7 +110,11 @@ pub(super) fn subgraph(
     }
     check_flow(&graph, index)?;
     check_used(&graph, &draft, index)?;
-    Ok((graph, calls))
+    Ok(Subgraph {
+        graph,
+        calls,
+        accelerated,
+    })
 }
 
 /// A tensor as the file has it.

@@ -1,6 +1,6 @@
 //! Where a machine stops: at every entry of some functions, or where one of them returns.
 
-use super::callbacks::{self, Session};
+use super::callbacks::{self, IT_BITS, Session};
 use super::{Machine, MachineError, Pause, refused};
 use dmo_analysis::trace::Address;
 use unicorn_engine::{RegisterARM, Unicorn};
@@ -58,6 +58,29 @@ impl Machine {
             checker.withdraw();
         }
         self.set_register(15, breakpoint.0)
+    }
+
+    /// After [`Pause::SoftwareBreakpoint`]: goes on with the instruction after BKPT.
+    ///
+    /// The emulator stops there with the IT state of BKPT itself (at a hint it is that of the next
+    /// instruction). The next one has the state after that: the condition's last bit and the mask
+    /// move up by one, and when nothing of the mask is left, the block ends.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn pass_software_breakpoint(&mut self) -> Result<(), MachineError> {
+        self.skip_to(self.register(15).wrapping_add(2))?;
+        let status = u64::from(self.status());
+        // Bits 1 and 0 of the IT state, then 7 to 2.
+        let state = status >> 25 & 0b11 | status >> 8 & 0b1111_1100;
+        let next = match state & 0b111 {
+            0 => 0,
+            _ => state & 0b1110_0000 | state << 1 & 0b0001_1111,
+        };
+        let status = status & !IT_BITS | (next & 0b11) << 25 | (next & 0b1111_1100) << 8;
+        self.core
+            .reg_write(RegisterARM::XPSR, status)
+            .map_err(refused("end an instruction of an IT block"))
     }
 }
 
