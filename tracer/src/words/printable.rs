@@ -33,19 +33,3 @@ impl Printable {
         if control { b'?' } else { byte }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Printable;
-
-    #[test]
-    fn orders_are_taken_away_and_text_stays() {
-        let text = "1\t\u{b5}s \u{e9}\r\n".as_bytes();
-        assert_eq!(Printable::default().printable(text), text);
-        let mut filter = Printable::default();
-        assert_eq!(filter.printable(b"\x1b[2J\x07\x00\x7f"), b"?[2J???");
-        // The single character that begins an order, in two pieces.
-        assert_eq!(filter.printable(b"\xc2"), b"\xc2");
-        assert_eq!(filter.printable(b"\x9b2J"), b"?2J");
-    }
-}

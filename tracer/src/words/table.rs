@@ -25,15 +25,3 @@ where
     }
     table.to_string()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::table;
-
-    #[test]
-    fn numbers_end_where_the_header_ends() {
-        let rows = [["a", "1"], ["long", "1,024"]].map(|row| row.map(str::to_owned));
-        let text = table(["name", "bytes"], [1], rows);
-        assert!(text.contains("| a    |     1 |"), "{text}");
-    }
-}
