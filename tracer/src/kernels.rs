@@ -33,9 +33,10 @@ pub use library::KernelLibrary;
 pub use state::State;
 
 use crate::call::{Argument, CallError, Frame, inexpressible};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::operator::Operator;
-use dmo_analysis::trace::Address;
+use dmo_analysis::trace::{Address, ElementType};
 use versions::Versions;
 
 /// Where the activations of a call lie.
@@ -71,10 +72,16 @@ struct Job<'a> {
 pub struct Contract {
     /// The function's name.
     pub function: &'static str,
-    /// Whether it computes the case, of the one sort of operators that it takes.
-    serves: fn(&Case) -> bool,
+    /// The one kind of operators that it computes.
+    kind: &'static Kind,
+    /// Types of inputs and outputs; `None` if it takes elements of any type.
+    types: Option<[ElementType; 2]>,
+    /// What else must hold of a case.
+    only: fn(&Case) -> bool,
     /// It takes parts of larger tensors, and no others.
     pitched: bool,
+    /// It is a depthwise convolution that works in place.
+    in_place: bool,
     prepare: Prepare,
     /// How much scratch memory it wants.
     pub scratch: Option<ScratchSize>,
@@ -92,10 +99,13 @@ type Arguments = Result<Vec<Argument>, CallError>;
 /// Arguments of several calls, one after the other.
 type SeveralArguments = Result<Vec<Vec<Argument>>, CallError>;
 
+/// Places parameters, weights and tables, and gives the arguments of one call.
+type PrepareOnce = fn(&Job, &Buffers, &mut Frame) -> Arguments;
+
 /// Places parameters, weights and tables, and gives the arguments.
 #[derive(Clone, Copy)]
 enum Prepare {
-    Once(fn(&Job, &Buffers, &mut Frame) -> Arguments),
+    Once(PrepareOnce),
     Several(fn(&Job, &Buffers, &mut Frame) -> SeveralArguments),
 }
 
@@ -176,15 +186,15 @@ pub fn kernels() -> impl Iterator<Item = &'static str> {
 }
 
 impl Contract {
-    const fn new(
-        function: &'static str,
-        serves: fn(&Case) -> bool,
-        prepare: fn(&Job, &Buffers, &mut Frame) -> Arguments,
-    ) -> Self {
+    /// Of elements of any type.
+    const fn new(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
         Self {
             function,
-            serves,
+            kind,
+            types: None,
+            only: |_| true,
             pitched: false,
+            in_place: false,
             prepare: Prepare::Once(prepare),
             scratch: None,
             states: &[],
@@ -193,14 +203,32 @@ impl Contract {
         }
     }
 
-    const fn repeated(
-        function: &'static str,
-        serves: fn(&Case) -> bool,
-        prepare: fn(&Job, &Buffers, &mut Frame) -> SeveralArguments,
-    ) -> Self {
-        let mut contract = Self::new(function, serves, |_, _, _| Ok(Vec::new()));
-        contract.prepare = Prepare::Several(prepare);
-        contract
+    const fn int8(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
+        Self::new(function, kind, prepare).of(ElementType::Int8, ElementType::Int8)
+    }
+
+    const fn int16(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
+        Self::new(function, kind, prepare).of(ElementType::Int16, ElementType::Int16)
+    }
+
+    const fn uint8(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
+        Self::new(function, kind, prepare).of(ElementType::Uint8, ElementType::Uint8)
+    }
+
+    const fn float32(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
+        Self::new(function, kind, prepare).of(ElementType::Float32, ElementType::Float32)
+    }
+
+    /// Of inputs and outputs of these types.
+    const fn of(mut self, input: ElementType, output: ElementType) -> Self {
+        self.types = Some([input, output]);
+        self
+    }
+
+    /// Of the cases of which this holds.
+    const fn only(mut self, only: fn(&Case) -> bool) -> Self {
+        self.only = only;
+        self
     }
 
     const fn with_scratch(mut self, scratch: ScratchSize) -> Self {
@@ -215,6 +243,11 @@ impl Contract {
 
     const fn pitched(mut self) -> Self {
         self.pitched = true;
+        self
+    }
+
+    const fn in_place(mut self) -> Self {
+        self.in_place = true;
         self
     }
 
@@ -269,7 +302,11 @@ impl Contract {
     /// Whether it computes the case. What a kernel knows of an operator's kind and types says
     /// nothing of where its buffers have their elements.
     fn computes(&self, case: &Case) -> bool {
-        self.pitched == matches!(case.operator, Operator::Pitched(_)) && (self.serves)(case)
+        *self.kind == case.kind
+            && (self.types).is_none_or(|types| types == [case.input_type, case.output_type])
+            && self.pitched == matches!(case.operator, Operator::Pitched(_))
+            && self.in_place == matches!(case.operator, Operator::DepthwiseInPlace(_))
+            && (self.only)(case)
     }
 
     /// Names of all kernels that compute the case, in whatever library.

@@ -28,15 +28,20 @@ impl Case {
     }
 }
 
-/// Input and output are of this type.
-pub(super) fn all(case: &Case, element_type: ElementType) -> bool {
-    case.input_type == element_type && case.output_type == element_type
+/// Both inputs have as many elements as the output.
+pub(super) fn same_shapes(case: &Case) -> bool {
+    matches!(&case.operator, Operator::ElementwiseBinary(binary)
+        if binary.inputs.iter().all(|&shape| shape == binary.output))
 }
 
-/// The case is of this kind, and input and output of this type.
-#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
-pub(super) fn is(case: &Case, kind: Kind, element_type: ElementType) -> bool {
-    case.kind == kind && all(case, element_type)
+/// A convolution that is not grouped.
+pub(super) fn is_ungrouped(case: &Case) -> bool {
+    matches!(case.inner(), Operator::Conv2d(conv) if conv.groups == 1)
+}
+
+/// A pooling that is not dilated.
+pub(super) fn undilated_pool(case: &Case) -> bool {
+    matches!(case.inner(), Operator::Pool2d(pool) if pool.window.dilation == [1, 1])
 }
 
 /// Shapes of the first input and the first output.

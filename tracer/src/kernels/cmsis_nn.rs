@@ -11,7 +11,7 @@ mod convolutions;
 mod moves;
 pub mod vendor_header;
 
-use super::case::{all, words};
+use super::case::{same_shapes, undilated_pool, words};
 use super::elementwise::{Product, Sum, softmax_numbers};
 use super::fully_connected::{FullyConnectedNumbers, weights};
 use super::quantisation::{Multiplier, POOL_TOLERANCE, limits};
@@ -31,9 +31,9 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
 }
 
 const CONTRACTS: &[Contract] = &[
-    Contract::new(
+    Contract::int8(
         "arm_fully_connected_s8",
-        is_fully_connected,
+        &Kind::FullyConnected,
         |job, buffers, frame| {
             fully_connected(job, &FullyConnectedNumbers::of(job)?, buffers, frame)
         },
@@ -41,9 +41,9 @@ const CONTRACTS: &[Contract] = &[
     .with_status()
     .with_scratch(FULLY_CONNECTED_SCRATCH)
     .since(6),
-    Contract::new(
+    Contract::int8(
         "arm_fully_connected_s8",
-        is_fully_connected,
+        &Kind::FullyConnected,
         |job, buffers, frame| {
             let numbers = FullyConnectedNumbers::of(job)?;
             match numbers.filter_offset() {
@@ -54,88 +54,66 @@ const CONTRACTS: &[Contract] = &[
     )
     .with_status()
     .with_scratch(FULLY_CONNECTED_SCRATCH),
-    Contract::new(
-        "arm_max_pool_s8",
-        |case| is_pool(case, Kind::MaxPool2d),
-        pool,
-    )
-    .with_status()
-    .since(6),
-    Contract::new(
-        "arm_max_pool_s8",
-        |case| is_pool(case, Kind::MaxPool2d) && has_one_batch(case),
-        pool,
-    )
+    Contract::int8("arm_max_pool_s8", &Kind::MaxPool2d, pool)
+        .only(undilated_pool)
+        .with_status()
+        .since(6),
+    Contract::int8("arm_max_pool_s8", &Kind::MaxPool2d, pool)
+        .only(|case| undilated_pool(case) && has_one_batch(case))
+        .with_status(),
+    Contract::int8("arm_avgpool_s8", &Kind::AveragePool2d, pool)
+        .only(undilated_pool)
+        .with_status()
+        .with_scratch(AVERAGE_SCRATCH)
+        .since(6),
+    Contract::int8("arm_avgpool_s8", &Kind::AveragePool2d, pool)
+        .only(|case| undilated_pool(case) && has_one_batch(case))
+        .with_status()
+        .with_scratch(AVERAGE_SCRATCH),
+    Contract::int8("arm_softmax_s8", &Kind::Softmax, |job, buffers, _| {
+        let Operator::Softmax(softmax) = &job.case.operator else {
+            return Ok(Vec::new());
+        };
+        job.output_is(1.0 / 256.0, -128)?;
+        let mut arguments = vec![
+            buffers.inputs[0].into(),
+            Argument::Word(softmax.rows),
+            Argument::Word(softmax.depth),
+        ];
+        arguments.extend(numbers(softmax_numbers(job)?));
+        arguments.push(buffers.outputs[0].into());
+        Ok(arguments)
+    }),
+    Contract::int8("arm_elementwise_add_s8", &Kind::Add, |job, buffers, _| {
+        let sum = Sum::of(job)?;
+        let [a, b, output] = sum.ratios.map(Multiplier::words);
+        let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
+        arguments.extend(numbers([sum.offsets[0], a[0], a[1]]));
+        arguments.extend(numbers([sum.offsets[1], b[0], b[1]]));
+        arguments.extend(numbers([sum.left_shift]));
+        arguments.push(buffers.outputs[0].into());
+        arguments.extend(numbers([sum.offsets[2], output[0], output[1]]));
+        arguments.extend(numbers(sum.activation));
+        arguments.extend(numbers([output_elements(job.case)]));
+        Ok(arguments)
+    })
+    .only(same_shapes)
     .with_status(),
-    Contract::new(
-        "arm_avgpool_s8",
-        |case| is_pool(case, Kind::AveragePool2d),
-        pool,
-    )
-    .with_status()
-    .with_scratch(AVERAGE_SCRATCH)
-    .since(6),
-    Contract::new(
-        "arm_avgpool_s8",
-        |case| is_pool(case, Kind::AveragePool2d) && has_one_batch(case),
-        pool,
-    )
-    .with_status()
-    .with_scratch(AVERAGE_SCRATCH),
-    Contract::new(
-        "arm_softmax_s8",
-        |case| int8(case) && matches!(&case.operator, Operator::Softmax(_)),
-        |job, buffers, _| {
-            let Operator::Softmax(softmax) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
-            let mut arguments = vec![
-                buffers.inputs[0].into(),
-                Argument::Word(softmax.rows),
-                Argument::Word(softmax.depth),
-            ];
-            job.output_is(1.0 / 256.0, -128)?;
-            arguments.extend(numbers(softmax_numbers(job)?));
-            arguments.push(buffers.outputs[0].into());
-            Ok(arguments)
-        },
-    ),
-    Contract::new(
-        "arm_elementwise_add_s8",
-        |case| int8(case) && case.kind == Kind::Add && same_shapes(case),
-        |job, buffers, _| {
-            let sum = Sum::of(job)?;
-            let [a, b, output] = sum.ratios.map(Multiplier::words);
-            let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
-            arguments.extend(numbers([sum.offsets[0], a[0], a[1]]));
-            arguments.extend(numbers([sum.offsets[1], b[0], b[1]]));
-            arguments.extend(numbers([sum.left_shift]));
-            arguments.push(buffers.outputs[0].into());
-            arguments.extend(numbers([sum.offsets[2], output[0], output[1]]));
-            arguments.extend(numbers(sum.activation));
-            arguments.extend(numbers([output_elements(job.case)]));
-            Ok(arguments)
-        },
-    )
+    Contract::int8("arm_elementwise_mul_s8", &Kind::Mul, |job, buffers, _| {
+        let product = Product::of(job)?;
+        let [a, b, output] = product.offsets;
+        let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
+        arguments.extend(numbers([a, b]));
+        arguments.push(buffers.outputs[0].into());
+        arguments.extend(numbers([output]));
+        arguments.extend(numbers(product.ratio.words()));
+        arguments.extend(numbers(product.activation));
+        arguments.extend(numbers([output_elements(job.case)]));
+        Ok(arguments)
+    })
+    .only(same_shapes)
     .with_status(),
-    Contract::new(
-        "arm_elementwise_mul_s8",
-        |case| int8(case) && case.kind == Kind::Mul && same_shapes(case),
-        |job, buffers, _| {
-            let product = Product::of(job)?;
-            let [a, b, output] = product.offsets;
-            let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
-            arguments.extend(numbers([a, b]));
-            arguments.push(buffers.outputs[0].into());
-            arguments.extend(numbers([output]));
-            arguments.extend(numbers(product.ratio.words()));
-            arguments.extend(numbers(product.activation));
-            arguments.extend(numbers([output_elements(job.case)]));
-            Ok(arguments)
-        },
-    )
-    .with_status(),
-    Contract::new("arm_svdf_s8", is_svdf, svdf)
+    Contract::int8("arm_svdf_s8", &Kind::Svdf, svdf)
         .with_status()
         .with_states(&[STATE_S8])
         .with_scratch(
@@ -147,7 +125,7 @@ const CONTRACTS: &[Contract] = &[
             .and(sums_bytes),
         )
         .since(5),
-    Contract::new("arm_svdf_s8", is_svdf, |job, buffers, frame| {
+    Contract::int8("arm_svdf_s8", &Kind::Svdf, |job, buffers, frame| {
         let mut arguments = svdf(job, buffers, frame)?;
         // Without the sums of the weights.
         arguments.remove(0);
@@ -181,33 +159,8 @@ fn numbers<const N: usize>(numbers: [i32; N]) -> [Argument; N] {
     numbers.map(|number| Argument::Word(number as u32))
 }
 
-fn int8(case: &Case) -> bool {
-    all(case, ElementType::Int8)
-}
-
-fn is_fully_connected(case: &Case) -> bool {
-    int8(case) && matches!(&case.operator, Operator::FullyConnected(_))
-}
-
-fn is_svdf(case: &Case) -> bool {
-    int8(case) && matches!(&case.operator, Operator::Svdf(_))
-}
-
-/// A pooling of this kind that is not dilated.
-#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
-fn is_pool(case: &Case, kind: Kind) -> bool {
-    int8(case)
-        && case.kind == kind
-        && matches!(&case.operator, Operator::Pool2d(pool) if pool.window.dilation == [1, 1])
-}
-
 fn has_one_batch(case: &Case) -> bool {
     matches!(&case.operator, Operator::Pool2d(pool) if pool.input[0] == 1)
-}
-
-fn same_shapes(case: &Case) -> bool {
-    matches!(&case.operator, Operator::ElementwiseBinary(binary)
-        if binary.inputs.iter().all(|&shape| shape == binary.output))
 }
 
 fn output_elements(case: &Case) -> i32 {

@@ -9,7 +9,7 @@ mod products;
 mod reductions;
 mod sequences;
 
-use super::case::{all, is, shapes, words};
+use super::case::{shapes, words};
 use super::{Arguments, Buffers, Case, Contract, Job};
 use crate::call::{Argument, CallError, Frame};
 use dmo_analysis::operator::{Operator, Pitch, Shape, View, Window};

@@ -1,22 +1,24 @@
 //! Convolutions: the two wrappers, and what they choose from.
 
-use super::{context, int8, tile};
+use super::{context, tile};
 use crate::call::{Argument, CallError, Frame};
-use crate::kernels::case::words;
+use crate::kernels::case::{is_ungrouped, words};
 use crate::kernels::convolution::Convolution;
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
+use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Window};
 use dmo_analysis::trace::{Address, ElementType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new("arm_convolve_wrapper_s8", is_convolution, convolve)
+    Contract::int8("arm_convolve_wrapper_s8", &Kind::Conv2d, convolve)
         .with_status()
         .with_scratch(WRAPPER_SCRATCH)
         .since(6),
-    Contract::new("arm_convolve_wrapper_s8", is_ungrouped, convolve)
+    Contract::int8("arm_convolve_wrapper_s8", &Kind::Conv2d, convolve)
+        .only(is_ungrouped)
         .with_status()
         .with_scratch(WRAPPER_SCRATCH),
-    Contract::new("arm_convolve_s8", is_convolution, |job, buffers, frame| {
+    Contract::int8("arm_convolve_s8", &Kind::Conv2d, |job, buffers, frame| {
         let mut arguments = convolve(job, buffers, frame)?;
         // Without the factors of a transposed convolution.
         let output_dims = arguments.len().saturating_sub(2);
@@ -26,58 +28,77 @@ pub(super) const CONTRACTS: &[Contract] = &[
     .with_status()
     .with_scratch(CONVOLVE_SCRATCH)
     .since(7),
-    Contract::new("arm_convolve_s8", is_convolution, convolve)
+    Contract::int8("arm_convolve_s8", &Kind::Conv2d, convolve)
         .with_status()
         .with_scratch(CONVOLVE_SCRATCH)
         .since(6)
         .until(6),
-    Contract::new("arm_convolve_s8", is_ungrouped, convolve)
+    Contract::int8("arm_convolve_s8", &Kind::Conv2d, convolve)
+        .only(is_ungrouped)
         .with_status()
         .with_scratch(CONVOLVE_SCRATCH)
         .until(6),
-    Contract::new(
-        "arm_convolve_1x1_s8_fast",
-        |case| is_pointwise(case) && window(case).is_some_and(|window| window.stride == [1, 1]),
-        convolve,
-    )
-    .with_status()
-    .with_scratch(ScratchSize::new(
-        "arm_convolve_1x1_s8_fast_get_buffer_size",
-        |job, frame| {
-            let mut arguments = input_and_filter(job, frame)?;
-            arguments.truncate(1);
-            Ok(arguments)
-        },
-    )),
-    Contract::new("arm_convolve_1x1_s8", is_pointwise, convolve).with_status(),
-    Contract::new("arm_convolve_1_x_n_s8", is_row, convolve)
+    Contract::int8("arm_convolve_1x1_s8_fast", &Kind::Conv2d, convolve)
+        .only(|case| {
+            is_pointwise(case) && window(case).is_some_and(|window| window.stride == [1, 1])
+        })
+        .with_status()
+        .with_scratch(ScratchSize::new(
+            "arm_convolve_1x1_s8_fast_get_buffer_size",
+            |job, frame| {
+                let mut arguments = input_and_filter(job, frame)?;
+                arguments.truncate(1);
+                Ok(arguments)
+            },
+        )),
+    Contract::int8("arm_convolve_1x1_s8", &Kind::Conv2d, convolve)
+        .only(is_pointwise)
+        .with_status(),
+    Contract::int8("arm_convolve_1_x_n_s8", &Kind::Conv2d, convolve)
+        .only(is_row)
         .with_status()
         .with_scratch(ScratchSize::new(
             "arm_convolve_1_x_n_s8_get_buffer_size",
             params_and_dims,
         ))
         .since(6),
-    Contract::new("arm_convolve_1_x_n_s8", is_row, convolve)
+    Contract::int8("arm_convolve_1_x_n_s8", &Kind::Conv2d, convolve)
+        .only(is_row)
         .with_status()
         .with_scratch(ScratchSize::new(
             "arm_convolve_1_x_n_s8_get_buffer_size",
             input_and_filter,
         ))
         .until(5),
-    Contract::new("arm_depthwise_conv_wrapper_s8", is_depthwise, convolve)
-        .with_status()
-        .with_scratch(ScratchSize::new(
-            "arm_depthwise_conv_wrapper_s8_get_buffer_size",
-            params_and_dims,
-        )),
-    Contract::new("arm_depthwise_conv_s8", is_depthwise, convolve).with_status(),
-    Contract::new("arm_depthwise_conv_s8_opt", is_one_to_one, convolve)
-        .with_status()
-        .with_scratch(ScratchSize::new(
-            "arm_depthwise_conv_s8_opt_get_buffer_size",
-            input_and_filter,
-        )),
-    Contract::new("arm_depthwise_conv_3x3_s8", is_three_by_three, convolve).with_status(),
+    Contract::int8(
+        "arm_depthwise_conv_wrapper_s8",
+        &Kind::DepthwiseConv2d,
+        convolve,
+    )
+    .with_status()
+    .with_scratch(ScratchSize::new(
+        "arm_depthwise_conv_wrapper_s8_get_buffer_size",
+        params_and_dims,
+    )),
+    Contract::int8("arm_depthwise_conv_s8", &Kind::DepthwiseConv2d, convolve).with_status(),
+    Contract::int8(
+        "arm_depthwise_conv_s8_opt",
+        &Kind::DepthwiseConv2d,
+        convolve,
+    )
+    .only(is_one_to_one)
+    .with_status()
+    .with_scratch(ScratchSize::new(
+        "arm_depthwise_conv_s8_opt_get_buffer_size",
+        input_and_filter,
+    )),
+    Contract::int8(
+        "arm_depthwise_conv_3x3_s8",
+        &Kind::DepthwiseConv2d,
+        convolve,
+    )
+    .only(is_three_by_three)
+    .with_status(),
 ];
 
 const WRAPPER_SCRATCH: ScratchSize =
@@ -86,28 +107,11 @@ const WRAPPER_SCRATCH: ScratchSize =
 const CONVOLVE_SCRATCH: ScratchSize =
     ScratchSize::new("arm_convolve_s8_get_buffer_size", input_and_filter);
 
-fn is_convolution(case: &Case) -> bool {
-    int8(case) && matches!(case.operator, Operator::Conv2d(_))
-}
-
-fn is_depthwise(case: &Case) -> bool {
-    int8(case) && matches!(case.operator, Operator::DepthwiseConv2d(_))
-}
-
-fn is_ungrouped(case: &Case) -> bool {
-    is_convolution(case) && matches!(&case.operator, Operator::Conv2d(conv) if conv.groups == 1)
-}
-
 /// 1x1, not padded, not grouped.
 fn is_pointwise(case: &Case) -> bool {
-    let Operator::Conv2d(conv) = &case.operator else {
-        return false;
-    };
-    let window = conv.window;
-    is_convolution(case)
-        && conv.groups == 1
-        && window.kernel == [1, 1]
-        && window.padding_before == [0, 0]
+    is_ungrouped(case)
+        && window(case)
+            .is_some_and(|window| window.kernel == [1, 1] && window.padding_before == [0, 0])
 }
 
 /// Along one row, not dilated, not grouped.
@@ -116,16 +120,14 @@ fn is_row(case: &Case) -> bool {
         return false;
     };
     let window = conv.window;
-    is_convolution(case)
-        && conv.groups == 1
+    conv.groups == 1
         && [conv.input[1], conv.output[1], window.kernel[0]] == [1; 3]
         && window.dilation == [1, 1]
         && window.padding_before[0] == 0
 }
 
 fn is_one_to_one(case: &Case) -> bool {
-    is_depthwise(case)
-        && matches!(&case.operator, Operator::DepthwiseConv2d(conv) if conv.multiplier == 1)
+    Convolution::of(case).is_some_and(|conv| conv.multiplier == Some(1))
 }
 
 fn is_three_by_three(case: &Case) -> bool {

@@ -1,56 +1,47 @@
 //! Concatenation, padding, reshaping, transposing.
 
-use super::int8;
 use crate::call::{Argument, Frame};
 use crate::kernels::case::words;
 use crate::kernels::moves::padding_word;
-use crate::kernels::{Buffers, Case, Contract, Job, SeveralArguments};
+use crate::kernels::{Buffers, Case, Contract, Job, Prepare, SeveralArguments};
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Concat, Operator, Shape};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::repeated("arm_concatenation_s8_x", |case| joins(case, 3), concat),
-    Contract::repeated("arm_concatenation_s8_y", |case| joins(case, 2), concat),
-    Contract::repeated("arm_concatenation_s8_z", |case| joins(case, 1), concat),
-    Contract::repeated("arm_concatenation_s8_w", |case| joins(case, 0), concat),
-    Contract::new(
-        "arm_pad_s8",
-        |case| int8(case) && case.kind == Kind::Pad,
-        |job, buffers, frame| {
-            let Operator::Pad(pad) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
-            let after: Shape = [0, 1, 2, 3]
-                .map(|axis| pad.output[axis].saturating_sub(pad.input[axis] + pad.before[axis]));
-            Ok(vec![
-                buffers.inputs[0].into(),
-                buffers.outputs[0].into(),
-                Argument::Word(padding_word(job)?),
-                frame.words("input dims", &words(pad.input))?.into(),
-                frame.words("padding before", &words(pad.before))?.into(),
-                frame.words("padding after", &words(after))?.into(),
-            ])
-        },
-    )
+    concatenation("arm_concatenation_s8_x").only(|case| joins(case, 3)),
+    concatenation("arm_concatenation_s8_y").only(|case| joins(case, 2)),
+    concatenation("arm_concatenation_s8_z").only(|case| joins(case, 1)),
+    concatenation("arm_concatenation_s8_w").only(|case| joins(case, 0)),
+    Contract::int8("arm_pad_s8", &Kind::Pad, |job, buffers, frame| {
+        let Operator::Pad(pad) = &job.case.operator else {
+            return Ok(Vec::new());
+        };
+        let after: Shape = [0, 1, 2, 3]
+            .map(|axis| pad.output[axis].saturating_sub(pad.input[axis] + pad.before[axis]));
+        Ok(vec![
+            buffers.inputs[0].into(),
+            buffers.outputs[0].into(),
+            Argument::Word(padding_word(job)?),
+            frame.words("input dims", &words(pad.input))?.into(),
+            frame.words("padding before", &words(pad.before))?.into(),
+            frame.words("padding after", &words(after))?.into(),
+        ])
+    })
     .with_status()
     .since(7),
-    Contract::new(
-        "arm_reshape_s8",
-        |case| int8(case) && case.kind == Kind::Reshape,
-        |job, buffers, _| {
-            let Operator::Reshape(reshape) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
-            Ok(vec![
-                buffers.inputs[0].into(),
-                buffers.outputs[0].into(),
-                Argument::Word(reshape.elements),
-            ])
-        },
-    ),
-    Contract::new(
+    Contract::int8("arm_reshape_s8", &Kind::Reshape, |job, buffers, _| {
+        let Operator::Reshape(reshape) = &job.case.operator else {
+            return Ok(Vec::new());
+        };
+        Ok(vec![
+            buffers.inputs[0].into(),
+            buffers.outputs[0].into(),
+            Argument::Word(reshape.elements),
+        ])
+    }),
+    Contract::int8(
         "arm_transpose_s8",
-        |case| int8(case) && case.kind == Kind::Transpose,
+        &Kind::Transpose,
         |job, buffers, frame| {
             let Operator::Transpose(transpose) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -73,12 +64,18 @@ pub(super) const CONTRACTS: &[Contract] = &[
     .since(7),
 ];
 
+const fn concatenation(function: &'static str) -> Contract {
+    Contract {
+        prepare: Prepare::Several(concat),
+        ..Contract::int8(function, &Kind::Concatenation, |_, _, _| Ok(Vec::new()))
+    }
+}
+
 /// A concatenation along this axis whose extents fit in the 16 bits that the functions take.
 fn joins(case: &Case, axis: u32) -> bool {
     let fits = |shape: &Shape| shape.iter().all(|&extent| extent <= u16::MAX.into());
-    int8(case)
-        && matches!(&case.operator, Operator::Concat(concat)
-            if concat.axis == axis && concat.inputs.iter().all(fits) && joined(concat) <= u16::MAX.into())
+    matches!(&case.operator, Operator::Concat(concat)
+        if concat.axis == axis && concat.inputs.iter().all(fits) && joined(concat) <= u16::MAX.into())
 }
 
 /// Extent of the output along the axis.

@@ -2,114 +2,60 @@
 //! `dmo_transposed_conv.h`, `dmo_depthwise_in_place.h`,
 //! `dmo_dsp_depthwise_in_place.h`.
 
-use super::{
-    activation_f32, all, bias_type, first_shapes, geometry, input_shape, output_shape, words,
-};
+use super::{activation_f32, bias_type, first_shapes, geometry, input_shape, output_shape, words};
 use crate::call::{Argument, Frame};
 use crate::kernels::convolution::{Convolution, FILTER};
 use crate::kernels::quantisation::{offset, product_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
-use dmo_analysis::operator::Operator;
+use dmo_analysis::graph::Kind::{Conv2d, DepthwiseConv2d, TransposeConv};
 use dmo_analysis::trace::{Address, ElementType};
 use std::ops::RangeInclusive;
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new(
-        "dmo_conv2d_s8",
-        |case| conv2d(case) && all(case, ElementType::Int8),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_conv2d_s16",
-        |case| conv2d(case) && all(case, ElementType::Int16),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_conv2d_u8",
-        |case| conv2d(case) && all(case, ElementType::Uint8),
-        per_tensor,
-    ),
-    Contract::new(
-        "dmo_conv2d_f32",
-        |case| conv2d(case) && all(case, ElementType::Float32),
-        float,
-    ),
-    Contract::new(
-        "dmo_depthwise_conv2d_s8",
-        |case| depthwise(case) && all(case, ElementType::Int8),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_depthwise_conv2d_s16",
-        |case| depthwise(case) && all(case, ElementType::Int16),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_depthwise_conv2d_u8",
-        |case| depthwise(case) && all(case, ElementType::Uint8),
-        per_tensor,
-    ),
-    Contract::new(
-        "dmo_depthwise_conv2d_f32",
-        |case| depthwise(case) && all(case, ElementType::Float32),
-        float,
-    ),
-    Contract::new(
+    Contract::int8("dmo_conv2d_s8", &Conv2d, quantised),
+    Contract::int16("dmo_conv2d_s16", &Conv2d, quantised),
+    Contract::uint8("dmo_conv2d_u8", &Conv2d, per_tensor),
+    Contract::float32("dmo_conv2d_f32", &Conv2d, float),
+    Contract::int8("dmo_depthwise_conv2d_s8", &DepthwiseConv2d, quantised),
+    Contract::int16("dmo_depthwise_conv2d_s16", &DepthwiseConv2d, quantised),
+    Contract::uint8("dmo_depthwise_conv2d_u8", &DepthwiseConv2d, per_tensor),
+    Contract::float32("dmo_depthwise_conv2d_f32", &DepthwiseConv2d, float),
+    Contract::int8(
         "dmo_dsp_depthwise_conv2d_in_place_s8",
-        |case| in_place(case) && all(case, ElementType::Int8),
+        &DepthwiseConv2d,
         with_scratch,
     )
+    .in_place()
     .with_scratch(ONE_CHANNEL),
-    Contract::new(
+    Contract::int8(
         "dmo_depthwise_conv2d_in_place_s8",
-        |case| in_place(case) && all(case, ElementType::Int8),
+        &DepthwiseConv2d,
         with_scratch,
     )
+    .in_place()
     .with_scratch(ONE_CHANNEL),
-    Contract::new(
-        "dmo_transposed_conv2d_s8",
-        |case| transposed(case) && all(case, ElementType::Int8),
-        with_scratch,
-    )
-    .with_scratch(ScratchSize::new(
-        "dmo_transposed_conv2d_s8_scratch_bytes",
-        output_shape,
-    )),
-    Contract::new(
-        "dmo_transposed_conv2d_s16",
-        |case| transposed(case) && all(case, ElementType::Int16),
-        with_scratch,
-    )
-    .with_scratch(ScratchSize::new(
-        "dmo_transposed_conv2d_s16_scratch_bytes",
-        output_shape,
-    )),
-    Contract::new(
-        "dmo_transposed_conv2d_f32",
-        |case| transposed(case) && all(case, ElementType::Float32),
-        float,
-    ),
+    Contract::int8("dmo_transposed_conv2d_s8", &TransposeConv, with_scratch)
+        .only(undilated)
+        .with_scratch(ScratchSize::new(
+            "dmo_transposed_conv2d_s8_scratch_bytes",
+            output_shape,
+        )),
+    Contract::int16("dmo_transposed_conv2d_s16", &TransposeConv, with_scratch)
+        .only(undilated)
+        .with_scratch(ScratchSize::new(
+            "dmo_transposed_conv2d_s16_scratch_bytes",
+            output_shape,
+        )),
+    Contract::float32("dmo_transposed_conv2d_f32", &TransposeConv, float).only(undilated),
 ];
-
-fn conv2d(case: &Case) -> bool {
-    matches!(case.operator, Operator::Conv2d(_))
-}
-
-fn depthwise(case: &Case) -> bool {
-    matches!(case.operator, Operator::DepthwiseConv2d(_))
-}
-
-fn in_place(case: &Case) -> bool {
-    matches!(case.operator, Operator::DepthwiseInPlace(_))
-}
 
 const ONE_CHANNEL: ScratchSize = ScratchSize::new(
     "dmo_depthwise_conv2d_in_place_s8_scratch_bytes",
     input_shape,
 );
 
-fn transposed(case: &Case) -> bool {
-    matches!(&case.operator, Operator::TransposeConv2d(conv) if conv.window.dilation == [1, 1])
+fn undilated(case: &Case) -> bool {
+    Convolution::of(case).is_some_and(|conv| conv.window.dilation == [1, 1])
 }
 
 /// Shifts that the kernels take; those of 16 bits requantise 64-bit sums.

@@ -2,260 +2,99 @@
 //! `kernels-c/include/dmo_unary.h`, `dmo_elementwise.h`, `dmo_broadcast.h`, `dmo_softmax.h`,
 //! `dmo_int16.h`, `dmo_uint8.h`.
 
-use super::{activation_f32, all, bits, is, words};
+use super::{activation_f32, bits, words};
 use crate::call::{Argument, CallError, Frame, inexpressible};
+use crate::kernels::case::same_shapes;
 use crate::kernels::elementwise::{Product, Sum, softmax_numbers};
 use crate::kernels::quantisation::{Multiplier, activation_range, radius, scale, scale_ratio};
 use crate::kernels::tables::interpolated;
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
-use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::Kind::{
+    Add, Dequantize, HardSwish, LeakyRelu, Logistic, Maximum, Minimum, Mul, Quantize, Relu, Relu6,
+    Requantize, Softmax, Sub, Tanh,
+};
 use dmo_analysis::graph::parameters::{Activation, Affine};
 use dmo_analysis::operator::Operator;
-use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
+use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new("dmo_relu_s8", |case| is(case, Kind::Relu, Int8), relu),
-    Contract::new("dmo_relu_s16", |case| is(case, Kind::Relu, Int16), relu),
-    Contract::new(
-        "dmo_relu_f32",
-        |case| is(case, Kind::Relu, Float32),
-        curve_f32,
-    ),
-    Contract::new(
-        "dmo_relu6_f32",
-        |case| is(case, Kind::Relu6, Float32),
-        curve_f32,
-    ),
-    Contract::new(
-        "dmo_logistic_s8",
-        |case| is(case, Kind::Logistic, Int8),
-        |job, buffers, frame| {
-            job.output_is(1.0 / 256.0, -128)?;
-            sigmoid(job, buffers, frame)
-        },
-    ),
-    Contract::new(
-        "dmo_logistic_f32",
-        |case| is(case, Kind::Logistic, Float32),
-        curve_f32,
-    ),
-    Contract::new(
-        "dmo_tanh_s8",
-        |case| is(case, Kind::Tanh, Int8),
-        |job, buffers, frame| {
-            job.output_is(1.0 / 128.0, 0)?;
-            sigmoid(job, buffers, frame)
-        },
-    ),
-    Contract::new(
-        "dmo_tanh_f32",
-        |case| is(case, Kind::Tanh, Float32),
-        curve_f32,
-    ),
-    Contract::new(
-        "dmo_hard_swish_s8",
-        |case| is(case, Kind::HardSwish, Int8),
-        hard_swish,
-    ),
-    Contract::new(
-        "dmo_hard_swish_f32",
-        |case| is(case, Kind::HardSwish, Float32),
-        curve_f32,
-    ),
-    Contract::new(
-        "dmo_hard_swish_s16",
-        |case| is(case, Kind::HardSwish, Int16),
-        hard_swish_s16,
-    ),
-    Contract::new(
-        "dmo_leaky_relu_s8",
-        |case| is(case, Kind::LeakyRelu, Int8),
-        leaky_relu,
-    ),
-    Contract::new(
-        "dmo_leaky_relu_s16",
-        |case| is(case, Kind::LeakyRelu, Int16),
-        leaky_relu,
-    ),
-    Contract::new(
-        "dmo_leaky_relu_f32",
-        |case| is(case, Kind::LeakyRelu, Float32),
-        |job, buffers, frame| {
-            let mut arguments = vec![Argument::Float(job.parameters.alpha)];
-            arguments.extend(curve_f32(job, buffers, frame)?);
-            Ok(arguments)
-        },
-    ),
-    Contract::new(
-        "dmo_quantize_f32_s8",
-        |case| converts(case, Kind::Quantize, Float32, Int8),
-        |job, buffers, frame| affine(job, buffers, frame, job.any_output()?),
-    ),
-    Contract::new(
-        "dmo_quantize_f32_s16",
-        |case| converts(case, Kind::Quantize, Float32, Int16),
-        |job, buffers, frame| affine(job, buffers, frame, job.any_output()?),
-    ),
-    Contract::new(
-        "dmo_dequantize_s8_f32",
-        |case| converts(case, Kind::Dequantize, Int8, Float32),
-        |job, buffers, frame| affine(job, buffers, frame, job.any_input(0)?),
-    ),
-    Contract::new(
-        "dmo_dequantize_s16_f32",
-        |case| converts(case, Kind::Dequantize, Int16, Float32),
-        |job, buffers, frame| affine(job, buffers, frame, job.any_input(0)?),
-    ),
-    Contract::new(
-        "dmo_requantize_s8_s8",
-        |case| converts(case, Kind::Requantize, Int8, Int8),
-        requantize,
-    ),
-    Contract::new(
-        "dmo_requantize_s16_s8",
-        |case| converts(case, Kind::Requantize, Int16, Int8),
-        requantize,
-    ),
-    Contract::new(
-        "dmo_requantize_s8_s16",
-        |case| converts(case, Kind::Requantize, Int8, Int16),
-        requantize,
-    ),
-    Contract::new(
-        "dmo_requantize_s16_s16",
-        |case| converts(case, Kind::Requantize, Int16, Int16),
-        requantize,
-    ),
-    Contract::new(
-        "dmo_requantize_s16_s32",
-        |case| converts(case, Kind::Requantize, Int16, Int32),
-        requantize,
-    ),
-    Contract::new(
-        "dmo_broadcast_add_s8",
-        |case| is(case, Kind::Add, Int8),
-        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Sum::of(job)?.params())),
-    ),
-    Contract::new(
-        "dmo_broadcast_sub_s8",
-        |case| is(case, Kind::Sub, Int8),
-        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Sum::of(job)?.params())),
-    ),
-    Contract::new(
-        "dmo_broadcast_mul_s8",
-        |case| is(case, Kind::Mul, Int8),
-        |job, buffers, frame| broadcast(job, buffers, frame, Some(&Product::of(job)?.params())),
-    ),
-    Contract::new(
-        "dmo_broadcast_add_f32",
-        |case| is(case, Kind::Add, Float32),
-        broadcast_f32,
-    ),
-    Contract::new(
-        "dmo_broadcast_sub_f32",
-        |case| is(case, Kind::Sub, Float32),
-        broadcast_f32,
-    ),
-    Contract::new(
-        "dmo_broadcast_mul_f32",
-        |case| is(case, Kind::Mul, Float32),
-        broadcast_f32,
-    ),
-    Contract::new(
-        "dmo_maximum_s8",
-        |case| is(case, Kind::Maximum, Int8),
-        extreme,
-    ),
-    Contract::new(
-        "dmo_maximum_f32",
-        |case| is(case, Kind::Maximum, Float32),
-        extreme,
-    ),
-    Contract::new(
-        "dmo_minimum_s8",
-        |case| is(case, Kind::Minimum, Int8),
-        extreme,
-    ),
-    Contract::new(
-        "dmo_minimum_f32",
-        |case| is(case, Kind::Minimum, Float32),
-        extreme,
-    ),
-    Contract::new(
-        "dmo_add_s8",
-        |case| pairs(case, Kind::Add, Int8),
-        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params()),
-    ),
-    Contract::new(
-        "dmo_add_s16",
-        |case| pairs(case, Kind::Add, Int16),
-        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params()),
-    ),
-    Contract::new(
-        "dmo_add_u8",
-        |case| pairs(case, Kind::Add, Uint8),
-        |job, buffers, frame| flat(job, buffers, frame, &Sum::of(job)?.params()),
-    ),
-    Contract::new(
-        "dmo_add_f32",
-        |case| pairs(case, Kind::Add, Float32),
-        |job, buffers, _| flat_f32(job, buffers),
-    ),
-    Contract::new(
-        "dmo_mul_s8",
-        |case| pairs(case, Kind::Mul, Int8),
-        |job, buffers, frame| flat(job, buffers, frame, &Product::of(job)?.params()),
-    ),
-    Contract::new(
-        "dmo_mul_s16",
-        |case| pairs(case, Kind::Mul, Int16),
-        |job, buffers, frame| flat(job, buffers, frame, &Product::of(job)?.params()),
-    ),
-    Contract::new(
-        "dmo_mul_f32",
-        |case| pairs(case, Kind::Mul, Float32),
-        |job, buffers, _| flat_f32(job, buffers),
-    ),
-    Contract::new(
-        "dmo_softmax_s8",
-        |case| is(case, Kind::Softmax, Int8),
-        |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, -128)),
-    ),
-    Contract::new(
-        "dmo_softmax_u8",
-        |case| is(case, Kind::Softmax, Uint8),
-        |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, 0)),
-    ),
-    Contract::new(
-        "dmo_softmax_s8_s16",
-        |case| converts(case, Kind::Softmax, Int8, Int16),
-        |job, buffers, frame| fixed_point_softmax(job, buffers, frame, (1.0 / 65536.0, -32768)),
-    ),
-    Contract::new(
-        "dmo_softmax_s16",
-        |case| is(case, Kind::Softmax, Int16),
-        softmax_s16,
-    ),
-    Contract::new(
-        "dmo_softmax_f32",
-        |case| is(case, Kind::Softmax, Float32),
-        |job, buffers, _| softmax(job, buffers, Argument::Float(job.parameters.beta)),
-    ),
+    Contract::int8("dmo_relu_s8", &Relu, relu),
+    Contract::int16("dmo_relu_s16", &Relu, relu),
+    Contract::float32("dmo_relu_f32", &Relu, curve_f32),
+    Contract::float32("dmo_relu6_f32", &Relu6, curve_f32),
+    Contract::int8("dmo_logistic_s8", &Logistic, |job, buffers, frame| {
+        job.output_is(1.0 / 256.0, -128)?;
+        sigmoid(job, buffers, frame)
+    }),
+    Contract::float32("dmo_logistic_f32", &Logistic, curve_f32),
+    Contract::int8("dmo_tanh_s8", &Tanh, |job, buffers, frame| {
+        job.output_is(1.0 / 128.0, 0)?;
+        sigmoid(job, buffers, frame)
+    }),
+    Contract::float32("dmo_tanh_f32", &Tanh, curve_f32),
+    Contract::int8("dmo_hard_swish_s8", &HardSwish, hard_swish),
+    Contract::float32("dmo_hard_swish_f32", &HardSwish, curve_f32),
+    Contract::int16("dmo_hard_swish_s16", &HardSwish, hard_swish_s16),
+    Contract::int8("dmo_leaky_relu_s8", &LeakyRelu, leaky_relu),
+    Contract::int16("dmo_leaky_relu_s16", &LeakyRelu, leaky_relu),
+    Contract::float32("dmo_leaky_relu_f32", &LeakyRelu, |job, buffers, frame| {
+        let mut arguments = vec![Argument::Float(job.parameters.alpha)];
+        arguments.extend(curve_f32(job, buffers, frame)?);
+        Ok(arguments)
+    }),
+    Contract::new("dmo_quantize_f32_s8", &Quantize, quantize).of(Float32, Int8),
+    Contract::new("dmo_quantize_f32_s16", &Quantize, quantize).of(Float32, Int16),
+    Contract::new("dmo_dequantize_s8_f32", &Dequantize, dequantize).of(Int8, Float32),
+    Contract::new("dmo_dequantize_s16_f32", &Dequantize, dequantize).of(Int16, Float32),
+    Contract::new("dmo_requantize_s8_s8", &Requantize, requantize).of(Int8, Int8),
+    Contract::new("dmo_requantize_s16_s8", &Requantize, requantize).of(Int16, Int8),
+    Contract::new("dmo_requantize_s8_s16", &Requantize, requantize).of(Int8, Int16),
+    Contract::new("dmo_requantize_s16_s16", &Requantize, requantize).of(Int16, Int16),
+    Contract::new("dmo_requantize_s16_s32", &Requantize, requantize).of(Int16, Int32),
+    Contract::int8("dmo_broadcast_add_s8", &Add, |job, buffers, frame| {
+        broadcast(job, buffers, frame, Some(&Sum::of(job)?.params()))
+    }),
+    Contract::int8("dmo_broadcast_sub_s8", &Sub, |job, buffers, frame| {
+        broadcast(job, buffers, frame, Some(&Sum::of(job)?.params()))
+    }),
+    Contract::int8("dmo_broadcast_mul_s8", &Mul, |job, buffers, frame| {
+        broadcast(job, buffers, frame, Some(&Product::of(job)?.params()))
+    }),
+    Contract::float32("dmo_broadcast_add_f32", &Add, broadcast_f32),
+    Contract::float32("dmo_broadcast_sub_f32", &Sub, broadcast_f32),
+    Contract::float32("dmo_broadcast_mul_f32", &Mul, broadcast_f32),
+    Contract::int8("dmo_maximum_s8", &Maximum, extreme),
+    Contract::float32("dmo_maximum_f32", &Maximum, extreme),
+    Contract::int8("dmo_minimum_s8", &Minimum, extreme),
+    Contract::float32("dmo_minimum_f32", &Minimum, extreme),
+    Contract::int8("dmo_add_s8", &Add, sum).only(same_shapes),
+    Contract::int16("dmo_add_s16", &Add, sum).only(same_shapes),
+    Contract::uint8("dmo_add_u8", &Add, sum).only(same_shapes),
+    Contract::float32("dmo_add_f32", &Add, flat_f32).only(same_shapes),
+    Contract::int8("dmo_mul_s8", &Mul, |job, buffers, frame| {
+        flat(job, buffers, frame, &Product::of(job)?.params())
+    })
+    .only(same_shapes),
+    Contract::int16("dmo_mul_s16", &Mul, |job, buffers, frame| {
+        flat(job, buffers, frame, &Product::of(job)?.params())
+    })
+    .only(same_shapes),
+    Contract::float32("dmo_mul_f32", &Mul, flat_f32).only(same_shapes),
+    Contract::int8("dmo_softmax_s8", &Softmax, |job, buffers, frame| {
+        fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, -128))
+    }),
+    Contract::uint8("dmo_softmax_u8", &Softmax, |job, buffers, frame| {
+        fixed_point_softmax(job, buffers, frame, (1.0 / 256.0, 0))
+    }),
+    Contract::new("dmo_softmax_s8_s16", &Softmax, |job, buffers, frame| {
+        fixed_point_softmax(job, buffers, frame, (1.0 / 65536.0, -32768))
+    })
+    .of(Int8, Int16),
+    Contract::int16("dmo_softmax_s16", &Softmax, softmax_s16),
+    Contract::float32("dmo_softmax_f32", &Softmax, |job, buffers, _| {
+        softmax(job, buffers, Argument::Float(job.parameters.beta))
+    }),
 ];
-
-#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
-fn converts(case: &Case, kind: Kind, from: ElementType, to: ElementType) -> bool {
-    case.kind == kind && (case.input_type, case.output_type) == (from, to)
-}
-
-/// Both inputs have as many elements as the output.
-#[expect(clippy::needless_pass_by_value, reason = "a row names its kind")]
-fn pairs(case: &Case, kind: Kind, element_type: ElementType) -> bool {
-    case.kind == kind
-        && all(case, element_type)
-        && matches!(&case.operator, Operator::ElementwiseBinary(binary)
-            if binary.inputs.iter().all(|&shape| shape == binary.output))
-}
 
 fn elements(case: &Case) -> u32 {
     match &case.operator {
@@ -363,6 +202,14 @@ fn leaky_relu(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     unary(job, buffers, frame, &params)
 }
 
+fn quantize(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    affine(job, buffers, frame, job.any_output()?)
+}
+
+fn dequantize(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    affine(job, buffers, frame, job.any_input(0)?)
+}
+
 /// Between floats and quantised numbers.
 fn affine(job: &Job, buffers: &Buffers, frame: &mut Frame, quantised: Affine) -> Arguments {
     let params = [bits(quantised.scale), quantised.zero_point];
@@ -395,6 +242,10 @@ fn extreme(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     broadcast(job, buffers, frame, None)
 }
 
+fn sum(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    flat(job, buffers, frame, &Sum::of(job)?.params())
+}
+
 fn flat(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arguments {
     let params = frame.words("parameters", params)?;
     let mut arguments = vec![params.into(), Argument::Word(elements(job.case))];
@@ -402,7 +253,7 @@ fn flat(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Argu
     Ok(arguments)
 }
 
-fn flat_f32(job: &Job, buffers: &Buffers) -> Arguments {
+fn flat_f32(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
     let [low, high] = job.activation_f32().map(Argument::Float);
     let mut arguments = vec![low, high, Argument::Word(elements(job.case))];
     arguments.extend(operands(buffers));

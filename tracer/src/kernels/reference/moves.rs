@@ -1,106 +1,63 @@
 //! Operators that move elements, and resizing. Contracts: `kernels-c/include/dmo_move.h`,
 //! `dmo_layout.h`, `dmo_resize.h`.
 
-use super::{in_and_out, is, words};
+use super::{in_and_out, words};
 use crate::call::{Argument, CallError, Frame};
 use crate::kernels::moves::{padding, padding_word};
 use crate::kernels::{Arguments, Buffers, Contract, Job};
-use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::Kind::{
+    Concatenation, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice, Split, StridedSlice,
+    Transpose,
+};
 use dmo_analysis::operator::{Operator, Shape};
 use dmo_analysis::trace::Address;
-use dmo_analysis::trace::ElementType::{Float32, Int8};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new(
-        "dmo_concat",
-        |case| case.kind == Kind::Concatenation,
-        |job, buffers, frame| {
-            let size = Argument::Word(job.case.input_type.size_bytes());
-            concat(job, buffers, frame, Some(size))
-        },
-    ),
-    Contract::new(
-        "dmo_concat_s8",
-        |case| is(case, Kind::Concatenation, Int8),
-        |job, buffers, frame| concat(job, buffers, frame, None),
-    ),
-    Contract::new(
-        "dmo_concat_f32",
-        |case| is(case, Kind::Concatenation, Float32),
-        |job, buffers, frame| concat(job, buffers, frame, None),
-    ),
-    Contract::new("dmo_split", |case| case.kind == Kind::Split, split),
-    Contract::new("dmo_pad", |case| case.kind == Kind::Pad, pad_any),
-    Contract::new(
-        "dmo_pad_s8",
-        |case| is(case, Kind::Pad, Int8),
-        |job, buffers, frame| {
-            let value = Argument::Word(padding_word(job)?);
-            pad(job, buffers, frame, &[value])
-        },
-    ),
-    Contract::new(
-        "dmo_pad_f32",
-        |case| is(case, Kind::Pad, Float32),
-        |job, buffers, frame| {
-            let value = Argument::Float(f32::from_bits(padding_word(job)?));
-            pad(job, buffers, frame, &[value])
-        },
-    ),
-    Contract::new(
-        "dmo_reshape",
-        |case| case.kind == Kind::Reshape,
-        |job, buffers, _| {
-            let mut arguments = vec![Argument::Word(job.case.input_type.size_bytes())];
-            arguments.extend(reshape(job, buffers)?);
-            Ok(arguments)
-        },
-    ),
-    Contract::new(
-        "dmo_reshape_s8",
-        |case| is(case, Kind::Reshape, Int8),
-        |job, buffers, _| reshape(job, buffers),
-    ),
-    Contract::new(
-        "dmo_reshape_f32",
-        |case| is(case, Kind::Reshape, Float32),
-        |job, buffers, _| reshape(job, buffers),
-    ),
-    Contract::new(
-        "dmo_transpose",
-        |case| case.kind == Kind::Transpose,
-        |job, buffers, frame| {
-            let Operator::Transpose(transpose) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
-            let axes = words(transpose.permutation);
-            moved(job, buffers, frame, &axes)
-        },
-    ),
-    Contract::new(
-        "dmo_slice",
-        |case| case.kind == Kind::Slice,
-        |job, buffers, frame| {
-            let Operator::StridedSlice(slice) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
-            moved(job, buffers, frame, &words(slice.begin))
-        },
-    ),
-    Contract::new(
-        "dmo_strided_slice",
-        |case| matches!(case.kind, Kind::StridedSlice | Kind::Slice),
-        |job, buffers, frame| {
-            let Operator::StridedSlice(slice) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
-            let params = [words(slice.begin), slice.stride].concat();
-            moved(job, buffers, frame, &params)
-        },
-    ),
+    Contract::new("dmo_concat", &Concatenation, |job, buffers, frame| {
+        let size = Argument::Word(job.case.input_type.size_bytes());
+        concat(job, buffers, frame, Some(size))
+    }),
+    Contract::int8("dmo_concat_s8", &Concatenation, |job, buffers, frame| {
+        concat(job, buffers, frame, None)
+    }),
+    Contract::float32("dmo_concat_f32", &Concatenation, |job, buffers, frame| {
+        concat(job, buffers, frame, None)
+    }),
+    Contract::new("dmo_split", &Split, split),
+    Contract::new("dmo_pad", &Pad, pad_any),
+    Contract::int8("dmo_pad_s8", &Pad, |job, buffers, frame| {
+        let value = Argument::Word(padding_word(job)?);
+        pad(job, buffers, frame, &[value])
+    }),
+    Contract::float32("dmo_pad_f32", &Pad, |job, buffers, frame| {
+        let value = Argument::Float(f32::from_bits(padding_word(job)?));
+        pad(job, buffers, frame, &[value])
+    }),
+    Contract::new("dmo_reshape", &Reshape, |job, buffers, frame| {
+        let mut arguments = vec![Argument::Word(job.case.input_type.size_bytes())];
+        arguments.extend(reshape(job, buffers, frame)?);
+        Ok(arguments)
+    }),
+    Contract::int8("dmo_reshape_s8", &Reshape, reshape),
+    Contract::float32("dmo_reshape_f32", &Reshape, reshape),
+    Contract::new("dmo_transpose", &Transpose, |job, buffers, frame| {
+        let Operator::Transpose(transpose) = &job.case.operator else {
+            return Ok(Vec::new());
+        };
+        let axes = words(transpose.permutation);
+        moved(job, buffers, frame, &axes)
+    }),
+    Contract::new("dmo_slice", &Slice, |job, buffers, frame| {
+        let Operator::StridedSlice(slice) = &job.case.operator else {
+            return Ok(Vec::new());
+        };
+        moved(job, buffers, frame, &words(slice.begin))
+    }),
+    Contract::new("dmo_strided_slice", &StridedSlice, strided_slice),
+    Contract::new("dmo_strided_slice", &Slice, strided_slice),
     Contract::new(
         "dmo_resize_nearest",
-        |case| case.kind == Kind::ResizeNearestNeighbor,
+        &ResizeNearestNeighbor,
         |job, buffers, frame| {
             let Operator::ResizeNearest(resize) = &job.case.operator else {
                 return Ok(Vec::new());
@@ -109,16 +66,8 @@ pub(super) const CONTRACTS: &[Contract] = &[
             moved(job, buffers, frame, &modes)
         },
     ),
-    Contract::new(
-        "dmo_resize_bilinear_s8",
-        |case| is(case, Kind::ResizeBilinear, Int8),
-        resize_bilinear,
-    ),
-    Contract::new(
-        "dmo_resize_bilinear_f32",
-        |case| is(case, Kind::ResizeBilinear, Float32),
-        resize_bilinear,
-    ),
+    Contract::int8("dmo_resize_bilinear_s8", &ResizeBilinear, resize_bilinear),
+    Contract::float32("dmo_resize_bilinear_f32", &ResizeBilinear, resize_bilinear),
 ];
 
 /// Shapes, one behind the other, and pointers to the buffers.
@@ -192,7 +141,7 @@ fn pad(job: &Job, buffers: &Buffers, frame: &mut Frame, value: &[Argument]) -> A
     Ok(arguments)
 }
 
-fn reshape(job: &Job, buffers: &Buffers) -> Arguments {
+fn reshape(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
     let Operator::Reshape(reshape) = &job.case.operator else {
         return Ok(Vec::new());
     };
@@ -212,6 +161,14 @@ fn moved(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arg
     ];
     arguments.extend(in_and_out(job, buffers, frame)?);
     Ok(arguments)
+}
+
+fn strided_slice(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let Operator::StridedSlice(slice) = &job.case.operator else {
+        return Ok(Vec::new());
+    };
+    let params = [words(slice.begin), slice.stride].concat();
+    moved(job, buffers, frame, &params)
 }
 
 fn resize_bilinear(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

@@ -4,137 +4,78 @@
 use super::convolutions::{filter_shape, float, quantised, with_scratch};
 use super::elementwise::relu_params;
 use super::moves::pad_any;
-use super::pools::{self, pool, undilated};
-use super::{BufferShape, activation_f32, all, is, words};
+use super::pools;
+use super::{BufferShape, words};
 use crate::call::{Argument, Frame};
+use crate::kernels::case::{is_ungrouped, undilated_pool};
 use crate::kernels::elementwise::{Product, Sum};
-use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
-use dmo_analysis::graph::Kind;
+use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize};
+use dmo_analysis::graph::Kind::{
+    Add, AveragePool2d, Conv2d, DepthwiseConv2d, MaxPool2d, Mul, Pad, Relu, Relu6,
+};
 use dmo_analysis::operator::Operator;
-use dmo_analysis::trace::ElementType::{self, Float32, Int8};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new(
-        "dmo_dsp_conv2d_pitched_s8",
-        |case| {
-            all(case, Int8) && matches!(case.inner(), Operator::Conv2d(conv) if conv.groups == 1)
-        },
-        with_scratch,
-    )
-    .with_scratch(ScratchSize::new(
-        "dmo_dsp_conv2d_pitched_s8_scratch_bytes",
-        filter_shape,
-    ))
-    .pitched(),
-    Contract::new(
+    Contract::int8("dmo_dsp_conv2d_pitched_s8", &Conv2d, with_scratch)
+        .only(is_ungrouped)
+        .with_scratch(ScratchSize::new(
+            "dmo_dsp_conv2d_pitched_s8_scratch_bytes",
+            filter_shape,
+        ))
+        .pitched(),
+    Contract::int8(
         "dmo_dsp_depthwise_conv2d_pitched_s8",
-        |case| depthwise(case, Int8),
+        &DepthwiseConv2d,
         quantised,
     )
     .pitched(),
-    Contract::new(
-        "dmo_conv2d_pitched_s8",
-        |case| conv2d(case, Int8),
-        quantised,
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_conv2d_pitched_f32",
-        |case| conv2d(case, Float32),
-        float,
-    )
-    .pitched(),
-    Contract::new(
+    Contract::int8("dmo_conv2d_pitched_s8", &Conv2d, quantised).pitched(),
+    Contract::float32("dmo_conv2d_pitched_f32", &Conv2d, float).pitched(),
+    Contract::int8(
         "dmo_depthwise_conv2d_pitched_s8",
-        |case| depthwise(case, Int8),
+        &DepthwiseConv2d,
         quantised,
     )
     .pitched(),
-    Contract::new(
-        "dmo_depthwise_conv2d_pitched_f32",
-        |case| depthwise(case, Float32),
-        float,
-    )
+    Contract::float32("dmo_depthwise_conv2d_pitched_f32", &DepthwiseConv2d, float).pitched(),
+    Contract::int8("dmo_max_pool_pitched_s8", &MaxPool2d, pools::quantised)
+        .only(undilated_pool)
+        .pitched(),
+    Contract::float32("dmo_max_pool_pitched_f32", &MaxPool2d, pools::float)
+        .only(undilated_pool)
+        .pitched(),
+    Contract::int8("dmo_avg_pool_pitched_s8", &AveragePool2d, pools::quantised)
+        .only(undilated_pool)
+        .pitched(),
+    Contract::float32("dmo_avg_pool_pitched_f32", &AveragePool2d, pools::float)
+        .only(undilated_pool)
+        .pitched(),
+    Contract::int8("dmo_add_pitched_s8", &Add, |job, buffers, frame| {
+        quantised_elements(job, buffers, frame, &Sum::of(job)?.params())
+    })
     .pitched(),
-    Contract::new(
-        "dmo_max_pool_pitched_s8",
-        |case| undilated(case, Kind::MaxPool2d, Int8),
-        pools::quantised,
-    )
+    Contract::float32("dmo_add_pitched_f32", &Add, clamped).pitched(),
+    Contract::int8("dmo_mul_pitched_s8", &Mul, |job, buffers, frame| {
+        quantised_elements(job, buffers, frame, &Product::of(job)?.params())
+    })
     .pitched(),
-    Contract::new(
-        "dmo_max_pool_pitched_f32",
-        |case| undilated(case, Kind::MaxPool2d, Float32),
-        |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
-    )
+    Contract::float32("dmo_mul_pitched_f32", &Mul, clamped).pitched(),
+    Contract::int8("dmo_relu_pitched_s8", &Relu, |job, buffers, frame| {
+        quantised_elements(job, buffers, frame, &relu_params(job)?)
+    })
     .pitched(),
-    Contract::new(
-        "dmo_avg_pool_pitched_s8",
-        |case| undilated(case, Kind::AveragePool2d, Int8),
-        pools::quantised,
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_avg_pool_pitched_f32",
-        |case| undilated(case, Kind::AveragePool2d, Float32),
-        |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_add_pitched_s8",
-        |case| is(case, Kind::Add, Int8),
-        |job, buffers, frame| quantised_elements(job, buffers, frame, &Sum::of(job)?.params()),
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_add_pitched_f32",
-        |case| is(case, Kind::Add, Float32),
-        |job, buffers, frame| elements(job, buffers, frame, &clamp(job)),
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_mul_pitched_s8",
-        |case| is(case, Kind::Mul, Int8),
-        |job, buffers, frame| quantised_elements(job, buffers, frame, &Product::of(job)?.params()),
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_mul_pitched_f32",
-        |case| is(case, Kind::Mul, Float32),
-        |job, buffers, frame| elements(job, buffers, frame, &clamp(job)),
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_relu_pitched_s8",
-        |case| is(case, Kind::Relu, Int8),
-        |job, buffers, frame| quantised_elements(job, buffers, frame, &relu_params(job)?),
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_relu_pitched_f32",
-        |case| is(case, Kind::Relu, Float32),
-        |job, buffers, frame| elements(job, buffers, frame, &[]),
-    )
-    .pitched(),
-    Contract::new(
-        "dmo_relu6_pitched_f32",
-        |case| is(case, Kind::Relu6, Float32),
-        |job, buffers, frame| elements(job, buffers, frame, &[]),
-    )
-    .pitched(),
-    Contract::new("dmo_pad_pitched", |case| case.kind == Kind::Pad, pad_any).pitched(),
+    Contract::float32("dmo_relu_pitched_f32", &Relu, unclamped).pitched(),
+    Contract::float32("dmo_relu6_pitched_f32", &Relu6, unclamped).pitched(),
+    Contract::new("dmo_pad_pitched", &Pad, pad_any).pitched(),
 ];
 
-fn conv2d(case: &Case, element_type: ElementType) -> bool {
-    all(case, element_type) && matches!(case.inner(), Operator::Conv2d(_))
+fn clamped(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let range = job.activation_f32().map(Argument::Float);
+    elements(job, buffers, frame, &range)
 }
 
-fn depthwise(case: &Case, element_type: ElementType) -> bool {
-    all(case, element_type) && matches!(case.inner(), Operator::DepthwiseConv2d(_))
-}
-
-fn clamp(job: &Job) -> [Argument; 2] {
-    job.activation_f32().map(Argument::Float)
+fn unclamped(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    elements(job, buffers, frame, &[])
 }
 
 fn quantised_elements(

@@ -1,72 +1,34 @@
 //! Pooling. Contracts: `kernels-c/include/dmo_pool.h`, `dmo_int16.h`, `dmo_uint8.h`.
 
-use super::{activation_f32, in_and_out, is, tiles};
+use super::{activation_f32, in_and_out, tiles};
 use crate::call::{Argument, Frame};
+use crate::kernels::case::undilated_pool;
 use crate::kernels::quantisation::POOL_TOLERANCE;
-use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
-use dmo_analysis::graph::Kind;
+use crate::kernels::{Arguments, Buffers, Contract, Job};
+use dmo_analysis::graph::Kind::{AveragePool2d, MaxPool2d};
 use dmo_analysis::operator::Operator;
-use dmo_analysis::trace::ElementType;
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new(
-        "dmo_max_pool_s8",
-        |case| undilated(case, Kind::MaxPool2d, ElementType::Int8),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_max_pool_s16",
-        |case| undilated(case, Kind::MaxPool2d, ElementType::Int16),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_max_pool_u8",
-        |case| undilated(case, Kind::MaxPool2d, ElementType::Uint8),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_max_pool_f32",
-        |case| undilated(case, Kind::MaxPool2d, ElementType::Float32),
-        |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
-    ),
-    Contract::new(
-        "dmo_avg_pool_s8",
-        |case| undilated(case, Kind::AveragePool2d, ElementType::Int8),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_avg_pool_s16",
-        |case| undilated(case, Kind::AveragePool2d, ElementType::Int16),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_avg_pool_u8",
-        |case| undilated(case, Kind::AveragePool2d, ElementType::Uint8),
-        quantised,
-    ),
-    Contract::new(
-        "dmo_avg_pool_f32",
-        |case| undilated(case, Kind::AveragePool2d, ElementType::Float32),
-        |job, buffers, frame| pool(job, buffers, frame, activation_f32(job)),
-    ),
+    Contract::int8("dmo_max_pool_s8", &MaxPool2d, quantised).only(undilated_pool),
+    Contract::int16("dmo_max_pool_s16", &MaxPool2d, quantised).only(undilated_pool),
+    Contract::uint8("dmo_max_pool_u8", &MaxPool2d, quantised).only(undilated_pool),
+    Contract::float32("dmo_max_pool_f32", &MaxPool2d, float).only(undilated_pool),
+    Contract::int8("dmo_avg_pool_s8", &AveragePool2d, quantised).only(undilated_pool),
+    Contract::int16("dmo_avg_pool_s16", &AveragePool2d, quantised).only(undilated_pool),
+    Contract::uint8("dmo_avg_pool_u8", &AveragePool2d, quantised).only(undilated_pool),
+    Contract::float32("dmo_avg_pool_f32", &AveragePool2d, float).only(undilated_pool),
 ];
-
-pub(super) fn undilated(case: &Case, kind: Kind, element_type: ElementType) -> bool {
-    is(case, kind, element_type)
-        && matches!(case.inner(), Operator::Pool2d(pool) if pool.window.dilation == [1, 1])
-}
 
 pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     job.same_scales(1, POOL_TOLERANCE)?;
     pool(job, buffers, frame, job.activation()?)
 }
 
-pub(super) fn pool(
-    job: &Job,
-    buffers: &Buffers,
-    frame: &mut Frame,
-    activation: [i32; 2],
-) -> Arguments {
+pub(super) fn float(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    pool(job, buffers, frame, activation_f32(job))
+}
+
+fn pool(job: &Job, buffers: &Buffers, frame: &mut Frame, activation: [i32; 2]) -> Arguments {
     let Operator::Pool2d(pool) = job.case.inner() else {
         return Ok(Vec::new());
     };

@@ -2,39 +2,23 @@
 //! `dmo_batched_matmul.h`, `dmo_int16.h`, `dmo_uint8.h`.
 
 use super::convolutions::shifts;
-use super::{activation_f32, all, bias_type, is, words};
+use super::{activation_f32, bias_type, words};
 use crate::call::{Argument, Frame};
 use crate::kernels::fully_connected::{FullyConnectedNumbers, filter_type, weights};
 use crate::kernels::quantisation::product_ratio;
-use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
-use dmo_analysis::graph::Kind;
+use crate::kernels::{Arguments, Buffers, Contract, Job};
+use dmo_analysis::graph::Kind::{BatchMatmul, FullyConnected, Matmul};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::ElementType;
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new(
-        "dmo_fully_connected_s8",
-        |case| fully_connected(case) && all(case, ElementType::Int8),
-        quantised_fully_connected,
-    ),
-    Contract::new(
-        "dmo_fully_connected_s16",
-        |case| fully_connected(case) && all(case, ElementType::Int16),
-        quantised_fully_connected,
-    ),
-    Contract::new(
-        "dmo_fully_connected_u8",
-        |case| fully_connected(case) && all(case, ElementType::Uint8),
-        quantised_fully_connected,
-    ),
-    Contract::new(
-        "dmo_fully_connected_f32",
-        |case| fully_connected(case) && all(case, ElementType::Float32),
-        fully_connected_f32,
-    ),
-    Contract::new(
+    Contract::int8("dmo_fully_connected_s8", &FullyConnected, dense),
+    Contract::int16("dmo_fully_connected_s16", &FullyConnected, dense),
+    Contract::uint8("dmo_fully_connected_u8", &FullyConnected, dense),
+    Contract::float32("dmo_fully_connected_f32", &FullyConnected, dense_f32),
+    Contract::int8(
         "dmo_batched_matmul_s8",
-        |case| is(case, Kind::BatchMatmul, ElementType::Int8),
+        &BatchMatmul,
         |job, buffers, frame| {
             let (a, b, output) = (job.input(0)?, job.input(1)?, job.output()?);
             let mut params = vec![-a.zero_point, -b.zero_point, output.zero_point];
@@ -45,32 +29,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
             Ok(arguments)
         },
     ),
-    Contract::new(
-        "dmo_batched_matmul_f32",
-        |case| is(case, Kind::BatchMatmul, ElementType::Float32),
-        batched_matmul,
-    ),
-    Contract::new(
-        "dmo_matmul_s8",
-        |case| {
-            case.kind == Kind::Matmul
-                && case.input_type == ElementType::Int8
-                && case.output_type == ElementType::Int32
-        },
-        matmul,
-    ),
-    Contract::new(
-        "dmo_matmul_f32",
-        |case| is(case, Kind::Matmul, ElementType::Float32),
-        matmul,
-    ),
+    Contract::float32("dmo_batched_matmul_f32", &BatchMatmul, batched_matmul),
+    Contract::new("dmo_matmul_s8", &Matmul, matmul).of(ElementType::Int8, ElementType::Int32),
+    Contract::float32("dmo_matmul_f32", &Matmul, matmul),
 ];
 
-fn fully_connected(case: &Case) -> bool {
-    matches!(case.operator, Operator::FullyConnected(_))
-}
-
-fn quantised_fully_connected(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+fn dense(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let activations = job.case.input_type;
     let numbers = FullyConnectedNumbers::of(job)?;
     let ratio = numbers
@@ -84,7 +48,7 @@ fn quantised_fully_connected(job: &Job, buffers: &Buffers, frame: &mut Frame) ->
     layer(job, buffers, frame, &head.map(Argument::from), types)
 }
 
-fn fully_connected_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+fn dense_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let params = frame.words("parameters", &activation_f32(job))?;
     let types = [ElementType::Float32; 2];
     layer(job, buffers, frame, &[params.into()], types)

@@ -1,63 +1,36 @@
 //! Reductions. Contracts: `kernels-c/include/dmo_reduce.h`, `dmo_reduce_axes.h`,
 //! `dmo_int16.h`.
 
-use super::{all, in_and_out, is, output_shape};
+use super::{in_and_out, output_shape};
 use crate::call::{Argument, Frame};
 use crate::kernels::quantisation::{Multiplier, scale_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
-use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::Kind::{Mean, ReduceMax, ReduceMin, Sum};
 use dmo_analysis::operator::{Operator, Reduction};
-use dmo_analysis::trace::ElementType::{Float32, Int8, Int16};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new(
-        "dmo_mean_s8",
-        |case| spatial_mean(case) && all(case, Int8),
-        mean,
-    ),
-    Contract::new(
-        "dmo_mean_s16",
-        |case| spatial_mean(case) && all(case, Int16),
-        mean,
-    ),
-    Contract::new(
-        "dmo_mean_f32",
-        |case| reduces(case, Reduction::Mean) && is(case, Kind::Mean, Float32),
-        plain,
-    ),
-    Contract::new(
-        "dmo_sum_f32",
-        |case| reduces(case, Reduction::Fold) && is(case, Kind::Sum, Float32),
-        plain,
-    ),
-    Contract::new(
-        "dmo_reduce_max_f32",
-        |case| reduces(case, Reduction::Fold) && is(case, Kind::ReduceMax, Float32),
-        plain,
-    ),
-    Contract::new(
-        "dmo_reduce_min_f32",
-        |case| reduces(case, Reduction::Fold) && is(case, Kind::ReduceMin, Float32),
-        plain,
-    ),
-    Contract::new(
-        "dmo_sum_s8",
-        |case| reduces(case, Reduction::Scratch) && is(case, Kind::Sum, Int8),
-        sum_s8,
-    )
-    .with_scratch(ScratchSize::new("dmo_sum_s8_scratch_bytes", output_shape)),
+    Contract::int8("dmo_mean_s8", &Mean, mean).only(spatial_mean),
+    Contract::int16("dmo_mean_s16", &Mean, mean).only(spatial_mean),
+    Contract::float32("dmo_mean_f32", &Mean, in_and_out)
+        .only(|case| reduces(case, Reduction::Mean)),
+    Contract::float32("dmo_sum_f32", &Sum, in_and_out).only(folds),
+    Contract::float32("dmo_reduce_max_f32", &ReduceMax, in_and_out).only(folds),
+    Contract::float32("dmo_reduce_min_f32", &ReduceMin, in_and_out).only(folds),
+    Contract::int8("dmo_sum_s8", &Sum, sum_s8)
+        .only(|case| reduces(case, Reduction::Scratch))
+        .with_scratch(ScratchSize::new("dmo_sum_s8_scratch_bytes", output_shape)),
 ];
 
 fn spatial_mean(case: &Case) -> bool {
     matches!(case.operator, Operator::SpatialMean(_))
 }
 
-fn reduces(case: &Case, reduction: Reduction) -> bool {
-    matches!(&case.operator, Operator::Reduce(reduce) if reduce.reduction == reduction)
+fn folds(case: &Case) -> bool {
+    reduces(case, Reduction::Fold)
 }
 
-fn plain(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    Ok(in_and_out(job, buffers, frame)?.to_vec())
+fn reduces(case: &Case, reduction: Reduction) -> bool {
+    matches!(&case.operator, Operator::Reduce(reduce) if reduce.reduction == reduction)
 }
 
 /// The kernels are told zero points, not offsets.

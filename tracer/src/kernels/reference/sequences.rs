@@ -1,35 +1,30 @@
 //! Layers with a memory. Contracts: `kernels-c/include/dmo_svdf.h`, `dmo_lstm.h`.
 
-use super::is;
 use crate::call::{Argument, CallError, Frame, inexpressible};
 use crate::kernels::quantisation::{Multiplier, product_ratio, scale, symmetric};
 use crate::kernels::svdf::{STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
 use crate::kernels::tables::{halfwords, sigmoid};
 use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State};
-use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::Kind::{Svdf, UnidirectionalSequenceLstm};
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::operator::{Lstm, Operator};
 use dmo_analysis::random::xorshift_bytes;
 use dmo_analysis::trace::{Address, ElementType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::new(
-        "dmo_svdf_s8_state_s16",
-        |case| is(case, Kind::Svdf, ElementType::Int8),
-        |job, buffers, frame| svdf(job, buffers, frame, STATE_S16),
-    )
+    Contract::int8("dmo_svdf_s8_state_s16", &Svdf, |job, buffers, frame| {
+        svdf(job, buffers, frame, STATE_S16)
+    })
     .with_states(&[STATE_S16])
     .with_scratch(SVDF_SCRATCH),
-    Contract::new(
-        "dmo_svdf_s8_state_s8",
-        |case| is(case, Kind::Svdf, ElementType::Int8),
-        |job, buffers, frame| svdf(job, buffers, frame, STATE_S8),
-    )
+    Contract::int8("dmo_svdf_s8_state_s8", &Svdf, |job, buffers, frame| {
+        svdf(job, buffers, frame, STATE_S8)
+    })
     .with_states(&[STATE_S8])
     .with_scratch(SVDF_SCRATCH),
-    Contract::new(
+    Contract::int8(
         "dmo_unidirectional_sequence_lstm_s8",
-        |case| is(case, Kind::UnidirectionalSequenceLstm, ElementType::Int8),
+        &UnidirectionalSequenceLstm,
         lstm,
     )
     .with_states(&[HIDDEN_STATE, CELL_STATE])
