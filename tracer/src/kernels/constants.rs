@@ -5,6 +5,15 @@ use crate::call::{CallError, Frame, inexpressible};
 use dmo_analysis::graph::parameters::{Affine, Constant};
 use dmo_analysis::trace::{Address, ElementType};
 
+/// Type of the biases of the kernels whose activations have this one.
+pub(super) const fn bias_type(activations: ElementType) -> ElementType {
+    match activations {
+        ElementType::Int16 => ElementType::Int64,
+        ElementType::Float32 => ElementType::Float32,
+        _ => ElementType::Int32,
+    }
+}
+
 impl Job<'_> {
     /// The operand, which must be a constant.
     pub fn constant(&self, operand: usize, what: &str) -> Result<&Constant<'_>, CallError> {

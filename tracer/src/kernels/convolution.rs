@@ -27,15 +27,21 @@ pub(super) const FILTER: usize = 1;
 
 impl Convolution {
     pub fn of(case: &Case) -> Option<Self> {
-        Self::of_operator(case.inner())
-    }
-
-    fn of_operator(operator: &Operator) -> Option<Self> {
         let filter = |outer: u32, window: Window, depth: u32| {
             let [height, width] = window.kernel;
             [outer, height, width, depth]
         };
-        match operator {
+        let depthwise = |input: Shape, output: Shape, window, multiplier| Self {
+            input,
+            output,
+            filter: filter(1, window, output[3]),
+            window,
+            multiplier: Some(multiplier),
+            input_operand: 0,
+            bias_operand: 2,
+            channel_axis: 3,
+        };
+        match case.inner() {
             Operator::Conv2d(conv) => Some(Self {
                 input: conv.input,
                 output: conv.output,
@@ -50,26 +56,15 @@ impl Convolution {
                 bias_operand: 2,
                 channel_axis: 0,
             }),
-            Operator::DepthwiseConv2d(conv) => Some(Self {
-                input: conv.input,
-                output: conv.output,
-                filter: filter(1, conv.window, conv.output[3]),
-                window: conv.window,
-                multiplier: Some(conv.multiplier),
-                input_operand: 0,
-                bias_operand: 2,
-                channel_axis: 3,
-            }),
-            Operator::DepthwiseInPlace(conv) => Some(Self {
-                input: conv.input,
-                output: conv.output,
-                filter: filter(1, conv.window, conv.output[3]),
-                window: conv.window,
-                multiplier: Some(1),
-                input_operand: 0,
-                bias_operand: 2,
-                channel_axis: 3,
-            }),
+            Operator::DepthwiseConv2d(conv) => Some(depthwise(
+                conv.input,
+                conv.output,
+                conv.window,
+                conv.multiplier,
+            )),
+            Operator::DepthwiseInPlace(conv) => {
+                Some(depthwise(conv.input, conv.output, conv.window, 1))
+            }
             Operator::TransposeConv2d(conv) => Some(Self {
                 input: conv.input,
                 output: conv.output,

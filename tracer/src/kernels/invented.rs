@@ -2,6 +2,7 @@
 //! outputs use their whole range, so that a wrong input byte shows.
 
 use super::case::shapes;
+use super::constants::bias_type;
 use super::convolution::Convolution;
 use super::{Case, State, size, svdf};
 use crate::call::{CallError, fits_into_flash};
@@ -148,11 +149,7 @@ fn weights_f32(count: usize) -> Vec<u8> {
 
 /// A bias of zeros.
 fn bias(activations: ElementType, channels: u32) -> Result<Constant<'static>, CallError> {
-    let element_type = match activations {
-        ElementType::Int16 => ElementType::Int64,
-        ElementType::Float32 => ElementType::Float32,
-        _ => ElementType::Int32,
-    };
+    let element_type = bias_type(activations);
     let zeros = match element_type.size_bytes() {
         8 => |count| vec![0; 8 * count],
         _ => |count| vec![0; 4 * count],

@@ -13,7 +13,7 @@ use super::case::{shapes, words};
 use super::{Arguments, Buffers, Case, Contract, Job};
 use crate::call::{Argument, CallError, Frame};
 use dmo_analysis::operator::{Operator, Pitch, Shape, View, Window};
-use dmo_analysis::trace::{Address, ElementType};
+use dmo_analysis::trace::Address;
 
 /// All of them.
 pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
@@ -29,15 +29,6 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
     ]
     .into_iter()
     .flatten()
-}
-
-/// Type of the biases of the kernels whose activations have this one.
-fn bias_type(activations: ElementType) -> ElementType {
-    match activations {
-        ElementType::Int16 => ElementType::Int64,
-        ElementType::Float32 => ElementType::Float32,
-        _ => ElementType::Int32,
-    }
 }
 
 fn activation_f32(job: &Job) -> [i32; 2] {

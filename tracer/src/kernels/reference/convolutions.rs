@@ -2,8 +2,9 @@
 //! `dmo_transposed_conv.h`, `dmo_depthwise_in_place.h`,
 //! `dmo_dsp_depthwise_in_place.h`.
 
-use super::{activation_f32, bias_type, first_shapes, geometry, input_shape, output_shape, words};
+use super::{activation_f32, first_shapes, geometry, input_shape, output_shape, words};
 use crate::call::{Argument, Frame};
+use crate::kernels::constants::bias_type;
 use crate::kernels::convolution::{Convolution, FILTER};
 use crate::kernels::quantisation::{offset, product_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};

@@ -2,8 +2,9 @@
 //! `dmo_batched_matmul.h`, `dmo_int16.h`, `dmo_uint8.h`.
 
 use super::convolutions::shifts;
-use super::{activation_f32, bias_type, words};
+use super::{activation_f32, words};
 use crate::call::{Argument, Frame};
+use crate::kernels::constants::bias_type;
 use crate::kernels::fully_connected::{FullyConnectedNumbers, filter_type, weights};
 use crate::kernels::quantisation::product_ratio;
 use crate::kernels::{Arguments, Buffers, Contract, Job};
