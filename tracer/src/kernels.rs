@@ -167,22 +167,8 @@ impl ScratchSize {
 }
 
 /// All contracts; where several kernels compute a case, the first is preferred.
-fn all() -> impl Iterator<Item = &'static Contract> {
+pub fn contracts() -> impl Iterator<Item = &'static Contract> {
     cmsis_nn::contracts().chain(reference::contracts())
-}
-
-/// Names of all functions that a contract calls, those for the size of scratch memory
-/// included.
-pub fn functions() -> impl Iterator<Item = &'static str> {
-    all().flat_map(|contract| {
-        let scratch = contract.scratch.and_then(|scratch| scratch.function);
-        std::iter::once(contract.function).chain(scratch)
-    })
-}
-
-/// Names of the kernels that can be called.
-pub fn kernels() -> impl Iterator<Item = &'static str> {
-    all().map(|contract| contract.function)
 }
 
 impl Contract {
@@ -296,7 +282,7 @@ impl Contract {
         library: &KernelLibrary,
         case: &Case,
     ) -> impl Iterator<Item = &'static Self> {
-        all().filter(|contract| contract.computes(case) && library.has(contract.function))
+        contracts().filter(|contract| contract.computes(case) && library.has(contract.function))
     }
 
     /// Whether it computes the case. What a kernel knows of an operator's kind and types says
@@ -311,7 +297,7 @@ impl Contract {
 
     /// Names of all kernels that compute the case, in whatever library.
     pub fn functions(case: &Case) -> Vec<&'static str> {
-        let mut functions: Vec<&str> = all()
+        let mut functions: Vec<&str> = contracts()
             .filter(|contract| contract.computes(case))
             .map(|contract| contract.function)
             .collect();

@@ -70,20 +70,6 @@ fn watches<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Vec<Watch> {
     tensors.into_iter().map(watch).collect()
 }
 
-/// Traces the kernel of `library` that computes `case` on `inputs` different inputs, and
-/// proves the O_s of each pair by execution.
-///
-/// # Errors
-/// When there is no such kernel, the buffers do not fit, or the kernel faults.
-pub fn measure(
-    library: &KernelLibrary,
-    case: &Case,
-    inputs: u64,
-    limits: Limits,
-) -> Result<Measurement, MeasureError> {
-    measure_kernel(library, case, choose(library, case, None)?, inputs, limits)
-}
-
 /// The kernel of `library` that computes `case`: the first of them, or the one named.
 ///
 /// # Errors
@@ -117,7 +103,8 @@ pub fn choose(
     })
 }
 
-/// [`measure`] for a kernel that [`choose`] gave.
+/// Traces a kernel that [`choose`] gave on `inputs` different inputs, and proves the O_s of
+/// each pair by execution.
 ///
 /// # Errors
 /// When the buffers do not fit, or the kernel faults.
@@ -159,30 +146,6 @@ pub fn trace(
     Ok(Bench::new(library, case, contract, limits)?
         .trace(1, false)?
         .0)
-}
-
-/// The bytes of all outputs of a kernel that [`choose`] gave, on input number `number`, in
-/// separate buffers.
-///
-/// # Errors
-/// When the buffers do not fit, or the kernel faults.
-pub fn outputs(
-    library: &KernelLibrary,
-    case: &Case,
-    contract: &'static Contract,
-    number: u64,
-    limits: Limits,
-) -> Result<Vec<u8>, MeasureError> {
-    let mut caller = caller(library, limits)?;
-    let bench = Bench::new(library, case, contract, limits)?;
-    let (layer, mut frame) = bench.apart()?;
-    let calls = bench.prepare(&layer.tensors, &mut frame, number)?;
-    caller.fill(&frame)?;
-    call(contract, &mut caller, &frame, &calls)?;
-    let outputs = layer.tensors.iter();
-    let outputs = outputs.filter(|tensor| tensor.role == Role::Output);
-    let bytes = outputs.map(|output| content(&caller, output));
-    Ok(bytes.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 fn content(caller: &Caller, tensor: &Tensor) -> Result<Vec<u8>, MeasureError> {

@@ -23,13 +23,22 @@ use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::trace::ElementType;
 use dmo_planner::budget::Budget;
 use dmo_trace::kernels::{Case, KernelLibrary};
-use dmo_trace::measure::measure;
-use dmo_trace::model::overlaps::{Forgetful, measured, of_tensors};
+use dmo_trace::model::overlaps::{KernelOverlaps, Store, measured, of_tensors};
 use dmo_trace::model::verify::{Subject, verify};
 use dmo_trace::model::{Deployment, Placement};
 use support::LIMITS;
 use support::models::library;
-use support::placed::{Placed, bytes};
+use support::placed::{Placed, bytes, measure};
+
+/// Keeps nothing.
+struct Forgetful;
+
+impl Store for Forgetful {
+    fn load(&self, _: &str) -> Option<KernelOverlaps> {
+        None
+    }
+    fn save(&self, _: &str, _: &KernelOverlaps) {}
+}
 
 fn int8(operator: Operator) -> Case {
     Case {

@@ -17,9 +17,10 @@ use dmo_analysis::trace::ElementType;
 use dmo_trace::call::{CallError, DEFAULT_RAM};
 use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::mcu::machine::Limits;
-use dmo_trace::measure::{MeasureError, Measurement, measure};
+use dmo_trace::measure::{MeasureError, Measurement};
 use support::LIMITS;
 use support::firmware::{ElfFile, RAM, RAM_BYTES, Segment};
+use support::placed::measure;
 
 fn pointwise(extent: u32) -> Case {
     Case {

@@ -19,14 +19,14 @@ use dmo_analysis::operator::{
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::profile::overlap::is_safe;
 use dmo_analysis::trace::{AccessKind, ElementType};
-use dmo_trace::kernels::{Case, KernelLibrary, kernels};
-use dmo_trace::measure::{choose, measure, trace};
+use dmo_trace::kernels::{Case, KernelLibrary, contracts};
+use dmo_trace::measure::{choose, trace};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use support::LIMITS;
 use support::models::library;
-use support::placed::{Placed, bytes};
+use support::placed::{Placed, bytes, measure};
 
 /// What has a pitched kernel, as [`Case::kind`], and whether in float32, too.
 const KINDS: [(&str, bool); 9] = [
@@ -375,7 +375,10 @@ fn every_pitched_kernel_is_run() {
             }
         }
     }
-    let all: BTreeSet<&str> = kernels().filter(|name| name.contains("pitched")).collect();
+    let all: BTreeSet<&str> = contracts()
+        .map(|contract| contract.function)
+        .filter(|name| name.contains("pitched"))
+        .collect();
     // Those of the sets with the DSP extension are preferred there, and the reference ones
     // in the other set.
     assert_eq!(seen, all);

@@ -18,12 +18,13 @@ use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::call::archive::{self, ArchiveError};
 use dmo_trace::kernels::versions::VersionError;
 use dmo_trace::kernels::{Case, KernelLibrary, images};
-use dmo_trace::measure::{MeasureError, choose, measure_kernel, outputs};
+use dmo_trace::measure::{MeasureError, choose, measure_kernel};
 use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::LIMITS;
 use support::cases::shared_cases;
+use support::placed::outputs;
 use support::tools::{self, Availability};
 
 type Test = fn() -> Result<(), Failed>;
@@ -248,8 +249,8 @@ fn each_version() -> Result<(), Failed> {
             let kernel = found.expect(function);
             for number in 0..2 {
                 let expected = choose(&newest, &case, Some(function)).expect(function);
-                let expected = outputs(&newest, &case, expected, number, LIMITS).expect(function);
-                let found = outputs(&library, &case, kernel, number, LIMITS).expect(function);
+                let expected = outputs(&newest, &case, expected, number);
+                let found = outputs(&library, &case, kernel, number);
                 assert_eq!(found, expected, "{version}: {function}");
             }
             compared += 1;
@@ -330,7 +331,7 @@ fn soft_floats() -> Result<(), Failed> {
     let case = convolution(1);
     let [found, expected] = [&library, &built_in()].map(|library| {
         let kernel = choose(library, &case, None).expect("a kernel");
-        outputs(library, &case, kernel, 0, LIMITS).expect("outputs")
+        outputs(library, &case, kernel, 0)
     });
     assert_eq!(found, expected);
     Ok(())

@@ -1,7 +1,7 @@
 //! A library whose kernels can be called by name.
 
-use super::kernels;
 use super::versions::{VersionError, Versions};
+use super::{Contract, contracts};
 use crate::call::{CallError, Library};
 use std::ops::{Deref, Range};
 
@@ -31,8 +31,8 @@ impl KernelLibrary {
     /// When the file is no such program, or does not fit into memory.
     pub fn new(elf: &[u8], cpu: Option<&str>, ram: Range<u64>) -> Result<Self, CallError> {
         let library = Library::new(elf, cpu, ram)?;
-        let address = |name| Some((library.address_of(name)?, name));
-        let mut kernels: Vec<_> = kernels().filter_map(address).collect();
+        let entry = |it: &Contract| Some((library.address_of(it.function)?, it.function));
+        let mut kernels: Vec<_> = contracts().filter_map(entry).collect();
         kernels.dedup();
         Ok(Self {
             versions: Versions::of_functions(|name| library.has(name)),

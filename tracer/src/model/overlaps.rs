@@ -86,16 +86,6 @@ pub trait Store: Sync {
     fn save(&self, key: &str, overlaps: &KernelOverlaps);
 }
 
-/// Keeps nothing.
-pub struct Forgetful;
-
-impl Store for Forgetful {
-    fn load(&self, _: &str) -> Option<KernelOverlaps> {
-        None
-    }
-    fn save(&self, _: &str, _: &KernelOverlaps) {}
-}
-
 /// Measures what each operator's kernel allows, on `inputs` different inputs, several operators
 /// side by side. `progress` is told how many are done.
 ///

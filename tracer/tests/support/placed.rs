@@ -1,11 +1,12 @@
 //! A kernel called with its buffers where a test wants them.
 
 use super::LIMITS;
-use dmo_analysis::trace::Address;
+use dmo_analysis::trace::{Address, Role, Tensor};
 use dmo_trace::call::Caller;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary};
-use dmo_trace::mcu::machine::Observation;
-use dmo_trace::measure::{call, choose, scratch_bytes};
+use dmo_trace::mcu::machine::{Limits, Observation};
+use dmo_trace::measure::{MeasureError, Measurement, call, choose, measure_kernel, scratch_bytes};
+use dmo_trace::program::other_inputs::Variation;
 
 /// A kernel on a machine of its own, and the numbers it computes with.
 pub struct Placed<'a> {
@@ -65,6 +66,76 @@ impl<'a> Placed<'a> {
         let machine = &self.caller.machine;
         machine.read(start, size_bytes).expect("memory")
     }
+}
+
+/// Measures the kernel of the library that computes the case.
+pub fn measure(
+    library: &KernelLibrary,
+    case: &Case,
+    inputs: u64,
+    limits: Limits,
+) -> Result<Measurement, MeasureError> {
+    measure_kernel(library, case, choose(library, case, None)?, inputs, limits)
+}
+
+/// The bytes of all outputs of a kernel on input number `number`, in separate buffers.
+pub fn outputs(
+    library: &KernelLibrary,
+    case: &Case,
+    contract: &'static Contract,
+    number: u64,
+) -> Vec<u8> {
+    let parameters = contract.invented(case).expect("numbers");
+    let scratch_bytes =
+        scratch_bytes(library, case, contract, &parameters, LIMITS).expect("a size");
+    let mut frame = library.frame();
+    let mut reserve = |what: &str, content: Vec<u8>| {
+        let address = frame.reserve(what, content.len() as u64).expect("room");
+        frame.guard().expect("room");
+        frame.fill(address, content);
+        address
+    };
+    let shapes = case.operator.buffers().expect("shapes");
+    let inputs = shapes.inputs.iter().enumerate().map(|(index, buffer)| {
+        let tensor = Tensor {
+            name: String::new(),
+            role: Role::Input,
+            address: Address(0),
+            size_bytes: buffer.size_bytes(),
+            element_type: case.input_type,
+        };
+        reserve("input", Variation(number).content(0, index, &tensor))
+    });
+    let inputs = inputs.collect();
+    let sizes = shapes
+        .outputs
+        .iter()
+        .map(|buffer| buffer.size_bytes() as usize);
+    let outputs: Vec<Address> = sizes
+        .clone()
+        .map(|size| reserve("output", bytes(2, size)))
+        .collect();
+    let states = contract.states.iter().map(|state| {
+        let size_bytes = state.size_bytes(case, &parameters).expect("a size");
+        reserve("state", state.invented(size_bytes))
+    });
+    let states = states.collect();
+    let scratch = reserve("scratch", bytes(1, scratch_bytes as usize));
+    let buffers = Buffers {
+        inputs,
+        outputs: outputs.clone(),
+        scratch: (scratch_bytes > 0).then_some((scratch, scratch_bytes)),
+        states,
+    };
+    let calls = contract
+        .prepare(case, &parameters, &buffers, &mut frame)
+        .expect(contract.function);
+    let mut caller = Caller::new(library, Observation::Watch, LIMITS).expect("a machine");
+    caller.fill(&frame).expect("memory");
+    call(contract, &mut caller, &frame, &calls).expect(contract.function);
+    let read = |(address, size): (Address, usize)| caller.machine.read(address, size);
+    let found = outputs.into_iter().zip(sizes).map(read);
+    found.collect::<Option<Vec<_>>>().expect("memory").concat()
 }
 
 /// Reproducible bytes.
