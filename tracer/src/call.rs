@@ -9,8 +9,8 @@ mod frame;
 
 pub use frame::{Frame, Guards, Overrun};
 
-use crate::elf::attributes::Attributes;
 use crate::elf::image::{Image, ImageError, Segment};
+use crate::elf::symbols::nearest;
 use crate::mcu::cpu::{self, Cpu, CpuError};
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
@@ -71,14 +71,6 @@ pub enum CallError {
     Fault(Box<Fault>),
     #[error("the function does not return: {how}")]
     NoReturn { how: String },
-}
-
-fn nearest(similar: &[String]) -> String {
-    if similar.is_empty() {
-        String::new()
-    } else {
-        format!("\n  hint: it has {}", similar.join(", "))
-    }
 }
 
 /// A number that the interface of a kernel cannot express.
@@ -222,15 +214,6 @@ impl Library {
             last: None,
         }
     }
-
-    /// Returns `true` if floats are passed in floating-point registers (hard-float ABI).
-    fn is_hard_float(&self) -> bool {
-        hard_float(&self.target.image.attributes)
-    }
-}
-
-fn hard_float(attributes: &Attributes) -> bool {
-    attributes.float_arguments_in_registers
 }
 
 /// A machine with a library on it, for one call after the other.
@@ -382,7 +365,7 @@ impl<'a> Caller<'a> {
 
     /// Passes arguments; gives the stack pointer at the function's entry.
     fn pass(&mut self, arguments: &[Argument], stack_top: u64) -> Result<u32, CallError> {
-        let hard_float = self.library.is_hard_float();
+        let hard_float = self.library.image().attributes.float_arguments_in_registers;
         let (mut words, mut floats) = (Vec::new(), Vec::new());
         for argument in arguments {
             match *argument {

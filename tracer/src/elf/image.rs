@@ -173,10 +173,10 @@ impl Image {
             hash.update((segment.content.len() as u64).to_le_bytes());
             hash.update(&segment.content);
         }
-        for (name, address) in self.symbols.function_addresses() {
-            hash.update((name.len() as u64).to_le_bytes());
-            hash.update(name);
-            hash.update(address.to_le_bytes());
+        for function in self.symbols.functions() {
+            hash.update((function.name.len() as u64).to_le_bytes());
+            hash.update(&function.name);
+            hash.update(function.address.to_le_bytes());
         }
         hexadecimal(&hash.finalize())
     }

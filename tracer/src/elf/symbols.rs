@@ -165,13 +165,7 @@ impl Symbols {
         }
     }
 
-    /// Names and addresses of all functions, by address.
-    pub fn function_addresses(&self) -> impl Iterator<Item = (&str, u32)> {
-        let functions = self.by_address.iter().filter(|symbol| symbol.function);
-        functions.map(|symbol| (symbol.name.as_str(), symbol.address))
-    }
-
-    /// All functions.
+    /// All functions, by address.
     pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
         self.by_address.iter().filter(|symbol| symbol.function)
     }
@@ -194,6 +188,15 @@ impl Symbols {
     /// The symbol of this name.
     pub fn named(&self, name: &str) -> Option<&Symbol> {
         self.by_address.iter().find(|symbol| symbol.name == name)
+    }
+}
+
+/// What a program has in the place of a name that it has not, as a hint.
+pub(crate) fn nearest(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names[..] {
+        [] => String::new(),
+        _ => format!("\n  hint: it has {}", names.join(", ")),
     }
 }
 

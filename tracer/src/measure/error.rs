@@ -2,6 +2,7 @@
 
 use super::SCRATCH;
 use crate::call::{CallError, Overrun};
+use crate::elf::symbols::nearest;
 use crate::kernels::versions::Versions;
 use crate::mcu::machine::MachineError;
 use crate::program::record::RecordError;
@@ -16,7 +17,7 @@ use dmo_analysis::trace::Address;
 pub enum MeasureError {
     #[error("no kernel of the library computes this{}", wanted(.functions))]
     NoKernel { functions: Vec<&'static str> },
-    #[error("the library has no kernel '{function}' that computes this{}", served(.functions))]
+    #[error("the library has no kernel '{function}' that computes this{}", nearest(.functions))]
     OtherKernel {
         function: String,
         functions: Vec<&'static str>,
@@ -72,13 +73,6 @@ fn wanted(functions: &[&str]) -> String {
         String::new()
     } else {
         format!(": it has no {}", functions.join(", no "))
-    }
-}
-
-fn served(functions: &[&str]) -> String {
-    match functions {
-        [] => String::new(),
-        _ => format!("\n  hint: it has {}", functions.join(", ")),
     }
 }
 

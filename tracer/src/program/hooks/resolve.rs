@@ -2,7 +2,7 @@
 
 use super::{Function, LayerHook, SymbolValue};
 use crate::elf::image::Image;
-use crate::elf::symbols::Symbol;
+use crate::elf::symbols::{Symbol, nearest};
 use crate::mcu::memory::MemoryMap;
 use dmo_analysis::trace::Address;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub enum ResolveError {
     NoSymbols { layer: String, name: String },
     #[error(
         "layer '{layer}': the program has no function '{name}'{}\n  hint: one that the compiler has inlined is none: compile it with __attribute__((noinline)), or hook what it was inlined into",
-        hint(.similar)
+        nearest(.similar)
     )]
     NoFunction {
         layer: String,
@@ -55,7 +55,7 @@ pub enum ResolveError {
         second: String,
     },
     #[error(
-        "{place}: the program has no object '{name}'{}", hint(.similar)
+        "{place}: the program has no object '{name}'{}", nearest(.similar)
     )]
     NoObject {
         place: String,
@@ -75,14 +75,6 @@ pub enum ResolveError {
     NoSize { place: String, name: String },
     #[error("the program has none of the functions of the set '{set}'")]
     NothingOfSet { set: String },
-}
-
-fn hint(similar: &[String]) -> String {
-    if similar.is_empty() {
-        String::new()
-    } else {
-        format!("\n  hint: it has {}", similar.join(", "))
-    }
 }
 
 /// The hooked functions of a program.
@@ -152,11 +144,6 @@ impl Hooks {
                 set: set.to_owned(),
             })
         }
-    }
-
-    /// Returns `true` if no function is hooked.
-    pub fn is_empty(&self) -> bool {
-        self.by_address.is_empty()
     }
 
     /// Entries of the hooked functions.
