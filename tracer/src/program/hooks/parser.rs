@@ -110,10 +110,7 @@ impl std::str::FromStr for Expression {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let mut parser = Parser::new(text)?;
-        let expression = parser.expression()?;
-        parser.end()?;
-        Ok(expression)
+        Parser::read_all(text, Parser::expression)
     }
 }
 
@@ -121,10 +118,7 @@ impl std::str::FromStr for LayerHook {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let mut parser = Parser::new(text)?;
-        let layer = parser.layer()?;
-        parser.end()?;
-        Ok(layer)
+        Parser::read_all(text, Parser::layer)
     }
 }
 
@@ -134,7 +128,7 @@ pub(super) fn element_type(name: &str) -> Option<ElementType> {
 }
 
 /// Reads a text from left to right.
-pub(super) struct Parser<'a> {
+struct Parser<'a> {
     text: &'a str,
     at: usize,
     /// One past the last character that is no space.
@@ -144,7 +138,11 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str) -> Result<Self, ParseError> {
+    /// Reads a text that is one thing and nothing more.
+    fn read_all<T>(
+        text: &'a str,
+        read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
         let mut parser = Self {
             text,
             at: 0,
@@ -161,7 +159,12 @@ impl<'a> Parser<'a> {
             });
         }
         parser.skip_spaces();
-        Ok(parser)
+        let found = read(&mut parser)?;
+        if parser.rest().is_empty() {
+            Ok(found)
+        } else {
+            Err(parser.error("nothing more"))
+        }
     }
 
     fn layer(&mut self) -> Result<LayerHook, ParseError> {
@@ -251,7 +254,7 @@ impl<'a> Parser<'a> {
         found.ok_or_else(|| self.error_at(start, &format!("a type ({})", names(&TYPES))))
     }
 
-    pub(super) fn expression(&mut self) -> Result<Expression, ParseError> {
+    fn expression(&mut self) -> Result<Expression, ParseError> {
         self.operators = 0;
         let root = self.sum()?;
         Ok(Expression::new(self.text, root))
@@ -509,14 +512,6 @@ impl<'a> Parser<'a> {
             Ok(())
         } else {
             Err(self.error(&format!("'{word}'")))
-        }
-    }
-
-    pub(super) fn end(&self) -> Result<(), ParseError> {
-        if self.rest().is_empty() {
-            Ok(())
-        } else {
-            Err(self.error("nothing more"))
         }
     }
 
