@@ -1,8 +1,8 @@
 //! `dmo-trace info`: the report of a saved trace.
 
 use super::{Verdict, output, saved_trace};
-use dmo_analysis::trace::{Ending, Exit};
-use dmo_trace::program::run::stopped;
+use dmo_trace::elf::symbols::Symbols;
+use dmo_trace::program::run::describe_exit;
 use dmo_trace::words::run::{RunReport, Warning};
 use std::path::PathBuf;
 
@@ -19,7 +19,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let (program, profile, ending) = saved_trace::read(&arguments.trace)?;
     let report = RunReport {
         program: &program,
-        exit: &exit_in_words(&ending),
+        // A trace has no symbols of its own.
+        exit: &describe_exit(ending.exit, &Symbols::default()),
         ending: &ending,
         inputs: None,
         self_checked: None,
@@ -30,13 +31,4 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
-}
-
-fn exit_in_words(ending: &Ending) -> String {
-    match ending.exit {
-        Exit::Status(status) => format!("exit status {status}"),
-        Exit::Sleep(address) => format!("asleep at {address}"),
-        Exit::Loop(address) => format!("endless loop at {address}"),
-        Exit::Stopped(layers) => stopped(layers),
-    }
 }

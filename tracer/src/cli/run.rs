@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             "no layer names a buffer: the operators of an interpreter (dmo_trace_tflm.h) are known by --model and --arena (docs/firmware.md)",
         );
     }
-    let exit = describe_exit(traced.ending.exit, &target);
+    let exit = describe_exit(traced.ending.exit, &target.image.symbols);
     let report = RunReport {
         program: &program,
         ending: &traced.ending,

@@ -1,5 +1,6 @@
 //! A program under way: from layer to layer, with semihosting answered in between.
 
+use crate::elf::symbols::Symbols;
 use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
 use crate::program::fault::Fault;
 use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks};
@@ -429,7 +430,7 @@ impl<'a> Program<'a> {
     }
 
     fn exited(&mut self, exit: Exit) -> Result<ProgramEvent, RunError> {
-        let how = describe_exit(exit, self.target);
+        let how = describe_exit(exit, &self.target.image.symbols);
         if let Some(layer) = self.layer.take() {
             return Err(match &self.call {
                 Some(call) => call.never_returns(how).into(),
@@ -477,8 +478,8 @@ impl<'a> Program<'a> {
 }
 
 /// How a program ended, in words.
-pub fn describe_exit(exit: Exit, target: &Target) -> String {
-    let place = |address: Address| match target.image.symbols.function_at(address.0) {
+pub fn describe_exit(exit: Exit, symbols: &Symbols) -> String {
+    let place = |address: Address| match symbols.function_at(address.0) {
         Some((symbol, offset)) => format!("{address}, {}+{offset:#x}", symbol.name),
         None => address.to_string(),
     };
@@ -486,14 +487,7 @@ pub fn describe_exit(exit: Exit, target: &Target) -> String {
         Exit::Status(status) => format!("exit status {status}"),
         Exit::Sleep(address) => format!("asleep at {}", place(address)),
         Exit::Loop(address) => format!("endless loop at {}", place(address)),
-        Exit::Stopped(layers) => stopped(layers),
-    }
-}
-
-/// How a program ended that was stopped behind so many layers, in words.
-pub fn stopped(layers: u64) -> String {
-    match layers {
-        1 => "stopped after 1 layer".to_owned(),
-        _ => format!("stopped after {layers} layers"),
+        Exit::Stopped(1) => "stopped after 1 layer".to_owned(),
+        Exit::Stopped(layers) => format!("stopped after {layers} layers"),
     }
 }

@@ -19,7 +19,7 @@ use rangemap::RangeSet;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-pub use crate::program::execution::{RunError, describe_exit, stopped};
+pub use crate::program::execution::{RunError, describe_exit};
 pub use crate::program::record::CrossingLoads;
 
 /// How to run.
