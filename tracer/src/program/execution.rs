@@ -114,7 +114,7 @@ impl<'a> LayerSource<'a> {
         match self {
             Self::Marked(marks) => marks.addresses(),
             Self::Hooked { hooks, .. } => hooks.addresses(),
-            Self::Interpreted { events, .. } => events.addresses(),
+            Self::Interpreted { events, .. } => events.marks.addresses(),
         }
     }
 
@@ -202,12 +202,19 @@ impl<'a> Program<'a> {
             match self.machine.run() {
                 Pause::Breakpoint(address) => {
                     let step = match self.boundaries {
-                        LayerSource::Marked(marks) => Some(self.pass_mark(marks.at(address))?),
+                        LayerSource::Marked(marks) => {
+                            Some(self.pass_mark(marks.at(address), |program| {
+                                let map = &program.target.map;
+                                Ok(read_layer(&program.machine, map, program.layers)?)
+                            })?)
+                        }
                         LayerSource::Hooked { hooks, returned } => {
                             Some(self.pass_hook(hooks, returned.as_deref(), address)?)
                         }
                         LayerSource::Interpreted { events, placed } if events.are_marks() => {
-                            Some(self.pass_event_mark(events, placed, address)?)
+                            Some(self.pass_mark(events.marks.at(address), |program| {
+                                Ok(events.read(&program.machine, placed, program.layers)?)
+                            })?)
                         }
                         LayerSource::Interpreted { events, placed } => {
                             self.pass_event(events, placed, address)?
@@ -256,7 +263,7 @@ impl<'a> Program<'a> {
         if let Some(call) = &self.call {
             call.stop_on_return(&mut self.machine)?;
         } else if let LayerSource::Interpreted { events, .. } = self.boundaries {
-            self.machine.set_breakpoints(&events.addresses())?;
+            self.machine.set_breakpoints(&events.marks.addresses())?;
         }
         Ok(())
     }
@@ -281,30 +288,19 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn pass_mark(&mut self, mark: Option<Mark>) -> Result<ProgramEvent, RunError> {
-        let step = match mark {
-            Some(Mark::Begin) => self.begin_layer()?,
-            _ => self.end_layer()?,
-        };
-        // The mark function is nothing but a return.
-        let back = self.machine.register(14);
-        self.machine.skip_to(back & !1)?;
-        Ok(step)
-    }
-
-    fn pass_event_mark(
+    fn pass_mark(
         &mut self,
-        events: &Events,
-        placed: &Placed,
-        address: Address,
+        mark: Option<Mark>,
+        read: impl FnOnce(&Self) -> Result<Layer, RunError>,
     ) -> Result<ProgramEvent, RunError> {
-        let step = match events.at(address) {
+        let step = match mark {
             Some(Mark::Begin) => {
-                let layer = events.read(&self.machine, placed, self.layers)?;
+                let layer = read(self)?;
                 self.begin(layer)?
             }
             _ => self.end_layer()?,
         };
+        // The mark function is nothing but a return.
         let back = self.machine.register(14);
         self.machine.skip_to(back & !1)?;
         Ok(step)
@@ -319,7 +315,7 @@ impl<'a> Program<'a> {
         address: Address,
     ) -> Result<Option<ProgramEvent>, RunError> {
         self.machine.stay_at(address)?;
-        match events.at(address) {
+        match events.marks.at(address) {
             Some(Mark::Begin) => {
                 self.announced = Some(events.read(&self.machine, placed, self.layers)?);
                 self.stop_when_back()?;
@@ -331,7 +327,7 @@ impl<'a> Program<'a> {
                 Ok(Some(step))
             }
             None => {
-                self.machine.set_breakpoints(&events.addresses())?;
+                self.machine.set_breakpoints(&events.marks.addresses())?;
                 let begun = self.announced.take();
                 begun.map(|layer| self.begin(layer)).transpose()
             }
@@ -397,11 +393,6 @@ impl<'a> Program<'a> {
         }
         self.has_left_layer()?;
         Ok(ProgramEvent::End)
-    }
-
-    fn begin_layer(&mut self) -> Result<ProgramEvent, RunError> {
-        let layer = read_layer(&self.machine, &self.target.map, self.layers)?;
-        self.begin(layer)
     }
 
     fn begin(&mut self, layer: Layer) -> Result<ProgramEvent, RunError> {

@@ -50,7 +50,8 @@ fn in_inference(number: usize) -> String {
 /// Where operators begin and end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Events {
-    by_address: Vec<(u32, Mark)>,
+    /// The functions at which one happens.
+    pub marks: Marks,
     /// Marks return at once; a profiler's functions do something.
     marked: bool,
 }
@@ -62,11 +63,8 @@ impl Events {
     /// When there is neither.
     pub fn find(image: &Image) -> Result<Self, EventError> {
         if let Ok(marks) = Marks::find(image) {
-            let found = marks.addresses().into_iter();
             return Ok(Self {
-                by_address: found
-                    .filter_map(|address| Some((address, marks.at(Address(address))?)))
-                    .collect(),
+                marks,
                 marked: true,
             });
         }
@@ -81,30 +79,10 @@ impl Events {
                 by_address.push((symbol.address, mark));
             }
         }
-        let has = |wanted| by_address.iter().any(|&(_, mark)| mark == wanted);
-        if has(Mark::Begin) && has(Mark::End) {
-            Ok(Self {
-                by_address,
-                marked: false,
-            })
-        } else {
-            Err(EventError::NoEvents)
-        }
-    }
-
-    /// Addresses at which one happens.
-    pub fn addresses(&self) -> Vec<u32> {
-        let addresses = self.by_address.iter().map(|&(address, _)| address);
-        addresses.collect()
-    }
-
-    /// The event that the interpreter signals at this address, if any.
-    pub fn at(&self, address: Address) -> Option<Mark> {
-        let found = self
-            .by_address
-            .iter()
-            .find(|(known, _)| *known == address.0);
-        found.map(|&(_, mark)| mark)
+        Ok(Self {
+            marks: Marks::of(by_address).ok_or(EventError::NoEvents)?,
+            marked: false,
+        })
     }
 
     /// Returns `true` if the events are marks, which only return.

@@ -120,12 +120,13 @@ impl Marks {
                 by_address.extend(offsets.map(|address| (address, mark)));
             }
         }
+        Self::of(by_address).ok_or(MarkError::NoMarks)
+    }
+
+    /// These functions; `None` if layers would not begin or not end.
+    pub(super) fn of(by_address: Vec<(u32, Mark)>) -> Option<Self> {
         let has = |wanted| by_address.iter().any(|&(_, mark)| mark == wanted);
-        if has(Mark::Begin) && has(Mark::End) {
-            Ok(Self { by_address })
-        } else {
-            Err(MarkError::NoMarks)
-        }
+        (has(Mark::Begin) && has(Mark::End)).then_some(Self { by_address })
     }
 
     /// Addresses of the mark functions.
