@@ -128,9 +128,12 @@ fn program_report(
     let mut explanations = answers.collect::<Result<Vec<_>, _>>()?;
     let files = SourceFiles::new(&arguments.shown.source, program.elf.parent());
     add_sources(&mut explanations, files);
-    let name = program.elf.file_name().unwrap_or(program.elf.as_os_str());
-    let name = name.to_string_lossy().into_owned();
-    let report = report(name, &target.image, target.cpu.name, explanations);
+    let report = report(
+        program.file_name(),
+        &target.image,
+        target.cpu.name,
+        explanations,
+    );
     Ok((report, verdict))
 }
 

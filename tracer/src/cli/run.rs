@@ -17,7 +17,7 @@ use dmo_trace::words::run::{RunReport, Warning};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::NamedTempFile;
 
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         output::folder(folder)?;
     }
     let program = Program {
-        name: file_name(&arguments.program.elf),
+        name: arguments.program.file_name(),
         sha256: target.image.sha256.clone(),
         cpu: target.cpu.name.to_owned(),
         recorder: concat!("dmo-trace ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -257,11 +257,4 @@ fn own_inputs(
     let mut witness = Witness::new(placed, sink);
     let outcome = run_program(target, options, host, &mut witness, &mut tick)?;
     Ok((outcome, Some(witness.finish()?)))
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned()
 }

@@ -1,6 +1,6 @@
 //! Operators that move elements, and resizing.
 
-use super::numbers::{four, numbers, shape, steps};
+use super::numbers::{four, numbers, shape};
 use super::{OperatorArguments, Sizes};
 use anyhow::{Context, bail};
 use dmo_analysis::operator::{
@@ -62,7 +62,7 @@ pub fn slice(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator
     Ok(Operator::StridedSlice(StridedSlice {
         input: given.input(0)?,
         begin: four("--begin", begin)?,
-        stride: steps("--stride", stride)?,
+        stride: shape("--stride", stride, 1)?,
         output: given.output()?,
         element_bytes: sizes.from,
     }))

@@ -31,8 +31,12 @@ pub fn axis(number: i32) -> Option<u32> {
 }
 
 /// Up to four numbers; missing ones in front are `missing`.
-pub fn shape(what: &str, text: &str, missing: u32) -> anyhow::Result<Shape> {
-    padded(what, text, missing)
+pub fn shape<T: FromStr + Copy>(what: &str, text: &str, missing: T) -> anyhow::Result<[T; 4]> {
+    let given = numbers(what, text)?;
+    ensure!(given.len() <= 4, "{what} {text}: at most four numbers");
+    let mut padded = [missing; 4];
+    padded[4 - given.len()..].copy_from_slice(&given);
+    Ok(padded)
 }
 
 /// A [`shape`] of at least 1 on each axis.
@@ -49,19 +53,6 @@ pub fn extents(what: &str, text: &str) -> anyhow::Result<Shape> {
 
 /// What the axes of a shape are called.
 pub const AXES: [&str; 4] = ["batch", "height", "width", "depth"];
-
-/// A [`shape`] with numbers that may be below 0.
-pub fn steps(what: &str, text: &str) -> anyhow::Result<[i32; 4]> {
-    padded(what, text, 1)
-}
-
-fn padded<T: FromStr + Copy>(what: &str, text: &str, missing: T) -> anyhow::Result<[T; 4]> {
-    let given = numbers(what, text)?;
-    ensure!(given.len() <= 4, "{what} {text}: at most four numbers");
-    let mut padded = [missing; 4];
-    padded[4 - given.len()..].copy_from_slice(&given);
-    Ok(padded)
-}
 
 /// Exactly four numbers.
 pub fn four(what: &str, text: &str) -> anyhow::Result<[u32; 4]> {

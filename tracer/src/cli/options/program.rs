@@ -88,6 +88,12 @@ impl ProgramArguments {
         Ok(target)
     }
 
+    /// The name of its file, without folders.
+    pub fn file_name(&self) -> String {
+        let name = self.elf.file_name().unwrap_or(self.elf.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
     /// Bounds on a run of it.
     pub fn limits(&self) -> Limits {
         Limits {
