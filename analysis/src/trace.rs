@@ -130,6 +130,16 @@ pub enum AccessKind {
     Store,
 }
 
+impl AccessKind {
+    /// What messages call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+        }
+    }
+}
+
 /// One load or store of a tensor's bytes.
 ///
 /// Within a layer events come in program order, times never decrease, and each is later

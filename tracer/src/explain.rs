@@ -224,11 +224,11 @@ impl<'a> Question<'a> {
         };
         if let Some(binding) = &pair.binding {
             let (store, load) = (binding.store, binding.load);
-            let find = |access: &Access, kind, tensor: &Tensor| {
+            let find = |access: &Access, kind: AccessKind, tensor: &Tensor| {
                 seen.get(&point(access))
                     .filter(|seen| seen.makes(access, kind, tensor))
                     .ok_or(ExplainError::NotSeen {
-                        what: reasons::name(kind),
+                        what: kind.name(),
                         pc: access.pc,
                         time: access.time,
                     })

@@ -3,7 +3,7 @@
 use super::Verdict;
 use anyhow::Context;
 use dmo_analysis::trace::file::TraceReader;
-use dmo_analysis::trace::{AccessKind, Event, Layer, Span, Time, TraceSink};
+use dmo_analysis::trace::{Event, Layer, Span, Time, TraceSink};
 use dmo_trace::words::names::plain;
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
@@ -115,13 +115,10 @@ impl TraceSink for Dump {
             .iter()
             .take(self.left.try_into().unwrap_or(usize::MAX))
         {
-            let kind = match event.kind {
-                AccessKind::Load => "load",
-                AccessKind::Store => "store",
-            };
             self.line(format_args!(
-                "{} {kind} {} [{}, {}) {}",
+                "{} {} {} [{}, {}) {}",
                 event.time,
+                event.kind.name(),
                 plain(&layer.tensors[event.tensor as usize].name),
                 event.offset,
                 event.end(),

@@ -1,14 +1,6 @@
 //! An explanation in sentences.
 
 use super::{Bound, Buffer, Explanation};
-use dmo_analysis::trace::AccessKind;
-
-pub(super) fn name(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Load => "load",
-        AccessKind::Store => "store",
-    }
-}
 
 /// Why the overlap ends where it does.
 pub(super) fn why(explanation: &Explanation) -> Vec<String> {

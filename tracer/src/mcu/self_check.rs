@@ -308,13 +308,11 @@ fn describe(accesses: &[Reported]) -> String {
         return "nothing".to_owned();
     }
     let one = |access: &Reported| {
-        let kind = match access.kind {
-            AccessKind::Load => "load",
-            AccessKind::Store => "store",
-        };
         format!(
-            "{kind} of {} bytes at {:#010x}",
-            access.size_bytes, access.address
+            "{} of {} bytes at {:#010x}",
+            access.kind.name(),
+            access.size_bytes,
+            access.address
         )
     };
     accesses.iter().map(one).collect::<Vec<_>>().join(", ")

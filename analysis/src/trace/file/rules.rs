@@ -344,10 +344,7 @@ impl OpenLayer {
     pub fn beyond_tensor(&self, site: Site, offset: u32) -> Rule {
         let tensor = &self.tensors[usize::from(site.tensor)];
         Rule::BeyondTensor {
-            kind: match site.kind {
-                AccessKind::Load => "load",
-                AccessKind::Store => "store",
-            },
+            kind: site.kind.name(),
             offset,
             size_bytes: site.size_bytes,
             tensor: tensor.name.clone(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum FaultCause {
-    #[error("{size_bytes}-byte {} {} at {address}", kind_name(*.kind), if *.mapped { "is not allowed" } else { "is outside memory" })]
+    #[error("{size_bytes}-byte {} {} at {address}", .kind.name(), if *.mapped { "is not allowed" } else { "is outside memory" })]
     Access {
         kind: AccessKind,
         address: Address,
@@ -48,11 +48,4 @@ pub enum FaultCause {
     SelfCheck(CheckError),
     #[error("the emulator stopped without a reason: {0}")]
     Emulator(String),
-}
-
-fn kind_name(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Load => "load",
-        AccessKind::Store => "store",
-    }
 }
