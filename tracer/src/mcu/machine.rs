@@ -251,9 +251,7 @@ impl Machine {
                 })
                 .map_err(refused("note a function"))?;
         }
-        self.core
-            .ctl_flush_tb()
-            .map_err(refused("drop translations"))
+        self.drop_translations()
     }
 
     /// Those of the noted functions that were entered, in the order of their first entries.
@@ -285,9 +283,7 @@ impl Machine {
                     .map_err(refused("add a memory hook"))?;
                 self.memory_hooks.push(hook);
             }
-            self.core
-                .ctl_flush_tb()
-                .map_err(refused("drop translations"))?;
+            self.drop_translations()?;
         }
         self.core.get_data_mut().watches = watches;
         Ok(())
@@ -330,11 +326,8 @@ impl Machine {
 
     /// A little-endian word of memory.
     pub fn read_word(&self, address: Address) -> Option<u32> {
-        let mut bytes = [0; 4];
-        self.core
-            .mem_read(u64::from(address.0), &mut bytes)
-            .ok()
-            .map(|()| u32::from_le_bytes(bytes))
+        let bytes = self.read(address, 4)?;
+        bytes.try_into().ok().map(u32::from_le_bytes)
     }
 
     /// Register r0 to r15.
@@ -557,9 +550,7 @@ impl Machine {
             self.write(Address(*address), bytes)?;
         }
         // The code in that memory may be another than the one that was translated.
-        self.core
-            .ctl_flush_tb()
-            .map_err(refused("drop translations"))?;
+        self.drop_translations()?;
         self.core
             .context_restore(&snapshot.registers)
             .map_err(refused("restore the registers"))

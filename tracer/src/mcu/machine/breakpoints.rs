@@ -40,6 +40,11 @@ impl Machine {
                 .map_err(refused("add a breakpoint"))?;
             self.breakpoints.push(hook);
         }
+        self.drop_translations()
+    }
+
+    /// Code is translated anew, with the hooks that there are now.
+    pub(super) fn drop_translations(&mut self) -> Result<(), MachineError> {
         self.core
             .ctl_flush_tb()
             .map_err(refused("drop translations"))

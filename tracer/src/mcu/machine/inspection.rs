@@ -83,8 +83,6 @@ impl Machine {
                 })
                 .map_err(refused("add a hook"))?;
         }
-        self.core
-            .ctl_flush_tb()
-            .map_err(refused("drop translations"))
+        self.drop_translations()
     }
 }
