@@ -28,7 +28,7 @@ pub use original::differences_from;
 pub use reader::LaterLoad;
 
 use super::overlaps::granted;
-use super::{Deployment, Placement};
+use super::{Deployment, Placement, Step};
 use crate::mcu::machine::Limits;
 use crate::measure::MeasureError;
 use crate::program::other_inputs::Variation;
@@ -182,6 +182,14 @@ pub fn verify(
         differences,
         instructions,
     })
+}
+
+fn failed(step: &Step, error: MeasureError) -> VerifyError {
+    VerifyError::Operator {
+        operator: step.operator,
+        function: step.contract.function,
+        error,
+    }
 }
 
 fn next(receiver: &Mutex<Receiver<LayerCheck>>) -> Option<LayerCheck> {

@@ -1,9 +1,8 @@
 //! The machine code in the layout, held against itself without overlaps.
 
 use super::layer::LayerCheck;
-use super::{Subject, VerifyError, model_inputs, without_overlaps};
+use super::{Subject, VerifyError, failed, model_inputs, without_overlaps};
 use crate::mcu::machine::{Limits, Observation};
-use crate::measure::MeasureError;
 use crate::model::tracing::Contents;
 use crate::model::{Deployment, Inference, Step};
 use dmo_analysis::graph::{OperatorId, TensorId};
@@ -215,14 +214,6 @@ pub(in crate::model) fn loaded(
     loaded.retain(|&id| deployment.graph.in_arena(id));
     loaded.extend(&step.states);
     tensors(inference, &loaded)
-}
-
-fn failed(step: &Step, error: MeasureError) -> VerifyError {
-    VerifyError::Operator {
-        operator: step.operator,
-        function: step.contract.function,
-        error,
-    }
 }
 
 fn tensors(inference: &Inference, ids: &[TensorId]) -> Result<Contents, VerifyError> {

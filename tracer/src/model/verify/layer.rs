@@ -1,6 +1,6 @@
 //! The trace of one operator, and what it says of a layout.
 
-use super::{MOST_FINDINGS, Subject, VerifyError};
+use super::{MOST_FINDINGS, Subject, VerifyError, failed};
 use crate::call::CallError;
 use crate::mcu::machine::{FaultCause, Limits};
 use crate::measure::MeasureError;
@@ -11,7 +11,7 @@ use crate::model::{Deployment, Placement};
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::profile::overlap::Binding;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profile, Profiler, Refusal};
-use dmo_analysis::replay::{self, Alive, Finding, Replay, ReplayError, ReplayReport, ViewPart};
+use dmo_analysis::replay::{self, Alive, Finding, Replay, ReplayReport, ViewPart};
 use dmo_analysis::verify::Occupant;
 use serde::Serialize;
 
@@ -125,51 +125,30 @@ pub(super) fn trace(
     job: &LayerCheck,
     limits: Limits,
 ) -> Result<Outcome, VerifyError> {
-    let failed = |error| VerifyError::Operator {
-        operator: job.operator,
-        function: deployment.step(job.operator).contract.function,
-        error,
-    };
-    let aligned_as = Some(subject.placement);
-    match attempt(deployment, subject, alive, job, aligned_as, limits) {
-        Ok(outcome) => Ok(outcome),
+    let attempt = |aligned_as| attempt(deployment, subject, alive, job, aligned_as, limits);
+    let traced = match attempt(Some(subject.placement)) {
         // The rest can be said of it where it is aligned.
-        Err(AttemptError::Measure(error)) => match misaligned(&error) {
-            None => Err(failed(error)),
-            Some(reason) => match attempt(deployment, subject, alive, job, None, limits) {
-                Ok(outcome) => Ok(Outcome {
-                    misaligned: Some(reason),
-                    ..outcome
-                }),
-                Err(AttemptError::Measure(error)) => Err(failed(error)),
-                Err(AttemptError::Replay(error)) => Err(error.into()),
-            },
+        Err(VerifyError::Measure(error)) => match misaligned(&error) {
+            None => Err(error.into()),
+            Some(reason) => attempt(None).map(|outcome| Outcome {
+                misaligned: Some(reason),
+                ..outcome
+            }),
         },
-        Err(AttemptError::Replay(error)) => Err(error.into()),
-    }
-}
-
-/// Why an operator could not be traced.
-enum AttemptError {
-    Measure(MeasureError),
-    Replay(ReplayError),
-}
-
-impl From<MeasureError> for AttemptError {
-    fn from(error: MeasureError) -> Self {
-        Self::Measure(error)
-    }
+        traced => traced,
+    };
+    traced.map_err(|error| match error {
+        VerifyError::Measure(error) => failed(deployment.step(job.operator), error),
+        error => error,
+    })
 }
 
 /// The fault of a real core at an address that is not aligned, which the emulator lets pass.
 fn misaligned(error: &MeasureError) -> Option<String> {
-    match error {
-        MeasureError::Call(CallError::Fault(fault)) => match fault.cause {
-            FaultCause::Unaligned { .. } => Some(fault.to_string()),
-            _ => None,
-        },
-        _ => None,
-    }
+    let MeasureError::Call(CallError::Fault(fault)) = error else {
+        return None;
+    };
+    matches!(fault.cause, FaultCause::Unaligned { .. }).then(|| fault.to_string())
 }
 
 fn attempt(
@@ -179,7 +158,7 @@ fn attempt(
     job: &LayerCheck,
     aligned_as: Option<&Placement>,
     limits: Limits,
-) -> Result<Outcome, AttemptError> {
+) -> Result<Outcome, VerifyError> {
     let layer =
         TracedLayer::new(deployment, job.operator, aligned_as).map_err(MeasureError::from)?;
     let places = layer.places.clone();
@@ -192,8 +171,7 @@ fn attempt(
         before: &alive[job.index].before,
         after: &alive[job.index].after,
     };
-    let mut replay =
-        Replay::new(&layer.layer, &step, MOST_FINDINGS).map_err(AttemptError::Replay)?;
+    let mut replay = Replay::new(&layer.layer, &step, MOST_FINDINGS)?;
     let mut profiler = Profiler::<()>::default();
     let mut accesses = Accesses::default();
     let sink = &mut (&mut (&mut profiler, &mut accesses), &mut replay);
