@@ -49,13 +49,6 @@ impl Measurement {
 /// Name of a call's scratch memory.
 pub(crate) const SCRATCH: &str = "scratch";
 
-/// A buffer, and a guard after it.
-fn reserve(frame: &mut Frame, name: &str, size_bytes: u32) -> Result<Address, CallError> {
-    let address = frame.reserve(name, size_bytes.into())?;
-    frame.guard()?;
-    Ok(address)
-}
-
 /// A machine that reports no access before it is told which. The limits hold.
 fn caller(library: &KernelLibrary, limits: Limits) -> Result<Caller<'_>, CallError> {
     Caller::new(library, Observation::Watch, limits)
@@ -321,7 +314,7 @@ impl<'a> Bench<'a> {
                     _ => format!("{} {}", buffer.name, index + 1),
                 };
                 let size_bytes = buffer.size_bytes();
-                let address = reserve(&mut frame, &name, size_bytes)?;
+                let address = frame.reserve_guarded(&name, size_bytes.into())?;
                 tensors.push(Tensor {
                     name,
                     role,
@@ -339,7 +332,7 @@ impl<'a> Bench<'a> {
             tensors.push(Tensor {
                 name: SCRATCH.to_owned(),
                 role: Role::Scratch,
-                address: reserve(&mut frame, SCRATCH, size_bytes)?,
+                address: frame.reserve_guarded(SCRATCH, size_bytes.into())?,
                 size_bytes,
                 element_type: ElementType::Uint8,
             });
@@ -466,8 +459,7 @@ impl<'a> Bench<'a> {
     fn states(&self, frame: &mut Frame) -> Result<Vec<Address>, CallError> {
         let place = |state: &State| {
             let size_bytes = state.size_bytes(self.case, &self.parameters)?;
-            let address = frame.reserve(state.name, size_bytes)?;
-            frame.guard()?;
+            let address = frame.reserve_guarded(state.name, size_bytes)?;
             frame.fill(address, state.invented(size_bytes));
             Ok(address)
         };
@@ -503,7 +495,7 @@ impl<'a> Bench<'a> {
         {
             let [a, b] = [input, output].map(|index| tensors[index].size_bytes);
             let size_bytes = b.max(displacement + a);
-            let arena = reserve(&mut frame, "overlapped buffers", size_bytes)?;
+            let arena = frame.reserve_guarded("overlapped buffers", size_bytes.into())?;
             tensors[output].address = arena;
             tensors[input].address = Address(arena.0 + displacement);
         }

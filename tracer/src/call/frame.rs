@@ -134,6 +134,16 @@ impl Frame {
         self.ram.take(what, size_bytes)
     }
 
+    /// Reserves RAM, and a guard after it.
+    ///
+    /// # Errors
+    /// When RAM is full.
+    pub fn reserve_guarded(&mut self, what: &str, size_bytes: u64) -> Result<Address, CallError> {
+        let address = self.reserve(what, size_bytes)?;
+        self.guard()?;
+        Ok(address)
+    }
+
     /// Reserves RAM that starts `residue` bytes after a multiple of 16.
     ///
     /// # Errors

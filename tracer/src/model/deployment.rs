@@ -211,7 +211,7 @@ fn invented<'a>(
     Ok(parameters)
 }
 
-fn refused(operator: OperatorId, node: &Node, reason: Reason) -> DeployError {
+pub(super) fn refused(operator: OperatorId, node: &Node, reason: Reason) -> DeployError {
     DeployError::Operator {
         operator,
         kind: node.kind.clone(),
@@ -302,10 +302,20 @@ impl Step<'_> {
             .collect()
     }
 
-    /// The content of an operand that is a constant.
-    pub(super) fn constant(&self, tensor: TensorId) -> Option<&[u8]> {
-        let constant = self.parameters.constant(self.operand(tensor)?)?;
-        Some(&constant.bytes)
+    /// Places an operand that the kernel takes like an activation and that is the same every
+    /// time.
+    ///
+    /// # Errors
+    /// When flash is full.
+    pub(super) fn place_constant(
+        &self,
+        tensor: TensorId,
+        name: &str,
+        frame: &mut Frame,
+    ) -> Result<Address, CallError> {
+        let operand = self.operand(tensor);
+        let constant = operand.and_then(|operand| self.parameters.constant(operand));
+        frame.place(name, constant.map_or(Vec::new(), |it| it.bytes.to_vec()))
     }
 
     /// Places parameters and weights in the frame, and gives the arguments of each call.

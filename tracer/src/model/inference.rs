@@ -189,7 +189,7 @@ fn place_tensors(
                 None => {
                     let known = deployment.graph.tensor(root);
                     match known.storage {
-                        Storage::Constant => constant(step, root, &known.name, frame)?,
+                        Storage::Constant => step.place_constant(root, &known.name, frame)?,
                         _ => in_ram(deployment, placement, arena, root, frame)?,
                     }
                 }
@@ -221,23 +221,8 @@ fn in_ram(
     let known = deployment.graph.tensor(tensor);
     match (known.storage, placement.tensors[tensor.0]) {
         (Storage::Arena, Some(offset)) => Ok(Address(arena.0 + offset as u32)),
-        _ => {
-            let address = frame.reserve(&known.name, known.size_bytes)?;
-            frame.guard()?;
-            Ok(address)
-        }
+        _ => frame.reserve_guarded(&known.name, known.size_bytes),
     }
-}
-
-/// An operand that the kernel takes like an activation and that is the same every time.
-pub(super) fn constant(
-    step: &Step,
-    tensor: TensorId,
-    name: &str,
-    frame: &mut Frame,
-) -> Result<Address, CallError> {
-    let bytes = step.constant(tensor).unwrap_or_default();
-    frame.place(name, bytes.to_vec())
 }
 
 fn scratch(
@@ -251,11 +236,7 @@ fn scratch(
     }
     let address = match placement.scratch[step.operator.0] {
         Some(offset) => Address(arena.0 + offset as u32),
-        None => {
-            let address = frame.reserve("scratch", step.scratch_bytes.into())?;
-            frame.guard()?;
-            address
-        }
+        None => frame.reserve_guarded("scratch", step.scratch_bytes.into())?,
     };
     Ok(Some((address, step.scratch_bytes)))
 }

@@ -1,7 +1,7 @@
 //! What the kernels of a deployed model allow: O_s of each operator, traced and proved by
 //! execution, so that a plan can rely on it.
 
-use super::{DeployError, Deployment, Step, deployment::Reason};
+use super::{DeployError, Deployment, Step, deployment::refused};
 use crate::mcu::machine::Limits;
 use crate::measure::attribution::Attribution;
 use crate::measure::{self, MeasureError, Measurement};
@@ -121,17 +121,14 @@ pub fn measured(
     // One that is missing must not move the others to operators that are not theirs.
     let found = found.into_inner().unwrap_or_default().into_iter();
     let found = found.zip(&deployment.steps).map(|(found, step)| {
-        found.unwrap_or_else(|| Err(refused(deployment, step, MeasureError::Panic)))
+        found.unwrap_or_else(|| Err(failed(deployment, step, MeasureError::Panic)))
     });
     found.collect()
 }
 
-fn refused(deployment: &Deployment, step: &Step, error: MeasureError) -> DeployError {
-    DeployError::Operator {
-        operator: step.operator,
-        kind: deployment.graph.operators[step.operator.0].kind.clone(),
-        reason: Reason::Measure(error),
-    }
+fn failed(deployment: &Deployment, step: &Step, error: MeasureError) -> DeployError {
+    let node = &deployment.graph.operators[step.operator.0];
+    refused(step.operator, node, error.into())
 }
 
 fn of_step(
@@ -157,7 +154,7 @@ fn of_step(
         inputs,
         limits,
     );
-    let measured = measured.map_err(|error| refused(deployment, step, error))?;
+    let measured = measured.map_err(|error| failed(deployment, step, error))?;
     let overlaps = KernelOverlaps::of(&measured, step.inputs.len());
     store.save(&key, &overlaps);
     Ok(overlaps)

@@ -119,8 +119,7 @@ impl TracedLayer {
         }
         let known = deployment.graph.tensor(tensor);
         let address = if known.storage == Storage::Constant {
-            let bytes = step.constant(tensor).unwrap_or_default().to_vec();
-            self.frame.place(&known.name, bytes)?
+            step.place_constant(tensor, &known.name, &mut self.frame)?
         } else {
             let content = (known.name.as_str(), deployment.element_type(tensor));
             let size_bytes = known.size_bytes as u32;
