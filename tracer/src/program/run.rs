@@ -211,7 +211,7 @@ impl<'a> Emulation<'a> {
                         self.send(Message::End(now));
                     }
                     let layer = self.with_unlisted(layer)?;
-                    self.watch(&layer)?;
+                    self.watch(bytes_of(&layer.tensors))?;
                     self.send(Message::Begin(layer, now));
                 }
                 ProgramEvent::End => {
@@ -258,7 +258,7 @@ impl<'a> Emulation<'a> {
         let end = self.program.machine.snapshot()?;
         let limits = self.limits_for_others(self.program.now() - begun);
         let left = self.program.machine.limits_left();
-        self.watch(layer)?;
+        self.watch(bytes_of(&layer.tensors))?;
         let mut failures = Vec::new();
         for number in 1..=count {
             self.program.machine.restore(&begin)?;
@@ -299,20 +299,15 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    fn watch(&mut self, layer: &Layer) -> Result<(), RunError> {
-        // Tensors of a model may share memory.
-        let watches = bytes_of(&layer.tensors).into_iter();
+    fn watch(&mut self, ranges: RangeSet<u64>) -> Result<(), RunError> {
+        let watches = ranges.into_iter();
         let watches = watches.map(|range| Watch { range, loads: true });
         Ok(self.program.machine.watch(watches.collect())?)
     }
 
     /// Between layers: stores give the tensors' memory a new meaning, loads still need it.
     fn watch_known(&mut self) -> Result<(), RunError> {
-        let watches = self.known.iter().map(|range| Watch {
-            range: range.clone(),
-            loads: true,
-        });
-        Ok(self.program.machine.watch(watches.collect())?)
+        self.watch(self.known.clone())
     }
 
     /// The layer with what earlier layers have named and it does not, and remembers what it
