@@ -234,14 +234,21 @@ fn check_header(elf: &header::Header) -> Result<(), ImageError> {
     }
 }
 
-/// Whether a segment counts as writable for nothing but tables of constructors and destructors,
-/// as linkers make it where they lie in flash beside the code.
-fn holds_only_arrays(elf: &Elf, program: &program_header::ProgramHeader) -> bool {
+/// Whether a segment counts as writable for nothing but tables in flash beside the code: those of
+/// constructors and destructors, and those by which CMSIS start-up code copies data and clears
+/// memory, which Arm's linker script writes word by word. A program that does store there ends
+/// with an error.
+fn holds_only_tables(elf: &Elf, program: &program_header::ProgramHeader) -> bool {
     const ARRAYS: [u32; 3] = [
         section_header::SHT_INIT_ARRAY,
         section_header::SHT_FINI_ARRAY,
         section_header::SHT_PREINIT_ARRAY,
     ];
+    const STARTUP_TABLES: [&str; 2] = [".copy.table", ".zero.table"];
+    let is_table = |section: &section_header::SectionHeader| {
+        let name = elf.shdr_strtab.get_at(section.sh_name);
+        ARRAYS.contains(&section.sh_type) || name.is_some_and(|name| STARTUP_TABLES.contains(&name))
+    };
     let segment = program.p_vaddr..program.p_vaddr.saturating_add(program.p_memsz);
     let mut written = elf.section_headers.iter().filter(|section| {
         section.is_alloc()
@@ -253,7 +260,7 @@ fn holds_only_arrays(elf: &Elf, program: &program_header::ProgramHeader) -> bool
         && program.p_memsz == program.p_filesz
         && !elf.section_headers.is_empty()
         && written.clone().next().is_some()
-        && written.all(|section| ARRAYS.contains(&section.sh_type))
+        && written.all(is_table)
 }
 
 fn segments(elf: &Elf, bytes: &[u8]) -> Result<Vec<Segment>, ImageError> {
@@ -295,7 +302,7 @@ fn segments(elf: &Elf, bytes: &[u8]) -> Result<Vec<Segment>, ImageError> {
             run_address: program.p_vaddr as u32,
             run_bytes: run_bytes as u32,
             content: content.to_vec(),
-            writable: program.is_write() && !holds_only_arrays(elf, program),
+            writable: program.is_write() && !holds_only_tables(elf, program),
             executable: program.is_executable(),
         });
     }

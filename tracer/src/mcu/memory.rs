@@ -74,7 +74,10 @@ pub struct MemoryOptions {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum MemoryError {
-    #[error("{a} and {b} overlap")]
+    #[error(
+        "{a} and {b} overlap\n  hint: where the image marks code as writable it counts as RAM; --ram \
+         START:SIZE says what is RAM, all else is flash"
+    )]
     Overlap { a: MemoryRegion, b: MemoryRegion },
     #[error(
         "segment [{start:#010x}, {end:#010x}) of the image lies outside the memory given: {map}\n  hint: a larger --ram or --flash"
