@@ -183,8 +183,11 @@ macro_rules! with_kernel {
 /// The loops of one operator. Only [`Operator`] calls it, and only `check` and
 /// `buffers` before the buffers' sizes and `check` have passed.
 trait ReferenceKernel {
-    /// Whether the shapes make sense together; the buffers' sizes have been checked.
-    fn check(&self) -> Result<(), ShapeError>;
+    /// Whether the shapes make sense together, if there is anything besides the buffers' sizes,
+    /// which have been checked.
+    fn check(&self) -> Result<(), ShapeError> {
+        Ok(())
+    }
 
     /// The activations it loads and those it stores.
     fn buffers(&self) -> Buffers;
@@ -223,6 +226,19 @@ impl Operator {
         self.buffers()?;
         with_kernel!(self, kernel => kernel.accesses(visit));
         Ok(())
+    }
+
+    /// The window of a convolution or pooling, and the shapes of its input and its output;
+    /// `None` for other operators.
+    pub(crate) fn windowed_mut(&mut self) -> Option<(&mut Window, &mut Shape, &mut Shape)> {
+        match self {
+            Self::Conv2d(conv) => Some((&mut conv.window, &mut conv.input, &mut conv.output)),
+            Self::DepthwiseConv2d(conv) => {
+                Some((&mut conv.window, &mut conv.input, &mut conv.output))
+            }
+            Self::Pool2d(pool) => Some((&mut pool.window, &mut pool.input, &mut pool.output)),
+            _ => None,
+        }
     }
 
     /// By formula, none where the input is never loaded; the buffers are checked.

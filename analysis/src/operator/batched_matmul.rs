@@ -1,7 +1,7 @@
 //! Batched matrix product.
 
 use super::store_lead::longest;
-use super::{Buffer, Buffers, ReferenceKernel, ShapeError};
+use super::{Buffer, Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -24,10 +24,6 @@ pub struct BatchedMatmul {
 }
 
 impl ReferenceKernel for BatchedMatmul {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         let Self {
             batches,

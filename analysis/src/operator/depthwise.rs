@@ -49,9 +49,9 @@ impl ReferenceKernel for DepthwiseConv2d {
     }
 
     fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
+        let shapes = [self.input, self.output];
         self.window
-            .displacement(self.input, self.output, self.channel_lead())
-            .map(|elements| elements * i64::from(self.element_bytes))
+            .displacement_bytes(shapes, self.channel_lead(), self.element_bytes)
     }
 
     fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F) {

@@ -1,7 +1,7 @@
 //! Element-wise operators of one input.
 
 use super::store_lead::longest;
-use super::{Buffers, ReferenceKernel, ShapeError};
+use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +18,6 @@ pub struct Elementwise {
 }
 
 impl ReferenceKernel for Elementwise {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         Buffers::pair(
             [1, 1, 1, self.elements],

@@ -1,7 +1,7 @@
 //! Fully connected layer.
 
 use super::store_lead::longest;
-use super::{Buffers, ReferenceKernel, ShapeError};
+use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +19,6 @@ pub struct FullyConnected {
 }
 
 impl ReferenceKernel for FullyConnected {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         Buffers::pair(
             [self.batches, 1, 1, self.input_depth],

@@ -1,7 +1,7 @@
 //! Unidirectional LSTM over a sequence.
 
 use super::store_lead::longest;
-use super::{Buffers, ReferenceKernel, ShapeError};
+use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +39,6 @@ impl Lstm {
 }
 
 impl ReferenceKernel for Lstm {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         let (outer, inner) = if self.time_major {
             (self.times, self.batches)

@@ -1,6 +1,6 @@
 //! Matrix product that accumulates in its output.
 
-use super::{Buffer, Buffers, ReferenceKernel, ShapeError};
+use super::{Buffer, Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +21,6 @@ pub struct Matmul {
 }
 
 impl ReferenceKernel for Matmul {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         let buffer = |name, height, width, element_bytes| {
             Buffer::new(name, [1, 1, height, width], element_bytes)

@@ -29,9 +29,9 @@ impl ReferenceKernel for Pool2d {
     }
 
     fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
+        let shapes = [self.input, self.output];
         self.window
-            .displacement(self.input, self.output, 0)
-            .map(|elements| elements * i64::from(self.element_bytes))
+            .displacement_bytes(shapes, 0, self.element_bytes)
     }
 
     fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F) {

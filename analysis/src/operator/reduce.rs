@@ -1,7 +1,7 @@
 //! Reductions over any axes.
 
 use super::store_lead::{each_element, position, strides};
-use super::{Buffers, ReferenceKernel, Shape, ShapeError};
+use super::{Buffers, ReferenceKernel, Shape};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -40,10 +40,6 @@ impl Reduce {
 }
 
 impl ReferenceKernel for Reduce {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         Buffers::pair(
             self.input,

@@ -1,7 +1,7 @@
 //! Softmax.
 
 use super::store_lead::longest;
-use super::{Buffers, ReferenceKernel, ShapeError};
+use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,6 @@ pub struct Softmax {
 }
 
 impl ReferenceKernel for Softmax {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         Buffers::pair(
             [self.rows, 1, 1, self.depth],

@@ -1,7 +1,7 @@
 //! Mean over height and width, 8 bit.
 
 use super::store_lead::{longest, strides, strides_bytes};
-use super::{Buffers, ReferenceKernel, Shape, ShapeError};
+use super::{Buffers, ReferenceKernel, Shape};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
@@ -24,10 +24,6 @@ impl SpatialMean {
 }
 
 impl ReferenceKernel for SpatialMean {
-    fn check(&self) -> Result<(), ShapeError> {
-        Ok(())
-    }
-
     fn buffers(&self) -> Buffers {
         Buffers::pair(
             self.input,

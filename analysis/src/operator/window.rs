@@ -1,7 +1,7 @@
 //! The window that convolutions and pooling move over their input.
 
 use super::error::expect_same_extents;
-use super::store_lead::longest;
+use super::store_lead::{longest, strides_bytes};
 use super::{Shape, ShapeError};
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
@@ -101,20 +101,18 @@ impl Window {
         Ok(())
     }
 
-    /// The displacement in elements, not floored: `channels` is the longest lead of the
-    /// stored over the loaded channel. None when no tap of any output lies in the input.
-    pub(super) fn displacement(&self, input: Shape, output: Shape, channels: i64) -> Option<i64> {
-        let [_, input_height, input_width, input_depth] = input.map(i64::from);
-        let [_, output_height, output_width, output_depth] = output.map(i64::from);
-        let rows = self
-            .axis(0, input, output)
-            .longest_lead(output_width * output_depth, input_width * input_depth)?;
-        let columns = self
-            .axis(1, input, output)
-            .longest_lead(output_depth, input_depth)?;
-        let batch_slope =
-            output_height * output_width * output_depth - input_height * input_width * input_depth;
-        Some(longest(input[0], batch_slope) + rows + columns + channels)
+    /// The displacement in bytes, not floored: `channels` is the longest lead of the stored over
+    /// the loaded channel. None when no tap of any output lies in the input.
+    pub(super) fn displacement_bytes(
+        &self,
+        [input, output]: [Shape; 2],
+        channels: i64,
+        element_bytes: u32,
+    ) -> Option<i64> {
+        let [loaded, stored] = [input, output].map(|shape| strides_bytes(shape, element_bytes));
+        let pixels = self.lead(input, output, stored, loaded)?;
+        let batches = longest(input[0], stored[0] - loaded[0]);
+        Some(batches + pixels + channels * i64::from(element_bytes))
     }
 
     /// The same without channels and batches, for the strides of rows and pixels in the output

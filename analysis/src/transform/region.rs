@@ -1,9 +1,6 @@
 //! What of its inputs an operator needs for a region of its output.
 
-use crate::operator::{
-    Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pool2d, Shape,
-    Window,
-};
+use crate::operator::{Concat, Elementwise, ElementwiseBinary, Operator, Pad, Shape, Window};
 use std::ops::Range;
 
 /// Rows and columns of a tensor.
@@ -61,37 +58,15 @@ pub struct Part {
 /// where an output element depends on more than a window, or taps lie wholly outside the input.
 pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<Part> {
     let cut = region.shape(output);
+    let mut loops = operator.clone();
+    if let Some((window, input, computed)) = loops.windowed_mut() {
+        let needs;
+        (needs, *window) = windowed(window, *input, region)?;
+        *input = needs.shape(*input);
+        *computed = cut;
+        return Some(Part::of_one(loops, needs));
+    }
     match operator {
-        Operator::Conv2d(known) => {
-            let (needs, window) = windowed(&known.window, known.input, region)?;
-            let operator = Operator::Conv2d(Conv2d {
-                input: needs.shape(known.input),
-                output: cut,
-                window,
-                ..*known
-            });
-            Some(Part::of_one(operator, needs))
-        }
-        Operator::DepthwiseConv2d(known) => {
-            let (needs, window) = windowed(&known.window, known.input, region)?;
-            let operator = Operator::DepthwiseConv2d(DepthwiseConv2d {
-                input: needs.shape(known.input),
-                output: cut,
-                window,
-                ..*known
-            });
-            Some(Part::of_one(operator, needs))
-        }
-        Operator::Pool2d(known) => {
-            let (needs, window) = windowed(&known.window, known.input, region)?;
-            let operator = Operator::Pool2d(Pool2d {
-                input: needs.shape(known.input),
-                output: cut,
-                window,
-                ..*known
-            });
-            Some(Part::of_one(operator, needs))
-        }
         Operator::Elementwise(known) => {
             let whole: u32 = output.iter().product();
             let operator = Operator::Elementwise(Elementwise {

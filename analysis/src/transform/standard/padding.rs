@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::graph::{Graph, Kind, Node, OperatorId, TensorId};
-use crate::operator::{Conv2d, DepthwiseConv2d, Operator, Pad, Padding, Pool2d, Shape, Window};
+use crate::operator::{Operator, Pad, Padding, Shape, Window};
 use crate::transform::TransformError;
 use std::collections::HashMap;
 
@@ -17,56 +17,26 @@ impl Builder<'_> {
     ) -> Result<Operator, TransformError> {
         let node = &graph.operators[operator.0];
         let refused = |reason| TransformError::Operator { operator, reason };
-        match *loops {
-            Operator::Conv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
-                let shapes = [conv.input, conv.output];
-                let input = self.padded(node, Kind::Pad, conv.window, shapes, renamed);
-                let window = unpadded(conv.window);
-                let input = input.ok_or(refused(BEYOND))?;
-                let conv = Conv2d {
-                    input,
-                    window,
-                    ..conv
-                };
-                Ok(Operator::Conv2d(conv))
-            }
-            Operator::DepthwiseConv2d(conv) if needs_pad(&conv.window, conv.input, conv.output) => {
-                let shapes = [conv.input, conv.output];
-                let input = self.padded(node, Kind::Pad, conv.window, shapes, renamed);
-                let window = unpadded(conv.window);
-                let input = input.ok_or(refused(BEYOND))?;
-                let conv = DepthwiseConv2d {
-                    input,
-                    window,
-                    ..conv
-                };
-                Ok(Operator::DepthwiseConv2d(conv))
-            }
-            Operator::Pool2d(pool) if needs_pad(&pool.window, pool.input, pool.output) => {
-                if node.kind != Kind::MaxPool2d {
-                    return Err(refused(POOL));
-                }
-                let shapes = [pool.input, pool.output];
-                let input = self.padded(node, Kind::Padv2, pool.window, shapes, renamed);
-                let window = unpadded(pool.window);
-                let input = input.ok_or(refused(BEYOND))?;
-                let pool = Pool2d {
-                    input,
-                    window,
-                    ..pool
-                };
-                Ok(Operator::Pool2d(pool))
-            }
-            Operator::Pad(pad) => {
-                // Graphs built in code may leave them out.
-                if let Some(&paddings) = node.inputs.get(1) {
-                    let new = self.paddings(&pad).ok_or(refused(BEYOND))?;
-                    renamed.insert(paddings, new);
-                }
-                Ok(Operator::Pad(pad))
-            }
-            ref other => Ok(other.clone()),
+        let mut loops = loops.clone();
+        let is_pool = matches!(loops, Operator::Pool2d(_));
+        if let Some((window, input, output)) = loops.windowed_mut()
+            && needs_pad(window, *input, *output)
+        {
+            let kind = match (is_pool, &node.kind) {
+                (false, _) => Kind::Pad,
+                (true, Kind::MaxPool2d) => Kind::Padv2,
+                (true, _) => return Err(refused(POOL)),
+            };
+            let padded = self.padded(node, kind, *window, [*input, *output], renamed);
+            *input = padded.ok_or(refused(BEYOND))?;
+            window.padding_before = [0, 0];
         }
+        // Graphs built in code may leave the paddings out.
+        if let (Operator::Pad(pad), Some(&paddings)) = (&loops, node.inputs.get(1)) {
+            let new = self.paddings(pad).ok_or(refused(BEYOND))?;
+            renamed.insert(paddings, new);
+        }
+        Ok(loops)
     }
 
     /// Pads the first input of a node, so that its window stays inside, and gives its shape: by
@@ -126,11 +96,4 @@ fn needs_pad(window: &Window, input: Shape, output: Shape) -> bool {
     !known
         .iter()
         .any(|&padding| window.is_padded(padding, input, output))
-}
-
-fn unpadded(window: Window) -> Window {
-    Window {
-        padding_before: [0, 0],
-        ..window
-    }
 }
