@@ -60,21 +60,33 @@ pub enum Padding {
 pub(super) const EXTENT_LIMIT: u32 = 1 << 16;
 
 impl Window {
-    /// Whether TensorFlow Lite makes this window and this output when it is told to pad so.
-    pub fn is_padded(&self, padding: Padding, input: Shape, output: Shape) -> bool {
-        [0, 1].into_iter().all(|axis| {
+    /// The window with the [padding](tflite_padding_before) that TensorFlow Lite gives it.
+    #[must_use]
+    pub fn with_tflite_padding(self, input: Shape, output: Shape) -> Self {
+        let before = |axis: usize| {
             let (from, to) = (input[axis + 1], output[axis + 1]);
             let (kernel, stride) = (self.kernel[axis], self.stride[axis]);
-            let dilation = self.dilation[axis];
-            let reach = u64::from(kernel.saturating_sub(1)) * u64::from(dilation);
+            tflite_padding_before(from, to, kernel, stride, self.dilation[axis])
+        };
+        Self {
+            padding_before: [0, 1].map(before),
+            ..self
+        }
+    }
+
+    /// Whether TensorFlow Lite makes this window and this output when it is told to pad so.
+    pub fn is_padded(&self, padding: Padding, input: Shape, output: Shape) -> bool {
+        let has_outputs = |axis: usize| {
+            let (from, to) = (u64::from(input[axis + 1]), u64::from(output[axis + 1]));
+            let taps = u64::from(self.kernel[axis].saturating_sub(1));
             let places = match padding {
-                Padding::Same => Some(u64::from(from)),
-                Padding::Valid => u64::from(from).checked_sub(reach),
+                Padding::Same => Some(from),
+                Padding::Valid => from.checked_sub(taps * u64::from(self.dilation[axis])),
             };
-            let outputs = places.map(|places| places.div_ceil(u64::from(stride.max(1))));
-            let before = tflite_padding_before(from, to, kernel, stride, dilation);
-            outputs == Some(u64::from(to)) && before == self.padding_before[axis]
-        })
+            let stride = u64::from(self.stride[axis].max(1));
+            places.map(|places| places.div_ceil(stride)) == Some(to)
+        };
+        has_outputs(0) && has_outputs(1) && *self == self.with_tflite_padding(input, output)
     }
 
     pub(super) fn check(&self, input: Shape, output: Shape) -> Result<(), ShapeError> {

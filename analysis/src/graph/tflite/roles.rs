@@ -2,9 +2,9 @@
 
 use super::layout::Value;
 use super::schema::{
-    Field, PADDING_SAME, PADDING_VALID, batch_matmul, cast, concatenation, conv_2d,
+    Field, PADDING_SAME, PADDING_VALID, WindowFields, batch_matmul, cast, concatenation,
     depthwise_conv_2d, fully_connected, leaky_relu, pool_2d, reducer, resize_bilinear,
-    resize_nearest_neighbor, softmax, split, strided_slice, transpose_conv,
+    resize_nearest_neighbor, softmax, split, strided_slice,
 };
 use crate::graph::{Graph, GraphTensor, Node};
 use crate::operator::{Operator, Padding, Shape, Window};
@@ -94,19 +94,13 @@ pub(super) fn conv(exported: &Exported) -> Described {
     let Some(Operator::Conv2d(conv)) = exported.operator else {
         return Ok(None);
     };
-    let (padding, same) = padding(conv.input, conv.output, conv.window)?;
     let [kernel_h, kernel_w] = conv.window.kernel;
     let depth = conv.input[3].checked_div(conv.groups).unwrap_or(0);
     let filter = Role::Filter {
         shape: vec![conv.output[3], kernel_h, kernel_w, depth],
         fan_in: kernel_h.saturating_mul(kernel_w).saturating_mul(depth),
     };
-    let mut fields = vec![(conv_2d::PADDING, padding)];
-    fields.extend(extents([conv_2d::STRIDE_H, conv_2d::STRIDE_W], same.stride));
-    fields.extend(extents(
-        [conv_2d::DILATION_H, conv_2d::DILATION_W],
-        same.dilation,
-    ));
+    let fields = window(&WindowFields::CONV_2D, conv.window, conv.input, conv.output)?;
     layer(filter, conv.output[3], fields)
 }
 
@@ -114,24 +108,17 @@ pub(super) fn depthwise_conv(exported: &Exported) -> Described {
     let Some(Operator::DepthwiseConv2d(conv)) = exported.operator else {
         return Ok(None);
     };
-    let (padding, window) = padding(conv.input, conv.output, conv.window)?;
-    let [kernel_h, kernel_w] = window.kernel;
+    let [kernel_h, kernel_w] = conv.window.kernel;
     let filter = Role::Filter {
         shape: vec![1, kernel_h, kernel_w, conv.output[3]],
         fan_in: kernel_h.saturating_mul(kernel_w),
     };
-    let mut fields = vec![
-        (depthwise_conv_2d::PADDING, padding),
+    let fields = &WindowFields::DEPTHWISE_CONV_2D;
+    let mut fields = window(fields, conv.window, conv.input, conv.output)?;
+    fields.insert(
+        1,
         (depthwise_conv_2d::MULTIPLIER, Value::Word(conv.multiplier)),
-    ];
-    fields.extend(extents(
-        [depthwise_conv_2d::STRIDE_H, depthwise_conv_2d::STRIDE_W],
-        window.stride,
-    ));
-    fields.extend(extents(
-        [depthwise_conv_2d::DILATION_H, depthwise_conv_2d::DILATION_W],
-        window.dilation,
-    ));
+    );
     layer(filter, conv.output[3], fields)
 }
 
@@ -139,19 +126,15 @@ pub(super) fn transpose_conv(exported: &Exported) -> Described {
     let Some(Operator::TransposeConv2d(conv)) = exported.operator else {
         return Ok(None);
     };
-    let (padding, window) = padding(conv.output, conv.input, conv.window)?;
-    let [kernel_h, kernel_w] = window.kernel;
-    let mut fields = vec![(transpose_conv::PADDING, padding)];
-    fields.extend(extents(
-        [transpose_conv::STRIDE_H, transpose_conv::STRIDE_W],
-        window.stride,
-    ));
+    let [kernel_h, kernel_w] = conv.window.kernel;
     let filter = Role::Filter {
         shape: vec![conv.output[3], kernel_h, kernel_w, conv.input[3]],
         fan_in: kernel_h
             .saturating_mul(kernel_w)
             .saturating_mul(conv.input[3]),
     };
+    let fields = &WindowFields::TRANSPOSE_CONV;
+    let fields = window(fields, conv.window, conv.output, conv.input)?;
     let roles = vec![vector(signed(&conv.output)?), filter, Role::Activation];
     with(roles, fields)
 }
@@ -160,16 +143,9 @@ pub(super) fn pool(exported: &Exported) -> Described {
     let Some(Operator::Pool2d(pool)) = exported.operator else {
         return Ok(None);
     };
-    let (padding, window) = padding(pool.input, pool.output, pool.window)?;
-    let mut fields = vec![(pool_2d::PADDING, padding)];
-    fields.extend(extents(
-        [pool_2d::STRIDE_H, pool_2d::STRIDE_W],
-        window.stride,
-    ));
-    fields.extend(extents(
-        [pool_2d::FILTER_H, pool_2d::FILTER_W],
-        window.kernel,
-    ));
+    let mut fields = window(&WindowFields::POOL_2D, pool.window, pool.input, pool.output)?;
+    let filter = [pool_2d::FILTER_H, pool_2d::FILTER_W];
+    fields.extend(extents(filter, pool.window.kernel));
     with(vec![Role::Activation], fields)
 }
 
@@ -220,12 +196,10 @@ pub(super) fn split(exported: &Exported) -> Described {
         return Ok(None);
     };
     let axis = own_axis(parts.axis, exported.output.shape.len())?;
-    let fields = vec![(
-        split::NUM_SPLITS,
-        Value::Word(exported.node.outputs.len() as u32),
-    )];
-    let roles = vec![scalar(axis), Role::Activation];
-    with(roles, fields)
+    with(
+        vec![scalar(axis), Role::Activation],
+        number_of_parts(exported),
+    )
 }
 
 pub(super) fn split_v(exported: &Exported) -> Described {
@@ -233,12 +207,14 @@ pub(super) fn split_v(exported: &Exported) -> Described {
         return Ok(None);
     };
     let axis = own_axis(parts.axis, exported.output.shape.len())?;
-    let fields = vec![(
-        split::NUM_SPLITS,
-        Value::Word(exported.node.outputs.len() as u32),
-    )];
     let sizes = vector(signed(&parts.parts)?);
-    with(vec![Role::Activation, sizes, scalar(axis)], fields)
+    let roles = vec![Role::Activation, sizes, scalar(axis)];
+    with(roles, number_of_parts(exported))
+}
+
+fn number_of_parts(exported: &Exported) -> Options {
+    let parts = exported.node.outputs.len() as u32;
+    vec![(split::NUM_SPLITS, Value::Word(parts))]
 }
 
 pub(super) fn pad(exported: &Exported) -> Described {
@@ -321,33 +297,26 @@ pub(super) fn resize_bilinear(exported: &Exported) -> Described {
     let Some(Operator::ResizeBilinear(resize)) = exported.operator else {
         return Ok(None);
     };
-    let fields = vec![
-        (resize_bilinear::ALIGN_CORNERS, flag(resize.align_corners)),
-        (
-            resize_bilinear::HALF_PIXEL_CENTERS,
-            flag(resize.half_pixel_centers),
-        ),
-    ];
-    let size = vector(signed(&resize.output[1..3])?);
-    with(vec![Role::Activation, size], fields)
+    let align_corners = (resize_bilinear::ALIGN_CORNERS, resize.align_corners);
+    let centers = resize_bilinear::HALF_PIXEL_CENTERS;
+    resized(
+        resize.output,
+        align_corners,
+        (centers, resize.half_pixel_centers),
+    )
 }
 
 pub(super) fn resize_nearest(exported: &Exported) -> Described {
     let Some(Operator::ResizeNearest(resize)) = exported.operator else {
         return Ok(None);
     };
-    let fields = vec![
-        (
-            resize_nearest_neighbor::ALIGN_CORNERS,
-            flag(resize.align_corners),
-        ),
-        (
-            resize_nearest_neighbor::HALF_PIXEL_CENTERS,
-            flag(resize.half_pixel_centers),
-        ),
-    ];
-    let size = vector(signed(&resize.output[1..3])?);
-    with(vec![Role::Activation, size], fields)
+    let align_corners = (resize_nearest_neighbor::ALIGN_CORNERS, resize.align_corners);
+    let centers = resize_nearest_neighbor::HALF_PIXEL_CENTERS;
+    resized(
+        resize.output,
+        align_corners,
+        (centers, resize.half_pixel_centers),
+    )
 }
 
 pub(super) fn reduce(exported: &Exported) -> Described {
@@ -406,6 +375,13 @@ fn layer(filter: Role, outputs: u32, fields: Options) -> Described {
     with(vec![Role::Activation, filter, Role::Bias(outputs)], fields)
 }
 
+/// A size that an input says, and the two options of both ways to resize.
+fn resized(output: Shape, align_corners: (Field, bool), centers: (Field, bool)) -> Described {
+    let size = vector(signed(&output[1..3])?);
+    let fields = [align_corners, centers].map(|(field, set)| (field, flag(set)));
+    with(vec![Role::Activation, size], fields.to_vec())
+}
+
 fn flag(set: bool) -> Value {
     Value::Byte(u8::from(set))
 }
@@ -456,8 +432,13 @@ fn own_axis(axis: u32, rank: usize) -> Result<u32, String> {
         .ok_or_else(|| format!("axis {axis} is not one of the last {rank}"))
 }
 
-/// The scheme that gives the window's padding.
-fn padding(input: Shape, output: Shape, window: Window) -> Result<(Value, Window), String> {
+/// The options of a window, with the scheme that gives its padding.
+fn window(
+    fields: &WindowFields,
+    window: Window,
+    input: Shape,
+    output: Shape,
+) -> Result<Options, String> {
     let known = [
         (Padding::Same, PADDING_SAME),
         (Padding::Valid, PADDING_VALID),
@@ -472,5 +453,9 @@ fn padding(input: Shape, output: Shape, window: Window) -> Result<(Value, Window
             window.padding_before
         )
     })?;
-    Ok((Value::Byte(scheme.cast_unsigned()), window))
+    let mut options = vec![(fields.padding, Value::Byte(scheme.cast_unsigned()))];
+    options.extend(extents(fields.stride, window.stride));
+    let dilation = fields.dilation.into_iter();
+    options.extend(dilation.flat_map(|fields| extents(fields, window.dilation)));
+    Ok(options)
 }

@@ -87,6 +87,37 @@ tables! {
     call_once { INIT_SUBGRAPH = 0 }
 }
 
+/// Options of a window that moves; height first, then width.
+pub(crate) struct WindowFields {
+    pub padding: Field,
+    pub stride: [Field; 2],
+    /// If it can be other than 1.
+    pub dilation: Option<[Field; 2]>,
+}
+
+impl WindowFields {
+    pub const CONV_2D: Self = Self {
+        padding: conv_2d::PADDING,
+        stride: [conv_2d::STRIDE_H, conv_2d::STRIDE_W],
+        dilation: Some([conv_2d::DILATION_H, conv_2d::DILATION_W]),
+    };
+    pub const DEPTHWISE_CONV_2D: Self = Self {
+        padding: depthwise_conv_2d::PADDING,
+        stride: [depthwise_conv_2d::STRIDE_H, depthwise_conv_2d::STRIDE_W],
+        dilation: Some([depthwise_conv_2d::DILATION_H, depthwise_conv_2d::DILATION_W]),
+    };
+    pub const TRANSPOSE_CONV: Self = Self {
+        padding: transpose_conv::PADDING,
+        stride: [transpose_conv::STRIDE_H, transpose_conv::STRIDE_W],
+        dilation: None,
+    };
+    pub const POOL_2D: Self = Self {
+        padding: pool_2d::PADDING,
+        stride: [pool_2d::STRIDE_H, pool_2d::STRIDE_W],
+        dilation: None,
+    };
+}
+
 /// Numbers of the members of the union of options.
 pub(crate) mod options {
     pub const CONV_2D: u8 = 1;

@@ -1,6 +1,6 @@
 //! Kernels, strides, dilations and paddings.
 
-use crate::operator::{Shape, Window, tflite_padding_before};
+use crate::operator::{Shape, Window};
 
 /// What a convolution or pooling moves over its input.
 #[derive(Debug, Clone, Copy)]
@@ -67,20 +67,12 @@ impl Taps {
     }
 
     pub fn window(self, input: Shape, output: Shape) -> Window {
-        let padding_before = [0, 1].map(|axis| {
-            tflite_padding_before(
-                input[axis + 1],
-                output[axis + 1],
-                self.kernel[axis],
-                self.stride,
-                self.dilation,
-            )
-        });
-        Window {
+        let window = Window {
             kernel: self.kernel,
             stride: [self.stride; 2],
             dilation: [self.dilation; 2],
-            padding_before,
-        }
+            ..Window::default()
+        };
+        window.with_tflite_padding(input, output)
     }
 }

@@ -1,13 +1,11 @@
 //! Convolutions and pooling.
 
-use super::super::schema::{
-    Field, PADDING_SAME, PADDING_VALID, conv_2d, depthwise_conv_2d, pool_2d, transpose_conv,
-};
-use super::{FileNode, Lowered, ShapeOptions, common_element_bytes, exactly_four};
+use super::super::schema::{PADDING_SAME, PADDING_VALID, WindowFields, pool_2d};
+use super::{FileNode, Lowered, common_element_bytes, exactly_four};
 use crate::graph::TensorType;
 use crate::operator::{
-    Accumulation, Conv2d, DepthwiseConv2d, Operator, Pool2d, Shape, TransposeConv2d, Window,
-    tflite_padding_before,
+    Accumulation, Conv2d, DepthwiseConv2d, Operator, Padding, Pool2d, Shape, TransposeConv2d,
+    Window,
 };
 
 pub(in crate::graph::tflite) fn conv(node: &FileNode) -> Option<Lowered> {
@@ -21,19 +19,8 @@ pub(in crate::graph::tflite) fn conv(node: &FileNode) -> Option<Lowered> {
     if outputs != output[3] || !input[3].is_multiple_of(depth) {
         return None;
     }
-    let options = node.options()?;
-    let window = window(
-        &options,
-        conv_2d::PADDING,
-        Window {
-            kernel: [height, width],
-            stride: options.extents([conv_2d::STRIDE_H, conv_2d::STRIDE_W], 0)?,
-            dilation: options.extents([conv_2d::DILATION_H, conv_2d::DILATION_W], 1)?,
-            padding_before: [0, 0],
-        },
-        input,
-        output,
-    )?;
+    let fields = &WindowFields::CONV_2D;
+    let window = window(node, fields, [height, width], [input, output])?;
     let conv = Conv2d {
         input,
         output,
@@ -56,25 +43,8 @@ pub(in crate::graph::tflite) fn depthwise_conv(node: &FileNode) -> Option<Lowere
     if one != 1 || outputs != output[3] || !outputs.is_multiple_of(input[3]) {
         return None;
     }
-    let options = node.options()?;
-    let window = window(
-        &options,
-        depthwise_conv_2d::PADDING,
-        Window {
-            kernel: [height, width],
-            stride: options.extents(
-                [depthwise_conv_2d::STRIDE_H, depthwise_conv_2d::STRIDE_W],
-                0,
-            )?,
-            dilation: options.extents(
-                [depthwise_conv_2d::DILATION_H, depthwise_conv_2d::DILATION_W],
-                1,
-            )?,
-            padding_before: [0, 0],
-        },
-        input,
-        output,
-    )?;
+    let fields = &WindowFields::DEPTHWISE_CONV_2D;
+    let window = window(node, fields, [height, width], [input, output])?;
     let conv = DepthwiseConv2d {
         input,
         output,
@@ -89,18 +59,9 @@ pub(in crate::graph::tflite) fn pool(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let input = exactly_four(&source.shape)?;
     let output = exactly_four(&target.shape)?;
-    let options = node.options()?;
-    let window = window(
-        &options,
-        pool_2d::PADDING,
-        Window {
-            kernel: options.extents([pool_2d::FILTER_H, pool_2d::FILTER_W], 0)?,
-            stride: options.extents([pool_2d::STRIDE_H, pool_2d::STRIDE_W], 0)?,
-            ..Window::default()
-        },
-        input,
-        output,
-    )?;
+    let filter = [pool_2d::FILTER_H, pool_2d::FILTER_W];
+    let kernel = node.options()?.extents(filter, 0)?;
+    let window = window(node, &WindowFields::POOL_2D, kernel, [input, output])?;
     let pool = Pool2d {
         input,
         output,
@@ -120,19 +81,9 @@ pub(in crate::graph::tflite) fn transpose_conv(node: &FileNode) -> Option<Lowere
     if outputs != output[3] || depth != input[3] || !node.constant_or_absent(3) {
         return None;
     }
-    let options = node.options()?;
     // It is the gradient of a convolution from its output to its input.
-    let window = window(
-        &options,
-        transpose_conv::PADDING,
-        Window {
-            kernel: [height, width],
-            stride: options.extents([transpose_conv::STRIDE_H, transpose_conv::STRIDE_W], 0)?,
-            ..Window::default()
-        },
-        output,
-        input,
-    )?;
+    let fields = &WindowFields::TRANSPOSE_CONV;
+    let window = window(node, fields, [height, width], [output, input])?;
     let conv = TransposeConv2d {
         input,
         output,
@@ -172,31 +123,24 @@ fn shapes(node: &FileNode) -> Option<ConvolutionShapes> {
 
 /// The window with its padding, if the output has the extents that these make.
 fn window(
-    options: &ShapeOptions,
-    padding: Field,
-    window: Window,
-    input: Shape,
-    output: Shape,
+    node: &FileNode,
+    fields: &WindowFields,
+    kernel: [u32; 2],
+    [input, output]: [Shape; 2],
 ) -> Option<Window> {
-    let padding = options.number(padding, PADDING_SAME)?;
-    let mut padding_before = [0; 2];
-    for axis in [0, 1] {
-        let (from, to) = (input[axis + 1], output[axis + 1]);
-        let (kernel, stride) = (window.kernel[axis], window.stride[axis]);
-        let dilation = window.dilation[axis];
-        let reach = u64::from(kernel.checked_sub(1)?) * u64::from(dilation);
-        let places = match padding {
-            PADDING_SAME => u64::from(from),
-            PADDING_VALID => u64::from(from).checked_sub(reach)?,
-            _ => return None,
-        };
-        if places.div_ceil(u64::from(stride)) != u64::from(to) {
-            return None;
-        }
-        padding_before[axis] = tflite_padding_before(from, to, kernel, stride, dilation);
-    }
-    Some(Window {
-        padding_before,
-        ..window
-    })
+    let options = node.options()?;
+    let padding = match options.number(fields.padding, PADDING_SAME)? {
+        PADDING_SAME => Padding::Same,
+        PADDING_VALID => Padding::Valid,
+        _ => return None,
+    };
+    let dilation = fields.dilation.map(|fields| options.extents(fields, 1));
+    let window = Window {
+        kernel,
+        stride: options.extents(fields.stride, 0)?,
+        dilation: dilation.unwrap_or(Some([1, 1]))?,
+        ..Window::default()
+    };
+    let window = window.with_tflite_padding(input, output);
+    window.is_padded(padding, input, output).then_some(window)
 }
