@@ -36,17 +36,12 @@ fn picture(subject: &Subject<'_>) -> Result<String, DrawError> {
         .map(|(region, &area)| Panel::full(area, &region.raster))
         .collect();
     let patches = Patches::of(&panels);
-    let empty = Area {
-        x: chart::LEFT,
-        y: chart::HEADER + chart::HEADING,
-        width: chart::PANEL_WIDTH,
-        height: LEAST_HEIGHT,
-    };
+    let empty = chart::panel(chart::HEADER + chart::HEADING, LEAST_HEIGHT);
     // Regions ascend, and so do the panels: the first is the lowest.
     let lowest = areas.first().copied().unwrap_or(empty);
     let top = areas.last().copied().unwrap_or(empty).y;
     let size = (
-        chart::LEFT + chart::PANEL_WIDTH + chart::RIGHT,
+        lowest.right() + chart::RIGHT,
         lowest.bottom() + chart::FOOTER,
     );
     draw_sheet(size, |sheet| {
@@ -93,12 +88,8 @@ fn stack(regions: &[MemoryPanel], top: i32) -> Vec<Area> {
         .iter()
         .rev()
         .map(|region| {
-            let area = Area {
-                x: chart::LEFT,
-                y: y + chart::HEADING,
-                width: chart::PANEL_WIDTH,
-                height: LEAST_HEIGHT + (f64::from(spare) * weight(region) / all) as i32,
-            };
+            let height = LEAST_HEIGHT + (f64::from(spare) * weight(region) / all) as i32;
+            let area = chart::panel(y + chart::HEADING, height);
             y = area.bottom() + 6;
             area
         })

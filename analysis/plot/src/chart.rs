@@ -5,6 +5,7 @@ use super::paint::{Patch, Tint};
 use super::raster::MAX_COLUMNS;
 use super::sheet::{Area, Colour, Drawn, Sheet, Type};
 use super::text::{shorten, width};
+use dmo_analysis::wording::grouped;
 
 /// Left of the panels: room for addresses.
 pub(super) const LEFT: i32 = 100;
@@ -18,6 +19,16 @@ pub(super) const HEADER: i32 = 66;
 pub(super) const FOOTER: i32 = 52;
 /// Height of a panel's heading.
 pub(super) const HEADING: i32 = 20;
+
+/// A panel of the usual width.
+pub(super) const fn panel(y: i32, height: i32) -> Area {
+    Area {
+        x: LEFT,
+        y,
+        width: PANEL_WIDTH,
+        height,
+    }
+}
 
 const TITLE: Type = Type::left(15.0);
 /// The size of everything that is not a title or a tick.
@@ -112,6 +123,17 @@ pub(super) fn time_axis(
 pub(super) fn tick(sheet: &mut Sheet<'_>, panel: Area, y: i32, label: &str) -> Drawn {
     sheet.line((panel.x - 5, y), (panel.x, y), Colour::FRAME, 1.0)?;
     sheet.text(label, (panel.x - 8, y), Type::right(TICK))
+}
+
+/// Grid lines on a panel whose upper edge is `extent`, at least `distance` pixels apart, with
+/// their numbers.
+pub(super) fn grid(sheet: &mut Sheet<'_>, panel: Area, extent: u64, distance: i32) -> Drawn {
+    for value in ticks(extent, panel.height, distance) {
+        let y = y_of(panel, value as f64, extent);
+        sheet.line((panel.x, y), (panel.right(), y), Colour::GRID, 1.0)?;
+        tick(sheet, panel, y, &grouped(value))?;
+    }
+    Ok(())
 }
 
 /// The name of the vertical axis, at the left edge of the sheet.

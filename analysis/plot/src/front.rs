@@ -19,16 +19,8 @@ const LINE: Colour = Colour::BAND;
 /// # Errors
 /// When the SVG cannot be written.
 pub fn draw_front(name: &str, points: &[Point], macs: u64) -> Result<Figure, DrawError> {
-    let panel = Area {
-        x: chart::LEFT,
-        y: chart::HEADER,
-        width: chart::PANEL_WIDTH,
-        height: HEIGHT,
-    };
-    let size = (
-        chart::LEFT + chart::PANEL_WIDTH + chart::RIGHT,
-        panel.bottom() + chart::FOOTER,
-    );
+    let panel = chart::panel(chart::HEADER, HEIGHT);
+    let size = (panel.right() + chart::RIGHT, panel.bottom() + chart::FOOTER);
     let svg = draw_sheet(size, |sheet| {
         let plain = points.first().map_or(0, |point| point.arena_bytes);
         let least = points.iter().map(|point| point.arena_bytes).min();
@@ -96,12 +88,7 @@ impl Scale {
     }
 
     fn draw(&self, sheet: &mut Sheet<'_>) -> Drawn {
-        for tick in ticks(self.bytes, self.panel.height, 34) {
-            let y = chart::y_of(self.panel, tick as f64, self.bytes);
-            let (left, right) = (self.panel.x, self.panel.right());
-            sheet.line((left, y), (right, y), Colour::GRID, 1.0)?;
-            chart::tick(sheet, self.panel, y, &grouped(tick))?;
-        }
+        chart::grid(sheet, self.panel, self.bytes, 34)?;
         for tick in ticks(self.work, self.panel.width, 90) {
             let (x, bottom) = (self.x(tick), self.panel.bottom());
             sheet.line((x, self.panel.y), (x, bottom), Colour::GRID, 1.0)?;

@@ -9,8 +9,7 @@ use super::sheet::{Area, Colour, Drawn, Sheet, Type, draw as draw_sheet};
 use super::spans::Spans;
 use super::text::{shorten, width};
 use super::{DrawError, Figure};
-use crate::axis::ticks;
-use dmo_analysis::wording::{bytes, counted, grouped};
+use dmo_analysis::wording::{bytes, counted};
 
 const HEIGHT: i32 = 260;
 /// Between two panels.
@@ -123,12 +122,7 @@ fn rows<'a>(panels: &[InferencePanel<'a>], length: u64, extent: u64) -> Vec<Row<
         let above = rows.iter().rev().find(|row| row.named);
         let named = above.is_none_or(|row| !row.spans.look_like(&spans));
         y += if named { spans.names_height() } else { 0 };
-        let frame = Area {
-            x: chart::LEFT,
-            y,
-            width: chart::PANEL_WIDTH,
-            height: HEIGHT,
-        };
+        let frame = chart::panel(y, HEIGHT);
         y = frame.bottom() + GAP;
         let part = inference.instructions() as f64 / length.max(1) as f64;
         let area = Area {
@@ -160,11 +154,7 @@ impl Row<'_> {
     /// Ticks and grid lines.
     fn ground(&self, sheet: &mut Sheet<'_>, extent: u64) -> Drawn {
         let frame = self.frame;
-        for tick in ticks(extent, frame.height, 34) {
-            let y = chart::y_of(frame, tick as f64, extent);
-            sheet.line((frame.x, y), (frame.right(), y), Colour::GRID, 1.0)?;
-            chart::tick(sheet, frame, y, &grouped(tick))?;
-        }
+        chart::grid(sheet, frame, extent, 34)?;
         let name = "offset in the arena, in bytes";
         chart::vertical_name(sheet, frame.y, frame.bottom(), name)
     }

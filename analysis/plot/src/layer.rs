@@ -7,10 +7,9 @@ use super::name::{element_type_name, figure_stem, role_name};
 use super::paint::{Panel, Patches, Tint};
 use super::sheet::{Area, Colour, Drawn, Sheet, draw as draw_sheet};
 use super::{DrawError, Figure, Subject};
-use crate::axis::ticks;
 use dmo_analysis::profile::TensorProfile;
 use dmo_analysis::trace::Role;
-use dmo_analysis::wording::{bytes, counted, grouped};
+use dmo_analysis::wording::{bytes, counted};
 
 /// Tensors in the picture, at most.
 const MAX_PANELS: usize = 40;
@@ -52,7 +51,7 @@ fn picture(subject: &Subject<'_>, layer: &LayerView<'_>) -> Result<String, DrawE
     let lowest = areas.last().copied().unwrap_or(EMPTY);
     let note_height = if left_out > 0 { 20 } else { 0 };
     let size = (
-        chart::LEFT + chart::PANEL_WIDTH + chart::RIGHT,
+        lowest.right() + chart::RIGHT,
         lowest.bottom() + chart::FOOTER + note_height,
     );
     draw_sheet(size, |sheet| {
@@ -106,12 +105,7 @@ fn picture(subject: &Subject<'_>, layer: &LayerView<'_>) -> Result<String, DrawE
 }
 
 /// Where the panels of a layer without tensors would be.
-const EMPTY: Area = Area {
-    x: chart::LEFT,
-    y: chart::HEADER + chart::HEADING,
-    width: chart::PANEL_WIDTH,
-    height: LEAST_HEIGHT,
-};
+const EMPTY: Area = chart::panel(chart::HEADER + chart::HEADING, LEAST_HEIGHT);
 
 /// What the colours of [`Tint`] mean in most pictures.
 pub(super) fn legend(patches: &Patches) -> Vec<chart::Key> {
@@ -178,12 +172,7 @@ fn stack(shown: &[usize], tensors: &[TensorProfile]) -> Vec<Area> {
             } else {
                 small(index)
             };
-            let area = Area {
-                x: chart::LEFT,
-                y: y + chart::HEADING,
-                width: chart::PANEL_WIDTH,
-                height,
-            };
+            let area = chart::panel(y + chart::HEADING, height);
             y = area.bottom() + 6;
             area
         })
@@ -203,10 +192,5 @@ fn ground(sheet: &mut Sheet<'_>, area: Area, profile: &TensorProfile) -> Drawn {
         counted(profile.stores, "store", "stores"),
     );
     chart::heading(sheet, area, &tensor.name, &facts)?;
-    for offset in ticks(size, area.height, 28) {
-        let y = chart::y_of(area, offset as f64, size);
-        sheet.line((area.x, y), (area.right(), y), Colour::GRID, 1.0)?;
-        chart::tick(sheet, area, y, &grouped(offset))?;
-    }
-    Ok(())
+    chart::grid(sheet, area, size, 28)
 }

@@ -8,7 +8,6 @@ use super::paint::{PLAIN, Panel, Patch, Patches, Source, Tint, flag};
 use super::sheet::{Area, Colour, Drawn, Sheet, Type, draw as draw_sheet};
 use super::text::{shorten, wrap};
 use super::{DrawError, Figure, Subject};
-use crate::axis::ticks;
 use dmo_analysis::profile::Pair;
 use dmo_analysis::profile::overlap::{Access, Binding};
 use dmo_analysis::trace::Locations;
@@ -25,12 +24,7 @@ const HATCH: usize = 14;
 /// The output's loads are left out: what it loads is its own, at any displacement.
 const OUTPUT_FLAGS: [u8; 4] = [0, flag::STORE, flag::UPDATE, flag::OUTPUT_IN_USE];
 
-const AREA: Area = Area {
-    x: chart::LEFT,
-    y: chart::HEADER,
-    width: chart::PANEL_WIDTH,
-    height: HEIGHT,
-};
+const AREA: Area = chart::panel(chart::HEADER, HEIGHT);
 
 pub(super) fn draw(subject: &Subject<'_>) -> Result<Vec<Figure>, DrawError> {
     let count = subject.canvas.profile().layers.len();
@@ -142,11 +136,7 @@ impl<'a> PairView<'a> {
                 called("output", self.output_name),
             );
             chart::header(sheet, &title, &legend(&patches), "", right - 12)?;
-            for offset in ticks(self.extent, AREA.height, 30) {
-                let y = self.y(offset);
-                sheet.line((AREA.x, y), (AREA.right(), y), Colour::GRID, 1.0)?;
-                chart::tick(sheet, AREA, y, &grouped(offset))?;
-            }
+            chart::grid(sheet, AREA, self.extent, 30)?;
             let band = self.band();
             sheet.fill_through(band, Colour::BAND, 0.08)?;
             chart::patches(sheet, &patches.in_use)?;

@@ -72,12 +72,7 @@ pub fn step_names(graph: &Graph, order: &[OperatorId]) -> Vec<String> {
 /// # Errors
 /// When the SVG cannot be written.
 pub fn draw_plan(picture: &PlanPicture<'_>) -> Result<Figure, DrawError> {
-    let area = Area {
-        x: chart::LEFT,
-        y: chart::HEADER,
-        width: chart::PANEL_WIDTH,
-        height: HEIGHT,
-    };
+    let area = chart::panel(chart::HEADER, HEIGHT);
     let panel = Panel::new(*picture, scale(area, &[picture]), true);
     let list = List::of(picture, &panel);
     let list_top = area.bottom() + panel.names.height + FOOTER;

@@ -8,10 +8,9 @@ use super::sheet::{Area, Colour, Drawn, Sheet, Type, draw as draw_sheet};
 use super::step_names::{Column, StepNames};
 use super::text::width;
 use super::{DrawError, Figure};
-use crate::axis::ticks;
 use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::schedule::lifetime::WorkingSet;
-use dmo_analysis::wording::{bytes, counted, grouped};
+use dmo_analysis::wording::{bytes, counted};
 use std::ops::Range;
 
 const HEIGHT: i32 = 420;
@@ -30,16 +29,11 @@ const NUMBER_SIZE: f64 = 11.0;
 /// When the SVG cannot be written.
 pub fn draw_working_sets(graph: &Graph, sets: &[WorkingSet]) -> Result<Figure, DrawError> {
     let peak = sets.iter().map(|set| set.bytes).max().unwrap_or(0);
-    let panel = Area {
-        x: chart::LEFT,
-        y: chart::HEADER,
-        width: chart::PANEL_WIDTH,
-        height: HEIGHT,
-    };
+    let panel = chart::panel(chart::HEADER, HEIGHT);
     let bars = bars(sets, panel);
     let names = names(graph, &bars);
     let size = (
-        chart::LEFT + chart::PANEL_WIDTH + chart::RIGHT,
+        panel.right() + chart::RIGHT,
         panel.bottom() + names.height + 30,
     );
     let svg = draw_sheet(size, |sheet| {
@@ -58,11 +52,7 @@ pub fn draw_working_sets(graph: &Graph, sets: &[WorkingSet]) -> Result<Figure, D
             .collect();
         chart::header(sheet, &title, &legend, &facts, panel.right())?;
         let extent = peak.saturating_add(peak / 12).max(1);
-        for tick in ticks(extent, panel.height, 34) {
-            let y = chart::y_of(panel, tick as f64, extent);
-            sheet.line((panel.x, y), (panel.right(), y), Colour::GRID, 1.0)?;
-            chart::tick(sheet, panel, y, &grouped(tick))?;
-        }
+        chart::grid(sheet, panel, extent, 34)?;
         for bar in &bars {
             draw_bar(sheet, graph, panel, bar, extent)?;
         }
