@@ -160,32 +160,3 @@ impl fmt::Display for Kind {
         f.write_str(self.name())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Some codes of the public schema, so that no variant is missing above.
-    #[test]
-    fn codes() {
-        for (code, name) in [
-            (0, "ADD"),
-            (25, "SOFTMAX"),
-            (32, "CUSTOM"),
-            (50, "LOG_SOFTMAX"),
-            (67, "TRANSPOSE_CONV"),
-            (97, "RESIZE_NEAREST_NEIGHBOR"),
-            (114, "QUANTIZE"),
-            (126, "BATCH_MATMUL"),
-            (144, "ASSIGN_VARIABLE"),
-            (161, "RIGHT_SHIFT"),
-        ] {
-            let kind = Kind::of_code(code);
-            assert_eq!((kind.name(), kind.code()), (name, Some(code as usize)));
-            assert_eq!(Kind::from(name), kind);
-        }
-        assert_eq!(Kind::of_code(162), Kind::Other("BUILTIN:162".to_owned()));
-        assert_eq!(Kind::of_code(-1), Kind::Other("BUILTIN:-1".to_owned()));
-        assert_eq!(Kind::Requantize.code(), None);
-    }
-}

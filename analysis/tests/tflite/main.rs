@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
+mod codes;
 mod damage;
 mod lowered;
 mod net;
