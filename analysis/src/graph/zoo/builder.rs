@@ -65,6 +65,13 @@ impl Builder {
         self.graph
     }
 
+    /// Fully connected to the classes' probabilities, which are the only output.
+    pub fn finish_classified(mut self, features: Tensor, classes: u32) -> Graph {
+        let logits = self.fully_connected(features, classes);
+        let probabilities = self.softmax(logits);
+        self.finish(&[probabilities])
+    }
+
     pub fn conv(&mut self, input: Tensor, filters: u32, taps: Taps) -> Tensor {
         let shape = taps.output(input.shape, filters);
         let operator = Operator::Conv2d(Conv2d {

@@ -29,9 +29,7 @@ pub(super) fn densenet_121(element: Element) -> Graph {
     b.scope("predictions");
     x = b.normalise(x);
     let features = b.mean(x);
-    let logits = b.fully_connected(features, 1000);
-    let probabilities = b.softmax(logits);
-    b.finish(&[probabilities])
+    b.finish_classified(features, 1000)
 }
 
 /// `GROWTH` channels more. The normalisation of the concatenation stays an operator of

@@ -138,9 +138,7 @@ pub(super) fn v4(element: Element) -> Graph {
     b.scope("logits");
     let pixel = b.average_to_pixel(x);
     let features = b.flatten(pixel);
-    let logits = b.fully_connected(features, 1001);
-    let probabilities = b.softmax(logits);
-    b.finish(&[probabilities])
+    b.finish_classified(features, 1001)
 }
 
 fn v4_stem(b: &mut Builder) -> Tensor {

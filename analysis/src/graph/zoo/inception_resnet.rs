@@ -32,9 +32,7 @@ pub(super) fn v2(element: Element) -> Graph {
     x = b.conv(x, 1536, same(1));
     b.scope("predictions");
     let features = b.mean(x);
-    let logits = b.fully_connected(features, 1000);
-    let probabilities = b.softmax(logits);
-    b.finish(&[probabilities])
+    b.finish_classified(features, 1000)
 }
 
 fn block35(b: &mut Builder, x: Tensor) -> Tensor {

@@ -32,9 +32,7 @@ pub(super) fn mobile(element: Element) -> Graph {
     b.scope("predictions");
     let active = b.relu(x);
     let features = b.mean(active);
-    let logits = b.fully_connected(features, 1000);
-    let probabilities = b.softmax(logits);
-    b.finish(&[probabilities])
+    b.finish_classified(features, 1000)
 }
 
 fn normal(b: &mut Builder, x: Tensor, previous: Option<Tensor>, filters: u32) -> Tensor {

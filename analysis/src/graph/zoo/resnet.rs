@@ -27,9 +27,7 @@ pub(super) fn resnet_50_v2(element: Element) -> Graph {
     b.scope("predictions");
     x = b.normalise(x);
     let features = b.mean(x);
-    let logits = b.fully_connected(features, 1000);
-    let probabilities = b.softmax(logits);
-    b.finish(&[probabilities])
+    b.finish_classified(features, 1000)
 }
 
 /// The normalisation comes first, of a sum that the shortcut reads too, and stays an

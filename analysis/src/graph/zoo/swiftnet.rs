@@ -135,9 +135,7 @@ pub(super) fn visual_wake_words(element: Element) -> Graph {
     }
     b.scope("logits");
     let pixel = b.average_to_pixel(x);
-    let logits = b.fully_connected(pixel, 2);
-    let probabilities = b.softmax(logits);
-    b.finish(&[probabilities])
+    b.finish_classified(pixel, 2)
 }
 
 fn run(b: &mut Builder, input: Tensor, cell: &Cell) -> Tensor {
