@@ -415,9 +415,11 @@ pub(crate) fn also_aligned(alignment: u64, element: u64) -> u64 {
 pub const SCRATCH_ALIGNMENT: u64 = 4;
 
 impl Layout {
-    fn rounded(self, bytes: u64) -> u64 {
+    /// A size in the arena, in bytes; the largest number where it does not fit in 64 bits.
+    pub(crate) fn rounded(self, bytes: u64) -> u64 {
         if self.round_sizes {
-            bytes.next_multiple_of(self.alignment.max(1))
+            let rounded = bytes.checked_next_multiple_of(self.alignment.max(1));
+            rounded.unwrap_or(u64::MAX)
         } else {
             bytes
         }

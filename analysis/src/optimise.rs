@@ -318,20 +318,13 @@ fn bound_of_any_order(task: Task<'_>, best: &ModelPlan, budget: &mut Budget<'_>)
 fn as_laid_out(task: Task<'_>) -> (Graph, Overlaps) {
     let (mut graph, mut overlaps) = (task.graph.clone(), task.overlaps.clone());
     let layout = task.layout;
-    let rounded = |bytes: u64| {
-        if layout.round_sizes {
-            bytes.checked_next_multiple_of(layout.alignment.max(1))
-        } else {
-            Some(bytes)
-        }
-    };
     for tensor in &mut graph.tensors {
-        tensor.size_bytes = rounded(tensor.size_bytes).unwrap_or(u64::MAX);
+        tensor.size_bytes = layout.rounded(tensor.size_bytes);
     }
     for node in &mut graph.operators {
         if layout.scratch {
             for bytes in &mut node.scratch_bytes {
-                *bytes = rounded(*bytes).unwrap_or(u64::MAX);
+                *bytes = layout.rounded(*bytes);
             }
         } else {
             node.scratch_bytes.clear();
@@ -339,7 +332,7 @@ fn as_laid_out(task: Task<'_>) -> (Graph, Overlaps) {
     }
     for overlap in overlaps.iter_mut().flatten() {
         if let Sharing::Displaced(bytes) = &mut overlap.sharing {
-            *bytes = rounded(*bytes).unwrap_or(u64::MAX);
+            *bytes = layout.rounded(*bytes);
         }
     }
     (graph, overlaps)
