@@ -17,7 +17,7 @@ use crate::graph::tflite::plan::{
     ALIGNMENT, REFERENCES, check_root_fields, shift_outside, target_of, targets,
 };
 use crate::graph::tflite::schema::{
-    Field, buffer, concatenation, model, operator, operator_code, options, subgraph, tensor,
+    Field, buffer, concatenation, model, operator, options, subgraph, tensor,
 };
 use crate::graph::tflite::view::{File, Table};
 use crate::graph::tflite::{TfliteError, read};
@@ -26,7 +26,7 @@ use crate::operator::Operator;
 use crate::transform::Origin;
 use crate::transform::standard::{Standard, TensorSource};
 use constants::data;
-use padding::{other_padding, unknown_field};
+use padding::other_padding;
 
 /// The model with the operators and tensors of its first subgraph replaced. A plan that it
 /// carries is for other tensors, and has to be replaced too ([`with_plan`](crate::graph::tflite::with_plan)).
@@ -169,16 +169,7 @@ impl<'a> Writer<'a> {
     fn codes(&mut self, place: usize) -> Result<(), TfliteError> {
         let places = self.extended(place, model::OPERATOR_CODES, self.codes.len())?;
         for (place, &(code, version)) in places.into_iter().zip(&self.codes) {
-            // All of them are below 128.
-            let fields = [
-                (
-                    operator_code::DEPRECATED_BUILTIN_CODE,
-                    Value::Byte(code as u8),
-                ),
-                (operator_code::VERSION, Value::Word(version)),
-                (operator_code::BUILTIN_CODE, Value::Word(code as u32)),
-            ];
-            self.layout.table(place, &fields)?;
+            self.layout.operator_code(place, code, version)?;
         }
         Ok(())
     }
@@ -203,7 +194,7 @@ impl<'a> Writer<'a> {
     }
 
     fn subgraph(&mut self, reference: usize) -> Result<(), TfliteError> {
-        if let Some(number) = unknown_field(&self.graph, DEBUG_METADATA + 1)? {
+        if let Some(number) = self.graph.unknown_field(DEBUG_METADATA + 1)? {
             return Err(TfliteError::Plan(format!(
                 "the subgraph has a field {number}, which is not known and would be lost"
             )));
@@ -350,9 +341,9 @@ impl<'a> Writer<'a> {
             Some(Operator::Pad(_)) => (options::PAD, Vec::new()),
             _ => (options::SLICE, Vec::new()),
         };
-        let places = self.operator(place, index as u32, number)?;
-        self.layout.integers(places[1], &indices(&node.inputs))?;
-        self.layout.integers(places[2], &indices(&node.outputs))?;
+        let places = self.layout.operator(place, index as u32, number)?;
+        self.layout.ids(places[1], &node.inputs)?;
+        self.layout.ids(places[2], &node.outputs)?;
         self.layout.table(places[4], &fields)?;
         Ok(())
     }
@@ -366,7 +357,9 @@ impl<'a> Writer<'a> {
         old: &Table,
     ) -> Result<(), TfliteError> {
         let number = old.number::<u8>(operator::OPTIONS_TYPE, 0)?;
-        let places = self.operator(place, old.number(operator::OPCODE_INDEX, 0)?, number)?;
+        let places = self
+            .layout
+            .operator(place, old.number(operator::OPCODE_INDEX, 0)?, number)?;
         for (place, field) in [
             (places[1], operator::INPUTS),
             (places[2], operator::OUTPUTS),
@@ -386,24 +379,6 @@ impl<'a> Writer<'a> {
             None => self.old(places[4], old, operator::OPTIONS),
             Some(fields) => self.layout.table(places[4], &fields).map(|_| ()),
         }
-    }
-
-    fn operator(
-        &mut self,
-        place: usize,
-        code: u32,
-        options_type: u8,
-    ) -> Result<Vec<usize>, TfliteError> {
-        let mut fields = vec![
-            (operator::OPCODE_INDEX, Value::Word(code)),
-            (operator::INPUTS, Value::Reference),
-            (operator::OUTPUTS, Value::Reference),
-        ];
-        if options_type != 0 {
-            fields.push((operator::OPTIONS_TYPE, Value::Byte(options_type)));
-            fields.push((operator::OPTIONS, Value::Reference));
-        }
-        self.layout.table(place, &fields)
     }
 }
 
@@ -432,9 +407,4 @@ fn new_code(graph: &Graph, node: &Node) -> Result<(usize, u32), TfliteError> {
 
 fn other_model() -> TfliteError {
     TfliteError::Plan("the operators are not those of this model".to_owned())
-}
-
-/// Indices as the schema has them; a graph has fewer tensors than 31 bits count.
-fn indices(ids: &[TensorId]) -> Vec<i32> {
-    ids.iter().map(|id| id.0 as i32).collect()
 }

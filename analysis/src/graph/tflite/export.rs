@@ -12,9 +12,7 @@ mod values;
 
 use super::layout::{Layout, ROOT, Value};
 use super::roles::{self, Role, Roles};
-use super::schema::{
-    Field, buffer, model, operator, operator_code, quantization, subgraph, tensor,
-};
+use super::schema::{Field, buffer, model, quantization, subgraph, tensor};
 use super::{TfliteError, catalogue};
 use crate::graph::{Graph, GraphTensor, Kind, Node, Storage, TensorId, TensorType};
 
@@ -22,8 +20,6 @@ use values::{Quantization, Random};
 
 /// Version of the schema.
 const SCHEMA: u32 = 3;
-/// The largest number that fits the old field of operator codes.
-const OLD_CODES: usize = 127;
 
 /// A complete model of a graph, with weights drawn from `seed`, that TensorFlow Lite
 /// loads: options by each operator's kind, [`Kernel`](crate::graph::Kernel) and shapes,
@@ -241,17 +237,7 @@ impl Draft {
             .into_iter()
             .zip(&codes)
         {
-            layout.table(
-                place,
-                &[
-                    (
-                        operator_code::DEPRECATED_BUILTIN_CODE,
-                        Value::Byte(code.min(OLD_CODES) as u8),
-                    ),
-                    (operator_code::VERSION, Value::Word(1)),
-                    (operator_code::BUILTIN_CODE, Value::Word(code as u32)),
-                ],
-            )?;
+            layout.operator_code(place, code, 1)?;
         }
         let subgraphs = layout.references(root[2], 1)?;
         self.write_subgraph(&mut layout, subgraphs[0], name, &codes)?;
@@ -284,8 +270,8 @@ impl Draft {
                 (subgraph::NAME, Value::Reference),
             ],
         )?;
-        layout.integers(places[1], &indices(&self.inputs))?;
-        layout.integers(places[2], &indices(&self.outputs))?;
+        layout.ids(places[1], &self.inputs)?;
+        layout.ids(places[2], &self.outputs)?;
         layout.text(places[4], name)?;
         let mut buffers = 0;
         let tensors = layout.references(places[0], self.tensors.len())?;
@@ -370,25 +356,12 @@ fn write_operator(
     codes: &[usize],
 ) -> Result<(), TfliteError> {
     let index = codes.binary_search(&operator.code).unwrap_or_default();
-    let mut fields = vec![
-        (operator::OPCODE_INDEX, Value::Word(index as u32)),
-        (operator::INPUTS, Value::Reference),
-        (operator::OUTPUTS, Value::Reference),
-    ];
-    if let Some((options_type, _)) = &operator.options {
-        fields.push((operator::OPTIONS_TYPE, Value::Byte(*options_type)));
-        fields.push((operator::OPTIONS, Value::Reference));
-    }
-    let places = layout.table(reference, &fields)?;
-    layout.integers(places[1], &indices(&operator.inputs))?;
-    layout.integers(places[2], &indices(&operator.outputs))?;
+    let options_type = operator.options.as_ref().map_or(0, |(number, _)| *number);
+    let places = layout.operator(reference, index as u32, options_type)?;
+    layout.ids(places[1], &operator.inputs)?;
+    layout.ids(places[2], &operator.outputs)?;
     if let Some((_, fields)) = &operator.options {
         layout.table(places[4], fields)?;
     }
     Ok(())
-}
-
-/// Indices as the schema has them; a graph has fewer tensors than 31 bits count.
-fn indices(ids: &[TensorId]) -> Vec<i32> {
-    ids.iter().map(|id| id.0 as i32).collect()
 }

@@ -2,7 +2,8 @@
 //! refers to follows.
 
 use super::TfliteError;
-use super::schema::Field;
+use super::schema::{Field, operator, operator_code};
+use crate::graph::TensorId;
 
 /// Bytes that begin with a reference to the root table.
 #[derive(Debug)]
@@ -12,6 +13,9 @@ pub(crate) struct Layout {
 
 /// Where the reference to the root table is.
 pub(crate) const ROOT: usize = 0;
+
+/// The largest number that fits the old field of operator codes.
+const OLD_CODES: usize = 127;
 
 /// A field's own bytes.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +96,50 @@ impl Layout {
             .flat_map(|value| value.to_le_bytes())
             .collect();
         self.vector(reference, values.len(), &bytes, 4).map(|_| ())
+    }
+
+    /// Writes indices as the schema has them; a graph has fewer tensors than 31 bits count.
+    pub(crate) fn ids(&mut self, reference: usize, ids: &[TensorId]) -> Result<(), TfliteError> {
+        let indices: Vec<i32> = ids.iter().map(|id| id.0 as i32).collect();
+        self.integers(reference, &indices)
+    }
+
+    /// Writes the code and options' type of an operator, and gives the places of these and of
+    /// inputs, outputs and, if there is a type, options.
+    pub(crate) fn operator(
+        &mut self,
+        reference: usize,
+        code: u32,
+        options_type: u8,
+    ) -> Result<Vec<usize>, TfliteError> {
+        let mut fields = vec![
+            (operator::OPCODE_INDEX, Value::Word(code)),
+            (operator::INPUTS, Value::Reference),
+            (operator::OUTPUTS, Value::Reference),
+        ];
+        if options_type != 0 {
+            fields.push((operator::OPTIONS_TYPE, Value::Byte(options_type)));
+            fields.push((operator::OPTIONS, Value::Reference));
+        }
+        self.table(reference, &fields)
+    }
+
+    /// Writes a kind's code and its version.
+    pub(crate) fn operator_code(
+        &mut self,
+        reference: usize,
+        code: usize,
+        version: u32,
+    ) -> Result<(), TfliteError> {
+        let fields = [
+            (
+                operator_code::DEPRECATED_BUILTIN_CODE,
+                Value::Byte(code.min(OLD_CODES) as u8),
+            ),
+            (operator_code::VERSION, Value::Word(version)),
+            (operator_code::BUILTIN_CODE, Value::Word(code as u32)),
+        ];
+        self.table(reference, &fields).map(|_| ())
     }
 
     /// Writes a vector of bytes that begins at a multiple of 16.

@@ -291,20 +291,13 @@ fn contents(subgraphs: usize, offsets: &[i32]) -> Vec<u8> {
 /// The root has no fields but those that are carried over.
 pub(crate) fn check_root_fields(root: &Table) -> Result<(), TfliteError> {
     let first = model::SIGNATURE_DEFS.number + 1;
-    for number in first..root.fields {
-        let field = Field {
-            table: "model",
-            name: "unknown field",
-            number,
-        };
-        if root.place(field)?.is_some() {
-            return Err(TfliteError::Plan(format!(
-                "the model's root has a field {number}, which is not known and would be lost; \
-                 known are those below {first}"
-            )));
-        }
+    match root.unknown_field(first)? {
+        None => Ok(()),
+        Some(number) => Err(TfliteError::Plan(format!(
+            "the model's root has a field {number}, which is not known and would be lost; known \
+             are those below {first}"
+        ))),
     }
-    Ok(())
 }
 
 /// Where each reference of a vector leads to.

@@ -125,6 +125,21 @@ impl<'a> Table<'a> {
             .map(|FieldPosition(place)| place))
     }
 
+    /// The first field from this number on that the table has.
+    pub(crate) fn unknown_field(&self, first: usize) -> Result<Option<usize>, TfliteError> {
+        for number in first..self.fields {
+            let field = Field {
+                table: "model",
+                name: "unknown field",
+                number,
+            };
+            if self.place(field)?.is_some() {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
     /// The text of a string; what is no UTF-8 is replaced.
     pub(crate) fn text(&self, field: Field) -> Result<String, TfliteError> {
         let bytes = self.bytes(field)?.unwrap_or_default();

@@ -71,7 +71,7 @@ pub(super) fn other_padding(
         return Ok(None);
     };
     let last = 1 + bytes.len() + words.len();
-    if let Some(number) = unknown_field(table, last)? {
+    if let Some(number) = table.unknown_field(last)? {
         return Err(TfliteError::Plan(format!(
             "the options of {} have a field {number}, which is not known and would be lost",
             node.kind
@@ -89,19 +89,4 @@ pub(super) fn other_padding(
         }
     }
     Ok(Some(fields))
-}
-
-/// The first field from this number on that the table has.
-pub(super) fn unknown_field(table: &Table, first: usize) -> Result<Option<usize>, TfliteError> {
-    for number in first..table.fields {
-        let field = Field {
-            table: "model",
-            name: "unknown field",
-            number,
-        };
-        if table.place(field)?.is_some() {
-            return Ok(Some(number));
-        }
-    }
-    Ok(None)
 }
