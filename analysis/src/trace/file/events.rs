@@ -13,6 +13,7 @@
 //! site its offset from 0.
 
 use super::EVENTS_PER_BLOCK_LIMIT;
+use super::error::FileDefect;
 use super::rules::{OpenLayer, Rule, Site, Violation};
 use super::varint::{push_varint, take_varint, unzigzag, zigzag};
 use crate::trace::{AccessKind, Address, Event, Time, TraceSink};
@@ -177,21 +178,6 @@ impl Encoder {
     }
 }
 
-/// Why a block cannot be decoded.
-#[derive(Debug)]
-pub(super) enum BlockProblem {
-    /// It is not what the writer writes; this is how.
-    Malformed(&'static str),
-    /// It says something that no trace may say.
-    Violation(Violation),
-}
-
-impl From<Violation> for BlockProblem {
-    fn from(violation: Violation) -> Self {
-        Self::Violation(violation)
-    }
-}
-
 /// Gives back the events of one layer, block after block.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
@@ -211,18 +197,17 @@ impl Decoder {
         block: &[u8],
         layer: &mut OpenLayer,
         sink: &mut (impl TraceSink + ?Sized),
-    ) -> Result<(), BlockProblem> {
-        let mut columns = Columns::split(block).ok_or(BlockProblem::Malformed(
-            "the lengths of its columns do not fit its own length",
-        ))?;
+    ) -> Result<(), FileDefect> {
+        let mut columns = Columns::split(block)
+            .ok_or_else(|| malformed("the lengths of its columns do not fit its own length"))?;
         if columns.count == 0 || columns.count > EVENTS_PER_BLOCK_LIMIT {
-            return Err(BlockProblem::Malformed(
+            return Err(malformed(
                 "the number of its events is not within 1 to 65536",
             ));
         }
         for bytes in columns.new_sites.chunks_exact(SITE_BYTES) {
-            let site = parse_site(bytes)
-                .ok_or(BlockProblem::Malformed("a site neither loads nor stores"))?;
+            let site =
+                parse_site(bytes).ok_or_else(|| malformed("a site neither loads nor stores"))?;
             let highest_offset = layer.admit(site).map_err(|rule| layer.violation(0, rule))?;
             let index = self.sites.len() as u32;
             self.sites.push(SiteState::new(site, highest_offset, index));
@@ -236,9 +221,7 @@ impl Decoder {
             left -= batch;
         }
         if !columns.are_empty() {
-            return Err(BlockProblem::Malformed(
-                "its columns go on after its last event",
-            ));
+            return Err(malformed("its columns go on after its last event"));
         }
         Ok(())
     }
@@ -248,25 +231,20 @@ impl Decoder {
         columns: &mut Columns,
         count: usize,
         layer: &OpenLayer,
-    ) -> Result<Time, BlockProblem> {
-        const SHORT: BlockProblem = BlockProblem::Malformed(
-            "a column ends, or its number is too long, before its last event",
-        );
+    ) -> Result<Time, FileDefect> {
+        let short = || malformed("a column ends, or its number is too long, before its last event");
         self.batch.clear();
         let begin = layer.begin();
         let mut time = layer.time();
         for position in 0..count {
-            let site = take_varint(&mut columns.sites).ok_or(SHORT)?;
-            let later = take_varint(&mut columns.times).ok_or(SHORT)?;
-            let step = take_varint(&mut columns.offsets).ok_or(SHORT)?;
+            let site = take_varint(&mut columns.sites).ok_or_else(short)?;
+            let later = take_varint(&mut columns.times).ok_or_else(short)?;
+            let step = take_varint(&mut columns.offsets).ok_or_else(short)?;
             let state = self
                 .sites
                 .get_mut(site as usize)
-                .ok_or(BlockProblem::Malformed(
-                    "an event of a site that is not declared",
-                ))?;
-            let step = u32::try_from(step)
-                .map_err(|_| BlockProblem::Malformed("a step of more than 32 bits"))?;
+                .ok_or_else(|| malformed("an event of a site that is not declared"))?;
+            let step = u32::try_from(step).map_err(|_| malformed("a step of more than 32 bits"))?;
             state.offset = state.offset.wrapping_add(unzigzag(step) as u32);
             if state.offset > state.highest_offset {
                 let rule = layer.beyond_tensor(state.site, state.offset);
@@ -292,6 +270,11 @@ impl Decoder {
         }
         Ok(time)
     }
+}
+
+/// How a block is not what the writer writes.
+fn malformed(detail: &'static str) -> FileDefect {
+    FileDefect::Block { detail }
 }
 
 struct Columns<'a> {

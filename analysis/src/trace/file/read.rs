@@ -2,8 +2,8 @@
 
 use super::chunk::{Chunk, ChunkKind, ChunkReader};
 use super::error::{FileDefect, ReadError};
-use super::events::{BlockProblem, Decoder};
-use super::rules::Rules;
+use super::events::Decoder;
+use super::rules::{Rules, Violation};
 use super::{LayerBegin, LayerEnd};
 use crate::trace::{Ending, Program, TraceSink};
 use serde::de::DeserializeOwned;
@@ -59,35 +59,26 @@ impl<R: Read> TraceReader<R> {
                 offset: chunk.offset,
                 problem,
             };
+            let broken = |violation: Violation| fail(violation.into());
             match (chunk.kind, &mut rules.open) {
                 (ChunkKind::LayerBegin, None) => {
                     let LayerBegin { time, layer } = parse(&chunk)?;
-                    rules
-                        .begin_layer(&layer, time)
-                        .map_err(|violation| fail(violation.into()))?;
+                    rules.begin_layer(&layer, time).map_err(broken)?;
                     decoder.begin();
                     sink.begin_layer(&layer, time);
                 }
                 (ChunkKind::Events, Some(layer)) => {
-                    decoder
-                        .decode(&chunk.raw, layer, sink)
-                        .map_err(|problem| match problem {
-                            BlockProblem::Malformed(detail) => fail(FileDefect::Block { detail }),
-                            BlockProblem::Violation(violation) => fail(violation.into()),
-                        })?;
+                    let decoded = decoder.decode(&chunk.raw, layer, sink);
+                    decoded.map_err(fail)?;
                 }
                 (ChunkKind::LayerEnd, Some(_)) => {
                     let LayerEnd { time } = parse(&chunk)?;
-                    rules
-                        .end_layer(time)
-                        .map_err(|violation| fail(violation.into()))?;
+                    rules.end_layer(time).map_err(broken)?;
                     sink.end_layer(time);
                 }
                 (ChunkKind::Ending, None) => {
                     let ending: Ending = parse(&chunk)?;
-                    rules
-                        .end(&ending)
-                        .map_err(|violation| fail(violation.into()))?;
+                    rules.end(&ending).map_err(broken)?;
                     self.chunks.end()?;
                     return Ok(ending);
                 }

@@ -101,7 +101,7 @@ impl From<&Event> for Site {
 }
 
 /// Follows a trace and says whether its next step is allowed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rules {
     /// The layer that has begun and not ended.
     pub open: Option<OpenLayer>,
@@ -114,22 +114,6 @@ pub(super) struct Rules {
     /// Layers that have begun, gaps not counted.
     layers: usize,
     memory: TouchedMemory,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            open: None,
-            time: 0,
-            spans: 0,
-            layers: 0,
-            pairs: 0,
-            memory: TouchedMemory {
-                pages: vec![0; (1 << 32 >> PAGE_BITS) / 64],
-                count: 0,
-            },
-        }
-    }
 }
 
 impl Rules {
@@ -387,6 +371,15 @@ const PAGE_BITS: u32 = 12;
 struct TouchedMemory {
     pages: Vec<u64>,
     count: u64,
+}
+
+impl Default for TouchedMemory {
+    fn default() -> Self {
+        Self {
+            pages: vec![0; (1 << 32 >> PAGE_BITS) / 64],
+            count: 0,
+        }
+    }
 }
 
 impl TouchedMemory {
