@@ -30,7 +30,6 @@ pub use finding::{Finding, FindingKind, Writer};
 pub use report::{ReplayReport, ScratchUse};
 
 use crate::graph::TensorId;
-use crate::profile::overlap::Access;
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Time, TraceSink};
 use crate::verify::Occupant;
 use buffer::{Buffer, NO_OWNER, TensorBytes};
@@ -304,7 +303,7 @@ impl Replay {
         let (memory, findings) = (&self.memory, &mut self.findings);
         memory.each_shared_at_begin(|one, other, bytes| {
             let start = memory.start(one);
-            findings.add(&RawFinding {
+            findings.add(RawFinding {
                 kind: FindingKind::SharedAtBegin,
                 victim: BufferId::of(memory.buffer(one)),
                 owner: one,
@@ -372,7 +371,7 @@ impl Replay {
             .memory
             .buffer(owner)
             .and_then(|buffer| buffer.subject.occupant);
-        self.findings.add(&RawFinding {
+        self.findings.add(RawFinding {
             kind,
             victim: BufferId {
                 occupant,
@@ -380,7 +379,7 @@ impl Replay {
             },
             owner,
             bytes: u64::from(event.offset)..u64::from(event.end()),
-            access: Some(access(event)),
+            access: Some(event.into()),
             writer: None,
         });
     }
@@ -405,7 +404,7 @@ impl Replay {
             // What never was there has not been lost.
             let lost = self.memory.was_whole(owner, byte as usize);
             let writer = found.filter(|&found| lost && found != NO_OWNER);
-            self.findings.add(&RawFinding {
+            self.findings.add(RawFinding {
                 kind: if lost {
                     FindingKind::Clobber
                 } else {
@@ -414,7 +413,7 @@ impl Replay {
                 victim,
                 owner,
                 bytes: u64::from(byte)..u64::from(byte) + 1,
-                access: Some(access(event)),
+                access: Some(event.into()),
                 writer: writer.map(|writer| self.raw_writer(writer, at)),
             });
         }
@@ -447,7 +446,7 @@ impl Replay {
         expected.dedup();
         for (owner, expected) in expected {
             for bytes in self.memory.never_stored(owner, expected) {
-                self.findings.add(&RawFinding {
+                self.findings.add(RawFinding {
                     kind: FindingKind::NotStored,
                     victim: BufferId::of(self.memory.buffer(owner)),
                     owner,
@@ -465,7 +464,7 @@ impl Replay {
             let start = self.memory.start(owner);
             for (bytes, writer) in self.memory.lost(owner, needed) {
                 let at = start + bytes.start as usize;
-                self.findings.add(&RawFinding {
+                self.findings.add(RawFinding {
                     kind: FindingKind::Destroyed,
                     victim: BufferId::of(self.memory.buffer(owner)),
                     owner,
@@ -514,15 +513,6 @@ impl TraceSink for Replay {
 fn sizes(layer: &Layer) -> Vec<u32> {
     let sizes = layer.tensors.iter().map(|tensor| tensor.size_bytes);
     sizes.collect()
-}
-
-fn access(event: &Event) -> Access {
-    Access {
-        pc: event.pc,
-        time: event.time,
-        offset: event.offset,
-        size_bytes: u32::from(event.size_bytes),
-    }
 }
 
 impl BufferId {

@@ -18,7 +18,7 @@
 //! and gives the whole set, which may have holes and also contains the layouts with
 //! the input *below* the output.
 
-use crate::trace::{Address, Time};
+use crate::trace::{Address, Event, Time};
 use serde::{Deserialize, Serialize};
 
 /// One access, named as evidence.
@@ -32,6 +32,17 @@ pub struct Access {
     pub offset: u32,
     /// Number of bytes.
     pub size_bytes: u32,
+}
+
+impl From<&Event> for Access {
+    fn from(event: &Event) -> Self {
+        Self {
+            pc: event.pc,
+            time: event.time,
+            offset: event.offset,
+            size_bytes: u32::from(event.size_bytes),
+        }
+    }
 }
 
 /// The store and the later load that forbid a smaller displacement.

@@ -3,7 +3,7 @@
 use super::{AccessClass, LayerProfile, Observer, Pair, Profile, TensorProfile, grant_or_refuse};
 use crate::profile::lifetime::{ByteLife, Lifetimes};
 use crate::profile::overlap::{
-    Access, ComparisonBudget, SafeDisplacements, Sweep, is_safe, overlap_bytes, safe_displacements,
+    ComparisonBudget, SafeDisplacements, Sweep, is_safe, overlap_bytes, safe_displacements,
 };
 use crate::profile::pattern::Pattern;
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
@@ -87,7 +87,7 @@ impl<O: Observer> Profiler<O> {
         for byte in 0..u32::from(event.size_bytes) {
             let life = self.lifetimes.byte(address + byte);
             if life.first_store <= begin && tensor.load_before_store.is_none() {
-                tensor.load_before_store = Some(access(event));
+                tensor.load_before_store = Some(event.into());
             }
             if life.last_use <= begin && life.last_store <= begin {
                 old_content.push((u64::from(address + byte), life.last_store));
@@ -111,7 +111,7 @@ impl<O: Observer> Profiler<O> {
         if role == Role::Input {
             for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
                 if pair.input == event.tensor as usize {
-                    sweep.load(access(event));
+                    sweep.load(event.into());
                 }
             }
         }
@@ -127,7 +127,7 @@ impl<O: Observer> Profiler<O> {
         let (begin, role) = (current.profile.begin, tensor.tensor.role);
         let address = tensor.tensor.address.0 + event.offset;
         tensor.stores += 1;
-        tensor.first_store.get_or_insert(access(event));
+        tensor.first_store.get_or_insert(event.into());
         let mut update = true;
         let mut run = None;
         let own = !current.produced_over[event.tensor as usize];
@@ -147,7 +147,7 @@ impl<O: Observer> Profiler<O> {
         if role == Role::Output {
             for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
                 if pair.output == event.tensor as usize {
-                    sweep.store(access(event));
+                    sweep.store(event.into());
                 }
             }
         }
@@ -206,21 +206,12 @@ fn note_later_use(
         match by {
             Some(layer) if again => tensor.used_again_by = Some(layer.to_owned()),
             None if again => {
-                tensor.loaded_between_layers.get_or_insert(access(event));
+                tensor.loaded_between_layers.get_or_insert(event.into());
             }
             _ => {}
         }
         !again || by.is_none()
     });
-}
-
-fn access(event: &Event) -> Access {
-    Access {
-        pc: event.pc,
-        time: event.time,
-        offset: event.offset,
-        size_bytes: u32::from(event.size_bytes),
-    }
 }
 
 /// Adjacent bytes whose values lived equally long.

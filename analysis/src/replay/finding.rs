@@ -83,6 +83,7 @@ pub(super) struct RawWriter {
 }
 
 /// Something wrong, before buffers are looked up and equal findings are merged.
+#[derive(Debug)]
 pub(super) struct RawFinding {
     pub(super) kind: FindingKind,
     pub(super) victim: BufferId,
@@ -130,11 +131,9 @@ struct Key {
 #[derive(Debug)]
 struct Kept {
     key: Key,
-    victim: BufferId,
-    bytes: Range<u64>,
+    /// The first one, with the bytes of all.
+    raw: RawFinding,
     count: u64,
-    access: Option<Access>,
-    writer: Option<RawWriter>,
 }
 
 /// The first `most` findings, and how many bytes are wrong besides.
@@ -161,7 +160,7 @@ impl Findings {
         self.further_bytes
     }
 
-    pub(super) fn add(&mut self, raw: &RawFinding) {
+    pub(super) fn add(&mut self, raw: RawFinding) {
         let key = raw.key();
         let again = self.kept.get(self.last).is_some_and(|kept| kept.key == key);
         let found = if again {
@@ -171,20 +170,14 @@ impl Findings {
         };
         if let Some(index) = found {
             let kept = &mut self.kept[index];
-            kept.bytes.start = kept.bytes.start.min(raw.bytes.start);
-            kept.bytes.end = kept.bytes.end.max(raw.bytes.end);
+            let bytes = &mut kept.raw.bytes;
+            *bytes = bytes.start.min(raw.bytes.start)..bytes.end.max(raw.bytes.end);
             kept.count += raw.length();
             self.last = index;
         } else if self.kept.len() < self.most {
             self.last = self.kept.len();
-            self.kept.push(Kept {
-                key,
-                victim: raw.victim,
-                bytes: raw.bytes.clone(),
-                count: raw.length(),
-                access: raw.access,
-                writer: raw.writer,
-            });
+            let count = raw.length();
+            self.kept.push(Kept { key, raw, count });
         } else {
             self.further_bytes += raw.length();
         }
@@ -201,42 +194,43 @@ impl Findings {
 
 impl Kept {
     fn resolved(self, memory: &Memory) -> Finding {
-        let owner = self.key.victim.0;
+        let RawFinding {
+            kind,
+            victim,
+            owner,
+            bytes,
+            access,
+            writer,
+        } = self.raw;
         let buffer = memory.buffer(owner);
         let arena_bytes = buffer.filter(|_| owner != NO_OWNER).map(|buffer| {
             let start = memory.offset(buffer.start);
-            start + self.bytes.start..start + self.bytes.end
+            start + bytes.start..start + bytes.end
         });
-        let writer = self.writer.and_then(|raw_writer| {
-            let by = memory.buffer(raw_writer.owner)?;
-            Some(Writer {
-                subject: by.subject,
-                byte: raw_writer.at.saturating_sub(by.start) as u64,
-                pc: raw_writer.store.map(|(pc, _)| pc),
-                time: raw_writer.store.map(|(_, time)| time),
-            })
-        });
-        let starts = self
-            .key
-            .writer
-            .and_then(|writer| Some((buffer?.start, memory.buffer(writer)?.start)));
-        let needed = |writer| match self.key.kind {
-            FindingKind::SharedAtBegin => memory.buffer(writer).map(|buffer| buffer.size as u64),
-            _ => memory.needed_displacement(owner, writer),
+        let by = writer.and_then(|writer| memory.buffer(writer.owner));
+        let starts = buffer.zip(by);
+        let needed = |writer: RawWriter| match kind {
+            FindingKind::SharedAtBegin => by.map(|by| by.size as u64),
+            _ => memory.needed_displacement(owner, writer.owner),
         };
         Finding {
-            kind: self.key.kind,
-            subject: self.victim,
+            kind,
+            subject: victim,
             element: buffer
                 .and_then(|buffer| buffer.element_bytes)
-                .map(|size| self.bytes.start / u64::from(size)),
-            bytes: self.bytes,
+                .map(|size| bytes.start / u64::from(size)),
+            bytes,
             arena_bytes,
             count: self.count,
-            access: self.access,
-            writer,
-            displacement: starts.map(|(victim, writer)| victim as i64 - writer as i64),
-            needed_displacement: self.key.writer.and_then(needed),
+            access,
+            writer: writer.zip(by).map(|(writer, by)| Writer {
+                subject: by.subject,
+                byte: writer.at.saturating_sub(by.start) as u64,
+                pc: writer.store.map(|(pc, _)| pc),
+                time: writer.store.map(|(_, time)| time),
+            }),
+            displacement: starts.map(|(victim, by)| victim.start as i64 - by.start as i64),
+            needed_displacement: writer.and_then(needed),
         }
     }
 }
