@@ -15,7 +15,7 @@ use dmo_analysis::graph::{Graph, overlaps};
 use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_analysis::schedule::search::{Limits, search};
-use dmo_analysis::schedule::{Options, Proof};
+use dmo_analysis::schedule::{CountedEnds, Proof};
 use dmo_planner::budget::Budget;
 use graphs::Random;
 
@@ -42,11 +42,11 @@ fn search_cells(bencher: Bencher<'_, '_>, count: usize) {
     let graph = cells(count);
     bencher.bench(|| {
         let mut cost =
-            Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
+            Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
         let limits = Limits::default();
         let found = search(
             &graph,
-            Options::default(),
+            CountedEnds::default(),
             &mut cost,
             limits,
             &mut Budget::of_seconds(10.0),
@@ -62,11 +62,11 @@ fn search_cells_with_overlaps(bencher: Bencher<'_, '_>, count: usize) {
     let graph = cells(count);
     let overlaps = graphs::overlaps(&graph, &mut Random(10));
     bencher.bench(|| {
-        let mut cost = Overlapped::new(&graph, &overlaps, Options::default()).unwrap();
+        let mut cost = Overlapped::new(&graph, &overlaps, CountedEnds::default()).unwrap();
         let limits = Limits::default();
         let found = search(
             &graph,
-            Options::default(),
+            CountedEnds::default(),
             &mut cost,
             limits,
             &mut Budget::of_seconds(10.0),
@@ -82,11 +82,11 @@ fn search_example(bencher: Bencher<'_, '_>) {
     let graph = graphs::liberis_lane();
     bencher.bench(|| {
         let mut cost =
-            Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
+            Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
         let limits = Limits::default();
         let found = search(
             &graph,
-            Options::default(),
+            CountedEnds::default(),
             &mut cost,
             limits,
             &mut Budget::of_seconds(10.0),
@@ -101,5 +101,5 @@ fn search_example(bencher: Bencher<'_, '_>) {
 fn working_sets_of_sixteen_cells(bencher: Bencher<'_, '_>) {
     let graph = cells(16);
     let order = graph.file_order();
-    bencher.bench(|| working_sets(&graph, &order, Options::default()).unwrap());
+    bencher.bench(|| working_sets(&graph, &order, CountedEnds::default()).unwrap());
 }

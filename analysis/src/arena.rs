@@ -6,7 +6,7 @@ mod viewed;
 use crate::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::uses::Uses;
-use crate::schedule::{Options, ScheduleError};
+use crate::schedule::{CountedEnds, ScheduleError};
 use dmo_planner::plan::Plan;
 use dmo_planner::problem::{Buffer, Displacement, Problem, ProblemError, common_multiple};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct Layout {
     /// Sizes are rounded up to the alignment too, as TensorFlow Lite Micro does.
     pub round_sizes: bool,
     /// Whether the graph's inputs and outputs lie in the arena.
-    pub counted: Options,
+    pub counted: CountedEnds,
     /// The graph's inputs stay as they are to the end of an inference.
     pub keep_inputs: bool,
     /// Whether scratch buffers lie in the arena.
@@ -38,7 +38,7 @@ impl Default for Layout {
         Self {
             alignment: 1,
             round_sizes: false,
-            counted: Options::default(),
+            counted: CountedEnds::default(),
             keep_inputs: false,
             scratch: true,
         }

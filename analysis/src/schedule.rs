@@ -16,12 +16,12 @@
 //! ```
 //! use dmo_analysis::graph::{Graph, overlaps};
 //! use dmo_analysis::schedule::search::{search, Limits};
-//! use dmo_analysis::schedule::{cost::Overlapped, Options};
+//! use dmo_analysis::schedule::{cost::Overlapped, CountedEnds};
 //! use dmo_planner::budget::Budget;
 //!
 //! let graph = Graph::default();
-//! let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default())?;
-//! let (ends, limits) = (Options::default(), Limits::default());
+//! let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default())?;
+//! let (ends, limits) = (CountedEnds::default(), Limits::default());
 //! let budget = &mut Budget::of_seconds(10.0);
 //! let schedule = search(&graph, ends, &mut cost, limits, budget, &mut |_| {})?;
 //! assert_eq!(schedule.peak_bytes, schedule.bound_bytes);
@@ -41,17 +41,17 @@ pub mod uses;
 use crate::graph::{OperatorId, TensorId};
 use serde::{Deserialize, Serialize};
 
-/// What counts as memory of the arena.
+/// Which ends of the graph lie in the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct CountedEnds {
     /// Whether the graph's inputs lie in the arena.
     pub count_graph_inputs: bool,
     /// Whether the graph's outputs lie in the arena.
     pub count_graph_outputs: bool,
 }
 
-impl Default for Options {
+impl Default for CountedEnds {
     fn default() -> Self {
         Self {
             count_graph_inputs: true,

@@ -13,7 +13,7 @@ use dmo_analysis::arena::{Arena, Layout};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId, TensorType, overlaps, zoo};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
-use dmo_analysis::schedule::Options;
+use dmo_analysis::schedule::CountedEnds;
 use dmo_analysis::trace::AccessKind;
 use dmo_analysis::transform::front::{Search, front};
 use dmo_analysis::transform::{Recipe, Split, Transformed, apply, in_place, macs};
@@ -281,7 +281,7 @@ fn the_published_patches_of_mobilenet_v2() {
             }
         }
         let layout = Layout {
-            counted: Options {
+            counted: CountedEnds {
                 count_graph_inputs: false,
                 count_graph_outputs: true,
             },

@@ -8,15 +8,15 @@ mod graphs;
 #[path = "../../analysis/tests/schedule/judge.rs"]
 mod judge;
 
-use dmo_analysis::schedule::Options;
+use dmo_analysis::schedule::CountedEnds;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_papers::orders::dynamic::{Compaction, compact};
 use dmo_papers::orders::liberis_lane::liberis_lane;
 use graphs::Random;
 use judge::Judge;
 
-fn options(random: &mut Random) -> Options {
-    Options {
+fn ends(random: &mut Random) -> CountedEnds {
+    CountedEnds {
         count_graph_inputs: !random.one_in(4),
         count_graph_outputs: !random.one_in(4),
     }
@@ -28,14 +28,14 @@ fn algorithm_1_finds_the_best_of_all_orders() {
     let mut improved = 0;
     for round in 0..6000 {
         let graph = graphs::any(&mut random, 8);
-        let options = options(&mut random);
-        let mut judge = Judge::new(&graph, options, None);
+        let ends = ends(&mut random);
+        let mut judge = Judge::new(&graph, ends, None);
         let best = judge.best();
-        let theirs = liberis_lane(&graph, options, 1 << 20).unwrap().unwrap();
+        let theirs = liberis_lane(&graph, ends, 1 << 20).unwrap().unwrap();
         assert!(judge.is_order(&theirs.order), "round {round}");
         assert_eq!(judge.peak(&theirs.order), best, "round {round}: {graph:?}");
         assert_eq!(theirs.peak_bytes, best, "round {round}: {graph:?}");
-        let again = liberis_lane(&graph, options, 1 << 20).unwrap().unwrap();
+        let again = liberis_lane(&graph, ends, 1 << 20).unwrap().unwrap();
         assert_eq!(
             again, theirs,
             "round {round}: another order the second time"
@@ -49,12 +49,12 @@ fn algorithm_1_finds_the_best_of_all_orders() {
 #[test]
 fn algorithm_1_on_its_own_example() {
     let graph = graphs::liberis_lane();
-    let theirs = liberis_lane(&graph, Options::default(), 1000)
+    let theirs = liberis_lane(&graph, CountedEnds::default(), 1000)
         .unwrap()
         .unwrap();
     assert_eq!(theirs.peak_bytes, 4960);
     assert!(
-        liberis_lane(&graph, Options::default(), 5)
+        liberis_lane(&graph, CountedEnds::default(), 5)
             .unwrap()
             .is_none()
     );
@@ -65,12 +65,12 @@ fn the_compacting_allocator_needs_the_largest_working_set() {
     let mut random = Random(3);
     for _ in 0..3000 {
         let graph = graphs::any(&mut random, 9);
-        let options = options(&mut random);
-        let judge = Judge::new(&graph, options, None);
+        let ends = ends(&mut random);
+        let judge = Judge::new(&graph, ends, None);
         let order = judge.shuffled(&mut random);
-        let sets = working_sets(&graph, &order, options).unwrap();
+        let sets = working_sets(&graph, &order, ends).unwrap();
         let largest = sets.iter().map(|set| set.bytes).max().unwrap();
-        let peak = compact(&graph, &order, options).unwrap().peak_bytes;
+        let peak = compact(&graph, &order, ends).unwrap().peak_bytes;
         assert_eq!(peak, largest, "{graph:?}");
     }
 }
@@ -85,6 +85,6 @@ fn the_compacting_allocator_moves_what_lies_above_a_freed_buffer() {
         moved_bytes: 3136 + 512 + 1024 + 768 + 512 + 512,
         moves: 9,
     };
-    let done = compact(&graph, &graph.file_order(), Options::default()).unwrap();
+    let done = compact(&graph, &graph.file_order(), CountedEnds::default()).unwrap();
     assert_eq!(done, expected);
 }

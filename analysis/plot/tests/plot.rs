@@ -648,7 +648,7 @@ fn working_sets_are_stacked_bars() {
     let mut graph = graphs::liberis_lane();
     graph.name = "example & <graph>".into();
     graph.operators[2].scratch_bytes = vec![100];
-    let options = dmo_analysis::schedule::Options::default();
+    let options = dmo_analysis::schedule::CountedEnds::default();
     let sets = working_sets(&graph, &graph.file_order(), options).unwrap();
     let figure = draw_working_sets(&graph, &sets).unwrap();
     check(&figure);
@@ -674,7 +674,7 @@ fn working_sets_are_stacked_bars() {
 #[test]
 fn working_sets_of_any_length_have_pictures() {
     let mut random = graphs::Random(1);
-    let options = dmo_analysis::schedule::Options::default();
+    let options = dmo_analysis::schedule::CountedEnds::default();
     for count in [0, 1, 3, 50] {
         let mut graph = graphs::cells(count, &mut random);
         graph.name = format!("cells {count}");

@@ -4,7 +4,7 @@
 use crate::graph::{Graph, OperatorId};
 use crate::random::SplitMix64;
 use crate::schedule::dataflow::{Dataflow, OperatorFlow};
-use crate::schedule::{Options, ScheduleError};
+use crate::schedule::{CountedEnds, ScheduleError};
 
 /// Operators to be moved.
 pub(super) struct Shuffle {
@@ -15,7 +15,7 @@ pub(super) struct Shuffle {
 impl Shuffle {
     pub(super) fn new(graph: &Graph) -> Result<Self, ScheduleError> {
         Ok(Self {
-            flow: Dataflow::new(graph, Options::default())?,
+            flow: Dataflow::new(graph, CountedEnds::default())?,
             random: SplitMix64::new(1),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::dataflow::Dataflow;
 use super::extent::{SharedPair, least_extent};
-use super::{Options, ScheduleError};
+use super::{CountedEnds, ScheduleError};
 use crate::graph::overlaps::{Overlaps, SafeOverlap};
 use crate::graph::{Graph, OperatorId, TensorId};
 use std::collections::HashMap;
@@ -55,9 +55,9 @@ impl Overlapped {
     pub fn new(
         graph: &Graph,
         overlaps: &Overlaps,
-        options: Options,
+        ends: CountedEnds,
     ) -> Result<Self, ScheduleError> {
-        let flow = Dataflow::new(graph, options)?;
+        let flow = Dataflow::new(graph, ends)?;
         if overlaps.len() != flow.operators.len() {
             return Err(ScheduleError::OverlapsLength {
                 given: overlaps.len(),

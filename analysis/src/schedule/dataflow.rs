@@ -1,7 +1,7 @@
 //! A graph, checked: who produces and who reads each tensor, and what has to run before
 //! what.
 
-use super::{Options, ScheduleError};
+use super::{CountedEnds, ScheduleError};
 use crate::graph::{Graph, OperatorId, Storage, TensorId};
 
 /// A tensor's part in the flow of data.
@@ -59,7 +59,7 @@ impl Dataflow {
     /// # Errors
     /// When a tensor does not exist or has two producers, when the file's order is not one
     /// in which the operators can run, and when the sizes exceed 64 bits.
-    pub fn new(graph: &Graph, options: Options) -> Result<Self, ScheduleError> {
+    pub fn new(graph: &Graph, ends: CountedEnds) -> Result<Self, ScheduleError> {
         check_tensors(graph)?;
         check_sizes(graph)?;
         let mut flow = Self {
@@ -76,7 +76,7 @@ impl Dataflow {
                 .collect(),
         };
         flow.link_tensors(graph)?;
-        flow.count(graph, options);
+        flow.count(graph, ends);
         flow.link_operators(graph);
         Ok(flow)
     }
@@ -193,7 +193,7 @@ impl Dataflow {
         Ok(())
     }
 
-    fn count(&mut self, graph: &Graph, options: Options) {
+    fn count(&mut self, graph: &Graph, ends: CountedEnds) {
         for (flow, tensor) in self.tensors.iter_mut().zip(&graph.tensors) {
             if tensor.storage == Storage::Arena {
                 flow.bytes = tensor.size_bytes;
@@ -205,14 +205,14 @@ impl Dataflow {
             let flow = &mut self.tensors[id.0];
             flow.kept = true;
             flow.given = flow.producer.is_none();
-            if !options.count_graph_outputs {
+            if !ends.count_graph_outputs {
                 flow.bytes = 0;
             }
         }
         for id in graph.inputs.iter().filter(in_arena) {
             let flow = &mut self.tensors[id.0];
             flow.given = true;
-            if !options.count_graph_inputs {
+            if !ends.count_graph_inputs {
                 flow.bytes = 0;
             }
         }

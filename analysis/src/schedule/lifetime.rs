@@ -3,7 +3,7 @@
 use super::cost::StepCost;
 use super::dataflow::{Dataflow, TensorFlow};
 use super::memory::Memory;
-use super::{Options, ScheduleError};
+use super::{CountedEnds, ScheduleError};
 use crate::graph::{Graph, OperatorId, TensorId};
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use std::ops::Range;
 /// # Errors
 /// Those of [`Dataflow::new`] and [`Dataflow::steps`].
 pub fn lifetimes(graph: &Graph, order: &[OperatorId]) -> Result<Vec<Range<usize>>, ScheduleError> {
-    let flow = Dataflow::new(graph, Options::default())?;
+    let flow = Dataflow::new(graph, CountedEnds::default())?;
     let steps = flow.steps(order)?;
     Ok(flow
         .tensors
@@ -65,9 +65,9 @@ const MOST_TENSORS: usize = 1 << 24;
 pub fn working_sets(
     graph: &Graph,
     order: &[OperatorId],
-    options: Options,
+    ends: CountedEnds,
 ) -> Result<Vec<WorkingSet>, ScheduleError> {
-    let flow = Dataflow::new(graph, options)?;
+    let flow = Dataflow::new(graph, ends)?;
     let steps = flow.steps(order)?;
     let counted = flow.tensors.iter().filter(|tensor| tensor.bytes > 0);
     let given = counted.map(|tensor| lifetime(tensor, &steps).len()).sum();
@@ -106,10 +106,10 @@ pub fn working_sets(
 pub fn step_costs(
     graph: &Graph,
     order: &[OperatorId],
-    options: Options,
+    ends: CountedEnds,
     cost: &mut dyn StepCost,
 ) -> Result<Vec<u64>, ScheduleError> {
-    let flow = Dataflow::new(graph, options)?;
+    let flow = Dataflow::new(graph, ends)?;
     flow.steps(order)?;
     let mut memory = Memory::new(&flow, cost);
     Ok(order

@@ -33,7 +33,7 @@ use super::ancestry::Ancestry;
 use super::cost::StepCost;
 use super::dataflow::Dataflow;
 use super::memory::Memory;
-use super::{Options, Proof, Schedule, ScheduleError};
+use super::{CountedEnds, Proof, Schedule, ScheduleError};
 use crate::graph::Graph;
 use budget::SearchBudget;
 use chains::Chains;
@@ -81,14 +81,14 @@ pub struct Progress {
 /// Those of [`Dataflow::new`].
 pub fn search(
     graph: &Graph,
-    options: Options,
+    ends: CountedEnds,
     cost: &mut dyn StepCost,
     limits: Limits,
     budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Schedule, ScheduleError> {
     let mut budget = SearchBudget::new(limits, budget, progress);
-    let Renamed { flow, names } = Renamed::new(&Dataflow::new(graph, options)?, cost);
+    let Renamed { flow, names } = Renamed::new(&Dataflow::new(graph, ends)?, cost);
     let names = &names;
     let cost = &mut RenamedCost { names, cost };
     let (cuts, mut bound) = division(&flow, cost);

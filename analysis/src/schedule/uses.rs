@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, OperatorId, TensorId, View};
 use crate::schedule::dataflow::Dataflow;
-use crate::schedule::{Options, ScheduleError};
+use crate::schedule::{CountedEnds, ScheduleError};
 use crate::trace::AccessKind;
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ impl Uses {
         order: &[OperatorId],
         keep_inputs: bool,
     ) -> Result<Self, ScheduleError> {
-        Dataflow::new(graph, Options::default())?.steps(order)?;
+        Dataflow::new(graph, CountedEnds::default())?.steps(order)?;
         check_views(graph)?;
         let mut uses = Self {
             of: vec![Vec::new(); graph.tensors.len()],

@@ -3,30 +3,30 @@
 use super::graphs::Random;
 use dmo_analysis::graph::overlaps::{Overlaps, Sharing};
 use dmo_analysis::graph::{Graph, Node, OperatorId, Storage, TensorId};
-use dmo_analysis::schedule::Options;
+use dmo_analysis::schedule::CountedEnds;
 use std::collections::HashMap;
 
 /// Judges orders of one graph.
 pub struct Judge<'a> {
     pub graph: &'a Graph,
-    pub options: Options,
+    pub ends: CountedEnds,
     pub overlaps: Option<&'a Overlaps>,
     extents: HashMap<(usize, Vec<bool>), u64>,
 }
 
 impl<'a> Judge<'a> {
-    pub fn new(graph: &'a Graph, options: Options, overlaps: Option<&'a Overlaps>) -> Self {
+    pub fn new(graph: &'a Graph, ends: CountedEnds, overlaps: Option<&'a Overlaps>) -> Self {
         Self {
             graph,
-            options,
+            ends,
             overlaps,
             extents: HashMap::new(),
         }
     }
 
     fn size(&self, id: TensorId) -> u64 {
-        let left_out = !self.options.count_graph_inputs && self.graph.inputs.contains(&id)
-            || !self.options.count_graph_outputs && self.graph.outputs.contains(&id);
+        let left_out = !self.ends.count_graph_inputs && self.graph.inputs.contains(&id)
+            || !self.ends.count_graph_outputs && self.graph.outputs.contains(&id);
         if left_out || !self.graph.in_arena(id) {
             0
         } else {

@@ -7,21 +7,21 @@ use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
 use dmo_analysis::schedule::search::{Limits, search};
-use dmo_analysis::schedule::{Options, Proof, Schedule};
+use dmo_analysis::schedule::{CountedEnds, Proof, Schedule};
 use dmo_planner::budget::Budget;
 
-fn options(random: &mut Random) -> Options {
-    Options {
+fn ends(random: &mut Random) -> CountedEnds {
+    CountedEnds {
         count_graph_inputs: !random.one_in(4),
         count_graph_outputs: !random.one_in(4),
     }
 }
 
-fn exactly(graph: &Graph, overlaps: Option<&Overlaps>, options: Options) -> Schedule {
+fn exactly(graph: &Graph, overlaps: Option<&Overlaps>, ends: CountedEnds) -> Schedule {
     within(
         graph,
         overlaps,
-        options,
+        ends,
         Limits::default(),
         &mut Budget::of_seconds(10.0),
     )
@@ -30,18 +30,18 @@ fn exactly(graph: &Graph, overlaps: Option<&Overlaps>, options: Options) -> Sche
 fn within(
     graph: &Graph,
     overlaps: Option<&Overlaps>,
-    options: Options,
+    ends: CountedEnds,
     limits: Limits,
     budget: &mut Budget<'_>,
 ) -> Schedule {
     match overlaps {
         None => {
-            let mut cost = Overlapped::new(graph, &overlaps::none(graph), options).unwrap();
-            search(graph, options, &mut cost, limits, budget, &mut |_| {}).unwrap()
+            let mut cost = Overlapped::new(graph, &overlaps::none(graph), ends).unwrap();
+            search(graph, ends, &mut cost, limits, budget, &mut |_| {}).unwrap()
         }
         Some(overlaps) => {
-            let mut cost = Overlapped::new(graph, overlaps, options).unwrap();
-            search(graph, options, &mut cost, limits, budget, &mut |_| {}).unwrap()
+            let mut cost = Overlapped::new(graph, overlaps, ends).unwrap();
+            search(graph, ends, &mut cost, limits, budget, &mut |_| {}).unwrap()
         }
     }
 }
@@ -51,12 +51,12 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
     let mut random = Random(3);
     for _ in 0..3000 {
         let graph = graphs::any(&mut random, 9);
-        let options = options(&mut random);
+        let ends = ends(&mut random);
         let overlaps = graphs::overlaps(&graph, &mut random);
-        let mut judge = Judge::new(&graph, options, None);
+        let mut judge = Judge::new(&graph, ends, None);
         let order = judge.shuffled(&mut random);
 
-        let sets = working_sets(&graph, &order, options).unwrap();
+        let sets = working_sets(&graph, &order, ends).unwrap();
         let bytes: Vec<u64> = sets.iter().map(|set| set.bytes).collect();
         assert_eq!(bytes, judge.costs(&order), "{graph:?}");
         for set in &sets {
@@ -64,9 +64,9 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
             let sum: u64 = set.tensors.iter().map(size).sum();
             assert_eq!(sum + set.scratch_bytes, set.bytes);
         }
-        let mut disjoint = Overlapped::new(&graph, &overlaps::none(&graph), options).unwrap();
+        let mut disjoint = Overlapped::new(&graph, &overlaps::none(&graph), ends).unwrap();
         assert_eq!(
-            step_costs(&graph, &order, options, &mut disjoint).unwrap(),
+            step_costs(&graph, &order, ends, &mut disjoint).unwrap(),
             bytes
         );
 
@@ -75,9 +75,9 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
             assert_eq!(expected.map_or(0..0, |(begin, end)| begin..end + 1), range);
         }
 
-        let mut judge = Judge::new(&graph, options, Some(&overlaps));
-        let mut overlapped = Overlapped::new(&graph, &overlaps, options).unwrap();
-        let costs = step_costs(&graph, &order, options, &mut overlapped).unwrap();
+        let mut judge = Judge::new(&graph, ends, Some(&overlaps));
+        let mut overlapped = Overlapped::new(&graph, &overlaps, ends).unwrap();
+        let costs = step_costs(&graph, &order, ends, &mut overlapped).unwrap();
         assert_eq!(costs, judge.costs(&order), "{graph:?} {overlaps:?}");
         assert!(
             costs
@@ -94,10 +94,10 @@ fn the_search_finds_the_best_of_all_orders() {
     let mut improved = 0;
     for round in 0..6000 {
         let graph = graphs::any(&mut random, 8);
-        let options = options(&mut random);
-        let mut judge = Judge::new(&graph, options, None);
+        let ends = ends(&mut random);
+        let mut judge = Judge::new(&graph, ends, None);
         let best = judge.best();
-        let found = exactly(&graph, None, options);
+        let found = exactly(&graph, None, ends);
         check(&mut judge, &found, best, round);
         improved += u32::from(judge.peak(&graph.file_order()) > best);
     }
@@ -110,17 +110,17 @@ fn the_search_finds_the_best_of_all_orders_with_overlaps() {
     let mut different = 0;
     for round in 0..4000 {
         let graph = graphs::any(&mut random, 8);
-        let options = options(&mut random);
+        let ends = ends(&mut random);
         let overlaps = graphs::overlaps(&graph, &mut random);
-        let mut judge = Judge::new(&graph, options, Some(&overlaps));
+        let mut judge = Judge::new(&graph, ends, Some(&overlaps));
         let best = judge.best();
         check(
             &mut judge,
-            &exactly(&graph, Some(&overlaps), options),
+            &exactly(&graph, Some(&overlaps), ends),
             best,
             round,
         );
-        let plain = exactly(&graph, None, options);
+        let plain = exactly(&graph, None, ends);
         different += u32::from(judge.peak(&plain.order) > best);
     }
     assert!(
@@ -138,9 +138,9 @@ fn the_search_finds_the_best_of_all_orders_of_chains() {
         let graph = graphs::chains(&mut random, operators);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let given = Some(&overlaps).filter(|_| round % 16 == 0);
-        let mut judge = Judge::new(&graph, Options::default(), given);
+        let mut judge = Judge::new(&graph, CountedEnds::default(), given);
         let best = judge.best();
-        let found = exactly(&graph, given, Options::default());
+        let found = exactly(&graph, given, CountedEnds::default());
         check(&mut judge, &found, best, round);
     }
 }
@@ -157,12 +157,12 @@ fn the_search_finds_the_best_of_all_orders_with_weights() {
             continue;
         }
         weights += graph.operators.len() - plain.operators.len();
-        let options = options(&mut random);
+        let ends = ends(&mut random);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let given = Some(&overlaps).filter(|_| round % 2 == 0);
-        let mut judge = Judge::new(&graph, options, given);
+        let mut judge = Judge::new(&graph, ends, given);
         let best = judge.best();
-        check(&mut judge, &exactly(&graph, given, options), best, round);
+        check(&mut judge, &exactly(&graph, given, ends), best, round);
     }
     assert!(weights > 3000, "only {weights} weights");
 }
@@ -189,15 +189,15 @@ fn limits_leave_valid_orders_and_sound_bounds() {
         let graph = graphs::any(&mut random, 8);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let given = Some(&overlaps).filter(|_| random.one_in(2));
-        let options = options(&mut random);
+        let ends = ends(&mut random);
         let (mut limits, mut work) = (Limits::default(), u64::MAX);
         match random.below(3) {
             0 => work = random.below(2) * random.below(200),
             1 => limits.states = random.below(9),
             _ => limits.memory_bytes = random.below(2000),
         }
-        let found = within(&graph, given, options, limits, &mut Budget::of_work(work));
-        let mut judge = Judge::new(&graph, options, given);
+        let found = within(&graph, given, ends, limits, &mut Budget::of_work(work));
+        let mut judge = Judge::new(&graph, ends, given);
         let best = judge.best();
         assert!(judge.is_order(&found.order), "round {round}");
         assert_eq!(judge.peak(&found.order), found.peak_bytes, "round {round}");
@@ -213,8 +213,10 @@ fn limits_leave_valid_orders_and_sound_bounds() {
 #[test]
 fn a_closure_can_be_the_cost() {
     let graph = graphs::liberis_lane();
-    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
-    let mut plain = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
+    let mut cost =
+        Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
+    let mut plain =
+        Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
     let mut closure = |operator, dying: &[bool]| {
         use dmo_analysis::schedule::cost::StepCost;
         let bytes = cost.touched_bytes(operator, dying);
@@ -224,7 +226,7 @@ fn a_closure_can_be_the_cost() {
     let limits = Limits::default();
     let found = search(
         &graph,
-        Options::default(),
+        CountedEnds::default(),
         &mut closure,
         limits,
         &mut Budget::of_seconds(10.0),

@@ -2,7 +2,7 @@
 
 use super::graphs;
 use dmo_analysis::graph::{OperatorId, overlaps};
-use dmo_analysis::schedule::Options;
+use dmo_analysis::schedule::CountedEnds;
 use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_analysis::schedule::search::{Limits, search};
@@ -13,7 +13,7 @@ use dmo_planner::budget::Budget;
 fn the_example_of_appendix_a() {
     let graph = graphs::liberis_lane();
     let usage = |order: &[OperatorId]| -> Vec<u64> {
-        let sets = working_sets(&graph, order, Options::default()).unwrap();
+        let sets = working_sets(&graph, order, CountedEnds::default()).unwrap();
         sets.iter().map(|set| set.bytes).collect()
     };
     let file_order = [4704, 4704, 5216, 4160, 1280, 1024, 1024];
@@ -21,11 +21,12 @@ fn the_example_of_appendix_a() {
     let theirs = [0, 3, 5, 1, 2, 4, 6].map(OperatorId);
     assert_eq!(usage(&theirs), [4704, 3648, 3904, 4960, 2336, 1024, 1024]);
 
-    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
+    let mut cost =
+        Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
     let mut last = None;
     let found = search(
         &graph,
-        Options::default(),
+        CountedEnds::default(),
         &mut cost,
         Limits::default(),
         &mut Budget::of_seconds(10.0),

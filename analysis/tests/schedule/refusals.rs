@@ -6,11 +6,11 @@ use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::dataflow::Dataflow;
 use dmo_analysis::schedule::lifetime::{lifetimes, step_costs, working_sets};
 use dmo_analysis::schedule::search::{Limits, search};
-use dmo_analysis::schedule::{Options, ScheduleError};
+use dmo_analysis::schedule::{CountedEnds, ScheduleError};
 use dmo_planner::budget::Budget;
 
 fn refused(graph: &Graph) -> ScheduleError {
-    Dataflow::new(graph, Options::default()).unwrap_err()
+    Dataflow::new(graph, CountedEnds::default()).unwrap_err()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn orders_of_other_graphs_are_refused() {
         error(&[0, 2]),
         "operator 2 runs in step 1, before operator 1, which it depends on"
     );
-    let given = Overlapped::new(&graph, &Vec::new(), Options::default()).unwrap_err();
+    let given = Overlapped::new(&graph, &Vec::new(), CountedEnds::default()).unwrap_err();
     assert_eq!(
         given.to_string(),
         "overlaps are given for 0 operators, expected 7"
@@ -90,7 +90,7 @@ fn working_sets_do_not_take_all_memory() {
     let outputs = (0..6000).map(|_| operator(&mut graph, &[], 1)).collect();
     graph.outputs = outputs;
     let order = graph.file_order();
-    let error = working_sets(&graph, &order, Options::default()).unwrap_err();
+    let error = working_sets(&graph, &order, CountedEnds::default()).unwrap_err();
     assert!(matches!(
         error,
         ScheduleError::TooManyTensors {
@@ -98,8 +98,9 @@ fn working_sets_do_not_take_all_memory() {
             ..
         }
     ));
-    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
-    let costs = step_costs(&graph, &order, Options::default(), &mut cost).unwrap();
+    let mut cost =
+        Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
+    let costs = step_costs(&graph, &order, CountedEnds::default(), &mut cost).unwrap();
     assert_eq!(costs.last(), Some(&6000));
 }
 
@@ -114,7 +115,7 @@ fn hidden_state_and_variables_keep_the_files_order() {
     graph.operators[1].kind = "CALL_ONCE".into();
     operator(&mut graph, &[], 1);
     graph.operators[3].kind = "READ_VARIABLE".into();
-    let flow = Dataflow::new(&graph, Options::default()).unwrap();
+    let flow = Dataflow::new(&graph, CountedEnds::default()).unwrap();
     assert_eq!(flow.operators[2].predecessors, [OperatorId(0)]);
     assert_eq!(flow.operators[3].predecessors, [OperatorId(1)]);
 }
@@ -124,11 +125,12 @@ fn a_graph_without_operators_has_an_empty_order() {
     let mut graph = Graph::default();
     let id = tensor(&mut graph, 10);
     graph.inputs.push(id);
-    let mut cost = Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
+    let mut cost =
+        Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
     let limits = Limits::default();
     let found = search(
         &graph,
-        Options::default(),
+        CountedEnds::default(),
         &mut cost,
         limits,
         &mut Budget::of_seconds(10.0),

@@ -5,18 +5,18 @@ use super::judge::Judge;
 use dmo_analysis::graph::{Graph, overlaps};
 use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::search::{Limits, search};
-use dmo_analysis::schedule::{Options, Proof};
+use dmo_analysis::schedule::{CountedEnds, Proof};
 use dmo_planner::budget::Budget;
 use std::time::{Duration, Instant};
 
 fn solve(graph: &Graph) -> u64 {
-    let mut cost = Overlapped::new(graph, &overlaps::none(graph), Options::default()).unwrap();
+    let mut cost = Overlapped::new(graph, &overlaps::none(graph), CountedEnds::default()).unwrap();
     let mut states = 0;
     let begin = Instant::now();
     let limits = Limits::default();
     let found = search(
         graph,
-        Options::default(),
+        CountedEnds::default(),
         &mut cost,
         limits,
         &mut Budget::of_seconds(60.0),
@@ -25,7 +25,7 @@ fn solve(graph: &Graph) -> u64 {
         },
     )
     .unwrap();
-    let mut judge = Judge::new(graph, Options::default(), None);
+    let mut judge = Judge::new(graph, CountedEnds::default(), None);
     let file = judge.peak(&graph.file_order());
     println!(
         "{} operators: {file} -> {} (bound {}), {states} states, {:?}",
@@ -77,12 +77,12 @@ fn limits_hold_on_absurd_graphs() {
             .collect();
         graphs::operator(&mut graph, &ends, 1);
         let mut cost =
-            Overlapped::new(&graph, &overlaps::none(&graph), Options::default()).unwrap();
+            Overlapped::new(&graph, &overlaps::none(&graph), CountedEnds::default()).unwrap();
         let limits = Limits::default();
         let begin = Instant::now();
         let found = search(
             &graph,
-            Options::default(),
+            CountedEnds::default(),
             &mut cost,
             limits,
             &mut Budget::of_seconds(0.3),

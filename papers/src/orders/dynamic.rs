@@ -6,7 +6,7 @@
 
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::schedule::dataflow::Dataflow;
-use dmo_analysis::schedule::{Options, ScheduleError};
+use dmo_analysis::schedule::{CountedEnds, ScheduleError};
 
 /// What the allocator needed and did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,9 +26,9 @@ pub struct Compaction {
 pub fn compact(
     graph: &Graph,
     order: &[OperatorId],
-    options: Options,
+    ends: CountedEnds,
 ) -> Result<Compaction, ScheduleError> {
-    let flow = Dataflow::new(graph, options)?;
+    let flow = Dataflow::new(graph, ends)?;
     flow.steps(order)?;
     let mut readers_left: Vec<usize> = flow
         .tensors

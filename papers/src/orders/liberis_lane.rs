@@ -19,7 +19,7 @@
 
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::schedule::dataflow::Dataflow;
-use dmo_analysis::schedule::{Options, Proof, Schedule, ScheduleError};
+use dmo_analysis::schedule::{CountedEnds, Proof, Schedule, ScheduleError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tensors in memory, by their numbers, and after the last tensor the operators' tokens.
@@ -42,10 +42,10 @@ type Level = BTreeMap<Set, Reached>;
 /// Those of [`Dataflow::new`].
 pub fn liberis_lane(
     graph: &Graph,
-    options: Options,
+    ends: CountedEnds,
     most_sets: usize,
 ) -> Result<Option<Schedule>, ScheduleError> {
-    let undoing = Undoing::new(Dataflow::new(graph, options)?);
+    let undoing = Undoing::new(Dataflow::new(graph, ends)?);
     let begin = Reached {
         peak_bytes: 0,
         undone: None,

@@ -3,7 +3,7 @@
 
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::schedule::dataflow::Dataflow;
-use dmo_analysis::schedule::{Options, ScheduleError};
+use dmo_analysis::schedule::{CountedEnds, ScheduleError};
 
 /// Each operator as soon as it can run: those that need none first, then those that need
 /// these only, and so on (breadth first). Of equal ones the first in the file.
@@ -11,7 +11,7 @@ use dmo_analysis::schedule::{Options, ScheduleError};
 /// # Errors
 /// Those of [`Dataflow::new`].
 pub fn eager(graph: &Graph) -> Result<Vec<OperatorId>, ScheduleError> {
-    let flow = Dataflow::new(graph, Options::default())?;
+    let flow = Dataflow::new(graph, CountedEnds::default())?;
     let mut levels: Vec<usize> = Vec::with_capacity(flow.operators.len());
     for operator in &flow.operators {
         // Predecessors are earlier in the file.
@@ -32,7 +32,7 @@ pub fn eager(graph: &Graph) -> Result<Vec<OperatorId>, ScheduleError> {
 /// # Errors
 /// Those of [`Dataflow::new`].
 pub fn lazy(graph: &Graph) -> Result<Vec<OperatorId>, ScheduleError> {
-    let flow = Dataflow::new(graph, Options::default())?;
+    let flow = Dataflow::new(graph, CountedEnds::default())?;
     let producer = |id: &TensorId| flow.tensor(*id).producer;
     let mut order = Vec::with_capacity(flow.operators.len());
     let mut visited = vec![false; flow.operators.len()];

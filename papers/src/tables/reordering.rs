@@ -8,7 +8,7 @@ use dmo_analysis::graph::zoo::{self, Element, live_bytes};
 use dmo_analysis::graph::{Graph, OperatorId, overlaps};
 use dmo_analysis::schedule::cost::Overlapped;
 use dmo_analysis::schedule::search::{Limits, search};
-use dmo_analysis::schedule::{Options, Proof, Schedule};
+use dmo_analysis::schedule::{CountedEnds, Proof, Schedule};
 
 const PAPER: &str = "Liberis and Lane";
 
@@ -27,7 +27,7 @@ pub(super) fn table_1(work: &mut Work<'_>) -> Result<Vec<Line>, TableError> {
             unit: table.unit,
         };
         let order = graph.file_order();
-        let dynamic = ordered(row.label, compact(&graph, &order, Options::default()))?;
+        let dynamic = ordered(row.label, compact(&graph, &order, CountedEnds::default()))?;
         let found = lowest_peak(row.label, &graph, work)?;
         for (method, &printed) in table.methods.iter().zip(row.figures) {
             let (bytes, remark) = match method {
@@ -103,9 +103,9 @@ fn peak(graph: &Graph, order: &[OperatorId]) -> u64 {
 fn lowest_peak(row: &'static str, graph: &Graph, work: &Work<'_>) -> Result<Schedule, TableError> {
     let mut cost = ordered(
         row,
-        Overlapped::new(graph, &overlaps::none(graph), Options::default()),
+        Overlapped::new(graph, &overlaps::none(graph), CountedEnds::default()),
     )?;
-    let (ends, limits) = (Options::default(), Limits::default());
+    let (ends, limits) = (CountedEnds::default(), Limits::default());
     let found = search(
         graph,
         ends,
@@ -129,7 +129,7 @@ fn proof(schedule: &Schedule) -> String {
 
 /// None where it would have to remember too much.
 fn algorithm_1(row: &'static str, graph: &Graph) -> Result<Option<Schedule>, TableError> {
-    ordered(row, liberis_lane(graph, Options::default(), MOST_SETS))
+    ordered(row, liberis_lane(graph, CountedEnds::default(), MOST_SETS))
 }
 
 fn numbers(order: &[OperatorId]) -> String {

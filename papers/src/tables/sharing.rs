@@ -5,7 +5,7 @@ use crate::published::{Method, Row, Unit};
 use crate::reading::READINGS;
 use dmo_analysis::arena::{Arena, Layout};
 use dmo_analysis::graph::overlaps;
-use dmo_analysis::schedule::Options;
+use dmo_analysis::schedule::CountedEnds;
 use dmo_planner::plan::Strategy;
 use dmo_planner::plan::exact;
 use dmo_planner::problem::Problem;
@@ -83,7 +83,7 @@ fn figure(row: &Row) -> Figure {
 fn problem(row: &Row) -> Result<Problem, TableError> {
     let graph = graph(row)?;
     let layout = Layout {
-        counted: Options {
+        counted: CountedEnds {
             count_graph_inputs: false,
             count_graph_outputs: false,
         },

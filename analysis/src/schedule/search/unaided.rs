@@ -12,8 +12,8 @@ use graphs::Random;
 
 /// The lowest peak, found without any order to begin with.
 fn unaided(graph: &Graph, cost: &mut dyn StepCost) -> u64 {
-    let options = Options::default();
-    let flow = Dataflow::new(graph, options).unwrap();
+    let ends = CountedEnds::default();
+    let flow = Dataflow::new(graph, ends).unwrap();
     let Renamed { flow, names } = Renamed::new(&flow, cost);
     let cost = &mut RenamedCost {
         names: &names,
@@ -36,11 +36,11 @@ fn unaided(graph: &Graph, cost: &mut dyn StepCost) -> u64 {
 }
 
 fn agree(graph: &Graph, overlaps: &Overlaps, place: &str) {
-    let options = Options::default();
-    let mut cost = Overlapped::new(graph, overlaps, options).unwrap();
+    let ends = CountedEnds::default();
+    let mut cost = Overlapped::new(graph, overlaps, ends).unwrap();
     let found = unaided(graph, &mut cost);
     let (limits, budget) = (Limits::default(), &mut Budget::unlimited());
-    let aided = search(graph, options, &mut cost, limits, budget, &mut |_| {}).unwrap();
+    let aided = search(graph, ends, &mut cost, limits, budget, &mut |_| {}).unwrap();
     assert_eq!(aided.proof, Proof::Optimal);
     assert_eq!(found, aided.peak_bytes, "{place}: {graph:?} {overlaps:?}");
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail, ensure};
 use dmo_analysis::arena::Layout;
-use dmo_analysis::schedule::Options;
+use dmo_analysis::schedule::CountedEnds;
 use dmo_analysis::wording::parse_size;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_trace::kernels::images;
@@ -242,7 +242,7 @@ impl Entry {
         Ok(Layout {
             alignment: align,
             round_sizes: true,
-            counted: Options {
+            counted: CountedEnds {
                 count_graph_inputs: !exclude_inputs,
                 count_graph_outputs: !self.exclude_outputs.unwrap_or_default(),
             },

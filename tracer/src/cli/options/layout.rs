@@ -1,7 +1,7 @@
 //! What an arena holds.
 
 use dmo_analysis::arena::Layout;
-use dmo_analysis::schedule::Options;
+use dmo_analysis::schedule::CountedEnds;
 use dmo_planner::plan::tflm::ALIGNMENT;
 
 /// What the arena holds.
@@ -30,7 +30,7 @@ impl LayoutArguments {
         Layout {
             alignment: self.align,
             round_sizes: true,
-            counted: Options {
+            counted: CountedEnds {
                 count_graph_inputs: !self.exclude_inputs,
                 count_graph_outputs: !self.exclude_outputs,
             },
