@@ -81,15 +81,16 @@ struct Placed {
 }
 
 /// Buffers without a place that no other one is alive together with.
-struct Part {
+struct Component {
     waiting: Vec<usize>,
     sections: Range<usize>,
 }
 
-enum Found {
-    /// All buffers of the part are placed.
-    All,
-    Nothing,
+/// What a search for the rest of a plan has come to.
+enum Outcome {
+    /// All buffers of the component are placed.
+    AllPlaced,
+    NoPlan,
     Unknown,
 }
 
@@ -134,102 +135,107 @@ impl<'a> Canonical<'a> {
     /// Looks for a plan, at most so many placements long.
     pub(super) fn decide(&mut self, nodes: u64, budget: &mut Budget<'_>) -> Decision {
         self.nodes_left = nodes;
-        let parts = self.parts((0..self.placed.len()).collect());
-        match self.search_all(parts, 0, 0, budget) {
-            Found::All => {
+        let components = self.components((0..self.placed.len()).collect());
+        match self.search_all(components, 0, 0, budget) {
+            Outcome::AllPlaced => {
                 let offsets = self.offset.iter().map(|offset| offset.unsigned_abs());
                 Decision::Possible(offsets.collect())
             }
-            Found::Nothing => Decision::Impossible,
-            Found::Unknown => Decision::Unknown,
+            Outcome::NoPlan => Decision::Impossible,
+            Outcome::Unknown => Decision::Unknown,
         }
     }
 
-    /// Splits the buffers into parts that are not alive together.
-    fn parts(&self, mut waiting: Vec<usize>) -> Vec<Part> {
+    /// Splits the buffers into components that are not alive together.
+    fn components(&self, mut waiting: Vec<usize>) -> Vec<Component> {
         waiting.sort_unstable_by_key(|&buffer| self.section_of[buffer].start);
-        let mut parts: Vec<Part> = Vec::new();
+        let mut components: Vec<Component> = Vec::new();
         for buffer in waiting {
             let range = self.section_of[buffer].clone();
-            match parts.last_mut() {
-                Some(part) if range.start < part.sections.end => {
-                    part.sections.end = part.sections.end.max(range.end);
-                    part.waiting.push(buffer);
+            match components.last_mut() {
+                Some(component) if range.start < component.sections.end => {
+                    component.sections.end = component.sections.end.max(range.end);
+                    component.waiting.push(buffer);
                 }
-                _ => parts.push(Part {
+                _ => components.push(Component {
                     waiting: vec![buffer],
                     sections: range,
                 }),
             }
         }
-        parts
+        components
     }
 
-    /// Each part is a problem of its own; what is placed stays placed unless one has no
+    /// Each component is a problem of its own; what is placed stays placed unless one has no
     /// plan.
     fn search_all(
         &mut self,
-        parts: Vec<Part>,
+        components: Vec<Component>,
         last: i64,
         last_rank: usize,
         budget: &mut Budget<'_>,
-    ) -> Found {
-        if !parts.iter().all(|part| self.fits(part, last)) {
-            return Found::Nothing;
+    ) -> Outcome {
+        if !components
+            .iter()
+            .all(|component| self.fits(component, last))
+        {
+            return Outcome::NoPlan;
         }
         let start = self.trail.len();
-        for part in parts {
-            let found = self.search(&part, last, last_rank, budget);
-            if !matches!(found, Found::All) {
+        for component in components {
+            let outcome = self.search(&component, last, last_rank, budget);
+            if !matches!(outcome, Outcome::AllPlaced) {
                 self.take_back(start);
-                return found;
+                return outcome;
             }
         }
-        Found::All
+        Outcome::AllPlaced
     }
 
     /// Places one more buffer at or above `last`, and then the others.
     fn search(
         &mut self,
-        part: &Part,
+        component: &Component,
         last: i64,
         last_rank: usize,
         budget: &mut Budget<'_>,
-    ) -> Found {
-        if self.nodes_left == 0 || budget.spend((part.waiting.len() + part.sections.len()) as u64) {
-            return Found::Unknown;
+    ) -> Outcome {
+        if self.nodes_left == 0
+            || budget.spend((component.waiting.len() + component.sections.len()) as u64)
+        {
+            return Outcome::Unknown;
         }
         self.nodes_left -= 1;
-        for buffer in self.candidates(part, last, last_rank) {
+        for buffer in self.candidates(component, last, last_rank) {
             let (offset, rank) = (self.offset[buffer], self.rank[buffer]);
             let length = self.trail.len();
-            let found = if self.place(buffer) {
-                let parts = self.rest(part, buffer);
-                self.search_all(parts, offset, rank, budget)
+            let outcome = if self.place(buffer) {
+                let components = self.rest(component, buffer);
+                self.search_all(components, offset, rank, budget)
             } else {
-                Found::Nothing
+                Outcome::NoPlan
             };
-            match found {
-                Found::Nothing => self.take_back(length),
-                found => return found,
+            match outcome {
+                Outcome::NoPlan => self.take_back(length),
+                outcome => return outcome,
             }
         }
-        Found::Nothing
+        Outcome::NoPlan
     }
 
-    /// The part without a buffer that was just placed.
-    fn rest(&self, part: &Part, placed: usize) -> Vec<Part> {
-        let waiting = part.waiting.iter().copied();
+    /// The component without a buffer that was just placed.
+    fn rest(&self, component: &Component, placed: usize) -> Vec<Component> {
+        let waiting = component.waiting.iter().copied();
         let waiting: Vec<usize> = waiting.filter(|&buffer| buffer != placed).collect();
         let range = &self.section_of[placed];
         let mut crossed = self.crossing[range.start..range.end - 1].iter();
-        let at_end = range.start == part.sections.start || range.end == part.sections.end;
+        let at_end = range.start == component.sections.start || range.end == component.sections.end;
         if at_end || crossed.any(|&crossing| crossing == 0) {
-            self.parts(waiting)
+            self.components(waiting)
         } else {
-            vec![Part {
+            vec![Component {
                 waiting,
-                sections: part.sections.clone(),
+                sections: component.sections.clone(),
             }]
         }
     }
@@ -274,16 +280,16 @@ impl<'a> Canonical<'a> {
 
     /// The buffers that can come next: not below the last one, and not so high that
     /// another one could lie wholly underneath instead.
-    fn candidates(&self, part: &Part, last: i64, last_rank: usize) -> Vec<usize> {
+    fn candidates(&self, component: &Component, last: i64, last_rank: usize) -> Vec<usize> {
         let end = |&buffer: &usize| self.offset[buffer] + signed(self.problem.spacing(buffer));
-        let lowest_end = part.waiting.iter().map(end).min().unwrap_or(0);
+        let lowest_end = component.waiting.iter().map(end).min().unwrap_or(0);
         let next = |&buffer: &usize| {
             let offset = self.offset[buffer];
             let in_order = offset > last
                 || offset == last && (self.has_zero_distance || self.rank[buffer] >= last_rank);
             in_order && offset < lowest_end
         };
-        let mut candidates: Vec<usize> = part.waiting.iter().copied().filter(next).collect();
+        let mut candidates: Vec<usize> = component.waiting.iter().copied().filter(next).collect();
         candidates.sort_unstable_by_key(|&buffer| (self.offset[buffer], self.rank[buffer]));
         candidates
     }
@@ -367,8 +373,8 @@ impl<'a> Canonical<'a> {
         }
     }
 
-    /// Whether nothing is known against placing all of the part at or above `last`.
-    fn fits(&self, part: &Part, last: i64) -> bool {
+    /// Whether nothing is known against placing all of the component at or above `last`.
+    fn fits(&self, component: &Component, last: i64) -> bool {
         let buffer_fits = |&buffer: &usize| {
             let offset = match self.offset[buffer] {
                 offset if offset >= last => offset,
@@ -383,8 +389,8 @@ impl<'a> Canonical<'a> {
             section.needed <= 0
                 || section.floor.max(last) + section.needed <= self.capacity + section.slack
         };
-        let sections = &self.sections[part.sections.clone()];
-        sections.iter().all(section_fits) && part.waiting.iter().all(buffer_fits)
+        let sections = &self.sections[component.sections.clone()];
+        sections.iter().all(section_fits) && component.waiting.iter().all(buffer_fits)
     }
 }
 
