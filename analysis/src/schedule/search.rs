@@ -9,14 +9,14 @@
 //! |---|---|
 //! | `late` | operators that run as late as they can |
 //! | `first` | orders to begin with: greedy, depth first |
-//! | `part` | best first through the sets of one part of the graph |
+//! | `segment` | best first through the sets of one segment of an order |
 //! | `moves` | steps that can be taken without looking at others |
 //! | `chains` | steps that need not be interrupted |
 //! | `states` | the sets found so far |
 //! | `budget` | limits, and progress |
 //!
 //! Before that the graph is divided where every order passes through the same set. The peak
-//! of an order is that of its worst part, so that each part is ordered by itself, the worst
+//! of an order is that of its worst segment, so that each segment is ordered by itself, the worst
 //! first, and no further than the worst of the others.
 
 mod budget;
@@ -24,7 +24,7 @@ mod chains;
 mod first;
 mod late;
 mod moves;
-mod part;
+mod segment;
 mod states;
 #[cfg(test)]
 mod unaided;
@@ -39,7 +39,7 @@ use budget::SearchBudget;
 use chains::Chains;
 use dmo_planner::budget::Budget;
 use late::{Renamed, RenamedCost};
-use part::Part;
+use segment::Segment;
 
 /// Graphs of more operators are not searched; they get the best of a few orders.
 const MOST_OPERATORS: usize = 8192;
@@ -94,31 +94,38 @@ pub fn search(
     let (cuts, mut bound) = division(&flow, cost);
     let chains = Chains::new(&flow, cost);
     let mut memory = Memory::new(&flow, cost);
-    let mut parts = Part::all(&cuts);
-    first::improve(&mut memory, &mut parts, &mut budget);
+    let mut segments = Segment::all(&cuts);
+    first::improve(&mut memory, &mut segments, &mut budget);
     bound = bound.max(least_bound(&mut memory));
 
-    parts.sort_by_key(|part| std::cmp::Reverse(part.peak_bytes));
-    for index in 0..parts.len() {
-        let others = parts
+    segments.sort_by_key(|segment| std::cmp::Reverse(segment.peak_bytes));
+    for index in 0..segments.len() {
+        let others = segments
             .iter()
             .enumerate()
             .filter(|&(other, _)| other != index);
-        let others = others.map(|(_, part)| part.peak_bytes).max().unwrap_or(0);
-        budget.report(parts[index].peak_bytes.max(others), bound);
+        let others = others
+            .map(|(_, segment)| segment.peak_bytes)
+            .max()
+            .unwrap_or(0);
+        budget.report(segments[index].peak_bytes.max(others), bound);
         if flow.operators.len() <= MOST_OPERATORS {
-            let proved = parts[index].solve(&mut memory, &chains, bound, others, &mut budget);
+            let proved = segments[index].solve(&mut memory, &chains, bound, others, &mut budget);
             bound = bound.max(proved);
         }
     }
-    let peak_bytes = parts.iter().map(|part| part.peak_bytes).max().unwrap_or(0);
+    let peak_bytes = segments
+        .iter()
+        .map(|segment| segment.peak_bytes)
+        .max()
+        .unwrap_or(0);
     let bound_bytes = bound.min(peak_bytes);
     budget.report(peak_bytes, bound_bytes);
-    parts.sort_by_key(|part| part.begin);
+    segments.sort_by_key(|segment| segment.begin);
     Ok(Schedule {
-        order: parts
+        order: segments
             .into_iter()
-            .flat_map(|part| part.order)
+            .flat_map(|segment| segment.order)
             .map(|operator| names[operator])
             .collect(),
         peak_bytes,

@@ -4,7 +4,7 @@ use super::super::bits;
 use super::super::dataflow::{Dataflow, OperatorFlow};
 use super::super::memory::Memory;
 use super::budget::SearchBudget;
-use super::part::Part;
+use super::segment::Segment;
 use crate::graph::OperatorId;
 
 /// What a greedy choice makes least: the highest step so far, with this one in bytes, and
@@ -14,39 +14,39 @@ type Preference = fn(peak_bytes: u64, live_bytes: u64) -> (u64, u64);
 const LOWEST_STEP: Preference = |peak, live| (peak, live);
 const LEAST_MEMORY: Preference = |peak, live| (live, peak);
 
-/// Gives each part the best of its beginnings: the file's order, depth first, greedy,
+/// Gives each segment the best of its beginnings: the file's order, depth first, greedy,
 /// greedy from the end. Beginnings that take more work than is left are left out.
 pub(super) fn improve(
     memory: &mut Memory<'_>,
-    parts: &mut [Part],
+    segments: &mut [Segment],
     budget: &mut SearchBudget<'_, '_>,
 ) {
     let flow = memory.flow();
     let file_order: Vec<usize> = (0..flow.operators.len()).collect();
-    try_order(memory, parts, &file_order);
+    try_order(memory, segments, &file_order);
     for upwards in [true, false] {
-        try_order(memory, parts, &depth_first(flow, upwards));
+        try_order(memory, segments, &depth_first(flow, upwards));
     }
     for preference in [LOWEST_STEP, LEAST_MEMORY] {
         if let Some(order) = greedy(memory, preference, budget) {
-            try_order(memory, parts, &order);
+            try_order(memory, segments, &order);
         }
         if let Some(order) = greedy_from_end(memory, preference, budget) {
-            try_order(memory, parts, &order);
+            try_order(memory, segments, &order);
         }
     }
 }
 
-fn try_order(memory: &mut Memory<'_>, parts: &mut [Part], order: &[usize]) {
+fn try_order(memory: &mut Memory<'_>, segments: &mut [Segment], order: &[usize]) {
     memory.restart();
-    for part in parts {
-        let order = &order[part.begin..part.end];
+    for segment in segments {
+        let order = &order[segment.begin..segment.end];
         let mut peak_bytes = 0;
         for &operator in order {
             peak_bytes = peak_bytes.max(memory.cost(operator));
             memory.run(operator);
         }
-        part.offer(order, peak_bytes);
+        segment.offer(order, peak_bytes);
     }
     memory.restart();
 }

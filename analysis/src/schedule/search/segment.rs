@@ -1,11 +1,11 @@
-//! One part of a graph, ordered best first.
+//! One segment of the order, ordered best first.
 
 use super::super::bits;
 use super::super::memory::Memory;
 use super::budget::SearchBudget;
 use super::chains::Chains;
 use super::moves::settle;
-use super::states::{Found, States};
+use super::states::{SetOrigin, States};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 const BEAM_WIDTH: usize = 32;
 
 /// Operators that every order runs one after the other, and the best order of them so far.
-pub(super) struct Part {
+pub(super) struct Segment {
     /// The first of them.
     pub(super) begin: usize,
     /// One behind the last of them.
@@ -31,16 +31,16 @@ struct Child {
     live_bytes: u64,
 }
 
-impl Part {
-    /// The parts between the cuts.
+impl Segment {
+    /// The segments between the cuts.
     pub(super) fn all(cuts: &[usize]) -> Vec<Self> {
-        let part = |cuts: &[usize]| Self {
+        let segment = |cuts: &[usize]| Self {
             begin: cuts[0],
             end: cuts[1],
             order: Vec::new(),
             peak_bytes: u64::MAX,
         };
-        cuts.windows(2).map(part).collect()
+        cuts.windows(2).map(segment).collect()
     }
 
     /// Takes the order if it is better.
@@ -52,9 +52,9 @@ impl Part {
     }
 
     /// Looks for an order whose peak is at most `floor`, or else for the best one; the
-    /// bytes that no order of the part, or none of the graph, can stay below.
+    /// bytes that no order of the segment, or none of the graph, can stay below.
     ///
-    /// `floor` is such a bound of the graph, `others` the peak of the other parts.
+    /// `floor` is such a bound of the graph, `others` the peak of the other segments.
     pub(super) fn solve(
         &mut self,
         memory: &mut Memory<'_>,
@@ -121,7 +121,7 @@ impl Part {
             if bound >= self.peak_bytes {
                 break;
             }
-            if states.found(parent).peak_bytes < bound {
+            if states.origin(parent).peak_bytes < bound {
                 continue;
             }
             let peak = self.peak_bytes.max(others);
@@ -138,11 +138,11 @@ impl Part {
         self.peak_bytes
     }
 
-    /// Nothing of the part has run.
+    /// Nothing of the segment has run.
     fn first_state(&self, memory: &mut Memory<'_>, floor: u64) -> (States, u32) {
         memory.go_to_first(self.begin);
         let mut states = States::new(self.words().len());
-        let first = states.insert(&memory.executed()[self.words()], Found::first(floor));
+        let first = states.insert(&memory.executed()[self.words()], SetOrigin::first(floor));
         (states, first.unwrap_or(0))
     }
 
@@ -159,7 +159,7 @@ impl Part {
         parent: u32,
         child: &Child,
     ) -> Option<u32> {
-        let way = Found {
+        let way = SetOrigin {
             parent,
             operator: child.operator as u32,
             peak_bytes: child.peak_bytes,
@@ -183,7 +183,7 @@ impl Part {
         states: &States,
         parent: u32,
     ) -> Vec<Child> {
-        let peak_bytes = states.found(parent).peak_bytes;
+        let peak_bytes = states.origin(parent).peak_bytes;
         memory.go_to(states.set(parent), self.words().start);
         let ready = memory.ready().to_vec();
         let live_bytes = memory.live_bytes();
@@ -240,11 +240,11 @@ impl Part {
         memory.go_to_first(self.begin);
         let mut order = Vec::new();
         let mut trail = Vec::new();
-        for found in states.way_to(index) {
+        for origin in states.way_to(index) {
             let ready = memory.ready().to_vec();
-            let operator = found.operator as usize;
+            let operator = origin.operator as usize;
             run_stretch(memory, chains, operator, &mut trail);
-            self.settle(memory, found.peak_bytes, &ready, &mut trail);
+            self.settle(memory, origin.peak_bytes, &ready, &mut trail);
             order.append(&mut trail);
         }
         order

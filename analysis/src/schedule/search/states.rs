@@ -6,7 +6,7 @@ const EMPTY: u32 = u32::MAX;
 
 /// How a set was found.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct SetOrigin {
     /// The set from which, if it is not the first.
     pub(super) parent: u32,
     /// The operator that was run there.
@@ -20,7 +20,7 @@ pub(super) struct Found {
 pub(super) struct States {
     words: usize,
     sets: Vec<u64>,
-    found: Vec<Found>,
+    origins: Vec<SetOrigin>,
     table: Vec<u32>,
 }
 
@@ -29,7 +29,7 @@ impl States {
         Self {
             words,
             sets: Vec::new(),
-            found: Vec::new(),
+            origins: Vec::new(),
             table: vec![EMPTY; 64],
         }
     }
@@ -37,10 +37,10 @@ impl States {
     /// An estimate from above of the memory that the sets take, in bytes, with an entry of
     /// a queue for each.
     pub(super) fn memory_bytes(&self) -> u64 {
-        let state = self.words * 8 + size_of::<Found>() + 32;
-        let growing = 2 * self.found.len() * state + self.table.len() * size_of::<u32>();
+        let state = self.words * 8 + size_of::<SetOrigin>() + 32;
+        let growing = 2 * self.origins.len() * state + self.table.len() * size_of::<u32>();
         // No place is left for more than so many.
-        let full = self.found.len() >= EMPTY as usize - 1;
+        let full = self.origins.len() >= EMPTY as usize - 1;
         if full { u64::MAX } else { growing as u64 }
     }
 
@@ -49,25 +49,25 @@ impl States {
         &self.sets[begin..begin + self.words]
     }
 
-    pub(super) fn found(&self, index: u32) -> Found {
-        self.found[index as usize]
+    pub(super) fn origin(&self, index: u32) -> SetOrigin {
+        self.origins[index as usize]
     }
 
     /// The set's index if it is new or this way to it is better than the one known.
-    pub(super) fn insert(&mut self, set: &[u64], way: Found) -> Option<u32> {
+    pub(super) fn insert(&mut self, set: &[u64], way: SetOrigin) -> Option<u32> {
         let place = self.place(set);
         let index = self.table[place];
         if index == EMPTY {
-            let index = self.found.len() as u32;
+            let index = self.origins.len() as u32;
             self.table[place] = index;
             self.sets.extend_from_slice(set);
-            self.found.push(way);
-            if 2 * self.found.len() > self.table.len() {
+            self.origins.push(way);
+            if 2 * self.origins.len() > self.table.len() {
                 self.grow();
             }
             return Some(index);
         }
-        let known = &mut self.found[index as usize];
+        let known = &mut self.origins[index as usize];
         let better = way.peak_bytes < known.peak_bytes;
         if better {
             *known = way;
@@ -87,26 +87,26 @@ impl States {
 
     fn grow(&mut self) {
         self.table = vec![EMPTY; self.table.len() * 2];
-        for index in 0..self.found.len() as u32 {
+        for index in 0..self.origins.len() as u32 {
             let place = self.place(self.set(index));
             self.table[place] = index;
         }
     }
 
     /// The operators run and their peaks, from the first set to this one.
-    pub(super) fn way_to(&self, index: u32) -> Vec<Found> {
+    pub(super) fn way_to(&self, index: u32) -> Vec<SetOrigin> {
         let mut way = Vec::new();
-        let mut found = self.found(index);
-        while found.parent != EMPTY {
-            way.push(found);
-            found = self.found(found.parent);
+        let mut origin = self.origin(index);
+        while origin.parent != EMPTY {
+            way.push(origin);
+            origin = self.origin(origin.parent);
         }
         way.reverse();
         way
     }
 }
 
-impl Found {
+impl SetOrigin {
     /// Of the first set.
     pub(super) fn first(peak_bytes: u64) -> Self {
         Self {

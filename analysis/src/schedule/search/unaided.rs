@@ -25,11 +25,11 @@ fn unaided(graph: &Graph, cost: &mut dyn StepCost) -> u64 {
     let mut ignored = |_| {};
     let work = &mut Budget::unlimited();
     let mut budget = SearchBudget::new(Limits::default(), work, &mut ignored);
-    let mut parts = Part::all(&cuts);
+    let mut segments = Segment::all(&cuts);
     let mut highest = 0;
-    for part in &mut parts {
-        let proved = part.best_first(&mut memory, &chains, 0, 0, &mut budget);
-        assert_eq!(proved, part.peak_bytes);
+    for segment in &mut segments {
+        let proved = segment.best_first(&mut memory, &chains, 0, 0, &mut budget);
+        assert_eq!(proved, segment.peak_bytes);
         highest = highest.max(proved);
     }
     highest
