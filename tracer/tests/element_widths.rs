@@ -11,7 +11,7 @@ use dmo_analysis::graph::{
 use dmo_analysis::operator::{Concat, Operator};
 use dmo_planner::plan::STRATEGIES;
 use dmo_planner::problem::{Buffer, Problem};
-use dmo_planner::regions::Region;
+use dmo_planner::regions::ArenaRegion;
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::Emission;
@@ -255,10 +255,11 @@ fn every_form_of_a_plan() {
 
         let arena = &planned.plan.arena;
         let first = planned.plan.arena_bytes - 1;
-        let regions = [("fast", first), ("slow", 1 << 20)].map(|(name, capacity_bytes)| Region {
-            name: name.to_owned(),
-            capacity_bytes,
-        });
+        let regions =
+            [("fast", first), ("slow", 1 << 20)].map(|(name, capacity_bytes)| ArenaRegion {
+                name: name.to_owned(),
+                capacity_bytes,
+            });
         let placed = place(&source, &planned, &regions, TIME).unwrap().unwrap();
         let offset = |buffer: &Option<usize>| buffer.map(|buffer| placed.places[buffer].offset);
         let offsets: Vec<_> = arena.buffer_of.iter().map(offset).collect();

@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use thiserror::Error;
 
-/// A memory.
+/// A memory that is a part of the arena.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Region {
+pub struct ArenaRegion {
     /// Its name.
     pub name: String,
     /// Its size in bytes.
     pub capacity_bytes: u64,
 }
 
-/// Where a buffer lies.
+/// Where a buffer lies: in which region, and where in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct RegionOffset {
     /// Index of the region.
     pub region: usize,
     /// First byte in it.
@@ -61,16 +61,16 @@ const NODES: u64 = 20_000;
 /// When the regions are too small, as far as the search sees.
 pub fn assign(
     problem: &Problem,
-    regions: &[Region],
+    regions: &[ArenaRegion],
     budget: &mut Budget<'_>,
-) -> Result<Vec<Place>, RegionsError> {
+) -> Result<Vec<RegionOffset>, RegionsError> {
     let buffers = problem.buffers();
-    let mut places: Vec<Option<Place>> = vec![None; buffers.len()];
+    let mut places: Vec<Option<RegionOffset>> = vec![None; buffers.len()];
     let mut left: Vec<usize> = (0..buffers.len()).collect();
     for (region, memory) in regions.iter().enumerate() {
         let (kept, plan) = fill(problem, &left, memory.capacity_bytes, budget);
         for (&buffer, &offset) in kept.iter().zip(&plan.offsets) {
-            places[buffer] = Some(Place { region, offset });
+            places[buffer] = Some(RegionOffset { region, offset });
         }
         left.retain(|&buffer| places[buffer].is_none());
     }

@@ -17,7 +17,7 @@ use clap::builder::TypedValueParser;
 use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::OnDevice;
 use dmo_analysis::wording::{grouped, parse_size};
-use dmo_planner::regions::Region;
+use dmo_planner::regions::ArenaRegion;
 use dmo_trace::study::emit::{Emission, EmitReason, Emitted};
 use dmo_trace::study::error::PlanError;
 use dmo_trace::study::others::{LoopOrderCost, Planner, on_tflm};
@@ -62,7 +62,7 @@ pub struct Arguments {
     /// A memory and its size, for example sram=64K; repeatable: buffers that do not fit into the
     /// first go to the next
     #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot"])]
-    region: Vec<Region>,
+    region: Vec<ArenaRegion>,
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
     json: bool,

@@ -4,14 +4,14 @@ use super::error::{About, PlanError, StudyError};
 use super::plan::{Planned, ensure_safe};
 use super::search_time::within_time;
 use super::source::Source;
-use dmo_planner::regions::{Place, Region, RegionsError, assign};
+use dmo_planner::regions::{ArenaRegion, RegionOffset, RegionsError, assign};
 use std::time::Duration;
 
 /// A planned model in several memories.
 #[derive(Debug, Clone)]
 pub struct RegionPlan {
     /// Where each buffer of the planning problem lies.
-    pub places: Vec<Place>,
+    pub places: Vec<RegionOffset>,
     /// How much of each region is used, in bytes.
     pub used_bytes: Vec<u64>,
 }
@@ -24,11 +24,11 @@ pub struct RegionPlan {
 pub fn place(
     source: &Source,
     planned: &Planned,
-    regions: &[Region],
+    regions: &[ArenaRegion],
     time: Duration,
 ) -> Result<Result<RegionPlan, RegionsError>, StudyError> {
     for (index, region) in regions.iter().enumerate() {
-        let same = |other: &Region| other.name == region.name;
+        let same = |other: &ArenaRegion| other.name == region.name;
         if regions[..index].iter().any(same) {
             let name = region.name.clone();
             return Err(PlanError::RegionTwice { name }.into());
@@ -39,7 +39,9 @@ pub fn place(
     let first = regions.first().map_or(0, |first| first.capacity_bytes);
     let places = if plan.arena_bytes <= first {
         let offsets = plan.plan.offsets.iter();
-        offsets.map(|&offset| Place { region: 0, offset }).collect()
+        offsets
+            .map(|&offset| RegionOffset { region: 0, offset })
+            .collect()
     } else {
         match within_time(time, |budget| assign(problem, regions, budget)) {
             Ok(places) => places,
@@ -63,7 +65,7 @@ pub fn place(
 
 impl RegionPlan {
     /// As for one arena, with the regions one above the other.
-    fn ensure_safe(&self, planned: &Planned, regions: &[Region]) -> Result<(), StudyError> {
+    fn ensure_safe(&self, planned: &Planned, regions: &[ArenaRegion]) -> Result<(), StudyError> {
         let mut bases = Vec::with_capacity(regions.len());
         let aligned = planned.plan.arena.problem.common_alignment();
         let mut end = 0_u64;

@@ -6,7 +6,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::wording::{grouped, parse_size};
-use dmo_planner::regions::{Place, Region};
+use dmo_planner::regions::{ArenaRegion, RegionOffset};
 use dmo_trace::study::emit::EmitReason;
 use dmo_trace::study::plan::Planned;
 use dmo_trace::study::regions::{RegionPlan, place};
@@ -16,12 +16,12 @@ use dmo_trace::words::{names, table};
 use serde::Serialize;
 
 /// `sram=64K`.
-pub fn parse(text: &str) -> Result<Region, String> {
+pub fn parse(text: &str) -> Result<ArenaRegion, String> {
     let (name, size) = text
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| format!("'{text}' is not NAME=BYTES, for instance sram=64K"))?;
-    Ok(Region {
+    Ok(ArenaRegion {
         name: name.to_owned(),
         capacity_bytes: parse_size(size)?,
     })
@@ -47,7 +47,7 @@ struct RegionReport<'a> {
 #[derive(Serialize)]
 struct Used<'a> {
     #[serde(flatten)]
-    region: &'a Region,
+    region: &'a ArenaRegion,
     used_bytes: u64,
     tensors: usize,
 }
@@ -58,7 +58,7 @@ struct Placed<'a> {
     name: &'a str,
     size_bytes: u64,
     #[serde(flatten)]
-    place: Place,
+    place: RegionOffset,
 }
 
 #[derive(Serialize)]
@@ -67,7 +67,7 @@ struct PlacedScratch {
     index: usize,
     size_bytes: u64,
     #[serde(flatten)]
-    place: Place,
+    place: RegionOffset,
 }
 
 /// Places the buffers of a planned order.
@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments, source: &Source, planned: &Planned) -> anyhow:
 }
 
 fn report<'a>(
-    regions: &'a [Region],
+    regions: &'a [ArenaRegion],
     source: &'a Source,
     planned: &'a Planned,
     found: &RegionPlan,
