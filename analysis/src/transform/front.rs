@@ -98,13 +98,13 @@ pub fn front(
         order: search.order.to_vec(),
         ..Recipe::default()
     };
-    let mut hunt = Hunt {
+    let mut planner = FrontPlanner {
         search,
         total_macs: macs::of_graph(search.graph),
         order: search.order.to_vec(),
         points: Vec::new(),
     };
-    hunt.plan(plain.clone(), budget);
+    planner.plan(plain.clone(), budget);
     let smaller = if search.in_place {
         in_place::smaller(search.graph)
     } else {
@@ -117,11 +117,11 @@ pub fn front(
     // What is left out, or works in place, is not tiled in the same way.
     let mut bases = vec![plain];
     if !in_place.in_place.is_empty() {
-        hunt.plan(in_place.clone(), budget);
+        planner.plan(in_place.clone(), budget);
         bases.push(in_place.clone());
     }
     if !search.remove.is_empty() {
-        let without = budget.within(whole / 4, |budget| hunt.without_moves(&in_place, budget));
+        let without = budget.within(whole / 4, |budget| planner.without_moves(&in_place, budget));
         if !without.removed.is_empty() {
             bases.push(without);
         }
@@ -137,35 +137,36 @@ pub fn front(
             _ => left / (1 + others as u64),
         };
         let is_left = |operator: &&OperatorId| !base.removed.contains(operator);
-        hunt.order = search.order.iter().filter(is_left).copied().collect();
-        let least = hunt.points.iter().map(|point| point.arena_bytes).min();
+        planner.order = search.order.iter().filter(is_left).copied().collect();
+        let least = planner.points.iter().map(|point| point.arena_bytes).min();
         complete &= budget.within(share, |budget| {
             // What is left is for plans.
-            let mut tried = budget.within(share / 4 * 3, |budget| {
-                hunt.pieces(base, &known, budget, &mut |done, all| {
+            let mut tiled = budget.within(share / 4 * 3, |budget| {
+                planner.pieces(base, &known, budget, &mut |done, all| {
                     progress(done, all, least.unwrap_or(0));
                 })
             })?;
             if number == 0 {
-                known.clone_from(&tried.pieces);
+                known.clone_from(&tiled.pieces);
             }
-            candidates += tried.candidates;
-            let mut complete = tried.complete;
+            candidates += tiled.candidates;
+            let mut complete = tiled.complete;
             for fitted in [false, true] {
-                complete &= hunt.plan_paths(base, &mut tried, fitted, budget);
+                complete &= planner.plan_paths(base, &mut tiled, fitted, budget);
             }
             Ok::<bool, ArenaError>(complete)
         })?;
     }
     Ok(Front {
-        points: hunt.front(),
+        points: planner.front(),
         candidates,
         complete,
         stopped: budget.was_stopped(),
     })
 }
 
-struct Hunt<'a> {
+/// Plans recipes and keeps what came of them.
+struct FrontPlanner<'a> {
     search: &'a Search<'a>,
     total_macs: u64,
     /// The operators that are not left out, in the order in which they run.
@@ -175,7 +176,7 @@ struct Hunt<'a> {
 }
 
 /// Runs in tiles, each by itself.
-struct Tried {
+struct TiledRuns {
     /// What the steps of each operator need at least, in bytes, in the order.
     needs: Vec<u64>,
     pieces: Vec<Piece>,
@@ -183,26 +184,26 @@ struct Tried {
     complete: bool,
 }
 
-/// What came of one run.
-struct Tries {
+/// What came of one run, with each of its grids.
+struct TiledRun {
     pieces: Vec<Piece>,
     candidates: u64,
 }
 
-impl Hunt<'_> {
+impl FrontPlanner<'_> {
     /// Plans the paths, from the largest arena on. Where steps fit together worse than each by
     /// itself, `fitted` makes the pieces that they are of count as larger from then on, so that
     /// others get their turn. Whether the work was enough.
     fn plan_paths(
         &mut self,
         base: &Recipe,
-        tried: &mut Tried,
+        tiled: &mut TiledRuns,
         fitted: bool,
         budget: &mut Budget<'_>,
     ) -> bool {
         let mut seen: HashSet<Vec<usize>> = HashSet::new();
         loop {
-            let paths = paths(&tried.needs, &tried.pieces, self.search.most_extra_macs);
+            let paths = paths(&tiled.needs, &tiled.pieces, self.search.most_extra_macs);
             let is_open = |path: &&Path| {
                 !path.pieces.is_empty() && !seen.contains(&path.pieces) && !self.is_beaten(path)
             };
@@ -213,7 +214,7 @@ impl Hunt<'_> {
                 return false;
             }
             let splits = path.pieces.iter().map(|&piece| {
-                let piece = &tried.pieces[piece];
+                let piece = &tiled.pieces[piece];
                 Split {
                     operators: self.order[piece.steps.clone()].to_vec(),
                     grid: piece.grid,
@@ -228,7 +229,7 @@ impl Hunt<'_> {
                 continue;
             }
             for &index in &path.pieces {
-                let piece = &mut tried.pieces[index];
+                let piece = &mut tiled.pieces[index];
                 let operators = &self.order[piece.steps.clone()];
                 let around = planned_around(&transformed, &arena, operators, budget);
                 piece.bytes = around.unwrap_or(0).max(piece.bytes);
@@ -244,7 +245,7 @@ impl Hunt<'_> {
         known: &[Piece],
         budget: &mut Budget<'_>,
         progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Tried, ArenaError> {
+    ) -> Result<TiledRuns, ArenaError> {
         let order = &self.order[..];
         let by_operator = match apply(self.search.graph, base) {
             Ok(transformed) => self.needs(&transformed, order, budget)?,
@@ -273,10 +274,10 @@ impl Hunt<'_> {
                     return;
                 }
                 let mut own = beside.beside(limit);
-                let tries = self.of_run(base, run, &mut own);
+                let tiled = self.of_run(base, run, &mut own);
                 spent.fetch_add(own.used(), Ordering::Relaxed);
                 if let Ok(mut found) = found.lock() {
-                    found.push((number, tries, own.used(), own.was_stopped()));
+                    found.push((number, tiled, own.used(), own.was_stopped()));
                 }
                 tell(number);
             }
@@ -292,17 +293,17 @@ impl Hunt<'_> {
         let mut found = found.into_inner().unwrap_or_default();
         found.sort_unstable_by_key(|(number, ..)| *number);
         let (mut candidates, mut complete) = (0, true);
-        for (_, tries, used, stopped) in found {
+        for (_, tiled, used, stopped) in found {
             if budget.is_spent() {
                 break;
             }
-            candidates += tries.candidates;
+            candidates += tiled.candidates;
             complete &= !stopped;
-            pieces.extend(tries.pieces);
+            pieces.extend(tiled.pieces);
             budget.spend(used);
         }
         pieces.sort_unstable_by_key(|piece| (piece.steps.start, piece.steps.end, piece.grid));
-        Ok(Tried {
+        Ok(TiledRuns {
             needs,
             pieces,
             candidates,
@@ -338,7 +339,7 @@ impl Hunt<'_> {
 
     /// The grids of a run, from the coarsest on, bands and patches each for themselves, until
     /// they recompute too much or do not help any more.
-    fn of_run(&self, base: &Recipe, run: &Run, budget: &mut Budget<'_>) -> Tries {
+    fn of_run(&self, base: &Recipe, run: &Run, budget: &mut Budget<'_>) -> TiledRun {
         /// So many grids may be no better than the best before.
         const PATIENCE: usize = 4;
         let (mut found, mut candidates): (Vec<Piece>, u64) = (Vec::new(), 0);
@@ -364,7 +365,7 @@ impl Hunt<'_> {
                 found.push(piece);
             }
         }
-        Tries {
+        TiledRun {
             pieces: found,
             candidates,
         }

@@ -1,18 +1,18 @@
 //! Which operators are best left out.
 
-use super::{BUILT, Hunt};
+use super::{BUILT, FrontPlanner};
 use crate::transform::{Recipe, apply};
 use dmo_planner::budget::Budget;
 
-impl Hunt<'_> {
+impl FrontPlanner<'_> {
     /// The recipe without the operators that only move data: without as many as go together, or
     /// without those that make the arena no larger, one after the other; what is planned smaller.
     pub(super) fn without_moves(&mut self, base: &Recipe, budget: &mut Budget<'_>) -> Recipe {
         let mut best = (self.bytes(base, budget).unwrap_or(u64::MAX), base.clone());
         let all = self.without(base, budget, &mut |_, _, _| true);
         let mut least = best.0;
-        let fewer = self.without(base, budget, &mut |hunt, recipe, budget| {
-            let bytes = hunt.bytes(recipe, budget).unwrap_or(u64::MAX);
+        let fewer = self.without(base, budget, &mut |planner, recipe, budget| {
+            let bytes = planner.bytes(recipe, budget).unwrap_or(u64::MAX);
             let takes = bytes <= least;
             least = bytes.min(least);
             takes
