@@ -46,7 +46,7 @@ impl Region {
 
 /// An operator that computes a region of another one's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct PartialOperator {
     /// Its loops.
     pub operator: Operator,
     /// What it needs of each of the other's inputs. What it computes with them alone is what the
@@ -56,7 +56,7 @@ pub struct Part {
 
 /// The operator that computes a region of the output of `operator`, whose shape is `output`; none
 /// where an output element depends on more than a window, or taps lie wholly outside the input.
-pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<Part> {
+pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<PartialOperator> {
     let cut = region.shape(output);
     let mut loops = operator.clone();
     if let Some((window, input, computed)) = loops.windowed_mut() {
@@ -64,7 +64,7 @@ pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<Part>
         (needs, *window) = windowed(window, *input, region)?;
         *input = needs.shape(*input);
         *computed = cut;
-        return Some(Part::of_one(loops, needs));
+        return Some(PartialOperator::of_one(loops, needs));
     }
     match operator {
         Operator::Elementwise(known) => {
@@ -73,13 +73,13 @@ pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<Part>
                 elements: cut.iter().product(),
                 ..*known
             });
-            (known.elements == whole).then(|| Part::of_one(operator, region.clone()))
+            (known.elements == whole).then(|| PartialOperator::of_one(operator, region.clone()))
         }
         Operator::ElementwiseBinary(known) => binary(known, output, region),
         Operator::Pad(known) => padded(known, region),
         Operator::Concat(known) if known.axis == 3 => {
             let inputs = known.inputs.iter();
-            Some(Part {
+            Some(PartialOperator {
                 inputs: vec![region.clone(); known.inputs.len()],
                 operator: Operator::Concat(Concat {
                     inputs: inputs.map(|&shape| region.shape(shape)).collect(),
@@ -91,7 +91,7 @@ pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<Part>
     }
 }
 
-impl Part {
+impl PartialOperator {
     fn of_one(operator: Operator, needs: Region) -> Self {
         Self {
             operator,
@@ -102,11 +102,11 @@ impl Part {
 
 /// An operand of one pixel goes with all of them. Of operands that are as large as the output
 /// only the number of elements is known.
-fn binary(known: &ElementwiseBinary, output: Shape, region: &Region) -> Option<Part> {
+fn binary(known: &ElementwiseBinary, output: Shape, region: &Region) -> Option<PartialOperator> {
     let row = |shape: Shape| [1, 1, 1, shape.iter().product()];
     if known.inputs == [known.output; 2] && known.output == row(output) {
         let cut = row(region.shape(output));
-        return Some(Part {
+        return Some(PartialOperator {
             operator: Operator::ElementwiseBinary(ElementwiseBinary {
                 inputs: [cut; 2],
                 output: cut,
@@ -129,7 +129,7 @@ fn binary(known: &ElementwiseBinary, output: Shape, region: &Region) -> Option<P
     let [Some(one), Some(other)] = inputs else {
         return None;
     };
-    Some(Part {
+    Some(PartialOperator {
         operator: Operator::ElementwiseBinary(ElementwiseBinary {
             inputs: [one.shape(known.inputs[0]), other.shape(known.inputs[1])],
             output: region.shape(known.output),
@@ -169,7 +169,7 @@ fn windowed(window: &Window, input: Shape, region: &Region) -> Option<(Region, W
     Some((Region { rows, columns }, window))
 }
 
-fn padded(known: &Pad, region: &Region) -> Option<Part> {
+fn padded(known: &Pad, region: &Region) -> Option<PartialOperator> {
     let axis = |axis: usize, outputs: &Range<u32>| {
         let (before, extent) = (known.before[axis], known.input[axis]);
         let start = outputs.start.saturating_sub(before);
@@ -186,5 +186,5 @@ fn padded(known: &Pad, region: &Region) -> Option<Part> {
         output: region.shape(known.output),
         ..*known
     });
-    Some(Part::of_one(operator, needs))
+    Some(PartialOperator::of_one(operator, needs))
 }

@@ -1,7 +1,7 @@
 //! A run of operators, computed tile by tile.
 
 use super::draft::Draft;
-use super::region::{Part, Region, part};
+use super::region::{PartialOperator, Region, part};
 use super::{MOST_OPERATORS, Split, TransformError};
 use crate::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
 use crate::operator::{Operator, Shape};
@@ -36,7 +36,7 @@ pub(super) struct Run<'a> {
 /// What computes a tile.
 pub(super) struct Tile {
     /// One for each operator of the run; none where the tile needs nothing of it.
-    pub(super) parts: Vec<Option<(Part, Region)>>,
+    pub(super) parts: Vec<Option<(PartialOperator, Region)>>,
     /// What of each tensor that the run computes is computed for the tile.
     pub(super) regions: HashMap<TensorId, Region>,
 }
