@@ -96,7 +96,7 @@ pub use matmul::Matmul;
 pub use opaque::Opaque;
 pub use pad::Pad;
 pub use pair::{Method, Overlap};
-pub use pitched::{Pitch, Pitched, View};
+pub use pitched::{Pitch, Pitched, PitchedShape};
 pub use pool::Pool2d;
 pub use reduce::{Reduce, Reduction};
 pub use reshape::Reshape;

@@ -13,8 +13,8 @@ mod support;
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pitch, Pitched, Pool2d,
-    Shape, View, Window,
+    Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Operator, Pad, Pitch, Pitched,
+    PitchedShape, Pool2d, Shape, Window,
 };
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::profile::overlap::is_safe;
@@ -209,7 +209,7 @@ fn content(seed: u64, size_bytes: usize, element_type: ElementType) -> Vec<u8> {
 }
 
 /// Where the bytes of each pixel lie: in a tensor of its own, and in the view.
-fn pixels(view: &View, element_bytes: u32) -> Vec<(usize, usize, usize)> {
+fn pixels(view: &PitchedShape, element_bytes: u32) -> Vec<(usize, usize, usize)> {
     let [_, height, width, depth] = view.shape;
     let mut all = Vec::new();
     for y in 0..height {

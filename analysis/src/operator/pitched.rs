@@ -68,7 +68,7 @@ impl Pitch {
 
 /// Shape of an input or an output, and where its elements lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct View {
+pub struct PitchedShape {
     /// As the operator knows it.
     pub shape: Shape,
     /// Where its elements lie.
@@ -118,7 +118,7 @@ impl Pitched {
     ///
     /// # Errors
     /// When the shape makes no sense.
-    pub fn input_views(&self) -> Result<Vec<View>, ShapeError> {
+    pub fn input_views(&self) -> Result<Vec<PitchedShape>, ShapeError> {
         ReferenceKernel::check(self)?;
         Ok(views(&self.dense().inputs, &self.inputs))
     }
@@ -127,7 +127,7 @@ impl Pitched {
     ///
     /// # Errors
     /// When the shape makes no sense.
-    pub fn output_views(&self) -> Result<Vec<View>, ShapeError> {
+    pub fn output_views(&self) -> Result<Vec<PitchedShape>, ShapeError> {
         ReferenceKernel::check(self)?;
         Ok(views(&self.dense().outputs, &self.outputs))
     }
@@ -183,12 +183,12 @@ impl Pitched {
     }
 }
 
-fn views(buffers: &[Buffer], pitches: &[Option<Pitch>]) -> Vec<View> {
+fn views(buffers: &[Buffer], pitches: &[Option<Pitch>]) -> Vec<PitchedShape> {
     let view = |(buffer, pitch): (&Buffer, &Option<Pitch>)| {
         let shape = buffer.shape;
         // What has been checked fits.
         let pitch = pitch.or_else(|| Pitch::dense(shape))?;
-        Some(View { shape, pitch })
+        Some(PitchedShape { shape, pitch })
     };
     buffers.iter().zip(pitches).filter_map(view).collect()
 }
@@ -309,7 +309,7 @@ impl ReferenceKernel for Pitched {
     }
 }
 
-impl View {
+impl PitchedShape {
     /// Where an element lies that has this number in a tensor of its own.
     fn position(self, element: u32) -> u32 {
         let [_, row, pixel, _] = strides(self.shape);

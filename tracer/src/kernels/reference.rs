@@ -12,7 +12,7 @@ mod sequences;
 use super::case::{shapes, words};
 use super::{Arguments, Buffers, Case, Contract, Job};
 use crate::call::{Argument, CallError, Frame};
-use dmo_analysis::operator::{Operator, Pitch, Shape, View, Window};
+use dmo_analysis::operator::{Operator, Pitch, PitchedShape, Shape, Window};
 use dmo_analysis::trace::Address;
 
 /// All of them.
@@ -65,8 +65,8 @@ struct BufferShape {
     pitch: Option<Pitch>,
 }
 
-impl From<View> for BufferShape {
-    fn from(view: View) -> Self {
+impl From<PitchedShape> for BufferShape {
+    fn from(view: PitchedShape) -> Self {
         Self {
             shape: view.shape,
             pitch: Some(view.pitch),
