@@ -21,7 +21,7 @@ pub mod zoo;
 
 pub use kind::Kind;
 pub use tensor_type::TensorType;
-pub use view::View;
+pub use view::TensorView;
 
 use crate::operator::Operator;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ pub struct Graph {
     /// Tensors that lie inside of others: parts of tiles, and what an accelerator finds in its
     /// scratch tensor.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub views: BTreeMap<TensorId, View>,
+    pub views: BTreeMap<TensorId, TensorView>,
 }
 
 impl Graph {

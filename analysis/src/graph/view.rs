@@ -15,7 +15,7 @@ use std::ops::Range;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct View {
+pub struct TensorView {
     /// The tensor that it lies in, which is no view.
     pub of: TensorId,
     /// Where its first byte lies in that one.
@@ -25,7 +25,7 @@ pub struct View {
     pub pitch_bytes: Option<[u64; 2]>,
 }
 
-impl View {
+impl TensorView {
     /// The bytes that are the view's own, from its first byte, in ascending order and as long
     /// as they follow each other. `shape` is the view's, its batch 1 where it has a pitch.
     pub fn runs(&self, tensor: &GraphTensor) -> Vec<Range<u64>> {
@@ -72,7 +72,7 @@ impl Graph {
         view.is_some_and(|view| view.pitch_bytes.is_some())
     }
 
-    /// The tensor's own bytes, from its first byte ([`View::runs`]).
+    /// The tensor's own bytes, from its first byte ([`TensorView::runs`]).
     pub fn own_bytes(&self, id: TensorId) -> Vec<Range<u64>> {
         let tensor = self.tensor(id);
         match self.views.get(&id) {

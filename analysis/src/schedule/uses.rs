@@ -1,6 +1,6 @@
 //! When the bytes of each tensor are stored and loaded, of a given order.
 
-use crate::graph::{Graph, OperatorId, TensorId, View};
+use crate::graph::{Graph, OperatorId, TensorId, TensorView};
 use crate::schedule::dataflow::Dataflow;
 use crate::schedule::{CountedEnds, ScheduleError};
 use crate::trace::AccessKind;
@@ -206,7 +206,7 @@ impl Uses {
 /// A view lies inside of a tensor of the arena that is no view, and lies nowhere else.
 fn check_views(graph: &Graph) -> Result<(), ScheduleError> {
     let limit = graph.tensors.len();
-    for (&view, &View { of, .. }) in &graph.views {
+    for (&view, &TensorView { of, .. }) in &graph.views {
         let known = view.0 < limit && of.0 < limit;
         let inside = || graph.extent(view).end <= graph.tensor(of).size_bytes;
         let in_arena = || graph.in_arena(view) && graph.in_arena(of);

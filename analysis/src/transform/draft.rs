@@ -5,7 +5,7 @@ use super::pitch;
 use super::region::Region;
 use super::remove::Remaining;
 use super::{Origin, TransformError, Transformed};
-use crate::graph::{Graph, GraphTensor, Kernel, Node, OperatorId, TensorId, View};
+use crate::graph::{Graph, GraphTensor, Kernel, Node, OperatorId, TensorId, TensorView};
 use crate::operator::{Operator, Shape};
 use std::collections::{HashMap, HashSet};
 
@@ -208,7 +208,7 @@ impl<'a> Draft<'a> {
         let [_, rows, columns, _] = cut.map(u64::from);
         let [top, left] = [region.rows.start, region.columns.start].map(u64::from);
         let follows = pixel == pixel_bytes && (rows == 1 || row == columns * pixel_bytes);
-        let view = View {
+        let view = TensorView {
             of: outer.map_or(id, |view| view.of),
             offset_bytes: outer.map_or(0, |view| view.offset_bytes) + top * row + left * pixel,
             pitch_bytes: (!follows).then_some([row, pixel]),

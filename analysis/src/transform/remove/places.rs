@@ -1,7 +1,7 @@
 //! Which tensors lie in which other ones.
 
 use super::{PartOfTensor, Side, refused};
-use crate::graph::{Graph, OperatorId, TensorId, View};
+use crate::graph::{Graph, OperatorId, TensorId, TensorView};
 use crate::operator::Shape;
 use crate::transform::TransformError;
 use std::collections::{HashMap, HashSet};
@@ -185,7 +185,7 @@ impl<'a> Places<'a> {
                 let tensor = &mut graph.tensors[id.0];
                 tensor.size_bytes = reach(&tensor.shape, pitch, tensor.size_bytes);
             }
-            let view = View {
+            let view = TensorView {
                 of: place.root,
                 offset_bytes: place.offset,
                 pitch_bytes: place.pitch,
