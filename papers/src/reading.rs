@@ -43,7 +43,7 @@ pub const READINGS: &[Reading] = &[
     Reading {
         strategy: "objects-by-size",
         title: TENSORS_LAST,
-        place: objects::by_size_largest_last,
+        place: |problem| objects::by_size_largest(problem, Tie::Last),
     },
     Reading {
         strategy: "objects-by-size-improved",
@@ -53,36 +53,36 @@ pub const READINGS: &[Reading] = &[
     Reading {
         strategy: "objects-by-breadth",
         title: OPERATORS_FIRST,
-        place: |problem| objects::by_breadth_with(problem, Tie::First, Tie::Last),
+        place: |problem| objects::by_breadth(problem, Tie::First, Tie::Last),
     },
     Reading {
         strategy: "objects-by-breadth",
         title: TENSORS_FIRST,
-        place: |problem| objects::by_breadth_with(problem, Tie::Last, Tie::First),
+        place: |problem| objects::by_breadth(problem, Tie::Last, Tie::First),
     },
     Reading {
         strategy: "objects-by-breadth",
         title: BOTH_FIRST,
-        place: |problem| objects::by_breadth_with(problem, Tie::First, Tie::First),
+        place: |problem| objects::by_breadth(problem, Tie::First, Tie::First),
     },
     Reading {
         strategy: "offsets-by-size",
         title: TENSORS_LAST,
-        place: offsets::by_size_last,
+        place: |problem| offsets::by_size(problem, Tie::Last),
     },
     Reading {
         strategy: "offsets-by-breadth",
         title: OPERATORS_FIRST,
-        place: |problem| offsets::by_breadth_with(problem, Tie::First, Tie::Last),
+        place: |problem| offsets::by_breadth(problem, Tie::First, Tie::Last),
     },
     Reading {
         strategy: "offsets-by-breadth",
         title: TENSORS_FIRST,
-        place: |problem| offsets::by_breadth_with(problem, Tie::Last, Tie::First),
+        place: |problem| offsets::by_breadth(problem, Tie::Last, Tie::First),
     },
     Reading {
         strategy: "offsets-by-breadth",
         title: BOTH_FIRST,
-        place: |problem| offsets::by_breadth_with(problem, Tie::First, Tie::First),
+        place: |problem| offsets::by_breadth(problem, Tie::First, Tie::First),
     },
 ];

@@ -118,13 +118,8 @@ pub fn by_size_smallest(problem: &Problem) -> Plan {
 
 /// The same into the largest suitable object. The published figures are reached so, and
 /// not by the smallest.
-pub(super) fn by_size_largest(problem: &Problem) -> Plan {
-    by_size(problem, Tie::First, largest)
-}
-
-/// The same, of equal ones the last that is executed.
-pub fn by_size_largest_last(problem: &Problem) -> Plan {
-    by_size(problem, Tie::Last, largest)
+pub fn by_size_largest(problem: &Problem, tie: Tie) -> Plan {
+    by_size(problem, tie, largest)
 }
 
 fn largest(objects: &Objects<'_>, suitable: std::vec::IntoIter<usize>) -> Option<usize> {
@@ -146,15 +141,10 @@ fn by_size(
 
 /// Operators of the largest breadth first, and of each its largest buffers; into the
 /// smallest suitable object that is large enough, else into the largest, which grows
-/// (section 4.2, Algorithm 1).
-pub(super) fn by_breadth(problem: &Problem) -> Plan {
-    by_breadth_with(problem, Tie::Last, Tie::Last)
-}
-
-/// The same with these ties of operators and of buffers.
-pub fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
+/// (section 4.2, Algorithm 1), with these ties of operators and of buffers.
+pub fn by_breadth(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
     let mut objects = Objects::new(problem);
-    for buffer in offsets::order_by_breadth_with(problem, operators, buffers) {
+    for buffer in offsets::order_by_breadth(problem, operators, buffers) {
         let size = objects.size_of(buffer);
         let suitable = objects.suitable(buffer);
         let large = suitable.iter().copied();

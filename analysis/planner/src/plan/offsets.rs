@@ -26,14 +26,9 @@ impl Tie {
     }
 }
 
-/// Largest first; of equal ones the first that is executed (Algorithm 3).
-pub(super) fn by_size(problem: &Problem) -> Plan {
-    in_smallest_gaps(problem, &order_by_size(problem, Tie::First))
-}
-
-/// The same, of equal ones the last.
-pub fn by_size_last(problem: &Problem) -> Plan {
-    in_smallest_gaps(problem, &order_by_size(problem, Tie::Last))
+/// Largest first (Algorithm 3).
+pub fn by_size(problem: &Problem, tie: Tie) -> Plan {
+    in_smallest_gaps(problem, &order_by_size(problem, tie))
 }
 
 pub(super) fn order_by_size(problem: &Problem, tie: Tie) -> Vec<usize> {
@@ -45,14 +40,10 @@ pub(super) fn order_by_size(problem: &Problem, tie: Tie) -> Vec<usize> {
     order
 }
 
-/// Operators of the largest breadth first, and of each its largest buffers (section 5.3).
-pub(super) fn by_breadth(problem: &Problem) -> Plan {
-    by_breadth_with(problem, Tie::Last, Tie::Last)
-}
-
-/// The same with these ties of operators and of buffers.
-pub fn by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
-    in_smallest_gaps(problem, &order_by_breadth_with(problem, operators, buffers))
+/// Operators of the largest breadth first, and of each its largest buffers (section 5.3), with
+/// these ties of operators and of buffers.
+pub fn by_breadth(problem: &Problem, operators: Tie, buffers: Tie) -> Plan {
+    in_smallest_gaps(problem, &order_by_breadth(problem, operators, buffers))
 }
 
 /// Each buffer above all others and above those whose offset is given: always a plan, unless
@@ -94,13 +85,9 @@ fn size(problem: &Problem, buffer: usize) -> Size {
     }
 }
 
-/// Steps in descending order of breadth, of each its buffers in descending order of size;
-/// of equal ones the last first, which most of the published figures need.
-pub(super) fn order_by_breadth(problem: &Problem) -> Vec<usize> {
-    order_by_breadth_with(problem, Tie::Last, Tie::Last)
-}
-
-pub(super) fn order_by_breadth_with(problem: &Problem, operators: Tie, buffers: Tie) -> Vec<usize> {
+/// Steps in descending order of breadth, of each its buffers in descending order of size. Most of
+/// the published figures need the last of equal ones first.
+pub(super) fn order_by_breadth(problem: &Problem, operators: Tie, buffers: Tie) -> Vec<usize> {
     let mut sections = problem.sections();
     sections.sort_by_key(|section| {
         let tie = operators.key(section.steps.start, 0);

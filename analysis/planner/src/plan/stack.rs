@@ -5,8 +5,9 @@
 //! of 7 needs 9 bytes; but whichever of the two is at offset 0, the other one has to lie
 //! below it, or apart.
 
+use super::offsets::{self, Tie};
 use super::placement::Placement;
-use super::{Plan, heap, offsets};
+use super::{Plan, heap};
 use crate::problem::{Problem, signed};
 use std::cmp::Reverse;
 
@@ -14,7 +15,7 @@ use std::cmp::Reverse;
 pub(super) fn plan(problem: &Problem) -> Plan {
     let orders = [
         by_size(problem),
-        offsets::order_by_breadth(problem),
+        offsets::order_by_breadth(problem, Tie::Last, Tie::Last),
         from_widest_step(problem),
     ];
     let plans = orders.iter().map(|order| build(problem, order));

@@ -1,6 +1,7 @@
 //! The planners that need no time limit, one row each.
 
-use super::{Plan, heap, lee, objects, offsets, stack, strip_packing, tflm};
+use super::offsets::{self, Tie};
+use super::{Plan, heap, lee, objects, stack, strip_packing, tflm};
 use crate::problem::Problem;
 use serde::Serialize;
 
@@ -91,7 +92,7 @@ pub const STRATEGIES: &[Strategy] = &[
         family: Family::SharedObjects,
         uses_overlaps: false,
         most_buffers: QUADRATIC,
-        place: objects::by_size_largest,
+        place: |problem| objects::by_size_largest(problem, Tie::First),
     },
     Strategy {
         name: "objects-by-size-smallest",
@@ -118,7 +119,7 @@ pub const STRATEGIES: &[Strategy] = &[
         family: Family::SharedObjects,
         uses_overlaps: false,
         most_buffers: QUADRATIC,
-        place: objects::by_breadth,
+        place: |problem| objects::by_breadth(problem, Tie::Last, Tie::Last),
     },
     Strategy {
         name: "objects-greedy",
@@ -145,7 +146,7 @@ pub const STRATEGIES: &[Strategy] = &[
         family: Family::Offsets,
         uses_overlaps: false,
         most_buffers: FAST,
-        place: offsets::by_size,
+        place: |problem| offsets::by_size(problem, Tie::First),
     },
     Strategy {
         name: "offsets-by-breadth",
@@ -154,7 +155,7 @@ pub const STRATEGIES: &[Strategy] = &[
         family: Family::Offsets,
         uses_overlaps: false,
         most_buffers: QUADRATIC,
-        place: offsets::by_breadth,
+        place: |problem| offsets::by_breadth(problem, Tie::Last, Tie::Last),
     },
     Strategy {
         name: "offsets-greedy",
