@@ -94,41 +94,32 @@ pub struct TensorProfile {
 }
 
 /// Why an input must not overlap an output, whatever the sweep says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "detail")]
 pub enum Refusal {
     /// The layer stores to its input.
+    #[error("the layer stores to its input")]
     StoresToInput,
     /// The layer loads bytes of its output before it stores them.
+    #[error("the layer loads its output before it stores it")]
     LoadsOldOutput,
     /// A later layer, named here, loads the input again.
+    #[error("layer '{0}' loads the input again")]
     InputUsedAgain(String),
     /// The layer leaves bytes of its output as they were: whoever wrote them before, they
     /// would be the input's.
+    #[error("the layer does not store the whole output")]
     LeavesOldOutput,
     /// The accesses depend on the data: another input may need a larger displacement.
+    #[error("the accesses depend on the data")]
     DataDependent,
     /// Input and output share memory in this run: whose bytes an access is of cannot be told.
+    #[error("they share memory in this run")]
     SharedMemory,
     /// The layer never loads the input or never stores the output: there is no
     /// evidence for any overlap (is the buffer's address right?).
+    #[error("the input is never loaded or the output never stored")]
     NoEvidence,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::StoresToInput => write!(f, "the layer stores to its input"),
-            Self::LoadsOldOutput => write!(f, "the layer loads its output before it stores it"),
-            Self::LeavesOldOutput => {
-                write!(f, "the layer does not store the whole output")
-            }
-            Self::InputUsedAgain(layer) => write!(f, "layer '{layer}' loads the input again"),
-            Self::DataDependent => write!(f, "the accesses depend on the data"),
-            Self::SharedMemory => write!(f, "they share memory in this run"),
-            Self::NoEvidence => write!(f, "the input is never loaded or the output never stored"),
-        }
-    }
 }
 
 /// How far one input may overlap one output.

@@ -54,7 +54,7 @@ pub struct StoreBetween {
 }
 
 /// What a witness has seen.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observed {
     /// Whole inferences.
     pub inferences: usize,
@@ -119,14 +119,7 @@ impl<'a> Witness<'a> {
             input_loads: BTreeSet::new(),
             loads_behind: BTreeMap::new(),
             own: Vec::new(),
-            observed: Observed {
-                inferences: 0,
-                contradiction: None,
-                wrong: Vec::new(),
-                further_bytes: 0,
-                between: Vec::new(),
-                untouched: 0..0,
-            },
+            observed: Observed::default(),
             error: None,
         }
     }
