@@ -54,22 +54,11 @@ pub fn analytic(graph: &Graph) -> Overlaps {
 /// Those of element-wise operators alone, which may store over an input that dies (Liberis and
 /// Lane, section 6: accumulation into an input).
 pub fn accumulating(graph: &Graph) -> Overlaps {
-    let element_wise = |node: &&Node| {
-        let kernel = node.kernel.as_ref().map(|kernel| &kernel.operator);
-        matches!(
-            kernel,
-            Some(Operator::Elementwise(_) | Operator::ElementwiseBinary(_))
-        )
+    let of_node = |node: &Node| match node.kernel.as_ref().map(|kernel| &kernel.operator) {
+        Some(Operator::Elementwise(_) | Operator::ElementwiseBinary(_)) => analytic_of(graph, node),
+        _ => Vec::new(),
     };
-    let of_node = |node| {
-        Some(node)
-            .filter(element_wise)
-            .map(|node| analytic_of(graph, node))
-    };
-    let operators = graph.operators.iter();
-    operators
-        .map(|node| of_node(node).unwrap_or_default())
-        .collect()
+    graph.operators.iter().map(of_node).collect()
 }
 
 fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {

@@ -158,10 +158,6 @@ impl<'a> Draft<'a> {
         self.origins.push(None);
     }
 
-    pub(super) fn known(&self, id: TensorId) -> &GraphTensor {
-        self.graph.tensor(id)
-    }
-
     /// A new tensor of the kind of `like`, of another shape.
     pub(super) fn tensor(&mut self, like: TensorId, name: String, shape: Shape) -> TensorId {
         let element_bytes = self.element_bytes(like);
@@ -176,7 +172,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Of a view with gaps the size says nothing; the draft's own tensors have none.
-    fn element_bytes(&self, id: TensorId) -> u64 {
+    pub(super) fn element_bytes(&self, id: TensorId) -> u64 {
         let tensor = self.read.tensors.get(id.0);
         let tensor = tensor.unwrap_or_else(|| self.graph.tensor(id));
         let elements: u64 = tensor.shape.iter().copied().map(u64::from).product();

@@ -68,10 +68,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn element_bytes(&self, id: TensorId) -> u32 {
-        let tensor = self.draft.known(id);
-        let elements: u64 = tensor.shape.iter().copied().map(u64::from).product();
-        let bytes = tensor.size_bytes.checked_div(elements);
-        bytes.map_or(1, |bytes| bytes as u32)
+        self.draft.element_bytes(id) as u32
     }
 
     pub(super) fn finish(self) -> Standard {
