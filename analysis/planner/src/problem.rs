@@ -160,9 +160,8 @@ impl Problem {
     /// the two buffers' alignments where these are coarser. `None` when the two are never alive
     /// together.
     pub fn min_distance(&self, lower: usize, upper: usize) -> Option<u64> {
-        let found = &self.neighbours[lower];
-        let index = found.binary_search_by_key(&upper, |neighbour| neighbour.buffer);
-        index.ok().map(|index| found[index].distance_above)
+        let index = self.neighbour_index(lower, upper)?;
+        Some(self.neighbours[lower][index].distance_above)
     }
 
     /// The same buffers, none of which may overlap another.
@@ -246,17 +245,8 @@ impl Problem {
 
     /// From now on the two may not overlap. Of two that are never alive together nothing changes.
     pub fn set_apart(&mut self, one: usize, other: usize) {
-        let spacings = [self.spacing(one), self.spacing(other)];
-        for (from, to, above, below) in [
-            (one, other, spacings[0], spacings[1]),
-            (other, one, spacings[1], spacings[0]),
-        ] {
-            let found = &mut self.neighbours[from];
-            if let Ok(index) = found.binary_search_by_key(&to, |neighbour| neighbour.buffer) {
-                found[index].distance_above = above;
-                found[index].distance_below = below;
-            }
-        }
+        self.set_distance(one, other, self.spacing(one));
+        self.set_distance(other, one, self.spacing(other));
     }
 
     /// How far a buffer keeps from one above it that it may not overlap: its size in bytes,
@@ -306,18 +296,25 @@ impl Problem {
             bytes,
         } = *displacement;
         error::check_displacement(&self.buffers, displacement)?;
-        let distance = bytes.next_multiple_of(self.grain);
-        for (from, to, above) in [(lower, upper, true), (upper, lower, false)] {
-            let found = &mut self.neighbours[from];
-            if let Ok(index) = found.binary_search_by_key(&to, |neighbour| neighbour.buffer) {
-                if above {
-                    found[index].distance_above = distance;
-                } else {
-                    found[index].distance_below = distance;
-                }
-            }
-        }
+        self.set_distance(lower, upper, bytes.next_multiple_of(self.grain));
         Ok(())
+    }
+
+    /// How far the upper one has to start above the lower one, if the two are alive together.
+    fn set_distance(&mut self, lower: usize, upper: usize, bytes: u64) {
+        if let Some(index) = self.neighbour_index(lower, upper) {
+            self.neighbours[lower][index].distance_above = bytes;
+        }
+        if let Some(index) = self.neighbour_index(upper, lower) {
+            self.neighbours[upper][index].distance_below = bytes;
+        }
+    }
+
+    /// Where the other one is among a buffer's neighbours.
+    fn neighbour_index(&self, buffer: usize, other: usize) -> Option<usize> {
+        let neighbours = &self.neighbours[buffer];
+        let index = neighbours.binary_search_by_key(&other, |neighbour| neighbour.buffer);
+        index.ok()
     }
 }
 
