@@ -214,25 +214,17 @@ impl Layout<'_> {
     }
 
     /// What the operator allows of one that it loads and one that it stores.
-    fn leave(&self, operator: OperatorId, load: &Present, store: &Present) -> Option<Leave> {
+    /// Tensors of different sizes are never the same.
+    fn leave(&self, operator: OperatorId, load: &Present, store: &Present) -> Option<Sharing> {
         let (Occupant::Tensor(input), Occupant::Tensor(output)) = (load.what, store.what) else {
             return None;
         };
         let pairs = self.overlaps[operator.0].iter();
-        let same = |tensor| self.graph.tensor(tensor).size_bytes;
         let mut of_pair = pairs.filter(|pair| (pair.input, pair.output) == (input, output));
-        of_pair.next_back().map(|pair| Leave {
-            sharing: pair.sharing,
-            same_size: same(input) == same(output),
-        })
+        let sharing = of_pair.next_back()?.sharing;
+        let size = |tensor| self.graph.tensor(tensor).size_bytes;
+        (sharing != Sharing::Alias || size(input) == size(output)).then_some(sharing)
     }
-}
-
-/// What an operator allows.
-#[derive(Debug, Clone, Copy)]
-struct Leave {
-    sharing: Sharing,
-    same_size: bool,
 }
 
 /// What lies beyond 64 bits is shown as their end.
@@ -250,7 +242,7 @@ fn clash(
     operator: OperatorId,
     one: &Present,
     other: &Present,
-    leave: Option<Leave>,
+    leave: Option<Sharing>,
 ) -> Option<Clash> {
     // Pieces of one tensor keep apart by themselves.
     let one_tensor = one.root.is_some() && one.root == other.root;
@@ -260,19 +252,9 @@ fn clash(
     }
     let mut needed_displacement = None;
     match leave {
-        None => {}
-        Some(Leave {
-            sharing: Sharing::Alias,
-            same_size,
-        }) if same_size && one.bytes.start == other.bytes.start => return None,
-        Some(Leave {
-            sharing: Sharing::Alias,
-            ..
-        }) => {}
-        Some(Leave {
-            sharing: Sharing::Displaced(least),
-            ..
-        }) => {
+        Some(Sharing::Alias) if one.bytes.start == other.bytes.start => return None,
+        None | Some(Sharing::Alias) => {}
+        Some(Sharing::Displaced(least)) => {
             let displacement = one.bytes.start.checked_sub(other.bytes.start);
             if displacement.is_some_and(|displacement| displacement >= u128::from(least)) {
                 return None;
