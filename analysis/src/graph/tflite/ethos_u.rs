@@ -8,7 +8,7 @@
 //! with the bytes of the scratch tensor is Vela's affair.
 
 use super::{Model, TfliteError};
-use crate::graph::{Graph, Kind, OperatorId, TensorId, View};
+use crate::graph::{Graph, Kind, OperatorId, TensorId, TensorView};
 use std::collections::BTreeMap;
 
 const NAME: &str = Kind::ETHOS_U;
@@ -84,7 +84,7 @@ fn views(
     graph: &Graph,
     accelerated: &Accelerated,
     offsets: &[i32],
-) -> Result<BTreeMap<TensorId, View>, String> {
+) -> Result<BTreeMap<TensorId, TensorView>, String> {
     let offset = |id: TensorId| {
         let given = offsets
             .get(id.0)
@@ -104,7 +104,7 @@ fn views(
         let is_inside = end.is_some_and(|end| end <= graph.tensor(scratch).size_bytes);
         match within.filter(|_| is_inside) {
             Some(offset_bytes) => {
-                let view = View {
+                let view = TensorView {
                     of: scratch,
                     offset_bytes,
                     pitch_bytes: None,
