@@ -55,10 +55,12 @@ fn check(grid: &str, table: &str) -> usize {
     assert!(output.status.success(), "{message}");
     let found = std::fs::read_to_string(&out).expect("table");
     let expected = std::fs::read_to_string(traces().join(&name)).expect("table");
+    let hint = "if that is meant, make the table anew: the top of sweep.rs says how";
     for (found, expected) in found.lines().zip(expected.lines()) {
-        assert_eq!(found, expected, "{name}");
+        assert_eq!(found, expected, "{name}: {hint}");
     }
-    assert_eq!(found.lines().count(), expected.lines().count(), "{name}");
+    let lengths = [&found, &expected].map(|table| table.lines().count());
+    assert_eq!(lengths[0], lengths[1], "lines of {name}: {hint}");
     found.lines().count() - 1
 }
 
