@@ -17,7 +17,7 @@ use dmo_analysis::profile::Profile;
 use dmo_analysis::trace::{AccessKind, Address, Exit};
 use dmo_trace::elf::image::{Image, ImageError};
 use dmo_trace::mcu::boot::BootError;
-use dmo_trace::mcu::cpu::CpuError;
+use dmo_trace::mcu::cpu::{CPUS, CpuError};
 use dmo_trace::mcu::machine::{FaultCause, Limits, Observation, Pause};
 use dmo_trace::mcu::memory::{MemoryError, MemoryOptions};
 use dmo_trace::program::fault::Fault;
@@ -997,16 +997,25 @@ fn private_peripherals_answer() {
         }
         firmware
     };
-    for (cpu, part) in [
+    // By the technical reference manuals.
+    let parts = [
         ("cortex-m3", 0xc23),
         ("cortex-m4", 0xc24),
         ("cortex-m7", 0xc27),
         ("cortex-m33", 0xd21),
-    ] {
+    ];
+    for (cpu, part) in parts {
         let target = reader(0xe000_ed00).target_for(cpu);
         let mut machine = target.machine(Observation::Watch, SMALL).expect("machine");
         assert_eq!(read(&mut machine) >> 4 & 0xfff, part, "{cpu}: CPUID");
     }
+    let untested = CPUS.iter().map(|cpu| cpu.name);
+    let untested = untested.filter(|name| parts.iter().all(|(cpu, _)| cpu != name));
+    assert_eq!(
+        untested.collect::<Vec<_>>(),
+        [""; 0],
+        "give them a part number above"
+    );
     for (name, address, upwards) in [
         ("SYST_CVR", 0xe000_e018, false),
         ("CYCCNT", 0xe000_1004, true),

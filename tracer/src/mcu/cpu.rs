@@ -1,5 +1,11 @@
-//! The CPU models. To add one: a row and a [`Model`] here, and the emulator's id for it in
-//! `machine.rs`.
+//! The CPU models.
+//!
+//! To add one: a row and a [`Model`] here, and the emulator's id for it (`ArmCpuModel` of
+//! unicorn-engine, whose newest M-profile core is the Cortex-M33) in `machine.rs`. A new
+//! architecture is also a variant of [`Architecture`], and its `Tag_CPU_arch` no longer an
+//! error in `Needs::of`. A core may fault where the others do not, as Armv6-M does on each
+//! unaligned access: `machine/callbacks.rs` gives faults their names. Which kernels there are
+//! for it is another matter: it runs those of the architectures before its own.
 
 use crate::elf::attributes::Attributes;
 
@@ -51,8 +57,17 @@ pub enum Model {
     CortexM33,
 }
 
-/// All CPU models.
-pub const CPUS: [Cpu; 4] = [
+/// Also the CPU of an image that does not say what it was built for.
+const CORTEX_M4: Cpu = Cpu {
+    name: "cortex-m4",
+    model: Model::CortexM4,
+    architecture: Architecture::Armv7EM,
+    floating_point: FloatingPoint::Fpv4Single,
+    cpu_id: 0x410f_c241,
+};
+
+/// All CPU models, in the order in which messages list them.
+pub const CPUS: &[Cpu] = &[
     Cpu {
         name: "cortex-m3",
         model: Model::CortexM3,
@@ -60,13 +75,7 @@ pub const CPUS: [Cpu; 4] = [
         floating_point: FloatingPoint::None,
         cpu_id: 0x412f_c231,
     },
-    Cpu {
-        name: "cortex-m4",
-        model: Model::CortexM4,
-        architecture: Architecture::Armv7EM,
-        floating_point: FloatingPoint::Fpv4Single,
-        cpu_id: 0x410f_c241,
-    },
+    CORTEX_M4,
     Cpu {
         name: "cortex-m7",
         model: Model::CortexM7,
@@ -102,8 +111,10 @@ pub enum CpuError {
     },
 }
 
-fn names() -> String {
-    CPUS.map(|cpu| cpu.name).join(", ")
+/// The names of all CPU models, for messages.
+pub fn names() -> String {
+    let names: Vec<&str> = CPUS.iter().map(|cpu| cpu.name).collect();
+    names.join(", ")
 }
 
 /// The CPU features that an image needs, by its build attributes.
@@ -149,9 +160,11 @@ impl Needs {
         self.architecture <= cpu.architecture && self.floating_point <= cpu.floating_point
     }
 
-    fn first_cpu(&self) -> Result<Cpu, CpuError> {
-        CPUS.into_iter()
-            .find(|cpu| self.met_by(cpu))
+    fn least_cpu(&self) -> Result<Cpu, CpuError> {
+        CPUS.iter()
+            .copied()
+            .filter(|cpu| self.met_by(cpu))
+            .min_by_key(|cpu| (cpu.architecture, cpu.floating_point))
             .ok_or_else(|| CpuError::NotMicrocontroller {
                 given: format!("{:?} with {:?}", self.architecture, self.floating_point),
             })
@@ -166,8 +179,8 @@ impl Needs {
 /// emulator would run it all the same, and hide that the device cannot.
 pub fn choose(wanted: Option<&str>, attributes: &Attributes) -> Result<Cpu, CpuError> {
     let named = |name: &str| {
-        CPUS.into_iter()
-            .find(|cpu| cpu.name.eq_ignore_ascii_case(name))
+        let mut cpus = CPUS.iter().copied();
+        cpus.find(|cpu| cpu.name.eq_ignore_ascii_case(name))
     };
     let needs = Needs::of(attributes)?;
     let Some(wanted) = wanted else {
@@ -178,8 +191,8 @@ pub fn choose(wanted: Option<&str>, attributes: &Attributes) -> Result<Cpu, CpuE
             .filter(|cpu| needs.as_ref().is_none_or(|needs| needs.met_by(cpu)));
         return match (built_for, needs) {
             (Some(cpu), _) => Ok(cpu),
-            (None, Some(needs)) => needs.first_cpu(),
-            (None, None) => Ok(CPUS[1]),
+            (None, Some(needs)) => needs.least_cpu(),
+            (None, None) => Ok(CORTEX_M4),
         };
     };
     let cpu = named(wanted).ok_or_else(|| CpuError::Unknown {
@@ -195,8 +208,40 @@ pub fn choose(wanted: Option<&str>, attributes: &Attributes) -> Result<Cpu, CpuE
                 format!("{:?} floating point", needs.floating_point)
             },
             cpu: cpu.name,
-            hint: needs.first_cpu()?.name,
+            hint: needs.least_cpu()?.name,
         });
     }
     Ok(cpu)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::*;
+
+    #[test]
+    fn an_image_without_attributes_runs_on_a_cortex_m4() {
+        let chosen = choose(None, &Attributes::default()).unwrap();
+        assert_eq!(chosen.name, "cortex-m4");
+    }
+
+    /// Whatever the order of the rows.
+    #[test]
+    fn an_image_that_names_no_cpu_runs_on_the_least_that_has_what_it_needs() {
+        for (architecture, floating_point, expected) in [
+            (13, 0, "cortex-m4"),
+            (13, 6, "cortex-m4"),
+            (13, 8, "cortex-m7"),
+            (17, 0, "cortex-m33"),
+        ] {
+            let attributes = Attributes {
+                architecture: Some(architecture),
+                floating_point: Some(floating_point),
+                ..Attributes::default()
+            };
+            let chosen = choose(None, &attributes).unwrap();
+            assert_eq!(chosen.name, expected, "Tag_CPU_arch {architecture}");
+        }
+    }
 }

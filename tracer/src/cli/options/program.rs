@@ -9,6 +9,7 @@ use dmo_analysis::firmware::ArenaUse;
 use dmo_analysis::profile::OtherInput;
 use dmo_analysis::trace::Exit;
 use dmo_trace::elf::image::MAX_FILE_BYTES;
+use dmo_trace::mcu::cpu;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::mcu::memory::MemoryOptions;
 use dmo_trace::program::run::{RunError, try_other_inputs};
@@ -29,9 +30,7 @@ pub struct ProgramArguments {
     layers: HookOptions,
     #[command(flatten)]
     firmware: FirmwareOptions,
-    /// CPU to emulate: cortex-m3, cortex-m4, cortex-m7, cortex-m33 [default: the one that the
-    /// program was built for]
-    #[arg(long)]
+    #[arg(long, help = cpu_help())]
     cpu: Option<String>,
     /// Map RAM here, for example 0x20000000:256K; repeatable [default: enough for the program's
     /// segments and stack]
@@ -62,6 +61,11 @@ pub struct ProgramArguments {
     /// Give up after this many seconds of emulation
     #[arg(long, value_name = "SECONDS", default_value_t = Seconds(KERNEL_LIMITS.timeout))]
     timeout: Seconds,
+}
+
+fn cpu_help() -> String {
+    let names = cpu::names();
+    format!("CPU to emulate: {names} [default: the one that the program was built for]")
 }
 
 impl ProgramArguments {
