@@ -7,7 +7,6 @@
 //! | [`plan`] | exact searches, published heuristics, and the check of what they give |
 //! | [`minimalloc`] | problems and plans as the .csv of google/minimalloc |
 //! | [`regions`] | the same in several memories |
-
 //!
 //! Three buffers, the first two of which may share all but 16 bytes; the plan is proven, and
 //! checked by a function that knows no planner:

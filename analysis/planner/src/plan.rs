@@ -1,19 +1,12 @@
 //! Where each buffer lies in the arena, and the planners that decide it.
 //!
 //! A planner sees a [`Problem`] and gives a [`Plan`]; [`STRATEGIES`] lists those that need
-//! no time limit, and [`exact`] is the one that proves what it finds. Whoever uses a plan
-//! has it checked by [`Plan::check`], which knows no planner.
+//! no time limit, with their authors and the function that is each of them, and [`exact`] is
+//! the one that proves what it finds. Whoever uses a plan has it checked by [`Plan::check`],
+//! which knows no planner.
 //!
-//! | planner | file |
-//! |---|---|
-//! | shared objects: Greedy by Size, by Size Improved, by Breadth (Pisarchyk and Lee) | `objects.rs` |
-//! | shared objects: Greedy and min-cost flow (Lee et al.) | `lee.rs` |
-//! | offsets: Greedy by Size, by Breadth (Pisarchyk and Lee), Greedy (Lee et al.) | `offsets.rs` |
-//! | strip packing, best fit (Sekiyama et al.) | `strip_packing.rs` |
-//! | TensorFlow Lite Micro's planner | `tflm.rs` |
-//! | modified heap, forwards and backwards (Blacker et al.) | `heap.rs` |
-//! | our own: constructive with overlaps | `stack.rs` |
-//! | our own: exact | `exact.rs` |
+//! To add a planner: a file with a function from [`Problem`] to [`Plan`], which places its
+//! buffers in a `Placement` (`placement.rs`), its `mod` here, and a row in [`STRATEGIES`].
 //!
 //! [`objects`] and [`offsets`] also have variants of the published planners, for what their
 //! texts leave open.

@@ -100,7 +100,7 @@ fn within(problem: &Problem, capacity: u64, budget: &mut Budget<'_>) -> (Plan, u
     }
 }
 
-/// What each published planner needs.
+/// What each planner without overlaps needs.
 pub fn planners(problem: &Problem) -> Vec<Planner> {
     let rows = STRATEGIES.iter().filter(|strategy| !strategy.uses_overlaps);
     rows.filter_map(|strategy| Planner::of(strategy, problem))

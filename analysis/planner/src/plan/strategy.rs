@@ -1,4 +1,8 @@
 //! The planners that need no time limit, one row each.
+//!
+//! A row is all that the rest knows: tables list it, the tests run it on random problems, and
+//! [`exact`](super::exact) starts from the best plan of the rows of [`Family::Offsets`], of
+//! equal ones from the first. A new row at the end changes a plan only where it is better.
 
 use super::offsets::{self, Tie};
 use super::{Plan, heap, lee, objects, stack, strip_packing, tflm};
@@ -22,11 +26,11 @@ pub struct Strategy {
     pub name: &'static str,
     /// What its authors call it.
     pub title: &'static str,
-    /// Where it was published.
+    /// Where it was published; what comes before the colon is in tables.
     pub source: &'static str,
     /// What kind of sharing it knows.
     pub family: Family,
-    /// Whether it makes use of overlaps.
+    /// Whether it makes use of overlaps. If not, it is given the problem without them.
     pub uses_overlaps: bool,
     /// Problems of more buffers would take it longer than it is worth.
     pub most_buffers: usize,
@@ -37,6 +41,11 @@ impl Strategy {
     /// The planner of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         STRATEGIES.iter().find(|strategy| strategy.name == name)
+    }
+
+    /// Returns true if others than this project have published it.
+    pub fn is_published(&self) -> bool {
+        self.source != OWN
     }
 
     /// Places all buffers; none when it cannot keep the buffers whose offset is given, or when
@@ -60,6 +69,8 @@ impl Strategy {
     }
 }
 
+/// The source of planners that were published nowhere else.
+const OWN: &str = "dmo-trace";
 const PISARCHYK_LEE: &str =
     "Pisarchyk, Lee: Efficient Memory Management for Deep Neural Net Inference";
 const LEE: &str = "Lee et al.: On-Device Neural Net Inference with Mobile GPUs";
@@ -223,7 +234,7 @@ pub const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "stack",
         title: "Largest first, above or below what is placed, overlaps",
-        source: "dmo-trace",
+        source: OWN,
         family: Family::Offsets,
         uses_overlaps: true,
         most_buffers: QUADRATIC,

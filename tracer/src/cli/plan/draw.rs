@@ -49,12 +49,12 @@ pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> 
     pictures::write_all(&figures, folder)
 }
 
-/// The smallest plan of the published planners.
+/// The smallest plan of the published planners without overlaps.
 fn best_published(arena: &Arena) -> Option<(&'static str, Plan)> {
     // Of equal ones not the shared objects, which waste room in the picture.
     let plans = STRATEGIES
         .iter()
-        .filter(|strategy| !strategy.uses_overlaps)
+        .filter(|strategy| strategy.is_published() && !strategy.uses_overlaps)
         .filter_map(|strategy| Some((strategy, strategy.plan(&arena.problem)?)));
     let (strategy, plan) = plans.min_by_key(|(strategy, plan)| {
         let arena_bytes = plan.arena_bytes(&arena.problem);
