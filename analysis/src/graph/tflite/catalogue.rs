@@ -1,8 +1,10 @@
 //! The catalogue of operators: one row for each kind of which more than the name is known.
 //!
-//! To add an element-wise operator: a row here, its contracts in `tracer/src/kernels/`, and what
-//! it computes with where no model says it (`tracer/src/kernels/invented.rs`). A kind without a
-//! row keeps its tensors and gets no kernel, so that nothing overlaps.
+//! A row that is `named` has kernels here; one that is only `lowered` is planned all the same,
+//! by its loops. To add kernels for an element-wise operator: its row and its name here, their
+//! contracts in `tracer/src/kernels/`, and for quantised ones the numbers that they compute with
+//! where no model says it (`tracer/src/kernels/invented.rs`). A kind without a row keeps its
+//! tensors and gets no kernel, so that nothing overlaps.
 
 use super::lower::{FileNode, Lowered, elements, moves, products, windows};
 use super::roles::{self, Exported, Roles};
