@@ -15,9 +15,10 @@ mod support;
 
 use dmo_analysis::profile::Profile;
 use dmo_analysis::trace::{AccessKind, Address, Exit};
+use dmo_trace::elf::attributes::Attributes;
 use dmo_trace::elf::image::{Image, ImageError};
 use dmo_trace::mcu::boot::BootError;
-use dmo_trace::mcu::cpu::{CPUS, CpuError};
+use dmo_trace::mcu::cpu::{CPUS, CpuError, choose};
 use dmo_trace::mcu::machine::{FaultCause, Limits, Observation, Pause};
 use dmo_trace::mcu::memory::{MemoryError, MemoryOptions};
 use dmo_trace::program::fault::Fault;
@@ -1472,4 +1473,29 @@ fn layers_in_an_endless_loop() {
     let error =
         dmo_trace::program::run::try_other_inputs(&target, limits, 3, None).expect_err("a limit");
     assert!(error.to_string().contains("limit of 20000"), "{error}");
+}
+
+#[test]
+fn an_image_without_attributes_runs_on_a_cortex_m4() {
+    let chosen = choose(None, &Attributes::default()).expect("a CPU");
+    assert_eq!(chosen.name, "cortex-m4");
+}
+
+/// Whatever the order of the rows.
+#[test]
+fn an_image_that_names_no_cpu_runs_on_the_least_that_has_what_it_needs() {
+    for (architecture, floating_point, expected) in [
+        (13, 0, "cortex-m4"),
+        (13, 6, "cortex-m4"),
+        (13, 8, "cortex-m7"),
+        (17, 0, "cortex-m33"),
+    ] {
+        let attributes = Attributes {
+            architecture: Some(architecture),
+            floating_point: Some(floating_point),
+            ..Attributes::default()
+        };
+        let chosen = choose(None, &attributes).expect("a CPU");
+        assert_eq!(chosen.name, expected, "Tag_CPU_arch {architecture}");
+    }
 }

@@ -124,12 +124,6 @@ impl Problem {
         &self.buffers
     }
 
-    /// The greatest common divisor of all alignments, in bytes: offsets and distances are
-    /// multiples of it.
-    pub fn grain(&self) -> u64 {
-        self.grain
-    }
-
     /// Moved up by a multiple of this many bytes, all buffers stay aligned: the least common
     /// multiple of all alignments.
     pub fn common_alignment(&self) -> u64 {
@@ -282,11 +276,6 @@ impl Problem {
             }
         }
         sections
-    }
-
-    /// All sizes together, in bytes: an arena without any reuse.
-    pub fn naive_bytes(&self) -> u64 {
-        self.buffers.iter().map(|buffer| buffer.size_bytes).sum()
     }
 
     fn permit(&mut self, displacement: &Displacement) -> Result<(), ProblemError> {

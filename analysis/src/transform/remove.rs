@@ -71,19 +71,6 @@ pub fn moving(graph: &Graph) -> Vec<OperatorId> {
     graph.file_order().into_iter().filter(moves).collect()
 }
 
-/// Those of [`moving`] each of which could be left out if no other one were. Whether that keeps
-/// the values, a graph does not know: [`keeps_values`] does.
-pub fn removable(graph: &Graph) -> Vec<OperatorId> {
-    let alone = |operator: &OperatorId| {
-        let recipe = super::Recipe {
-            removed: vec![*operator],
-            ..Default::default()
-        };
-        super::apply(graph, &recipe).is_ok()
-    };
-    moving(graph).into_iter().filter(alone).collect()
-}
-
 fn refused(operator: OperatorId, reason: &'static str) -> TransformError {
     TransformError::Operator { operator, reason }
 }

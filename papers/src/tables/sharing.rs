@@ -21,7 +21,7 @@ pub(super) fn table_1(work: &mut Work<'_>) -> Result<Vec<Line>, TableError> {
         let problem = problem(row)?;
         for (&method, &printed) in table.methods.iter().zip(row.figures) {
             let bytes = match method {
-                Method::LowerBound => Some(problem.objects_lower_bound()),
+                Method::LowerBound => Some(objects_lower_bound(&problem)),
                 _ => planned(&problem, objects(method)),
             };
             lines.push(line(
@@ -167,4 +167,21 @@ fn difference(row: &Row, method: Method, line: &Line, strategy: &str, problem: &
     } else {
         "none of the other readings gives the printed one".to_owned()
     }
+}
+
+/// The least sum of shared objects without overlaps, in bytes: of the largest buffers of each step
+/// the largest, of the second ones the largest, and so on (positional maxima; Pisarchyk and Lee,
+/// section 4.1).
+fn objects_lower_bound(problem: &Problem) -> u64 {
+    let mut maxima: Vec<u64> = Vec::new();
+    for section in problem.sections() {
+        let size = |&buffer: &usize| problem.buffers()[buffer].size_bytes;
+        let mut sizes: Vec<u64> = section.alive.iter().map(size).collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        maxima.resize(maxima.len().max(sizes.len()), 0);
+        for (maximum, size) in maxima.iter_mut().zip(sizes) {
+            *maximum = size.max(*maximum);
+        }
+    }
+    maxima.iter().sum()
 }

@@ -213,35 +213,3 @@ pub fn choose(wanted: Option<&str>, attributes: &Attributes) -> Result<Cpu, CpuE
     }
     Ok(cpu)
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
-
-    use super::*;
-
-    #[test]
-    fn an_image_without_attributes_runs_on_a_cortex_m4() {
-        let chosen = choose(None, &Attributes::default()).unwrap();
-        assert_eq!(chosen.name, "cortex-m4");
-    }
-
-    /// Whatever the order of the rows.
-    #[test]
-    fn an_image_that_names_no_cpu_runs_on_the_least_that_has_what_it_needs() {
-        for (architecture, floating_point, expected) in [
-            (13, 0, "cortex-m4"),
-            (13, 6, "cortex-m4"),
-            (13, 8, "cortex-m7"),
-            (17, 0, "cortex-m33"),
-        ] {
-            let attributes = Attributes {
-                architecture: Some(architecture),
-                floating_point: Some(floating_point),
-                ..Attributes::default()
-            };
-            let chosen = choose(None, &attributes).unwrap();
-            assert_eq!(chosen.name, expected, "Tag_CPU_arch {architecture}");
-        }
-    }
-}

@@ -24,23 +24,6 @@ impl Problem {
         bounds.chain(fixed).max().unwrap_or(0)
     }
 
-    /// The least sum of shared objects without overlaps, in bytes: of the largest buffers of
-    /// each step the largest, of the second ones the largest, and so on (positional maxima;
-    /// Pisarchyk and Lee, section 4.1).
-    pub fn objects_lower_bound(&self) -> u64 {
-        let mut maxima: Vec<u64> = Vec::new();
-        for section in self.sections() {
-            let size = |&buffer: &usize| self.buffers[buffer].size_bytes;
-            let mut sizes: Vec<u64> = section.alive.iter().map(size).collect();
-            sizes.sort_unstable_by(|one, other| other.cmp(one));
-            maxima.resize(maxima.len().max(sizes.len()), 0);
-            for (maximum, size) in maxima.iter_mut().zip(sizes) {
-                *maximum = size.max(*maximum);
-            }
-        }
-        maxima.iter().sum()
-    }
-
     /// Sizes of all that is alive in a section together (operator breadth), in bytes.
     pub fn breadth(&self, section: &Section) -> u64 {
         let size = |&buffer: &usize| self.buffers[buffer].size_bytes;
