@@ -113,6 +113,7 @@ pub use window::{Padding, Window, tflite_padding_before};
 
 use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 
 /// An operator with all that decides its accesses.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -226,6 +227,18 @@ impl Operator {
         self.buffers()?;
         with_kernel!(self, kernel => kernel.accesses(visit));
         Ok(())
+    }
+
+    /// The operator as one of its kinds; `None` if it is of another.
+    ///
+    /// ```
+    /// use dmo_analysis::operator::{Operator, Reshape, Softmax};
+    ///
+    /// let operator = Operator::Reshape(Reshape { elements: 6, element_bytes: 1 });
+    /// assert!(operator.of::<Reshape>().is_some() && operator.of::<Softmax>().is_none());
+    /// ```
+    pub fn of<T: Any>(&self) -> Option<&T> {
+        with_kernel!(self, kernel => (kernel as &dyn Any).downcast_ref())
     }
 
     /// The window of a convolution or pooling, and the shapes of its input and its output;

@@ -33,10 +33,12 @@ pub use library::KernelLibrary;
 pub use state::State;
 
 use crate::call::{Argument, CallError, Frame, inexpressible};
+use convolution::Convolution;
 use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::{Address, ElementType};
+use std::any::Any;
 use versions::Versions;
 
 /// Where the activations of a call lie.
@@ -65,6 +67,21 @@ impl Buffers {
 struct Job<'a> {
     case: &'a Case,
     parameters: &'a Parameters<'a>,
+}
+
+impl Job<'_> {
+    /// The operator, on parts of larger tensors or not, as the kind that a contract is for.
+    fn operator<T: Any>(&self) -> Result<&T, CallError> {
+        self.case.inner().of().ok_or_else(|| self.of_another_kind())
+    }
+
+    fn convolution(&self) -> Result<Convolution, CallError> {
+        Convolution::of(self.case).ok_or_else(|| self.of_another_kind())
+    }
+
+    fn of_another_kind(&self) -> CallError {
+        inexpressible("the operator", &self.case.kind, "another kind")
+    }
 }
 
 /// How to call a kernel.

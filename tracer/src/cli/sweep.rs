@@ -87,11 +87,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             grid.entries.len()
         ));
     }
-    let key = Key::of(
-        &grid,
-        arguments.library.version.cmsis_nn_version,
-        arguments.inputs,
-    );
+    let key = Key::of(&grid, arguments.library.cmsis_nn_version, arguments.inputs);
     let mut table = Table::open(&arguments.out, &entries, &key)
         .with_context(|| arguments.out.display().to_string())?;
     let done = table.done;

@@ -20,7 +20,7 @@ use super::svdf::{self, STATE_S8, SvdfNumbers, SvdfShape, SvdfWeights};
 use super::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
 use crate::call::{Argument, CallError, Frame, inexpressible};
 use dmo_analysis::graph::Kind;
-use dmo_analysis::operator::Operator;
+use dmo_analysis::operator::{self, Operator};
 use dmo_analysis::trace::{Address, ElementType};
 
 /// All of them.
@@ -71,9 +71,7 @@ const CONTRACTS: &[Contract] = &[
         .with_status()
         .with_scratch(AVERAGE_SCRATCH),
     Contract::int8("arm_softmax_s8", &Kind::Softmax, |job, buffers, _| {
-        let Operator::Softmax(softmax) = &job.case.operator else {
-            return Ok(Vec::new());
-        };
+        let softmax: &operator::Softmax = job.operator()?;
         job.output_is(1.0 / 256.0, -128)?;
         let mut arguments = vec![
             buffers.inputs[0].into(),
@@ -139,15 +137,13 @@ const CONTRACTS: &[Contract] = &[
 
 const FULLY_CONNECTED_SCRATCH: ScratchSize =
     ScratchSize::new("arm_fully_connected_s8_get_buffer_size", |job, frame| {
-        let dims = frame.words("filter dims", &fully_connected_dims(job.case)[1])?;
+        let dims = frame.words("filter dims", &fully_connected_dims(job.operator()?)[1])?;
         Ok(vec![dims.into()])
     });
 
 const AVERAGE_SCRATCH: ScratchSize =
     ScratchSize::new("arm_avgpool_s8_get_buffer_size", |job, _| {
-        let Operator::Pool2d(pool) = &job.case.operator else {
-            return Ok(Vec::new());
-        };
+        let pool: &operator::Pool2d = job.operator()?;
         Ok(vec![
             Argument::Word(pool.output[2]),
             Argument::Word(pool.input[3]),
@@ -272,10 +268,7 @@ fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
 }
 
 /// Dims of input, filter and output.
-fn fully_connected_dims(case: &Case) -> [[i32; 4]; 3] {
-    let Operator::FullyConnected(layer) = &case.operator else {
-        return [[0; 4]; 3];
-    };
+fn fully_connected_dims(layer: &operator::FullyConnected) -> [[i32; 4]; 3] {
     let [batches, inputs, outputs] =
         [layer.batches, layer.input_depth, layer.output_depth].map(|extent| extent as i32);
     [
@@ -291,10 +284,8 @@ fn fully_connected(
     buffers: &Buffers,
     frame: &mut Frame,
 ) -> Arguments {
-    let Operator::FullyConnected(layer) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
-    let [input, filter, output] = fully_connected_dims(job.case);
+    let layer: &operator::FullyConnected = job.operator()?;
+    let [input, filter, output] = fully_connected_dims(layer);
     let types = [ElementType::Int8, ElementType::Int32];
     let [weights, bias] = weights(job, layer, types, frame)?;
     let arguments = [
@@ -314,9 +305,7 @@ fn fully_connected(
 }
 
 fn pool(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::Pool2d(pool) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let pool: &operator::Pool2d = job.operator()?;
     job.same_scales(1, POOL_TOLERANCE)?;
     let mut params = tile(pool.window.stride).to_vec();
     params.extend(tile(pool.window.padding_before));

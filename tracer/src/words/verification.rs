@@ -35,7 +35,8 @@ pub struct VerifyReport {
     replay: Option<Replayed>,
     execution: Option<Executed>,
     layers: Vec<Layer>,
-    notes: Vec<String>,
+    /// What else the reader should know, a sentence each without its full stop.
+    pub notes: Vec<String>,
     /// The first few objections of geometry, replay and execution, in words.
     #[serde(skip)]
     objections: [Vec<String>; 3],
@@ -147,11 +148,6 @@ impl VerifyReport {
             objections,
             ..self
         }
-    }
-
-    /// What else the reader should know, a sentence each without its full stop.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     /// What geometry, replay and execution say, the first of the plan itself too; `None` for what

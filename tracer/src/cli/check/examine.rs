@@ -81,7 +81,7 @@ fn verified(
         overlap: verified.plan.overlap.name(),
         cpu: Some(kernels.library.cpu().name.to_owned()),
         witnesses: witnesses(&report),
-        notes: report.notes().to_vec(),
+        notes: report.notes,
     };
     ensure!(
         findings.is_safe() == verified.is_safe(),

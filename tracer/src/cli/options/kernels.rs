@@ -13,13 +13,6 @@ pub struct LibraryArguments {
     /// CPU to emulate [default: the one that the kernels were built for]
     #[arg(long)]
     pub cpu: Option<String>,
-    #[command(flatten)]
-    pub version: VersionArgument,
-}
-
-/// The interface of kernels that are not built in.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, clap::Args)]
-pub struct VersionArgument {
     /// Version of the CMSIS-NN interface, 4 to 7 [default: deduced from the file's functions]
     #[arg(long, value_name = "N")]
     pub cmsis_nn_version: Option<u8>,
@@ -39,7 +32,7 @@ impl LibraryArguments {
         KernelRequest {
             kernels: self.kernels.clone(),
             cpu: self.cpu.clone(),
-            cmsis_nn_version: self.version.cmsis_nn_version,
+            cmsis_nn_version: self.cmsis_nn_version,
         }
     }
 

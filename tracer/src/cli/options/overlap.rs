@@ -1,7 +1,6 @@
 //! Options that say which overlaps a plan may use.
 
 use super::cache::CacheArguments;
-use super::kernels::VersionArgument;
 use super::named::one_of;
 use clap::builder::TypedValueParser;
 use dmo_trace::study::INPUTS;
@@ -22,8 +21,9 @@ pub struct OverlapOptions {
     /// CPU to emulate [default: the one that the kernels were built for]
     #[arg(long)]
     cpu: Option<String>,
-    #[command(flatten)]
-    version: VersionArgument,
+    /// Version of the CMSIS-NN interface, 4 to 7 [default: deduced from the file's functions]
+    #[arg(long, value_name = "N")]
+    cmsis_nn_version: Option<u8>,
     /// Number of different inputs to measure each kernel on [default: 3]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: Option<u64>,
@@ -63,7 +63,7 @@ impl OverlapOptions {
             kernels: named.then(|| KernelRequest {
                 kernels: self.kernels.clone().unwrap_or(REFERENCE.to_owned()),
                 cpu: self.cpu.clone(),
-                cmsis_nn_version: self.version.cmsis_nn_version,
+                cmsis_nn_version: self.cmsis_nn_version,
             }),
             inputs: self.inputs.unwrap_or(INPUTS),
         }
@@ -72,7 +72,7 @@ impl OverlapOptions {
     fn names_kernels(&self) -> bool {
         self.kernels.is_some()
             || self.cpu.is_some()
-            || self.version != VersionArgument::default()
+            || self.cmsis_nn_version.is_some()
             || self.inputs.is_some()
     }
 }

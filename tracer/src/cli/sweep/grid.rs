@@ -246,7 +246,7 @@ fn named(
             let request = KernelRequest {
                 kernels: kernels.clone(),
                 cpu: cpu.clone(),
-                cmsis_nn_version: default.version.cmsis_nn_version,
+                cmsis_nn_version: default.cmsis_nn_version,
             };
             ensure!(
                 !kernels.contains(char::is_control),

@@ -162,26 +162,20 @@ fn dims(conv: &Convolution, frame: &mut Frame) -> Result<[Address; 3], CallError
 }
 
 fn params_and_dims(job: &Job, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(job.case) else {
-        return Ok(Vec::new());
-    };
+    let conv = job.convolution()?;
     let params = params(&conv, job, frame)?;
     let [input, filter, output] = dims(&conv, frame)?;
     Ok([params, input, filter, output].map(Argument::from).to_vec())
 }
 
 fn input_and_filter(job: &Job, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(job.case) else {
-        return Ok(Vec::new());
-    };
+    let conv = job.convolution()?;
     let [input, filter, _] = dims(&conv, frame)?;
     Ok([input, filter].map(Argument::from).to_vec())
 }
 
 fn convolve(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(job.case) else {
-        return Ok(Vec::new());
-    };
+    let conv = job.convolution()?;
     let quant = conv.per_channel(job, -31..=30, frame)?;
     let [filter, bias] = conv.weights(job, ElementType::Int8, ElementType::Int32, frame)?;
     let bias_dims = frame.words("bias dims", &[1, 1, 1, conv.channels() as i32])?;

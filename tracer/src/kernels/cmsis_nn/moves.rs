@@ -5,7 +5,7 @@ use crate::kernels::case::words;
 use crate::kernels::moves::padding_word;
 use crate::kernels::{Buffers, Case, Contract, Job, Prepare, SeveralArguments};
 use dmo_analysis::graph::Kind;
-use dmo_analysis::operator::{Concat, Operator, Shape};
+use dmo_analysis::operator::{self, Concat, Operator, Shape};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     concatenation("arm_concatenation_s8_x").only(|case| joins(case, 3)),
@@ -13,9 +13,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     concatenation("arm_concatenation_s8_z").only(|case| joins(case, 1)),
     concatenation("arm_concatenation_s8_w").only(|case| joins(case, 0)),
     Contract::int8("arm_pad_s8", &Kind::Pad, |job, buffers, frame| {
-        let Operator::Pad(pad) = &job.case.operator else {
-            return Ok(Vec::new());
-        };
+        let pad: &operator::Pad = job.operator()?;
         let after: Shape = [0, 1, 2, 3]
             .map(|axis| pad.output[axis].saturating_sub(pad.input[axis] + pad.before[axis]));
         Ok(vec![
@@ -30,9 +28,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     .with_status()
     .since(7),
     Contract::int8("arm_reshape_s8", &Kind::Reshape, |job, buffers, _| {
-        let Operator::Reshape(reshape) = &job.case.operator else {
-            return Ok(Vec::new());
-        };
+        let reshape: &operator::Reshape = job.operator()?;
         Ok(vec![
             buffers.inputs[0].into(),
             buffers.outputs[0].into(),
@@ -43,9 +39,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
         "arm_transpose_s8",
         &Kind::Transpose,
         |job, buffers, frame| {
-            let Operator::Transpose(transpose) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
+            let transpose: &operator::Transpose = job.operator()?;
             let output = transpose
                 .permutation
                 .map(|axis| transpose.input[axis as usize]);
@@ -86,9 +80,7 @@ fn joined(concat: &Concat) -> u64 {
 
 /// One call an input.
 fn concat(job: &Job, buffers: &Buffers, _: &mut Frame) -> SeveralArguments {
-    let Operator::Concat(concat) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let concat: &operator::Concat = job.operator()?;
     job.same_scales(concat.inputs.len(), 0.0)?;
     let axis = concat.axis as usize;
     let mut offset = 0;

@@ -86,9 +86,7 @@ fn arguments(
 }
 
 pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(job.case) else {
-        return Ok(Vec::new());
-    };
+    let conv = job.convolution()?;
     let activations = job.case.input_type;
     let quant = conv.per_channel(job, shifts(activations), frame)?;
     let input = job.input(conv.input_operand)?;
@@ -102,9 +100,7 @@ pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Argu
 
 /// One ratio for all channels, and a zero point of the filter.
 fn per_tensor(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(job.case) else {
-        return Ok(Vec::new());
-    };
+    let conv = job.convolution()?;
     let (input, output) = (job.input(conv.input_operand)?, job.output()?);
     let filter = job.per_tensor(FILTER, "filter")?;
     let ratio = product_ratio(input, filter, output)?;
@@ -122,9 +118,7 @@ fn per_tensor(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
 
 /// The filter's shape, of which the size of the scratch memory follows.
 pub(super) fn filter_shape(job: &Job, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(job.case) else {
-        return Ok(Vec::new());
-    };
+    let conv = job.convolution()?;
     Ok(vec![
         frame.words("filter shape", &words(conv.filter))?.into(),
     ])
@@ -139,9 +133,7 @@ pub(super) fn with_scratch(job: &Job, buffers: &Buffers, frame: &mut Frame) -> A
 }
 
 pub(super) fn float(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Some(conv) = Convolution::of(job.case) else {
-        return Ok(Vec::new());
-    };
+    let conv = job.convolution()?;
     let mut params = geometry(conv.window);
     params.extend(activation_f32(job));
     let params = frame.words("parameters", &params)?;

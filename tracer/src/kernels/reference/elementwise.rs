@@ -14,7 +14,7 @@ use dmo_analysis::graph::Kind::{
     Requantize, Softmax, Sub, Tanh,
 };
 use dmo_analysis::graph::parameters::{Activation, Affine};
-use dmo_analysis::operator::Operator;
+use dmo_analysis::operator::{self, Operator};
 use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32};
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -217,9 +217,7 @@ fn affine(job: &Job, buffers: &Buffers, frame: &mut Frame, quantised: Affine) ->
 }
 
 fn broadcast(job: &Job, buffers: &Buffers, frame: &mut Frame, params: Option<&[i32]>) -> Arguments {
-    let Operator::ElementwiseBinary(binary) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let binary: &operator::ElementwiseBinary = job.operator()?;
     let mut arguments: Vec<Argument> = Vec::new();
     if let Some(params) = params {
         arguments.push(frame.words("parameters", params)?.into());
@@ -266,9 +264,7 @@ fn operands(buffers: &Buffers) -> [Argument; 3] {
 }
 
 fn softmax(job: &Job, buffers: &Buffers, params: Argument) -> Arguments {
-    let Operator::Softmax(softmax) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let softmax: &operator::Softmax = job.operator()?;
     Ok(vec![
         params,
         Argument::Word(softmax.rows),

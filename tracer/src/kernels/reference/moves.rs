@@ -9,7 +9,7 @@ use dmo_analysis::graph::Kind::{
     Concatenation, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice, Split, StridedSlice,
     Transpose,
 };
-use dmo_analysis::operator::{Operator, Shape};
+use dmo_analysis::operator::{self, Shape};
 use dmo_analysis::trace::Address;
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -41,16 +41,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_reshape_s8", &Reshape, reshape),
     Contract::float32("dmo_reshape_f32", &Reshape, reshape),
     Contract::new("dmo_transpose", &Transpose, |job, buffers, frame| {
-        let Operator::Transpose(transpose) = &job.case.operator else {
-            return Ok(Vec::new());
-        };
+        let transpose: &operator::Transpose = job.operator()?;
         let axes = words(transpose.permutation);
         moved(job, buffers, frame, &axes)
     }),
     Contract::new("dmo_slice", &Slice, |job, buffers, frame| {
-        let Operator::StridedSlice(slice) = &job.case.operator else {
-            return Ok(Vec::new());
-        };
+        let slice: &operator::StridedSlice = job.operator()?;
         moved(job, buffers, frame, &words(slice.begin))
     }),
     Contract::new("dmo_strided_slice", &StridedSlice, strided_slice),
@@ -59,9 +55,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
         "dmo_resize_nearest",
         &ResizeNearestNeighbor,
         |job, buffers, frame| {
-            let Operator::ResizeNearest(resize) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
+            let resize: &operator::ResizeNearest = job.operator()?;
             let modes = [resize.align_corners, resize.half_pixel_centers].map(i32::from);
             moved(job, buffers, frame, &modes)
         },
@@ -89,9 +83,7 @@ fn concat(
     frame: &mut Frame,
     element_bytes: Option<Argument>,
 ) -> Arguments {
-    let Operator::Concat(concat) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let concat: &operator::Concat = job.operator()?;
     job.same_scales(concat.inputs.len(), 0.0)?;
     let inputs = concat.inputs.iter().copied();
     let lists = lists(frame, inputs, &buffers.inputs)?;
@@ -104,9 +96,7 @@ fn concat(
 }
 
 fn split(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::Split(split) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let split: &operator::Split = job.operator()?;
     let outputs = split.parts.iter().map(|&part| {
         let mut shape = split.input;
         shape[split.axis as usize] = part;
@@ -131,9 +121,7 @@ pub(super) fn pad_any(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Argume
 }
 
 fn pad(job: &Job, buffers: &Buffers, frame: &mut Frame, value: &[Argument]) -> Arguments {
-    let Operator::Pad(pad) = job.case.inner() else {
-        return Ok(Vec::new());
-    };
+    let pad: &operator::Pad = job.operator()?;
     let before = frame.words("padding", &words(pad.before))?;
     let mut arguments = vec![before.into()];
     arguments.extend_from_slice(value);
@@ -142,9 +130,7 @@ fn pad(job: &Job, buffers: &Buffers, frame: &mut Frame, value: &[Argument]) -> A
 }
 
 fn reshape(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
-    let Operator::Reshape(reshape) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let reshape: &operator::Reshape = job.operator()?;
     Ok(vec![
         Argument::Word(reshape.elements),
         buffers.inputs[0].into(),
@@ -164,17 +150,13 @@ fn moved(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arg
 }
 
 fn strided_slice(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::StridedSlice(slice) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let slice: &operator::StridedSlice = job.operator()?;
     let params = [words(slice.begin), slice.stride].concat();
     moved(job, buffers, frame, &params)
 }
 
 fn resize_bilinear(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::ResizeBilinear(resize) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let resize: &operator::ResizeBilinear = job.operator()?;
     let modes = [resize.align_corners, resize.half_pixel_centers].map(i32::from);
     let params = frame.words("parameters", &modes)?;
     let mut arguments = vec![params.into()];

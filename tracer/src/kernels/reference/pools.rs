@@ -6,7 +6,7 @@ use crate::kernels::case::undilated_pool;
 use crate::kernels::quantisation::POOL_TOLERANCE;
 use crate::kernels::{Arguments, Buffers, Contract, Job};
 use dmo_analysis::graph::Kind::{AveragePool2d, MaxPool2d};
-use dmo_analysis::operator::Operator;
+use dmo_analysis::operator;
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_max_pool_s8", &MaxPool2d, quantised).only(undilated_pool),
@@ -29,9 +29,7 @@ pub(super) fn float(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Argument
 }
 
 fn pool(job: &Job, buffers: &Buffers, frame: &mut Frame, activation: [i32; 2]) -> Arguments {
-    let Operator::Pool2d(pool) = job.case.inner() else {
-        return Ok(Vec::new());
-    };
+    let pool: &operator::Pool2d = job.operator()?;
     let window = pool.window;
     let mut params = tiles([window.kernel, window.stride, window.padding_before]);
     params.extend(activation);

@@ -9,7 +9,7 @@ use crate::kernels::fully_connected::{FullyConnectedNumbers, filter_type, weight
 use crate::kernels::quantisation::product_ratio;
 use crate::kernels::{Arguments, Buffers, Contract, Job};
 use dmo_analysis::graph::Kind::{BatchMatmul, FullyConnected, Matmul};
-use dmo_analysis::operator::Operator;
+use dmo_analysis::operator;
 use dmo_analysis::trace::ElementType;
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -63,9 +63,7 @@ fn layer(
     head: &[Argument],
     types: [ElementType; 2],
 ) -> Arguments {
-    let Operator::FullyConnected(layer) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let layer: &operator::FullyConnected = job.operator()?;
     let [filter, bias] = weights(job, layer, types, frame)?;
     let extents = [layer.batches, layer.input_depth, layer.output_depth];
     let pointers = [buffers.inputs[0], filter, bias, buffers.outputs[0]];
@@ -76,17 +74,13 @@ fn layer(
 }
 
 fn batched_matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::BatchedMatmul(matmul) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let matmul: &operator::BatchedMatmul = job.operator()?;
     let extents = [matmul.batches, matmul.rows, matmul.inner, matmul.columns];
     product(buffers, frame, &words(extents))
 }
 
 fn matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::Matmul(matmul) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let matmul: &operator::Matmul = job.operator()?;
     let extents = [matmul.rows, matmul.inner, matmul.columns].map(|extent| extent as i32);
     product(buffers, frame, &extents)
 }

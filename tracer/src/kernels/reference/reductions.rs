@@ -6,7 +6,7 @@ use crate::call::{Argument, Frame};
 use crate::kernels::quantisation::{Multiplier, scale_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
 use dmo_analysis::graph::Kind::{Mean, ReduceMax, ReduceMin, Sum};
-use dmo_analysis::operator::{Operator, Reduction};
+use dmo_analysis::operator::{self, Operator, Reduction};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_mean_s8", &Mean, mean).only(spatial_mean),
@@ -43,9 +43,7 @@ fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame, ratio: Multiplier)
 }
 
 fn mean(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::SpatialMean(mean) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let mean: &operator::SpatialMean = job.operator()?;
     let [_, height, width, _] = mean.input;
     let ratio = scale_ratio(job.input(0)?, job.output()?)?;
     let ratio = ratio.divided(height.saturating_mul(width));

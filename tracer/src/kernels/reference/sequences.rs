@@ -7,7 +7,7 @@ use crate::kernels::tables::{halfwords, sigmoid};
 use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State};
 use dmo_analysis::graph::Kind::{Svdf, UnidirectionalSequenceLstm};
 use dmo_analysis::graph::parameters::Affine;
-use dmo_analysis::operator::{Lstm, Operator};
+use dmo_analysis::operator::{self, Lstm, Operator};
 use dmo_analysis::random::xorshift_bytes;
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -31,9 +31,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     .with_scratch(ScratchSize::new(
         "dmo_lstm_s8_scratch_bytes",
         |job, frame| {
-            let Operator::Lstm(lstm) = &job.case.operator else {
-                return Ok(Vec::new());
-            };
+            let lstm: &operator::Lstm = job.operator()?;
             Ok(vec![lstm_size(lstm, frame)?.into()])
         },
     )),
@@ -214,9 +212,7 @@ fn lstm_weights(job: &Job, lstm: &Lstm, frame: &mut Frame) -> Result<Address, Ca
 }
 
 fn lstm(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let Operator::Lstm(lstm) = &job.case.operator else {
-        return Ok(Vec::new());
-    };
+    let lstm: &operator::Lstm = job.operator()?;
     let arguments = [
         frame.words("parameters", &lstm_numbers(job)?)?,
         lstm_size(lstm, frame)?,
