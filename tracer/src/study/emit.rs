@@ -1,7 +1,7 @@
 //! A plan as JSON, as C, or within the model.
 
 use super::SEARCH_TIME;
-use super::error::{About, StudyError};
+use super::error::{About, EmitError, EmitReason, StudyError};
 use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::search_time::within_time;
@@ -49,64 +49,6 @@ pub struct Emitted {
 pub struct TiledArena {
     pub with_tiles: u64,
     pub without: u64,
-}
-
-/// Why a plan cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot emit {}{reason}", path.display())]
-pub struct EmitError {
-    /// The file.
-    pub path: PathBuf,
-    /// Why.
-    pub reason: EmitReason,
-}
-
-/// Why a plan cannot be written to a file.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum EmitReason {
-    #[error(": its name has to end in .json, .h or .tflite")]
-    Form,
-    #[error(": it is the model itself")]
-    Model,
-    #[error(": there is no model file (`dmo-trace zoo` exports one)")]
-    NoModelFile,
-    #[error(
-        ": the model has several subgraphs, for each of which TensorFlow Lite Micro reads the \
-         offsets of the first"
-    )]
-    Subgraphs,
-    #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]
-    Alignment { given: u64 },
-    #[error(": a changed model has other operators, which only .json and .tflite tell")]
-    ChangedAsHeader,
-    #[error(": no standard operator works in place, or is left out\n  hint: --allow split,patch")]
-    NotStandard,
-    #[error(": offsets in an arena of {arena_bytes} bytes do not fit in int32_t")]
-    HeaderRange { arena_bytes: u64 },
-    #[error(": offset {offset} does not fit in 31 bits")]
-    ModelRange { offset: u64 },
-    #[error(
-        ": TensorFlow Lite Micro places {:?} itself, over {:?}, which is needed{}\n  hint: a .json or \
-         .h file leaves nothing to it",
-        pair[0], pair[1], if *keep_inputs { " (it does not know of --keep-inputs)" } else { "" }
-    )]
-    Clash {
-        pair: [String; 2],
-        keep_inputs: bool,
-    },
-    #[error(": a plan of several regions is .json only")]
-    Regions,
-}
-
-impl EmitReason {
-    /// Of a file.
-    pub fn of(self, path: &Path) -> EmitError {
-        EmitError {
-            path: path.to_owned(),
-            reason: self,
-        }
-    }
 }
 
 impl Emission {

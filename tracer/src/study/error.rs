@@ -1,11 +1,6 @@
 //! Why a study cannot be made.
 
-use super::emit::EmitError;
-use super::firmware::ArenaPlaceError;
 use super::input::InputError;
-use super::plan_to_check::PlanToCheckError;
-use super::source::SourceError;
-use super::verify::OtherKernels;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
 use crate::kernels::versions::VersionError;
@@ -16,13 +11,16 @@ use crate::model::DeployError;
 use crate::model::verify::VerifyError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
+use dmo_analysis::graph::TensorId;
 use dmo_analysis::graph::tflite::TfliteError;
-use dmo_analysis::handover::TiledError;
+use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::transform::TransformError;
 use dmo_analysis::verify::{Clash, Misaligned};
 use dmo_planner::minimalloc::TableError;
+use dmo_planner::plan::tflm::ALIGNMENT;
 use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 /// Why a study cannot be made. Its `source()` is the cause of what its message says.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +102,204 @@ pub enum PlanError {
     #[error("{problem}: the plan found does not pass its check: please report this")]
     InvalidPlan { problem: String },
 }
+
+/// Why there is no such model.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum SourceError {
+    #[error("no network {name:?}: `dmo-trace zoo` lists all")]
+    NoNetwork { name: String },
+    #[error("element type {given:?}, expected float32 or int8")]
+    Element { given: String },
+}
+
+/// Why a plan cannot be one of a model.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PlanToCheckError {
+    #[error("schema {given:?}, expected {SCHEMA:?}")]
+    Schema { given: String },
+    #[error(
+        "{plan} is the plan of another file than {model} (their SHA-256 differ); a plan belongs to \
+         the file that was planned, not to the one that was emitted"
+    )]
+    OtherModel { plan: String, model: String },
+    #[error("{plan} is the plan of a model that other operators are made of")]
+    OtherRecipe { plan: String },
+    #[error(
+        "its order is not that of the operators that its recipe makes, {operators} in all; they run \
+         as they are made"
+    )]
+    Order { operators: usize },
+    #[error(
+        "tensor {tensor} has {given} bytes in the plan; the model has {tensors} tensors, and \
+         {size:?} bytes for this one"
+    )]
+    Size {
+        tensor: usize,
+        given: u64,
+        tensors: usize,
+        size: Option<u64>,
+    },
+    #[error("tensor {tensor} is placed twice")]
+    Twice { tensor: usize },
+    #[error("tensor {} {name:?} is a part of another, which the plan has elsewhere", tensor.0)]
+    View { tensor: TensorId, name: String },
+    #[error("scratch {index} is of operator {operator}, the model has {operators}")]
+    NoOperator {
+        index: usize,
+        operator: usize,
+        operators: usize,
+    },
+    #[error("scratch {index} of operator {operator} is placed twice")]
+    ScratchTwice { index: usize, operator: usize },
+    #[error(
+        "scratch {index} of operator {operator} has {given} bytes, TensorFlow Lite Micro's kernel \
+         wants {}\n  hint: dmo-trace verify, for a plan that was made for other kernels",
+        .wanted.map_or("none".to_owned(), |bytes| bytes.to_string())
+    )]
+    ScratchSize {
+        index: usize,
+        operator: usize,
+        given: u64,
+        wanted: Option<u64>,
+    },
+    #[error("{placed} scratch buffers are placed, {needed} are needed, each once")]
+    ScratchCount { placed: usize, needed: usize },
+    #[error("alignment 0")]
+    Alignment,
+    #[error("overlap {given:?} is not known")]
+    Overlap { given: String },
+    #[error("there is no model file")]
+    NoFile,
+    #[error("{model} carries no plan (metadata OfflineMemoryAllocation): give one with --plan")]
+    NoPlan { model: String },
+    #[error(
+        "{model} has several subgraphs, for each of which TensorFlow Lite Micro reads the offsets \
+         of the first"
+    )]
+    Subgraphs { model: String },
+    #[error("the plan has {offsets} offsets, the model {tensors} tensors")]
+    Offsets { offsets: usize, tensors: usize },
+    #[error("tensor {tensor} is to lie at {offset}")]
+    Negative { tensor: usize, offset: i32 },
+}
+
+/// A plan was made for other kernels than it is to run on.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum OtherKernels {
+    #[error(
+        "the plan was made for {planned}, not for {cpu}\n  hint: --cpu {planned}, or plan again \
+         with --overlap traced --kernels {kernels} --cpu {cpu}",
+        planned = .planned.escape_debug()
+    )]
+    Cpu {
+        planned: String,
+        kernels: String,
+        cpu: &'static str,
+    },
+    #[error(
+        "the plan was made for other kernels ({planned}) than these ({kernels} on {cpu}, code {}): \
+         what was measured on those says nothing of these\n  hint: plan again with --overlap traced \
+         --kernels {kernels} --cpu {cpu}",
+        .code_sha256.chars().take(12).collect::<String>()
+    )]
+    Code {
+        planned: PlannedKernels,
+        kernels: String,
+        cpu: &'static str,
+        code_sha256: String,
+    },
+}
+
+/// Why a plan cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot emit {}{reason}", path.display())]
+pub struct EmitError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: EmitReason,
+}
+
+/// Why a plan cannot be written to a file.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum EmitReason {
+    #[error(": its name has to end in .json, .h or .tflite")]
+    Form,
+    #[error(": it is the model itself")]
+    Model,
+    #[error(": there is no model file (`dmo-trace zoo` exports one)")]
+    NoModelFile,
+    #[error(
+        ": the model has several subgraphs, for each of which TensorFlow Lite Micro reads the \
+         offsets of the first"
+    )]
+    Subgraphs,
+    #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]
+    Alignment { given: u64 },
+    #[error(": a changed model has other operators, which only .json and .tflite tell")]
+    ChangedAsHeader,
+    #[error(": no standard operator works in place, or is left out\n  hint: --allow split,patch")]
+    NotStandard,
+    #[error(": offsets in an arena of {arena_bytes} bytes do not fit in int32_t")]
+    HeaderRange { arena_bytes: u64 },
+    #[error(": offset {offset} does not fit in 31 bits")]
+    ModelRange { offset: u64 },
+    #[error(
+        ": TensorFlow Lite Micro places {:?} itself, over {:?}, which is needed{}\n  hint: a .json or \
+         .h file leaves nothing to it",
+        pair[0], pair[1], if *keep_inputs { " (it does not know of --keep-inputs)" } else { "" }
+    )]
+    Clash {
+        pair: [String; 2],
+        keep_inputs: bool,
+    },
+    #[error(": a plan of several regions is .json only")]
+    Regions,
+}
+
+impl EmitReason {
+    /// Of a file.
+    pub fn of(self, path: &Path) -> EmitError {
+        EmitError {
+            path: path.to_owned(),
+            reason: self,
+        }
+    }
+}
+
+/// Why a firmware's arena cannot be observed.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ArenaPlaceError {
+    #[error(
+        "{model} has several subgraphs, whose operators run inside one another: that is not \
+         supported"
+    )]
+    Subgraphs { model: String },
+    #[error("{model}: the plan that it carries does not fit its tensors")]
+    Carried { model: String },
+    #[error("the program does not say the size of {symbol:?}\n  {HINT}")]
+    NoSize { symbol: String },
+    #[error("the program has no object {symbol:?}{similar}\n  {HINT}")]
+    NoObject { symbol: String, similar: String },
+    #[error("{count} objects are named {symbol:?}\n  {HINT}")]
+    Several { symbol: String, count: usize },
+    #[error("arena {arena:?} has no bytes")]
+    Empty { arena: String },
+    #[error("arena {arena:?}, [{start:#010x}, {end:#010x}), is not in RAM: {map}")]
+    NotRam {
+        arena: String,
+        start: u64,
+        end: u64,
+        map: String,
+    },
+}
+
+const HINT: &str = "hint: --arena START..END takes addresses";
 
 impl StudyError {
     /// The same of `place`: a model, a file.

@@ -1,7 +1,7 @@
 //! The arena of a firmware that runs a model by TensorFlow Lite Micro.
 
 use super::SEARCH_TIME;
-use super::error::{About, StudyError};
+use super::error::{About, ArenaPlaceError, StudyError};
 use super::search_time::within_time;
 use super::source::Source;
 use crate::mcu::memory::RegionKind;
@@ -20,36 +20,6 @@ pub struct ArenaPlace {
     /// Its addresses, where they are given.
     pub addresses: Option<Range<u64>>,
 }
-
-/// Why a firmware's arena cannot be observed.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum ArenaPlaceError {
-    #[error(
-        "{model} has several subgraphs, whose operators run inside one another: that is not \
-         supported"
-    )]
-    Subgraphs { model: String },
-    #[error("{model}: the plan that it carries does not fit its tensors")]
-    Carried { model: String },
-    #[error("the program does not say the size of {symbol:?}\n  {HINT}")]
-    NoSize { symbol: String },
-    #[error("the program has no object {symbol:?}{similar}\n  {HINT}")]
-    NoObject { symbol: String, similar: String },
-    #[error("{count} objects are named {symbol:?}\n  {HINT}")]
-    Several { symbol: String, count: usize },
-    #[error("arena {arena:?} has no bytes")]
-    Empty { arena: String },
-    #[error("arena {arena:?}, [{start:#010x}, {end:#010x}), is not in RAM: {map}")]
-    NotRam {
-        arena: String,
-        start: u64,
-        end: u64,
-        map: String,
-    },
-}
-
-const HINT: &str = "hint: --arena START..END takes addresses";
 
 /// A model in a program's arena, as TensorFlow Lite Micro places it.
 ///

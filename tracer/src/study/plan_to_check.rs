@@ -2,7 +2,7 @@
 
 mod fault;
 
-use super::error::{About, StudyError};
+use super::error::{About, PlanToCheckError, StudyError};
 use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::plan_file::NamedPlan;
@@ -33,78 +33,6 @@ pub struct PlanToCheck {
     pub layout: Layout,
     /// The kernels whose overlaps were measured for it.
     pub kernels: Option<PlannedKernels>,
-}
-
-/// Why a plan cannot be one of a model.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum PlanToCheckError {
-    #[error("schema {given:?}, expected {SCHEMA:?}")]
-    Schema { given: String },
-    #[error(
-        "{plan} is the plan of another file than {model} (their SHA-256 differ); a plan belongs to \
-         the file that was planned, not to the one that was emitted"
-    )]
-    OtherModel { plan: String, model: String },
-    #[error("{plan} is the plan of a model that other operators are made of")]
-    OtherRecipe { plan: String },
-    #[error(
-        "its order is not that of the operators that its recipe makes, {operators} in all; they run \
-         as they are made"
-    )]
-    Order { operators: usize },
-    #[error(
-        "tensor {tensor} has {given} bytes in the plan; the model has {tensors} tensors, and \
-         {size:?} bytes for this one"
-    )]
-    Size {
-        tensor: usize,
-        given: u64,
-        tensors: usize,
-        size: Option<u64>,
-    },
-    #[error("tensor {tensor} is placed twice")]
-    Twice { tensor: usize },
-    #[error("tensor {} {name:?} is a part of another, which the plan has elsewhere", tensor.0)]
-    View { tensor: TensorId, name: String },
-    #[error("scratch {index} is of operator {operator}, the model has {operators}")]
-    NoOperator {
-        index: usize,
-        operator: usize,
-        operators: usize,
-    },
-    #[error("scratch {index} of operator {operator} is placed twice")]
-    ScratchTwice { index: usize, operator: usize },
-    #[error(
-        "scratch {index} of operator {operator} has {given} bytes, TensorFlow Lite Micro's kernel \
-         wants {}\n  hint: dmo-trace verify, for a plan that was made for other kernels",
-        .wanted.map_or("none".to_owned(), |bytes| bytes.to_string())
-    )]
-    ScratchSize {
-        index: usize,
-        operator: usize,
-        given: u64,
-        wanted: Option<u64>,
-    },
-    #[error("{placed} scratch buffers are placed, {needed} are needed, each once")]
-    ScratchCount { placed: usize, needed: usize },
-    #[error("alignment 0")]
-    Alignment,
-    #[error("overlap {given:?} is not known")]
-    Overlap { given: String },
-    #[error("there is no model file")]
-    NoFile,
-    #[error("{model} carries no plan (metadata OfflineMemoryAllocation): give one with --plan")]
-    NoPlan { model: String },
-    #[error(
-        "{model} has several subgraphs, for each of which TensorFlow Lite Micro reads the offsets \
-         of the first"
-    )]
-    Subgraphs { model: String },
-    #[error("the plan has {offsets} offsets, the model {tensors} tensors")]
-    Offsets { offsets: usize, tensors: usize },
-    #[error("tensor {tensor} is to lie at {offset}")]
-    Negative { tensor: usize, offset: i32 },
 }
 
 impl PlanToCheck {

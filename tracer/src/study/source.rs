@@ -1,6 +1,6 @@
 //! Where a model comes from: a file, or the zoo.
 
-use super::error::{About, PlanError, StudyError};
+use super::error::{About, PlanError, SourceError, StudyError};
 use super::input;
 use super::kernel_request::{NamedKernels, REFERENCE};
 use super::plan_file::NamedPlan;
@@ -29,16 +29,6 @@ pub struct Source {
     pub offline_plan: Result<Option<OfflinePlan>, TfliteError>,
     /// What is made of the first graph.
     change: Option<(Recipe, Transformed)>,
-}
-
-/// Why there is no such model.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum SourceError {
-    #[error("no network {name:?}: `dmo-trace zoo` lists all")]
-    NoNetwork { name: String },
-    #[error("element type {given:?}, expected float32 or int8")]
-    Element { given: String },
 }
 
 /// No model of a microcontroller is larger.

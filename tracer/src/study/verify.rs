@@ -1,6 +1,6 @@
 //! A plan against the machine code of kernels: the whole model is run in it.
 
-use super::error::{About, StudyError};
+use super::error::{About, OtherKernels, StudyError};
 use super::kernel_request::NamedKernels;
 use super::overlap_source::OverlapSource;
 use super::plan::{PlanRequest, plan_with};
@@ -11,7 +11,6 @@ use super::{INPUTS, KERNEL_LIMITS};
 use crate::mcu::machine::Limits;
 use crate::model::verify::{self, Subject, Verification, differences_from};
 use crate::model::{Deployment, Placement};
-use dmo_analysis::handover::PlannedKernels;
 
 /// How a plan is to be verified.
 #[derive(Debug, Clone, Copy)]
@@ -29,34 +28,6 @@ impl Default for VerifyRequest {
             limits: KERNEL_LIMITS,
         }
     }
-}
-
-/// A plan was made for other kernels than it is to run on.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum OtherKernels {
-    #[error(
-        "the plan was made for {planned}, not for {cpu}\n  hint: --cpu {planned}, or plan again \
-         with --overlap traced --kernels {kernels} --cpu {cpu}",
-        planned = .planned.escape_debug()
-    )]
-    Cpu {
-        planned: String,
-        kernels: String,
-        cpu: &'static str,
-    },
-    #[error(
-        "the plan was made for other kernels ({planned}) than these ({kernels} on {cpu}, code {}): \
-         what was measured on those says nothing of these\n  hint: plan again with --overlap traced \
-         --kernels {kernels} --cpu {cpu}",
-        .code_sha256.chars().take(12).collect::<String>()
-    )]
-    Code {
-        planned: PlannedKernels,
-        kernels: String,
-        cpu: &'static str,
-        code_sha256: String,
-    },
 }
 
 /// A plan that was verified.

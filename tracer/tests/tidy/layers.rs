@@ -142,15 +142,13 @@ fn up(floors: &[&str], arrows: &BTreeSet<(Module, Module)>) -> Vec<String> {
         .collect()
 }
 
-/// Modules of one folder that use each other, in however many steps. A module
-/// `error` gathers its neighbours' errors and is used by them.
+/// Modules of one folder that use each other, in however many steps.
 fn circles(arrows: &BTreeSet<(Module, Module)>) -> Vec<String> {
     let mut uses: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (from, to) in arrows {
         let common = from.iter().zip(to).take_while(|(one, other)| one == other);
         let depth = common.count() + 1;
-        let gathers = from.last().is_some_and(|name| name == "error");
-        if depth <= from.len() && depth <= to.len() && !gathers {
+        if depth <= from.len() && depth <= to.len() {
             let used = uses.entry(from[..depth].to_vec()).or_default();
             used.insert(to[..depth].to_vec());
         }

@@ -7,7 +7,7 @@ use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::{ArenaRegion, RegionOffset};
-use dmo_trace::study::emit::EmitReason;
+use dmo_trace::study::error::EmitReason;
 use dmo_trace::study::plan::Planned;
 use dmo_trace::study::regions::{RegionPlan, place};
 use dmo_trace::study::source::Source;
