@@ -74,7 +74,7 @@ pub struct Arena {
     /// The problem. Buffers are in the order of the graph's tensors, those of scratch
     /// after them in the order of the file's operators.
     pub problem: Problem,
-    /// The buffer of each tensor; none where it is not in the arena. Tensors that alias
+    /// The buffer of each tensor; `None` if it is not in the arena. Tensors that alias
     /// have the same one; views have that of the tensor that they lie in.
     pub buffer_of: Vec<Option<usize>>,
     /// The scratch buffers.
@@ -245,7 +245,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Where the plan puts each tensor; none where it is not in the arena.
+    /// Where the plan puts each tensor; `None` if it is not in the arena.
     pub fn tensor_offsets(&self, plan: &Plan) -> Vec<Option<u64>> {
         let offset = |(index, buffer): (usize, &Option<usize>)| {
             let within = self.within.get(&TensorId(index)).copied().unwrap_or(0);

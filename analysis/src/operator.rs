@@ -254,7 +254,7 @@ impl Operator {
         }
     }
 
-    /// By formula, none where the input is never loaded; the buffers are checked.
+    /// By formula, `None` if the input is never loaded; the buffers are checked.
     fn closed_displacement(&self, input: usize, output: usize) -> Option<u32> {
         let bytes = with_kernel!(self, kernel => kernel.displacement_bytes(input, output))?;
         // It is at most the output's size, which fits.

@@ -216,7 +216,7 @@ fn report(best: &ModelPlan, orders: u64, progress: &mut dyn FnMut(Progress)) {
     });
 }
 
-/// The best placement for an order beside the file's; none where given offsets clash.
+/// The best placement for an order beside the file's; `None` if given offsets clash.
 fn place_other(
     task: Task<'_>,
     order: Vec<OperatorId>,

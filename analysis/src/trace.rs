@@ -218,7 +218,7 @@ pub enum Exit {
     Sleep(Address),
     /// It entered a branch to itself.
     Loop(Address),
-    /// So many of its layers had ended, behind which nobody wanted to see more of it.
+    /// This many of its layers had ended, after which nobody wanted to see more of it.
     Stopped(u64),
 }
 
@@ -256,7 +256,7 @@ pub struct Ending {
     pub exit: Exit,
     /// Executed instructions of the whole program.
     pub instructions: Time,
-    /// Per layer (gaps not counted): whether its accesses depend on the data; none where
+    /// Per layer (gaps not counted): whether its accesses depend on the data; `None` if
     /// only one input was tried.
     pub data_dependent: Vec<Option<bool>>,
     /// The instructions that touched a buffer.

@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Where everything lies, in bytes from the arena's start.
 #[derive(Debug, Clone, Copy)]
 pub struct Positions<'a> {
-    /// One for each of the graph's tensors; none where it is not in the arena. A view lies where
+    /// One for each of the graph's tensors; `None` if it is not in the arena. A view lies where
     /// the tensor has it that it lies in, whatever is said here.
     pub tensors: &'a [Option<u64>],
     /// Scratch buffers: the operator, offset and size.
@@ -52,7 +52,7 @@ pub struct Clash {
 }
 
 /// All clashes, ordered by operator; none for a safe layout. Of two that clash in several steps
-/// the first is told. At most `most` are given.
+/// the first is reported. At most `most` are given.
 ///
 /// # Errors
 /// When the order is not one of the graph's, or overlaps are not of its operators.

@@ -55,7 +55,7 @@ pub struct Row {
     pub network: &'static str,
     /// Type of its activations.
     pub element: Element,
-    /// The figures as printed, one for each method; none where there is none.
+    /// The figures as printed, one for each method; `None` if there is none.
     pub figures: &'static [Option<&'static str>],
     /// What has to be known to read it.
     pub remark: Option<&'static str>,

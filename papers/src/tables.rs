@@ -50,7 +50,7 @@ pub struct Line {
     pub published: Option<String>,
     /// Ours, in bytes.
     pub bytes: u64,
-    /// Whether ours rounds to what is printed; none where nothing is printed.
+    /// Whether ours rounds to what is printed; `None` if nothing is printed.
     pub agrees: Option<bool>,
     /// How ours comes about, and why it differs.
     pub remark: String,

@@ -242,7 +242,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Loads the library into a machine whose RAM ends, to the page, with the frame: what is
-    /// stored far behind it faults.
+    /// stored far beyond it faults.
     ///
     /// # Errors
     /// When the emulator refuses.

@@ -2,7 +2,7 @@
 //! the machine executes them.
 //!
 //! The profile knows which accesses they are and when. The same thing runs again, and the
-//! machine is looked at just before each of them.
+//! machine is inspected just before each of them.
 
 mod code;
 mod reasons;

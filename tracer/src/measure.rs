@@ -49,7 +49,7 @@ impl Measurement {
 /// Name of a call's scratch memory.
 pub(crate) const SCRATCH: &str = "scratch";
 
-/// A machine that reports no access before it is told which. The limits hold.
+/// A machine that reports no access until it is given ranges to watch. The limits hold.
 fn caller(library: &KernelLibrary, limits: Limits) -> Result<Caller<'_>, CallError> {
     Caller::new(library, Observation::Watch, limits)
 }

@@ -27,7 +27,7 @@ impl Budget<'static> {
         Budget::new(limit, &|| false)
     }
 
-    /// As much work as is granted for so many seconds ([`WORK_PER_SECOND`]), however long it takes.
+    /// As much work as is granted for this many seconds ([`WORK_PER_SECOND`]), however long it takes.
     pub fn of_seconds(seconds: f64) -> Self {
         Self::of_work(work_in(seconds))
     }
@@ -38,7 +38,7 @@ impl Budget<'static> {
     }
 }
 
-/// The work that is granted for so many seconds; no number of seconds is none.
+/// The work that is granted for this many seconds; no number of seconds is none.
 pub fn work_in(seconds: f64) -> u64 {
     (seconds * WORK_PER_SECOND as f64) as u64
 }

@@ -202,7 +202,7 @@ impl Problem {
     }
 
     /// The same buffers, these at given offsets in bytes: one entry for each buffer, `None`
-    /// where it may lie anywhere. Whether the given ones keep apart is not looked at.
+    /// where it may lie anywhere. Whether the given ones keep apart is not checked.
     ///
     /// # Errors
     /// When an offset is not a multiple of its buffer's alignment or too large.

@@ -74,7 +74,7 @@ impl Window {
     }
 
     /// The column of a time, and the last time for which that is so. Before the window
-    /// there is none until it begins, and after it none for ever.
+    /// there is none until it begins, and none after it.
     fn place(&self, time: Time) -> (Option<Column>, Time) {
         if time <= self.begin {
             (None, self.begin)

@@ -75,7 +75,7 @@ pub enum PlaceError {
 
 impl Placed {
     /// Simulates the runtime on an arena at these addresses. `offline` has an offset in bytes for
-    /// each tensor, none where the runtime plans it; without it the runtime plans all.
+    /// each tensor, `None` if the runtime plans it; without it the runtime plans all.
     ///
     /// # Errors
     /// When the arena is too small or not below 4 GiB, an offset is not a multiple of 16, or a

@@ -10,10 +10,10 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// So many findings are kept of one operator in one inference.
+/// At most this many findings are kept of one operator in one inference.
 const MOST_FINDINGS: usize = 8;
 
-/// So many findings are kept of all inferences.
+/// At most this many findings are kept of all inferences.
 const MOST_KEPT: usize = 256;
 
 /// Something that is wrong with an operator.

@@ -22,7 +22,7 @@ pub struct SafeOverlap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharing {
-    /// The input may start so many bytes above the output's start, or anywhere above that.
+    /// The input may start this many bytes above the output's start, or anywhere above that.
     /// Where that leaves it end above the output, the two share O_s bytes, the output's size
     /// less this displacement.
     Displaced(u64),

@@ -69,7 +69,7 @@ impl Activation {
 /// has its filter at 1 and its bias at 2.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Parameters<'a> {
-    /// The tensor that each of the operands is; none where an optional one is absent. Empty
+    /// The tensor that each of the operands is; `None` if an optional one is absent. Empty
     /// where the parameters are of no model.
     pub tensors: Vec<Option<TensorId>>,
     /// How each of the operands is quantised; [`Affine::PLAIN`] for those that are not, or

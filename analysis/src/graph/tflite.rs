@@ -135,7 +135,7 @@ pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
 struct Contents {
     /// Kinds of operators.
     codes: Vec<Kind>,
-    /// Where each buffer's data are; none where it has none.
+    /// Where each buffer's data are; `None` if it has none.
     buffers: Vec<Option<Range<usize>>>,
 }
 
@@ -162,7 +162,7 @@ impl Contents {
         })
     }
 
-    /// Where the buffer's data are; none where it has none.
+    /// Where the buffer's data are; `None` if it has none.
     fn buffer(
         &self,
         index: u32,

@@ -20,7 +20,7 @@ pub struct TensorView {
     pub of: TensorId,
     /// Where its first byte lies in that one.
     pub offset_bytes: u64,
-    /// From one row to the next and from one pixel to the next; none where its elements follow
+    /// From one row to the next and from one pixel to the next; `None` if its elements follow
     /// each other without gaps.
     pub pitch_bytes: Option<[u64; 2]>,
 }

@@ -19,7 +19,7 @@ pub struct OnDevice {
     /// Where it does not: the names of a buffer that it places, and of one that shares bytes.
     #[serde(skip)]
     pub clash: Option<[String; 2]>,
-    /// Where each of the graph's tensors lies; none where it is not in the arena.
+    /// Where each of the graph's tensors lies; `None` if it is not in the arena.
     #[serde(skip)]
     pub tensors: Vec<Option<u64>>,
     /// Scratch buffers: the operator, offset and size in bytes.

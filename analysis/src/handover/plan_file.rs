@@ -18,11 +18,11 @@ pub struct PlanFile {
     pub schema: String,
     /// Name of the model's file.
     pub model: String,
-    /// SHA-256 of the model's file; none where it was built in code.
+    /// SHA-256 of the model's file; `None` if it was built in code.
     pub model_sha256: Option<String>,
     /// Where the overlaps come from: `none`, `analytic`, `traced`.
     pub overlap: String,
-    /// The kernels that they were measured on; none where they were not.
+    /// The kernels that they were measured on; `None` if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernels: Option<PlannedKernels>,
     /// What is done to the model first: order, tensors and scratch are those of what comes of it.
@@ -65,7 +65,7 @@ pub struct PlannedKernels {
     pub functions: Vec<String>,
 }
 
-/// The kernels as a user is told of them; the code by the start of its hash.
+/// The kernels as a user sees them; the code by the start of its hash.
 impl std::fmt::Display for PlannedKernels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let code: String = self.code_sha256.chars().take(12).collect();
@@ -161,7 +161,7 @@ impl PlanFile {
         }
     }
 
-    /// An offset for each tensor of the file; none where it is not in the arena.
+    /// An offset for each tensor of the file; `None` if it is not in the arena.
     ///
     /// Tensors that the graph does not have are left out.
     pub fn offsets(&self, tensors: usize) -> Vec<Option<u64>> {

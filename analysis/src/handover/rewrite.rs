@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes a vector: what the old one refers to, then so many new ones, whose places it gives.
+    /// Writes a vector: what the old one refers to, then this many new ones, whose places it gives.
     fn extended(
         &mut self,
         place: usize,

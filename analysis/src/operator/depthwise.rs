@@ -22,7 +22,7 @@ pub struct DepthwiseConv2d {
 }
 
 impl DepthwiseConv2d {
-    /// The last output channel leads the last input channel by so many.
+    /// The last output channel leads the last input channel by this many.
     pub(super) fn channel_lead(&self) -> i64 {
         i64::from(self.output[3]) - i64::from(self.input[3])
     }

@@ -17,7 +17,7 @@ pub struct Pitch {
 }
 
 impl Pitch {
-    /// That of a tensor for itself; none where it does not fit in 32 bits.
+    /// That of a tensor for itself; `None` if it does not fit in 32 bits.
     pub fn dense([_, _, width, depth]: Shape) -> Option<Self> {
         Some(Self {
             row: width.checked_mul(depth)?,
@@ -25,7 +25,7 @@ impl Pitch {
         })
     }
 
-    /// Elements from the first to the last of a view of this shape, both included; none where
+    /// Elements from the first to the last of a view of this shape, both included; `None` if
     /// they do not fit in 32 bits, or the shape has an extent of 0.
     pub fn extent(self, [_, height, width, depth]: Shape) -> Option<u32> {
         let rows = height.checked_sub(1)?.checked_mul(self.row)?;
@@ -140,7 +140,7 @@ impl Pitched {
         pitched.any(|(buffer, pitch)| pitch.is_some_and(|pitch| !pitch.is_dense(buffer.shape)))
     }
 
-    /// The buffers of the operator on tensors of their own; none where it has no pitched form.
+    /// The buffers of the operator on tensors of their own; `None` if it has no pitched form.
     fn dense(&self) -> Buffers {
         let none = Buffers {
             inputs: Vec::new(),

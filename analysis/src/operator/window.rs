@@ -74,7 +74,7 @@ impl Window {
         }
     }
 
-    /// Whether TensorFlow Lite makes this window and this output when it is told to pad so.
+    /// Whether TensorFlow Lite makes this window and this output when it is asked to pad this way.
     pub fn is_padded(&self, padding: Padding, input: Shape, output: Shape) -> bool {
         let has_outputs = |axis: usize| {
             let (from, to) = (u64::from(input[axis + 1]), u64::from(output[axis + 1]));

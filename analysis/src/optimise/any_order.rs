@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Steps that a decision may take.
 const NODES: u64 = 20_000;
 
-/// More pairs than this are not looked at.
+/// More pairs than this are not tried.
 const MOST_PAIRS: usize = 2_000_000;
 
 /// The largest bound that the relaxation proves, between `bound` and `arena` bytes. Sizes and

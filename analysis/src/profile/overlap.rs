@@ -141,7 +141,7 @@ pub struct SafeDisplacements {
     /// In ascending order, disjoint and not adjacent. The first range is unbounded
     /// below (input before output), the last one above (input after output).
     pub ranges: Vec<DisplacementRange>,
-    /// False when the search stopped early; displacements that were not looked at
+    /// False when the search stopped early; displacements that were not examined
     /// then count as unsafe.
     pub complete: bool,
 }
@@ -151,7 +151,7 @@ pub struct SafeDisplacements {
 pub struct ComparisonBudget(u64);
 
 impl ComparisonBudget {
-    /// Nothing is looked at any more.
+    /// Nothing is examined any more.
     pub fn exhausted() -> Self {
         Self(0)
     }

@@ -38,7 +38,7 @@ impl Ancestry {
     /// the last the number of operators.
     pub(super) fn cuts(&self) -> Vec<usize> {
         let count = self.before.len();
-        // So many of the file's first operators run before this one in every order.
+        // This many of the file's first operators run before this one in every order.
         let led_by = |index: usize| {
             let runs = self.before[index].iter().position(|&word| word != u64::MAX);
             runs.map_or(count, |word| {

@@ -14,7 +14,7 @@ pub struct SharedPair {
     pub sharing: Sharing,
 }
 
-/// So many tensors that hang together by sharing are arranged in all ways.
+/// At most this many tensors that hang together by sharing are arranged in all ways.
 const MOST_ARRANGED: usize = 7;
 
 /// The least extent, in bytes, of any arrangement of inputs and outputs of the given sizes

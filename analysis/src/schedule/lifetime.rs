@@ -54,7 +54,7 @@ pub struct WorkingSet {
     pub bytes: u64,
 }
 
-/// All working sets together may name so many tensors.
+/// All working sets together may name at most this many tensors.
 const MOST_TENSORS: usize = 1 << 24;
 
 /// The working set of each step. [`step_costs`] gives the bytes alone.

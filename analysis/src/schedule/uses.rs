@@ -178,7 +178,7 @@ impl Uses {
         self.held_before(root, step + 1)
     }
 
-    /// The bytes that have been stored before this step and are loaded behind it.
+    /// The bytes that have been stored before this step and are loaded after it.
     pub fn held_through(&self, root: TensorId, step: usize) -> Range<u64> {
         self.held(root, |known| match known.kind {
             AccessKind::Store => known.step < step,

@@ -41,7 +41,7 @@ pub struct Search<'a> {
     pub bands: bool,
     /// Whether tiles may be patches: parts of rows.
     pub patches: bool,
-    /// So many multiply-accumulates may be computed beside those of the model.
+    /// At most this many multiply-accumulates may be computed beside those of the model.
     pub most_extra_macs: u64,
 }
 
@@ -64,7 +64,7 @@ pub struct Front {
     /// Ways that none of the others beats in both arena and work, by work, the model as it is
     /// first, unless that is beaten.
     pub points: Vec<Point>,
-    /// Runs in tiles that were looked at.
+    /// Runs in tiles that were tried.
     pub candidates: u64,
     /// The work was enough for all of them, and to plan what comes of them.
     pub complete: bool,
@@ -83,7 +83,7 @@ const PART: u64 = WORK_PER_SECOND / 20;
 /// Work of rewriting a model, making its problem and bounding each step, in pairs and buffers.
 const BUILT: u64 = 16;
 
-/// Searches as far as the budget goes; the model as it is is always planned. `progress` is told
+/// Searches as far as the budget goes; the model as it is is always planned. `progress` receives
 /// of the runs so far and of all, and of the smallest arena that is planned, in bytes.
 ///
 /// # Errors
@@ -340,7 +340,7 @@ impl FrontPlanner<'_> {
     /// The grids of a run, from the coarsest on, bands and patches each for themselves, until
     /// they recompute too much or do not help any more.
     fn of_run(&self, base: &Recipe, run: &Run, budget: &mut Budget<'_>) -> TiledRun {
-        /// So many grids may be no better than the best before.
+        /// At most this many grids may be no better than the best before.
         const PATIENCE: usize = 4;
         let (mut found, mut candidates): (Vec<Piece>, u64) = (Vec::new(), 0);
         'families: for family in grids(self.search, &self.order[run.steps.clone()]) {
@@ -371,7 +371,7 @@ impl FrontPlanner<'_> {
         }
     }
 
-    /// What a run's own operators need at least when it is tiled; none where it cannot be.
+    /// What a run's own operators need at least when it is tiled; `None` if it cannot be.
     fn piece(
         &self,
         base: &Recipe,
@@ -437,7 +437,7 @@ impl FrontPlanner<'_> {
     }
 
     /// Plans a recipe exactly; what comes of it, its problem and the size of its arena in bytes;
-    /// none where it cannot be done.
+    /// `None` if it cannot be done.
     fn plan(
         &mut self,
         recipe: Recipe,
@@ -492,7 +492,7 @@ fn with_splits(base: &Recipe, splits: Vec<Split>) -> Recipe {
 }
 
 /// What a plan of all that is alive while these operators run, and shortly before and behind, needs
-/// in bytes; none where they do not run.
+/// in bytes; `None` if they do not run.
 fn planned_around(
     transformed: &Transformed,
     arena: &Arena,

@@ -4,7 +4,7 @@
 use crate::graph::{Graph, OperatorId, TensorType};
 use crate::operator::{DepthwiseInPlace, Operator};
 
-/// The same convolution by that kernel, and the plane that it keeps aside, in bytes; none where
+/// The same convolution by that kernel, and the plane that it keeps aside, in bytes; `None` if
 /// the kernel cannot compute it, or its output could not take its input's place.
 pub fn in_place(operator: &Operator) -> Option<(Operator, u64)> {
     let Operator::DepthwiseConv2d(known) = operator else {

@@ -35,7 +35,7 @@ pub(super) struct Run<'a> {
 
 /// What computes a tile.
 pub(super) struct Tile {
-    /// One for each operator of the run; none where the tile needs nothing of it.
+    /// One for each operator of the run; `None` if the tile needs nothing of it.
     pub(super) parts: Vec<Option<(PartialOperator, Region)>>,
     /// What of each tensor that the run computes is computed for the tile.
     pub(super) regions: HashMap<TensorId, Region>,

@@ -94,7 +94,7 @@ struct Entry {
     offset: UnitOffset<usize>,
 }
 
-/// Units that are looked at.
+/// Units that are read.
 const MAX_UNITS: usize = 1 << 16;
 
 /// Attributes that are read while looking for functions.

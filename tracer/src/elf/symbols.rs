@@ -20,7 +20,7 @@ pub struct Symbol {
 /// more than any memory holds.
 const MAX_NAME_BYTES: usize = 4096;
 
-/// Names may have so many times the file's bytes in all; entries that share one are rare.
+/// Names may have this many times the file's bytes in all; entries that share one are rare.
 const TIMES: usize = 8;
 
 /// All symbols of a program. Empty for a stripped one.
@@ -30,7 +30,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Reads the symbol table of a file of so many bytes. Names lose their control characters,
+    /// Reads the symbol table of a file of this many bytes. Names lose their control characters,
     /// entries without a readable name are left out, and what comes when the names take more memory than a real file's.
     pub fn read(elf: &Elf, file_bytes: usize) -> Self {
         let mut left = file_bytes.saturating_mul(TIMES);
@@ -227,7 +227,7 @@ impl Write for Bounded {
     }
 }
 
-/// What a demangled name has behind it where the compiler has changed its function's parameters
+/// What follows a demangled name where the compiler has changed its function's parameters
 /// or has split it: `conv(int) [clone .constprop.0]`.
 const CLONE: &str = " [clone ";
 
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// A function of so many arguments, each a pair of the one before.
+    /// A function of this many arguments, each a pair of the one before.
     fn doubling(arguments: u32) -> String {
         let digit = |number| char::from_digit(number, 36).unwrap_or('_');
         let pairs = (0..arguments).map(|number| {

@@ -25,7 +25,7 @@ const AROUND: usize = 3;
 const SETTLED_BYTES: u32 = 40;
 
 /// The instruction of the snapshot, with three before and three after it. Where instructions begin
-/// before it is told by the start of its function, or else by decoding from everywhere.
+/// before it is recognised by the start of its function, or else by decoding from everywhere.
 pub(super) fn around(
     snapshot: &Snapshot,
     function: Option<u32>,

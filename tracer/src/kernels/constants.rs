@@ -24,7 +24,7 @@ impl Job<'_> {
         self.parameters.constant(operand).ok_or_else(missing)
     }
 
-    /// Places a constant of so many elements of this type.
+    /// Places a constant of this many elements of this type.
     pub fn place(
         &self,
         operand: usize,

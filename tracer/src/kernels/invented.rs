@@ -64,7 +64,7 @@ fn power(exponent: i32) -> f32 {
     (exponent as f32).exp2()
 }
 
-/// By how many bits a sum of so many products of 8-bit numbers exceeds the range of 8 bits.
+/// By how many bits a sum of this many products of 8-bit numbers exceeds the range of 8 bits.
 fn sum_bits(taps: u64) -> i32 {
     // Products of uniform 8-bit numbers deviate by about 2^12.4, their sum by sqrt(taps)
     // times that; 2^5.3 is wanted.

@@ -73,7 +73,7 @@ impl Multiplier {
         ))
     }
 
-    /// The ratio of a mean of so many numbers to their sum, in the same scales: down to the
+    /// The ratio of a mean of this many numbers to their sum, in the same scales: down to the
     /// next number that the multiplier can stand for.
     pub fn divided(self, count: u32) -> Self {
         let count = count.max(1);
@@ -111,7 +111,7 @@ fn fraction_and_exponent(value: f64) -> (f64, i32) {
     (fraction, exponent as i32 - OF_HALF as i32)
 }
 
-/// The greatest distance from the zero point at which a number brought to so many integer
+/// The greatest distance from the zero point at which a number brought to this many integer
 /// bits by a left shift still fits in 32 bits.
 pub fn radius(integer_bits: u32, shift: i32) -> i32 {
     let greatest = f64::from((1 << integer_bits) - 1) * f64::from(31 - integer_bits).exp2();

@@ -215,7 +215,7 @@ impl Clock {
         self.current = None;
     }
 
-    /// The program is stopped with `executed` instructions behind it; the block that it
+    /// The program is stopped with `executed` instructions done; the block that it
     /// was in will not be finished.
     pub fn stop_at(&mut self, executed: Time) {
         self.before = executed;

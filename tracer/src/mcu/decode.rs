@@ -78,7 +78,7 @@ pub const fn is_wide(first: u16) -> bool {
     first >> 11 >= 0b11101
 }
 
-/// Decodes one instruction; `second` is only looked at where [`is_wide`].
+/// Decodes one instruction; `second` is only read where [`is_wide`].
 pub fn decode(first: u16, second: u16) -> Instruction {
     if is_wide(first) {
         Instruction {

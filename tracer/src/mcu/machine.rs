@@ -563,7 +563,7 @@ impl Machine {
 fn hook_ranges(watches: &[Watch]) -> Vec<Range<u64>> {
     const NEAR_BYTES: u64 = 256;
     let first = |watch: &Watch| watch.range.start.saturating_sub(MAX_ACCESS_BYTES - 1);
-    // Each with what is near behind it: ranges that touch become one.
+    // Each with what follows closely: ranges that touch become one.
     let near: RangeSet<u64> = watches
         .iter()
         .map(|watch| first(watch)..watch.range.end + NEAR_BYTES)

@@ -13,7 +13,7 @@ pub struct Proof {
     pub equal_at_overlap: bool,
     /// At O_s the alignment of the input is one at which a real core faults.
     pub misaligned_at_overlap: bool,
-    /// With one element more it is not, or the kernel does not come back; none where the
+    /// With one element more it is not, or the kernel does not come back; `None` if the
     /// buffers cannot overlap further.
     pub differs_beyond: Option<bool>,
     /// At displacement 0 the output is that of separate buffers, on all inputs tried; none

@@ -274,7 +274,7 @@ fn choose(
         let mut frame = library.frame();
         contract.prepare(case, parameters, &buffers, &mut frame)
     };
-    // Why the preferred one does not take them is what the user is told.
+    // Why the preferred one does not take them is what the user reads.
     let refusal = match takes(&preferred) {
         Ok(_) => return Ok(preferred),
         Err(refusal) => refusal,

@@ -36,7 +36,7 @@ pub struct KernelPair {
     /// O_s in bytes.
     pub safe_overlap_bytes: u32,
     /// The least displacement of the input's start from the output's that is safe together with
-    /// all greater ones, in bytes; none where no overlap is.
+    /// all greater ones, in bytes; `None` if no overlap is.
     pub displacement_bytes: Option<u32>,
     /// Both may start at the same byte, although greater displacements below
     /// `displacement_bytes` are not safe: traced, and proved by execution there.
@@ -87,7 +87,7 @@ pub trait Store: Sync {
 }
 
 /// Measures what each operator's kernel allows, on `inputs` different inputs, several operators
-/// side by side. `progress` is told how many are done.
+/// side by side. `progress` receives how many are done.
 ///
 /// # Errors
 /// When a kernel faults.

@@ -23,7 +23,7 @@ pub struct RecordedLayout<'a> {
 /// microcontrollers begins.
 pub const ARENA: Address = Address(0x2000_0000);
 
-/// Records one inference on input number 0 for all views at once. `progress` is told how many
+/// Records one inference on input number 0 for all views at once. `progress` receives how many
 /// operators are done.
 ///
 /// # Errors

@@ -106,7 +106,7 @@ const MOST_CLASHES: usize = 100;
 /// At most this many findings are reported for an operator on one input.
 const MOST_FINDINGS: usize = 8;
 
-/// Verifies a layout on `inputs` different inputs. `progress` is told how many operators of how
+/// Verifies a layout on `inputs` different inputs. `progress` receives how many operators of how
 /// many are done.
 ///
 /// # Errors

@@ -307,7 +307,7 @@ impl<'a> Program<'a> {
     }
 
     /// A layer begins when the profiler's function returns, and ends when the other is called:
-    /// what they do belongs to no layer, and calls inside them are not looked at.
+    /// what they do belongs to no layer, and calls inside them are ignored.
     fn pass_event(
         &mut self,
         events: &Events,

@@ -39,7 +39,7 @@ impl Fault {
         });
         let pc = Address(match &cause {
             FaultCause::SelfCheck(crate::mcu::self_check::CheckError::Mismatch { pc, .. }) => pc.0,
-            // The program counter is behind it.
+            // The program counter is after it.
             FaultCause::SupervisorCall => registers[15].wrapping_sub(2),
             _ => registers[15],
         });

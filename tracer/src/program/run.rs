@@ -46,7 +46,7 @@ pub struct RunOutcome {
     pub expects_ticks: bool,
 }
 
-/// Runs a program to its end and sends its trace to `sink`. `progress` is told of the time
+/// Runs a program to its end and sends its trace to `sink`. `progress` receives the time
 /// now and then.
 ///
 /// # Errors
@@ -240,7 +240,7 @@ impl<'a> Emulation<'a> {
                     let layer = self.with_unlisted(layer)?;
                     layers.push(self.vary(&layer, count)?);
                 }
-                // Each layer is left behind its end.
+                // Each layer is left after its end.
                 ProgramEvent::End => {}
                 ProgramEvent::Exited(_) => return Ok(layers),
             }

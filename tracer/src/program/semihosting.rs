@@ -249,7 +249,7 @@ impl<'a> Semihosting<'a> {
 
     fn print_text(&mut self, machine: &mut Machine, from: u32) {
         let length = text_bytes(machine, from);
-        // The zero behind it is looked at, too.
+        // The zero after it is read, too.
         machine.moved(AccessKind::Load, Address(from), length.saturating_add(1));
         self.print(machine, from, length);
     }

@@ -2,7 +2,7 @@
 
 use super::{Problem, Section};
 
-/// So many buffers of one step are arranged in all orders.
+/// At most this many buffers of one step are arranged in all orders.
 const MOST_ARRANGED: usize = 7;
 
 impl Problem {

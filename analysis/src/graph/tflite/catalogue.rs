@@ -332,7 +332,7 @@ impl Row {
         row
     }
 
-    /// Element by element, of two inputs, with an activation behind it.
+    /// Element by element, of two inputs, with an activation after it.
     const fn arithmetic(kind: Kind, options: u8, activation: Field) -> Self {
         Self::binary(kind)
             .written(roles::arithmetic)

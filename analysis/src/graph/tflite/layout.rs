@@ -178,7 +178,7 @@ impl Layout {
     }
 }
 
-/// Lets the reference at a place refer to what begins at `target`, which lies behind it.
+/// Lets the reference at a place refer to what begins at `target`, which lies after it.
 pub(crate) fn link(bytes: &mut [u8], place: usize, target: usize) -> Result<(), TfliteError> {
     let offset = target
         .checked_sub(place)

@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Ok(parameters)
     }
 
-    /// The tensors, all of which must make sense; none where an optional one is absent.
+    /// The tensors, all of which must make sense; `None` if an optional one is absent.
     fn known(&self, ids: &[Option<TensorId>]) -> Result<Vec<Option<Slot<'_>>>, Unsupported> {
         let known = |id: &Option<TensorId>| {
             let Some(TensorId(index)) = *id else {

@@ -161,7 +161,7 @@ pub(crate) const PADDING_VALID: i8 = 1;
 /// The code of operators that name themselves.
 pub(crate) const CUSTOM: i32 = 32;
 
-/// Size in bytes of so many elements, packed where they are smaller than a byte.
+/// Size in bytes of this many elements, packed where they are smaller than a byte.
 pub(crate) fn size_bytes(bits: u64, shape: &[u32]) -> Option<u64> {
     let bits = shape.iter().try_fold(u128::from(bits), |size, &extent| {
         size.checked_mul(u128::from(extent))

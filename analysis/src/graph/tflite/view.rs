@@ -99,7 +99,7 @@ impl<'a> Table<'a> {
         Ok(self.table.access(field.number, field.table, field.name)?)
     }
 
-    /// Charges the file's account for what is made of so many bytes of memory.
+    /// Charges the file's account for what is made of this many bytes of memory.
     pub(crate) fn charge(&self, bytes: usize) -> Result<(), TfliteError> {
         self.file.charge(bytes)
     }

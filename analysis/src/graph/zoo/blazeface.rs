@@ -30,7 +30,7 @@ pub(super) fn front(element: Element) -> Graph {
     b.finish(&[boxes, scores])
 }
 
-/// BlazeBlocks with so many output channels; the stride is the first one's.
+/// BlazeBlocks with this many output channels; the stride is the first one's.
 fn blocks(b: &mut Builder, mut x: Tensor, first_stride: u32, widths: &[u32]) -> Tensor {
     for (index, &channels) in widths.iter().enumerate() {
         let stride = if index == 0 { first_stride } else { 1 };

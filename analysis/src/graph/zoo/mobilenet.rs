@@ -78,7 +78,7 @@ pub(super) fn v2(name: &str, width: u32, resolution: u32, element: Element) -> G
 }
 
 /// The stem and the bottlenecks of v2, with channels scaled by `scaled`. Once the map is
-/// so many times smaller than the image as given, strides become dilations.
+/// this many times smaller than the image as given, strides become dilations.
 pub(super) fn v2_bottlenecks(
     b: &mut Builder,
     input: Tensor,

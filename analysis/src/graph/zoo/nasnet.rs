@@ -99,7 +99,7 @@ fn separable(b: &mut Builder, active: Tensor, filters: u32, kernel: u32, stride:
 }
 
 /// The output of the cell before the last, brought to the size of the last one's and to
-/// so many channels. The first cell has one input only.
+/// this many channels. The first cell has one input only.
 fn adjust(b: &mut Builder, previous: Option<Tensor>, x: Tensor, filters: u32) -> Tensor {
     let Some(previous) = previous else {
         return x;

@@ -4,7 +4,7 @@ use crate::graph::TensorType;
 use crate::graph::tflite::TfliteError;
 use crate::transform::standard::TensorSource;
 
-/// The data of a new constant; none where a tensor is none.
+/// The data of a new constant; `None` if a tensor is none.
 pub(super) fn data(
     element_type: TensorType,
     source: &TensorSource,

@@ -9,7 +9,7 @@ use crate::graph::tflite::schema::{
 use crate::graph::tflite::view::Table;
 use crate::operator::{Operator, Padding, Shape, Window};
 
-/// The options with another padding; none where the old one does.
+/// The options with another padding; `None` if the old one does.
 pub(super) fn other_padding(
     table: &Table,
     node: &Node,

@@ -39,7 +39,7 @@ impl States {
     pub(super) fn memory_bytes(&self) -> u64 {
         let state = self.words * 8 + size_of::<SetOrigin>() + 32;
         let growing = 2 * self.origins.len() * state + self.table.len() * size_of::<u32>();
-        // No place is left for more than so many.
+        // No place is left for more than this many.
         let full = self.origins.len() >= EMPTY as usize - 1;
         if full { u64::MAX } else { growing as u64 }
     }

@@ -242,7 +242,7 @@ impl<'a> Places<'a> {
 }
 
 /// Whether nothing lies between the elements of a tensor of this shape, from one index to the
-/// next on each axis so many bytes.
+/// next on each axis this many bytes.
 fn follows(shape: Shape, strides: [u64; 4]) -> bool {
     let mut expected = strides[3];
     let mut axes = shape.into_iter().zip(strides).rev();

@@ -74,7 +74,7 @@ impl Builder<'_> {
         Some(padded)
     }
 
-    /// The constant that says how to pad; none where the output is too small.
+    /// The constant that says how to pad; `None` if the output is too small.
     pub(super) fn paddings(&mut self, pad: &Pad) -> Option<TensorId> {
         let mut values = Vec::new();
         for axis in 0..4 {

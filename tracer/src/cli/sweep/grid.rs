@@ -75,7 +75,7 @@ const MAX_CASES: usize = 1_000_000;
 const MAX_BYTES: u64 = 16 << 20;
 
 impl Grid {
-    /// Reads the grid. `default` are the kernels of the tables that name none; none where only
+    /// Reads the grid. `default` are the kernels of the tables that name none; `None` if only
     /// the formulas are wanted.
     pub fn read(path: &Path, default: Option<&LibraryArguments>) -> anyhow::Result<Self> {
         let text = input::text(path, MAX_BYTES)

@@ -147,7 +147,7 @@ impl Table {
         Ok(line[..common] == start.as_bytes()[..common] && !(is_head && is_longer))
     }
 
-    fn parse(&self, text: &str) -> Option<Known> {
+    fn parse(&self, text: &str) -> Option<ParsedRow> {
         if self.json {
             let row: Row = serde_json::from_str(text).ok()?;
             return Some(([row.case, row.kernels, row.cpu], !row.finding.is_empty()));
@@ -183,7 +183,7 @@ impl Table {
 
 /// What tells a row that is there from others: its case, kernels and CPU; and whether it has a
 /// finding.
-type Known = ([String; 3], bool);
+type ParsedRow = ([String; 3], bool);
 
 /// The fields that all rows of an entry start with.
 fn start_fields(entry: &Entry) -> [&str; 3] {

@@ -71,7 +71,7 @@ impl DebugInfo {
                 break;
             }
             registers = caller;
-            // In the call, for the instruction behind it may belong to something else.
+            // In the call, for the instruction after it may belong to something else.
             pc = back.wrapping_sub(2);
         }
         frames

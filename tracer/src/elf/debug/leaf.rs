@@ -4,7 +4,7 @@
 
 use super::unwind::{LR, PC, Registers, SP, Unwound, halfword_before, is_behind_call};
 
-/// Longer functions are not looked at.
+/// Longer functions are not analysed.
 const MAX_BYTES: u32 = 1024;
 
 /// The frame of the code at `address`, whose function the link register's call has called.
@@ -201,7 +201,7 @@ mod tests {
             let at = ENTRY + 2 * code.len() as u32;
             assert!(caller(ENTRY, code, at).is_none(), "{code:x?}");
         }
-        // Before the function, and far behind its entry.
+        // Before the function, and far after its entry.
         assert!(caller(ENTRY, &[0xbf00], ENTRY - 2).is_none());
         assert!(caller(ENTRY, &[0xbf00; 600], ENTRY + 1026).is_none());
     }

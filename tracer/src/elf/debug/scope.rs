@@ -9,7 +9,7 @@ use gimli::{DebuggingInformationEntry, UnitRef};
 /// Variables of a frame.
 const MAX_VARIABLES: usize = 256;
 
-/// Entries of a function that are looked at.
+/// Entries of a function that are read.
 const MAX_ENTRIES: usize = 1 << 20;
 
 /// Blocks and inlined functions around an instruction.

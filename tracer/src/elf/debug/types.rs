@@ -76,7 +76,7 @@ pub(super) enum Shape {
 /// Types that stand for others are not nested deeper.
 const MAX_HOPS: usize = 32;
 
-/// Enumerators that are looked at.
+/// Enumerators that are read.
 const MAX_ENUMERATORS: usize = 1 << 12;
 
 impl DebugInfo {

@@ -76,7 +76,7 @@ pub(super) struct Unwound {
     pub(super) caller: Option<Registers>,
 }
 
-/// Functions whose information is looked at for one address.
+/// Functions whose information is read for one address.
 const MAX_ENTRIES: usize = 1 << 20;
 
 impl DebugInfo {
@@ -175,7 +175,7 @@ pub(super) fn is_behind_call(back: u32, read: &dyn Fn(u32, usize) -> Option<Vec<
     by_register || by_offset
 }
 
-/// The halfword so many bytes before an address.
+/// The halfword this many bytes before an address.
 pub(super) fn halfword_before(
     address: u32,
     bytes: u32,

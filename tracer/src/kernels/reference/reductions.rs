@@ -33,7 +33,7 @@ fn reduces(case: &Case, reduction: Reduction) -> bool {
     matches!(&case.operator, Operator::Reduce(reduce) if reduce.reduction == reduction)
 }
 
-/// The kernels are told zero points, not offsets.
+/// The kernels are given zero points, not offsets.
 fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame, ratio: Multiplier) -> Arguments {
     let mut params = vec![job.input(0)?.zero_point, job.output()?.zero_point];
     params.extend(ratio.words());

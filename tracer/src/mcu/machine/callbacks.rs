@@ -33,7 +33,7 @@ pub(super) struct Session {
     pub(super) last_instruction: Time,
     pub(super) deadline: Option<Instant>,
     pub(super) blocks_until_look: u32,
-    /// As far as known: it is looked at when a floating-point instruction comes.
+    /// As far as known: it is checked when a floating-point instruction comes.
     pub(super) floating_point_on: bool,
     /// The previous block has floating-point instructions, and the unit was off.
     pub(super) floating_point_used_off: bool,

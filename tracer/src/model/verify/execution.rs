@@ -90,7 +90,7 @@ impl<'a> Execution<'a> {
         self.apart.instructions()
     }
 
-    /// One inference of each; `tell` is told of every operator, and gives false when nobody
+    /// One inference of each; `tell` receives every operator, and gives false when nobody
     /// listens any more.
     pub(super) fn infer(
         &mut self,

@@ -148,7 +148,7 @@ impl Folder {
         file.ok_or(Errno::BADF)
     }
 
-    /// Reads at most so many bytes; fewer at the file's end.
+    /// Reads at most this many bytes; fewer at the file's end.
     pub(super) fn read(&mut self, number: usize, bytes: u64) -> Result<Vec<u8>, Errno> {
         let OpenFile { file, access } = self.file(number)?;
         if !access.read {

@@ -132,7 +132,7 @@ impl<'a> Canonical<'a> {
         search
     }
 
-    /// Looks for a plan, at most so many placements long.
+    /// Looks for a plan, at most this many placements long.
     pub(super) fn decide(&mut self, nodes: u64, budget: &mut Budget<'_>) -> Decision {
         self.nodes_left = nodes;
         let components = self.components((0..self.placed.len()).collect());

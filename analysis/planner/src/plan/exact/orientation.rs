@@ -186,7 +186,7 @@ impl Orientations {
         }
     }
 
-    /// Looks for a plan, with at most so many decisions; each call starts anew, but knows
+    /// Looks for a plan, with at most this many decisions; each call starts anew, but knows
     /// where the earlier ones failed.
     pub(super) fn decide(&mut self, nodes: u64, budget: &mut Budget<'_>) -> Decision {
         let mut range = self.low.iter().zip(&self.high);

@@ -49,7 +49,7 @@ impl Builder {
         self.pad_axes(input, [0, top, left, 0], [0, bottom, right, 0])
     }
 
-    /// Zeros behind the channels, up to so many.
+    /// Zeros after the channels, up to this many.
     pub fn pad_channels(&mut self, input: Tensor, channels: u32) -> Tensor {
         self.pad_axes(input, [0; 4], [0, 0, 0, channels - input.channels()])
     }
