@@ -10,6 +10,8 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, Sharing};
 use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{self, Element};
+use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId, TensorType};
+use dmo_analysis::operator::{Operator, Reduce, Reduction};
 use dmo_analysis::verify::{Positions, clashes};
 use dmo_trace::model::overlaps::Store;
 use dmo_trace::study::change::ChangeRequest;
@@ -203,4 +205,68 @@ fn damaged_measurements_are_not_believed() {
     }
     assert!(damaged > 100, "{damaged}");
     assert_eq!(planned().file, expected);
+}
+
+/// TensorFlow Lite Micro's kernels ask for scratch memory that ours do without, and it does not
+/// know that an input is to be kept: whichever kernels were measured, its own decide.
+#[test]
+fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
+    let tensor = |name: &str, depth: u32| GraphTensor {
+        name: name.to_owned(),
+        shape: vec![1, 4, 4, depth],
+        element_type: TensorType::Float32,
+        size_bytes: u64::from(4 * 4 * depth * 4),
+        storage: Storage::Arena,
+    };
+    let node = |kind: &str, input: usize, kernel: Option<Operator>| Node {
+        kind: kind.into(),
+        inputs: vec![TensorId(input)],
+        outputs: vec![TensorId(input + 1)],
+        kernel: kernel.map(|operator| Kernel {
+            operator,
+            inputs: vec![TensorId(input)],
+            outputs: vec![TensorId(input + 1)],
+        }),
+        scratch_bytes: Vec::new(),
+    };
+    let reduce = Operator::Reduce(Reduce {
+        input: [1, 4, 4, 8],
+        axes: [false, false, false, true],
+        reduction: Reduction::Fold,
+        input_element_bytes: 4,
+        output_element_bytes: 4,
+    });
+    let graph = Graph {
+        tensors: vec![tensor("in", 8), tensor("relu", 8), tensor("most", 1)],
+        operators: vec![node("RELU", 0, None), node("REDUCE_MAX", 1, Some(reduce))],
+        inputs: vec![TensorId(0)],
+        outputs: vec![TensorId(2)],
+        ..Graph::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.tflite");
+    std::fs::write(&path, tflite::export(&graph, 1).unwrap()).unwrap();
+    let session = Session::default();
+    for kind in OverlapKind::ALL {
+        for keep_inputs in [false, true] {
+            let request = PlanRequest {
+                overlap: OverlapRequest {
+                    kind,
+                    kernels: (kind != OverlapKind::Analytic).then(KernelRequest::default),
+                    ..OverlapRequest::default()
+                },
+                layout: Layout {
+                    keep_inputs,
+                    ..Layout::tflm()
+                },
+                ..PlanRequest::default()
+            };
+            let mut source = Source::load(path.to_str().unwrap()).unwrap();
+            assert_eq!(source.graph().operators[1].scratch_bytes, [16, 4]);
+            let planned = plan(&mut source, &request, &session).unwrap();
+            let emission = Emission::new(Path::new("planned.tflite"), &source, 16).unwrap();
+            let emitted = emission.of_plan(&source, &planned);
+            assert_eq!(emitted.is_err(), keep_inputs, "{} {emitted:?}", kind.name());
+        }
+    }
 }

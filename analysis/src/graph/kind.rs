@@ -122,9 +122,6 @@ impl Kind {
         code.filter(|&code| code < Self::CODES)
     }
 
-    /// The operator that Arm's compiler Vela makes of what an Ethos-U accelerator runs.
-    pub const ETHOS_U: &str = "CUSTOM:ethos-u";
-
     /// Whether it is a custom operator, which only its author knows.
     pub fn is_custom(&self) -> bool {
         self.name().starts_with(CUSTOM_PREFIX)

@@ -265,6 +265,10 @@ fn working_memory() {
 /// `t4 = ethos-u(command stream, weights, scratch, fast scratch, t3)`, `t5 = relu(t4)`; the plan
 /// has these offsets.
 fn accelerated(offsets: Option<[i32; 6]>) -> Vec<u8> {
+    accelerated_with(tensor(64, 0), offsets)
+}
+
+fn accelerated_with(fast_scratch: Part, offsets: Option<[i32; 6]>) -> Vec<u8> {
     let codes = vec![Table(vec![(0, Byte(32)), (1, Text("ethos-u"))]), code(19)];
     let main = Table(vec![
         (
@@ -272,7 +276,7 @@ fn accelerated(offsets: Option<[i32; 6]>) -> Vec<u8> {
             Tables(vec![
                 tensor(8, 1),
                 tensor(64, 0),
-                tensor(64, 0),
+                fast_scratch,
                 tensor(16, 0),
                 tensor(4, 0),
                 tensor(4, 0),
@@ -360,5 +364,36 @@ fn what_an_accelerator_could_not_find_is_refused() {
         let error = tflite::read(&accelerated(offsets)).unwrap_err().to_string();
         assert!(error.contains(expected), "{offsets:?}: {error}");
         assert!(error.contains("operator 0 CUSTOM:ethos-u"), "{error}");
+    }
+}
+
+/// Vela's sign that there is no faster memory.
+#[test]
+fn an_accelerator_without_faster_memory() {
+    let fast = tensor(64, 0);
+    let none = tensor(0, 0);
+    let with = accelerated(Some([-1, 32, 32, 48, 32, 96]));
+    let without = accelerated_with(none, Some([-1, 32, 32, 48, 32, 96]));
+    assert_eq!(with, accelerated_with(fast, Some([-1, 32, 32, 48, 32, 96])));
+    let graph = tflite::read(&without).unwrap().graphs.remove(0);
+    assert_eq!(graph.tensors[2].size_bytes, 0);
+    assert_eq!(graph.views.len(), 2);
+}
+
+/// What kernels of the runtime ask for that have no kernel here.
+#[test]
+fn scratch_memory_of_kinds_without_a_kernel() {
+    // REDUCE_ALL, MIRROR_PAD, ADD_N.
+    for (number, expected) in [(140, vec![4, 16]), (100, vec![4, 4]), (106, vec![8])] {
+        let main = Table(vec![
+            (0, Tables(vec![tensor(4, 0), tensor(4, 0), tensor(4, 0)])),
+            (1, Words(vec![0, 1])),
+            (2, Words(vec![2])),
+            (3, Tables(vec![operator(0, &[0, 1], &[2])])),
+        ]);
+        let fields = vec![(1, Tables(vec![code(number)])), (2, Tables(vec![main]))];
+        let model = tflite::read(&write(&Table(fields))).unwrap();
+        let found = &model.graphs[0].operators[0].scratch_bytes;
+        assert_eq!(*found, expected, "{number}");
     }
 }

@@ -109,7 +109,7 @@ impl Emission {
                 let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
                 return match recipe {
                     Some(recipe) => self.standard(source.original(), file, recipe, planned),
-                    None => self.planned_model(file, planned),
+                    None => self.planned_model(source, file, planned),
                 };
             }
         }
@@ -117,8 +117,13 @@ impl Emission {
     }
 
     /// The model with the plan as its metadata.
-    fn planned_model(&self, file: &[u8], planned: &Planned) -> Result<Emitted, StudyError> {
-        let (plan, graph) = (&planned.file, &planned.overlaps.graph);
+    fn planned_model(
+        &self,
+        source: &Source,
+        file: &[u8],
+        planned: &Planned,
+    ) -> Result<Emitted, StudyError> {
+        let (plan, graph) = (&planned.file, &device_graph(source, planned));
         let offsets = plan.offsets(graph.tensors.len());
         let device = on_device(graph, &plan.order, &offsets, plan.layout.keep_inputs);
         let device = device.about(self.refusal())?;
@@ -182,6 +187,21 @@ impl Emission {
             content: tiled.file,
         })
     }
+}
+
+/// The model with the scratch memory that TensorFlow Lite Micro's kernels ask for: those that call
+/// CMSIS-NN ask for what its functions want, all others are its reference kernels.
+pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
+    let mut graph = planned.overlaps.graph.clone();
+    if let Some(measured) = &planned.overlaps.measured {
+        let operators = graph.operators.iter_mut().zip(&source.graph().operators);
+        for ((node, own), function) in operators.zip(&measured.planned.functions) {
+            if !function.starts_with("arm_") {
+                node.scratch_bytes.clone_from(&own.scratch_bytes);
+            }
+        }
+    }
+    graph
 }
 
 /// Whether TensorFlow Lite Micro could obey a plan of this model.

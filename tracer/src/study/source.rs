@@ -9,7 +9,7 @@ use crate::mcu::machine::Limits;
 use crate::model::Deployment;
 use dmo_analysis::graph::tflite::{self, Model, OfflinePlan, TfliteError};
 use dmo_analysis::graph::zoo::{self, Element, Network};
-use dmo_analysis::graph::{Graph, GraphTensor, Kind, OperatorId, Storage, TensorType};
+use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use std::collections::BTreeSet;
@@ -180,7 +180,7 @@ impl Source {
     /// tensors.
     pub fn unknown_memory(&self) -> Vec<String> {
         let operators = self.graph().operators.iter().map(|node| &node.kind);
-        let custom = operators.filter(|kind| kind.is_custom() && kind.name() != Kind::ETHOS_U);
+        let custom = operators.filter(|kind| kind.is_custom());
         let kinds: BTreeSet<String> = custom.map(|kind| kind.escape_debug().to_string()).collect();
         kinds.into_iter().collect()
     }

@@ -11,6 +11,9 @@ use super::{INPUTS, KERNEL_LIMITS};
 use crate::mcu::machine::Limits;
 use crate::model::verify::{self, Subject, Verification, differences_from};
 use crate::model::{Deployment, Placement};
+use dmo_analysis::graph::overlaps;
+use dmo_analysis::schedule::ScheduleError;
+use dmo_analysis::verify::{Clash, Occupant, clashes};
 
 /// How a plan is to be verified.
 #[derive(Debug, Clone, Copy)]
@@ -114,9 +117,26 @@ pub fn verify<'a>(
         let differences = differences_from(&verified.deployed.original, changed, inputs, limits);
         found.differences.extend(differences.about(&source.name)?);
     }
+    let mut scratch = scratch_clashes(deployment, &verified.plan).about(&source.name)?;
+    scratch.retain(|clash| !found.clashes.contains(clash));
+    found.clashes.extend(scratch);
     verified.verification = Some(found);
     verified.faults.extend(lacking);
     Ok(verified)
+}
+
+/// What the scratch buffers of a plan clash with, whether or not these kernels use them: others
+/// that compute the same may.
+fn scratch_clashes(
+    deployment: &Deployment,
+    plan: &PlanToCheck,
+) -> Result<Vec<Clash>, ScheduleError> {
+    let graph = &deployment.graph;
+    let apart = overlaps::none(graph);
+    let mut found = clashes(graph, &plan.order, &apart, plan.positions(), usize::MAX)?;
+    let is_scratch = |what: Occupant| matches!(what, Occupant::Scratch(_));
+    found.retain(|clash| is_scratch(clash.one) || is_scratch(clash.other));
+    Ok(found)
 }
 
 /// The plan to verify where none is given.

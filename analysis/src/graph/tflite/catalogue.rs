@@ -196,13 +196,17 @@ static ROWS: &[Row] = &[
     Row::reduction(Kind::Sum).named("sum").scratch(scratch::sum),
     Row::reduction(Kind::ReduceMax)
         .named("reduce_max")
-        .scratch(scratch::extremum),
+        .scratch(scratch::axes),
     Row::reduction(Kind::ReduceMin)
         .named("reduce_min")
-        .scratch(scratch::extremum),
+        .scratch(scratch::axes),
     Row::reduction(Kind::ReduceProd),
     Row::reduction(Kind::ReduceAny).written(roles::unknown),
-    Row::reduction(Kind::ReduceAll).written(roles::unknown),
+    Row::reduction(Kind::ReduceAll)
+        .written(roles::unknown)
+        .scratch(scratch::axes),
+    Row::of(Kind::MirrorPad).scratch(scratch::mirror_pad),
+    Row::of(Kind::AddN).scratch(scratch::add_n),
     Row::of(Kind::Reshape)
         .named("reshape")
         .lowered(moves::reshape)

@@ -8,10 +8,10 @@
 //! with the bytes of the scratch tensor is Vela's affair.
 
 use super::{Model, TfliteError};
-use crate::graph::{Graph, Kind, OperatorId, TensorId, TensorView};
+use crate::graph::{Graph, OperatorId, TensorId, TensorView};
 use std::collections::BTreeMap;
 
-const NAME: &str = Kind::ETHOS_U;
+const NAME: &str = "CUSTOM:ethos-u";
 /// Which of its inputs are the scratch tensor, and one in faster memory, of which the accelerator
 /// is given the address as well.
 const SCRATCH: usize = 2;
@@ -34,6 +34,11 @@ impl Accelerated {
             operator,
             inputs: inputs.to_vec(),
         })
+    }
+
+    /// Whether it is the memory in faster memory, and has no bytes: Vela's sign that there is none.
+    pub(super) fn is_absent(&self, id: TensorId, graph: &Graph) -> bool {
+        self.inputs.get(FAST_SCRATCH) == Some(&Some(id)) && graph.tensor(id).shape == [0]
     }
 }
 
@@ -98,7 +103,12 @@ fn views(
     let node = &graph.operators[accelerated.operator.0];
     let touched = [graph.arena_inputs(node), graph.arena_outputs(node)].concat();
     let mut views = BTreeMap::new();
-    for id in touched.into_iter().filter(|&id| id != scratch) {
+    let has_bytes = |id: &TensorId| graph.tensor(*id).size_bytes > 0;
+    for id in touched
+        .into_iter()
+        .filter(|&id| id != scratch)
+        .filter(has_bytes)
+    {
         let within = offset(id)?.checked_sub(start);
         let end = within.and_then(|within| within.checked_add(graph.tensor(id).size_bytes));
         let is_inside = end.is_some_and(|end| end <= graph.tensor(scratch).size_bytes);

@@ -109,7 +109,8 @@ pub(super) fn subgraph(
         }
     }
     check_flow(&graph, index)?;
-    check_used(&graph, &draft, index)?;
+    let absent = |id: TensorId| accelerated.iter().any(|it| it.is_absent(id, &graph));
+    check_used(&graph, &draft, absent, index)?;
     Ok(Subgraph {
         graph,
         calls,
@@ -343,14 +344,19 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
 }
 
 /// What is computed, and what comes from outside, has a size, and all sizes have a sum.
-fn check_used(graph: &Graph, draft: &[Draft], subgraph: usize) -> Result<(), TfliteError> {
+fn check_used(
+    graph: &Graph,
+    draft: &[Draft],
+    absent: impl Fn(TensorId) -> bool,
+    subgraph: usize,
+) -> Result<(), TfliteError> {
     let operators = graph.operators.iter();
     let of_operators = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
     let of_graph = graph.inputs.iter().chain(&graph.outputs);
     let mut checked = vec![false; draft.len()];
     for &id in of_operators.chain(of_graph) {
-        let constant = graph.tensor(id).storage == Storage::Constant;
-        if !constant && !std::mem::replace(&mut checked[id.0], true) {
+        let unused = graph.tensor(id).storage == Storage::Constant || absent(id);
+        if !unused && !std::mem::replace(&mut checked[id.0], true) {
             draft[id.0].check_computed(|| tensor_name(graph, id, subgraph))?;
         }
     }

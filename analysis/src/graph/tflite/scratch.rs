@@ -9,8 +9,13 @@
 //! | `SVDF`, int8 | 4 for each batch and filter; 4 for each batch and unit | `svdf_common.cc` |
 //! | the same, float32 | 4 for each batch and filter | the same |
 //! | `UNIDIRECTIONAL_SEQUENCE_LSTM` | four times the cell state of all batches | `unidirectional_sequence_lstm.cc` |
-//! | `MEAN`, `SUM`, int8, uint8, int16 | 4 for each output element | `reduce_common.cc` |
-//! | `REDUCE_MAX`, `REDUCE_MIN` | 4 for each axis of the input; 4 for each axis that is reduced | `reduce_common.cc` |
+//! | `MEAN`, `SUM`, int8, uint8, int16 | 4 for each output element; then as the next | `reduce_common.cc` |
+//! | `MEAN`, `SUM`, `REDUCE_MAX`, `REDUCE_MIN`, `REDUCE_ALL` | 4 for each axis of the input; 4 for each axis that is reduced | `reduce_common.cc` |
+//! | `MIRROR_PAD` | 4 for each axis of the input, twice | `mirror_pad.cc` |
+//! | `ADD_N`, int8, float32 | a pointer, 4 on a microcontroller, for each input | `add_n.cc` |
+//!
+//! These are the requests of revision 90b983c. `MEAN` and `SUM` ask for the buffers of axes since
+//! 0efdd51 (January 2026): where an older runtime does not, the plan gives it more than it asks for.
 //!
 //! `BATCH_MATMUL` keeps transposed operands in persistent memory, not in scratch
 //! (`batch_matmul.cc`). Other kinds, custom operators among them, count as having none.
@@ -70,11 +75,23 @@ pub(super) fn sum(node: &FileNode) -> Option<Vec<u64>> {
     let quantized = [TensorType::Int8, TensorType::Uint8, TensorType::Int16]
         .contains(&node.input(0)?.element_type);
     let outputs = elements(&node.output(0)?.shape)?;
-    quantized.then_some(vec![outputs.saturating_mul(4)])
+    let mut sizes = Vec::new();
+    sizes.extend(quantized.then_some(outputs.saturating_mul(4)));
+    sizes.extend(axes(node)?);
+    Some(sizes)
 }
 
-pub(super) fn extremum(node: &FileNode) -> Option<Vec<u64>> {
+pub(super) fn mirror_pad(node: &FileNode) -> Option<Vec<u64>> {
+    Some(vec![4 * node.input(0)?.shape.len() as u64; 2])
+}
+
+pub(super) fn add_n(node: &FileNode) -> Option<Vec<u64>> {
+    Some(vec![4 * node.inputs.len() as u64])
+}
+
+/// Of a reduction.
+pub(super) fn axes(node: &FileNode) -> Option<Vec<u64>> {
     let rank = node.input(0)?.shape.len() as u64;
-    let axes = elements(&node.input(1)?.shape)?;
-    Some(vec![4 * rank, axes.saturating_mul(4)])
+    let reduced = elements(&node.input(1)?.shape)?;
+    Some(vec![4 * rank, reduced.saturating_mul(4)])
 }
