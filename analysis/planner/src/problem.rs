@@ -16,7 +16,7 @@
 //! distance is the lower one's size.
 //!
 //! Each buffer has its own [alignment](Buffer::alignment). The greatest common divisor of all of
-//! them is the problem's [grain](Problem::grain): every offset is a multiple of it, so distances
+//! them is the problem's *grain*: every offset is a multiple of it, so distances
 //! are rounded up to it. A buffer of a coarser alignment lies at its next multiple above that.
 
 mod bound;
@@ -150,7 +150,7 @@ impl Problem {
     }
 
     /// The least `offset(upper) - offset(lower)` that is safe together with all larger
-    /// ones, if `upper` lies above; a multiple of the [grain](Self::grain), and no multiple of
+    /// ones, if `upper` lies above; a multiple of the grain, and no multiple of
     /// the two buffers' alignments where these are coarser. `None` when the two are never alive
     /// together.
     pub fn min_distance(&self, lower: usize, upper: usize) -> Option<u64> {
@@ -244,7 +244,7 @@ impl Problem {
     }
 
     /// How far a buffer keeps from one above it that it may not overlap: its size in bytes,
-    /// rounded up to the [grain](Self::grain).
+    /// rounded up to the grain.
     pub fn spacing(&self, buffer: usize) -> u64 {
         self.buffers[buffer].size_bytes.next_multiple_of(self.grain)
     }
