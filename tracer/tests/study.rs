@@ -5,6 +5,12 @@
 
 #[path = "../examples/plan_and_verify.rs"]
 mod example;
+#[allow(dead_code, reason = "the tests of the reader use the rest")]
+#[path = "../../analysis/tests/tflite/parts.rs"]
+mod parts;
+#[allow(dead_code, reason = "the tests of the reader use the rest")]
+#[path = "../../analysis/tests/tflite/tree.rs"]
+mod tree;
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, Sharing};
@@ -22,6 +28,7 @@ use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::plan::{PlanRequest, plan};
 use dmo_trace::study::plan_file::NamedPlan;
 use dmo_trace::study::plan_to_check::PlanToCheck;
+use dmo_trace::study::savings::{SavingsRequest, savings};
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
@@ -207,10 +214,9 @@ fn damaged_measurements_are_not_believed() {
     assert_eq!(planned().file, expected);
 }
 
-/// TensorFlow Lite Micro's kernels ask for scratch memory that ours do without, and it does not
-/// know that an input is to be kept: whichever kernels were measured, its own decide.
-#[test]
-fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
+/// `REDUCE_MAX(RELU(in))`; kernels of TensorFlow Lite Micro ask for scratch memory for it that ours
+/// do without.
+fn reduced(folder: &Path) -> Source {
     let tensor = |name: &str, depth: u32| GraphTensor {
         name: name.to_owned(),
         shape: vec![1, 4, 4, depth],
@@ -243,9 +249,53 @@ fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
         outputs: vec![TensorId(2)],
         ..Graph::default()
     };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.tflite");
+    let path = folder.join("model.tflite");
     std::fs::write(&path, tflite::export(&graph, 1).unwrap()).unwrap();
+    let source = Source::load(path.to_str().unwrap()).unwrap();
+    assert_eq!(source.graph().operators[1].scratch_bytes, [16, 4]);
+    source
+}
+
+/// Of kernels that leave it alone the bytes come out right, of others they would not.
+#[test]
+fn a_scratch_buffer_over_memory_in_use_is_not_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = reduced(folder.path());
+    let session = Session::default();
+    let planned = plan(&mut source, &PlanRequest::default(), &session).unwrap();
+    let named = NamedPlan {
+        name: "reduced".to_owned(),
+        plan: planned.file,
+    };
+    let kernels = KernelRequest::default().load().unwrap();
+    let is_safe = |named: &NamedPlan| {
+        let to_check = PlanToCheck::new(named, &source, None).unwrap();
+        let request = VerifyRequest {
+            inputs: 2,
+            ..VerifyRequest::default()
+        };
+        let verified = verify(&source, Some(to_check), &kernels, request, &session).unwrap();
+        assert_eq!(verified.faults, []);
+        verified.is_safe()
+    };
+    assert!(is_safe(&named));
+    for scratch in 0..2 {
+        for tensor in [TensorId(1), TensorId(2)] {
+            let mut other = named.clone();
+            let mut tensors = named.plan.tensors.iter();
+            let in_use = tensors.find(|placed| placed.tensor == tensor).unwrap();
+            assert_ne!(other.plan.scratch[scratch].offset, in_use.offset);
+            other.plan.scratch[scratch].offset = in_use.offset;
+            assert!(!is_safe(&other), "scratch {scratch} over tensor {tensor:?}");
+        }
+    }
+}
+
+/// TensorFlow Lite Micro's kernels ask for scratch memory that ours do without, and it does not
+/// know that an input is to be kept: whichever kernels were measured, its own decide.
+#[test]
+fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
+    let folder = tempfile::tempdir().unwrap();
     let session = Session::default();
     for kind in OverlapKind::ALL {
         for keep_inputs in [false, true] {
@@ -261,12 +311,47 @@ fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
                 },
                 ..PlanRequest::default()
             };
-            let mut source = Source::load(path.to_str().unwrap()).unwrap();
-            assert_eq!(source.graph().operators[1].scratch_bytes, [16, 4]);
+            let mut source = reduced(folder.path());
             let planned = plan(&mut source, &request, &session).unwrap();
             let emission = Emission::new(Path::new("planned.tflite"), &source, 16).unwrap();
             let emitted = emission.of_plan(&source, &planned);
             assert_eq!(emitted.is_err(), keep_inputs, "{} {emitted:?}", kind.name());
         }
     }
+}
+
+#[test]
+fn operators_of_an_accelerator_stay_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vela.tflite");
+    std::fs::write(&path, parts::accelerated(Some([-1, 32, 32, 48, 32, 96]))).unwrap();
+    let load = || Source::load(path.to_str().unwrap()).unwrap();
+    let planned = |changes| {
+        let request = PlanRequest {
+            changes,
+            ..PlanRequest::default()
+        };
+        plan(&mut load(), &request, &Session::default())
+    };
+    let accumulate = ChangeRequest {
+        accumulate: true,
+        ..ChangeRequest::default()
+    };
+    assert!(planned(accumulate).is_ok());
+    let [mut in_place, mut remove, mut split, mut patch] = [ChangeRequest::default(); 4];
+    in_place.in_place = true;
+    remove.remove = true;
+    split.split = true;
+    patch.patch = true;
+    for changes in [in_place, remove, split, patch] {
+        let error = planned(changes).map(|planned| planned.file).unwrap_err();
+        assert!(is_of_an_accelerator(&error), "{changes:?}: {error}");
+    }
+    let saved = savings(&load(), &SavingsRequest::default());
+    let error = saved.map(|saved| saved.rows.len()).unwrap_err();
+    assert!(is_of_an_accelerator(&error), "{error}");
+}
+
+fn is_of_an_accelerator(error: &StudyError) -> bool {
+    matches!(error, StudyError::Plan(PlanError::Accelerated { .. }))
 }

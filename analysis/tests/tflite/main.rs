@@ -8,6 +8,7 @@ mod damage;
 mod lowered;
 mod net;
 mod parameters;
+mod parts;
 mod plans;
 mod refused;
 mod single;

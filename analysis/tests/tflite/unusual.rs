@@ -1,6 +1,7 @@
 //! What our own writer does not make: several subgraphs, data behind the flatbuffer,
 //! shared and unknown parts.
 
+use super::parts::{accelerated, accelerated_with, code, operator, operator_fields, tensor};
 use super::tree::{Part, Part::*, write};
 use dmo_analysis::arena::{ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
@@ -10,31 +11,6 @@ use dmo_analysis::handover::on_device;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::schedule::ScheduleError;
 use dmo_planner::budget::Budget;
-
-fn tensor(extent: i32, buffer: u32) -> Part {
-    Table(vec![
-        (0, Words(vec![extent])),
-        (1, Byte(9)),
-        (2, Word(buffer)),
-        (3, Text("t")),
-    ])
-}
-
-fn operator(code: u32, inputs: &[i32], outputs: &[i32]) -> Part {
-    Table(operator_fields(code, inputs, outputs))
-}
-
-fn operator_fields(code: u32, inputs: &[i32], outputs: &[i32]) -> Vec<(usize, Part)> {
-    vec![
-        (0, Word(code)),
-        (1, Words(inputs.to_vec())),
-        (2, Words(outputs.to_vec())),
-    ]
-}
-
-fn code(number: u32) -> Part {
-    Table(vec![(0, Byte(number.min(127) as u8)), (3, Word(number))])
-}
 
 /// Two operators that run in either order: `t1 = relu(t0)`, `t2 = relu(t0)`.
 fn twins() -> Part {
@@ -260,50 +236,6 @@ fn working_memory() {
     assert_eq!(node.inputs, [TensorId(0)]);
     assert_eq!(node.outputs, [TensorId(1), TensorId(2)]);
     assert_eq!(node.kernel, None);
-}
-
-/// `t4 = ethos-u(command stream, weights, scratch, fast scratch, t3)`, `t5 = relu(t4)`; the plan
-/// has these offsets.
-fn accelerated(offsets: Option<[i32; 6]>) -> Vec<u8> {
-    accelerated_with(tensor(64, 0), offsets)
-}
-
-fn accelerated_with(fast_scratch: Part, offsets: Option<[i32; 6]>) -> Vec<u8> {
-    let codes = vec![Table(vec![(0, Byte(32)), (1, Text("ethos-u"))]), code(19)];
-    let main = Table(vec![
-        (
-            0,
-            Tables(vec![
-                tensor(8, 1),
-                tensor(64, 0),
-                fast_scratch,
-                tensor(16, 0),
-                tensor(4, 0),
-                tensor(4, 0),
-            ]),
-        ),
-        (1, Words(vec![3])),
-        (2, Words(vec![5])),
-        (
-            3,
-            Tables(vec![
-                operator(0, &[0, 0, 1, 2, 3], &[4]),
-                operator(1, &[4], &[5]),
-            ]),
-        ),
-    ]);
-    let data = |bytes: &[u8]| Table(vec![(0, Bytes(bytes.to_vec()))]);
-    let mut buffers = vec![Table(Vec::new()), data(&[0; 8])];
-    let mut fields = vec![(0, Word(3)), (1, Tables(codes)), (2, Tables(vec![main]))];
-    if let Some(offsets) = offsets {
-        let words = [1, 1, 6].into_iter().chain(offsets);
-        buffers.push(data(&words.flat_map(i32::to_le_bytes).collect::<Vec<u8>>()));
-        let entry = Table(vec![(0, Text("OfflineMemoryAllocation")), (1, Word(2))]);
-        fields.push((6, Tables(vec![entry])));
-    }
-    fields.push((4, Tables(buffers)));
-    fields.sort_by_key(|(field, _)| *field);
-    write(&Table(fields))
 }
 
 /// The accelerator finds its tensors in its scratch tensor, where the plan has them, and nowhere
