@@ -12,7 +12,6 @@ use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing, none};
 use dmo_analysis::graph::{Graph, TensorId, TensorType};
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
-use dmo_analysis::schedule::CountedEnds;
 use dmo_analysis::verify::{Positions, clashes, misaligned};
 use dmo_planner::budget::Budget;
 use dmo_planner::plan::STRATEGIES;
@@ -41,10 +40,7 @@ fn layout(random: &mut Random) -> Layout {
     Layout {
         alignment: [1, 1, 4, 16][random.below(4) as usize],
         round_sizes: random.one_in(2),
-        counted: CountedEnds {
-            count_graph_inputs: !random.one_in(4),
-            count_graph_outputs: !random.one_in(4),
-        },
+        counted: graphs::ends(random),
         keep_inputs: random.one_in(4),
         scratch: !random.one_in(3),
     }

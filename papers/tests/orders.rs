@@ -15,20 +15,13 @@ use dmo_papers::orders::liberis_lane::liberis_lane;
 use graphs::Random;
 use judge::Judge;
 
-fn ends(random: &mut Random) -> CountedEnds {
-    CountedEnds {
-        count_graph_inputs: !random.one_in(4),
-        count_graph_outputs: !random.one_in(4),
-    }
-}
-
 #[test]
 fn algorithm_1_finds_the_best_of_all_orders() {
     let mut random = Random(4);
     let mut improved = 0;
     for round in 0..6000 {
         let graph = graphs::any(&mut random, 8);
-        let ends = ends(&mut random);
+        let ends = graphs::ends(&mut random);
         let mut judge = Judge::new(&graph, ends, None);
         let best = judge.best();
         let theirs = liberis_lane(&graph, ends, 1 << 20).unwrap().unwrap();
@@ -65,7 +58,7 @@ fn the_compacting_allocator_needs_the_largest_working_set() {
     let mut random = Random(3);
     for _ in 0..3000 {
         let graph = graphs::any(&mut random, 9);
-        let ends = ends(&mut random);
+        let ends = graphs::ends(&mut random);
         let judge = Judge::new(&graph, ends, None);
         let order = judge.shuffled(&mut random);
         let sets = working_sets(&graph, &order, ends).unwrap();

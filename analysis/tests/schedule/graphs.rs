@@ -2,6 +2,7 @@
 
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use dmo_analysis::graph::{Graph, GraphTensor, Node, Storage, TensorId, TensorType};
+use dmo_analysis::schedule::CountedEnds;
 
 /// Pseudo-random numbers (SplitMix64): the same graphs each time.
 pub struct Random(pub u64);
@@ -17,6 +18,14 @@ impl Random {
 
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
+    }
+}
+
+/// Most often both ends of the graph count.
+pub fn ends(random: &mut Random) -> CountedEnds {
+    CountedEnds {
+        count_graph_inputs: !random.one_in(4),
+        count_graph_outputs: !random.one_in(4),
     }
 }
 

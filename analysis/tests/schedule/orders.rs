@@ -10,13 +10,6 @@ use dmo_analysis::schedule::search::{Limits, search};
 use dmo_analysis::schedule::{CountedEnds, Proof, Schedule};
 use dmo_planner::budget::Budget;
 
-fn ends(random: &mut Random) -> CountedEnds {
-    CountedEnds {
-        count_graph_inputs: !random.one_in(4),
-        count_graph_outputs: !random.one_in(4),
-    }
-}
-
 fn exactly(graph: &Graph, overlaps: Option<&Overlaps>, ends: CountedEnds) -> Schedule {
     within(
         graph,
@@ -51,7 +44,7 @@ fn working_sets_and_lifetimes_follow_the_definitions() {
     let mut random = Random(3);
     for _ in 0..3000 {
         let graph = graphs::any(&mut random, 9);
-        let ends = ends(&mut random);
+        let ends = graphs::ends(&mut random);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let mut judge = Judge::new(&graph, ends, None);
         let order = judge.shuffled(&mut random);
@@ -94,7 +87,7 @@ fn the_search_finds_the_best_of_all_orders() {
     let mut improved = 0;
     for round in 0..6000 {
         let graph = graphs::any(&mut random, 8);
-        let ends = ends(&mut random);
+        let ends = graphs::ends(&mut random);
         let mut judge = Judge::new(&graph, ends, None);
         let best = judge.best();
         let found = exactly(&graph, None, ends);
@@ -110,7 +103,7 @@ fn the_search_finds_the_best_of_all_orders_with_overlaps() {
     let mut different = 0;
     for round in 0..4000 {
         let graph = graphs::any(&mut random, 8);
-        let ends = ends(&mut random);
+        let ends = graphs::ends(&mut random);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let mut judge = Judge::new(&graph, ends, Some(&overlaps));
         let best = judge.best();
@@ -157,7 +150,7 @@ fn the_search_finds_the_best_of_all_orders_with_weights() {
             continue;
         }
         weights += graph.operators.len() - plain.operators.len();
-        let ends = ends(&mut random);
+        let ends = graphs::ends(&mut random);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let given = Some(&overlaps).filter(|_| round % 2 == 0);
         let mut judge = Judge::new(&graph, ends, given);
@@ -189,7 +182,7 @@ fn limits_leave_valid_orders_and_sound_bounds() {
         let graph = graphs::any(&mut random, 8);
         let overlaps = graphs::overlaps(&graph, &mut random);
         let given = Some(&overlaps).filter(|_| random.one_in(2));
-        let ends = ends(&mut random);
+        let ends = graphs::ends(&mut random);
         let (mut limits, mut work) = (Limits::default(), u64::MAX);
         match random.below(3) {
             0 => work = random.below(2) * random.below(200),

@@ -61,11 +61,10 @@ pub fn liberis_lane(
                     undone: Some((operator, set.clone())),
                 };
                 // Ways of equal peaks are told apart, so that the order is the same each time.
-                let rank = |way: &Reached| (way.peak_bytes, way.undone.clone());
-                if next
-                    .get(&earlier)
-                    .is_none_or(|known| rank(&way) < rank(known))
-                {
+                let is_better = |known: &Reached| {
+                    (way.peak_bytes, &way.undone) < (known.peak_bytes, &known.undone)
+                };
+                if next.get(&earlier).is_none_or(is_better) {
                     next.insert(earlier, way);
                 }
             }
