@@ -56,10 +56,11 @@ pub(super) fn add_views(
         return Ok(());
     }
     let plan = model.offline_plan(file)?;
-    let offsets = plan.filter(|_| subgraph == 0).map(|plan| plan.offsets);
+    let plan = plan.filter(|_| subgraph == 0);
+    let offsets = plan.map_or_else(Vec::new, |plan| plan.offsets);
     let graph = &mut model.graphs[subgraph];
     for accelerated in operators {
-        let views = views(graph, accelerated, &offsets.clone().unwrap_or_default());
+        let views = views(graph, accelerated, &offsets);
         let views = views.map_err(|problem| {
             let operator = accelerated.operator.0;
             TfliteError::Plan(format!(
