@@ -213,8 +213,8 @@ impl Layout<'_> {
             .collect()
     }
 
-    /// What the operator allows of one that it loads and one that it stores.
-    /// Tensors of different sizes are never the same.
+    /// How the operator lets a tensor that it loads and one that it stores share memory. Tensors
+    /// of different sizes are never the same.
     fn leave(&self, operator: OperatorId, load: &Present, store: &Present) -> Option<Sharing> {
         let (Occupant::Tensor(input), Occupant::Tensor(output)) = (load.what, store.what) else {
             return None;

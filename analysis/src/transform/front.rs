@@ -84,7 +84,8 @@ const PART: u64 = WORK_PER_SECOND / 20;
 const BUILT: u64 = 16;
 
 /// Searches as far as the budget goes; the model as it is is always planned. `progress` receives
-/// of the runs so far and of all, and of the smallest arena that is planned, in bytes.
+/// how many runs have been tried and how many there are, and the smallest arena planned so far,
+/// in bytes.
 ///
 /// # Errors
 /// When the order is not one of the graph's.

@@ -24,8 +24,8 @@ const AROUND: usize = 3;
 /// gets there.
 const SETTLED_BYTES: u32 = 40;
 
-/// The instruction of the snapshot, with three before and three after it. Where instructions begin
-/// before it is recognised by the start of its function, or else by decoding from everywhere.
+/// The instruction of the snapshot, with three before and three after it. The ones before it are
+/// found by decoding from the start of its function, or else from every halfword before it.
 pub(super) fn around(
     snapshot: &Snapshot,
     function: Option<u32>,

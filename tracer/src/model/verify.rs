@@ -106,8 +106,8 @@ const MOST_CLASHES: usize = 100;
 /// At most this many findings are reported for an operator on one input.
 const MOST_FINDINGS: usize = 8;
 
-/// Verifies a layout on `inputs` different inputs. `progress` receives how many operators of how
-/// many are done.
+/// Verifies a layout on `inputs` different inputs. `progress` receives how many operators are done
+/// and how many there are.
 ///
 /// # Errors
 /// When the model cannot run even without overlaps.

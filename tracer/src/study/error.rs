@@ -84,8 +84,8 @@ pub enum PlanError {
         misaligned: Vec<Misaligned>,
     },
     #[error(
-        "{model}: its work cannot be changed (--allow other than accumulate, savings): operators run \
-         on an accelerator, in memory that its compiler has laid out"
+        "{model}: its operators cannot be changed (--allow other than accumulate, or savings): some \
+         run on an accelerator, in memory that the accelerator's compiler has laid out"
     )]
     Accelerated { model: String },
     #[error("--allow other than accumulate goes with neither --fix nor --region")]

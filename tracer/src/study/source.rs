@@ -76,7 +76,7 @@ impl Source {
         self.change.as_ref().map(|(recipe, _)| recipe)
     }
 
-    /// Refuses a model whose work cannot be changed.
+    /// Refuses a model whose operators cannot be changed.
     ///
     /// # Errors
     /// When operators run on an accelerator, in memory whose layout is its compiler's.

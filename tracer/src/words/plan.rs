@@ -66,7 +66,7 @@ pub struct PlanReport {
     pub kinds: Vec<String>,
     /// What each planner needs, in the file's order of operators.
     pub planners: Vec<Planner>,
-    /// What the certificate leaves out.
+    /// What the certificate does not cover.
     pub limits_of_proof: Vec<String>,
     /// What else the reader should know, a sentence each without its full stop.
     pub notes: Vec<String>,
