@@ -22,6 +22,6 @@ mod usage;
 mod witness;
 
 pub use contradiction::Contradiction;
-pub use placed::{Origin, PlaceError, Placed, PlacedLayer};
+pub use placed::{Origin, PlaceError, Placed, PlacedLayer, Placement};
 pub use usage::{ArenaUse, Overlapped, overlaps};
 pub use witness::{Observed, StoreBetween, Witness, Wrong};

@@ -147,7 +147,7 @@ impl Library {
                 map,
                 boot,
                 hooks: None,
-                placed: None,
+                interpreted: None,
                 stop_after: None,
             },
             ram,

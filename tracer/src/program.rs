@@ -3,23 +3,29 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`target`] | an image, its CPU and its memory, ready to start |
-//! | [`execution`] | the same under way: from layer to layer |
+//! | [`process`] | the same under way: from breakpoint to breakpoint |
+//! | [`execution`] | from layer to layer |
 //! | [`marks`] | layers that the program marks itself |
 //! | [`hooks`] | layers that are calls of functions, for a program without marks |
 //! | [`interpreter`] | layers that are an interpreter's operators, by what it tells its profiler |
+//! | [`runtime`] | the functions of TensorFlow Lite Micro in an image |
+//! | [`allocation`] | where it has put a model's tensors and scratch memory |
 //! | [`semihosting`] | output, files and exit of the program |
 //! | [`record`] | accesses to events of layers and tensors |
 //! | [`run`] | a whole recorded run |
 //! | [`other_inputs`] | the same layers on other inputs |
 //! | [`fault`] | why a program could not go on |
 
+pub mod allocation;
 pub mod execution;
 pub mod fault;
 pub mod hooks;
 pub mod interpreter;
 pub mod marks;
 pub mod other_inputs;
+pub mod process;
 pub mod record;
 pub mod run;
+pub mod runtime;
 pub mod semihosting;
 pub mod target;

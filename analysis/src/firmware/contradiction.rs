@@ -9,7 +9,7 @@ use serde::Serialize;
 pub enum Contradiction {
     /// A load or store of planned memory that none of the operator's tensors has.
     #[error(
-        "operator {operator} {name}: the instruction at {pc} {} {address}, where the simulated plan has none of the operator's tensors",
+        "operator {operator} {name}: the instruction at {pc} {} {address}, where the plan has none of the operator's tensors",
         match access { AccessKind::Load => "loads from", AccessKind::Store => "stores to" }
     )]
     Stray {
@@ -26,7 +26,7 @@ pub enum Contradiction {
     },
     /// A store to a tensor that the operator only reads.
     #[error(
-        "operator {operator} {name}: the instruction at {pc} stores to {tensor:?}, an input of the operator in the simulated plan"
+        "operator {operator} {name}: the instruction at {pc} stores to {tensor:?}, an input of the operator in the plan"
     )]
     StoreToInput {
         /// Position of the operator in the model.
@@ -40,7 +40,7 @@ pub enum Contradiction {
     },
     /// Bytes of an output that the operator never stores.
     #[error(
-        "operator {operator} {name}: {bytes} bytes of its output {tensor:?} at {address} are never stored, where the simulated plan has it"
+        "operator {operator} {name}: {bytes} bytes of its output {tensor:?} at {address} are never stored, where the plan has it"
     )]
     NotStored {
         /// Position of the operator in the model.
@@ -56,7 +56,7 @@ pub enum Contradiction {
     },
     /// A load of an output or of scratch memory that the operator has not stored yet.
     #[error(
-        "operator {operator} {name}: the instruction at {pc} loads from {tensor:?} what the operator has not stored there, as if the simulated plan had something else in its place"
+        "operator {operator} {name}: the instruction at {pc} loads from {tensor:?} what the operator has not stored there, as if the plan had something else in its place"
     )]
     LoadedUnstored {
         /// Position of the operator in the model.
@@ -70,7 +70,7 @@ pub enum Contradiction {
     },
     /// What loads the model's input loads memory behind the planned part as well.
     #[error(
-        "operator {operator} {name}: the instruction at {pc}, which loads the model's input, loads behind the end of the simulated plan, too, at {address}"
+        "operator {operator} {name}: the instruction at {pc}, which loads the model's input, also loads {address}, above the end of the plan"
     )]
     InputReachesBehind {
         /// Position of the operator in the model.
@@ -83,9 +83,7 @@ pub enum Contradiction {
         pc: Address,
     },
     /// Inputs of the operator, of which it loads none.
-    #[error(
-        "operator {operator} {name}: none of its inputs is loaded where the simulated plan has them"
-    )]
+    #[error("operator {operator} {name}: none of its inputs is loaded where the plan has them")]
     NotLoaded {
         /// Position of the operator in the model.
         operator: usize,

@@ -1,8 +1,8 @@
 //! Where stock firmware has each tensor.
 
 use crate::arena::ArenaError;
-use crate::graph::{Graph, Node, OperatorId, TensorId, TensorType};
-use crate::handover::{OnDevice, on_device};
+use crate::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId, TensorType};
+use crate::handover::on_device;
 use crate::replay::{BufferPlace, Needed, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
@@ -18,6 +18,18 @@ pub enum Origin {
     Offline,
     /// The runtime alone.
     Greedy,
+    /// The firmware, in a way of its own.
+    Firmware,
+}
+
+/// Where a runtime says that it has put the buffers of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// For each tensor the address of its first byte, 0 if no operator needs it; of those that are
+    /// not in the arena it does not count.
+    pub tensors: Vec<u64>,
+    /// Scratch buffers: the operator, address and size in bytes.
+    pub scratch: Vec<(OperatorId, u64, u64)>,
 }
 
 /// A model in the arena of a firmware.
@@ -31,6 +43,8 @@ pub struct Placed {
     pub head: Range<u64>,
     /// Who has planned it.
     pub origin: Origin,
+    /// Whether the layout is simulated, and not what the runtime says of itself.
+    pub simulated: bool,
     /// The operators as layers.
     pub layers: Vec<PlacedLayer>,
 }
@@ -61,6 +75,16 @@ pub enum PlaceError {
         tensor: TensorId,
         name: String,
         given: TensorType,
+    },
+    #[error(
+        "the firmware has {name:?}, {size_bytes} bytes, at {address:#010x}, which is not in the arena [{:#010x}, {:#010x})",
+        arena.start, arena.end
+    )]
+    OutsideArena {
+        name: String,
+        size_bytes: u64,
+        address: u64,
+        arena: Range<u64>,
     },
     #[error(
         "the model's plan needs {needed} bytes, and the arena [{:#010x}, {:#010x}) has {given} from its first multiple of {ALIGNMENT} on\n  hint: is it the arena's address, and the model that the firmware runs?",
@@ -100,34 +124,76 @@ impl Placed {
                 arena,
             });
         }
-        let positions = Positions {
-            tensors: &device.tensors,
-            scratch: &device.scratch,
-            keep_inputs: false,
-        };
-        let alive = alive(graph, &order, positions).map_err(ArenaError::from)?;
-        let mut layers = Vec::new();
-        for (&operator, alive) in order.iter().zip(alive) {
-            let (layer, places) = layer(graph, &device, operator, start)?;
-            layers.push(PlacedLayer {
-                in_use_bytes: in_use_bytes(&layer, &alive.before, start),
-                layer,
-                places,
-                before: alive.before,
-                after: alive.after,
-            });
-        }
         let planned = offline.is_some_and(|offsets| offsets.iter().any(Option::is_some));
+        let origin = if planned {
+            Origin::Offline
+        } else {
+            Origin::Greedy
+        };
+        let buffers = Buffers {
+            tensors: device.tensors,
+            scratch: device.scratch,
+            bytes: device.arena_bytes,
+        };
         Ok(Self {
+            layers: buffers.layers(graph, start)?,
             graph: graph.clone(),
-            head: start..start + device.arena_bytes,
+            head: start..start + buffers.bytes,
             arena,
-            origin: if planned {
-                Origin::Offline
-            } else {
-                Origin::Greedy
-            },
-            layers,
+            origin,
+            simulated: true,
+        })
+    }
+
+    /// Takes what a runtime says of itself. `graph` has the scratch buffers that the firmware's
+    /// kernels ask for; `offline` as for [`Placed::new`].
+    ///
+    /// # Errors
+    /// When a buffer does not lie in the arena, or a tensor's type is not known.
+    pub fn read(
+        graph: &Graph,
+        offline: Option<&[Option<u64>]>,
+        placement: &Placement,
+        arena: Range<u64>,
+    ) -> Result<Self, PlaceError> {
+        if graph.operators.is_empty() {
+            return Err(PlaceError::Empty);
+        }
+        let start = arena.start.next_multiple_of(ALIGNMENT);
+        let inside = |name: &str, address: u64, size_bytes: u64| {
+            let end = address.saturating_add(size_bytes);
+            if address < start || end > arena.end.min(1 << 32) {
+                return Err(PlaceError::OutsideArena {
+                    name: name.to_owned(),
+                    size_bytes,
+                    address,
+                    arena: arena.clone(),
+                });
+            }
+            Ok(address - start)
+        };
+        let offset = |(tensor, &address): (&GraphTensor, &u64)| {
+            let in_arena = tensor.storage == Storage::Arena && tensor.size_bytes > 0;
+            let offset = (in_arena && address != 0)
+                .then(|| inside(&tensor.name, address, tensor.size_bytes));
+            offset.transpose()
+        };
+        let tensors = graph.tensors.iter().zip(&placement.tensors).map(offset);
+        let scratch = placement.scratch.iter().map(|&(operator, address, bytes)| {
+            Ok((operator, inside("scratch", address, bytes)?, bytes))
+        });
+        let buffers = Buffers::new(
+            graph,
+            tensors.collect::<Result<_, PlaceError>>()?,
+            scratch.collect::<Result<_, PlaceError>>()?,
+        );
+        Ok(Self {
+            layers: buffers.layers(graph, start)?,
+            graph: graph.clone(),
+            head: start..start + buffers.bytes,
+            arena,
+            origin: buffers.origin(graph, offline),
+            simulated: false,
         })
     }
 
@@ -161,10 +227,78 @@ fn bytes(tensor: &Tensor) -> Range<u64> {
     u64::from(tensor.address.0)..tensor.end()
 }
 
+/// Where everything lies, by offsets in the head.
+struct Buffers {
+    /// One for each tensor; `None` if it is not in the arena.
+    tensors: Vec<Option<u64>>,
+    /// The operator, offset and size in bytes.
+    scratch: Vec<(OperatorId, u64, u64)>,
+    /// Size of the head.
+    bytes: u64,
+}
+
+impl Buffers {
+    fn new(graph: &Graph, tensors: Vec<Option<u64>>, scratch: Vec<(OperatorId, u64, u64)>) -> Self {
+        let placed = graph.tensors.iter().zip(&tensors);
+        let ends = placed.filter_map(|(tensor, offset)| Some((*offset)? + tensor.size_bytes));
+        let scratch_ends = scratch.iter().map(|(_, offset, bytes)| offset + bytes);
+        Self {
+            bytes: ends.chain(scratch_ends).max().unwrap_or(0),
+            tensors,
+            scratch,
+        }
+    }
+
+    /// The operators, in the file's order.
+    fn layers(&self, graph: &Graph, start: u64) -> Result<Vec<PlacedLayer>, PlaceError> {
+        let order = graph.file_order();
+        let positions = Positions {
+            tensors: &self.tensors,
+            scratch: &self.scratch,
+            keep_inputs: false,
+        };
+        let alive = alive(graph, &order, positions).map_err(ArenaError::from)?;
+        let mut layers = Vec::new();
+        for (operator, alive) in order.into_iter().zip(alive) {
+            let (layer, places) = layer(graph, self, operator, start)?;
+            layers.push(PlacedLayer {
+                in_use_bytes: in_use_bytes(&layer, &alive.before, start),
+                layer,
+                places,
+                before: alive.before,
+                after: alive.after,
+            });
+        }
+        Ok(layers)
+    }
+
+    /// Who has planned it: whose simulation gives the same.
+    fn origin(&self, graph: &Graph, offline: Option<&[Option<u64>]>) -> Origin {
+        let planned = offline.filter(|offsets| offsets.iter().any(Option::is_some));
+        if let Some(offsets) = planned {
+            let mut both = offsets.iter().zip(&self.tensors);
+            let obeyed =
+                both.all(|(given, found)| found.is_none() || given.is_none() || given == found);
+            return if obeyed {
+                Origin::Offline
+            } else {
+                Origin::Firmware
+            };
+        }
+        let open = vec![None; graph.tensors.len()];
+        match on_device(graph, &graph.file_order(), &open, false) {
+            Ok(device) if device.tensors == self.tensors && device.scratch == self.scratch => {
+                Origin::Greedy
+            }
+            _ => Origin::Firmware,
+        }
+    }
+}
+
 /// The operator's buffers, each once.
 fn layer(
     graph: &Graph,
-    device: &OnDevice,
+    buffers: &Buffers,
     operator: OperatorId,
     start: u64,
 ) -> Result<(Layer, Vec<Option<BufferPlace>>), PlaceError> {
@@ -188,7 +322,7 @@ fn layer(
     for (id, role) in operands.chain(outputs.map(|id| (id, Role::Output))) {
         let tensor = graph.tensor(id);
         // What has no bytes has no place.
-        let Some(offset) = device.tensors[id.0] else {
+        let Some(offset) = buffers.tensors[id.0] else {
             continue;
         };
         let element_type = tensor.element_type.element();
@@ -207,7 +341,7 @@ fn layer(
             element_type,
         );
     }
-    for &(owner, offset, size_bytes) in &device.scratch {
+    for &(owner, offset, size_bytes) in &buffers.scratch {
         if owner == operator {
             let (occupant, kind) = (Occupant::Scratch(operator), ElementType::Uint8);
             add(occupant, Role::Scratch, "scratch", offset, size_bytes, kind);

@@ -376,7 +376,8 @@ impl TraceSink for Witness<'_> {
         self.loads_behind.clear();
         let inputs = &self.placed.graph.inputs;
         let node = self.placed.node(self.running().0);
-        self.reads_model_input = node.inputs.iter().any(|input| inputs.contains(input));
+        self.reads_model_input =
+            self.placed.simulated && node.inputs.iter().any(|input| inputs.contains(input));
         if let Some(replay) = &mut self.replay {
             replay.begin_layer(&placed.layer, time);
         }

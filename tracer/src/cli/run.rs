@@ -44,7 +44,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let target = arguments.program.load()?;
-    let shared = target.placed.as_ref().is_some_and(Placed::has_overlaps);
+    let shared = placed(&target).is_some_and(Placed::has_overlaps);
     anyhow::ensure!(
         !shared || arguments.save.is_none() && arguments.plot.is_none(),
         "the model's plan overlaps tensors, and a saved trace cannot: no --save and no --plot"
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     let traced = trace(arguments, &target, &program)
         .with_context(|| arguments.program.elf.display().to_string())?;
-    if target.placed.is_none() && names_no_buffers(&traced.profile) {
+    if target.interpreted.is_none() && names_no_buffers(&traced.profile) {
         output::message(
             "no layer names a buffer: the operators of an interpreter (dmo_trace_tflm.h) are known by --model and --arena (docs/firmware.md)",
         );
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         memory: Some(target.map.to_string()),
         profile: &traced.profile,
         warnings: traced.warnings,
-        arena: target.placed.as_ref().zip(traced.arena.as_ref()),
+        arena: placed(&target).zip(traced.arena.as_ref()),
     };
     if let Some(folder) = &arguments.plot {
         let file = traced
@@ -92,6 +92,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     output::report(&report, arguments.json)?;
     let arena = traced.arena.as_ref();
     Ok(arguments.program.verdict(traced.ending.exit, arena))
+}
+
+/// The model that the program runs, in its arena.
+fn placed(target: &Target) -> Option<&Placed> {
+    target.interpreted.as_ref().map(|found| &found.placed)
 }
 
 fn names_no_buffers(profile: &Profile) -> bool {
@@ -145,7 +150,7 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
     if let Some(others) = &others {
         profile.compare_inputs(others);
     }
-    let arena = match (&target.placed, &observed) {
+    let arena = match (placed(target), &observed) {
         (Some(placed), Some(observed)) => Some(arena_use(placed, observed, &profile)?),
         _ => None,
     };
@@ -200,8 +205,12 @@ fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>])
             })
         });
     let ticks = outcome.expects_ticks.then_some(Warning::NoTicks);
+    let others = (outcome.other_models > 0).then_some(Warning::OtherModels {
+        count: outcome.other_models,
+    });
     let stopped = Warning::of_exit(outcome.exit);
-    crossing.chain(failed).chain(ticks).chain(stopped).collect()
+    let warnings = crossing.chain(failed).chain(ticks);
+    warnings.chain(others).chain(stopped).collect()
 }
 
 /// The program's folder, and that of the runs on other inputs: these run at the same time,
@@ -250,7 +259,7 @@ fn own_inputs(
         folder,
     };
     let mut tick = |time: Time| progress.set_position(time);
-    let Some(placed) = &target.placed else {
+    let Some(placed) = placed(target) else {
         let outcome = run_program(target, options, host, sink, &mut tick)?;
         return Ok((outcome, None));
     };

@@ -253,7 +253,7 @@ fn without_result(name: &str) -> &str {
 }
 
 /// `ns::conv` of `ns::conv(int, float*)`.
-fn without_parameters(name: &str) -> &str {
+pub fn without_parameters(name: &str) -> &str {
     const PARTS_OF_NAMES: [&str; 2] = ["(anonymous namespace)", "()("];
     let mut angles = 0_i32;
     let mut skip_to = 0;

@@ -153,12 +153,15 @@ pub fn snapshot_program(
     let layers = LayerSource::find(target, limits)?;
     let silent = Host::console(Box::new(|_| ()));
     let mut program = Program::load(target, &layers, Observation::Watch, limits, silent)?;
-    program.machine.inspect_at(points, collector.look())?;
+    program
+        .process
+        .machine
+        .inspect_at(points, collector.look())?;
     // A hooked function is its layer, a mark is called from around it.
     let of_layer = usize::from(target.hooks.is_some());
     while program.now() < last {
         match program.advance()? {
-            ProgramEvent::Begin(_) => collector.layer_begins(&program.machine, of_layer),
+            ProgramEvent::Begin(_) => collector.layer_begins(&program.process.machine, of_layer),
             ProgramEvent::End => {}
             ProgramEvent::Exited(_) => break,
         }

@@ -1,16 +1,18 @@
 //! A program under way: from layer to layer, with semihosting answered in between.
 
 use crate::elf::symbols::Symbols;
-use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
+use crate::mcu::machine::{FaultCause, Limits, MachineError, Observation};
 use crate::program::fault::Fault;
 use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks};
-use crate::program::interpreter::{EventError, Events, ReadError};
+use crate::program::interpreter::{EventError, EventKind, Interpreted, ReadError};
 use crate::program::marks::{Mark, MarkError, Marks, read_layer};
+use crate::program::process::{Halt, Process};
 use crate::program::record::RecordError;
-use crate::program::semihosting::{self, Host, Reply, Semihosting};
+use crate::program::semihosting::Host;
 use crate::program::target::Target;
 use dmo_analysis::firmware::Placed;
 use dmo_analysis::trace::{Address, Exit, Layer, Time};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Why a program has no trace.
@@ -72,13 +74,8 @@ pub enum LayerSource<'a> {
         /// such: an earlier run has learned them.
         returned: Option<Vec<Vec<BufferRange>>>,
     },
-    /// By what an interpreter tells its profiler, of a model that is known.
-    Interpreted {
-        /// Where operators begin and end.
-        events: Events,
-        /// The model in the firmware's arena.
-        placed: &'a Placed,
-    },
+    /// By what an interpreter does with a model that is known.
+    Interpreted(&'a Interpreted),
 }
 
 impl<'a> LayerSource<'a> {
@@ -88,9 +85,8 @@ impl<'a> LayerSource<'a> {
     /// When it has neither marks nor hooks. Where only the return of a hooked function tells
     /// its buffers, the program runs once, and may fail.
     pub fn find(target: &'a Target, limits: Limits) -> Result<Self, RunError> {
-        if let Some(placed) = &target.placed {
-            let events = Events::find(&target.image)?;
-            return Ok(Self::Interpreted { events, placed });
+        if let Some(interpreted) = &target.interpreted {
+            return Ok(Self::Interpreted(interpreted));
         }
         let Some(hooks) = &target.hooks else {
             return Ok(Self::Marked(Marks::find(&target.image)?));
@@ -114,14 +110,14 @@ impl<'a> LayerSource<'a> {
         match self {
             Self::Marked(marks) => marks.addresses(),
             Self::Hooked { hooks, .. } => hooks.addresses(),
-            Self::Interpreted { events, .. } => events.marks.addresses(),
+            Self::Interpreted(interpreted) => interpreted.events.addresses(),
         }
     }
 
     /// Memory that counts from the program's first instruction on, whatever the layers name.
     pub fn arena(&self) -> Option<Range<u64>> {
         match self {
-            Self::Interpreted { placed, .. } => Some(placed.arena.clone()),
+            Self::Interpreted(interpreted) => Some(interpreted.placed.arena.clone()),
             _ => None,
         }
     }
@@ -143,11 +139,9 @@ fn learn_returned(
 
 /// A program between its first instruction and its end.
 pub struct Program<'a> {
-    target: &'a Target,
     boundaries: &'a LayerSource<'a>,
-    /// The microcontroller that it runs on.
-    pub machine: Machine,
-    semihosting: Semihosting<'a>,
+    /// The program, on its microcontroller.
+    pub process: Process<'a>,
     /// Name of the layer that it is in.
     layer: Option<String>,
     /// How many layers have begun.
@@ -156,6 +150,8 @@ pub struct Program<'a> {
     call: Option<HookedCall>,
     /// The operator that begins when the profiler's function returns.
     announced: Option<Layer>,
+    /// Models that the program's interpreters run besides.
+    other_models: BTreeSet<u32>,
     /// For each hooked layer that has ended the buffers that only the return told.
     returned: Vec<Vec<BufferRange>>,
 }
@@ -172,17 +168,16 @@ impl<'a> Program<'a> {
         limits: Limits,
         host: Host<'a>,
     ) -> Result<Self, RunError> {
-        let mut machine = target.machine(observation, limits)?;
-        machine.set_breakpoints(&layers.addresses())?;
+        let mut process = Process::load(target, observation, limits, host)?;
+        process.machine.set_breakpoints(&layers.addresses())?;
         Ok(Self {
-            target,
             boundaries: layers,
-            machine,
-            semihosting: Semihosting::new(host),
+            process,
             layer: None,
             layers: 0,
             call: None,
             announced: None,
+            other_models: BTreeSet::new(),
             returned: Vec::new(),
         })
     }
@@ -192,66 +187,50 @@ impl<'a> Program<'a> {
     /// # Errors
     /// When the program cannot go on, or its layers make no sense.
     pub fn advance(&mut self) -> Result<ProgramEvent, RunError> {
-        if let Some(layers) = self.target.stop_after
+        if let Some(layers) = self.process.target.stop_after
             && self.layer.is_none()
             && self.layers as u64 >= layers.get()
         {
             return self.exited(Exit::Stopped(layers.get()));
         }
         loop {
-            match self.machine.run() {
-                Pause::Breakpoint(address) => {
-                    let step = match self.boundaries {
-                        LayerSource::Marked(marks) => {
-                            Some(self.pass_mark(marks.at(address), |program| {
-                                let map = &program.target.map;
-                                Ok(read_layer(&program.machine, map, program.layers)?)
-                            })?)
-                        }
-                        LayerSource::Hooked { hooks, returned } => {
-                            Some(self.pass_hook(hooks, returned.as_deref(), address)?)
-                        }
-                        LayerSource::Interpreted { events, placed } if events.are_marks() => {
-                            Some(self.pass_mark(events.marks.at(address), |program| {
-                                Ok(events.read(&program.machine, placed, program.layers)?)
-                            })?)
-                        }
-                        LayerSource::Interpreted { events, placed } => {
-                            self.pass_event(events, placed, address)?
-                        }
-                    };
-                    if let Some(step) = step {
-                        return Ok(step);
-                    }
+            let address = match self.process.run()? {
+                Halt::Breakpoint(address) => address,
+                Halt::Exited(exit) => return self.exited(exit),
+                Halt::Fault(cause) => return Err(self.fault(cause)),
+            };
+            let step = match self.boundaries {
+                LayerSource::Marked(marks) => {
+                    Some(self.pass_mark(marks.at(address), |program| {
+                        let process = &program.process;
+                        let map = &process.target.map;
+                        Ok(read_layer(&process.machine, map, program.layers)?)
+                    })?)
                 }
-                Pause::SoftwareBreakpoint(semihosting::BREAKPOINT) => {
-                    match self.semihosting.call(&mut self.machine)? {
-                        Reply::Continue => self.machine.pass_software_breakpoint()?,
-                        Reply::Exit(status) => return self.exited(Exit::Status(status)),
-                    }
+                LayerSource::Hooked { hooks, returned } => {
+                    Some(self.pass_hook(hooks, returned.as_deref(), address)?)
                 }
-                Pause::Hint(next) => self.machine.skip_to(next.0)?,
-                Pause::SoftwareBreakpoint(number) => {
-                    return Err(self.fault(FaultCause::Breakpoint { number }));
-                }
-                Pause::Sleep(address) => return self.exited(Exit::Sleep(address)),
-                Pause::Loop(address) if self.is_exception_handler(address) => {
-                    return Err(self.fault(FaultCause::Handler { address }));
-                }
-                Pause::Loop(address) => return self.exited(Exit::Loop(address)),
-                Pause::Fault(cause) => return Err(self.fault(cause)),
+                LayerSource::Interpreted(interpreted) => self.pass_event(interpreted, address)?,
+            };
+            if let Some(step) = step {
+                return Ok(step);
             }
         }
     }
 
     /// Executed instructions.
     pub fn now(&self) -> Time {
-        self.machine.now()
+        self.process.machine.now()
     }
 
     /// How many layers have begun.
     pub fn layers(&self) -> usize {
         self.layers
+    }
+
+    /// How many models its interpreters have run besides the one that is followed.
+    pub fn other_models(&self) -> usize {
+        self.other_models.len()
     }
 
     /// The program is put back to where it was just after a layer had begun.
@@ -261,9 +240,9 @@ impl<'a> Program<'a> {
     pub fn is_back_in(&mut self, layer: &Layer) -> Result<(), RunError> {
         self.layer = Some(layer.name.clone());
         if let Some(call) = &self.call {
-            call.stop_on_return(&mut self.machine)?;
-        } else if let LayerSource::Interpreted { events, .. } = self.boundaries {
-            self.machine.set_breakpoints(&events.marks.addresses())?;
+            call.stop_on_return(&mut self.process.machine)?;
+        } else if let LayerSource::Interpreted(_) = self.boundaries {
+            self.stop_at_next_event()?;
         }
         Ok(())
     }
@@ -275,8 +254,13 @@ impl<'a> Program<'a> {
     pub fn has_left_layer(&mut self) -> Result<(), RunError> {
         self.layer = None;
         match self.boundaries {
-            LayerSource::Interpreted { events, .. } if !events.are_marks() => self.stop_when_back(),
-            boundaries => Ok(self.machine.set_breakpoints(&boundaries.addresses())?),
+            LayerSource::Interpreted(interpreted) if !interpreted.events.are_marks() => {
+                Ok(self.process.stop_when_back()?)
+            }
+            boundaries => Ok(self
+                .process
+                .machine
+                .set_breakpoints(&boundaries.addresses())?),
         }
     }
 
@@ -301,44 +285,106 @@ impl<'a> Program<'a> {
             _ => self.end_layer()?,
         };
         // The mark function is nothing but a return.
-        let back = self.machine.register(14);
-        self.machine.skip_to(back & !1)?;
+        let back = self.process.machine.register(14);
+        self.process.machine.skip_to(back & !1)?;
         Ok(step)
+    }
+
+    fn pass_event(
+        &mut self,
+        interpreted: &Interpreted,
+        address: Address,
+    ) -> Result<Option<ProgramEvent>, RunError> {
+        let Interpreted { events, placed } = interpreted;
+        let mark = events.marks.at(address);
+        if events.are_marks() {
+            let read = |program: &Self| {
+                let machine = &program.process.machine;
+                Ok(events.read(machine, placed, program.layers)?)
+            };
+            return self.pass_mark(mark, read).map(Some);
+        }
+        self.process.machine.stay_at(address)?;
+        match events.kind {
+            EventKind::Loop { graph, inferences } => {
+                self.pass_loop(placed, (graph, inferences), mark)
+            }
+            _ => self.pass_profiler(interpreted, mark),
+        }
     }
 
     /// A layer begins when the profiler's function returns, and ends when the other is called:
     /// what they do belongs to no layer, and calls inside them are ignored.
-    fn pass_event(
+    fn pass_profiler(
         &mut self,
-        events: &Events,
-        placed: &Placed,
-        address: Address,
+        interpreted: &Interpreted,
+        mark: Option<Mark>,
     ) -> Result<Option<ProgramEvent>, RunError> {
-        self.machine.stay_at(address)?;
-        match events.marks.at(address) {
+        let Interpreted { events, placed } = interpreted;
+        match mark {
             Some(Mark::Begin) => {
-                self.announced = Some(events.read(&self.machine, placed, self.layers)?);
-                self.stop_when_back()?;
+                let machine = &self.process.machine;
+                self.announced = Some(events.read(machine, placed, self.layers)?);
+                self.process.stop_when_back()?;
                 Ok(None)
             }
             Some(Mark::End) => {
                 let step = self.end_layer()?;
-                self.stop_when_back()?;
+                self.process.stop_when_back()?;
                 Ok(Some(step))
             }
             None => {
-                self.machine.set_breakpoints(&events.marks.addresses())?;
+                self.stop_at_next_event()?;
                 let begun = self.announced.take();
                 begun.map(|layer| self.begin(layer)).transpose()
             }
         }
     }
 
-    /// At a function's entry: stops where it returns.
-    fn stop_when_back(&mut self) -> Result<(), RunError> {
-        let back = self.machine.register(14) & !1;
-        let stack_pointer = self.machine.register(13);
-        Ok(self.machine.stop_on_return(&[back], stack_pointer)?)
+    /// The first operator begins where the interpreter's loop is entered, each other where the
+    /// cleaning after the one before returns. Loops over other models belong to no layer.
+    fn pass_loop(
+        &mut self,
+        placed: &Placed,
+        (graph, inferences): (u32, Option<usize>),
+        mark: Option<Mark>,
+    ) -> Result<Option<ProgramEvent>, RunError> {
+        let first = self.layers.is_multiple_of(placed.layers.len());
+        match mark {
+            Some(Mark::Begin) => {
+                self.stop_at_next_event()?;
+                let machine = &self.process.machine;
+                let (runs, subgraph) = (machine.register(0), machine.register(1));
+                if (runs, subgraph) != (graph, 0) {
+                    self.other_models.extend((runs != graph).then_some(runs));
+                    return Ok(None);
+                }
+                if inferences.is_some_and(|most| self.layers >= most * placed.layers.len()) {
+                    return self.exited(Exit::Stopped(self.layers as u64)).map(Some);
+                }
+            }
+            Some(Mark::End) => {
+                self.process.stop_when_back()?;
+                let ended = self.layer.is_some();
+                return ended.then(|| self.end_layer()).transpose();
+            }
+            None => {
+                self.stop_at_next_event()?;
+                if first {
+                    return Ok(None);
+                }
+            }
+        }
+        let operator = placed.operator(self.layers);
+        self.begin(placed.layer(operator).layer.clone()).map(Some)
+    }
+
+    /// From where the program is now.
+    fn stop_at_next_event(&mut self) -> Result<(), RunError> {
+        let here = self.process.machine.register(15);
+        let mut addresses = self.boundaries.addresses();
+        addresses.retain(|&address| address != here);
+        Ok(self.process.machine.set_breakpoints(&addresses)?)
     }
 
     fn pass_hook(
@@ -347,7 +393,7 @@ impl<'a> Program<'a> {
         returned: Option<&[Vec<BufferRange>]>,
         address: Address,
     ) -> Result<ProgramEvent, RunError> {
-        self.machine.stay_at(address)?;
+        self.process.machine.stay_at(address)?;
         if self.layer.is_some() {
             self.leave_call(returned, address)
         } else {
@@ -366,13 +412,13 @@ impl<'a> Program<'a> {
             .map(|layers| layers.get(index).ok_or(HookError::OtherCalls { index }))
             .transpose()?;
         let (call, layer) = HookedCall::enter(
-            &self.machine,
-            &self.target.map,
+            &self.process.machine,
+            &self.process.target.map,
             (hooks, function),
             index,
             known.map(Vec::as_slice),
         )?;
-        call.stop_on_return(&mut self.machine)?;
+        call.stop_on_return(&mut self.process.machine)?;
         self.call = Some(call);
         self.begun(layer)
     }
@@ -384,7 +430,7 @@ impl<'a> Program<'a> {
     ) -> Result<ProgramEvent, RunError> {
         if let Some(call) = &self.call {
             let index = self.layers.saturating_sub(1);
-            let places = call.finish(&self.machine, address)?;
+            let places = call.finish(&self.process.machine, address)?;
             match returned {
                 None => self.returned.push(places),
                 Some(known) if known.get(index) == Some(&places) => {}
@@ -421,7 +467,7 @@ impl<'a> Program<'a> {
     }
 
     fn exited(&mut self, exit: Exit) -> Result<ProgramEvent, RunError> {
-        let how = describe_exit(exit, &self.target.image.symbols);
+        let how = describe_exit(exit, &self.process.target.image.symbols);
         if let Some(layer) = self.layer.take() {
             return Err(match &self.call {
                 Some(call) => call.never_returns(how).into(),
@@ -435,7 +481,7 @@ impl<'a> Program<'a> {
                     let functions = hooks.functions();
                     HookError::NoCalls { how, functions }.into()
                 }
-                LayerSource::Interpreted { .. } => EventError::NoOperators { how }.into(),
+                LayerSource::Interpreted(_) => EventError::NoOperators { how }.into(),
             });
         }
         Ok(ProgramEvent::Exited(exit))
@@ -443,28 +489,16 @@ impl<'a> Program<'a> {
 
     /// Explains why the program cannot go on.
     pub fn fault(&self, cause: FaultCause) -> RunError {
-        let fault = Fault::new(self.target, &self.machine, cause, self.layer.as_deref());
+        let fault = Fault::new(
+            self.process.target,
+            &self.process.machine,
+            cause,
+            self.layer.as_deref(),
+        );
         RunError::Fault(Box::new(Fault {
             layers: Some(self.layers),
             ..fault
         }))
-    }
-
-    /// Whether one of the vector table's exception handlers is at this address.
-    fn is_exception_handler(&self, address: Address) -> bool {
-        const EXCEPTIONS: u32 = 16;
-        let Some(vectors) = self.target.boot.vectors else {
-            return false;
-        };
-        let function = self.target.image.symbols.function_at(address.0);
-        // Entry 0 is the stack pointer, entry 1 the reset vector.
-        (2..EXCEPTIONS)
-            .filter_map(|entry| self.machine.read_word(Address(vectors.0 + 4 * entry)))
-            .map(|handler| handler & !1)
-            .any(|handler| {
-                handler == address.0
-                    || function.is_some_and(|(symbol, _)| symbol.address == handler)
-            })
     }
 }
 

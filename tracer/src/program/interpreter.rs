@@ -1,7 +1,7 @@
-//! The operators of an interpreter, by the events that it tells its profiler of: TensorFlow Lite
-//! Micro calls `BeginEvent(tag)` before and `EndEvent(handle)` after each, where the tag is the
-//! operator's kind. Source of these facts: tensorflow/tflite-micro,
-//! `micro_profiler_interface.h` and `micro_interpreter_graph.cc`.
+//! The operators of an interpreter as layers: by its own loop over them, or by the events that it
+//! tells its profiler of. TensorFlow Lite Micro calls `BeginEvent(tag)` before and
+//! `EndEvent(handle)` after each, where the tag is the operator's kind. Source of these facts:
+//! tensorflow/tflite-micro, `micro_profiler_interface.h` and `micro_interpreter_graph.cc`.
 //!
 //! `kernels-c/marks/dmo_trace_tflm.h` makes marks of them. Without it, the functions of whatever
 //! profiler the firmware has are found by their names.
@@ -47,13 +47,38 @@ fn in_inference(number: usize) -> String {
     }
 }
 
+/// A model that a firmware's interpreter runs.
+#[derive(Debug, Clone)]
+pub struct Interpreted {
+    /// The model in the firmware's arena.
+    pub placed: Placed,
+    /// Where its operators begin and end.
+    pub events: Events,
+}
+
+/// How operators are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// By marks, which return at once.
+    Marks,
+    /// By a profiler's functions, which do something.
+    Profiler,
+    /// By the interpreter's own loop over the operators of a model.
+    Loop {
+        /// The object that stands for the model: the first argument of the loop's function.
+        graph: u32,
+        /// Inferences after which the run ends, where it is bounded.
+        inferences: Option<usize>,
+    },
+}
+
 /// Where operators begin and end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Events {
     /// The functions at which one happens.
     pub marks: Marks,
-    /// Marks return at once; a profiler's functions do something.
-    marked: bool,
+    /// What these functions are.
+    pub kind: EventKind,
 }
 
 impl Events {
@@ -65,7 +90,7 @@ impl Events {
         if let Ok(marks) = Marks::find(image) {
             return Ok(Self {
                 marks,
-                marked: true,
+                kind: EventKind::Marks,
             });
         }
         let mut by_address: Vec<(u32, Mark)> = Vec::new();
@@ -81,13 +106,18 @@ impl Events {
         }
         Ok(Self {
             marks: Marks::of(by_address).ok_or(EventError::NoEvents)?,
-            marked: false,
+            kind: EventKind::Profiler,
         })
+    }
+
+    /// Where one may happen.
+    pub fn addresses(&self) -> Vec<u32> {
+        self.marks.addresses()
     }
 
     /// Returns `true` if the events are marks, which only return.
     pub fn are_marks(&self) -> bool {
-        self.marked
+        self.kind == EventKind::Marks
     }
 
     /// The operator that begins, at the entry of a begin. `begun` counts the operators that have
@@ -104,7 +134,7 @@ impl Events {
         let operator = placed.operator(begun);
         let index = operator.0;
         // A method's first argument is the object.
-        let tag = if self.marked { 0 } else { 1 };
+        let tag = if self.are_marks() { 0 } else { 1 };
         let given = read_tag(machine, Address(machine.register(tag)), begun)?;
         let layer = &placed.layer(operator).layer;
         let expected = layer.operator.strip_prefix("CUSTOM:");
@@ -119,7 +149,7 @@ impl Events {
             .into());
         }
         let count = machine.register(3);
-        if self.marked && count > 0 {
+        if self.are_marks() && count > 0 {
             return Err(EventError::Buffers { index, count }.into());
         }
         Ok(layer.clone())

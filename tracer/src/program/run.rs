@@ -44,6 +44,8 @@ pub struct RunOutcome {
     pub crossing_loads: Vec<CrossingLoads>,
     /// The program expects interrupts of SysTick, which never come.
     pub expects_ticks: bool,
+    /// Models that its interpreters have run besides the one that is followed.
+    pub other_models: usize,
 }
 
 /// Runs a program to its end and sends its trace to `sink`. `progress` receives the time
@@ -72,18 +74,19 @@ pub fn run(
         emulation.known.extend(arena);
         emulation.record()
     };
-    let ((exit, instructions, expects_ticks), recorded) = on_two_threads(emulate, sink, progress)?;
+    let (ended, recorded) = on_two_threads(emulate, sink, progress)?;
     let disassembler = Disassembler::default();
     Ok(RunOutcome {
-        exit,
-        instructions,
+        exit: ended.exit,
+        instructions: ended.instructions,
         locations: recorded
             .instructions
             .into_iter()
             .map(|pc| (pc, target.location(pc, &disassembler)))
             .collect(),
         crossing_loads: recorded.crossing_loads,
-        expects_ticks,
+        expects_ticks: ended.expects_ticks,
+        other_models: ended.other_models,
     })
 }
 
@@ -173,6 +176,14 @@ fn record(
     Ok(recorder.finish())
 }
 
+/// How a program has ended.
+struct Ended {
+    exit: Exit,
+    instructions: Time,
+    expects_ticks: bool,
+    other_models: usize,
+}
+
 /// The emulating thread: a program, and whom to tell of it.
 struct Emulation<'a> {
     program: Program<'a>,
@@ -185,7 +196,7 @@ struct Emulation<'a> {
 impl<'a> Emulation<'a> {
     fn new(mut program: Program<'a>, sender: SyncSender<Message>, limits: Limits) -> Self {
         let batches = sender.clone();
-        program.machine.deliver_to(Box::new(move |batch| {
+        program.process.machine.deliver_to(Box::new(move |batch| {
             batches.send(Message::Accesses(batch)).is_ok()
         }));
         Self {
@@ -196,8 +207,7 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    /// How the program ended and when, and whether it expects interrupts.
-    fn record(mut self) -> Result<(Exit, Time, bool), RunError> {
+    fn record(mut self) -> Result<Ended, RunError> {
         if !self.known.is_empty() {
             self.watch_known()?;
             self.send(Message::Begin(gap(&self.known), 0));
@@ -220,12 +230,17 @@ impl<'a> Emulation<'a> {
                     self.send(Message::Begin(gap(&self.known), now));
                 }
                 ProgramEvent::Exited(exit) => {
-                    self.program
-                        .machine
+                    let machine = &mut self.program.process.machine;
+                    machine
                         .finish_check()
                         .map_err(|error| self.program.fault(FaultCause::SelfCheck(error)))?;
                     self.send(Message::End(now));
-                    return Ok((exit, now, self.program.machine.expects_ticks()));
+                    return Ok(Ended {
+                        exit,
+                        instructions: now,
+                        expects_ticks: self.program.process.machine.expects_ticks(),
+                        other_models: self.program.other_models(),
+                    });
                 }
             }
         }
@@ -250,40 +265,40 @@ impl<'a> Emulation<'a> {
     /// Runs the layer that has just begun on its own input, then on others, and leaves it as
     /// its own input does.
     fn vary(&mut self, layer: &Layer, count: u64) -> Result<Vec<Option<String>>, RunError> {
-        let begin = self.program.machine.snapshot()?;
+        let begin = self.program.process.machine.snapshot()?;
         let begun = self.program.now();
         if self.program.advance()? != ProgramEvent::End {
             return Err(self.program.does_not_end(layer).into());
         }
-        let end = self.program.machine.snapshot()?;
+        let end = self.program.process.machine.snapshot()?;
         let limits = self.limits_for_others(self.program.now() - begun);
-        let left = self.program.machine.limits_left();
+        let left = self.program.process.machine.limits_left();
         self.watch(bytes_of(&layer.tensors))?;
         let mut failures = Vec::new();
         for number in 1..=count {
-            self.program.machine.restore(&begin)?;
+            self.program.process.machine.restore(&begin)?;
             self.program.is_back_in(layer)?;
             for (position, tensor) in layer.tensors.iter().enumerate() {
                 if matches!(tensor.role, Role::Input | Role::State) {
                     let layers = self.program.layers();
                     let bytes = Variation(number).content(layers, position, tensor);
-                    self.program.machine.write(tensor.address, &bytes)?;
+                    self.program.process.machine.write(tensor.address, &bytes)?;
                 }
             }
-            self.program.machine.renew_limits(limits);
+            self.program.process.machine.renew_limits(limits);
             self.send(Message::Begin(layer.clone(), self.program.now()));
             failures.push(match self.program.advance() {
                 Ok(ProgramEvent::End) => None,
                 Ok(_) => Some("it does not come to its end".to_owned()),
                 Err(error) => Some(error.to_string()),
             });
-            self.program.machine.flush();
+            self.program.process.machine.flush();
             self.send(Message::End(self.program.now()));
         }
-        self.program.machine.restore(&end)?;
+        self.program.process.machine.restore(&end)?;
         self.program.has_left_layer()?;
-        self.program.machine.resume_limits(&left);
-        self.program.machine.watch(Vec::new())?;
+        self.program.process.machine.resume_limits(&left);
+        self.program.process.machine.watch(Vec::new())?;
         Ok(failures)
     }
 
@@ -302,7 +317,7 @@ impl<'a> Emulation<'a> {
     fn watch(&mut self, ranges: RangeSet<u64>) -> Result<(), RunError> {
         let watches = ranges.into_iter();
         let watches = watches.map(|range| Watch { range, loads: true });
-        Ok(self.program.machine.watch(watches.collect())?)
+        Ok(self.program.process.machine.watch(watches.collect())?)
     }
 
     /// Between layers: stores give the tensors' memory a new meaning, loads still need it.

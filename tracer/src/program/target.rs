@@ -7,7 +7,7 @@ use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{Limits, Machine, MachineError, Observation};
 use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions};
 use crate::program::hooks::Hooks;
-use dmo_analysis::firmware::Placed;
+use crate::program::interpreter::Interpreted;
 use dmo_analysis::trace::{Address, Location};
 use std::num::NonZeroU64;
 
@@ -36,7 +36,7 @@ pub struct Target {
     /// The hooked functions that are its layers; `None` if marks define the layers.
     pub hooks: Option<Hooks>,
     /// The model that its interpreter runs, in its arena: the operators are the layers then.
-    pub placed: Option<Placed>,
+    pub interpreted: Option<Interpreted>,
     /// End the run after this many layers; `None` runs until the program ends.
     pub stop_after: Option<NonZeroU64>,
 }
@@ -71,7 +71,7 @@ impl Target {
             map,
             boot,
             hooks: None,
-            placed: None,
+            interpreted: None,
             stop_after: None,
         })
     }

@@ -9,6 +9,8 @@ use crate::mcu::machine::MachineError;
 use crate::measure::MeasureError;
 use crate::model::DeployError;
 use crate::model::verify::VerifyError;
+use crate::program::allocation::AllocationError;
+use crate::program::interpreter::EventError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
 use dmo_analysis::graph::TensorId;
@@ -46,6 +48,8 @@ pub enum StudyError {
     OtherKernels(#[from] Box<OtherKernels>),
     Emit(#[from] EmitError),
     ArenaPlace(#[from] ArenaPlaceError),
+    Allocation(#[from] AllocationError),
+    Events(#[from] EventError),
     Placed(#[from] PlaceError),
     Tflite(#[from] TfliteError),
     Table(#[from] TableError),
@@ -275,6 +279,14 @@ impl EmitReason {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ArenaPlaceError {
+    #[error(
+        "the program has not the functions of TensorFlow Lite Micro, as where it is stripped, or was compiled as a whole: its model and its arena are not found\n  hint: --model MODEL.tflite --arena SYMBOL, and a profiler or layer marks in the program (docs/firmware.md)"
+    )]
+    NoRuntime,
+    #[error(
+        "the arena that the firmware hands to its interpreter is not found\n  hint: --arena SYMBOL, or --arena START..END"
+    )]
+    NoArena,
     #[error(
         "{model} has several subgraphs, whose operators run inside one another: that is not \
          supported"

@@ -4,10 +4,15 @@ use super::SEARCH_TIME;
 use super::error::{About, ArenaPlaceError, StudyError};
 use super::search_time::within_time;
 use super::source::Source;
+use crate::mcu::machine::Limits;
 use crate::mcu::memory::RegionKind;
+use crate::program::allocation::{Allocated, AtInference, first_inference};
+use crate::program::interpreter::{EventKind, Events, Interpreted};
+use crate::program::runtime::Runtime;
 use crate::program::target::Target;
 use dmo_analysis::arena::{ArenaError, Layout};
-use dmo_analysis::firmware::{ArenaUse, Observed, Overlapped, Placed, overlaps};
+use dmo_analysis::firmware::{ArenaUse, Observed, Overlapped, Placed, Placement, overlaps};
+use dmo_analysis::graph::Graph;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::profile::Profile;
 use std::ops::Range;
@@ -21,12 +26,52 @@ pub struct ArenaPlace {
     pub addresses: Option<Range<u64>>,
 }
 
-/// A model in a program's arena, as TensorFlow Lite Micro places it.
+/// What is to be followed in a firmware.
+#[derive(Default)]
+pub struct FirmwareRequest {
+    /// The model; `None` takes the first that the firmware runs.
+    pub model: Option<Source>,
+    /// The arena; `None` takes the one that the firmware hands to its interpreter.
+    pub arena: Option<ArenaPlace>,
+    /// Inferences after which the run ends; `None` runs to the program's end.
+    pub inferences: Option<usize>,
+    /// Bounds on the run to the first inference.
+    pub limits: Option<Limits>,
+}
+
+/// The model that a program's interpreter runs, in its arena. Where the program has the functions
+/// of TensorFlow Lite Micro ([`Runtime`]), the runtime is asked where it has put everything;
+/// otherwise its planner is simulated, with the scratch memory of the reference kernels.
 ///
 /// # Errors
-/// When the model has several subgraphs or carries a plan that does not fit it, or there is no
-/// such arena.
-pub fn placed(source: &Source, arena: &ArenaPlace, target: &Target) -> Result<Placed, StudyError> {
+/// When the model has several subgraphs or carries a plan that does not fit it, there is no such
+/// arena, the program does not run the model, or nothing tells when an operator begins.
+pub fn interpreted(
+    request: &FirmwareRequest,
+    target: &Target,
+    runtime: Option<&Runtime>,
+) -> Result<Interpreted, StudyError> {
+    if let Some(runtime) = runtime {
+        return followed(request, target, runtime);
+    }
+    let (Some(source), Some(arena)) = (&request.model, &request.arena) else {
+        return Err(ArenaPlaceError::NoRuntime.into());
+    };
+    Ok(Interpreted {
+        placed: simulated(source, source.graph(), find_arena(arena, target)?)?,
+        events: Events::find(&target.image)?,
+    })
+}
+
+/// The runtime's planner is simulated. `graph` is the source's, with the scratch buffers of the
+/// firmware's kernels.
+fn simulated(source: &Source, graph: &Graph, arena: Range<u64>) -> Result<Placed, StudyError> {
+    let offsets = planned_offsets(source)?;
+    Placed::new(graph, offsets.as_deref(), arena).about(&source.name)
+}
+
+/// The offsets that the model carries.
+fn planned_offsets(source: &Source) -> Result<Option<Vec<Option<u64>>>, StudyError> {
     let model = || source.name.clone();
     if source.model.graphs.len() != 1 {
         return Err(ArenaPlaceError::Subgraphs { model: model() }.into());
@@ -37,8 +82,131 @@ pub fn placed(source: &Source, arena: &ArenaPlace, target: &Target) -> Result<Pl
     if offsets.is_none() && carries {
         return Err(ArenaPlaceError::Carried { model: model() }.into());
     }
-    let arena = find_arena(arena, target)?;
-    Placed::new(source.graph(), offsets.as_deref(), arena).about(&source.name)
+    Ok(offsets)
+}
+
+/// The program is run to the first inference of the model, and asked there.
+fn followed(
+    request: &FirmwareRequest,
+    target: &Target,
+    runtime: &Runtime,
+) -> Result<Interpreted, StudyError> {
+    let limits = request.limits.unwrap_or(super::KERNEL_LIMITS);
+    let wanted = |found: &Allocated| match &request.model {
+        Some(wanted) => is_model(wanted, found),
+        None => true,
+    };
+    let found = first_inference(target, runtime, limits, &mut { wanted });
+    let found = match &request.model {
+        Some(source) => found.about(&source.name)?,
+        None => found?,
+    };
+    let source = read_model(&found.model)?;
+    let offsets = planned_offsets(&source)?;
+    let graph = with_scratch(source.graph(), &found.model);
+    let placed = match placement(&graph, &found) {
+        Some(placement) => {
+            let arena = match &request.arena {
+                Some(arena) => find_arena(arena, target)?,
+                None => handed_over(&placement, &graph, &found.model.arenas)?,
+            };
+            Placed::read(&graph, offsets.as_deref(), &placement, arena).about(&source.name)?
+        }
+        None => {
+            let arena = request.arena.as_ref().ok_or(ArenaPlaceError::NoArena)?;
+            simulated(&source, &graph, find_arena(arena, target)?)?
+        }
+    };
+    let marks = runtime.marks().ok_or(ArenaPlaceError::NoRuntime)?;
+    let kind = EventKind::Loop {
+        graph: found.model.graph,
+        inferences: request.inferences,
+    };
+    Ok(Interpreted {
+        placed,
+        events: Events { marks, kind },
+    })
+}
+
+/// The model that lies in the firmware.
+fn read_model(found: &Allocated) -> Result<Source, StudyError> {
+    Source::of_bytes(
+        &format!("the firmware's model at {}", found.address),
+        found.file.clone(),
+    )
+}
+
+/// Whether the firmware's model is this one, whatever plan and whatever names it carries.
+fn is_model(wanted: &Source, found: &Allocated) -> bool {
+    let file = wanted.file.as_deref().unwrap_or_default();
+    if !file.is_empty() && found.file.starts_with(file) {
+        return true;
+    }
+    let Ok(found) = read_model(found) else {
+        return false;
+    };
+    let (a, b) = (wanted.graph(), found.graph());
+    let tensors = a.tensors.iter().zip(&b.tensors);
+    let operators = a.operators.iter().zip(&b.operators);
+    (a.tensors.len(), a.operators.len()) == (b.tensors.len(), b.operators.len())
+        && tensors.into_iter().all(|(a, b)| {
+            (&a.shape, a.element_type, a.size_bytes, a.storage)
+                == (&b.shape, b.element_type, b.size_bytes, b.storage)
+        })
+        && operators
+            .into_iter()
+            .all(|(a, b)| (&a.kind, &a.inputs, &a.outputs) == (&b.kind, &b.inputs, &b.outputs))
+}
+
+/// The graph with the scratch buffers that the firmware's kernels have asked for.
+fn with_scratch(graph: &Graph, found: &Allocated) -> Graph {
+    let mut graph = graph.clone();
+    for node in &mut graph.operators {
+        node.scratch_bytes.clear();
+    }
+    for &(operator, bytes) in &found.scratch {
+        if let Some(node) = graph.operators.get_mut(operator.0) {
+            node.scratch_bytes.push(bytes);
+        }
+    }
+    graph
+}
+
+/// Where the runtime has everything; `None` if what it says of a tensor is not what the model says,
+/// as of a version with other structures.
+fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
+    let tensors = graph.tensors.iter().enumerate().map(|(index, tensor)| {
+        let described = found.tensor(index)?;
+        (described.shape == tensor.shape).then_some(u64::from(described.address))
+    });
+    let tensors: Vec<u64> = tensors.collect::<Option<_>>()?;
+    let scratch = found.model.scratch.iter().enumerate();
+    let scratch = scratch.map(|(position, &(operator, bytes))| {
+        let address = found.scratch_buffer(position)?;
+        Some((operator, u64::from(address), bytes))
+    });
+    Some(Placement {
+        tensors,
+        scratch: scratch.collect::<Option<_>>()?,
+    })
+}
+
+/// The arena that holds the model's tensors.
+fn handed_over(
+    placement: &Placement,
+    graph: &Graph,
+    arenas: &[Range<u64>],
+) -> Result<Range<u64>, ArenaPlaceError> {
+    let planned = graph.tensors.iter().zip(&placement.tensors);
+    let mut planned = planned.enumerate().filter(|(index, (tensor, address))| {
+        graph.in_arena(dmo_analysis::graph::TensorId(*index))
+            && tensor.size_bytes > 0
+            && **address != 0
+    });
+    let first = planned.next().map(|(_, (_, &address))| address);
+    let holds = |arena: &&Range<u64>| first.is_some_and(|address| arena.contains(&address));
+    let found = arenas.iter().rev().find(holds);
+    found.cloned().ok_or(ArenaPlaceError::NoArena)
 }
 
 /// The arena's addresses.
@@ -95,6 +263,12 @@ fn bytes_of(name: &str, target: &Target) -> Result<Range<u64>, ArenaPlaceError> 
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ArenaUseError {
     #[error(
+        "the firmware does something that its own plan does not explain: {contradiction}\n  hint: nothing is said of it; does its code change tensors, or use the arena for something else? (docs/firmware.md)"
+    )]
+    Unexplained {
+        contradiction: String,
+    },
+    #[error(
         "the firmware's plan is not the one simulated: {contradiction}\n  hint: is it the model that the firmware runs, its arena ({start:#010x} to {end:#010x}), and are its kernels those whose scratch memory is known? (docs/firmware.md)"
     )]
     Contradiction {
@@ -115,8 +289,12 @@ pub fn arena_use(
     profile: &Profile,
 ) -> Result<ArenaUse, ArenaUseError> {
     if let Some(contradiction) = &observed.contradiction {
+        let contradiction = contradiction.to_string();
+        if !placed.simulated {
+            return Err(ArenaUseError::Unexplained { contradiction });
+        }
         return Err(ArenaUseError::Contradiction {
-            contradiction: contradiction.to_string(),
+            contradiction,
             start: placed.arena.start,
             end: placed.arena.end,
         });

@@ -32,6 +32,7 @@ fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
     let planned = match arena.planned {
         Origin::Offline => "by the model's offline plan",
         Origin::Greedy => "by TensorFlow Lite Micro's greedy planner",
+        Origin::Firmware => "by the firmware's own planner",
     };
     let most = arena.in_use_bytes.iter().enumerate();
     let most = most.max_by_key(|&(operator, &bytes)| (bytes, std::cmp::Reverse(operator)));

@@ -2,6 +2,7 @@
 //! by function, source line and disassembly.
 
 use super::names;
+use crate::elf::symbols::without_parameters;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::replay::{BufferId, Finding, FindingKind};
 use dmo_analysis::trace::{Address, Location, Time};
@@ -105,9 +106,14 @@ pub fn place(instruction: Instruction<'_>) -> String {
         return format!("{pc}{time}");
     };
     let function = location.function.as_deref().unwrap_or("?");
+    let function = without_parameters(function);
+    let source = match &location.file {
+        Some(_) => format!("{location} in "),
+        None => String::new(),
+    };
     let disassembly = location.disassembly.as_deref();
     let disassembly = disassembly.map_or(String::new(), |text| format!(": {text}"));
-    format!("{location} in {function}{time} ({pc}{disassembly})")
+    format!("{source}{function}{time} ({pc}{disassembly})")
 }
 
 /// Which access shows a finding of this kind.

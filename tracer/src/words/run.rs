@@ -27,6 +27,11 @@ pub enum Warning {
     },
     /// The program has SysTick count and interrupt it.
     NoTicks,
+    /// The program runs other models besides the one that is followed.
+    OtherModels {
+        /// How many.
+        count: usize,
+    },
     /// The run was stopped after this many layers.
     Stopped {
         /// Number of layers that have run.
@@ -66,6 +71,11 @@ impl std::fmt::Display for Warning {
             Self::NoTicks => write!(
                 f,
                 "the program has switched on the interrupt of SysTick; here it counts, and no interrupt ever comes"
+            ),
+            Self::OtherModels { count } => write!(
+                f,
+                "the program also runs {}, which this report does not follow; --model MODEL.tflite picks one",
+                counted(*count as u64, "other model", "other models")
             ),
             Self::Stopped { layers } => write!(
                 f,

@@ -1,41 +1,68 @@
 //! Options that say which model a firmware runs, and in which arena.
 
 use super::numbers::parse_address;
-use dmo_analysis::firmware::Placed;
+use dmo_trace::mcu::machine::Limits;
+use dmo_trace::program::interpreter::Interpreted;
+use dmo_trace::program::marks::Marks;
+use dmo_trace::program::runtime::Runtime;
 use dmo_trace::program::target::Target;
-use dmo_trace::study::firmware::{ArenaPlace, placed};
+use dmo_trace::study::firmware::{ArenaPlace, FirmwareRequest, interpreted};
 use dmo_trace::study::source::Source;
 
 /// A model in a firmware.
 #[derive(clap::Args)]
 pub struct FirmwareOptions {
     /// The .tflite model that the program runs with TensorFlow Lite Micro; its operators become the
-    /// layers (docs/firmware.md)
-    #[arg(long, value_name = "FILE", requires = "arena", conflicts_with_all = ["one", "files"])]
+    /// layers (docs/firmware.md) [default: the first model that the program runs, if it has the
+    /// runtime's symbols]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["one", "files"])]
     model: Option<String>,
     /// The interpreter's tensor arena: a symbol of the program, or addresses, for example
-    /// 0x20000000..0x20010000
-    #[arg(long, value_name = "SYMBOL", requires = "model")]
+    /// 0x20000000..0x20010000 [default: what the program hands to its interpreter]
+    #[arg(long, value_name = "SYMBOL", conflicts_with_all = ["one", "files"])]
     arena: Option<String>,
 }
 
+/// Inferences that show what an endless loop of them does: one is like the other.
+const INFERENCES: usize = 2;
+
 impl FirmwareOptions {
-    /// The model in the program's arena; `None` where no option names one.
-    pub fn placed(&self, target: &Target) -> anyhow::Result<Option<Placed>> {
-        let (Some(model), Some(arena)) = (&self.model, &self.arena) else {
+    /// The model in the program's arena; `None` where the program has no interpreter that could be
+    /// followed, and no option asks for it. `bounded`: an endless loop is to end.
+    pub fn interpreted(
+        &self,
+        target: &Target,
+        limits: Limits,
+        bounded: bool,
+    ) -> anyhow::Result<Option<Interpreted>> {
+        let asked = self.model.is_some() || self.arena.is_some();
+        let runtime = Runtime::find(&target.image);
+        if !asked && runtime.is_none() {
+            return Ok(None);
+        }
+        let request = FirmwareRequest {
+            model: self.model.as_deref().map(Source::load).transpose()?,
+            arena: self.arena_place()?,
+            inferences: bounded.then_some(INFERENCES),
+            limits: Some(limits),
+        };
+        match interpreted(&request, target, runtime.as_ref()) {
+            Ok(interpreted) => Ok(Some(interpreted)),
+            // It may run no model, or one that cannot be followed, and have layers of its own.
+            Err(_) if !asked && Marks::find(&target.image).is_ok() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn arena_place(&self) -> anyhow::Result<Option<ArenaPlace>> {
+        let Some(given) = self.arena.clone() else {
             return Ok(None);
         };
-        let source = Source::load(model)?;
         let parse = |text| parse_address(text).map_err(anyhow::Error::msg);
-        let addresses = match arena.split_once("..") {
+        let addresses = match given.split_once("..") {
             Some((start, end)) => Some(parse(start)?.into()..parse(end)?.into()),
             None => None,
         };
-        let given = arena.clone();
-        Ok(Some(placed(
-            &source,
-            &ArenaPlace { given, addresses },
-            target,
-        )?))
+        Ok(Some(ArenaPlace { given, addresses }))
     }
 }

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 /// A program, and what it runs on.
 #[derive(clap::Args)]
 pub struct ProgramArguments {
-    /// Bare-metal ELF program. Layer marks in it, --layer or --layers, or --model define the layers
+    /// Bare-metal ELF program. The model that it runs by TensorFlow Lite Micro, layer marks in it, or --layer and --layers define the layers
     pub elf: PathBuf,
     #[command(flatten)]
     layers: HookOptions,
@@ -52,7 +52,8 @@ pub struct ProgramArguments {
     #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub inputs: u64,
     /// End the run after the Nth layer, for firmware that loops forever. What the program does
-    /// afterwards is not analysed [default: run until the program ends]
+    /// afterwards is not analysed [default: run until the program ends, or TensorFlow Lite Micro
+    /// begins a third inference]
     #[arg(long, value_name = "N")]
     stop_after: Option<NonZeroU64>,
     /// Give up after this many executed instructions
@@ -87,7 +88,10 @@ impl ProgramArguments {
         let mut target = Target::new(&bytes, &options).with_context(|| path.to_string())?;
         let hooks = self.layers.hooks(&target);
         target.hooks = hooks.with_context(|| path.to_string())?;
-        target.placed = self.firmware.placed(&target)?;
+        if target.hooks.is_none() {
+            let bounded = self.stop_after.is_none();
+            target.interpreted = self.firmware.interpreted(&target, self.limits(), bounded)?;
+        }
         target.stop_after = self.stop_after;
         Ok(target)
     }

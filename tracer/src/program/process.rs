@@ -1,0 +1,102 @@
+//! A program under way, from breakpoint to breakpoint: what it asks of the debugger is answered in
+//! between.
+
+use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
+use crate::program::semihosting::{self, Host, Reply, Semihosting};
+use crate::program::target::Target;
+use dmo_analysis::trace::{Address, Exit};
+
+/// Why a program has stopped.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Halt {
+    /// It is at a breakpoint. The instruction there has not been executed, but counts as such:
+    /// [`Machine::stay_at`].
+    Breakpoint(Address),
+    /// It is at its end.
+    Exited(Exit),
+    /// It cannot go on.
+    Fault(FaultCause),
+}
+
+/// A program on its microcontroller.
+pub struct Process<'a> {
+    /// The program.
+    pub target: &'a Target,
+    /// The microcontroller.
+    pub machine: Machine,
+    semihosting: Semihosting<'a>,
+}
+
+impl<'a> Process<'a> {
+    /// Loads a program; none of it has been executed.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn load(
+        target: &'a Target,
+        observation: Observation,
+        limits: Limits,
+        host: Host<'a>,
+    ) -> Result<Self, MachineError> {
+        Ok(Self {
+            target,
+            machine: target.machine(observation, limits)?,
+            semihosting: Semihosting::new(host),
+        })
+    }
+
+    /// Runs to the next breakpoint, or to the end of the program.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn run(&mut self) -> Result<Halt, MachineError> {
+        loop {
+            match self.machine.run() {
+                Pause::Breakpoint(address) => return Ok(Halt::Breakpoint(address)),
+                Pause::SoftwareBreakpoint(semihosting::BREAKPOINT) => {
+                    match self.semihosting.call(&mut self.machine)? {
+                        Reply::Continue => self.machine.pass_software_breakpoint()?,
+                        Reply::Exit(status) => return Ok(Halt::Exited(Exit::Status(status))),
+                    }
+                }
+                Pause::Hint(next) => self.machine.skip_to(next.0)?,
+                Pause::SoftwareBreakpoint(number) => {
+                    return Ok(Halt::Fault(FaultCause::Breakpoint { number }));
+                }
+                Pause::Sleep(address) => return Ok(Halt::Exited(Exit::Sleep(address))),
+                Pause::Loop(address) if self.is_exception_handler(address) => {
+                    return Ok(Halt::Fault(FaultCause::Handler { address }));
+                }
+                Pause::Loop(address) => return Ok(Halt::Exited(Exit::Loop(address))),
+                Pause::Fault(cause) => return Ok(Halt::Fault(cause)),
+            }
+        }
+    }
+
+    /// At a function's entry: goes on, and stops where it returns.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn stop_when_back(&mut self) -> Result<(), MachineError> {
+        let back = self.machine.register(14) & !1;
+        let stack_pointer = self.machine.register(13);
+        self.machine.stop_on_return(&[back], stack_pointer)
+    }
+
+    /// Whether one of the vector table's exception handlers is at this address.
+    fn is_exception_handler(&self, address: Address) -> bool {
+        const EXCEPTIONS: u32 = 16;
+        let Some(vectors) = self.target.boot.vectors else {
+            return false;
+        };
+        let function = self.target.image.symbols.function_at(address.0);
+        // Entry 0 is the stack pointer, entry 1 the reset vector.
+        (2..EXCEPTIONS)
+            .filter_map(|entry| self.machine.read_word(Address(vectors.0 + 4 * entry)))
+            .map(|handler| handler & !1)
+            .any(|handler| {
+                handler == address.0
+                    || function.is_some_and(|(symbol, _)| symbol.address == handler)
+            })
+    }
+}
