@@ -11,7 +11,8 @@
 //! Source of these facts: tensorflow/tflite-micro,
 //! `arena_allocator/single_arena_buffer_allocator.cc` and `micro_allocator.cc`.
 //!
-//! [`Placed`] simulates that layout. What the firmware then does has to agree with it: a
+//! [`Placed`] takes that layout from the runtime ([`Placement`]), or simulates it. What the
+//! firmware then does has to agree with it: a
 //! [`Witness`] sees each access to the arena, and a single one that the layout cannot explain is a
 //! [`Contradiction`], after which nothing is said of the firmware.
 

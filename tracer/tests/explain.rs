@@ -85,6 +85,7 @@ fn every_access_is_seen_as_it_is_made() {
             let mut looked =
                 Program::load(&target, &layers, Observation::Watch, LIMITS, silent).expect("load");
             looked
+                .process
                 .machine
                 .inspect_at(&points, Box::new(|_| ()))
                 .expect("look");

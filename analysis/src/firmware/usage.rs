@@ -21,6 +21,8 @@ pub struct ArenaUse {
     pub head_bytes: u64,
     /// Who has planned it.
     pub planned: Origin,
+    /// Whether the plan was simulated, and not read from the runtime.
+    pub simulated: bool,
     /// What holds something while each operator runs.
     pub in_use_bytes: Vec<u64>,
     /// Above the head, below what was never touched.
@@ -109,6 +111,7 @@ impl ArenaUse {
             head_start: head.start,
             head_bytes: head.end - head.start,
             planned: placed.origin,
+            simulated: placed.simulated,
             in_use_bytes: placed
                 .layers
                 .iter()

@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .with_context(|| arguments.program.elf.display().to_string())?;
     if target.interpreted.is_none() && names_no_buffers(&traced.profile) {
         output::message(
-            "no layer names a buffer: the operators of an interpreter (dmo_trace_tflm.h) are known by --model and --arena (docs/firmware.md)",
+            "no layer names a buffer: if these are the operators of an interpreter, --model and --arena say which tensors they have (docs/firmware.md)",
         );
     }
     let exit = describe_exit(traced.ending.exit, &target.image.symbols);

@@ -48,7 +48,7 @@ pub enum StudyError {
     OtherKernels(#[from] Box<OtherKernels>),
     Emit(#[from] EmitError),
     ArenaPlace(#[from] ArenaPlaceError),
-    Allocation(#[from] AllocationError),
+    Allocation(#[from] Box<AllocationError>),
     Events(#[from] EventError),
     Placed(#[from] PlaceError),
     Tflite(#[from] TfliteError),

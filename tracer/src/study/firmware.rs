@@ -96,7 +96,7 @@ fn followed(
         Some(wanted) => is_model(wanted, found),
         None => true,
     };
-    let found = first_inference(target, runtime, limits, &mut { wanted });
+    let found = first_inference(target, runtime, limits, &mut { wanted }).map_err(Box::new);
     let found = match &request.model {
         Some(source) => found.about(&source.name)?,
         None => found?,
@@ -173,7 +173,7 @@ fn with_scratch(graph: &Graph, found: &Allocated) -> Graph {
 }
 
 /// Where the runtime has everything; `None` if what it says of a tensor is not what the model says,
-/// as of a version with other structures.
+/// or is no place in an arena, as of a version with other structures.
 fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
     let tensors = graph.tensors.iter().enumerate().map(|(index, tensor)| {
         let described = found.tensor(index)?;
@@ -185,25 +185,37 @@ fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
         let address = found.scratch_buffer(position)?;
         Some((operator, u64::from(address), bytes))
     });
-    Some(Placement {
+    let placement = Placement {
         tensors,
         scratch: scratch.collect::<Option<_>>()?,
-    })
+    };
+    let arenas = &found.model.arenas;
+    let is_place = |address: u64| match arenas[..] {
+        [] => address != 0,
+        _ => arenas.iter().any(|arena| arena.contains(&address)),
+    };
+    let credible = needed_addresses(graph, &placement).all(is_place);
+    credible.then_some(placement)
 }
 
-/// The arena that holds the model's tensors.
+/// Addresses of the tensors in the arena that an operator has.
+fn needed_addresses<'a>(
+    graph: &'a Graph,
+    placement: &'a Placement,
+) -> impl Iterator<Item = u64> + 'a {
+    let operators = graph.operators.iter();
+    let tensors = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
+    let planned = tensors.filter(|&&id| graph.in_arena(id) && graph.tensor(id).size_bytes > 0);
+    planned.map(|id| placement.tensors[id.0])
+}
+
+/// The arena that holds the model's tensors; of several that do, the last that was handed over.
 fn handed_over(
     placement: &Placement,
     graph: &Graph,
     arenas: &[Range<u64>],
 ) -> Result<Range<u64>, ArenaPlaceError> {
-    let planned = graph.tensors.iter().zip(&placement.tensors);
-    let mut planned = planned.enumerate().filter(|(index, (tensor, address))| {
-        graph.in_arena(dmo_analysis::graph::TensorId(*index))
-            && tensor.size_bytes > 0
-            && **address != 0
-    });
-    let first = planned.next().map(|(_, (_, &address))| address);
+    let first = needed_addresses(graph, placement).next();
     let holds = |arena: &&Range<u64>| first.is_some_and(|address| arena.contains(&address));
     let found = arenas.iter().rev().find(holds);
     found.cloned().ok_or(ArenaPlaceError::NoArena)

@@ -37,8 +37,9 @@ fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
     let most = arena.in_use_bytes.iter().enumerate();
     let most = most.max_by_key(|&(operator, &bytes)| (bytes, std::cmp::Reverse(operator)));
     let (operator, in_use) = most.map_or((0, 0), |(operator, &bytes)| (operator, bytes));
+    let simulated = if arena.simulated { " (simulated)" } else { "" };
     let head = format!(
-        "tensors and scratch memory, planned {planned}; at most {} in use, by operator {operator} {}",
+        "tensors and scratch memory, planned {planned}{simulated}; at most {} in use, by operator {operator} {}",
         grouped(in_use),
         placed.graph.operators[operator].kind.escape_debug()
     );

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Firmware whose interpreter has the functions and structures by which dmo-trace follows TensorFlow Lite Micro, and
+// neither marks nor a profiler. Its model is that of interpreter.cpp; the file lies in it, and the test describes it in
+// model.h. A convolution first copies its input into scratch memory.
+//
+//   OFFLINE       offset of each activation, -1 where the greedy planner is to place it
+//   IN_ORDER      another planner: the buffers as they come, not the largest first
+//   INFERENCES    how many are run; 0 runs them for ever
+//   SECOND        a second interpreter of the same model, on the same arena
+//   POOLED        the arena lies inside of other memory
+//   OVERRUN       convolutions store one byte more than the scratch memory that they have asked for
+//   OTHER_LAYOUT  tensors are described by another structure
+//   NEVER_RUN     the models are laid out, and no inference begins
+#include "dmo_conv.h"
+#include "dmo_layout.h"
+#include "model.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#ifndef OFFLINE
+#define OFFLINE -1, -1, -1, -1, -1, -1, -1, -1
+#endif
+#ifndef INFERENCES
+#define INFERENCES 1
+#endif
+
+// Called from elsewhere, as far as the compiler knows.
+#define APART __attribute__((noipa))
+
+__asm__(".section .rodata.model, \"a\"\n.balign 16\n.global model_file\nmodel_file:\n.incbin \"" MODEL_FILE "\"\n.text\n");
+extern "C" const unsigned char model_file[];
+
+namespace {
+
+constexpr size_t kAlignment = 16;
+constexpr size_t kArenaBytes = 16384;
+constexpr int kActivations = 8;
+constexpr int kOperators = 7;
+constexpr int kMostScratch = 8;
+constexpr int32_t kMost = 64;
+
+enum Kind { kConv, kDepthwise, kConcat };
+
+struct Operator {
+  Kind kind;
+  int inputs[2];
+  int output;
+  int taps, stride, pad;
+};
+
+constexpr dmo_shape kShapes[kActivations] = {
+  { 1, 7, 7, 32 }, { 1, 7, 7, 64 }, { 1, 7, 7, 32 }, { 1, 4, 4, 32 },
+  { 1, 4, 4, 32 }, { 1, 4, 4, 16 }, { 1, 4, 4, 16 }, { 1, 4, 4, 32 },
+};
+
+constexpr Operator kModel[kOperators] = {
+  { kConv, { 0, -1 }, 1, 1, 1, 0 }, { kConv, { 1, -1 }, 2, 1, 1, 0 }, { kDepthwise, { 2, -1 }, 3, 3, 2, 1 },
+  { kConv, { 1, -1 }, 4, 1, 2, 0 }, { kConv, { 3, -1 }, 5, 1, 1, 0 }, { kConv, { 4, -1 }, 6, 1, 1, 0 },
+  { kConcat, { 5, 6 }, 7, 0, 0, 0 },
+};
+
+constexpr int kOffline[kActivations] = { OFFLINE };
+
+#ifdef POOLED
+alignas(16) uint8_t pool[kArenaBytes + 512];
+uint8_t *const tensor_arena = pool + 256;
+#else
+alignas(16) uint8_t tensor_arena[kArenaBytes];
+#endif
+
+// Made by a static constructor, so that the image stays small.
+struct Weights {
+  int8_t filter[kMost * kMost];
+  int32_t bias[kMost], multiplier[kMost], shift[kMost];
+
+  Weights() {
+    for (int32_t i = 0; i < kMost * kMost; ++i) {
+      filter[i] = static_cast<int8_t>(i * 37 + (i >> 3));
+    }
+    for (int32_t i = 0; i < kMost; ++i) {
+      bias[i] = i * 3 - 64;
+      multiplier[i] = 1 << 30;
+      shift[i] = -7;
+    }
+  }
+};
+Weights weights;
+
+}  // namespace
+
+namespace tflite {
+
+struct Model;
+
+struct Tensor {
+#ifdef OTHER_LAYOUT
+  int type;
+  const int *dims;
+  void *data;
+#else
+  void *data;
+  const int *dims;
+  int type;
+#endif
+};
+
+struct SubgraphAllocations {
+  void *nodes;
+  Tensor *tensors;
+};
+
+struct ScratchBufferHandle {
+  uint8_t *data;
+};
+
+class SingleArenaBufferAllocator {
+ public:
+  SingleArenaBufferAllocator(unsigned char *start, unsigned int size);
+
+  template <typename T>
+  T *Keep(size_t count) {
+    tail_ = reinterpret_cast<uint8_t *>(reinterpret_cast<uintptr_t>(tail_ - count * sizeof(T)) & ~uintptr_t(7));
+    T *kept = reinterpret_cast<T *>(tail_);
+    for (size_t i = 0; i < count; ++i) {
+      new (&kept[i]) T();
+    }
+    return kept;
+  }
+
+  uint8_t *head() const { return head_; }
+
+ private:
+  uint8_t *head_;
+  uint8_t *tail_;
+};
+
+class MicroAllocator {
+ public:
+  explicit MicroAllocator(SingleArenaBufferAllocator *arena) : arena_(arena) {}
+
+  SubgraphAllocations *StartModelAllocation(const Model *model);
+  int RequestScratchBufferInArena(unsigned int bytes, int subgraph, int *index);
+  int FinishPrepareNodeAllocations(int node);
+  int FinishModelAllocation(const Model *model, SubgraphAllocations *allocations, ScratchBufferHandle **handles);
+  int ResetTempAllocations();
+
+ private:
+  int Items() const { return kActivations + requests_; }
+  int32_t Bytes(int item) const;
+  void Life(int item, int *first, int *last) const;
+  bool Together(int a, int b) const;
+  int Next(const bool *placed) const;
+
+  SingleArenaBufferAllocator *arena_;
+  unsigned int request_bytes_[kMostScratch];
+  int request_node_[kMostScratch];
+  int requests_ = 0;
+  volatile int resets_ = 0;
+};
+
+class MicroInterpreterGraph {
+ public:
+  MicroInterpreterGraph(MicroAllocator *allocator, const Model *model) : allocator_(allocator), model_(model) {}
+
+  int PrepareSubgraphs();
+  int InvokeSubgraph(int subgraph);
+  void AllocateTensors();
+  int8_t *Data(int activation) const;
+
+ private:
+  void Run(int node);
+
+  MicroAllocator *allocator_;
+  const Model *model_;
+  SubgraphAllocations *allocations_ = nullptr;
+  ScratchBufferHandle *handles_ = nullptr;
+  int scratch_[kOperators];
+};
+
+APART SingleArenaBufferAllocator::SingleArenaBufferAllocator(unsigned char *start, unsigned int size)
+    : head_(start), tail_(start + size) {}
+
+APART SubgraphAllocations *MicroAllocator::StartModelAllocation(const Model *) {
+  requests_ = 0;
+  SubgraphAllocations *allocations = arena_->Keep<SubgraphAllocations>(1);
+  allocations->tensors = arena_->Keep<Tensor>(kFileTensors);
+  for (int i = 0; i < kFileTensors; ++i) {
+    allocations->tensors[i].dims = kDims[i];
+  }
+  return allocations;
+}
+
+APART int MicroAllocator::RequestScratchBufferInArena(unsigned int bytes, int, int *index) {
+  request_bytes_[requests_] = bytes;
+  request_node_[requests_] = -1;
+  *index = requests_++;
+  return 0;
+}
+
+APART int MicroAllocator::FinishPrepareNodeAllocations(int node) {
+  for (int i = 0; i < requests_; ++i) {
+    if (request_node_[i] < 0) {
+      request_node_[i] = node;
+    }
+  }
+  return 0;
+}
+
+APART int MicroAllocator::ResetTempAllocations() {
+  resets_ = resets_ + 1;
+  return 0;
+}
+
+int32_t MicroAllocator::Bytes(int item) const {
+  const int32_t alignment = static_cast<int32_t>(kAlignment);
+  const int32_t bytes =
+    item < kActivations ? dmo_shape_size(&kShapes[item]) : static_cast<int32_t>(request_bytes_[item - kActivations]);
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+// From the step in which an item is made to the last in which it is needed.
+void MicroAllocator::Life(int item, int *first, int *last) const {
+  if (item >= kActivations) {
+    *first = *last = request_node_[item - kActivations] + 1;
+    return;
+  }
+  *first = 0;
+  *last = item == kActivations - 1 ? kOperators : 0;
+  for (int step = 0; step < kOperators; ++step) {
+    if (kModel[step].output == item) {
+      *first = step + 1;
+    }
+    if (kModel[step].inputs[0] == item || kModel[step].inputs[1] == item) {
+      *last = step + 1;
+    }
+  }
+}
+
+bool MicroAllocator::Together(int a, int b) const {
+  int first[2], last[2];
+  Life(a, &first[0], &last[0]);
+  Life(b, &first[1], &last[1]);
+  return first[0] <= last[1] && first[1] <= last[0];
+}
+
+int MicroAllocator::Next(const bool *placed) const {
+  int next = -1;
+  for (int i = 0; i < Items(); ++i) {
+#ifdef IN_ORDER
+    const bool better = next < 0;
+#else
+    const bool better = next < 0 || Bytes(i) >= Bytes(next);
+#endif
+    if (!placed[i] && better) {
+      next = i;
+    }
+  }
+  return next;
+}
+
+// Largest first, of equal ones the last; each at the lowest place that is free while it is needed.
+APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocations *allocations,
+                                                ScratchBufferHandle **handles) {
+  bool placed[kActivations + kMostScratch] = {};
+  int32_t offset[kActivations + kMostScratch] = {};
+  for (int i = 0; i < kActivations; ++i) {
+    placed[i] = kOffline[i] >= 0;
+    offset[i] = placed[i] ? kOffline[i] : 0;
+  }
+  for (int next; (next = Next(placed)) >= 0;) {
+    int32_t lowest = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int i = 0; i < Items(); ++i) {
+        const int32_t end = offset[i] + Bytes(i);
+        if (placed[i] && Together(i, next) && lowest < end && offset[i] < lowest + Bytes(next)) {
+          lowest = end;
+          moved = true;
+        }
+      }
+    }
+    placed[next] = true;
+    offset[next] = lowest;
+  }
+  for (int i = 0; i < kFileTensors; ++i) {
+    const int activation = kActivation[i];
+    if (activation >= 0) {
+      allocations->tensors[i].data = arena_->head() + offset[activation];
+    }
+  }
+  *handles = arena_->Keep<ScratchBufferHandle>(static_cast<size_t>(requests_));
+  for (int i = 0; i < requests_; ++i) {
+    (*handles)[i].data = arena_->head() + offset[kActivations + i];
+  }
+  return 0;
+}
+
+APART int MicroInterpreterGraph::PrepareSubgraphs() {
+  for (int node = 0; node < kOperators; ++node) {
+    const Operator &op = kModel[node];
+    if (op.kind == kConv) {
+      const unsigned int bytes = static_cast<unsigned int>(dmo_shape_size(&kShapes[op.inputs[0]]));
+      allocator_->RequestScratchBufferInArena(bytes, 0, &scratch_[node]);
+    }
+    allocator_->FinishPrepareNodeAllocations(node);
+  }
+  return 0;
+}
+
+APART int MicroInterpreterGraph::InvokeSubgraph(int) {
+  for (int node = 0; node < kOperators; ++node) {
+    Run(node);
+    allocator_->ResetTempAllocations();
+  }
+  return 0;
+}
+
+void MicroInterpreterGraph::AllocateTensors() {
+  allocations_ = allocator_->StartModelAllocation(model_);
+  PrepareSubgraphs();
+  allocator_->FinishModelAllocation(model_, allocations_, &handles_);
+}
+
+int8_t *MicroInterpreterGraph::Data(int activation) const {
+  for (int i = 0; i < kFileTensors; ++i) {
+    if (kActivation[i] == activation) {
+      return static_cast<int8_t *>(allocations_->tensors[i].data);
+    }
+  }
+  return nullptr;
+}
+
+void MicroInterpreterGraph::Run(int node) {
+  const Operator &op = kModel[node];
+  const dmo_shape &shape = kShapes[op.inputs[0]], &out_shape = kShapes[op.output];
+  const int8_t *in = Data(op.inputs[0]);
+  int8_t *out = Data(op.output);
+  const dmo_conv2d_params params = { { op.stride, op.stride, 1, 1, op.pad, op.pad }, 3, -5, -128, 127 };
+  const dmo_quant_per_channel quant = { weights.multiplier, weights.shift };
+  if (op.kind == kConv) {
+    int8_t *scratch = reinterpret_cast<int8_t *>(handles_[scratch_[node]].data);
+    const int32_t bytes = dmo_shape_size(&shape);
+    for (int32_t i = 0; i < bytes; ++i) {
+      const_cast<volatile int8_t *>(scratch)[i] = in[i];
+    }
+#ifdef OVERRUN
+    const_cast<volatile int8_t *>(scratch)[bytes] = 1;
+#endif
+    const dmo_shape filter = { out_shape.c, op.taps, op.taps, shape.c };
+    dmo_conv2d_s8(&params, &quant, &shape, scratch, &filter, weights.filter, weights.bias, &out_shape, out);
+  } else if (op.kind == kDepthwise) {
+    const dmo_shape filter = { 1, op.taps, op.taps, out_shape.c };
+    dmo_depthwise_conv2d_s8(&params, &quant, &shape, in, &filter, weights.filter, weights.bias, &out_shape, out);
+  } else {
+    const dmo_shape shapes[] = { shape, kShapes[op.inputs[1]] };
+    const int8_t *const inputs[] = { in, Data(op.inputs[1]) };
+    dmo_concat_s8(DMO_AXIS_C, 2, shapes, inputs, out);
+  }
+}
+
+}  // namespace tflite
+
+namespace {
+
+const tflite::Model *Root() {
+  uint32_t distance;
+  std::memcpy(&distance, model_file, sizeof distance);
+  return reinterpret_cast<const tflite::Model *>(model_file + distance);
+}
+
+int32_t Infer(tflite::MicroInterpreterGraph *graph, int inference) {
+  int8_t *input = graph->Data(0);
+  for (int32_t i = 0; i < dmo_shape_size(&kShapes[0]); ++i) {
+    input[i] = static_cast<int8_t>(i * 7 + inference);
+  }
+  graph->InvokeSubgraph(0);
+  const int8_t *output = graph->Data(kActivations - 1);
+  int32_t sum = 0;
+  for (int32_t i = 0; i < dmo_shape_size(&kShapes[kActivations - 1]); ++i) {
+    sum += output[i];
+  }
+  return sum;
+}
+
+}  // namespace
+
+int main() {
+  tflite::SingleArenaBufferAllocator arena(tensor_arena, kArenaBytes);
+  tflite::MicroAllocator allocator(&arena);
+  tflite::MicroInterpreterGraph graph(&allocator, Root());
+  graph.AllocateTensors();
+#ifdef SECOND
+  tflite::MicroInterpreterGraph second(&allocator, Root());
+  second.AllocateTensors();
+#endif
+  int32_t sum = 0;
+#ifdef NEVER_RUN
+  static volatile int wanted = 0;
+#else
+  static volatile int wanted = INFERENCES == 0 ? INT32_MAX : INFERENCES;
+#endif
+  for (int inference = 0; inference < wanted; ++inference) {
+    sum += Infer(&graph, inference);
+#ifdef SECOND
+    sum += Infer(&second, inference);
+#endif
+  }
+  return sum == INT32_MAX;
+}
+
+// What the C++ runtime wants of a program that deletes nothing.
+void operator delete(void *) noexcept {}
+void operator delete(void *, size_t) noexcept {}

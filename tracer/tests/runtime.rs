@@ -1,0 +1,383 @@
+//! Firmware of TensorFlow Lite Micro that is followed by its own functions: without marks, a
+//! profiler or options, with whatever kernels and planner it has.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panic, with the firmware's name"
+)]
+
+mod support;
+
+use dmo_analysis::graph::tflite::{self, export};
+use dmo_analysis::graph::zoo::{self, Element};
+use dmo_analysis::graph::{Graph, TensorId};
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use support::cross::{compile, compiler, firmware, kernels};
+use support::tools;
+
+fn main() {
+    let compiler = compiler();
+    let trial = |name: &str, test: fn() -> Result<(), Failed>| tools::trial(name, &compiler, test);
+    let mut trials: Vec<Trial> = vec![
+        trial("model_and_arena_are_found", found),
+        trial("options_only_confirm", options),
+        trial("scratch_memory_counts", scratch),
+        trial("a_planner_of_its_own_is_followed", own_planner),
+        trial("an_endless_loop_ends_after_two_inferences", endless),
+        trial("an_arena_in_other_memory_is_found", pooled),
+        trial("another_model_on_the_same_arena_is_told", second_model),
+        trial("the_firmware's_plan_counts_not_the_file's", other_plan),
+        trial("another_model_is_refused", other_model),
+        trial("a_clobber_is_found_and_blamed", clobber),
+        trial("scratch_memory_that_is_overrun_is_refused", overrun),
+        trial("structures_of_another_version_are_simulated", other_layout),
+        trial("a_program_without_inference_says_so", never_run),
+        trial("a_stripped_program_wants_options", stripped),
+    ];
+    trials.extend(real_firmware());
+    tools::main(&compiler, trials)
+}
+
+/// A model file, and firmware in which it lies.
+struct Bench {
+    folder: tempfile::TempDir,
+    graph: Graph,
+}
+
+impl Bench {
+    fn new(flags: &[&str]) -> Result<Self, Failed> {
+        let network = zoo::find("liberis_lane_figure_1").expect("a network of the zoo");
+        let folder = tempfile::tempdir()?;
+        let model = folder.path().join("model.tflite");
+        std::fs::write(&model, export(&network.build(Element::Int8), 1)?)?;
+        let bench = Self {
+            graph: tflite::read(&std::fs::read(&model)?)?.graphs.remove(0),
+            folder,
+        };
+        std::fs::write(bench.path("model.h"), bench.header())?;
+        bench.build(flags)?;
+        Ok(bench)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What the firmware wants to know of the file's tensors.
+    fn header(&self) -> String {
+        let mut text = format!("#define MODEL_FILE {:?}\n", self.path("model.tflite"));
+        let tensors = &self.graph.tensors;
+        let mut activation = -1;
+        let ids = (0..tensors.len()).map(TensorId);
+        let activations = ids.map(|id| {
+            let planned = self.graph.in_arena(id);
+            activation += i32::from(planned);
+            if planned { activation } else { -1 }.to_string()
+        });
+        let activations: Vec<String> = activations.collect();
+        let dims = tensors.iter().map(|tensor| {
+            let extents: Vec<String> = tensor.shape.iter().map(u32::to_string).collect();
+            format!("{{ {}, {} }}", tensor.shape.len(), extents.join(", "))
+        });
+        let dims: Vec<String> = dims.collect();
+        let count = tensors.len();
+        let _ = writeln!(text, "constexpr int kFileTensors = {count};");
+        let list = activations.join(", ");
+        let _ = writeln!(text, "constexpr int kActivation[] = {{ {list} }};");
+        let list = dims.join(", ");
+        let _ = writeln!(text, "constexpr int kDims[][8] = {{ {list} }};");
+        text
+    }
+
+    fn build(&self, flags: &[&str]) -> Result<(), Failed> {
+        let mut sources = vec![firmware("runtime.cpp")];
+        for kernel in ["conv2d", "depthwise_conv2d", "concat"] {
+            sources.push(kernels(&format!("reference/dmo_{kernel}_s8.c")));
+        }
+        let include = format!("-I{}", self.folder.path().display());
+        let common = ["-mfloat-abi=soft", "-fno-rtti", "-O2", include.as_str()];
+        let elf = compile("cortex-m4", &[&common, flags].concat(), &sources)?;
+        Ok(std::fs::write(self.path("firmware.elf"), elf)?)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
+            .arg("run")
+            .arg(self.path("firmware.elf"))
+            .args(["--inputs", "2"])
+            .args(arguments)
+            .output()
+            .expect("dmo-trace")
+    }
+
+    fn json(&self, arguments: &[&str], code: i32) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    fn assert_refused(&self, arguments: &[&str], reason: &str) {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(reason), "{errors}");
+        assert!(output.stdout.is_empty());
+    }
+
+    fn model(&self) -> String {
+        self.path("model.tflite").display().to_string()
+    }
+}
+
+fn number(value: &Value) -> u64 {
+    value
+        .as_u64()
+        .unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn layers(report: &Value) -> &Vec<Value> {
+    report["layers"].as_array().expect("layers")
+}
+
+fn found() -> Result<(), Failed> {
+    let bench = Bench::new(&[])?;
+    let report = bench.json(&[], 0);
+    let arena = &report["arena"];
+    assert_eq!(arena["planned"], "greedy", "{arena}");
+    assert_eq!(arena["safe"], true);
+    assert_eq!(number(&arena["inferences"]), 1);
+    assert_eq!(number(&arena["size_bytes"]), 16384);
+    let kinds = layers(&report)
+        .iter()
+        .map(|layer| layer["operator"].as_str());
+    let operators = bench.graph.operators.iter();
+    let expected = operators.map(|node| Some(node.kind.name()));
+    assert_eq!(kinds.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    Ok(())
+}
+
+fn options() -> Result<(), Failed> {
+    let bench = Bench::new(&[])?;
+    let alone = bench.json(&[], 0);
+    let model = bench.model();
+    let arguments: [&[&str]; 3] = [
+        &["--model", &model],
+        &["--arena", "tensor_arena"],
+        &["--model", &model, "--arena", "tensor_arena"],
+    ];
+    for arguments in arguments {
+        assert_eq!(bench.json(arguments, 0), alone, "{arguments:?}");
+    }
+    let elsewhere = ["--arena", "0x20000000..0x20000010"];
+    bench.assert_refused(&elsewhere, "which is not in the arena");
+    Ok(())
+}
+
+/// Each convolution has scratch memory of its input's size, loads its input into it and nothing
+/// else: all of the output may lie over it.
+fn scratch() -> Result<(), Failed> {
+    let report = Bench::new(&[])?.json(&[], 0);
+    let mut seen = 0;
+    for layer in layers(&report) {
+        let tensors = layer["tensors"].as_array().expect("tensors");
+        let of = |role: &str| tensors.iter().find(|tensor| tensor["role"] == role);
+        if layer["operator"] != "CONV_2D" {
+            assert!(of("scratch").is_none(), "{layer}");
+            continue;
+        }
+        let size = |role: &str| number(&of(role).expect(role)["size_bytes"]);
+        assert_eq!(size("scratch"), size("input"));
+        let pair = &layer["pairs"][0];
+        assert_eq!(
+            number(&pair["observed_overlap_bytes"]),
+            size("input").min(size("output")),
+            "{layer}"
+        );
+        seen += 1;
+    }
+    assert_eq!(seen, 5);
+    Ok(())
+}
+
+fn own_planner() -> Result<(), Failed> {
+    let report = Bench::new(&["-DIN_ORDER"])?.json(&[], 0);
+    assert_eq!(report["arena"]["planned"], "firmware");
+    assert_eq!(report["arena"]["safe"], true);
+    Ok(())
+}
+
+fn endless() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DINFERENCES=0"])?;
+    let report = bench.json(&[], 0);
+    assert_eq!(number(&report["arena"]["inferences"]), 2);
+    assert_eq!(layers(&report).len(), 14);
+    let further = bench.json(&["--stop-after", "21"], 0);
+    assert_eq!(number(&further["arena"]["inferences"]), 3);
+    // One that ends by itself is followed to its end.
+    let two = Bench::new(&["-DINFERENCES=2"])?.json(&[], 0);
+    assert_eq!(number(&two["arena"]["inferences"]), 2);
+    assert_eq!(two["exit"]["detail"], 0, "{}", two["exit"]);
+    Ok(())
+}
+
+fn pooled() -> Result<(), Failed> {
+    let report = Bench::new(&["-DPOOLED"])?.json(&[], 0);
+    assert_eq!(number(&report["arena"]["size_bytes"]), 16384);
+    assert_eq!(report["arena"]["safe"], true);
+    Ok(())
+}
+
+fn second_model() -> Result<(), Failed> {
+    let report = Bench::new(&["-DSECOND", "-DINFERENCES=2"])?.json(&[], 0);
+    assert_eq!(number(&report["arena"]["inferences"]), 2);
+    assert_eq!(layers(&report).len(), 14);
+    let warnings = report["warnings"].as_array().expect("warnings");
+    let others = |warning: &&Value| warning["kind"] == "other_models";
+    assert_eq!(warnings.iter().filter(others).count(), 1, "{warnings:?}");
+    assert_eq!(report["arena"]["safe"], true);
+    Ok(())
+}
+
+/// Offsets of the activations that keep apart what lives together.
+const APART: [i32; 8] = [3136, 0, 3136, 4704, 5216, 0, 256, 512];
+
+fn offline(offsets: &[i32]) -> String {
+    let numbers: Vec<String> = offsets.iter().map(i32::to_string).collect();
+    format!("-DOFFLINE={}", numbers.join(","))
+}
+
+fn other_plan() -> Result<(), Failed> {
+    let bench = Bench::new(&[])?;
+    let file = std::fs::read(bench.path("model.tflite"))?;
+    let planned = tflite::with_plan(&file, None, &vec![-1; bench.graph.tensors.len()])?;
+    let other = bench.path("planned.tflite");
+    std::fs::write(&other, planned)?;
+    let other = other.display().to_string();
+    assert_eq!(bench.json(&["--model", &other], 0), bench.json(&[], 0));
+    Ok(())
+}
+
+fn other_model() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DINFERENCES=0"])?;
+    let network = zoo::find("mobilenet_v1_0.25_128").expect("a network of the zoo");
+    let other = bench.path("other.tflite");
+    std::fs::write(&other, export(&network.build(Element::Int8), 1)?)?;
+    let other = other.display().to_string();
+    bench.assert_refused(&["--model", &other], "the program runs another model");
+    Ok(())
+}
+
+/// The third operator's output lies over the input that the fourth has yet to load.
+fn clobber() -> Result<(), Failed> {
+    let mut offsets = APART;
+    offsets[3] = 992;
+    let bench = Bench::new(&[&offline(&offsets)])?;
+    let report = bench.json(&[], 1);
+    assert_eq!(report["arena"]["planned"], "firmware");
+    let findings = report["arena"]["findings"].as_array().expect("findings");
+    let destroyed = findings.iter().find(|one| one["kind"] == "destroyed");
+    assert_eq!(number(&destroyed.expect("a finding")["operator"]), 2);
+    let text = bench.run(&[]).stdout;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(text.contains("dmo_depthwise_conv2d_s8"), "{text}");
+    assert!(text.contains("CLOBBERED"), "{text}");
+    Ok(())
+}
+
+fn overrun() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DOVERRUN"])?;
+    let output = bench.run(&[]);
+    let (code, text) = (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    // What lies there says which: another tensor's content, or nothing.
+    assert!(matches!(code, Some(1 | 2)), "{text}");
+    assert!(
+        code == Some(1) || text.contains("that its own plan does not explain"),
+        "{text}"
+    );
+    Ok(())
+}
+
+fn other_layout() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DOTHER_LAYOUT"])?;
+    bench.assert_refused(&[], "--arena");
+    let simulated = bench.json(&["--arena", "tensor_arena"], 0);
+    let read = Bench::new(&[])?.json(&[], 0);
+    assert_eq!(simulated["arena"]["planned"], "greedy");
+    for field in ["head_bytes", "in_use_bytes", "overlapped"] {
+        assert_eq!(simulated["arena"][field], read["arena"][field], "{field}");
+    }
+    Ok(())
+}
+
+fn never_run() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DNEVER_RUN"])?;
+    bench.assert_refused(&[], "before its interpreter began an inference");
+    Ok(())
+}
+
+fn stripped() -> Result<(), Failed> {
+    let bench = Bench::new(&["-s"])?;
+    let arguments = [
+        "--model",
+        &bench.model(),
+        "--arena",
+        "0x20000000..0x20004000",
+    ];
+    bench.assert_refused(&arguments, "nothing tells when an operator begins and ends");
+    bench.assert_refused(&["--model", &bench.model()], "--arena SYMBOL");
+    Ok(())
+}
+
+/// Real builds of TensorFlow Lite Micro: operators, bytes of the head, whether it is safe.
+const REAL: [(&str, usize, u64, bool); 10] = [
+    ("ad01-ref-bigdata", 10, 768, true),
+    ("kws-cmsis-dmo", 13, 16_000, true),
+    ("lstm-ref-dmo", 4, 1_528, true),
+    ("person-cmsis-dmo", 31, 55_296, true),
+    ("person-cmsis-planned-ref", 31, 36_880, false),
+    ("person-dsp-planned", 31, 36_956, true),
+    ("person-ref-bad16", 31, 36_864, false),
+    ("person-ref-dmo", 31, 55_296, true),
+    ("person-ref-planned-ref", 31, 36_880, true),
+    ("stock-person-cmsis", 62, 55_296, true),
+];
+
+/// They lie beside `$DMO_TRACE_MODELS`, else beside the repository; what is not there is ignored.
+fn real_firmware() -> Vec<Trial> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let models = std::env::var_os("DMO_TRACE_MODELS").map(PathBuf::from);
+    let models = models.unwrap_or_else(|| here.join("../../shared/models"));
+    let trial = |(name, operators, head, safe)| {
+        let path = models.join("../firmware").join(format!("{name}.elf"));
+        let absent = !path.is_file();
+        let test = move || follow(&path, operators, head, safe);
+        Trial::test(format!("real_firmware::{name}"), test).with_ignored_flag(absent)
+    };
+    REAL.into_iter().map(trial).collect()
+}
+
+fn follow(path: &Path, operators: usize, head: u64, safe: bool) -> Result<(), Failed> {
+    let output = Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
+        .arg("run")
+        .arg(path)
+        .args(["--inputs", "1", "--json"])
+        .output()?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let code = if safe { Some(0) } else { Some(1) };
+    assert_eq!(output.status.code(), code, "{errors}");
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    assert_eq!(layers(&report).len(), operators);
+    assert_eq!(number(&report["arena"]["head_bytes"]), head);
+    assert_eq!(report["arena"]["safe"], safe);
+    assert_eq!(report["arena"]["simulated"], false);
+    Ok(())
+}
