@@ -45,6 +45,9 @@ pub struct Placed {
     pub origin: Origin,
     /// Whether the layout is simulated, and not what the runtime says of itself.
     pub simulated: bool,
+    /// Bytes of the arena that the runtime has taken when the first inference begins, where it says
+    /// so.
+    pub taken_bytes: Option<u64>,
     /// The operators as layers.
     pub layers: Vec<PlacedLayer>,
 }
@@ -142,6 +145,7 @@ impl Placed {
             arena,
             origin,
             simulated: true,
+            taken_bytes: None,
         })
     }
 
@@ -194,6 +198,7 @@ impl Placed {
             arena,
             origin: buffers.origin(graph, offline),
             simulated: false,
+            taken_bytes: None,
         })
     }
 

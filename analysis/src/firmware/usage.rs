@@ -32,6 +32,9 @@ pub struct ArenaUse {
     pub headroom_bytes: u64,
     /// Above that, to the arena's end.
     pub tail_bytes: u64,
+    /// What the runtime says that it has taken in all when the first inference begins: its
+    /// `arena_used_bytes`. `None` where it is not found.
+    pub taken_bytes: Option<u64>,
     /// Whole inferences.
     pub inferences: usize,
     /// No content was lost.
@@ -120,6 +123,7 @@ impl ArenaUse {
             temporary_bytes: untouched.start - head.end,
             headroom_bytes: untouched.end - untouched.start,
             tail_bytes: arena.end - untouched.end,
+            taken_bytes: placed.taken_bytes,
             inferences: observed.inferences,
             safe: observed.is_safe(),
             findings: observed.wrong.clone(),

@@ -307,6 +307,32 @@ impl AtInference<'_> {
         })
     }
 
+    /// Bytes of an arena that the runtime has taken, as its `arena_used_bytes` says: an allocator
+    /// that keeps itself at the end of its arena has the arena's bounds, and then those of what is
+    /// free.
+    pub fn taken_bytes(&self, arena: &Range<u64>) -> Option<u64> {
+        const FARTHEST: u64 = 64;
+        let first = arena.end.next_multiple_of(4).checked_sub(FARTHEST)?;
+        let bytes = self
+            .process
+            .machine
+            .read(Address(first as u32), FARTHEST as usize)?;
+        let words = bytes.chunks_exact(4).map(|word| {
+            let word: [u8; 4] = word.try_into().unwrap_or_default();
+            u64::from(u32::from_le_bytes(word))
+        });
+        let words: Vec<u64> = words.collect();
+        let mut bounds = words.windows(4).filter_map(|four| {
+            let &[start, end, head, tail] = four else {
+                return None;
+            };
+            let fits = (start, end) == (arena.start, arena.end);
+            let ordered = start <= head && head <= tail && tail <= end;
+            (fits && ordered).then(|| (head - start) + (end - tail))
+        });
+        bounds.next()
+    }
+
     /// Where a scratch buffer lies, by its position in [`Allocated::scratch`].
     pub fn scratch_buffer(&self, position: usize) -> Option<u32> {
         let index = self.model.scratch_indices.get(position)?;

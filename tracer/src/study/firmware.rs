@@ -110,7 +110,12 @@ fn followed(
                 Some(arena) => find_arena(arena, target)?,
                 None => handed_over(&placement, &graph, &found.model.arenas)?,
             };
-            Placed::read(&graph, offsets.as_deref(), &placement, arena).about(&source.name)?
+            let taken_bytes = found.taken_bytes(&arena);
+            let placed = Placed::read(&graph, offsets.as_deref(), &placement, arena);
+            Placed {
+                taken_bytes,
+                ..placed.about(&source.name)?
+            }
         }
         None => {
             let arena = request.arena.as_ref().ok_or(ArenaPlaceError::NoArena)?;

@@ -57,6 +57,10 @@ fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
             "kept by the runtime, down from the arena's end",
         ),
     ];
+    if let Some(taken) = arena.taken_bytes {
+        let what = "taken in all when the first inference begins: the runtime's arena_used_bytes";
+        rows.insert(0, ("used", taken, what));
+    }
     let overlapped;
     if let Some(plan) = arena.overlapped {
         let proven = match plan.certificate {

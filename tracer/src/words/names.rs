@@ -18,6 +18,30 @@ pub fn tensor(graph: &Graph, id: TensorId) -> String {
     format!("tensor {} {:?}", id.0, graph.tensor(id).name)
 }
 
+/// Characters of a name in a table.
+const MOST_IN_TABLE: usize = 32;
+
+/// A name for a table: of the names of fused operators the first, and of that the last parts, as
+/// `…/Conv2d_1_depthwise/Relu6`.
+pub fn short(name: &str) -> String {
+    let first = name.split(';').next().unwrap_or(name);
+    if name.chars().count() <= MOST_IN_TABLE {
+        return name.to_owned();
+    }
+    if first.chars().count() <= MOST_IN_TABLE {
+        return first.to_owned();
+    }
+    let starts = first.match_indices('/').map(|(at, _)| at);
+    let rest = starts.map(|at| &first[at..]);
+    let fits = |rest: &&str| rest.chars().count() < MOST_IN_TABLE;
+    let rest = rest.filter(fits).max_by_key(|rest| rest.len());
+    let last = || {
+        let skip = first.chars().count() + 1 - MOST_IN_TABLE;
+        first.chars().skip(skip).collect()
+    };
+    format!("…{}", rest.map_or_else(last, str::to_owned))
+}
+
 /// Two buffers that share bytes of the arena and must not.
 pub fn clash(graph: &Graph, clash: &Clash) -> String {
     let node = &graph.operators[clash.operator.0];
@@ -105,4 +129,35 @@ pub fn plain(name: &str) -> String {
             character => character,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn long_names_keep_their_end() {
+        for (name, expected) in [
+            ("conv1", "conv1"),
+            (
+                "MobilenetV1/MobilenetV1/Conv2d_1_pointwise/Relu6",
+                "…/Conv2d_1_pointwise/Relu6",
+            ),
+            (
+                "model/activation/Relu;model/batch_normalization/FusedBatchNormV3",
+                "model/activation/Relu",
+            ),
+            (
+                "abcdefghijklmnopqrstuvwxyzäöüABCDEFGH",
+                "…ghijklmnopqrstuvwxyzäöüABCDEFGH",
+            ),
+            (
+                "a/abcdefghijklmnopqrstuvwxyz0123456789",
+                "…fghijklmnopqrstuvwxyz0123456789",
+            ),
+        ] {
+            assert_eq!(short(name), expected);
+            assert!(short(name).chars().count() <= 32, "{name}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What a run of a program found.
 
-use super::names::plain;
+use super::names::{plain, short};
 use super::report::Report;
 use super::{arena, table};
 use dmo_analysis::firmware::{ArenaUse, Placed};
@@ -201,7 +201,7 @@ impl RunReport<'_> {
     fn pair_row(&self, index: usize, layer: &LayerProfile, pair: &Pair) -> Vec<String> {
         let buffer = |index: usize| {
             let tensor = &layer.tensors[index].tensor;
-            format!("{} {}", plain(&tensor.name), tensor.size_bytes)
+            format!("{} {}", plain(&short(&tensor.name)), tensor.size_bytes)
         };
         let overlap = if pair.refusals.is_empty() {
             pair.safe_overlap_bytes.to_string()
@@ -326,7 +326,7 @@ fn several_inputs(index: usize, layer: &LayerProfile) -> Option<String> {
 fn row(index: usize, layer: &LayerProfile, buffers: &str, rest: [String; 4]) -> Vec<String> {
     let mut cells = vec![
         (index + 1).to_string(),
-        plain(&layer.name),
+        plain(&short(&layer.name)),
         plain(&layer.operator),
         buffers.to_owned(),
         layer.loads().to_string(),
