@@ -70,7 +70,27 @@ pub fn find(image: &Image, vectors: Option<u32>) -> Result<Boot, BootError> {
         let (stack_top, reset) = table(image, address)?;
         plausible(image, Address(address), stack_top, reset)
     });
+    let found = found.or_else(|| starting_at_entry(image));
     found.map_or_else(|| from_entry(image, &candidates), Ok)
+}
+
+/// Vector tables lie at multiples of this many bytes, for they have at least 32 words.
+const TABLE_ALIGNMENT: u64 = 128;
+
+/// A table anywhere in the image, such as after a boot loader's header, whose reset vector is the
+/// entry point.
+fn starting_at_entry(image: &Image) -> Option<Boot> {
+    image.segments.iter().find_map(|segment| {
+        let range = segment.load_range();
+        let first = range.start.next_multiple_of(TABLE_ALIGNMENT);
+        let mut addresses = (first..range.end).step_by(TABLE_ALIGNMENT as usize);
+        addresses.find_map(|address| {
+            let address = address as u32;
+            let (stack_top, reset) = table(image, address)?;
+            let boot = plausible(image, Address(address), stack_top, reset)?;
+            (reset | 1 == image.entry | 1).then_some(boot)
+        })
+    })
 }
 
 fn candidates(image: &Image) -> Vec<u32> {
