@@ -200,8 +200,11 @@ fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>])
             })
         });
     let ticks = outcome.expects_ticks.then_some(Warning::NoTicks);
+    let requested = outcome.requested_exception;
+    let exception = requested.map(|exception| Warning::NoException { exception });
     let stopped = Warning::of_exit(outcome.exit);
-    crossing.chain(failed).chain(ticks).chain(stopped).collect()
+    let warnings = crossing.chain(failed).chain(ticks).chain(exception);
+    warnings.chain(stopped).collect()
 }
 
 /// The program's folder, and that of the runs on other inputs: these run at the same time,

@@ -98,6 +98,14 @@ pub enum MemoryError {
     },
     #[error("{region} has private peripherals of the core, at [0xe0000000, 0xe0100000)")]
     OverPeripherals { region: MemoryRegion },
+    #[error(
+        "[{start:#010x}, {end:#010x}) is in the bit-band alias of {cpu}'s RAM, [0x22000000, 0x24000000), which is not emulated: its loads and stores would be missed in the buffer that they reach\n  hint: let the program access whole bytes; if the alias is not used, map none of it"
+    )]
+    OverBitBand {
+        start: u64,
+        end: u64,
+        cpu: &'static str,
+    },
 }
 
 impl std::fmt::Display for MemoryMap {

@@ -174,6 +174,7 @@ impl<'a> Program<'a> {
     ) -> Result<Self, RunError> {
         let mut machine = target.machine(observation, limits)?;
         machine.set_breakpoints(&layers.addresses())?;
+        machine.fault_on_exceptions(false);
         Ok(Self {
             target,
             boundaries: layers,
@@ -259,7 +260,7 @@ impl<'a> Program<'a> {
     /// # Errors
     /// When the emulator refuses.
     pub fn is_back_in(&mut self, layer: &Layer) -> Result<(), RunError> {
-        self.layer = Some(layer.name.clone());
+        self.enter(layer);
         if let Some(call) = &self.call {
             call.stop_on_return(&mut self.machine)?;
         } else if let LayerSource::Interpreted { events, .. } = self.boundaries {
@@ -273,7 +274,7 @@ impl<'a> Program<'a> {
     /// # Errors
     /// When the emulator refuses.
     pub fn has_left_layer(&mut self) -> Result<(), RunError> {
-        self.layer = None;
+        self.leave();
         match self.boundaries {
             LayerSource::Interpreted { events, .. } if !events.are_marks() => self.stop_when_back(),
             boundaries => Ok(self.machine.set_breakpoints(&boundaries.addresses())?),
@@ -407,17 +408,27 @@ impl<'a> Program<'a> {
         if self.layers >= MAX_LAYERS {
             return Err(RunError::TooManyLayers { limit: MAX_LAYERS });
         }
-        self.layer = Some(layer.name.clone());
+        self.enter(&layer);
         self.layers += 1;
         Ok(ProgramEvent::Begin(layer))
     }
 
     fn end_layer(&mut self) -> Result<ProgramEvent, RunError> {
         let layers = self.layers;
-        self.layer
-            .take()
-            .ok_or(MarkError::EndWithoutBegin { layers })?;
+        self.leave().ok_or(MarkError::EndWithoutBegin { layers })?;
         Ok(ProgramEvent::End)
+    }
+
+    /// What a handler does belongs to the layer that requests its exception.
+    fn enter(&mut self, layer: &Layer) {
+        self.layer = Some(layer.name.clone());
+        self.machine.fault_on_exceptions(true);
+    }
+
+    /// The name of the layer that the program was in.
+    fn leave(&mut self) -> Option<String> {
+        self.machine.fault_on_exceptions(false);
+        self.layer.take()
     }
 
     fn exited(&mut self, exit: Exit) -> Result<ProgramEvent, RunError> {

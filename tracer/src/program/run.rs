@@ -4,6 +4,7 @@
 
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Limits, Observation, Watch};
+use crate::mcu::system::Exception;
 use crate::program::execution::{LayerSource, Program, ProgramEvent};
 use crate::program::other_inputs::Variation;
 use crate::program::record::{Message, RecordError, Recorded, Recorder};
@@ -44,6 +45,9 @@ pub struct RunOutcome {
     pub crossing_loads: Vec<CrossingLoads>,
     /// The program expects interrupts of SysTick, which never come.
     pub expects_ticks: bool,
+    /// The first exception that the program has requested between its layers; its handler has not
+    /// run.
+    pub requested_exception: Option<Exception>,
 }
 
 /// Runs a program to its end and sends its trace to `sink`. `progress` receives the time
@@ -72,18 +76,19 @@ pub fn run(
         emulation.known.extend(arena);
         emulation.record()
     };
-    let ((exit, instructions, expects_ticks), recorded) = on_two_threads(emulate, sink, progress)?;
+    let (ended, recorded) = on_two_threads(emulate, sink, progress)?;
     let disassembler = Disassembler::default();
     Ok(RunOutcome {
-        exit,
-        instructions,
+        exit: ended.exit,
+        instructions: ended.instructions,
         locations: recorded
             .instructions
             .into_iter()
             .map(|pc| (pc, target.location(pc, &disassembler)))
             .collect(),
         crossing_loads: recorded.crossing_loads,
-        expects_ticks,
+        expects_ticks: ended.expects_ticks,
+        requested_exception: ended.requested_exception,
     })
 }
 
@@ -173,6 +178,14 @@ fn record(
     Ok(recorder.finish())
 }
 
+/// How a program ended, and the interrupts that it did without.
+struct Ended {
+    exit: Exit,
+    instructions: Time,
+    expects_ticks: bool,
+    requested_exception: Option<Exception>,
+}
+
 /// The emulating thread: a program, and whom to tell of it.
 struct Emulation<'a> {
     program: Program<'a>,
@@ -196,8 +209,7 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    /// How the program ended and when, and whether it expects interrupts.
-    fn record(mut self) -> Result<(Exit, Time, bool), RunError> {
+    fn record(mut self) -> Result<Ended, RunError> {
         if !self.known.is_empty() {
             self.watch_known()?;
             self.send(Message::Begin(gap(&self.known), 0));
@@ -225,7 +237,13 @@ impl<'a> Emulation<'a> {
                         .finish_check()
                         .map_err(|error| self.program.fault(FaultCause::SelfCheck(error)))?;
                     self.send(Message::End(now));
-                    return Ok((exit, now, self.program.machine.expects_ticks()));
+                    let machine = &self.program.machine;
+                    return Ok(Ended {
+                        exit,
+                        instructions: now,
+                        expects_ticks: machine.expects_ticks(),
+                        requested_exception: machine.requested_exception(),
+                    });
                 }
             }
         }

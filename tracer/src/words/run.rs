@@ -3,6 +3,7 @@
 use super::names::plain;
 use super::report::Report;
 use super::{arena, table};
+use crate::mcu::system::Exception;
 use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
@@ -27,6 +28,11 @@ pub enum Warning {
     },
     /// The program has SysTick count and interrupt it.
     NoTicks,
+    /// Between its layers the program has requested an exception, whose handler has not run.
+    NoException {
+        /// Its number.
+        exception: Exception,
+    },
     /// The run was stopped after this many layers.
     Stopped {
         /// Number of layers that have run.
@@ -66,6 +72,10 @@ impl std::fmt::Display for Warning {
             Self::NoTicks => write!(
                 f,
                 "the program has switched on the interrupt of SysTick; here it counts, and no interrupt ever comes"
+            ),
+            Self::NoException { exception } => write!(
+                f,
+                "between its layers the program has requested {exception}; no exception is emulated, so its handler has not run"
             ),
             Self::Stopped { layers } => write!(
                 f,
