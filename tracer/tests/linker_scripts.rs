@@ -109,9 +109,10 @@ fn build(script: &Script, writable_vectors: bool, flags: &[&str]) -> Result<Vec<
 /// Code that is marked as writable lies in the flash that the user names, and makes no RAM of it.
 fn named_flash() -> Result<(), Failed> {
     let elf = build(&SCRIPTS[0], true, &[])?;
+    let megabyte = 0..1 << 20;
     let options = TargetOptions {
         memory: MemoryOptions {
-            flash: vec![0..1 << 20],
+            flash: vec![megabyte.clone()],
             ..MemoryOptions::default()
         },
         ..TargetOptions::default()
@@ -120,7 +121,7 @@ fn named_flash() -> Result<(), Failed> {
     let [flash, ram] = map.regions() else {
         return Err(format!("two regions, not {map}").into());
     };
-    assert_eq!((flash.kind, flash.range.clone()), (Flash, 0..1 << 20));
+    assert_eq!((flash.kind, flash.range.clone()), (Flash, megabyte));
     assert_eq!((ram.kind, ram.range.start), (Ram, 0x2000_0000));
     Ok(())
 }

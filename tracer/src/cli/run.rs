@@ -202,9 +202,11 @@ fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>])
     let ticks = outcome.expects_ticks.then_some(Warning::NoTicks);
     let requested = outcome.requested_exception;
     let exception = requested.map(|exception| Warning::NoException { exception });
+    let functions = outcome.skipped.clone();
+    let skipped = (!functions.is_empty()).then_some(Warning::NotLayers { functions });
     let stopped = Warning::of_exit(outcome.exit);
     let warnings = crossing.chain(failed).chain(ticks).chain(exception);
-    warnings.chain(stopped).collect()
+    warnings.chain(skipped).chain(stopped).collect()
 }
 
 /// The program's folder, and that of the runs on other inputs: these run at the same time,

@@ -3,7 +3,7 @@
 use crate::elf::symbols::Symbols;
 use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
 use crate::program::fault::Fault;
-use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks};
+use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks, is_of_library};
 use crate::program::interpreter::{EventError, Events, ReadError};
 use crate::program::marks::{Mark, MarkError, Marks, read_layer};
 use crate::program::record::RecordError;
@@ -158,6 +158,10 @@ pub struct Program<'a> {
     announced: Option<Layer>,
     /// For each hooked layer that has ended the buffers that only the return told.
     returned: Vec<Vec<BufferRange>>,
+    /// Entries of functions of the library that no hook knows, as long as none of them was called.
+    not_hooked: Vec<u32>,
+    /// Names of those that were called between layers, by code that is not of the library.
+    skipped: Vec<String>,
 }
 
 impl<'a> Program<'a> {
@@ -173,9 +177,14 @@ impl<'a> Program<'a> {
         host: Host<'a>,
     ) -> Result<Self, RunError> {
         let mut machine = target.machine(observation, limits)?;
-        machine.set_breakpoints(&layers.addresses())?;
         machine.fault_on_exceptions(false);
-        Ok(Self {
+        let not_hooked = match layers {
+            LayerSource::Hooked { hooks, .. } => {
+                hooks.not_hooked().map(|(entry, _)| entry).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut program = Self {
             target,
             boundaries: layers,
             machine,
@@ -185,7 +194,11 @@ impl<'a> Program<'a> {
             call: None,
             announced: None,
             returned: Vec::new(),
-        })
+            not_hooked,
+            skipped: Vec::new(),
+        };
+        program.stop_between_layers()?;
+        Ok(program)
     }
 
     /// Runs to the next begin or end of a layer, or to the end of the program.
@@ -208,6 +221,10 @@ impl<'a> Program<'a> {
                                 let map = &program.target.map;
                                 Ok(read_layer(&program.machine, map, program.layers)?)
                             })?)
+                        }
+                        LayerSource::Hooked { .. } if self.not_hooked.contains(&address.0) => {
+                            self.skip(address)?;
+                            None
                         }
                         LayerSource::Hooked { hooks, returned } => {
                             Some(self.pass_hook(hooks, returned.as_deref(), address)?)
@@ -277,8 +294,38 @@ impl<'a> Program<'a> {
         self.leave();
         match self.boundaries {
             LayerSource::Interpreted { events, .. } if !events.are_marks() => self.stop_when_back(),
-            boundaries => Ok(self.machine.set_breakpoints(&boundaries.addresses())?),
+            _ => self.stop_between_layers(),
         }
+    }
+
+    /// Between layers: stops where one may begin, and where a function is called that no hook
+    /// knows.
+    fn stop_between_layers(&mut self) -> Result<(), RunError> {
+        let mut addresses = self.boundaries.addresses();
+        addresses.extend(&self.not_hooked);
+        Ok(self.machine.set_breakpoints(&addresses)?)
+    }
+
+    /// Notes the first call of a function of the library that no hook knows.
+    fn skip(&mut self, function: Address) -> Result<(), RunError> {
+        self.machine.stay_at(function)?;
+        self.not_hooked.retain(|&entry| entry != function.0);
+        let symbols = &self.target.image.symbols;
+        let name = |address| {
+            symbols
+                .function_at(address)
+                .map(|(symbol, _)| symbol.name.clone())
+        };
+        let caller = name(self.machine.register(14) & !1);
+        if !caller.is_some_and(|caller| is_of_library(&caller)) {
+            self.skipped.extend(name(function.0));
+        }
+        self.stop_between_layers()
+    }
+
+    /// Functions of the library that a set of hooks is for, that were called and are no layers.
+    pub fn skipped(&self) -> &[String] {
+        &self.skipped
     }
 
     /// Why a layer that begins again or exits is an error.

@@ -48,6 +48,8 @@ pub struct RunOutcome {
     /// The first exception that the program has requested between its layers; its handler has not
     /// run.
     pub requested_exception: Option<Exception>,
+    /// Functions of the library that the hooks are for, that were called and are no layers.
+    pub skipped: Vec<String>,
 }
 
 /// Runs a program to its end and sends its trace to `sink`. `progress` receives the time
@@ -89,6 +91,7 @@ pub fn run(
         crossing_loads: recorded.crossing_loads,
         expects_ticks: ended.expects_ticks,
         requested_exception: ended.requested_exception,
+        skipped: ended.skipped,
     })
 }
 
@@ -184,6 +187,7 @@ struct Ended {
     instructions: Time,
     expects_ticks: bool,
     requested_exception: Option<Exception>,
+    skipped: Vec<String>,
 }
 
 /// The emulating thread: a program, and whom to tell of it.
@@ -243,6 +247,7 @@ impl<'a> Emulation<'a> {
                         instructions: now,
                         expects_ticks: machine.expects_ticks(),
                         requested_exception: machine.requested_exception(),
+                        skipped: self.program.skipped().to_vec(),
                     });
                 }
             }

@@ -8,7 +8,7 @@ use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
 use dmo_analysis::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
-use dmo_analysis::wording::counted;
+use dmo_analysis::wording::{counted, first_names};
 use serde::{Serialize, Serializer};
 
 /// Something that the reader of a report should know.
@@ -28,6 +28,12 @@ pub enum Warning {
     },
     /// The program has SysTick count and interrupt it.
     NoTicks,
+    /// The program calls functions of the library that the hooks are for, but no hook says where
+    /// their buffers are.
+    NotLayers {
+        /// Their names.
+        functions: Vec<String>,
+    },
     /// Between its layers the program has requested an exception, whose handler has not run.
     NoException {
         /// Its number.
@@ -72,6 +78,11 @@ impl std::fmt::Display for Warning {
             Self::NoTicks => write!(
                 f,
                 "the program has switched on the interrupt of SysTick; here it counts, and no interrupt ever comes"
+            ),
+            Self::NotLayers { functions } => write!(
+                f,
+                "the program calls {}, whose buffers the set of hooks does not know: these calls are no layers, only those of known functions inside them; --layer adds others (docs/hooks.md)",
+                first_names(functions, 8),
             ),
             Self::NoException { exception } => write!(
                 f,
