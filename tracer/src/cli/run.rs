@@ -112,7 +112,12 @@ struct Traced {
 fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::Result<Traced> {
     let file = match (&arguments.save, &arguments.plot) {
         (Some(path), _) => Some(output::unfinished(path)?),
-        (None, Some(_)) => Some(NamedTempFile::new().context("cannot make a temporary file")?),
+        (None, Some(_)) => {
+            let temporary = tempfile::Builder::new()
+                .prefix(&dmo_trace::temporary::prefix())
+                .tempfile();
+            Some(temporary.context("cannot make a temporary file")?)
+        }
         (None, None) => None,
     };
     let mut profiler = Profiler::<()>::default();

@@ -178,6 +178,10 @@ impl<'a> Program<'a> {
     ) -> Result<Self, RunError> {
         let mut machine = target.machine(observation, limits)?;
         machine.fault_on_exceptions(false);
+        let semihosting = match target.boot.vectors {
+            Some(_) => Semihosting::new(host),
+            None => Semihosting::new(host).with_stack_top(target.boot.stack_top),
+        };
         let not_hooked = match layers {
             LayerSource::Hooked { hooks, .. } => {
                 hooks.not_hooked().map(|(entry, _)| entry).collect()
@@ -188,7 +192,7 @@ impl<'a> Program<'a> {
             target,
             boundaries: layers,
             machine,
-            semihosting: Semihosting::new(host),
+            semihosting,
             layer: None,
             layers: 0,
             call: None,

@@ -99,6 +99,10 @@ impl Fault {
             ));
         }
         match self.cause {
+            FaultCause::Access { mapped: false, .. } if self.registers[13] == 0 => Some(
+                "the stack pointer is 0: newlib's start-up code takes it from the symbol __stack"
+                    .to_owned(),
+            ),
             FaultCause::Access {
                 kind: AccessKind::Store,
                 mapped: true,

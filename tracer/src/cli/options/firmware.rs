@@ -5,6 +5,7 @@ use dmo_analysis::firmware::Placed;
 use dmo_trace::program::target::Target;
 use dmo_trace::study::firmware::{ArenaPlace, placed};
 use dmo_trace::study::source::Source;
+use std::ffi::OsString;
 
 /// A model in a firmware.
 #[derive(clap::Args)]
@@ -12,7 +13,7 @@ pub struct FirmwareOptions {
     /// The .tflite model that the program runs with TensorFlow Lite Micro; its operators become the
     /// layers (docs/firmware.md)
     #[arg(long, value_name = "FILE", requires = "arena", conflicts_with_all = ["one", "files"])]
-    model: Option<String>,
+    model: Option<OsString>,
     /// The interpreter's tensor arena: a symbol of the program, or addresses, for example
     /// 0x20000000..0x20010000
     #[arg(long, value_name = "SYMBOL", requires = "model")]
