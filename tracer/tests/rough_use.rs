@@ -185,6 +185,33 @@ fn padding_as_tensorflow_writes_it() {
 }
 
 #[test]
+fn loops_without_end_are_given_up() {
+    let shape = ["--input", "1x1x40000x40000", "--input", "1x1x40000x40000"];
+    let limited = ["--formulas", "--timeout", "0.2"];
+    let errors = refused(&[&["overlap", "batched_matmul"], &shape[..], &limited].concat());
+    assert!(errors.contains("more than 0.2 s"), "{errors}");
+    assert!(errors.contains("--timeout"), "{errors}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let grid = folder.path().join("grid.toml");
+    let table =
+        "[[grid]]\noperator = \"batched_matmul\"\ninput = [\"1x1x40000x40000,1x1x40000x40000\"]\n";
+    std::fs::write(&grid, table).expect("a grid");
+    let out = folder.path().join("out.csv");
+    let sweep = [
+        "sweep".as_ref(),
+        grid.as_os_str(),
+        "--out".as_ref(),
+        out.as_os_str(),
+    ];
+    let limited = limited.map(OsStr::new);
+    let errors = refused(&[&sweep[..], &limited].concat());
+    assert!(
+        errors.contains("40000x40000") && errors.contains("more than 0.2 s"),
+        "{errors}"
+    );
+}
+
+#[test]
 fn limited_tiles_must_be_allowed() {
     let plan = [
         "plan",

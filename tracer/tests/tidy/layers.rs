@@ -10,7 +10,6 @@ const FLOORS: [(&str, &[&str]); 3] = [
         "tracer/src",
         &[
             "temporary",
-            "temporary",
             "elf",
             "mcu",
             "program",
