@@ -6,6 +6,7 @@ mod dump;
 mod examples;
 mod explain;
 mod info;
+mod interruption;
 mod operator;
 mod options;
 mod output;
@@ -23,6 +24,7 @@ mod verify;
 mod zoo;
 
 use clap::{Parser, Subcommand};
+pub use interruption::clean_up_on_signals;
 use std::process::ExitCode;
 
 /// Shrink the tensor arena of a neural network by overlapping buffers, and prove the layout safe on

@@ -8,6 +8,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`temporary`] | how temporary files are named |
 //! | [`elf`] | an ELF file: segments, names, lines, variables, what it was built for |
 //! | [`mcu`] | the emulated microcontroller; its `machine` is all that knows Unicorn |
 //! | [`program`] | a program on it: its layers, its recorded run |
@@ -31,4 +32,5 @@ pub mod measure;
 pub mod model;
 pub mod program;
 pub mod study;
+pub mod temporary;
 pub mod words;

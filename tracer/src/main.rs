@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
+    cli::clean_up_on_signals();
     match arguments.run() {
         Ok(verdict) => verdict.into(),
         Err(error) => {

@@ -3,13 +3,14 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`cpu`] | the CPU models |
-//! | [`memory`], [`boot`] | the memory map, and how a program starts in it |
+//! | [`memory`], [`bit_band`], [`boot`] | the memory map, what may not be in it, and how a program starts in it |
 //! | [`machine`] | load, run until something happens, accesses out; all that knows Unicorn |
 //! | [`clock`] | time, in executed instructions |
 //! | [`system`] | the core's private peripherals |
 //! | [`decode`], [`self_check`] | an independent decode of memory accesses, and the check of the trace that uses it |
 //! | [`disassembly`] | instructions as text |
 
+pub mod bit_band;
 pub mod boot;
 pub mod clock;
 pub mod cpu;

@@ -21,6 +21,7 @@ use dmo_trace::mcu::boot::BootError;
 use dmo_trace::mcu::cpu::{CPUS, CpuError, choose};
 use dmo_trace::mcu::machine::{FaultCause, Limits, Observation, Pause};
 use dmo_trace::mcu::memory::{MemoryError, MemoryOptions};
+use dmo_trace::mcu::system::Exception;
 use dmo_trace::program::fault::Fault;
 use dmo_trace::program::marks::{MAX_BUFFERS, MarkError};
 use dmo_trace::program::record::RecordError;
@@ -536,7 +537,65 @@ fn loads_and_stores_where_nothing_is() {
             message.contains("RAM [0x20000000, 0x20010000)"),
             "{message}"
         );
-        assert!(message.contains("--device"), "{message}");
+        // A store to flash needs RAM there, no peripheral.
+        assert!(message.contains("--ram"), "{message}");
+        assert_eq!(message.contains("--device"), !mapped, "{message}");
+    }
+}
+
+/// Each word of the alias is one bit of a buffer. Where it is not emulated, an access to it must not
+/// go unnoticed, whatever memory the user names there.
+#[test]
+fn bit_band_alias() {
+    // Bit 3 of the input's byte 1.
+    const ALIAS: u32 = 0x2200_0000 + 32 * (INPUT_AT + 1 - RAM) + 4 * 3;
+    let mut firmware = in_layer();
+    firmware.set(1, ALIAS);
+    let pc = firmware.here();
+    // ldr r0, [r1]
+    let firmware = finish(firmware.code(&[0x6808]).clone());
+    let cause = FaultCause::Access {
+        kind: AccessKind::Load,
+        address: Address(ALIAS),
+        size_bytes: 4,
+        mapped: false,
+    };
+    let message = assert_fault_in_main(&firmware, pc, &cause);
+    assert!(
+        message.contains("bit 3 of the byte at 0x20000101"),
+        "{message}"
+    );
+    assert!(!message.contains("--device"), "{message}");
+
+    let over = vec![0x2200_0000..0x2200_4000];
+    let device = MemoryOptions {
+        device: over.clone(),
+        ..MemoryOptions::default()
+    };
+    let ram = MemoryOptions {
+        ram: vec![0x2000_0000..0x2400_0000],
+        ..MemoryOptions::default()
+    };
+    for (memory, cpu, refused) in [
+        (&device, "cortex-m3", true),
+        (&device, "cortex-m4", true),
+        (&ram, "cortex-m4", true),
+        // These cores have no alias.
+        (&device, "cortex-m7", false),
+        (&device, "cortex-m33", false),
+    ] {
+        let options = TargetOptions {
+            cpu: Some(cpu.to_owned()),
+            memory: memory.clone(),
+            ..TargetOptions::default()
+        };
+        let result = Target::new(&firmware.elf_file().bytes(), &options);
+        let over_alias = matches!(
+            &result,
+            Err(TargetError::Memory(MemoryError::OverBitBand { .. }))
+        );
+        assert_eq!(over_alias, refused, "{cpu}: {result:?}");
+        assert_eq!(result.is_err(), refused, "{cpu}: {result:?}");
     }
 }
 
@@ -946,6 +1005,38 @@ fn system_reset() {
         .set(1, 0xe000_ed0c)
         .code(&[STR]);
     run(&finish(firmware)).expect("no reset");
+}
+
+/// Exceptions are not emulated: a layer whose handler would run is refused, and a request between
+/// layers is reported.
+#[test]
+fn requested_exceptions() {
+    for (register, value, number) in [
+        (0xe000_ed04, 1 << 28, 14_u32), // ICSR, PENDSVSET
+        (0xe000_ed04, 1 << 31, 2),      // ICSR, NMIPENDSET
+        (0xe000_ed04, 1 << 26, 15),     // ICSR, PENDSTSET
+        (0xe000_e204, 1 << 5, 16 + 37), // NVIC_ISPR1
+        (0xe000_ef00, 7, 16 + 7),       // STIR
+    ] {
+        let exception = Exception(number);
+        let mut firmware = in_layer();
+        firmware.set(0, value).set(1, register);
+        let pc = firmware.here();
+        let firmware = finish(firmware.code(&[STR]).clone());
+        let cause = FaultCause::ExceptionRequested { exception };
+        assert_fault_in_main(&firmware, pc, &cause);
+
+        let mut firmware = Firmware::new();
+        firmware.set(0, value).set(1, register).code(&[STR]);
+        firmware.begin("conv_1", &buffers());
+        let (_, outcome) = run(&finish(firmware)).expect("run");
+        assert_eq!(outcome.requested_exception, Some(exception));
+    }
+    // ICSR, PENDSVCLR
+    let mut firmware = in_layer();
+    firmware.set(0, 1 << 27).set(1, 0xe000_ed04).code(&[STR]);
+    let (_, outcome) = run(&finish(firmware)).expect("run");
+    assert_eq!(outcome.requested_exception, None);
 }
 
 /// Semihosting calls of every number, with arguments that point anywhere: the program goes

@@ -56,6 +56,11 @@ fn main() {
             ));
         }
     }
+    trials.push(tools::trial(
+        "functions_that_a_set_does_not_know_are_named",
+        &compiler,
+        unknown_functions,
+    ));
     tools::main(&compiler, trials)
 }
 
@@ -136,6 +141,29 @@ fn earlier(set: &str, version: u8) -> Result<(), Failed> {
     flags.extend(renamed);
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     cmsis_nn(set, &flags)
+}
+
+/// What the program calls of the library and the set does not know is named; what only a function
+/// of the library calls is not, nor what computes nothing.
+fn unknown_functions() -> Result<(), Failed> {
+    let (cpu, flags) = CPUS[1];
+    let sources = [
+        firmware("unknown_functions.c"),
+        kernels("dsp/arm_relu6_s8.c"),
+    ];
+    let mut target = built(cpu, &[flags, &["-O1"]].concat(), &sources)?;
+    let set = "cmsis-nn";
+    let layers = parse_file(ready_made(set).expect("set")).expect("set");
+    let mut hooks = Hooks::default();
+    hooks.add_set(set, layers, &target.image, &target.map)?;
+    target.hooks = Some(hooks);
+    for self_check in [false, true] {
+        let (profile, outcome) = profile(&target, run_options(self_check, LIMITS))?;
+        assert_eq!(profile.layers.len(), 2);
+        assert_eq!(outcome.exit, Exit::Status(0));
+        assert_eq!(outcome.skipped, ["arm_softmax_s8_s16", "arm_quantize_s8"]);
+    }
+    Ok(())
 }
 
 fn cmsis_nn(set: &str, level: &[&str]) -> Result<(), Failed> {

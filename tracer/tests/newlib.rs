@@ -11,12 +11,14 @@ mod support;
 
 use dmo_analysis::profile::{Profile, Profiler, Refusal};
 use dmo_analysis::trace::Exit;
+use dmo_trace::mcu::boot::BootError;
 use dmo_trace::program::run::{RunOutcome, run};
 use dmo_trace::program::semihosting::Host;
+use dmo_trace::program::target::{Target, TargetError, TargetOptions};
 use libtest_mimic::Failed;
 use std::sync::{Arc, Mutex};
-use support::cross::{CPUS, compiler, firmware, kernels, link};
-use support::{LIMITS, run_options, target, tools};
+use support::cross::{CPUS, compiler, firmware, kernels, link, link_by_default};
+use support::{LIMITS, profile, run_options, target, tools};
 
 fn main() {
     let compiler = compiler();
@@ -46,6 +48,7 @@ fn main() {
     };
     trials.push(m4("old_debug_information", old_debug_information));
     trials.push(m4("without_symbols", without_symbols));
+    trials.push(m4("without_a_linker_script", without_a_linker_script));
     trials.push(m4("sixteen_megabytes", sixteen_megabytes));
     tools::main(&compiler, trials)
 }
@@ -141,6 +144,35 @@ fn without_symbols(flags: &[&str]) -> Result<(), Failed> {
         );
         assert!(location.disassembly.is_some(), "{pc}");
     }
+    Ok(())
+}
+
+/// The toolchain's own script has no vector table; where its start-up code asks for a stack, it
+/// gets the one that a symbol names.
+fn without_a_linker_script(_: &[&str]) -> Result<(), Failed> {
+    let sources = [firmware("hosted.c"), kernels("marks/dmo_trace.c")];
+    for stack in [&[][..], &["-Wl,--defsym=__StackTop=0x20040000"]] {
+        // Nothing switches the FPU on.
+        let hosted = ["--specs=rdimon.specs", "-mfloat-abi=soft"];
+        let flags = [&hosted, stack].concat();
+        let elf = link_by_default("cortex-m4", &flags, &sources)?;
+        let (profile, outcome) = profile(&target(&elf), run_options(true, LIMITS))?;
+        assert_eq!(outcome.exit, Exit::Status(0), "{stack:?}");
+        assert_eq!(profile.layers[0].pairs[0].safe_overlap_bytes, 64);
+    }
+    // With these flags the toolchain takes a start-up file for cores that run Arm code.
+    let mixed = [
+        "--specs=rdimon.specs",
+        "-mfloat-abi=hard",
+        "-mfpu=fpv4-sp-d16",
+        "-mfloat-abi=soft",
+    ];
+    let elf = link_by_default("cortex-m4", &mixed, &sources)?;
+    let refused = Target::new(&elf, &TargetOptions::default()).map(drop);
+    assert!(
+        matches!(refused, Err(TargetError::Boot(BootError::ArmEntry { .. }))),
+        "{refused:?}"
+    );
     Ok(())
 }
 

@@ -93,7 +93,9 @@ pub fn check(archive: &[u8], wanted: Option<&str>) -> Result<(), ArchiveError> {
 pub fn link(archive: &[u8], wanted: Option<&str>) -> Result<Vec<u8>, ArchiveError> {
     let members = read(archive)?;
     let build = Build::of(&members, wanted)?;
-    let folder = tempfile::Builder::new().prefix("dmo-trace").tempdir()?;
+    let folder = tempfile::Builder::new()
+        .prefix(&crate::temporary::prefix())
+        .tempdir()?;
     let folder = folder.path();
     // Written anew: whatever the linker might read into the one given, it sees these members.
     std::fs::write(folder.join("library.a"), members::write(&members))?;

@@ -14,13 +14,14 @@ use dmo_trace::study::source::Source;
 use dmo_trace::words::names;
 use dmo_trace::words::report::Report;
 use serde::Serialize;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Model with an embedded plan for TensorFlow Lite Micro, any model with --plan, or a
     /// MiniMalloc .csv with offsets
-    model: String,
+    model: OsString,
     /// The plan, a .json file written by `dmo-trace plan --emit`
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -130,11 +131,11 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
 }
 
 fn of_problem(arguments: &Arguments) -> anyhow::Result<AuditReport> {
-    let table = problem::read(&arguments.model)?;
+    let table = problem::read(arguments.model.as_ref())?;
     let offsets = table.offsets.with_context(|| {
         format!(
             "{}: there is no column offset to be checked",
-            arguments.model
+            arguments.model.display()
         )
     })?;
     let plan = Plan { offsets };
@@ -151,7 +152,7 @@ fn of_problem(arguments: &Arguments) -> anyhow::Result<AuditReport> {
         )
     });
     Ok(AuditReport {
-        model: arguments.model.clone(),
+        model: arguments.model.to_string_lossy().into_owned(),
         overlap: OverlapKind::None.name(),
         safe: broken.is_empty(),
         arena_bytes: plan.arena_bytes(&table.problem),

@@ -4,8 +4,8 @@ use super::Verdict;
 use anyhow::Context;
 use dmo_analysis::trace::file::TraceReader;
 use dmo_analysis::trace::{Event, Layer, Span, Time, TraceSink};
+use dmo_trace::study::input;
 use dmo_trace::words::names::plain;
-use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.trace;
     let dumped = || -> anyhow::Result<()> {
-        let reader = TraceReader::open(File::open(path)?)?;
+        let reader = TraceReader::open(input::open(path)?)?;
         let mut dump = Dump {
             out: BufWriter::new(std::io::stdout().lock()),
             wanted: arguments.layer,

@@ -43,7 +43,7 @@ pub struct OperatorArguments {
     dilation: Option<String>,
     /// Padding: same, valid, or the padding before the input as one number or HxW (pad: NxHxWxC)
     /// [default: valid]
-    #[arg(long)]
+    #[arg(long, value_parser = lower_case)]
     padding: Option<String>,
     /// Axis of concat and split, 0 to 3, or -4 to -1 counted from the last; reductions: axes such
     /// as 1x2
@@ -116,6 +116,11 @@ const fn several(
         options,
         build,
     }
+}
+
+/// SAME and VALID, as TensorFlow writes them, are same and valid.
+fn lower_case(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(text.to_ascii_lowercase())
 }
 
 const WINDOW: &[&str] = &["filter", "stride", "dilation", "padding"];

@@ -1,6 +1,7 @@
 //! Writing results: to stdout, which may be a closed pipe, and to files, whole or not at
 //! all.
 
+use super::interruption;
 use anyhow::Context;
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::report::Report;
@@ -47,6 +48,7 @@ pub fn unfinished(path: &Path) -> anyhow::Result<NamedTempFile> {
         .prefix(".dmo-trace-")
         .permissions(permissions())
         .tempfile_in(folder)
+        .inspect(|file| interruption::vanishes(file.path()))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 

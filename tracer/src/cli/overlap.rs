@@ -2,11 +2,13 @@
 //! machine code, and by execution.
 
 use super::options::kernels::{FunctionArgument, LibraryArguments};
+use super::options::numbers::Seconds;
 use super::vendor::VendorContract;
-use super::{Verdict, operator, output};
+use super::{Verdict, operator, output, progress};
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use dmo_trace::kernels::{Case, Contract, KernelLibrary};
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::measure::attribution::Attribution;
 use dmo_trace::measure::{Measurement, choose, measure_kernel};
 use dmo_trace::study::compare::{Compared, INPUTS, LIMITS, Pair, compare};
@@ -32,6 +34,9 @@ pub struct Arguments {
     /// Number of different inputs to run each kernel on
     #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
+    /// Give up if the operator's loops, or one run of the kernel, take more than this
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(LIMITS.timeout))]
+    timeout: Seconds,
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -93,6 +98,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         "--method traced runs machine code, which --formulas leaves out"
     );
     let case = arguments.operator.case()?;
+    let progress = progress::spinner("{spinner} {prefix}: {msg}, {elapsed}", "overlap");
+    progress.set_message("the kernel runs");
     // First, for it refuses buffers that are too large.
     let (measured, note) = if arguments.formulas {
         (None, None)
@@ -100,7 +107,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         let (measured, note) = measured(arguments, &case)?;
         (Some(measured), note)
     };
-    let compared = compare(&case.operator, measured.as_ref())?;
+    progress.set_message("the operator's loops run");
+    let compared = compare(&case.operator, measured.as_ref(), arguments.timeout.0)?;
+    progress.finish_and_clear();
     let mut report = report(case, method, compared, measured.as_ref())?;
     report.notes.extend(note);
     output::report(&report, arguments.json)?;
@@ -114,7 +123,11 @@ fn measured(arguments: &Arguments, case: &Case) -> anyhow::Result<(Measurement, 
     let library = arguments.library.load()?.library;
     let kernel = choose(&library, case, arguments.function.function.as_deref());
     let measured = kernel.and_then(|kernel| {
-        let measured = measure_kernel(&library, case, kernel, arguments.inputs, LIMITS)?;
+        let limits = Limits {
+            timeout: arguments.timeout.0,
+            ..LIMITS
+        };
+        let measured = measure_kernel(&library, case, kernel, arguments.inputs, limits)?;
         Ok((measured, uncertain_version(&library, kernel)))
     });
     measured.with_context(|| arguments.library.kernels.clone())

@@ -26,13 +26,14 @@ use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::plan::PlanReport;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Model: a .tflite file or zoo:NAME (see `dmo-trace zoo`); or a planning problem, a .csv in
     /// MiniMalloc's format
-    model: String,
+    model: OsString,
     #[command(flatten)]
     overlap: OverlapOptions,
     /// Order in which the operators run
@@ -85,15 +86,15 @@ fn parse_fixed(text: &str) -> Result<(TensorId, u64), String> {
 }
 
 impl Arguments {
-    fn request(&self) -> PlanRequest {
-        PlanRequest {
+    fn request(&self) -> anyhow::Result<PlanRequest> {
+        Ok(PlanRequest {
             overlap: self.overlap.request(),
             layout: self.layout.layout(),
             order: self.order,
             fixed: self.fix.clone(),
-            changes: self.change.request(),
+            changes: self.change.request()?,
             time: self.time.0,
-        }
+        })
     }
 
     /// The files to write, as far as they can be written of the model as it is.
@@ -116,11 +117,16 @@ impl Arguments {
             .iter()
             .map(|(path, file)| (path.display().to_string(), file.arena_bytes));
         let forms = forms.filter(|(_, bytes)| *bytes != plan);
+        let hint = if self.change.allow_tiles() {
+            ""
+        } else {
+            "\n  hint: --allow split computes runs of operators in bands of rows, which may need less"
+        };
         let all = [(model.to_owned(), plan)].into_iter().chain(forms);
         let exceeding = |(place, bytes): (String, u64)| {
             let capacity = self.capacity.filter(|capacity| bytes > *capacity)?;
             Some(format!(
-                "dmo-trace: {place}: the arena has {bytes} bytes, {capacity} are allowed"
+                "dmo-trace: {place}: the arena has {bytes} bytes, {capacity} are allowed{hint}"
             ))
         };
         all.filter_map(exceeding).collect()
@@ -136,7 +142,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
-    let request = arguments.request();
+    let request = arguments.request()?;
     if request.changes.reshapes() && !arguments.region.is_empty() {
         return Err(PlanError::ChangeOfFixed.into());
     }

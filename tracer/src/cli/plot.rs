@@ -3,7 +3,7 @@
 use super::{Verdict, pictures, saved_trace};
 use anyhow::Context;
 use dmo_plot::{PLOTS, Plot};
-use std::fs::File;
+use dmo_trace::study::input;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ fn parse_kind(name: &str) -> Result<&'static Plot, String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let (_, profile, _) = saved_trace::read(&arguments.trace)?;
-    let trace = File::open(&arguments.trace)
+    let trace = input::open(&arguments.trace)
         .with_context(|| format!("cannot read {}", arguments.trace.display()))?;
     pictures::draw(trace, &profile, &arguments.out, &arguments.only)?;
     Ok(Verdict::Holds)

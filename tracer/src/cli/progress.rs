@@ -1,24 +1,57 @@
-//! Progress of long work: on a terminal, and none in a pipe.
+//! Progress of long work: a bar on a terminal, and elsewhere a line now and then.
 
 use super::output;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::session::{Cache, Progress, Session, State, Work};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Work that is shown by this template of indicatif, on a terminal only; its length is set as soon
-/// as it is known.
+/// Without a terminal the first line comes after this time, each further one after twice the time.
+const FIRST_LINE: Duration = Duration::from_secs(30);
+
+/// Work that is shown by this template of indicatif on a terminal, and by a few lines elsewhere; its
+/// length is set as soon as it is known.
 pub fn shown(template: &str, what: impl Into<Cow<'static, str>>) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+        let bar = ProgressBar::hidden().with_prefix(what);
+        let shown = bar.downgrade();
+        std::thread::spawn(move || print_lines(&shown, FIRST_LINE, output::message));
+        return bar;
     }
     let style = ProgressStyle::with_template(template);
     ProgressBar::new(0)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         .with_prefix(what)
+}
+
+/// Prints how far the work is, after `first`, twice that time and so on, until it has ended.
+fn print_lines(shown: &WeakProgressBar, first: Duration, mut print: impl FnMut(&str)) {
+    let begin = Instant::now();
+    let mut next = first;
+    loop {
+        std::thread::sleep(next.saturating_sub(begin.elapsed()));
+        match shown.upgrade().filter(|bar| !bar.is_finished()) {
+            Some(bar) => print(&line(&bar, begin.elapsed())),
+            None => return,
+        }
+        next *= 2;
+    }
+}
+
+/// `verifying: 3 of 12, 60 s`
+fn line(bar: &ProgressBar, elapsed: Duration) -> String {
+    let count = match (bar.position(), bar.length()) {
+        (position, Some(length)) if length > 0 => format!("{position} of {length}"),
+        (position, _) if position > 0 => grouped(position),
+        _ => String::new(),
+    };
+    let mut parts = vec![count, bar.message()];
+    parts.retain(|part| !part.is_empty());
+    parts.push(format!("{} s", elapsed.as_secs()));
+    format!("dmo-trace: {}: {}", bar.prefix(), parts.join(", "))
 }
 
 /// A line that says what is going on, and moves while nothing else does.
@@ -112,5 +145,49 @@ impl Progress for Bars {
 
     fn note(&self, text: &str) {
         output::message(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_until_the_work_has_ended() {
+        for is_dropped in [false, true] {
+            let bar = ProgressBar::hidden().with_prefix("verifying");
+            bar.set_length(12);
+            let shown = bar.downgrade();
+            let mut lines = Vec::new();
+            let mut bar = Some(bar);
+            print_lines(&shown, Duration::from_millis(1), |line| {
+                lines.push(line.to_owned());
+                let done = lines.len() as u64;
+                if let Some(bar) = bar.as_ref() {
+                    bar.set_position(done);
+                }
+                if done == 3 && is_dropped {
+                    bar = None;
+                } else if done == 3 {
+                    bar.as_ref().unwrap().finish_and_clear();
+                }
+            });
+            let expected = [0, 1, 2].map(|done| format!("dmo-trace: verifying: {done} of 12, 0 s"));
+            assert_eq!(lines, expected);
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_is_known() {
+        let bar = ProgressBar::hidden().with_prefix("overlap");
+        bar.set_message("the kernel runs");
+        let minute = Duration::from_secs(60);
+        assert_eq!(
+            line(&bar, minute),
+            "dmo-trace: overlap: the kernel runs, 60 s"
+        );
+        bar.set_position(12_345);
+        bar.set_message("");
+        assert_eq!(line(&bar, minute), "dmo-trace: overlap: 12,345, 60 s");
     }
 }

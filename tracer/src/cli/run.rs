@@ -117,7 +117,12 @@ struct Traced {
 fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::Result<Traced> {
     let file = match (&arguments.save, &arguments.plot) {
         (Some(path), _) => Some(output::unfinished(path)?),
-        (None, Some(_)) => Some(NamedTempFile::new().context("cannot make a temporary file")?),
+        (None, Some(_)) => {
+            let temporary = tempfile::Builder::new()
+                .prefix(&dmo_trace::temporary::prefix())
+                .tempfile();
+            Some(temporary.context("cannot make a temporary file")?)
+        }
         (None, None) => None,
     };
     let mut profiler = Profiler::<()>::default();
@@ -208,9 +213,14 @@ fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>])
     let others = (outcome.other_models > 0).then_some(Warning::OtherModels {
         count: outcome.other_models,
     });
+    let requested = outcome.requested_exception;
+    let exception = requested.map(|exception| Warning::NoException { exception });
+    let functions = outcome.skipped.clone();
+    let skipped = (!functions.is_empty()).then_some(Warning::NotLayers { functions });
     let stopped = Warning::of_exit(outcome.exit);
-    let warnings = crossing.chain(failed).chain(ticks);
-    warnings.chain(others).chain(stopped).collect()
+    let warnings = crossing.chain(failed).chain(ticks).chain(exception);
+    let warnings = warnings.chain(skipped).chain(others);
+    warnings.chain(stopped).collect()
 }
 
 /// The program's folder, and that of the runs on other inputs: these run at the same time,

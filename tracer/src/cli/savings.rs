@@ -9,13 +9,14 @@ use dmo_trace::study::SEARCH_TIME;
 use dmo_trace::study::savings::{Savings, SavingsRequest, savings};
 use dmo_trace::study::source::Source;
 use dmo_trace::words::savings::{ModelSavings, SavingsReport};
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Models: .tflite files, or zoo:NAME (see `dmo-trace zoo`)
     #[arg(required = true)]
-    models: Vec<String>,
+    models: Vec<OsString>,
     #[command(flatten)]
     layout: LayoutArguments,
     /// Seconds for each model's search for runs of operators to tile
@@ -46,7 +47,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         let (source, saved) = match saved(given, arguments) {
             Ok(saved) => saved,
             Err(error) => {
-                output::message(&format!("dmo-trace: {given}: {error:#}"));
+                output::message(&format!("dmo-trace: {}: {error:#}", given.display()));
                 verdict = Verdict::Unknown;
                 continue;
             }
@@ -71,7 +72,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 }
 
 /// A model that cannot be planned does not keep others from being planned.
-fn saved(given: &str, arguments: &Arguments) -> anyhow::Result<(Source, Savings)> {
+fn saved(given: &OsStr, arguments: &Arguments) -> anyhow::Result<(Source, Savings)> {
     let source = Source::load(given)?;
     let request = SavingsRequest {
         layout: arguments.layout.layout(),

@@ -6,8 +6,10 @@ mod key;
 mod table;
 
 use super::options::kernels::LibraryArguments;
+use super::options::numbers::Seconds;
 use super::{Verdict, output, progress};
 use anyhow::Context;
+use dmo_trace::mcu::machine::Limits;
 use dmo_trace::measure::{Measurement, measure_kernel};
 use dmo_trace::study::compare::{INPUTS, LIMITS, Pair, compare};
 use grid::{Entry, Grid};
@@ -16,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 use table::{Row, Table};
 
 #[derive(clap::Args)]
@@ -31,6 +34,9 @@ pub struct Arguments {
     /// Number of different inputs to run each kernel on
     #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
+    /// Give up if a case takes more than this: the operator's loops, or one run of a kernel
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(LIMITS.timeout))]
+    timeout: Seconds,
     /// Output file: .csv, or .jsonl for one JSON object per line. An unfinished file of an earlier
     /// call is continued if FILE.key shows that its rows are still valid
     #[arg(long, value_name = "FILE")]
@@ -91,13 +97,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let mut table = Table::open(&arguments.out, &entries, &key)
         .with_context(|| arguments.out.display().to_string())?;
     let done = table.done;
-    let progress = progress::shown("{bar:40} {pos}/{len} cases, {eta} left", "");
+    let progress = progress::shown("{bar:40} {pos}/{len} cases, {eta} left", "sweep");
     progress.set_length(entries.len() as u64);
     progress.set_position(done as u64);
     let mut findings = table.findings;
     on_all_cores(
         &entries[done..],
-        |entry| rows(entry, arguments.inputs),
+        |entry| rows(entry, arguments.inputs, arguments.timeout.0),
         |rows| {
             findings += rows.iter().filter(|row| !row.finding.is_empty()).count();
             progress.inc(1);
@@ -113,9 +119,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(Verdict::from(findings == 0))
 }
 
-fn rows(entry: &Entry, inputs: u64) -> anyhow::Result<Vec<Row>> {
+fn rows(entry: &Entry, inputs: u64, timeout: Duration) -> anyhow::Result<Vec<Row>> {
     let measured = entry.kernel.as_ref().map(|(library, kernel)| {
-        measure_kernel(&library.library, &entry.case, kernel, inputs, LIMITS)
+        let limits = Limits { timeout, ..LIMITS };
+        measure_kernel(&library.library, &entry.case, kernel, inputs, limits)
     });
     let (measured, failure) = match measured {
         Some(Ok(measured)) => (Some(measured), None),
@@ -123,8 +130,8 @@ fn rows(entry: &Entry, inputs: u64) -> anyhow::Result<Vec<Row>> {
         Some(Err(error)) => (None, error.to_string().lines().next().map(str::to_owned)),
         None => (None, None),
     };
-    let compared =
-        compare(&entry.case.operator, measured.as_ref()).with_context(|| entry.line.clone())?;
+    let compared = compare(&entry.case.operator, measured.as_ref(), timeout)
+        .with_context(|| entry.line.clone())?;
     Ok(compared
         .into_iter()
         .map(|compared| Row {

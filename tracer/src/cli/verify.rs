@@ -13,12 +13,13 @@ use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::verification::VerifyReport;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Model: a .tflite file, or zoo:NAME:int8 (random weights)
-    model: String,
+    model: OsString,
     /// The plan, a .json file written by `dmo-trace plan --emit` [default: the plan embedded in the
     /// model, otherwise the one that `dmo-trace plan` finds for the reference kernels]
     #[arg(long, value_name = "FILE")]

@@ -5,7 +5,7 @@ use crate::elf::debug::DebugInfo;
 use crate::elf::lines::SourceLines;
 use crate::elf::symbols::Symbols;
 use dmo_analysis::trace::Address;
-use goblin::elf::{Elf, header, program_header, section_header};
+use goblin::elf::{Elf, header, program_header};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub struct Segment {
     pub run_bytes: u32,
     /// The bytes of it that are in the file.
     pub content: Vec<u8>,
-    /// `true` if the program writes to it.
+    /// `true` if the linker marked it as writable. Linkers mark much of what lies in flash, too.
     pub writable: bool,
     /// `true` if it holds code.
     pub executable: bool,
@@ -234,35 +234,6 @@ fn check_header(elf: &header::Header) -> Result<(), ImageError> {
     }
 }
 
-/// Whether a segment counts as writable for nothing but tables in flash beside the code: those of
-/// constructors and destructors, and those by which CMSIS start-up code copies data and clears
-/// memory, which Arm's linker script writes word by word. A program that does store there ends
-/// with an error.
-fn holds_only_tables(elf: &Elf, program: &program_header::ProgramHeader) -> bool {
-    const ARRAYS: [u32; 3] = [
-        section_header::SHT_INIT_ARRAY,
-        section_header::SHT_FINI_ARRAY,
-        section_header::SHT_PREINIT_ARRAY,
-    ];
-    const STARTUP_TABLES: [&str; 2] = [".copy.table", ".zero.table"];
-    let is_table = |section: &section_header::SectionHeader| {
-        let name = elf.shdr_strtab.get_at(section.sh_name);
-        ARRAYS.contains(&section.sh_type) || name.is_some_and(|name| STARTUP_TABLES.contains(&name))
-    };
-    let segment = program.p_vaddr..program.p_vaddr.saturating_add(program.p_memsz);
-    let mut written = elf.section_headers.iter().filter(|section| {
-        section.is_alloc()
-            && section.is_writable()
-            && section.sh_size > 0
-            && segment.contains(&section.sh_addr)
-    });
-    program.p_vaddr == program.p_paddr
-        && program.p_memsz == program.p_filesz
-        && !elf.section_headers.is_empty()
-        && written.clone().next().is_some()
-        && written.all(is_table)
-}
-
 fn segments(elf: &Elf, bytes: &[u8]) -> Result<Vec<Segment>, ImageError> {
     let mut segments = Vec::new();
     let mut content_bytes = 0;
@@ -302,7 +273,7 @@ fn segments(elf: &Elf, bytes: &[u8]) -> Result<Vec<Segment>, ImageError> {
             run_address: program.p_vaddr as u32,
             run_bytes: run_bytes as u32,
             content: content.to_vec(),
-            writable: program.is_write() && !holds_only_tables(elf, program),
+            writable: program.is_write(),
             executable: program.is_executable(),
         });
     }

@@ -30,17 +30,22 @@ pub enum BootError {
     #[error("no vector table at {address}: the image holds nothing there")]
     NothingThere { address: Address },
     #[error(
-        "no vector table found (looked at {looked_at}), and no symbol names the top of the stack\n  hint: --vectors with the table's address; a program without one, as the toolchain's own linker script makes it, needs the microcontroller's script, or a symbol __StackTop"
+        "no vector table found (looked at {looked_at}), and no symbol names the top of the stack\n  hint: --vectors with the table's address; a program without a table needs one of the symbols {}",
+        STACK_TOPS.join(", ")
     )]
     NoStack { looked_at: String },
     #[error(
         "the entry point {entry:#010x} is not in the program's code\n  hint: --vectors with the vector table's address"
     )]
     BadEntry { entry: u32 },
+    #[error(
+        "the entry point {entry:#010x} is even: it is Arm code, which no M-profile core runs\n  hint: pass the compiler's -mcpu, -mthumb, -mfloat-abi and -mfpu to the linker, too, and check that it has a library for them (gcc -print-multi-directory); --vectors if the program has a vector table"
+    )]
+    ArmEntry { entry: u32 },
 }
 
 /// Names that linker scripts give to the top of the stack.
-const STACK_TOPS: [&str; 7] = [
+const STACK_TOPS: [&str; 8] = [
     "__StackTop",
     "_estack",
     "__stack",
@@ -48,6 +53,8 @@ const STACK_TOPS: [&str; 7] = [
     "_stack_top",
     "__StackLimit_end",
     "__initial_sp",
+    // The toolchain's own linker script, which has no vector table.
+    "_stack",
 ];
 
 /// Finds the start. `vectors` is where the user says that the table is.
@@ -70,7 +77,27 @@ pub fn find(image: &Image, vectors: Option<u32>) -> Result<Boot, BootError> {
         let (stack_top, reset) = table(image, address)?;
         plausible(image, Address(address), stack_top, reset)
     });
+    let found = found.or_else(|| starting_at_entry(image));
     found.map_or_else(|| from_entry(image, &candidates), Ok)
+}
+
+/// Vector tables lie at multiples of this many bytes, for they have at least 32 words.
+const TABLE_ALIGNMENT: u64 = 128;
+
+/// A table anywhere in the image, such as after a boot loader's header, whose reset vector is the
+/// entry point.
+fn starting_at_entry(image: &Image) -> Option<Boot> {
+    image.segments.iter().find_map(|segment| {
+        let range = segment.load_range();
+        let first = range.start.next_multiple_of(TABLE_ALIGNMENT);
+        let mut addresses = (first..range.end).step_by(TABLE_ALIGNMENT as usize);
+        addresses.find_map(|address| {
+            let address = address as u32;
+            let (stack_top, reset) = table(image, address)?;
+            let boot = plausible(image, Address(address), stack_top, reset)?;
+            (reset | 1 == image.entry | 1).then_some(boot)
+        })
+    })
 }
 
 fn candidates(image: &Image) -> Vec<u32> {
@@ -122,6 +149,9 @@ fn from_entry(image: &Image, looked_at: &[u32]) -> Result<Boot, BootError> {
     let pc = image.entry & !1;
     if !in_code(image, pc) {
         return Err(BootError::BadEntry { entry: image.entry });
+    }
+    if image.entry & 1 == 0 {
+        return Err(BootError::ArmEntry { entry: image.entry });
     }
     Ok(Boot {
         pc,

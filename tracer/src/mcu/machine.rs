@@ -25,7 +25,7 @@ use crate::mcu::clock::Clock;
 use crate::mcu::cpu::{Cpu, Model};
 use crate::mcu::memory::{MemoryMap, RegionKind};
 use crate::mcu::self_check::{CheckError, Checker};
-use crate::mcu::system::{self, SystemControl};
+use crate::mcu::system::{self, Exception, SystemControl};
 use callbacks::{REGISTERS, Session};
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use rangemap::RangeSet;
@@ -292,6 +292,17 @@ impl Machine {
     /// Returns `true` if the program expects interrupts of SysTick, which never come.
     pub fn expects_ticks(&self) -> bool {
         self.core.get_data().system.expects_ticks()
+    }
+
+    /// Whether an exception that the program requests, such as PendSV, is a fault. At first it is;
+    /// where it is not, it is noted.
+    pub fn fault_on_exceptions(&mut self, is_fault: bool) {
+        self.core.get_data_mut().exceptions_are_faults = is_fault;
+    }
+
+    /// The first exception that was noted. Its handler has not run.
+    pub fn requested_exception(&self) -> Option<Exception> {
+        self.core.get_data().requested_exception
     }
 
     /// Writes memory from outside, read-only memory too.

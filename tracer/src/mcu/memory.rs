@@ -1,17 +1,13 @@
 //! The guest's memory map: from the image's segments and the command line.
 
-use crate::elf::image::{Image, Segment};
+mod derived;
+
+use crate::elf::image::Image;
 use dmo_analysis::trace::Address;
 use std::ops::Range;
 
 /// Granularity of the emulated memory in bytes; regions are rounded up to it.
 pub const PAGE_BYTES: u64 = 4096;
-
-/// From here on the Armv7-M address map has RAM (SRAM, external RAM), below it code.
-const FIRST_RAM_ADDRESS: u64 = 0x2000_0000;
-
-/// RAM that segments and stack do not name may exist between them, up to this distance.
-const SAME_RAM_BYTES: u64 = 16 << 20;
 
 /// Total size of all regions: no microcontroller has more.
 const MAX_TOTAL_BYTES: u64 = 1 << 30;
@@ -34,6 +30,13 @@ pub struct MemoryRegion {
     pub kind: RegionKind,
     /// Addresses, from the first to the one after the last.
     pub range: Range<u64>,
+}
+
+impl MemoryRegion {
+    /// Returns `true` if the whole range lies in it.
+    fn holds(&self, range: &Range<u64>) -> bool {
+        self.range.start <= range.start && range.end <= self.range.end
+    }
 }
 
 impl std::fmt::Display for MemoryRegion {
@@ -75,8 +78,8 @@ pub struct MemoryOptions {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum MemoryError {
     #[error(
-        "{a} and {b} overlap\n  hint: where the image marks code as writable it counts as RAM; --ram \
-         START:SIZE says what is RAM, all else is flash"
+        "{a} and {b} overlap\n  hint: --ram START:SIZE and --flash START:SIZE for the memory that the \
+         microcontroller has"
     )]
     Overlap { a: MemoryRegion, b: MemoryRegion },
     #[error(
@@ -95,6 +98,14 @@ pub enum MemoryError {
     },
     #[error("{region} has private peripherals of the core, at [0xe0000000, 0xe0100000)")]
     OverPeripherals { region: MemoryRegion },
+    #[error(
+        "[{start:#010x}, {end:#010x}) is in the bit-band alias of {cpu}'s RAM, [0x22000000, 0x24000000), which is not emulated: its loads and stores would be missed in the buffer that they reach\n  hint: let the program access whole bytes; if the alias is not used, map none of it"
+    )]
+    OverBitBand {
+        start: u64,
+        end: u64,
+        cpu: &'static str,
+    },
 }
 
 impl std::fmt::Display for MemoryMap {
@@ -105,9 +116,9 @@ impl std::fmt::Display for MemoryMap {
 }
 
 impl MemoryMap {
-    /// The map for an image. Where `options` name RAM (or flash), that is all the RAM (or
-    /// flash) there is; else it follows from the segments, and RAM reaches up to
-    /// `stack_top`, the initial stack pointer.
+    /// The map for an image. If `options` name RAM (or flash), there is no other RAM (or flash);
+    /// else it follows from the segments, and RAM reaches up to `stack_top`, the initial stack
+    /// pointer.
     ///
     /// # Errors
     /// When regions overlap or a segment is outside.
@@ -116,22 +127,14 @@ impl MemoryMap {
         options: &MemoryOptions,
         stack_top: Option<u32>,
     ) -> Result<Self, MemoryError> {
-        // Peripherals of a page, or a large range and some in it, are one region.
-        let mut regions = joined(RegionKind::Device, options.device.clone(), 0);
-        let mut named = |kind, ranges: &[Range<u64>]| {
+        let mut regions = devices(options.device.clone());
+        for (kind, ranges) in [
+            (RegionKind::Ram, &options.ram),
+            (RegionKind::Flash, &options.flash),
+        ] {
             regions.extend(ranges.iter().map(|range| region(kind, range)));
-            !ranges.is_empty()
-        };
-        let ram_named = named(RegionKind::Ram, &options.ram);
-        let flash_named = named(RegionKind::Flash, &options.flash);
-        if !ram_named {
-            let ranges = ram_ranges(image, stack_top);
-            regions.extend(joined(RegionKind::Ram, ranges, SAME_RAM_BYTES));
         }
-        if !flash_named {
-            let ranges = flash_ranges(image, &regions);
-            regions.extend(joined(RegionKind::Flash, ranges, SAME_RAM_BYTES));
-        }
+        regions.extend(derived::regions(image, &regions, stack_top));
         let constants = options.constants.iter();
         regions.extend(constants.map(|range| region(RegionKind::Flash, range)));
         regions.sort_by_key(|region| region.range.start);
@@ -203,9 +206,7 @@ impl MemoryMap {
 
     /// The region that holds the whole range.
     pub fn region_of(&self, range: &Range<u64>) -> Option<&MemoryRegion> {
-        self.regions
-            .iter()
-            .find(|region| region.range.start <= range.start && range.end <= region.range.end)
+        self.regions.iter().find(|region| region.holds(range))
     }
 
     /// Returns `true` if an instruction can be fetched from this address.
@@ -223,57 +224,19 @@ fn region(kind: RegionKind, range: &Range<u64>) -> MemoryRegion {
     }
 }
 
-/// Whole pages around the ranges, one region where so few bytes or none are between them.
-fn joined(kind: RegionKind, mut ranges: Vec<Range<u64>>, apart_bytes: u64) -> Vec<MemoryRegion> {
+/// Whole pages around the registers of devices. Several in one page, or in one large range, are one
+/// region.
+fn devices(mut ranges: Vec<Range<u64>>) -> Vec<MemoryRegion> {
     ranges.sort_by_key(|range| range.start);
     let mut regions: Vec<MemoryRegion> = Vec::new();
     for range in ranges {
-        let next = region(kind, &range);
+        let next = region(RegionKind::Device, &range);
         match regions.last_mut() {
-            Some(last) if next.range.start <= last.range.end + apart_bytes => {
+            Some(last) if next.range.start <= last.range.end => {
                 last.range.end = last.range.end.max(next.range.end);
             }
             _ => regions.push(next),
         }
     }
     regions
-}
-
-/// Whether a segment runs in RAM: it is written to, or the address map says so.
-fn runs_in_ram(segment: &Segment) -> bool {
-    segment.writable || segment.run_range().start >= FIRST_RAM_ADDRESS
-}
-
-fn ram_ranges(image: &Image, stack_top: Option<u32>) -> Vec<Range<u64>> {
-    let mut ranges: Vec<_> = image
-        .segments
-        .iter()
-        .filter(|segment| runs_in_ram(segment))
-        .map(Segment::run_range)
-        .collect();
-    if let Some(top) = stack_top {
-        // The stack pointer starts one past the end of RAM.
-        let top = u64::from(top);
-        ranges.push(top.saturating_sub(8)..top);
-    }
-    ranges
-}
-
-/// The parts of the image that are loaded or run outside RAM.
-fn flash_ranges(image: &Image, others: &[MemoryRegion]) -> Vec<Range<u64>> {
-    let elsewhere = |range: &Range<u64>| {
-        !others
-            .iter()
-            .any(|region| region.range.start <= range.start && range.end <= region.range.end)
-    };
-    image
-        .segments
-        .iter()
-        .flat_map(|segment| {
-            let runs = (!runs_in_ram(segment)).then(|| segment.run_range());
-            [Some(segment.load_range()), runs]
-        })
-        .flatten()
-        .filter(|range| !range.is_empty() && elsewhere(range))
-        .collect()
 }

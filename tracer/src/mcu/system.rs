@@ -2,9 +2,11 @@
 //! touches there, answered so that it goes on.
 //!
 //! Registers keep what is written to them. Those that count or identify are answered:
-//! CPUID, SysTick, the cycle counter. Interrupts never happen.
+//! CPUID, SysTick, the cycle counter. Interrupts never happen; a program that requests an exception
+//! by itself (PendSV, NMI, an interrupt by its number) is noticed.
 
 use dmo_analysis::trace::Time;
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// First address.
@@ -18,6 +20,11 @@ const SYST_CSR: u32 = 0xe000_e010;
 const SYST_RVR: u32 = 0xe000_e014;
 const SYST_CVR: u32 = 0xe000_e018;
 const CPUID: u32 = 0xe000_ed00;
+/// Interrupts to be pended, a bit each, 32 words.
+const NVIC_ISPR: std::ops::Range<u32> = 0xe000_e200..0xe000_e280;
+const ICSR: u32 = 0xe000_ed04;
+/// The number of an interrupt to be pended.
+const STIR: u32 = 0xe000_ef00;
 const AIRCR: u32 = 0xe000_ed0c;
 const CPACR: u32 = 0xe000_ed88;
 const MPU_TYPE: u32 = 0xe000_ed90;
@@ -38,6 +45,39 @@ pub enum Request {
     Nothing,
     /// A reset of the system.
     Reset,
+    /// An exception.
+    Exception(Exception),
+}
+
+/// An exception by its number, as the vector table counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Exception(pub u32);
+
+impl std::fmt::Display for Exception {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            2 => f.write_str("NMI"),
+            14 => f.write_str("PendSV"),
+            15 => f.write_str("SysTick's exception"),
+            number => write!(f, "interrupt {}", number.saturating_sub(16)),
+        }
+    }
+}
+
+/// The exception that a store of these bits to this register requests.
+fn requested(register: u32, bits: u32) -> Option<Exception> {
+    let number = match register {
+        ICSR => [(31, 2), (28, 14), (26, 15)]
+            .into_iter()
+            .find_map(|(bit, number)| (bits >> bit & 1 == 1).then_some(number)),
+        STIR => Some(16 + (bits & 0x1ff)),
+        _ if NVIC_ISPR.contains(&register) => bits
+            .checked_ilog2()
+            .map(|bit| 16 + 8 * (register - NVIC_ISPR.start) + bit),
+        _ => None,
+    };
+    number.map(Exception)
 }
 
 impl SystemControl {
@@ -103,12 +143,11 @@ impl SystemControl {
         if register == DWT_CYCCNT {
             self.cycles_offset = now.wrapping_sub(u64::from(word));
         }
-        let reset = register == AIRCR && word >> 16 == 0x05fa && word & 4 != 0;
-        if reset {
-            Request::Reset
-        } else {
-            Request::Nothing
+        if register == AIRCR && word >> 16 == 0x05fa && word & 4 != 0 {
+            return Request::Reset;
         }
+        let exception = requested(register, (value as u32) << shift & mask);
+        exception.map_or(Request::Nothing, Request::Exception)
     }
 }
 

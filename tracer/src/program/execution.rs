@@ -3,7 +3,7 @@
 use crate::elf::symbols::Symbols;
 use crate::mcu::machine::{FaultCause, Limits, MachineError, Observation};
 use crate::program::fault::Fault;
-use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks};
+use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks, is_of_library};
 use crate::program::interpreter::{EventError, EventKind, Interpreted, ReadError};
 use crate::program::marks::{Mark, MarkError, Marks, read_layer};
 use crate::program::process::{Halt, Process};
@@ -154,6 +154,10 @@ pub struct Program<'a> {
     other_models: BTreeSet<u32>,
     /// For each hooked layer that has ended the buffers that only the return told.
     returned: Vec<Vec<BufferRange>>,
+    /// Entries of functions of the library that no hook knows, as long as none of them was called.
+    not_hooked: Vec<u32>,
+    /// Names of those that were called between layers, by code that is not of the library.
+    skipped: Vec<String>,
 }
 
 impl<'a> Program<'a> {
@@ -169,8 +173,14 @@ impl<'a> Program<'a> {
         host: Host<'a>,
     ) -> Result<Self, RunError> {
         let mut process = Process::load(target, observation, limits, host)?;
-        process.machine.set_breakpoints(&layers.addresses())?;
-        Ok(Self {
+        process.machine.fault_on_exceptions(false);
+        let not_hooked = match layers {
+            LayerSource::Hooked { hooks, .. } => {
+                hooks.not_hooked().map(|(entry, _)| entry).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut program = Self {
             boundaries: layers,
             process,
             layer: None,
@@ -179,7 +189,11 @@ impl<'a> Program<'a> {
             announced: None,
             other_models: BTreeSet::new(),
             returned: Vec::new(),
-        })
+            not_hooked,
+            skipped: Vec::new(),
+        };
+        program.stop_between_layers()?;
+        Ok(program)
     }
 
     /// Runs to the next begin or end of a layer, or to the end of the program.
@@ -206,6 +220,10 @@ impl<'a> Program<'a> {
                         let map = &process.target.map;
                         Ok(read_layer(&process.machine, map, program.layers)?)
                     })?)
+                }
+                LayerSource::Hooked { .. } if self.not_hooked.contains(&address.0) => {
+                    self.skip(address)?;
+                    None
                 }
                 LayerSource::Hooked { hooks, returned } => {
                     Some(self.pass_hook(hooks, returned.as_deref(), address)?)
@@ -238,7 +256,7 @@ impl<'a> Program<'a> {
     /// # Errors
     /// When the emulator refuses.
     pub fn is_back_in(&mut self, layer: &Layer) -> Result<(), RunError> {
-        self.layer = Some(layer.name.clone());
+        self.enter(layer);
         if let Some(call) = &self.call {
             call.stop_on_return(&mut self.process.machine)?;
         } else if let LayerSource::Interpreted(_) = self.boundaries {
@@ -252,16 +270,43 @@ impl<'a> Program<'a> {
     /// # Errors
     /// When the emulator refuses.
     pub fn has_left_layer(&mut self) -> Result<(), RunError> {
-        self.layer = None;
+        self.leave();
         match self.boundaries {
             LayerSource::Interpreted(interpreted) if !interpreted.events.are_marks() => {
                 Ok(self.process.stop_when_back()?)
             }
-            boundaries => Ok(self
-                .process
-                .machine
-                .set_breakpoints(&boundaries.addresses())?),
+            _ => self.stop_between_layers(),
         }
+    }
+
+    /// Between layers: stops where one may begin, and where a function is called that no hook
+    /// knows.
+    fn stop_between_layers(&mut self) -> Result<(), RunError> {
+        let mut addresses = self.boundaries.addresses();
+        addresses.extend(&self.not_hooked);
+        Ok(self.process.machine.set_breakpoints(&addresses)?)
+    }
+
+    /// Notes the first call of a function of the library that no hook knows.
+    fn skip(&mut self, function: Address) -> Result<(), RunError> {
+        self.process.machine.stay_at(function)?;
+        self.not_hooked.retain(|&entry| entry != function.0);
+        let symbols = &self.process.target.image.symbols;
+        let name = |address| {
+            symbols
+                .function_at(address)
+                .map(|(symbol, _)| symbol.name.clone())
+        };
+        let caller = name(self.process.machine.register(14) & !1);
+        if !caller.is_some_and(|caller| is_of_library(&caller)) {
+            self.skipped.extend(name(function.0));
+        }
+        self.stop_between_layers()
+    }
+
+    /// Functions of the library that a set of hooks is for, that were called and are no layers.
+    pub fn skipped(&self) -> &[String] {
+        &self.skipped
     }
 
     /// Why a layer that begins again or exits is an error.
@@ -453,17 +498,27 @@ impl<'a> Program<'a> {
         if self.layers >= MAX_LAYERS {
             return Err(RunError::TooManyLayers { limit: MAX_LAYERS });
         }
-        self.layer = Some(layer.name.clone());
+        self.enter(&layer);
         self.layers += 1;
         Ok(ProgramEvent::Begin(layer))
     }
 
     fn end_layer(&mut self) -> Result<ProgramEvent, RunError> {
         let layers = self.layers;
-        self.layer
-            .take()
-            .ok_or(MarkError::EndWithoutBegin { layers })?;
+        self.leave().ok_or(MarkError::EndWithoutBegin { layers })?;
         Ok(ProgramEvent::End)
+    }
+
+    /// What a handler does belongs to the layer that requests its exception.
+    fn enter(&mut self, layer: &Layer) {
+        self.layer = Some(layer.name.clone());
+        self.process.machine.fault_on_exceptions(true);
+    }
+
+    /// The name of the layer that the program was in.
+    fn leave(&mut self) -> Option<String> {
+        self.process.machine.fault_on_exceptions(false);
+        self.layer.take()
     }
 
     fn exited(&mut self, exit: Exit) -> Result<ProgramEvent, RunError> {

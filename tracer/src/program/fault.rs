@@ -1,9 +1,10 @@
-//! Why a program could not go on, told so that its author can find the place.
+//! Why a program could not go on, with the place for its author to find.
 
+use crate::mcu::bit_band::aliased_bit;
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Machine};
 use crate::program::target::Target;
-use dmo_analysis::trace::{Address, Location, Time};
+use dmo_analysis::trace::{AccessKind, Address, Location, Time};
 
 /// The state of the program at a fault.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub struct Fault {
     pub layers: Option<usize>,
     /// The memory map.
     pub memory: String,
+    /// The byte and the bit that an access to a bit-band alias stands for.
+    pub aliased: Option<(Address, u32)>,
     /// Where the function was called from, by the link register.
     pub return_to: Option<String>,
 }
@@ -56,6 +59,10 @@ impl Fault {
             layer: layer.map(str::to_owned),
             layers: None,
             memory: target.map.to_string(),
+            aliased: match cause {
+                FaultCause::Access { address, .. } => aliased_bit(&target.cpu, address),
+                _ => None,
+            },
             return_to: target
                 .image
                 .symbols
@@ -79,16 +86,36 @@ impl Fault {
             ),
             (_, 0) => None,
             _ => Some(format!(
-                "{ended} of its layers have ended: --stop-after N ends the run of a program that infers for ever behind its N-th layer"
+                "{ended} of its layers have ended: if the program infers in an endless loop, --stop-after N ends the run after its Nth layer"
             )),
         }
     }
 
-    fn concerns_memory(&self) -> bool {
-        matches!(
-            self.cause,
-            FaultCause::Access { .. } | FaultCause::Fetch { .. }
-        )
+    /// What may help where memory is missing or of another kind.
+    fn memory_hint(&self) -> Option<String> {
+        if let Some((byte, bit)) = self.aliased {
+            return Some(format!(
+                "bit {bit} of the byte at {byte}, by the bit-band alias, which is not emulated: let the program access the byte itself"
+            ));
+        }
+        match self.cause {
+            FaultCause::Access { mapped: false, .. } if self.registers[13] == 0 => Some(
+                "the stack pointer is 0: newlib's start-up code takes it from the symbol __stack"
+                    .to_owned(),
+            ),
+            FaultCause::Access {
+                kind: AccessKind::Store,
+                mapped: true,
+                ..
+            } => Some(
+                "by the program's segments this is flash: --ram START:SIZE if it is RAM".to_owned(),
+            ),
+            FaultCause::Access { .. } | FaultCause::Fetch { .. } => Some(
+                "--ram START:SIZE adds memory, --device START:SIZE a peripheral's registers"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
     }
 }
 
@@ -130,12 +157,8 @@ impl std::fmt::Display for Fault {
             };
             write!(f, "{lead} {name:>4} {value:08x}")?;
         }
-        if self.concerns_memory() {
-            write!(f, "\n  memory   {}", self.memory)?;
-            write!(
-                f,
-                "\n  hint: name more memory by --ram START:SIZE, or a peripheral's registers by --device START:SIZE"
-            )?;
+        if let Some(hint) = self.memory_hint() {
+            write!(f, "\n  memory   {}\n  hint: {hint}", self.memory)?;
         }
         if let Some(hint) = self.endless() {
             write!(f, "\n  hint: {hint}")?;

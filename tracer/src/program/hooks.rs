@@ -15,7 +15,7 @@ pub use call::{BufferRange, HookError, HookedCall};
 pub use expression::{CallPhase, CallState, EvaluationError, Expression, SymbolValue};
 pub use file::{FileError, READY_MADE, ready_made};
 pub use parser::{MAX_TEXT_BYTES, ParseError};
-pub use resolve::{Hooks, ResolveError};
+pub use resolve::{Hooks, ResolveError, is_of_library};
 
 use dmo_analysis::trace::{ElementType, Role};
 

@@ -38,10 +38,14 @@ impl<'a> Process<'a> {
         limits: Limits,
         host: Host<'a>,
     ) -> Result<Self, MachineError> {
+        let semihosting = match target.boot.vectors {
+            Some(_) => Semihosting::new(host),
+            None => Semihosting::new(host).with_stack_top(target.boot.stack_top),
+        };
         Ok(Self {
             target,
             machine: target.machine(observation, limits)?,
-            semihosting: Semihosting::new(host),
+            semihosting,
         })
     }
 

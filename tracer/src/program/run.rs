@@ -4,6 +4,7 @@
 
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Limits, Observation, Watch};
+use crate::mcu::system::Exception;
 use crate::program::execution::{LayerSource, Program, ProgramEvent};
 use crate::program::other_inputs::Variation;
 use crate::program::record::{Message, RecordError, Recorded, Recorder};
@@ -46,6 +47,11 @@ pub struct RunOutcome {
     pub expects_ticks: bool,
     /// Models that its interpreters have run besides the one that is followed.
     pub other_models: usize,
+    /// The first exception that the program has requested between its layers; its handler has not
+    /// run.
+    pub requested_exception: Option<Exception>,
+    /// Functions of the library that the hooks are for, that were called and are no layers.
+    pub skipped: Vec<String>,
 }
 
 /// Runs a program to its end and sends its trace to `sink`. `progress` receives the time
@@ -87,6 +93,8 @@ pub fn run(
         crossing_loads: recorded.crossing_loads,
         expects_ticks: ended.expects_ticks,
         other_models: ended.other_models,
+        requested_exception: ended.requested_exception,
+        skipped: ended.skipped,
     })
 }
 
@@ -176,12 +184,14 @@ fn record(
     Ok(recorder.finish())
 }
 
-/// How a program has ended.
+/// How a program ended, and the interrupts that it did without.
 struct Ended {
     exit: Exit,
     instructions: Time,
     expects_ticks: bool,
     other_models: usize,
+    requested_exception: Option<Exception>,
+    skipped: Vec<String>,
 }
 
 /// The emulating thread: a program, and whom to tell of it.
@@ -235,11 +245,14 @@ impl<'a> Emulation<'a> {
                         .finish_check()
                         .map_err(|error| self.program.fault(FaultCause::SelfCheck(error)))?;
                     self.send(Message::End(now));
+                    let machine = &self.program.process.machine;
                     return Ok(Ended {
                         exit,
                         instructions: now,
-                        expects_ticks: self.program.process.machine.expects_ticks(),
+                        expects_ticks: machine.expects_ticks(),
                         other_models: self.program.other_models(),
+                        requested_exception: machine.requested_exception(),
+                        skipped: self.program.skipped().to_vec(),
                     });
                 }
             }

@@ -86,6 +86,8 @@ pub struct Semihosting<'a> {
     told_full: bool,
     /// Why the last operation on files failed, as `errno` has it.
     error: u32,
+    /// Where the stack of a program begins that does not say so itself; else 0.
+    stack_top: u32,
 }
 
 /// How a program goes on after a semihosting call.
@@ -106,7 +108,13 @@ impl<'a> Semihosting<'a> {
             told_cut: false,
             told_full: false,
             error: 0,
+            stack_top: 0,
         }
+    }
+
+    /// Answers programs that ask where their stack begins, as those without a vector table do.
+    pub fn with_stack_top(self, stack_top: u32) -> Self {
+        Self { stack_top, ..self }
     }
 
     /// Answers the call that the machine is stopped at. The result goes to r0. Memory that it
@@ -219,8 +227,10 @@ impl<'a> Semihosting<'a> {
             }
             SYS_HEAPINFO => {
                 // Zeros: the program knows better from its linker script.
+                let [heap_base, heap_limit, stack_limit] = [0; 3];
+                let words = [heap_base, heap_limit, self.stack_top, stack_limit];
                 let place = block(0);
-                store(machine, place, &[0; 16])?;
+                store(machine, place, &words.map(u32::to_le_bytes).concat())?;
                 0
             }
             _ => FAILED,

@@ -1,6 +1,7 @@
 //! A program together with the microcontroller it runs on.
 
 use crate::elf::image::{Image, ImageError};
+use crate::mcu::bit_band;
 use crate::mcu::boot::{self, Boot, BootError};
 use crate::mcu::cpu::{self, Cpu, CpuError};
 use crate::mcu::disassembly::Disassembler;
@@ -63,6 +64,7 @@ impl Target {
     pub fn new(elf: &[u8], options: &TargetOptions) -> Result<Self, TargetError> {
         let image = Image::parse(elf)?;
         let cpu = cpu::choose(options.cpu.as_deref(), &image.attributes)?;
+        bit_band::check(&cpu, &options.memory, &image)?;
         let boot = boot::find(&image, options.vectors)?;
         let map = MemoryMap::new(&image, &options.memory, Some(boot.stack_top))?;
         Ok(Self {

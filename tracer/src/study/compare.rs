@@ -47,8 +47,8 @@ pub struct Pair {
 pub enum CompareError {
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    #[error("the operator's loops take more than {seconds} s\n  hint: a smaller shape")]
-    Slow { seconds: u64 },
+    #[error("the operator's loops take more than {} s\n  hint: a smaller shape, or more time (--timeout)", .limit.as_secs_f64())]
+    Slow { limit: Duration },
     #[error("the thread of the loops panicked")]
     Panic,
 }
@@ -65,16 +65,18 @@ pub struct Compared {
     pub notes: Vec<String>,
 }
 
-/// Compares what the formulas, the loops and a measurement say of each pair.
+/// Compares what the formulas, the loops and a measurement say of each pair. The loops may take
+/// `limit`.
 ///
 /// # Errors
 /// When the operator's shapes make no sense, or its loops take too long.
 pub fn compare(
     operator: &Operator,
     measured: Option<&Measurement>,
+    limit: Duration,
 ) -> Result<Vec<Compared>, CompareError> {
     let closed = operator.overlaps()?;
-    let algorithmic = algorithmic(operator)?;
+    let algorithmic = algorithmic(operator, limit)?;
     let pairs = closed.iter().zip(&algorithmic).enumerate();
     let compared = pairs.map(|(index, both)| {
         let measured = measured.map(|measured| Measured {
@@ -181,7 +183,7 @@ impl Measured<'_> {
 }
 
 /// From the loops, unless they take too long.
-fn algorithmic(operator: &Operator) -> Result<Vec<Overlap>, CompareError> {
+fn algorithmic(operator: &Operator, limit: Duration) -> Result<Vec<Overlap>, CompareError> {
     let (sender, receiver) = channel();
     let operator = operator.clone();
     // Not joined where it takes too long: it ends with the process.
@@ -189,11 +191,9 @@ fn algorithmic(operator: &Operator) -> Result<Vec<Overlap>, CompareError> {
         // Nobody listens any more when it took too long.
         let _ = sender.send(operator.traced_overlaps());
     });
-    match receiver.recv_timeout(LIMITS.timeout) {
+    match receiver.recv_timeout(limit) {
         Ok(overlaps) => Ok(overlaps?),
-        Err(RecvTimeoutError::Timeout) => Err(CompareError::Slow {
-            seconds: LIMITS.timeout.as_secs(),
-        }),
+        Err(RecvTimeoutError::Timeout) => Err(CompareError::Slow { limit }),
         Err(RecvTimeoutError::Disconnected) => Err(CompareError::Panic),
     }
 }

@@ -111,8 +111,14 @@ pub enum PlanError {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum SourceError {
-    #[error("no network {name:?}: `dmo-trace zoo` lists all")]
-    NoNetwork { name: String },
+    #[error(
+        "no network {name:?}: `dmo-trace zoo` lists all{}",
+        .similar.map(|similar| format!("\n  hint: did you mean zoo:{similar}?")).unwrap_or_default()
+    )]
+    NoNetwork {
+        name: String,
+        similar: Option<&'static str>,
+    },
     #[error("element type {given:?}, expected float32 or int8")]
     Element { given: String },
 }

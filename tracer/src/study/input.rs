@@ -18,19 +18,25 @@ pub enum InputError {
     NotText(#[from] std::string::FromUtf8Error),
 }
 
+/// A file that is not read at once; a pipe may never be opened, a device is endless.
+///
+/// # Errors
+/// When it cannot be opened or is no plain file.
+pub fn open(path: &Path) -> Result<File, InputError> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(InputError::NotPlain);
+    }
+    Ok(File::open(path)?)
+}
+
 /// A whole file of at most `limit` bytes. A pipe may never end, a device is endless.
 ///
 /// # Errors
 /// When it cannot be read, is no plain file, or has more bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, InputError> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(InputError::NotPlain);
-    }
     let mut content = Vec::new();
     // The files of /proc have no size, so that only reading tells.
-    File::open(path)?
-        .take(limit + 1)
-        .read_to_end(&mut content)?;
+    open(path)?.take(limit + 1).read_to_end(&mut content)?;
     if content.len() as u64 > limit {
         return Err(InputError::TooLarge { limit });
     }

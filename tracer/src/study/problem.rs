@@ -26,9 +26,10 @@ pub fn is_problem(path: &Path) -> bool {
 ///
 /// # Errors
 /// When the file cannot be read, or is no such table.
-pub fn read(path: &str) -> Result<Table, StudyError> {
-    let text = input::text(path.as_ref(), MOST_BYTES).about(format_args!("cannot read {path}"))?;
-    Table::parse(&text).about(path)
+pub fn read(path: &Path) -> Result<Table, StudyError> {
+    let shown = path.display();
+    let text = input::text(path, MOST_BYTES).about(format_args!("cannot read {shown}"))?;
+    Table::parse(&text).about(shown)
 }
 
 /// A planned problem.

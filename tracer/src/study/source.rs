@@ -13,6 +13,7 @@ use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// A model and where it comes from.
@@ -39,8 +40,9 @@ impl Source {
     ///
     /// # Errors
     /// When the file cannot be read or is no model, or there is no such network.
-    pub fn load(given: &str) -> Result<Self, StudyError> {
-        match given.strip_prefix("zoo:") {
+    pub fn load(given: impl AsRef<OsStr>) -> Result<Self, StudyError> {
+        let given = given.as_ref();
+        match given.to_str().and_then(|name| name.strip_prefix("zoo:")) {
             Some(name) => Self::of_zoo(name),
             None => Self::of_file(Path::new(given)),
         }
@@ -308,6 +310,16 @@ pub fn network(given: &str) -> Result<(&'static Network, Element), SourceError> 
     };
     let network = zoo::find(name).ok_or_else(|| SourceError::NoNetwork {
         name: name.to_owned(),
+        similar: similar_network(name),
     })?;
     Ok((network, element))
+}
+
+/// The network whose name is most like this one, unless none is.
+fn similar_network(name: &str) -> Option<&'static str> {
+    const LIKE: f64 = 0.8;
+    let likeness = |network: &Network| strsim::jaro_winkler(name, network.name);
+    let networks = zoo::NETWORKS.iter();
+    let similar = networks.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(similar) > LIKE).then_some(similar.name)
 }

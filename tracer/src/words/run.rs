@@ -3,11 +3,12 @@
 use super::names::{plain, short};
 use super::report::Report;
 use super::{arena, table};
+use crate::mcu::system::Exception;
 use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
 use dmo_analysis::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
-use dmo_analysis::wording::counted;
+use dmo_analysis::wording::{counted, first_names};
 use serde::{Serialize, Serializer};
 
 /// Something that the reader of a report should know.
@@ -31,6 +32,17 @@ pub enum Warning {
     OtherModels {
         /// How many.
         count: usize,
+    },
+    /// The program calls functions of the library that the hooks are for, but no hook says where
+    /// their buffers are.
+    NotLayers {
+        /// Their names.
+        functions: Vec<String>,
+    },
+    /// Between its layers the program has requested an exception, whose handler has not run.
+    NoException {
+        /// Its number.
+        exception: Exception,
     },
     /// The run was stopped after this many layers.
     Stopped {
@@ -76,6 +88,15 @@ impl std::fmt::Display for Warning {
                 f,
                 "the program also runs {}, which this report does not follow; --model MODEL.tflite picks one",
                 counted(*count as u64, "other model", "other models")
+            ),
+            Self::NotLayers { functions } => write!(
+                f,
+                "the program calls {}, whose buffers the set of hooks does not know: these calls are no layers, only those of known functions inside them; --layer adds others (docs/hooks.md)",
+                first_names(functions, 8),
+            ),
+            Self::NoException { exception } => write!(
+                f,
+                "between its layers the program has requested {exception}; no exception is emulated, so its handler has not run"
             ),
             Self::Stopped { layers } => write!(
                 f,

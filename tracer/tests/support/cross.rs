@@ -63,6 +63,13 @@ pub fn link(
     script: &Path,
     sources: &[PathBuf],
 ) -> Result<Vec<u8>, Failed> {
+    let script = format!("-Wl,-T,{}", script.display());
+    let flags = [flags, &[script.as_str()]].concat();
+    link_by_default(cpu, &flags, sources)
+}
+
+/// An ELF file of these sources, laid out by the toolchain's own script.
+pub fn link_by_default(cpu: &str, flags: &[&str], sources: &[PathBuf]) -> Result<Vec<u8>, Failed> {
     let folder = tempfile::tempdir()?;
     let elf = folder.path().join("firmware.elf");
     let mut command = Command::new(GCC);
@@ -70,7 +77,7 @@ pub fn link(
     command.args(["-mthumb", "-g", "-ffp-contract=off", "-fno-exceptions"]);
     command.args(["-static", "-ffunction-sections", "-Wl,--gc-sections"]);
     command.arg("-Wl,--no-warn-rwx-segments");
-    command.args(flags).arg("-T").arg(script);
+    command.args(flags);
     for include in ["include", "include/cmsis_nn", "marks", "board", "dsp"] {
         command.arg("-I").arg(kernels(include));
     }

@@ -9,8 +9,18 @@ const FLOORS: [(&str, &[&str]); 3] = [
     (
         "tracer/src",
         &[
-            "elf", "mcu", "program", "explain", "call", "kernels", "measure", "model", "study",
-            "words", "cli",
+            "temporary",
+            "elf",
+            "mcu",
+            "program",
+            "explain",
+            "call",
+            "kernels",
+            "measure",
+            "model",
+            "study",
+            "words",
+            "cli",
         ],
     ),
     (

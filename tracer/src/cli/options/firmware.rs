@@ -8,6 +8,7 @@ use dmo_trace::program::runtime::Runtime;
 use dmo_trace::program::target::Target;
 use dmo_trace::study::firmware::{ArenaPlace, FirmwareRequest, interpreted};
 use dmo_trace::study::source::Source;
+use std::ffi::OsString;
 
 /// A model in a firmware.
 #[derive(clap::Args)]
@@ -16,7 +17,7 @@ pub struct FirmwareOptions {
     /// layers (docs/firmware.md) [default: the first model that the program runs, if it has the
     /// runtime's symbols]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["one", "files"])]
-    model: Option<String>,
+    model: Option<OsString>,
     /// The interpreter's tensor arena: a symbol of the program, or addresses, for example
     /// 0x20000000..0x20010000 [default: what the program hands to its interpreter]
     #[arg(long, value_name = "SYMBOL", conflicts_with_all = ["one", "files"])]
@@ -41,7 +42,7 @@ impl FirmwareOptions {
             return Ok(None);
         }
         let request = FirmwareRequest {
-            model: self.model.as_deref().map(Source::load).transpose()?,
+            model: self.model.as_ref().map(Source::load).transpose()?,
             arena: self.arena_place()?,
             inferences: bounded.then_some(INFERENCES),
             limits: Some(limits),

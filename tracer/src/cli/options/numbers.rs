@@ -40,7 +40,13 @@ pub fn parse_range(text: &str) -> Result<Range<u64>, String> {
     Ok(start..start + size)
 }
 
-/// Decimal or, after 0x, hexadecimal.
+/// Hexadecimal after 0x, or 0. A decimal address is most likely one that lacks its 0x.
 pub fn parse_address(text: &str) -> Result<u32, String> {
+    let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_decimal && text.bytes().any(|byte| byte != b'0') {
+        return Err(format!(
+            "address '{text}' is decimal: write 0x{text} if it is hexadecimal"
+        ));
+    }
     u32::try_from(parse_number(text)?).map_err(|_| format!("'{text}' is not a 32-bit address"))
 }

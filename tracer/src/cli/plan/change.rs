@@ -1,5 +1,6 @@
 //! Options that say what a plan may change of the work.
 
+use anyhow::ensure;
 use dmo_trace::study::change::ChangeRequest;
 
 /// What may be done to the work of a model.
@@ -24,23 +25,40 @@ pub struct ChangeArguments {
     /// then needs kernels that support them, and `dmo-trace verify --plan` proves it
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub allow: Vec<Change>,
-    /// Extra multiply-accumulates allowed for tiling, in % of the model's
-    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = parse_percent)]
-    pub max_recompute: f64,
+    /// Extra multiply-accumulates allowed for tiling (--allow split or patch), in % of the model's
+    /// [default: 10%]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub max_recompute: Option<f64>,
 }
 
 impl ChangeArguments {
+    /// Whether runs of operators may be computed in tiles.
+    pub fn allow_tiles(&self) -> bool {
+        let tiles = [Change::Split, Change::Patch];
+        tiles.iter().any(|change| self.allow.contains(change))
+    }
+
     /// What they ask for.
-    pub fn request(&self) -> ChangeRequest {
+    ///
+    /// # Errors
+    /// When tiles are limited and not allowed.
+    pub fn request(&self) -> anyhow::Result<ChangeRequest> {
         let allows = |change| self.allow.contains(&change);
-        ChangeRequest {
+        ensure!(
+            self.max_recompute.is_none() || self.allow_tiles(),
+            "--max-recompute limits what tiles compute again, and no tiles are allowed\n  hint: --allow split, --allow patch or both"
+        );
+        let by_default = ChangeRequest::default();
+        Ok(ChangeRequest {
             in_place: allows(Change::Inplace),
             accumulate: allows(Change::Accumulate),
             remove: allows(Change::Remove),
             split: allows(Change::Split),
             patch: allows(Change::Patch),
-            most_recomputed_percent: self.max_recompute,
-        }
+            most_recomputed_percent: self
+                .max_recompute
+                .unwrap_or(by_default.most_recomputed_percent),
+        })
     }
 }
 

@@ -25,12 +25,12 @@ struct ProblemReport<'a> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let path = &arguments.model;
+    let path = &arguments.model.to_string_lossy();
     anyhow::ensure!(
         arguments.plot.is_none() && arguments.region.is_empty() && arguments.fix.is_empty(),
         "{path}: --plot, --region and --fix are for models"
     );
-    let problem = read(path)?.problem;
+    let problem = read(arguments.model.as_ref())?.problem;
     for path in &arguments.emit {
         anyhow::ensure!(
             is_problem(path),

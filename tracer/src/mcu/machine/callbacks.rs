@@ -5,7 +5,7 @@ use super::{Deliver, FaultCause, Limits, MAX_ACCESS_BYTES, Pause, RawAccess, Wat
 use crate::mcu::clock::{Block, Clock, is_exclusive_store};
 use crate::mcu::decode::{Memory, decode};
 use crate::mcu::self_check::{Checker, CoreState, Reported};
-use crate::mcu::system::{self, Request, SystemControl};
+use crate::mcu::system::{self, Exception, Request, SystemControl};
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use std::ops::Range;
 use std::time::Instant;
@@ -27,6 +27,10 @@ pub(super) struct Session {
     /// Functions that were entered, of those to be noted.
     pub(super) entered: Vec<u32>,
     pub(super) system: SystemControl,
+    /// An exception that the program requests is a fault, not only noted.
+    pub(super) exceptions_are_faults: bool,
+    /// The first exception that the program has requested where that is no fault.
+    pub(super) requested_exception: Option<Exception>,
     pub(super) checker: Option<Checker>,
     pub(super) limits: Limits,
     /// The time at which the limit of instructions is reached.
@@ -68,6 +72,8 @@ impl Session {
             pause: None,
             entered: Vec::new(),
             system,
+            exceptions_are_faults: true,
+            requested_exception: None,
             checker: None,
             last_instruction: limits.max_instructions,
             limits,
@@ -449,7 +455,14 @@ pub(super) fn store_system(
     let request = session
         .system
         .store((system::START + offset) as u32, size_bytes, value, now);
-    if request == Request::Reset {
-        fault(core, FaultCause::Reset);
+    match request {
+        Request::Nothing => {}
+        Request::Reset => fault(core, FaultCause::Reset),
+        Request::Exception(exception) if session.exceptions_are_faults => {
+            fault(core, FaultCause::ExceptionRequested { exception });
+        }
+        Request::Exception(exception) => {
+            session.requested_exception.get_or_insert(exception);
+        }
     }
 }

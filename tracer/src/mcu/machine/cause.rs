@@ -1,6 +1,7 @@
 //! Why a program cannot go on.
 
 use crate::mcu::self_check::CheckError;
+use crate::mcu::system::Exception;
 use dmo_analysis::trace::{AccessKind, Address};
 use std::time::Duration;
 
@@ -38,6 +39,10 @@ pub enum FaultCause {
     Exception { number: u32 },
     #[error("the program is in an exception handler, an endless loop at {address}")]
     Handler { address: Address },
+    #[error(
+        "the layer requests {exception}: exceptions are not emulated, so what its handler does is not known"
+    )]
+    ExceptionRequested { exception: Exception },
     #[error("the program asks for a system reset (AIRCR)")]
     Reset,
     #[error("limit of {limit} executed instructions reached\n  hint: --max-instructions")]

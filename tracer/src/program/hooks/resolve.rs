@@ -81,6 +81,8 @@ pub enum ResolveError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hooks {
     by_address: BTreeMap<u32, Hook>,
+    /// Functions of a library that a set hooks some functions of: name by address.
+    of_library: BTreeMap<u32, String>,
 }
 
 /// A hooked function: no symbols are left in its expressions.
@@ -115,7 +117,8 @@ impl Hooks {
         Ok(())
     }
 
-    /// Adds those hooks of a set whose function the program has and that is not hooked yet.
+    /// Adds those hooks of a set whose function the program has and that is not hooked yet. The set
+    /// is one of the CMSIS-NN interface: which other functions of it are called is noted.
     ///
     /// # Errors
     /// When the program has none of the functions, or more than one of a name.
@@ -137,6 +140,9 @@ impl Hooks {
                 place.insert(resolve(layer, function, image)?);
             }
         }
+        let of_library = image.symbols.functions().filter(is_operator);
+        let of_library = of_library.map(|function| (function.address, function.name.clone()));
+        self.of_library.extend(of_library);
         if found {
             Ok(())
         } else {
@@ -149,6 +155,14 @@ impl Hooks {
     /// Entries of the hooked functions.
     pub fn addresses(&self) -> Vec<u32> {
         self.by_address.keys().copied().collect()
+    }
+
+    /// Functions that the sets do not know, of the library that they are for: entries and names.
+    pub fn not_hooked(&self) -> impl Iterator<Item = (u32, &str)> {
+        let functions = self.of_library.iter();
+        functions
+            .filter(|(address, _)| !self.by_address.contains_key(address))
+            .map(|(&address, name)| (address, name.as_str()))
     }
 
     /// Names of the hooked functions.
@@ -171,6 +185,17 @@ impl Hooks {
     pub(super) fn at(&self, address: Address) -> Option<&Hook> {
         self.by_address.get(&address.0)
     }
+}
+
+/// Whether a function computes an operator, by its name; those that say how much scratch memory
+/// another one needs do not.
+fn is_operator(function: &&Symbol) -> bool {
+    is_of_library(&function.name) && !function.name.contains("_get_buffer_size")
+}
+
+/// Whether this is a name of CMSIS-NN.
+pub fn is_of_library(function: &str) -> bool {
+    function.starts_with("arm_")
 }
 
 /// Address and name of a hook's function.

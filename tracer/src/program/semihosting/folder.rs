@@ -101,7 +101,9 @@ impl Folder {
     /// # Errors
     /// When it cannot be copied, or has more than 4096 files, 1 GiB or 32 levels.
     pub fn copy(path: &Path) -> std::io::Result<Self> {
-        let copy = tempfile::tempdir()?;
+        let copy = tempfile::Builder::new()
+            .prefix(&crate::temporary::prefix())
+            .tempdir()?;
         let mut left = (MAX_COPIED_FILES, MAX_COPIED_BYTES);
         copy_into(path.to_owned(), copy.path(), MAX_COPIED_DEPTH, &mut left)?;
         Ok(Self::new(open_folder(copy.path())?, Some(copy)))

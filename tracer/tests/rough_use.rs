@@ -1,0 +1,250 @@
+//! What users do with the command line that its author did not think of first.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panic, with the arguments"
+)]
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_dmo-trace");
+
+fn elf(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/elf/cortex-m4");
+    folder.join(name).with_extension("elf")
+}
+
+/// Runs to the end; a program that does not come to its end is a failure.
+fn run(arguments: &[impl AsRef<OsStr>]) -> Output {
+    let child = Command::new(PROGRAM)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.expect("dmo-trace");
+    let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
+    wait(&mut child, &format!("{arguments:?}"));
+    child.wait_with_output().expect("output")
+}
+
+fn wait(child: &mut Child, what: &str) -> std::process::ExitStatus {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().expect("status") {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    panic!("{what}: no end after 60 s");
+}
+
+/// Exit code and messages.
+fn refused(arguments: &[impl AsRef<OsStr>]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(output.stdout.is_empty());
+    errors
+}
+
+fn names_in(folder: &Path) -> Vec<OsString> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect()
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill")
+        .args(["-s", name, &child.id().to_string()])
+        .status();
+    assert!(status.expect("kill").success());
+}
+
+/// A run that takes minutes, with an unfinished trace beside its place and a folder that is copied.
+fn long_run(folder: &Path, shell: &str) -> Child {
+    let out = folder.join("out");
+    let (files, temporary) = (folder.join("files"), folder.join("tmp"));
+    for made in [&out, &files, &temporary] {
+        std::fs::create_dir_all(made).expect("a folder");
+    }
+    let mut child = Command::new("sh")
+        .args(["-c", &format!("{shell} exec \"$@\""), "sh", PROGRAM, "run"])
+        .arg(elf("bench_conv2d"))
+        .args(["--inputs", "1000", "--save"])
+        .arg(out.join("trace.dmo"))
+        .arg("--semihosting-dir")
+        .arg(&files)
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dmo-trace");
+    let start = Instant::now();
+    while names_in(&out).is_empty() || names_in(&temporary).is_empty() {
+        assert!(child.try_wait().expect("status").is_none(), "it has ended");
+        assert!(start.elapsed() < Duration::from_secs(60), "no files");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[test]
+fn a_signal_leaves_no_files() {
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut child = long_run(folder.path(), "");
+        signal(&child, name);
+        let status = wait(&mut child, name);
+        assert_eq!(status.signal(), Some(number), "{name}");
+        for place in ["out", "tmp"] {
+            let left = names_in(&folder.path().join(place));
+            assert!(left.is_empty(), "{name}: {left:?}");
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_stays_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = long_run(folder.path(), "trap '' HUP;");
+    signal(&child, "HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().expect("status").is_none());
+    signal(&child, "TERM");
+    assert_eq!(wait(&mut child, "TERM").signal(), Some(15));
+}
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo").success());
+    for command in ["info", "dump", "plot", "run", "plan"] {
+        let errors = refused(&[OsStr::new(command), pipe.as_os_str()]);
+        assert!(errors.contains("not a plain file"), "{command}: {errors}");
+    }
+}
+
+#[test]
+fn a_model_may_have_any_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = folder
+        .path()
+        .join(OsString::from_vec(b"gr\xf6\xdfe.tflite".to_vec()));
+    let made = folder.path().join("made.tflite");
+    let output = run(&[
+        "zoo".as_ref(),
+        "export".as_ref(),
+        "liberis_lane_figure_1:int8".as_ref(),
+        made.as_os_str(),
+    ]);
+    assert!(output.status.success(), "{output:?}");
+    std::fs::rename(&made, &model).expect("renamed");
+    for command in ["plan", "savings"] {
+        let output = run(&[OsStr::new(command), model.as_os_str()]);
+        assert_eq!(output.status.code(), Some(0), "{command}: {output:?}");
+    }
+    for command in ["audit", "verify"] {
+        let output = run(&[OsStr::new(command), model.as_os_str()]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!errors.contains("UTF-8"), "{command}: {errors}");
+    }
+}
+
+#[test]
+fn an_address_lacks_its_0x() {
+    let program = elf("max_pool");
+    let arguments = ["run".as_ref(), program.as_os_str(), "--ram".as_ref()];
+    let errors = refused(&[&arguments[..], &["20000000:64K".as_ref()]].concat());
+    assert!(errors.contains("0x20000000"), "{errors}");
+    let output = run(&[&arguments[..], &["0x20000000:4M".as_ref()]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn padding_as_tensorflow_writes_it() {
+    let overlap = |padding| {
+        let shape = ["--input", "1x8x8x2", "--filter", "2x3x3x2", "--padding"];
+        let output = run(&[&["overlap", "conv2d"], &shape[..], &[padding]].concat());
+        assert_eq!(output.status.code(), Some(0), "{padding}: {output:?}");
+        output.stdout
+    };
+    assert_eq!(overlap("SAME"), overlap("same"));
+    assert_eq!(overlap("Valid"), overlap("valid"));
+    assert_ne!(overlap("same"), overlap("valid"));
+}
+
+#[test]
+fn loops_without_end_are_given_up() {
+    let shape = ["--input", "1x1x40000x40000", "--input", "1x1x40000x40000"];
+    let limited = ["--formulas", "--timeout", "0.2"];
+    let errors = refused(&[&["overlap", "batched_matmul"], &shape[..], &limited].concat());
+    assert!(errors.contains("more than 0.2 s"), "{errors}");
+    assert!(errors.contains("--timeout"), "{errors}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let grid = folder.path().join("grid.toml");
+    let table =
+        "[[grid]]\noperator = \"batched_matmul\"\ninput = [\"1x1x40000x40000,1x1x40000x40000\"]\n";
+    std::fs::write(&grid, table).expect("a grid");
+    let out = folder.path().join("out.csv");
+    let sweep = [
+        "sweep".as_ref(),
+        grid.as_os_str(),
+        "--out".as_ref(),
+        out.as_os_str(),
+    ];
+    let limited = limited.map(OsStr::new);
+    let errors = refused(&[&sweep[..], &limited].concat());
+    assert!(
+        errors.contains("40000x40000") && errors.contains("more than 0.2 s"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn limited_tiles_must_be_allowed() {
+    let plan = [
+        "plan",
+        "zoo:liberis_lane_figure_1:int8",
+        "--max-recompute",
+        "5%",
+    ];
+    for allowed in [&[][..], &["--allow", "remove"]] {
+        let errors = refused(&[&plan[..], allowed].concat());
+        assert!(errors.contains("--allow split"), "{errors}");
+    }
+    let output = run(&[&plan[..], &["--allow", "remove,split"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn a_network_is_misspelt() {
+    let errors = refused(&["plan", "zoo:resnet50"]);
+    assert!(
+        errors.contains("did you mean zoo:resnet_50_v2?"),
+        "{errors}"
+    );
+    let errors = refused(&["plan", "zoo:qqq"]);
+    assert!(!errors.contains("did you mean"), "{errors}");
+}
+
+#[test]
+fn tiles_may_help_where_the_capacity_is_exceeded() {
+    let plan = ["plan", "zoo:liberis_lane_figure_1:int8", "--capacity", "1K"];
+    for (allowed, is_hint) in [(&[][..], true), (&["--allow", "split"], false)] {
+        let output = run(&[&plan[..], allowed].concat());
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(errors.contains("hint: --allow split"), is_hint, "{errors}");
+    }
+}
