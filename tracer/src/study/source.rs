@@ -216,13 +216,21 @@ impl Source {
     fn of_file(path: &Path) -> Result<Self, StudyError> {
         let shown = path.display();
         let file = input::read(path, MOST_BYTES).about(format_args!("cannot read {shown}"))?;
-        let mut model = tflite::read(&file).about(shown)?;
         let name = path.file_name().unwrap_or(path.as_os_str());
+        Self::of_bytes(&name.to_string_lossy(), file).about(shown)
+    }
+
+    /// Reads the content of a model file, which messages call by this name.
+    ///
+    /// # Errors
+    /// When it is no model.
+    pub fn of_bytes(name: &str, file: Vec<u8>) -> Result<Self, StudyError> {
+        let mut model = tflite::read(&file)?;
         if let [graph, ..] = &mut model.graphs[..] {
-            graph.name = name.to_string_lossy().into_owned();
+            graph.name = name.to_owned();
         }
         Ok(Self {
-            name: name.to_string_lossy().escape_debug().to_string(),
+            name: name.escape_debug().to_string(),
             sha256: Some(sha256(&file)),
             offline_plan: model.offline_plan(&file),
             file: Some(file),
