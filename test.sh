@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # Runs all tests: of the Rust code, and of the C kernels natively, cross-compiled and in QEMU. What this machine lacks
-# is installed where possible, else the tests that need it are skipped; with DMO_TRACE_REQUIRE_ALL=1 they fail.
+# is installed where possible, Python packages too, else the tests that need it are skipped; with
+# DMO_TRACE_REQUIRE_ALL=1 they fail.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source scripts/packages.sh
@@ -52,6 +53,7 @@ kernels() { # MAKE-TARGET WHAT PACKAGE...
 
 require_build_packages
 provide missing_for_tests
+provide_python_packages
 
 run "Rust: all tests" cargo test --locked --workspace --no-fail-fast
 cross=(gcc-arm-none-eabi libnewlib-arm-none-eabi)

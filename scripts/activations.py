@@ -5,7 +5,7 @@
 # that go element by element, with an input and an output of their own. Scales are powers of two, so that products fall
 # on halves, and others; alphas include 0, one above 1 and one below 0.
 #
-# Requirements: tflite-micro==0.dev20261023182759 flatbuffers
+# Requirements: scripts/requirements.txt
 
 import pathlib
 

@@ -3,10 +3,11 @@
 #
 # golden.py [--check] [MODEL...]: what the reference kernels of TensorFlow Lite Micro and of TensorFlow Lite compute on
 # real models, as tracer/tests/golden/MODEL.json; its README says what is in them. With --check it compares instead of
-# writing, and ends with 1 where something differs. Models of activations.py lie beside the results; the others are
+# writing, and ends with 1 where something differs. Models of activations.py and
+# stand_ins.py lie beside the results; the others are
 # looked for in $DMO_TRACE_MODELS, else beside the repository, and those that are missing are named and skipped.
 #
-# Requirements: ai-edge-litert==2.3.0 tflite-micro==0.dev20261023182759 numpy flatbuffers
+# Requirements: scripts/requirements.txt
 #
 # TensorFlow Lite has kernels of several kinds. The resolver BUILTIN_REF registers the reference kernels, and applies no
 # default delegate, so that XNNPACK does not take operators over. Both runtimes are told to keep all tensors: otherwise
@@ -28,6 +29,17 @@ MODELS = [
     "activations_float",
     "activations_int16",
     "activations_int8",
+    "stand_in_autoencoder_int8",
+    "stand_in_keyword_int8",
+    "stand_in_padded_int8",
+    "stand_in_sequence_int8",
+    "stand_in_upsampling_float32",
+    "stand_in_upsampling_int16",
+    "stand_in_upsampling_int8",
+    "stand_in_vision_float32",
+    "stand_in_vision_int16",
+    "stand_in_vision_int8",
+    "stand_in_vision_uint8",
     "coral/mobilenet_v1_0.25_128_quant",
     "coral/mobilenet_v2_1.0_224_quant",
     "mlcommons_tiny/ad01_int8",
@@ -60,6 +72,7 @@ LEFT_OUT = {
     ("coral/mobilenet_v1_0.25_128_quant", "micro"): UINT8,
     ("coral/mobilenet_v2_1.0_224_quant", "micro"): UINT8,
     ("swiftnet/swiftnet_vww_uint8", "micro"): UINT8,
+    ("stand_in_vision_uint8", "micro"): UINT8,
     ("tflite_micro/keyword_scrambled_8bit", "lite"): "it breaks its heap where it is to keep all tensors",
     ("tflite_micro/person_detect", "lite"): "it refuses biases whose quantized_dimension is 3",
 }

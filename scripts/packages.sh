@@ -98,6 +98,26 @@ provide() { # missing_for_build or missing_for_tests
   } >&2
 }
 
+has_python_packages() {
+  python3 -c 'import ai_edge_litert.interpreter, flatbuffers, numpy, tflite_micro'
+}
+
+# The runtimes that tests run models in, where python3 lacks them: in a folder of their own, which comes first in PATH.
+# Adds to `missing` where that fails.
+provide_python_packages() {
+  has_python_packages >/dev/null 2>&1 </dev/null && return
+  local folder=${CARGO_TARGET_DIR:-target}/python
+  [ -x "$folder/bin/pip" ] || python3 -m venv "$folder" >/dev/null 2>&1 || {
+    install_packages python3-venv && python3 -m venv --clear "$folder"
+  } || true
+  echo "Installing the packages of scripts/requirements.txt in $folder"
+  if "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/requirements.txt </dev/null; then
+    PATH=$(cd "$folder/bin" && pwd):$PATH
+    export PATH
+  fi
+  need "scripts/requirements.txt (Python)" has_python_packages
+}
+
 # Everything to build dmo-trace, or exit code 2.
 require_build_packages() {
   if ! command -v cargo >/dev/null; then

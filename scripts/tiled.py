@@ -8,7 +8,7 @@
 # else, as TensorFlow Lite Micro takes them on this machine. Ends with 1 where results or the plan's bytes differ.
 # Models are looked for in $DMO_TRACE_MODELS, else beside the repository; those that are missing are named and skipped.
 #
-# Requirements: ai-edge-litert==2.3.0 tflite-micro==0.dev20261023182759 numpy
+# Requirements: scripts/requirements.txt
 
 import json
 import os

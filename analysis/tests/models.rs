@@ -1,7 +1,8 @@
-//! Real models: what is read of them agrees with what is known of them, they carry plans
-//! without loss, TensorFlow Lite and TensorFlow Lite Micro compute the same with and
-//! without, and the latter also with each overlap that is granted. They are looked for in `$DMO_TRACE_MODELS`, else beside the repository; a test
-//! whose model or runtime is missing is reported as ignored.
+//! Real models, and our own that stand in for them: what is read of them agrees with what is known
+//! of them, they carry plans without loss, TensorFlow Lite and TensorFlow Lite Micro compute the
+//! same with and without, and the latter also with each overlap that is granted. Real ones are
+//! looked for in `$DMO_TRACE_MODELS`, else beside the repository; a test whose model or runtime is
+//! missing is reported as ignored.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +28,9 @@ use dmo_planner::minimalloc::Table;
 use dmo_planner::plan::Plan;
 use dmo_planner::plan::exact;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use runtimes::{NOT_LOADED, RUNTIME, RUNTIMES, is_installed, same_results, trial};
+use runtimes::{
+    NO_PACKAGE, NOT_LOADED, RUNTIME, RUNTIMES, is_installed, missing, same_results, trial,
+};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -36,6 +39,17 @@ use std::process::{Command, Stdio};
 /// Folder and name, number of operators, all activations together in bytes, and operators
 /// without a kernel.
 const MODELS: &[(&str, usize, u64, &[&str])] = &[
+    ("stand_in_autoencoder_int8", 6, 184, &[]),
+    ("stand_in_keyword_int8", 5, 66, &[]),
+    ("stand_in_padded_int8", 6, 1548, &[]),
+    ("stand_in_sequence_int8", 4, 204, &[]),
+    ("stand_in_upsampling_float32", 6, 6272, &[]),
+    ("stand_in_upsampling_int16", 5, 2112, &[]),
+    ("stand_in_upsampling_int8", 6, 1568, &[]),
+    ("stand_in_vision_float32", 11, 10_724, &[]),
+    ("stand_in_vision_int16", 12, 5372, &[]),
+    ("stand_in_vision_int8", 12, 2686, &[]),
+    ("stand_in_vision_uint8", 12, 2686, &[]),
     ("coral/mobilenet_v1_0.25_128_quant", 31, 464_059, &[]),
     ("coral/mobilenet_v2_1.0_224_quant", 66, 7_049_307, &[]),
     ("deeplab/deeplabv3_257_mv_gpu", 70, 57_423_608, &[]),
@@ -71,6 +85,10 @@ const MODELS: &[(&str, usize, u64, &[&str])] = &[
 /// The smallest arena in bytes, proven, with the overlaps of the reference kernels: at
 /// alignment 1, without scratch buffers, inputs and outputs in it.
 const ARENAS: &[(&str, u64)] = &[
+    ("stand_in_padded_int8", 617),
+    ("stand_in_upsampling_int16", 590),
+    ("stand_in_vision_float32", 3036),
+    ("stand_in_vision_int8", 759),
     ("coral/mobilenet_v1_0.25_128_quant", 65_543),
     ("coral/mobilenet_v2_1.0_224_quant", 1_204_239),
     ("deeplab/deeplabv3_257_mv_gpu", 5_548_116),
@@ -92,6 +110,11 @@ const PROOF: f64 = 2.0;
 
 /// Models that TensorFlow Lite Micro runs with a plan of all their overlaps.
 const OVERLAPPED: &[&str] = &[
+    "stand_in_padded_int8",
+    "stand_in_upsampling_int16",
+    "stand_in_vision_float32",
+    "stand_in_vision_int16",
+    "stand_in_vision_int8",
     "mlcommons_tiny/kws_ref_model",
     "mlcommons_tiny/vww_96_int8",
     "tflite_micro/person_detect",
@@ -382,9 +405,7 @@ const FILE_BYTES: usize = 1 << 20;
 /// Each overlap that is granted, alone, and where that makes sense with one byte more.
 fn overlapped(installed: bool, name: &str, file: &[u8]) -> Result<Completion, Failed> {
     if !installed {
-        return Ok(Completion::ignored_with(
-            "the Python package of the runtime is missing",
-        ));
+        return missing(NO_PACKAGE);
     }
     if file.len() > FILE_BYTES {
         return Ok(Completion::ignored_with("the model is large"));

@@ -25,9 +25,20 @@ use dmo_trace::model::{Deployment, Placement};
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::models::{self, LIMITS};
 
-/// Real models: how many plans that are unsafe by one element are tried, and of how many the
+/// Real models, and our own that stand in for them: how many plans that are unsafe by one element are tried, and of how many the
 /// outputs differ.
 const MODELS: &[(&str, (usize, usize))] = &[
+    ("stand_in_autoencoder_int8", (3, 2)),
+    ("stand_in_keyword_int8", (2, 2)),
+    ("stand_in_padded_int8", (5, 4)),
+    ("stand_in_sequence_int8", (1, 1)),
+    ("stand_in_upsampling_float32", (3, 2)),
+    ("stand_in_upsampling_int16", (3, 2)),
+    ("stand_in_upsampling_int8", (3, 3)),
+    ("stand_in_vision_float32", (5, 2)),
+    ("stand_in_vision_int16", (5, 3)),
+    ("stand_in_vision_int8", (5, 2)),
+    ("stand_in_vision_uint8", (5, 2)),
     ("mlcommons_tiny/ad01_int8", (4, 2)),
     ("mlcommons_tiny/kws_ref_model", (12, 10)),
     ("mlcommons_tiny/pretrainedResnet_quant", (5, 5)),
@@ -49,16 +60,13 @@ const NETWORKS: &[(&str, (usize, usize))] = &[("mobilenet_v1_0.25_128", (6, 4))]
 fn main() {
     let mut trials = Vec::new();
     for &(name, expected) in MODELS {
-        let file = models::find(&format!("{name}.tflite"));
-        let missing = file.is_none();
-        let test = move || {
-            let file = std::fs::read(file.unwrap())?;
-            let model = tflite::read(&file)?;
+        let test = move |file: &[u8]| {
+            let model = tflite::read(file)?;
             let library = models::library("reference");
-            let deployment = Deployment::of_file(&model.graphs[0], &file, &library, LIMITS)?;
+            let deployment = Deployment::of_file(&model.graphs[0], file, &library, LIMITS)?;
             check(&deployment, expected)
         };
-        trials.push(Trial::test(name, test).with_ignored_flag(missing));
+        trials.push(models::trial(name, &format!("{name}.tflite"), test));
     }
     for &(name, expected) in NETWORKS {
         trials.push(Trial::test(format!("zoo:{name}"), move || {
@@ -72,11 +80,11 @@ fn main() {
     ));
     let untouched = Trial::test("what no operator touches is compared too", untouched);
     trials.push(untouched);
-    let resnet = models::find("mlcommons_tiny/pretrainedResnet_quant.tflite");
-    let missing = resnet.is_none();
-    let published = || published_formula(&std::fs::read(resnet.unwrap())?);
-    trials
-        .push(Trial::test("the published formula is caught", published).with_ignored_flag(missing));
+    trials.push(models::trial(
+        "the published formula is caught",
+        "mlcommons_tiny/pretrainedResnet_quant.tflite",
+        published_formula,
+    ));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 

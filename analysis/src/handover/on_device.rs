@@ -63,7 +63,12 @@ pub fn on_device(
             fixed[buffer] = *offset;
         }
     }
-    let problem = arena.problem.with_offsets(&fixed)?;
+    let problem = if keep_inputs {
+        without_unread_inputs(graph, &arena)?
+    } else {
+        arena.problem.clone()
+    };
+    let problem = problem.with_offsets(&fixed)?;
     let plan = tflm::plan(&problem);
     let clash = own_clash(&needed.problem, &fixed, &plan);
     Ok(OnDevice {
@@ -81,6 +86,27 @@ pub fn on_device(
             })
             .collect(),
     })
+}
+
+/// The problem as TensorFlow Lite Micro sees it: an input that no operator loads is in use before
+/// the first step only, whereas an [`Arena`] has it there in that step too. So it may place a
+/// buffer over such an input, which is lost to who wants it kept.
+fn without_unread_inputs(graph: &Graph, arena: &Arena) -> Result<Problem, ArenaError> {
+    // Only views make its displacements, which are an accelerator's and are loaded.
+    if !graph.views.is_empty() {
+        return Ok(arena.problem.clone());
+    }
+    let is_read = |id: &TensorId| {
+        let mut nodes = graph.operators.iter();
+        nodes.any(|node| node.inputs.contains(id)) || graph.outputs.contains(id)
+    };
+    let mut buffers = arena.problem.buffers().to_vec();
+    for input in graph.inputs.iter().filter(|input| !is_read(input)) {
+        if let Some(buffer) = arena.buffer_of[input.0] {
+            buffers[buffer].alive = 0..1;
+        }
+    }
+    Ok(Problem::new(buffers, &[])?)
 }
 
 /// The names of two buffers that the plan puts where the problem says they may not lie, the first

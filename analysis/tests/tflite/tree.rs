@@ -1,5 +1,6 @@
 //! Flatbuffers written part by part, also such as no converter makes.
 
+#[derive(Clone)]
 pub enum Part {
     Byte(u8),
     Word(u32),

@@ -135,10 +135,8 @@ fn followed(
 
 /// The model that lies in the firmware.
 fn read_model(found: &Allocated) -> Result<Source, StudyError> {
-    Source::of_bytes(
-        &format!("the firmware's model at {}", found.address),
-        found.file.clone(),
-    )
+    let name = format!("the firmware's model at {}", found.address);
+    Source::of_bytes(&name, found.file.clone()).about(&name)
 }
 
 /// Whether the firmware's model is this one, whatever plan and whatever names it carries.

@@ -219,23 +219,21 @@ impl Source {
         let shown = path.display();
         let file = input::read(path, MOST_BYTES).about(format_args!("cannot read {shown}"))?;
         let name = path.file_name().unwrap_or(path.as_os_str());
-        let mut source = Self::of_bytes(&shown.to_string(), file)?;
-        source.model.graphs[0].name = name.to_string_lossy().into_owned();
-        source.name = name.to_string_lossy().escape_debug().to_string();
-        Ok(source)
+        Self::of_bytes(&name.to_string_lossy(), file).about(shown)
     }
 
-    /// A model that lies in memory; what follows it does no harm.
+    /// Reads the content of a model file, which messages call by this name; what follows it does no
+    /// harm.
     ///
     /// # Errors
     /// When it is no model.
     pub fn of_bytes(name: &str, file: Vec<u8>) -> Result<Self, StudyError> {
-        let mut model = tflite::read(&file).about(name)?;
+        let mut model = tflite::read(&file)?;
         if let [graph, ..] = &mut model.graphs[..] {
             graph.name = name.to_owned();
         }
         Ok(Self {
-            name: name.to_owned(),
+            name: name.escape_debug().to_string(),
             sha256: Some(sha256(&file)),
             offline_plan: model.offline_plan(&file),
             file: Some(file),

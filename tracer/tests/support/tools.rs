@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Set in continuous integration: a missing tool is then a failure.
-const REQUIRE_ALL: &str = "DMO_TRACE_REQUIRE_ALL";
+pub const REQUIRE_ALL: &str = "DMO_TRACE_REQUIRE_ALL";
 
 /// Whether a tool can be used, and why not.
 pub type Availability = Result<(), String>;
@@ -25,7 +25,20 @@ pub fn trial(
     })
 }
 
-fn required() -> bool {
+/// Whether Python has a package.
+pub fn python_package(name: &str) -> Availability {
+    let output = Command::new("python3")
+        .args(["-c", &format!("import numpy, {name}")])
+        .stdin(Stdio::null())
+        .output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(format!("Python's package {name} is not installed")),
+    }
+}
+
+/// Whether a test fails that lacks something.
+pub fn required() -> bool {
     std::env::var_os(REQUIRE_ALL).is_some_and(|value| value != "0" && !value.is_empty())
 }
 
