@@ -108,6 +108,19 @@ pub enum Part {
 }
 
 impl Part {
+    /// All of them, in the order in which the runtime begins with them.
+    pub const ALL: [Self; 9] = [
+        Self::Runtime,
+        Self::Tensors,
+        Self::Nodes,
+        Self::Options,
+        Self::OperatorData,
+        Self::Persistent,
+        Self::ScratchHandles,
+        Self::Variables,
+        Self::Ends,
+    ];
+
     /// For people.
     pub fn name(self) -> &'static str {
         match self {
