@@ -17,6 +17,7 @@
 //! | [`graph`] | a model: operators, tensors, what may overlap; read from .tflite, or built in code |
 //! | [`schedule`] | the order of operators, and the memory that an order needs |
 //! | [`arena`] | a graph, an order and overlaps as a planning problem |
+//! | [`tflm`] | the whole arena of TensorFlow Lite Micro |
 //! | [`transform`] | other operators for the same result: in bands and patches, in place, removed |
 //! | [`optimise`] | order and placement of a whole model together |
 //! | [`verify`] | whether a layout of a model's tensors is safe |
@@ -42,6 +43,7 @@ pub mod profile;
 pub mod random;
 pub mod replay;
 pub mod schedule;
+pub mod tflm;
 pub mod trace;
 pub mod transform;
 pub mod verify;

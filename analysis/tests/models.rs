@@ -18,10 +18,11 @@ mod runtimes;
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
-use dmo_analysis::graph::tflite::{self, OfflinePlan};
+use dmo_analysis::graph::tflite::{self, OfflinePlan, RuntimeKernels};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorId, TensorType};
 use dmo_analysis::handover::on_device;
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
+use dmo_analysis::tflm::whole_arena;
 use dmo_analysis::verify::{Positions, clashes};
 use dmo_planner::budget::Budget;
 use dmo_planner::minimalloc::Table;
@@ -80,6 +81,27 @@ const MODELS: &[(&str, usize, u64, &[&str])] = &[
     ("tflite_micro/simple_add_model", 1, 3 * 128 * 128, &[]),
     ("tflite_micro/trained_lstm_int8", 4, 1924, &[]),
     ("tinyengine/mcunet_vww", 62 + 1, 722_702, &[]),
+];
+
+/// For the reference kernels and CMSIS-NN each what firmware reports as `arena_used_bytes`, and the
+/// smallest multiple of 16 that is enough for it (see `tflite/whole_arena.rs`).
+#[rustfmt::skip]
+const WHOLE: &[(&str, [u64; 2], [u64; 2])] = &[
+    ("deeplab/deeplabv3_257_mv_gpu", [5_719_584, 5_719_584], [5_650_176, 5_650_176]),
+    ("mlcommons_tiny/ad01_int8", [2260, 2704], [2580, 3024]),
+    ("mlcommons_tiny/kws_ref_model", [22_772, 22_784], [22_820, 22_832]),
+    ("mlcommons_tiny/pretrainedResnet_quant", [54_340, 54_352], [54_996, 55_008]),
+    ("mlcommons_tiny/str_ww_ref_model", [15_252, 15_264], [16_596, 16_608]),
+    ("mlcommons_tiny/vww_96_float", [321_808, 321_808], [299_968, 299_968]),
+    ("mlcommons_tiny/vww_96_int8", [100_660, 100_672], [100_708, 100_720]),
+    ("tflite_micro/hello_world_float", [736, 1072], [832, 1168]),
+    ("tflite_micro/hello_world_int8", [676, 1072], [772, 1168]),
+    ("tflite_micro/keyword_scrambled_8bit", [8052, 10_400], [8212, 10_560]),
+    ("tflite_micro/micro_speech_quantized", [6788, 6800], [6836, 6848]),
+    ("tflite_micro/person_detect", [82_292, 82_304], [82_308, 82_320]),
+    ("tflite_micro/simple_add_model", [49_604, 49_616], [49_604, 49_616]),
+    ("tflite_micro/trained_lstm_int8", [3220, 3232], [4052, 4064]),
+    ("tinyengine/mcunet_vww", [219_744, 219_744], [219_808, 219_808]),
 ];
 
 /// The smallest arena in bytes, proven, with the overlaps of the reference kernels: at
@@ -172,6 +194,10 @@ fn main() {
         assert_eq!(plan, Some(expected));
         Ok(Completion::Completed)
     }));
+    for &(name, reference, cmsis_nn) in WHOLE {
+        let test = move |file: &[u8]| Ok(whole(file, reference, cmsis_nn));
+        trials.push(trial("whole arena", name, test));
+    }
     for (runtime, package) in RUNTIMES {
         let installed = is_installed(package);
         for &(name, ..) in MODELS {
@@ -211,6 +237,22 @@ fn graph(file: &[u8]) -> Graph {
     assert_eq!(model.graphs.len(), 1);
     assert!(model.calls.is_empty());
     model.graphs.remove(0)
+}
+
+fn whole(file: &[u8], reference: [u64; 2], cmsis_nn: [u64; 2]) -> Completion {
+    for (kernels, expected) in [
+        (RuntimeKernels::Reference, reference),
+        (RuntimeKernels::CmsisNn, cmsis_nn),
+    ] {
+        let found = whole_arena(file, kernels).unwrap();
+        assert_eq!(
+            [found.used_bytes, found.needed_bytes],
+            expected,
+            "{kernels:?}"
+        );
+        assert!(found.unknown.is_empty());
+    }
+    Completion::Completed
 }
 
 fn read(file: &[u8], operators: usize, naive_bytes: u64, opaque: &[&str]) {

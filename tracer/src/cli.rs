@@ -1,5 +1,6 @@
 //! The command line: one module a command. Each reads, calls the library, writes.
 
+mod arena;
 mod audit;
 mod check;
 mod dump;
@@ -55,6 +56,9 @@ enum Command {
     /// Plan the smallest arena of a model, with overlaps, a proof, and what published planners need
     #[command(after_help = examples::PLAN)]
     Plan(plan::Arguments),
+    /// Compute kTensorArenaSize for stock TensorFlow Lite Micro: head, tail and temporary memory
+    #[command(after_help = examples::ARENA)]
+    Arena(arena::Arguments),
     /// Check an existing plan: embedded in a .tflite, a plan.json, or a MiniMalloc .csv
     #[command(after_help = examples::AUDIT)]
     Audit(audit::Arguments),
@@ -124,6 +128,7 @@ impl Arguments {
             Command::Explain(arguments) => explain::run(&arguments),
             Command::Sweep(arguments) => sweep::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
+            Command::Arena(arguments) => arena::run(&arguments),
             Command::Audit(arguments) => audit::run(&arguments),
             Command::Verify(arguments) => verify::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),

@@ -16,6 +16,7 @@
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
+//! | [`whole_arena`] | what `kTensorArenaSize` has to be |
 //! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
 //! | [`plan_file`] | a plan.json |
 //! | [`change`] | searching for what may be changed of a model's work |
@@ -52,6 +53,7 @@ pub mod search_time;
 pub mod session;
 pub mod source;
 pub mod verify;
+pub mod whole_arena;
 
 pub use error::StudyError;
 pub use session::Session;

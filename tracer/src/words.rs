@@ -13,6 +13,7 @@
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
 //! | [`savings`] | what each way of saving memory does |
 //! | [`verification`] | what the three witnesses say of a plan |
+//! | [`whole_arena`] | the whole arena of TensorFlow Lite Micro |
 //! | [`printable`] | what may reach a terminal |
 
 pub mod arena;
@@ -26,5 +27,6 @@ pub mod run;
 pub mod savings;
 mod table;
 pub mod verification;
+pub mod whole_arena;
 
 pub use table::table;

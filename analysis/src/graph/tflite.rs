@@ -9,7 +9,8 @@
 //! | `ethos_u.rs` | the memory of Arm's Ethos-U accelerators |
 //! | `lower.rs` | what an operator is to the reference kernels |
 //! | `parameters.rs` | what an operator computes with |
-//! | `scratch.rs` | scratch buffers of the reference kernels |
+//! | `scratch.rs`, `scratch/` | scratch buffers of the runtime's kernels |
+//! | `nodes.rs` | subgraphs as the runtime finds them |
 //! | `plan.rs` | plans in model files |
 //! | `value_options.rs` | activation, factors and limits among an operator's options |
 //! | `roles.rs` | what the inputs of an operator are |
@@ -27,13 +28,14 @@ mod error;
 mod ethos_u;
 mod export;
 pub(crate) mod layout;
-mod lower;
+pub(crate) mod lower;
+pub(crate) mod nodes;
 mod parameters;
 pub(crate) mod plan;
 mod read;
 mod roles;
 pub(crate) mod schema;
-mod scratch;
+pub(crate) mod scratch;
 mod value_options;
 pub(crate) mod view;
 
@@ -41,6 +43,7 @@ pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
+pub use scratch::{RuntimeKernels, scratch};
 
 use super::{Graph, Kind, OperatorId};
 use schema::{model, operator_code};

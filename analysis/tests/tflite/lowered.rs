@@ -91,9 +91,9 @@ fn single(
 const INT8: (TensorType, u32) = (TensorType::Int8, 1);
 const FLOAT32: (TensorType, u32) = (TensorType::Float32, 4);
 
-#[test]
+/// Graphs of one operator each.
 #[allow(clippy::too_many_lines, reason = "a list of cases")]
-fn each_kind() {
+pub fn cases() -> impl IntoIterator<Item = Graph> {
     let up = Window {
         kernel: [3, 3],
         stride: [2, 2],
@@ -106,7 +106,7 @@ fn each_kind() {
         dilation: [2, 1],
         padding_before: [0, 0],
     };
-    let cases = [
+    [
         single(
             &[&[1, 9, 8, 4]],
             &[&[1, 5, 4, 6]],
@@ -244,8 +244,12 @@ fn each_kind() {
             }),
             INT8,
         ),
-    ];
-    for graph in cases {
+    ]
+}
+
+#[test]
+fn each_kind() {
+    for graph in cases() {
         let read = read_again(&graph);
         assert_eq!(
             kernels(&read),

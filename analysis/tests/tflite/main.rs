@@ -14,5 +14,6 @@ mod refused;
 mod single;
 mod tree;
 mod unusual;
+mod whole_arena;
 
 use net::{Net, network};

@@ -22,6 +22,11 @@ Examples:
   dmo-trace plan model.tflite --overlap traced --kernels libcmsis-nn.a --emit plan.json
   dmo-trace plan model.tflite --allow inplace,remove,split,patch --max-recompute 10%";
 
+pub const ARENA: &str = "\
+Examples:
+  dmo-trace arena model.tflite --operators
+  dmo-trace arena planned.tflite --kernels cmsis-nn --capacity 64K";
+
 pub const AUDIT: &str = "\
 Examples:
   dmo-trace audit planned.tflite --capacity 64K

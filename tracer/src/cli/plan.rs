@@ -18,7 +18,7 @@ use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::OnDevice;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::ArenaRegion;
-use dmo_trace::study::emit::{Emission, Emitted};
+use dmo_trace::study::emit::{Emission, Emitted, arena_changes};
 use dmo_trace::study::error::{EmitReason, PlanError};
 use dmo_trace::study::others::{LoopOrderCost, Planner, on_tflm};
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
@@ -26,6 +26,7 @@ use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::plan::PlanReport;
+use dmo_trace::words::whole_arena::changes;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -161,7 +162,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .zip(&files)
         .collect();
     let too_large = arguments.too_large(&source.name, planned.file.arena_bytes, &emitted);
+    let headlines = emitted.iter();
+    let headlines = headlines.filter_map(|(path, file)| headline(path, file));
     let report = PlanReport {
+        headlines: headlines.collect(),
         fits: arguments.capacity.map(|_| too_large.is_empty()),
         ..report(arguments, &source, &planned, &session)?
     };
@@ -169,7 +173,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         draw::draw(&source.name, &planned, folder)?;
     }
     for (path, file) in emitted {
-        tell_tiles(path, file);
         output::write(path, &file.content)?;
     }
     output::report(&report, arguments.json)?;
@@ -179,23 +182,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(too_large.is_empty().into())
 }
 
-/// What came of a model in tiles of standard operators.
-fn tell_tiles(path: &Path, file: &Emitted) {
-    let Some(tiles) = file.tiles else {
-        return;
+/// The whole arena of a model that was emitted, before and after.
+fn headline(path: &Path, file: &Emitted) -> Option<String> {
+    let changes = (!file.changes.is_empty()).then(|| changes(&file.changes))?;
+    let form = match file.choice {
+        Some(choice) if choice.is_tiled => format!(
+            "; {} operators in tiles, the best of {} forms that TensorFlow Lite Micro can run",
+            choice.operators, choice.forms
+        ),
+        Some(choice) => format!(
+            "; without tiles, which need more in all, up to {} bytes",
+            grouped(choice.of_the_plan_bytes)
+        ),
+        None => String::new(),
     };
-    output::message(&format!(
-        "{}: slices, paddings and concatenations in place of parts of tensors; TensorFlow \
-         Lite Micro needs {} bytes for its tensors, {} without tiles{}",
-        path.display(),
-        grouped(tiles.with_tiles),
-        grouped(tiles.without),
-        if tiles.with_tiles < tiles.without {
-            ""
-        } else {
-            ": NO GAIN\n  hint: fewer tiles (--max-recompute), or no --allow"
-        }
-    ));
+    Some(format!("{}: {changes}{form}", path.display()))
 }
 
 fn report(
@@ -215,6 +216,8 @@ fn report(
             None => None,
         },
         limits_of_proof: limits_of_proof(source, planned, device.as_ref()),
+        arena_changes: arena_changes(source, planned)?,
+        headlines: Vec::new(),
         device,
         planners: Planner::all(planned.task()).with_context(|| source.name.clone())?,
         naive_bytes: source.original().naive_bytes(),

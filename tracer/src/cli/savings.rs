@@ -8,6 +8,7 @@ use dmo_plot::draw_front;
 use dmo_trace::study::SEARCH_TIME;
 use dmo_trace::study::savings::{Savings, SavingsRequest, savings};
 use dmo_trace::study::source::Source;
+use dmo_trace::study::whole_arena::whole_arenas;
 use dmo_trace::words::savings::{ModelSavings, SavingsReport};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -56,6 +57,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             figures.push(draw_front(&source.name, &saved.front.points, saved.macs)?);
         }
         models.push(ModelSavings {
+            // A network that cannot be written to a file is compared all the same.
+            whole_arenas: whole_arenas(&source).map_or_else(|_| Vec::new(), Vec::from),
             name: source.name,
             macs: saved.macs,
             complete: saved.front.complete,

@@ -11,6 +11,7 @@ use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
+use dmo_trace::study::whole_arena::whole_arenas;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::verification::VerifyReport;
 use std::ffi::OsString;
@@ -51,6 +52,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let mut source = Source::load(&arguments.model)?;
     let plan = arguments.plan.as_ref();
     let plan = plan.map(|path| source.follow_plan(path)).transpose()?;
+    let carries_plan = plan.is_none() && source.carried_offsets().is_some();
     let kernels = arguments.library.load()?;
     let plan = plan.map(|plan| PlanToCheck::new(&plan, &source, None));
     let plan = plan.transpose()?;
@@ -63,7 +65,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     let session = Bars::session(Cache::default());
     let verified = verify(&source, plan, &kernels, request, &session)?;
-    let report = VerifyReport::new(&source.name, &kernels.name, &verified);
+    let mut report = VerifyReport::new(&source.name, &kernels.name, &verified);
+    if carries_plan {
+        report.whole_arenas = whole_arenas(&source)?.into();
+    }
     if let Some(folder) = &arguments.plot
         && verified.verification.is_some()
     {

@@ -1,19 +1,20 @@
 //! A plan as JSON, as C, or within the model.
 
-use super::SEARCH_TIME;
 use super::error::{About, EmitError, EmitReason, StudyError};
 use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::search_time::within_time;
 use super::source::Source;
-use dmo_analysis::arena::{ArenaError, Layout};
-use dmo_analysis::graph::overlaps::{self, Overlaps};
+use super::whole_arena::ArenaChange;
+use dmo_analysis::arena::Layout;
+use dmo_analysis::graph::overlaps;
+use dmo_analysis::graph::tflite::RuntimeKernels;
 use dmo_analysis::graph::{Graph, tflite};
 use dmo_analysis::handover::{OnDevice, on_device, tiled};
-use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::transform::Recipe;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A file that a plan is to be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,17 +39,24 @@ pub struct Emitted {
     /// What the arena needs in this form, in bytes: for a model, what TensorFlow Lite Micro makes
     /// of it.
     pub arena_bytes: u64,
-    /// What the arena of a model in tiles of standard operators needs; `None` of other files.
-    pub tiles: Option<TiledArena>,
+    /// The whole arena of TensorFlow Lite Micro before and after, for the kernels that the plan is
+    /// for; empty of other files than models.
+    pub changes: Vec<ArenaChange>,
+    /// What was chosen among forms of a model; `None` where there was no choice.
+    pub choice: Option<FormChoice>,
 }
 
-/// What TensorFlow Lite Micro needs for a model that tiles are made of by standard operators, and
-/// for the model as it is, in bytes.
+/// Among forms of a model that the runtime can run the one with the least whole arena was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "said above")]
-pub struct TiledArena {
-    pub with_tiles: u64,
-    pub without: u64,
+pub struct FormChoice {
+    /// Operators of the form; as many as the model has where it is not in tiles.
+    pub operators: usize,
+    /// Whether it is in tiles.
+    pub is_tiled: bool,
+    /// How many forms there were.
+    pub forms: usize,
+    /// The whole arena of the form with the smallest planned part, in bytes.
+    pub of_the_plan_bytes: u64,
 }
 
 impl Emission {
@@ -89,7 +97,8 @@ impl Emission {
         let mut emitted = Emitted {
             content: Vec::new(),
             arena_bytes: plan.arena_bytes,
-            tiles: None,
+            changes: Vec::new(),
+            choice: None,
         };
         match (self.form, source.recipe()) {
             (Form::Json, _) => {
@@ -108,7 +117,7 @@ impl Emission {
                 let file = source.file.as_deref();
                 let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
                 return match recipe {
-                    Some(recipe) => self.standard(source.original(), file, recipe, planned),
+                    Some(recipe) => self.best_form(source.original(), file, recipe, planned),
                     None => self.planned_model(source, file, planned),
                 };
             }
@@ -136,10 +145,12 @@ impl Emission {
         };
         let words = offsets.into_iter().map(word);
         let words = words.collect::<Result<Vec<i32>, _>>()?;
+        let content = tflite::with_plan(file, Some(&plan.order), &words).about(self.refusal())?;
         Ok(Emitted {
-            content: tflite::with_plan(file, Some(&plan.order), &words).about(self.refusal())?,
+            changes: ArenaChange::all(file, &content, kernels(planned)).about(self.refusal())?,
+            content,
             arena_bytes: device.arena_bytes,
-            tiles: None,
+            choice: None,
         })
     }
 
@@ -155,17 +166,57 @@ impl Emission {
         format!("cannot emit {}", self.path.display())
     }
 
-    /// The model in tiles, of operators that TensorFlow Lite Micro has, with a plan of its own.
-    fn standard(
+    /// The form of the model that TensorFlow Lite Micro needs the least memory for, all in all: as
+    /// it is, or in tiles of standard operators with a plan of their own. More tiles make the planned
+    /// part smaller and what persists larger.
+    fn best_form(
         &self,
         graph: &Graph,
         file: &[u8],
         recipe: &Recipe,
         planned: &Planned,
     ) -> Result<Emitted, StudyError> {
-        if !(recipe.in_place.is_empty() && recipe.removed.is_empty()) {
+        if !is_standard(recipe) {
             return Err(EmitReason::NotStandard.of(&self.path).into());
         }
+        let none = Recipe {
+            order: recipe.order.clone(),
+            ..Recipe::default()
+        };
+        let mut recipes = vec![recipe, &none];
+        let points = planned.front.iter().flat_map(|front| &front.front.points);
+        for point in points.map(|point| &point.recipe) {
+            if is_standard(point) && !recipes.contains(&point) {
+                recipes.push(point);
+            }
+        }
+        recipes.truncate(MOST_FORMS);
+        let mut forms = Vec::new();
+        for recipe in recipes {
+            forms.push(self.form(graph, file, recipe, planned)?);
+        }
+        let total = |form: &Emitted| {
+            let sizes = form.changes.iter().map(|change| change.after_bytes);
+            sizes.max().unwrap_or(form.arena_bytes)
+        };
+        let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
+        let best = forms.into_iter().min_by_key(total);
+        let mut best = best.ok_or_else(|| EmitReason::NoModelFile.of(&self.path))?;
+        if let Some(choice) = &mut best.choice {
+            choice.forms = count;
+            choice.of_the_plan_bytes = of_the_plan_bytes;
+        }
+        Ok(best)
+    }
+
+    /// The model that follows a recipe, with a plan of its own.
+    fn form(
+        &self,
+        graph: &Graph,
+        file: &[u8],
+        recipe: &Recipe,
+        planned: &Planned,
+    ) -> Result<Emitted, StudyError> {
         let (source, layout) = (&planned.overlaps, planned.file.layout);
         // Of kernels that were measured nothing is known of the operators that are added.
         let overlaps = |graph: &Graph| match source.kind {
@@ -173,19 +224,50 @@ impl Emission {
             OverlapKind::None if source.accumulates => overlaps::accumulating(graph),
             OverlapKind::None | OverlapKind::Traced => overlaps::none(graph),
         };
-        let tiled = within_time(SEARCH_TIME, |budget| {
+        let tiled = within_time(FORM_TIME, |budget| {
             tiled(file, recipe, layout, overlaps, budget, &mut |_| ())
         });
         let tiled = tiled.about(self.refusal())?;
         self.ensure_apart(&tiled.device, layout)?;
+        let operators = tiled.standard.graph.operators.len();
         Ok(Emitted {
+            changes: ArenaChange::all(file, &tiled.file, kernels(planned)).about(self.refusal())?,
             arena_bytes: tiled.device.arena_bytes,
-            tiles: Some(TiledArena {
-                with_tiles: tiled.device.arena_bytes,
-                without: plain_bytes(graph, layout, overlaps)?,
+            choice: Some(FormChoice {
+                operators,
+                is_tiled: operators != graph.operators.len(),
+                forms: 1,
+                of_the_plan_bytes: 0,
             }),
             content: tiled.file,
         })
+    }
+}
+
+/// More forms of a model are not tried: those with the least work come first.
+const MOST_FORMS: usize = 32;
+/// What the plan of a form may take.
+const FORM_TIME: Duration = Duration::from_secs(2);
+
+/// Whether the runtime has operators for it.
+fn is_standard(recipe: &Recipe) -> bool {
+    recipe.in_place.is_empty() && recipe.removed.is_empty()
+}
+
+/// The kernels that a plan is for: all, if nothing overlaps.
+fn kernels(planned: &Planned) -> &'static [RuntimeKernels] {
+    const ALL: [RuntimeKernels; 2] = [RuntimeKernels::Reference, RuntimeKernels::CmsisNn];
+    let [reference, cmsis_nn] = [&ALL[..1], &ALL[1..]];
+    let measured = planned.overlaps.measured.as_ref();
+    match (planned.overlaps.kind, measured) {
+        (OverlapKind::None, None) => &ALL,
+        (OverlapKind::Analytic, _) => reference,
+        (_, Some(measured)) => {
+            let functions = &measured.planned.functions;
+            let calls_library = functions.iter().any(|name| name.starts_with("arm_"));
+            if calls_library { cmsis_nn } else { reference }
+        }
+        (OverlapKind::Traced, None) => reference,
     }
 }
 
@@ -204,6 +286,31 @@ pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
     graph
 }
 
+/// What the whole arena becomes by a plan of the model as it is; `None` where TensorFlow Lite Micro
+/// could not use it, or would place scratch memory over what is in use.
+///
+/// # Errors
+/// When an offset is too large for a model file.
+pub fn arena_changes(
+    source: &Source,
+    planned: &Planned,
+) -> Result<Option<Vec<ArenaChange>>, StudyError> {
+    let Some(file) = source.file.as_deref().filter(|_| tflm_can_obey(source)) else {
+        return Ok(None);
+    };
+    if !planned.file.layout.alignment.is_multiple_of(ALIGNMENT) {
+        return Ok(None);
+    }
+    let emission = Emission {
+        path: PathBuf::from(&source.name),
+        form: Form::Model,
+    };
+    Ok(match emission.planned_model(source, file, planned) {
+        Ok(emitted) => Some(emitted.changes),
+        Err(_) => None,
+    })
+}
+
 /// Whether TensorFlow Lite Micro could obey a plan of this model.
 pub(super) fn tflm_can_obey(source: &Source) -> bool {
     // It has no kernels for the operators of a changed model.
@@ -219,22 +326,4 @@ fn no_file(source: &Source) -> Option<EmitReason> {
     } else {
         None
     }
-}
-
-/// What the model needs as it is, with a plan for TensorFlow Lite Micro.
-fn plain_bytes(
-    graph: &Graph,
-    layout: Layout,
-    overlaps: impl Fn(&Graph) -> Overlaps,
-) -> Result<u64, ArenaError> {
-    let task = Task {
-        graph,
-        overlaps: &overlaps(graph),
-        layout,
-        reorder: true,
-        fixed: &[],
-    };
-    let planned = within_time(SEARCH_TIME, |budget| optimise(task, budget, &mut |_| ()))?;
-    let offsets = planned.arena.tensor_offsets(&planned.plan);
-    Ok(on_device(graph, &planned.order, &offsets, layout.keep_inputs)?.arena_bytes)
 }

@@ -17,6 +17,7 @@ use dmo_analysis::graph::TensorId;
 use dmo_analysis::graph::tflite::TfliteError;
 use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
 use dmo_analysis::schedule::ScheduleError;
+use dmo_analysis::tflm::TflmError;
 use dmo_analysis::transform::TransformError;
 use dmo_analysis::verify::{Clash, Misaligned};
 use dmo_planner::minimalloc::TableError;
@@ -55,6 +56,7 @@ pub enum StudyError {
     Table(#[from] TableError),
     Schedule(#[from] ScheduleError),
     Arena(#[from] ArenaError),
+    Tflm(#[from] TflmError),
     Transform(#[from] TransformError),
     Tiled(#[from] TiledError),
     Deploy(#[from] DeployError),

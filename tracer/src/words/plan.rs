@@ -6,7 +6,9 @@ mod kernels;
 use crate::model::overlaps::KernelOverlaps;
 use crate::study::change::WorkFront;
 use crate::study::others::{LoopOrderCost, Planner};
+use crate::study::whole_arena::ArenaChange;
 use crate::words::report::Report;
+use crate::words::whole_arena::changes;
 use crate::words::{names, table};
 use dmo_analysis::handover::{self, OnDevice, PlanFile};
 use dmo_analysis::optimise::Certificate;
@@ -56,6 +58,11 @@ pub struct PlanReport {
     pub carries_plan: bool,
     /// TensorFlow Lite Micro's arena, as the model is and with the plan.
     pub device: Option<[OnDevice; 2]>,
+    /// TensorFlow Lite Micro's whole arena, as the model is and with the plan, for the kernels that
+    /// the plan is for; `None` where it could not use the plan.
+    pub arena_changes: Option<Vec<ArenaChange>>,
+    /// What came of the model files that were emitted, a sentence each without its full stop.
+    pub headlines: Vec<String>,
     /// What the kernels allow, in the file's order; `None` if they were not measured.
     #[serde(rename = "kernel_overlaps")]
     pub kernels: Option<Vec<KernelOverlaps>>,
@@ -84,6 +91,12 @@ impl Report for PlanReport {
             counted(plan.tensors.len() as u64, "tensor", "tensors"),
             grouped(self.naive_bytes)
         );
+        for headline in &self.headlines {
+            text += &format!("{headline}\n");
+        }
+        if !self.headlines.is_empty() {
+            text += "\n";
+        }
         text += &format!(
             "Arena: {} bytes, {}\n",
             grouped(plan.arena_bytes),
@@ -116,6 +129,10 @@ impl Report for PlanReport {
                     " (UNSAFE: its scratch buffers would not keep apart)"
                 }
             );
+        }
+        let all = self.arena_changes.as_ref();
+        if let Some(all) = all.filter(|_| self.headlines.is_empty()) {
+            text += &format!("With all that the runtime keeps there: {}\n", changes(all));
         }
         text += &format!("\n{}\n", planner_table(&self.planners, plan.arena_bytes));
         if let (Some(kernels), Some(cost)) = (&self.kernels, &self.loop_order_cost) {

@@ -2,7 +2,9 @@
 
 use super::report::Report;
 use super::table;
+use super::whole_arena::sizes;
 use crate::study::savings::Row;
+use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::wording::grouped;
 use serde::Serialize;
 
@@ -33,6 +35,8 @@ pub struct ModelSavings {
     pub complete: bool,
     /// One for each way, each added to those before it.
     pub rows: Vec<Row>,
+    /// The whole arena of TensorFlow Lite Micro for the model as it is; empty where it is not known.
+    pub whole_arenas: Vec<WholeArena>,
 }
 
 /// A row for each way of saving.
@@ -53,8 +57,16 @@ fn text(model: &ModelSavings) -> String {
     } else {
         "; of the tiles the best found in time"
     };
+    let whole = if model.whole_arenas.is_empty() {
+        String::new()
+    } else {
+        let sizes = sizes(&model.whole_arenas);
+        format!(
+            "\nAs it is, with all that TensorFlow Lite Micro keeps there: kTensorArenaSize {sizes}\n"
+        )
+    };
     format!(
-        "{}: {} multiply-accumulates{search}\n\n{}\n",
+        "{}: {} multiply-accumulates{search}\n\n{}\n{whole}",
         model.name,
         grouped(model.macs),
         table(header, right, rows)

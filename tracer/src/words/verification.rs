@@ -11,7 +11,9 @@ use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
 use crate::words::names;
 use crate::words::report::Report;
+use crate::words::whole_arena::sizes;
 use dmo_analysis::graph::OperatorId;
+use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, first_lines, grouped};
 use located::LocatedFinding;
@@ -37,6 +39,9 @@ pub struct VerifyReport {
     layers: Vec<Layer>,
     /// What else the reader should know, a sentence each without its full stop.
     pub notes: Vec<String>,
+    /// The whole arena of TensorFlow Lite Micro for the model with the plan that it carries; empty
+    /// where another plan was verified.
+    pub whole_arenas: Vec<WholeArena>,
     /// The first few objections of geometry, replay and execution, in words.
     #[serde(skip)]
     objections: [Vec<String>; 3],
@@ -238,6 +243,10 @@ impl Report for VerifyReport {
         }
         for note in &self.notes {
             text += &format!("Note: {note}.\n");
+        }
+        if !self.whole_arenas.is_empty() {
+            let sizes = sizes(&self.whole_arenas);
+            text += &format!("\nTensorFlow Lite Micro: kTensorArenaSize {sizes}\n");
         }
         text + if self.safe {
             "\nSAFE with these kernels\n"

@@ -170,7 +170,8 @@ impl Planned<'_> {
             keeps_inputs: self.request.layout.keep_inputs,
             mutants: &found,
         });
-        tally.plan(self.request, self.emitted.tiles.is_some());
+        let choice = self.emitted.choice;
+        tally.plan(self.request, choice.is_some_and(|form| form.is_tiled));
         // Larger pointers go elsewhere, where the runtime does not know of inputs that are kept.
         let is_of_this_machine = self.request.layout.keep_inputs && checker.has_pointers();
         if judgement.planned != Verdict::Same && !is_of_this_machine {

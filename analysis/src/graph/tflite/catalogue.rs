@@ -21,6 +21,9 @@ use crate::trace::ElementType;
 /// Reads the options that an operator computes with.
 type ReadValues = fn(&ValueOptions, &mut Parameters) -> Result<(), Problem>;
 
+/// Sizes in bytes of an operator's scratch buffers.
+type ScratchSizes = fn(&FileNode) -> Option<Vec<u64>>;
+
 /// What is known of a kind. What its row does not mention is not so, or not known.
 pub(super) struct Row {
     kind: Kind,
@@ -29,7 +32,9 @@ pub(super) struct Row {
     /// Its loops and shapes in the reference kernels.
     pub lower: fn(&FileNode) -> Option<Lowered>,
     /// Sizes in bytes of the reference kernels' scratch buffers.
-    pub scratch: fn(&FileNode) -> Option<Vec<u64>>,
+    pub scratch: ScratchSizes,
+    /// The same of TensorFlow Lite Micro's glue to CMSIS-NN, where it differs.
+    pub cmsis_nn_scratch: Option<ScratchSizes>,
     /// What its inputs are and its options, where it is written to a file.
     pub roles: fn(&Exported) -> Result<Option<Roles>, String>,
     /// The number of its options in the schema's union; 0 if they are not used.
@@ -50,6 +55,7 @@ static ROWS: &[Row] = &[
         .named("conv2d")
         .lowered(windows::conv)
         .scratch(scratch::unpacked_filter)
+        .cmsis_nn_scratch(scratch::cmsis_nn::conv)
         .written(roles::conv)
         .options(options::CONV_2D)
         .activation(conv_2d::ACTIVATION)
@@ -59,6 +65,7 @@ static ROWS: &[Row] = &[
         .named("depthwise_conv2d")
         .lowered(windows::depthwise_conv)
         .scratch(scratch::unpacked_filter)
+        .cmsis_nn_scratch(scratch::cmsis_nn::depthwise_conv)
         .written(roles::depthwise_conv)
         .options(options::DEPTHWISE_CONV_2D)
         .activation(depthwise_conv_2d::ACTIVATION)
@@ -68,6 +75,7 @@ static ROWS: &[Row] = &[
         .named("transpose_conv2d")
         .lowered(windows::transpose_conv)
         .scratch(scratch::transpose_conv)
+        .cmsis_nn_scratch(scratch::cmsis_nn::transpose_conv)
         .written(roles::transpose_conv)
         .options(options::TRANSPOSE_CONV)
         .activation(transpose_conv::ACTIVATION),
@@ -76,12 +84,14 @@ static ROWS: &[Row] = &[
         .pitched(int8_or_float32),
     Row::pool(Kind::AveragePool2d)
         .named("average")
+        .cmsis_nn_scratch(scratch::cmsis_nn::average_pool)
         .pitched(int8_or_float32),
     Row::pool(Kind::L2Pool2d),
     Row::of(Kind::FullyConnected)
         .named("fully_connected")
         .lowered(products::fully_connected)
         .scratch(scratch::unpacked_filter)
+        .cmsis_nn_scratch(scratch::cmsis_nn::fully_connected)
         .written(roles::fully_connected)
         .options(options::FULLY_CONNECTED)
         .activation(fully_connected::ACTIVATION)
@@ -252,6 +262,7 @@ static ROWS: &[Row] = &[
         .named("lstm")
         .lowered(products::lstm)
         .scratch(scratch::lstm)
+        .cmsis_nn_scratch(scratch::cmsis_nn::lstm)
         .options(options::UNIDIRECTIONAL_SEQUENCE_LSTM)
         .values(values::lstm),
     Row::of(Kind::L2Normalization)
@@ -306,6 +317,7 @@ impl Row {
             elementwise: None,
             lower: |_| None,
             scratch: |_| None,
+            cmsis_nn_scratch: None,
             roles: roles::unknown,
             options: 0,
             activation: FusedActivation::Absent,
@@ -371,8 +383,13 @@ impl Row {
         self
     }
 
-    const fn scratch(mut self, sizes: fn(&FileNode) -> Option<Vec<u64>>) -> Self {
+    const fn scratch(mut self, sizes: ScratchSizes) -> Self {
         self.scratch = sizes;
+        self
+    }
+
+    const fn cmsis_nn_scratch(mut self, sizes: ScratchSizes) -> Self {
+        self.cmsis_nn_scratch = Some(sizes);
         self
     }
 

@@ -25,20 +25,22 @@ pub(super) mod moves;
 pub(super) mod products;
 pub(super) mod windows;
 
-use super::schema::Field;
+use super::schema::{Field, batch_matmul};
 use super::view::Table;
 use crate::graph::{GraphTensor, Kernel, Kind, TensorId, TensorType};
 use crate::operator::{Operator, Shape};
 use planus::TableRead;
 
 /// An operator of the file, and what it stands among.
-pub(super) struct FileNode<'a> {
+pub(crate) struct FileNode<'a> {
     pub kind: &'a Kind,
     /// The tensors of its subgraph.
     pub tensors: &'a [GraphTensor],
     /// Its inputs; `None` where an optional one is absent.
     pub inputs: &'a [Option<TensorId>],
     pub outputs: &'a [TensorId],
+    /// How many scales a tensor is quantised with: 0 if it is not.
+    pub scales: &'a dyn Fn(TensorId) -> usize,
     /// The data of a constant.
     pub data: &'a dyn Fn(TensorId) -> Option<&'a [u8]>,
     /// Its options, if they are those of its kind.
@@ -76,12 +78,12 @@ fn sizes_agree(node: &FileNode, kernel: &Kernel) -> bool {
 }
 
 impl<'a> FileNode<'a> {
-    pub(super) fn input(&self, index: usize) -> Option<&'a GraphTensor> {
+    pub(crate) fn input(&self, index: usize) -> Option<&'a GraphTensor> {
         let id = (*self.inputs.get(index)?)?;
         self.tensors.get(id.0)
     }
 
-    pub(super) fn output(&self, index: usize) -> Option<&'a GraphTensor> {
+    pub(crate) fn output(&self, index: usize) -> Option<&'a GraphTensor> {
         self.tensors.get(self.outputs.get(index)?.0)
     }
 
@@ -91,7 +93,7 @@ impl<'a> FileNode<'a> {
     }
 
     /// An input that is a constant.
-    fn constant(&self, index: usize) -> Option<&'a GraphTensor> {
+    pub(crate) fn constant(&self, index: usize) -> Option<&'a GraphTensor> {
         let id = (*self.inputs.get(index)?)?;
         (self.data)(id).and_then(|_| self.tensors.get(id.0))
     }
@@ -140,6 +142,15 @@ impl<'a> FileNode<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a product of matrices takes its left and its right operand transposed.
+    pub(crate) fn adjoints(&self) -> Option<[bool; 2]> {
+        let options = self.options()?;
+        Some([
+            options.flag(batch_matmul::ADJ_X)?,
+            options.flag(batch_matmul::ADJ_Y)?,
+        ])
     }
 
     fn options(&self) -> Option<ShapeOptions<'a>> {

@@ -2,7 +2,7 @@
 
 use super::ethos_u::Accelerated;
 use super::lower::{self, FileNode};
-use super::schema::{self, call, call_once, if_, operator, options, tensor, while_};
+use super::schema::{self, call, call_once, if_, operator, options, quantization, tensor, while_};
 use super::view::Table;
 use super::{Call, Contents, TfliteError, catalogue};
 use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId, TensorType};
@@ -88,6 +88,7 @@ pub(super) fn subgraph(
             scratch_bytes: Vec::new(),
         });
         let data = |id: TensorId| Some(&file[draft[id.0].data.clone()?]);
+        let scales = |id: TensorId| draft[id.0].scales;
         let node = &graph.operators[number];
         let row = catalogue::row(kind);
         let file_node = FileNode {
@@ -95,6 +96,7 @@ pub(super) fn subgraph(
             tensors: &graph.tensors,
             inputs: &inputs,
             outputs: &node.outputs,
+            scales: &scales,
             data: &data,
             options: options
                 .filter(|&(number, _)| number == row.options)
@@ -126,6 +128,8 @@ pub(super) struct Draft {
     pub element_type: TensorType,
     pub storage: Storage,
     pub data: Option<Range<usize>>,
+    /// How many scales it is quantised with: 0 if it is not.
+    pub scales: usize,
 }
 
 impl Draft {
@@ -150,6 +154,7 @@ impl Draft {
             element_type: TensorType::of_code(table.number(tensor::TYPE, 0)?),
             storage,
             data,
+            scales: scales(table)?,
         })
     }
 
@@ -171,7 +176,7 @@ impl Draft {
 
     /// A size that is not known counts as that of the data, 0 where there are none; what
     /// is computed is checked where it is known to be used.
-    fn tensor(&self) -> GraphTensor {
+    pub(super) fn tensor(&self) -> GraphTensor {
         let data = self.data.as_ref().map_or(0, |data| data.len() as u64);
         GraphTensor {
             name: self.name.clone(),
@@ -207,6 +212,22 @@ impl Draft {
                 shape: self.shape.clone(),
             })
     }
+}
+
+/// Scales that TensorFlow Lite Micro takes: those of a tensor that has zero points too.
+fn scales(table: &Table) -> Result<usize, TfliteError> {
+    let Some(table) = table.table(tensor::QUANTIZATION)? else {
+        return Ok(0);
+    };
+    let count = |field, stride| {
+        Ok::<_, TfliteError>(table.span(field, stride)?.map_or(0, |span| span.count))
+    };
+    let scales = count(quantization::SCALE, 4)?;
+    Ok(if count(quantization::ZERO_POINT, 8)? > 0 {
+        scales
+    } else {
+        0
+    })
 }
 
 /// Indices as ids; none for -1, which stands for an optional tensor that is absent.

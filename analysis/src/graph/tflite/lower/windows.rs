@@ -2,7 +2,7 @@
 
 use super::super::schema::{PADDING_SAME, PADDING_VALID, WindowFields, pool_2d};
 use super::{FileNode, Lowered, common_element_bytes, exactly_four};
-use crate::graph::TensorType;
+use crate::graph::{GraphTensor, TensorType};
 use crate::operator::{
     Accumulation, Conv2d, DepthwiseConv2d, Operator, Padding, Pool2d, Shape, TransposeConv2d,
     Window,
@@ -98,6 +98,11 @@ pub(in crate::graph::tflite) fn transpose_conv(node: &FileNode) -> Option<Lowere
     Some((Operator::TransposeConv2d(conv), vec![2]))
 }
 
+/// A tensor's shape if it has four axes.
+pub(in crate::graph::tflite) fn shape(tensor: &GraphTensor) -> Option<Shape> {
+    exactly_four(&tensor.shape)
+}
+
 /// What convolutions have in common.
 struct ConvolutionShapes {
     input: Shape,
@@ -122,7 +127,7 @@ fn shapes(node: &FileNode) -> Option<ConvolutionShapes> {
 }
 
 /// The window with its padding, if the output has the extents that these make.
-fn window(
+pub(in crate::graph::tflite) fn window(
     node: &FileNode,
     fields: &WindowFields,
     kernel: [u32; 2],

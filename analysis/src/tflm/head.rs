@@ -1,0 +1,184 @@
+//! The head of the arena: tensors and scratch buffers of all subgraphs, as the runtime plans them
+//! (`micro_allocation_info.cc`).
+
+use super::{OperatorBytes, TflmError};
+use crate::graph::tflite::Call;
+use crate::graph::tflite::nodes::RawSubgraph;
+use crate::graph::{OperatorId, Storage};
+use dmo_planner::plan::tflm;
+use dmo_planner::problem::{Buffer, Problem};
+
+/// The planned part.
+pub(super) struct Head {
+    pub bytes: u64,
+    /// Number of buffers that are planned.
+    pub buffers: u64,
+}
+
+/// More operators than this are not followed through subgraphs that run one another.
+const MOST_STEPS: usize = 1 << 20;
+
+/// What is planned needs this many bytes. `operators` are those of all subgraphs.
+pub(super) fn head_bytes(
+    subgraphs: &[RawSubgraph],
+    calls: &[Call],
+    offsets: Option<&[i32]>,
+    operators: &[OperatorBytes],
+) -> Result<Head, TflmError> {
+    let mut lifetimes = Lifetimes::new(subgraphs, calls, operators);
+    lifetimes.run(0)?;
+    let mut buffers = Vec::new();
+    let tensors = subgraphs.iter().flat_map(|it| &it.tensors);
+    for (index, (tensor, life)) in tensors.zip(&lifetimes.tensors).enumerate() {
+        let offset = offsets.map(|offsets| offsets[index]);
+        let offset = offset.and_then(|offset| u64::try_from(offset).ok());
+        let is_planned = match tensor.storage {
+            Storage::Arena => true,
+            Storage::Variable => offset.is_some(),
+            Storage::Constant => false,
+        };
+        if is_planned && tensor.size_bytes > 0 {
+            buffers.push(life.buffer(tensor.size_bytes, offset));
+        }
+    }
+    let scratch = operators.iter().zip(&lifetimes.operators);
+    let scratch = scratch.flat_map(|(it, life)| it.scratch_bytes.iter().map(move |&it| (it, life)));
+    let mut count = buffers.len();
+    for (bytes, life) in scratch {
+        count += 1;
+        if bytes > 0 {
+            buffers.push(life.buffer(bytes, None));
+        }
+    }
+    let problem = Problem::new(buffers, &[])?;
+    Ok(Head {
+        bytes: tflm::plan(&problem).arena_bytes(&problem),
+        buffers: count as u64,
+    })
+}
+
+/// When a buffer is first and last used, in steps; before the first step if it never is.
+#[derive(Clone, Copy, Default)]
+struct Life {
+    first: Option<u32>,
+    last: Option<u32>,
+}
+
+impl Life {
+    fn begin(&mut self, step: u32) {
+        self.first.get_or_insert(step);
+    }
+
+    fn end(&mut self, step: u32) {
+        self.last = Some(step);
+    }
+
+    fn buffer(self, bytes: u64, offset: Option<u64>) -> Buffer {
+        // The runtime counts what is never used as used at step -1.
+        let shifted = |step: Option<u32>| step.map_or(0, |step| step + 1);
+        let first = shifted(self.first);
+        Buffer {
+            name: String::new(),
+            size_bytes: bytes.next_multiple_of(tflm::ALIGNMENT),
+            alive: first..shifted(self.last).max(first) + 1,
+            alignment: 1,
+            fixed_offset: offset,
+        }
+    }
+}
+
+struct Lifetimes<'a> {
+    subgraphs: &'a [RawSubgraph<'a>],
+    calls: &'a [Call],
+    /// Where the tensors and operators of each subgraph begin among those of all.
+    first_tensor: Vec<usize>,
+    first_operator: Vec<usize>,
+    tensors: Vec<Life>,
+    /// Those of scratch buffers.
+    operators: Vec<Life>,
+    step: u32,
+    steps: usize,
+    /// Subgraphs that are being run.
+    depth: usize,
+}
+
+impl<'a> Lifetimes<'a> {
+    fn new(
+        subgraphs: &'a [RawSubgraph<'a>],
+        calls: &'a [Call],
+        operators: &[OperatorBytes],
+    ) -> Self {
+        let starts = |count: fn(&RawSubgraph) -> usize| {
+            let sums = subgraphs.iter().scan(0, |sum, it| {
+                let start = *sum;
+                *sum += count(it);
+                Some(start)
+            });
+            sums.collect::<Vec<_>>()
+        };
+        let tensors = subgraphs.iter().map(|it| it.tensors.len()).sum();
+        Self {
+            subgraphs,
+            calls,
+            first_tensor: starts(|it| it.tensors.len()),
+            first_operator: starts(|it| it.operators.len()),
+            tensors: vec![Life::default(); tensors],
+            operators: vec![Life::default(); operators.len()],
+            step: 0,
+            steps: 0,
+            depth: 0,
+        }
+    }
+
+    /// Marks what is used while a subgraph runs, and the subgraphs that its operators run.
+    fn run(&mut self, index: usize) -> Result<(), TflmError> {
+        let Some(subgraph) = self.subgraphs.get(index) else {
+            return Ok(());
+        };
+        self.depth += 1;
+        if self.depth > self.subgraphs.len() {
+            return Err(TflmError::Calls { limit: MOST_STEPS });
+        }
+        let tensor = self.first_tensor[index];
+        for id in &subgraph.inputs {
+            self.tensors[tensor + id.0].begin(self.step);
+            self.tensors[tensor + id.0].end(self.step);
+        }
+        for (number, operator) in subgraph.operators.iter().enumerate() {
+            self.steps += 1;
+            if self.steps > MOST_STEPS {
+                return Err(TflmError::Calls { limit: MOST_STEPS });
+            }
+            self.step += 1;
+            let start = self.step;
+            for id in &operator.outputs {
+                self.tensors[tensor + id.0].begin(self.step);
+            }
+            for callee in self.callees(index, OperatorId(number)) {
+                self.step += 1;
+                self.run(*callee)?;
+            }
+            for id in operator.inputs.iter().flatten().chain(&operator.outputs) {
+                self.tensors[tensor + id.0].end(self.step);
+            }
+            let scratch = self.first_operator[index] + number;
+            self.operators[scratch].begin(start);
+            self.operators[scratch].end(self.step);
+        }
+        for id in &subgraph.outputs {
+            self.tensors[tensor + id.0].begin(self.step);
+            self.tensors[tensor + id.0].end(self.step);
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn callees(&self, subgraph: usize, operator: OperatorId) -> &'a [usize] {
+        let key = (subgraph, operator);
+        let found = self
+            .calls
+            .iter()
+            .find(|call| (call.subgraph, call.operator) == key);
+        found.map_or(&[], |call| &call.callees)
+    }
+}

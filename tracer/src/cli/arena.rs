@@ -1,0 +1,88 @@
+//! `dmo-trace arena`: what `kTensorArenaSize` has to be.
+
+use super::{Verdict, output};
+use dmo_analysis::graph::tflite::RuntimeKernels;
+use dmo_analysis::wording::parse_size;
+use dmo_trace::study::source::Source;
+use dmo_trace::study::whole_arena::whole_arenas;
+use dmo_trace::words::whole_arena::{ArenaReport, ModelArena};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Models: .tflite files, or zoo:NAME (see `dmo-trace zoo`)
+    #[arg(required = true)]
+    models: Vec<String>,
+    /// Kernels with which TensorFlow Lite Micro was built [default: both]
+    #[arg(long, value_enum)]
+    kernels: Option<Kernels>,
+    /// Print a row for each operator too
+    #[arg(long)]
+    operators: bool,
+    /// Fail (exit code 1) if kTensorArenaSize has to be larger than this, for example 64K
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    capacity: Option<u64>,
+    /// Print JSON (docs/json.md) instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kernels {
+    /// Its reference kernels
+    Reference,
+    /// CMSIS-NN, on a core with the DSP extension
+    CmsisNn,
+}
+
+impl Kernels {
+    fn of_runtime(self) -> RuntimeKernels {
+        match self {
+            Self::Reference => RuntimeKernels::Reference,
+            Self::CmsisNn => RuntimeKernels::CmsisNn,
+        }
+    }
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    let mut models = Vec::new();
+    let mut verdict = Verdict::Holds;
+    for given in &arguments.models {
+        match model(given, arguments) {
+            Ok(model) => models.push(model),
+            Err(error) => {
+                output::message(&format!("dmo-trace: {error:#}"));
+                verdict = Verdict::Unknown;
+            }
+        }
+    }
+    let is_too_large = models.iter().any(|model| model.fits == Some(false));
+    if !models.is_empty() {
+        output::report(&ArenaReport::new(models), arguments.json)?;
+    }
+    Ok(match verdict {
+        Verdict::Holds if is_too_large => Verdict::Fails,
+        verdict => verdict,
+    })
+}
+
+/// A model that cannot be read does not keep others from being reported. What is not known in full
+/// fits no capacity.
+fn model(given: &str, arguments: &Arguments) -> anyhow::Result<ModelArena> {
+    let source = Source::load(given)?;
+    let wanted = arguments.kernels.map(Kernels::of_runtime);
+    let arenas = whole_arenas(&source)?.into_iter();
+    let arenas: Vec<_> = arenas
+        .filter(|arena| wanted.is_none_or(|wanted| wanted == arena.kernels))
+        .collect();
+    let fits = arguments.capacity.map(|capacity| {
+        let mut arenas = arenas.iter();
+        arenas.all(|it| it.unknown.is_empty() && it.needed_bytes <= capacity)
+    });
+    Ok(ModelArena {
+        name: source.name,
+        arenas,
+        capacity_bytes: arguments.capacity,
+        fits,
+        each_operator: arguments.operators,
+    })
+}

@@ -1,0 +1,218 @@
+//! The whole arena of TensorFlow Lite Micro.
+
+use super::report::Report;
+use super::table;
+use crate::study::whole_arena::ArenaChange;
+use dmo_analysis::graph::tflite::RuntimeKernels;
+use dmo_analysis::tflm::{Part, Peak, UnknownOperator, VERSION, WholeArena};
+use dmo_analysis::wording::{counted, grouped};
+use serde::Serialize;
+
+/// What models need.
+#[derive(Debug, Serialize)]
+pub struct ArenaReport {
+    /// The version whose figures these are.
+    pub runtime: &'static str,
+    /// In the order in which they were given.
+    pub models: Vec<ModelArena>,
+}
+
+/// What a model needs.
+#[derive(Debug, Serialize)]
+pub struct ModelArena {
+    /// The model's name.
+    pub name: String,
+    /// With the reference kernels and with CMSIS-NN.
+    pub arenas: Vec<WholeArena>,
+    /// The most bytes that the arena may have, if that was given.
+    pub capacity_bytes: Option<u64>,
+    /// The arena is within the capacity with all these kernels; `None` if none is given.
+    pub fits: Option<bool>,
+    /// Whether the text has a row for each operator.
+    #[serde(skip)]
+    pub each_operator: bool,
+}
+
+impl ArenaReport {
+    /// What these models need.
+    pub fn new(models: Vec<ModelArena>) -> Self {
+        Self {
+            runtime: VERSION,
+            models,
+        }
+    }
+}
+
+impl Report for ArenaReport {
+    const SCHEMA: &'static str = "dmo-trace/arena/1";
+
+    fn text(&self) -> String {
+        let models = self.models.iter().map(text);
+        let models: Vec<String> = models.collect();
+        format!(
+            "{}\nFigures of {} on a Cortex-M with the DSP extension, compiled by GCC; the arena begins at a multiple of 16.\n",
+            models.join("\n"),
+            self.runtime
+        )
+    }
+}
+
+/// The size and which kernels it is for: `82,304 bytes with the reference kernels`.
+pub fn sizes(arenas: &[WholeArena]) -> String {
+    let one = |arena: &WholeArena| {
+        format!(
+            "{} bytes with {}",
+            at_least(arena, arena.needed_bytes),
+            kernels(arena.kernels)
+        )
+    };
+    let all: Vec<String> = arenas.iter().map(one).collect();
+    all.join(", ")
+}
+
+/// Before and after: `kTensorArenaSize 82,304 -> 63,888 bytes with the reference kernels`.
+pub fn changes(changes: &[ArenaChange]) -> String {
+    let one = |change: &ArenaChange| {
+        let unknown = if change.is_lower_bound {
+            "unknown, at least "
+        } else {
+            ""
+        };
+        format!(
+            "{unknown}{} -> {} bytes with {}",
+            grouped(change.before_bytes),
+            grouped(change.after_bytes),
+            kernels(change.kernels)
+        )
+    };
+    let all: Vec<String> = changes.iter().map(one).collect();
+    format!("kTensorArenaSize {}", all.join(", "))
+}
+
+/// What is not known in full has a lower bound only.
+fn at_least(arena: &WholeArena, bytes: u64) -> String {
+    if arena.unknown.is_empty() {
+        grouped(bytes)
+    } else {
+        format!("unknown, at least {}", grouped(bytes))
+    }
+}
+
+fn kernels(kernels: RuntimeKernels) -> &'static str {
+    match kernels {
+        RuntimeKernels::Reference => "the reference kernels",
+        RuntimeKernels::CmsisNn => "CMSIS-NN",
+    }
+}
+
+fn text(model: &ModelArena) -> String {
+    let mut text = format!(
+        "{}: kTensorArenaSize {}\n\n",
+        model.name,
+        sizes(&model.arenas)
+    );
+    text += &format!("{}\n", parts(&model.arenas));
+    for arena in &model.arenas {
+        text += &peak(arena);
+    }
+    for unknown in model.arenas.first().map_or(&[][..], |it| &it.unknown) {
+        text += &unknown_operator(unknown);
+    }
+    if model.each_operator {
+        text += &format!("\n{}\n", operators(&model.arenas));
+    }
+    if let (Some(capacity), Some(false)) = (model.capacity_bytes, model.fits) {
+        text += &format!("TOO LARGE: {} bytes are allowed\n", grouped(capacity));
+    }
+    text
+}
+
+/// A row for each part of the arena.
+fn parts(arenas: &[WholeArena]) -> String {
+    let header = ["bytes".to_owned()].into_iter();
+    let header = header.chain(arenas.iter().map(|it| kernels(it.kernels).to_owned()));
+    let row = |name: &str, value: &dyn Fn(&WholeArena) -> u64| {
+        let values = arenas.iter().map(|arena| grouped(value(arena)));
+        let row = [name.to_owned()].into_iter().chain(values);
+        row.collect::<Vec<String>>()
+    };
+    let mut rows = vec![row("head: activations and scratch buffers", &|it| {
+        it.head_bytes
+    })];
+    for part in Part::ALL {
+        let bytes = |arena: &WholeArena| {
+            let found = arena.components.iter().find(|it| it.part == part);
+            found.map_or(0, |it| it.bytes)
+        };
+        if arenas.iter().any(|arena| bytes(arena) > 0) {
+            rows.push(row(&format!("tail: {}", part.name()), &bytes));
+        }
+    }
+    rows.push(row("in use (arena_used_bytes)", &|it| it.used_bytes));
+    rows.push(row("needed (kTensorArenaSize)", &|it| it.needed_bytes));
+    table(header, 1..=arenas.len(), rows)
+}
+
+/// Where more is needed than is used.
+fn peak(arena: &WholeArena) -> String {
+    let (when, temporary_bytes) = match arena.peak {
+        Peak::Running => return String::new(),
+        Peak::Planning { temporary_bytes } => {
+            ("the runtime plans their places".to_owned(), temporary_bytes)
+        }
+        Peak::Preparing {
+            index,
+            temporary_bytes,
+        } => {
+            let kind = arena.operators.get(index).map(|it| it.kind.escape_debug());
+            let kind = kind.map_or(String::new(), |kind| kind.to_string());
+            (
+                format!("it prepares operator {index} {kind}"),
+                temporary_bytes,
+            )
+        }
+    };
+    format!(
+        "With {}, AllocateTensors needs more than an inference does: {} bytes where tensors lie later, while {when}.\n",
+        kernels(arena.kernels),
+        grouped(temporary_bytes)
+    )
+}
+
+fn unknown_operator(unknown: &UnknownOperator) -> String {
+    format!(
+        "Not counted: operator {} of subgraph {}, {}, {}.\n",
+        unknown.operator.0,
+        unknown.subgraph,
+        unknown.kind.escape_debug(),
+        unknown.reason.words()
+    )
+}
+
+/// A row for each operator.
+fn operators(arenas: &[WholeArena]) -> String {
+    let Some(first) = arenas.first() else {
+        return String::new();
+    };
+    let mut header = vec!["operator".to_owned()];
+    for arena in arenas {
+        header.push(format!("tail, {}", kernels(arena.kernels)));
+        header.push("scratch".to_owned());
+    }
+    let rows = first.operators.iter().enumerate().map(|(index, it)| {
+        let mut row = vec![format!("{index} {}", it.kind.escape_debug())];
+        for arena in arenas {
+            let it = arena.operators.get(index);
+            row.push(grouped(it.map_or(0, |it| it.tail_bytes)));
+            let scratch = it.map_or(0, |it| it.scratch_bytes.iter().sum());
+            row.push(grouped(scratch));
+        }
+        row
+    });
+    let count = counted(first.operators.len() as u64, "operator", "operators");
+    let columns = header.len();
+    format!(
+        "{count}, bytes in the tail (options, data, persistent buffers) and of scratch buffers in the head:\n\n{}",
+        table(header, 1..columns, rows)
+    )
+}
