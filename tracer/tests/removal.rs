@@ -46,7 +46,7 @@ fn without_moves(deployment: &Deployment) -> Transformed {
     let graph = &deployment.graph;
     let mut removed = Vec::new();
     let mut result = removing(graph, &removed).unwrap();
-    let known = |operator: OperatorId| Some(&deployment.step(operator).parameters);
+    let known = |operator: OperatorId| deployment.step(operator).parameters.as_ref();
     for operator in moving(graph) {
         if keeps_values(graph, operator, known).is_err() {
             continue;
@@ -197,12 +197,13 @@ fn a_concatenation_of_other_scales_is_not_left_out() {
     let graph = joined();
     let library = library("reference");
     let mut original = Deployment::invented(&graph, &library, LIMITS).unwrap();
-    let parameters = &mut original.steps[2].parameters;
+    let parameters = original.steps[2].parameters.as_mut().unwrap();
     parameters.operands = vec![Affine::PLAIN; 2];
     parameters.outputs = vec![Affine::PLAIN];
     let transformed = removing(&graph, &[OperatorId(2)]).unwrap();
     assert!(original.transformed(&transformed, LIMITS).is_ok());
-    original.steps[2].parameters.operands[1].scale = 0.5;
+    let parameters = original.steps[2].parameters.as_mut().unwrap();
+    parameters.operands[1].scale = 0.5;
     let refusal = original.transformed(&transformed, LIMITS).err().unwrap();
     assert!(
         refusal.to_string().contains("quantised otherwise"),

@@ -196,7 +196,10 @@ pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
     if let Some(measured) = &planned.overlaps.measured {
         let operators = graph.operators.iter_mut().zip(&source.graph().operators);
         for ((node, own), function) in operators.zip(&measured.planned.functions) {
-            if !function.starts_with("arm_") {
+            if !function
+                .as_ref()
+                .is_some_and(|name| name.starts_with("arm_"))
+            {
                 node.scratch_bytes.clone_from(&own.scratch_bytes);
             }
         }
