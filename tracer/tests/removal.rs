@@ -25,7 +25,7 @@ use dmo_planner::budget::Budget;
 use dmo_planner::plan::exact;
 use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
-use dmo_trace::model::{Deployment, Placement};
+use dmo_trace::model::{Deployment, KernelSource, Placement};
 use networks::network;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -105,8 +105,12 @@ fn what_is_left_computes_the_same_on_machine_code() {
     let (removed, pitched) = (Cell::new(0), Cell::new(0));
     let mut runner = TestRunner::new(Config::with_cases(300));
     let tried = runner.run(&network(), |graph| {
-        let original = Deployment::invented(&graph, &library, LIMITS);
-        let original = original.unwrap().standing_for_reference();
+        let source = KernelSource {
+            stands_for_reference: true,
+            ..KernelSource::from(&library)
+        };
+        let original = Deployment::invented_on(&graph, &[source], LIMITS);
+        let original = original.complete().unwrap();
         let transformed = without_moves(&original);
         removed.set(removed.get() + transformed.removed.len());
         let kernels = transformed
