@@ -15,6 +15,8 @@ mod rewrite;
 mod tiled;
 
 pub use on_device::{OnDevice, on_device};
-pub use plan_file::{PlanFile, PlannedKernels, PlannedScratch, PlannedTensor, SCHEMA, UsedOverlap};
+pub use plan_file::{
+    FurtherKernels, PlanFile, PlannedKernels, PlannedScratch, PlannedTensor, SCHEMA, UsedOverlap,
+};
 pub use rewrite::rewrite;
 pub use tiled::{TiledError, TiledModel, tiled};

@@ -302,14 +302,37 @@ impl Contract {
         contracts().filter(|contract| contract.computes(case) && library.has(contract.function))
     }
 
+    /// A function that the library has for such operators, and that may be what a runtime calls
+    /// for the case, whether or not there is a contract by which to call it.
+    pub fn serving(library: &KernelLibrary, case: &Case) -> Option<String> {
+        let alike = contracts().find(|contract| {
+            *contract.kind == case.kind
+                && contract.takes_layout_of(case)
+                && (contract.types).is_none_or(|it| it == [case.input_type, case.output_type])
+                && library.has(contract.function)
+        });
+        let of_runtime = || {
+            let mut functions = library.image().symbols.functions();
+            let found = functions.find(|it| cmsis_nn::runtime::may_call(case, &it.name));
+            found.map(|function| function.name.clone())
+        };
+        alike.map_or_else(of_runtime, |contract| Some(contract.function.to_owned()))
+    }
+
     /// Whether it computes the case. What a kernel knows of an operator's kind and types says
     /// nothing of where its buffers have their elements.
     fn computes(&self, case: &Case) -> bool {
         *self.kind == case.kind
             && (self.types).is_none_or(|types| types == [case.input_type, case.output_type])
-            && self.pitched == matches!(case.operator, Operator::Pitched(_))
-            && self.in_place == matches!(case.operator, Operator::DepthwiseInPlace(_))
+            && self.takes_layout_of(case)
             && (self.only)(case)
+    }
+
+    /// Whether it works where the case has its buffers: on parts of tensors, in place, or on whole
+    /// tensors.
+    fn takes_layout_of(&self, case: &Case) -> bool {
+        self.pitched == matches!(case.operator, Operator::Pitched(_))
+            && self.in_place == matches!(case.operator, Operator::DepthwiseInPlace(_))
     }
 
     /// Names of all kernels that compute the case, in whatever library.

@@ -83,6 +83,13 @@ pub fn choose(
                 wanted: other.versions,
             };
         }
+        let serving = match function {
+            None => Contract::serving(library, case),
+            Some(name) => Some(name.to_owned()).filter(|name| library.has(name)),
+        };
+        if let Some(function) = serving {
+            return MeasureError::NotCallable { function };
+        }
         match function {
             None => MeasureError::NoKernel { functions },
             Some(function) => MeasureError::OtherKernel {

@@ -83,7 +83,7 @@ fn check(file: &[u8], golden: &Value) -> Result<(), Failed> {
                 compared += 1;
                 let found = inference.tensor(TensorId(tensor))?;
                 if *wanted != sha256(&found) {
-                    let function = step.contract.function;
+                    let function = step.function().unwrap();
                     let start = &found[..found.len().min(16)];
                     return Err(format!(
                         "input {number}: operator {} ({function}) computes another tensor \

@@ -25,7 +25,7 @@ use dmo_planner::budget::Budget;
 use dmo_planner::plan::exact;
 use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::model::verify::{Subject, differences_from, verify};
-use dmo_trace::model::{Deployment, Placement};
+use dmo_trace::model::{Deployment, KernelSource, Placement};
 use networks::network;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -46,7 +46,7 @@ fn without_moves(deployment: &Deployment) -> Transformed {
     let graph = &deployment.graph;
     let mut removed = Vec::new();
     let mut result = removing(graph, &removed).unwrap();
-    let known = |operator: OperatorId| Some(&deployment.step(operator).parameters);
+    let known = |operator: OperatorId| deployment.step(operator).parameters.as_ref();
     for operator in moving(graph) {
         if keeps_values(graph, operator, known).is_err() {
             continue;
@@ -105,8 +105,12 @@ fn what_is_left_computes_the_same_on_machine_code() {
     let (removed, pitched) = (Cell::new(0), Cell::new(0));
     let mut runner = TestRunner::new(Config::with_cases(300));
     let tried = runner.run(&network(), |graph| {
-        let original = Deployment::invented(&graph, &library, LIMITS);
-        let original = original.unwrap().standing_for_reference();
+        let source = KernelSource {
+            stands_for_reference: true,
+            ..KernelSource::from(&library)
+        };
+        let original = Deployment::invented_on(&graph, &[source], LIMITS);
+        let original = original.complete().unwrap();
         let transformed = without_moves(&original);
         removed.set(removed.get() + transformed.removed.len());
         let kernels = transformed
@@ -197,12 +201,13 @@ fn a_concatenation_of_other_scales_is_not_left_out() {
     let graph = joined();
     let library = library("reference");
     let mut original = Deployment::invented(&graph, &library, LIMITS).unwrap();
-    let parameters = &mut original.steps[2].parameters;
+    let parameters = original.steps[2].parameters.as_mut().unwrap();
     parameters.operands = vec![Affine::PLAIN; 2];
     parameters.outputs = vec![Affine::PLAIN];
     let transformed = removing(&graph, &[OperatorId(2)]).unwrap();
     assert!(original.transformed(&transformed, LIMITS).is_ok());
-    original.steps[2].parameters.operands[1].scale = 0.5;
+    let parameters = original.steps[2].parameters.as_mut().unwrap();
+    parameters.operands[1].scale = 0.5;
     let refusal = original.transformed(&transformed, LIMITS).err().unwrap();
     assert!(
         refusal.to_string().contains("quantised otherwise"),

@@ -61,7 +61,8 @@ pub fn accumulating(graph: &Graph) -> Overlaps {
     graph.operators.iter().map(of_node).collect()
 }
 
-fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {
+/// The same of one operator of the graph.
+pub fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {
     let Some(kernel) = &node.kernel else {
         return Vec::new();
     };

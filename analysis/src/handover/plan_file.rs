@@ -5,6 +5,7 @@ use crate::graph::overlaps::SafeOverlap;
 use crate::graph::{OperatorId, TensorId};
 use crate::optimise::{Certificate, ModelPlan, Task};
 use crate::transform::Recipe;
+use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 
 /// Name of the JSON form and its version.
@@ -61,8 +62,39 @@ pub struct PlannedKernels {
     pub cpu: String,
     /// SHA-256 of all code and data that the library loads.
     pub code_sha256: String,
-    /// The function that computes each operator, in the file's order.
-    pub functions: Vec<String>,
+    /// The function that computes each operator, in the file's order; `None` for one that no
+    /// kernel can be called for, and that overlaps with nothing.
+    pub functions: Vec<Option<String>>,
+    /// The libraries of the functions that are not of this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherKernels>,
+}
+
+/// A library that computes what the one before it does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FurtherKernels {
+    /// Name of the set, or of the file.
+    pub name: String,
+    /// SHA-256 of all code and data that the library loads.
+    pub code_sha256: String,
+    /// The operators that it computes.
+    pub operators: Vec<OperatorId>,
+}
+
+impl PlannedKernels {
+    /// Whether the same code computes each operator, whatever the files are called.
+    pub fn is_same_code(&self, other: &Self) -> bool {
+        let code = |kernels: &Self| {
+            let further = kernels.further.iter();
+            let further = further.map(|it| (it.code_sha256.clone(), it.operators.clone()));
+            further.collect::<Vec<_>>()
+        };
+        self.cpu == other.cpu
+            && self.code_sha256 == other.code_sha256
+            && self.functions == other.functions
+            && code(self) == code(other)
+    }
 }
 
 /// The kernels as a user sees them; the code by the start of its hash.
@@ -70,7 +102,14 @@ impl std::fmt::Display for PlannedKernels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let code: String = self.code_sha256.chars().take(12).collect();
         let name = self.name.escape_debug();
-        write!(f, "{name} on {}, code {code}", self.cpu.escape_debug())
+        write!(f, "{name} on {}, code {code}", self.cpu.escape_debug())?;
+        for further in &self.further {
+            let code: String = further.code_sha256.chars().take(12).collect();
+            let count = counted(further.operators.len() as u64, "operator", "operators");
+            let name = further.name.escape_debug();
+            write!(f, ", and for {count} {name}, code {code}")?;
+        }
+        Ok(())
     }
 }
 

@@ -25,6 +25,7 @@ use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
+use dmo_trace::words::names;
 use dmo_trace::words::plan::PlanReport;
 use dmo_trace::words::whole_arena::changes;
 use std::ffi::OsString;
@@ -223,7 +224,7 @@ fn report(
         naive_bytes: source.original().naive_bytes(),
         operators: graph.operators.len(),
         unknown: unknown(graph),
-        notes: source.notes(),
+        notes: [source.notes(), notes_of_kernels(arguments, planned)].concat(),
         front: planned.front.clone(),
         carries_plan: source.carried_offsets().is_some(),
         capacity_bytes: arguments.capacity,
@@ -239,6 +240,29 @@ fn report(
     })
 }
 
+/// What the user should know of measured kernels, and of those that there are none of.
+fn notes_of_kernels(arguments: &Arguments, planned: &Planned) -> Vec<String> {
+    let Some(measured) = &planned.overlaps.measured else {
+        return Vec::new();
+    };
+    let graph = &planned.overlaps.graph;
+    let further = measured.planned.further.iter();
+    let mut notes: Vec<String> = further.map(|it| names::computed_by(graph, it)).collect();
+    let not_executed = names::not_executed(graph, &measured.not_executed);
+    notes.extend(
+        not_executed
+            .iter()
+            .map(|line| format!("not executed: {line}")),
+    );
+    if !not_executed.is_empty() {
+        notes.push(names::NOT_EXECUTED.to_owned());
+    }
+    if !measured.layers.is_empty() && arguments.overlap.request().inputs == 1 {
+        notes.push(names::ON_ONE_INPUT.to_owned());
+    }
+    notes
+}
+
 /// What the certificate of a plan leaves out.
 fn limits_of_proof(
     source: &Source,
@@ -246,7 +270,14 @@ fn limits_of_proof(
     device: Option<&[OnDevice; 2]>,
 ) -> Vec<String> {
     let mut limits = Vec::new();
-    let unknown = source.unknown_memory();
+    let mut unknown = source.unknown_memory();
+    if let Some(measured) = &planned.overlaps.measured {
+        let operators = &planned.overlaps.graph.operators;
+        let kinds = measured.not_executed.iter();
+        unknown.extend(kinds.map(|(id, _)| operators[id.0].kind.escape_debug().to_string()));
+        unknown.sort();
+        unknown.dedup();
+    }
     if !unknown.is_empty() {
         let unknown = unknown.join(", ");
         limits.push(format!(

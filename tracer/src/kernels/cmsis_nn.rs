@@ -9,6 +9,7 @@
 
 mod convolutions;
 mod moves;
+pub(super) mod runtime;
 pub mod vendor_header;
 
 use super::case::{same_shapes, undilated_pool, words};

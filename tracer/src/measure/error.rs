@@ -7,7 +7,7 @@ use crate::kernels::versions::Versions;
 use crate::mcu::machine::MachineError;
 use crate::program::record::RecordError;
 use crate::program::run::Panicked;
-use dmo_analysis::graph::TensorId;
+use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::operator::ShapeError;
 use dmo_analysis::trace::Address;
 
@@ -17,6 +17,11 @@ use dmo_analysis::trace::Address;
 pub enum MeasureError {
     #[error("no kernel of the library computes this{}", wanted(.functions))]
     NoKernel { functions: Vec<&'static str> },
+    #[error(
+        "the library has '{function}', for which it is not known how to call it for this operator \
+         with these shapes and types"
+    )]
+    NotCallable { function: String },
     #[error("the library has no kernel '{function}' that computes this{}", nearest(.functions))]
     OtherKernel {
         function: String,
@@ -56,6 +61,8 @@ pub enum MeasureError {
     Scratch { size_bytes: u64 },
     #[error("the output at {address} cannot be read")]
     Unreadable { address: Address },
+    #[error("no kernel is called for operator {}", operator.0)]
+    NotExecuted { operator: OperatorId },
     #[error("tensor {} lies nowhere", tensor.0)]
     Nowhere { tensor: TensorId },
     #[error("the emulating thread panicked")]

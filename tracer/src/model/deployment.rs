@@ -1,10 +1,11 @@
 //! Which function computes which operator of a model, and with what.
 
+use super::kernel_source::{self, KernelSource};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
 use crate::mcu::machine::Limits;
 use crate::measure::{self, MeasureError};
-use dmo_analysis::graph::overlaps::{self, Overlaps};
+use dmo_analysis::graph::overlaps::SafeOverlap;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
 use dmo_analysis::graph::{Graph, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorType};
@@ -13,31 +14,30 @@ use dmo_analysis::trace::{Address, ElementType};
 use dmo_analysis::transform::remove::keeps_values;
 use dmo_analysis::transform::{TransformError, Transformed};
 
-/// A model whose operators are functions of a library.
+/// A model whose operators are functions of libraries.
 pub struct Deployment<'a> {
-    /// The model, each operator with the scratch memory that its function wants.
+    /// The model, each operator that is executed with the scratch memory that its function wants.
     pub graph: Graph,
-    /// The functions.
-    pub library: &'a KernelLibrary,
+    /// The libraries, the preferred one first.
+    pub sources: Vec<KernelSource<'a>>,
     /// What computes each operator, in the file's order.
     pub steps: Vec<Step<'a>>,
-    /// No more overlap than this is granted, whatever is measured; none for no such limit.
-    pub most: Option<Overlaps>,
 }
 
-/// What computes an operator.
+/// An operator, and what computes it.
 pub struct Step<'a> {
     /// The operator.
     pub operator: OperatorId,
-    /// Its shapes and types.
-    pub case: Case,
-    /// How the function is called.
-    pub contract: &'static Contract,
-    /// What it computes with.
-    pub parameters: Parameters<'a>,
-    /// The tensors that the function loads, in its order.
+    /// The function that computes it, or why none can be called. What such a function does to
+    /// memory is not known.
+    pub kernel: Result<StepKernel, Reason>,
+    /// What it computes with; `None` if that is not known.
+    pub parameters: Option<Parameters<'a>>,
+    /// The tensors that the function loads, in its order; where none can be called, all in the
+    /// arena that the operator reads.
     pub inputs: Vec<TensorId>,
-    /// The tensors that the function stores, in its order.
+    /// The tensors that the function stores, in its order; where none can be called, all in the
+    /// arena that the operator writes.
     pub outputs: Vec<TensorId>,
     /// The operator's state, in the order of its operands.
     pub states: Vec<TensorId>,
@@ -45,7 +45,19 @@ pub struct Step<'a> {
     pub scratch_bytes: u32,
 }
 
-/// Why a model cannot run on a library.
+/// A function, and how it is called for an operator.
+pub struct StepKernel {
+    /// Position of its library among [`Deployment::sources`].
+    pub source: usize,
+    /// Shapes and types.
+    pub case: Case,
+    /// How the function is called.
+    pub contract: &'static Contract,
+    /// No more overlap than this is granted, whatever is measured; `None` for no such limit.
+    pub most: Option<Vec<SafeOverlap>>,
+}
+
+/// Why a model cannot run on libraries.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum DeployError {
@@ -59,7 +71,7 @@ pub enum DeployError {
     },
 }
 
-/// Why an operator cannot run.
+/// Why an operator cannot run: it is not executed, or what is made of the model is refused.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Reason {
@@ -80,7 +92,7 @@ pub enum Reason {
 }
 
 impl<'a> Deployment<'a> {
-    /// The first subgraph of a model file on a library.
+    /// The first subgraph of a model file, all of it on one library.
     ///
     /// # Errors
     /// When an operator has no kernel in the library.
@@ -90,13 +102,10 @@ impl<'a> Deployment<'a> {
         library: &'a KernelLibrary,
         limits: Limits,
     ) -> Result<Self, DeployError> {
-        let parameters = tflite::parameters(file, 0)?;
-        let parameters = parameters.into_iter();
-        let parameters = parameters.map(|known| known.map_err(Reason::from));
-        Self::new(graph, library, limits, parameters)
+        Self::of_file_on(graph, file, &[library.into()], limits)?.complete()
     }
 
-    /// A network built in code on a library, with invented weights.
+    /// A network built in code, all of it on one library, with invented weights.
     ///
     /// # Errors
     /// When an operator has no kernel in the library.
@@ -105,83 +114,127 @@ impl<'a> Deployment<'a> {
         library: &'a KernelLibrary,
         limits: Limits,
     ) -> Result<Self, DeployError> {
-        let parameters = operators(graph).map(|(_, node)| invented(graph, node, library));
-        Self::new(graph, library, limits, parameters)
+        Self::invented_on(graph, &[library.into()], limits).complete()
     }
 
-    /// What a transformation makes of this model, on the same library.
+    /// The first subgraph of a model file on libraries, as far as these have kernels.
     ///
     /// # Errors
-    /// When an operator has no kernel in the library, or one that is left out has changed values
-    /// as well as moved them.
+    /// When the file's constants make no sense.
+    pub fn of_file_on(
+        graph: &Graph,
+        file: &'a [u8],
+        sources: &[KernelSource<'a>],
+        limits: Limits,
+    ) -> Result<Self, DeployError> {
+        let parameters = tflite::parameters(file, 0)?;
+        let parameters = parameters.into_iter();
+        let parameters = parameters.map(|known| known.map_err(Reason::from));
+        Ok(Self::new(graph, sources, limits, parameters))
+    }
+
+    /// A network built in code on libraries, as far as these have kernels, with invented weights.
+    pub fn invented_on(graph: &Graph, sources: &[KernelSource<'a>], limits: Limits) -> Self {
+        let parameters = operators(graph).map(|(_, node)| invented(graph, node, sources));
+        Self::new(graph, sources, limits, parameters)
+    }
+
+    /// What a transformation makes of this model, on the same libraries.
+    ///
+    /// # Errors
+    /// When an operator that is made of one that is executed has no kernel, or one that is left out
+    /// has changed values as well as moved them.
     pub fn transformed(
         &self,
         transformed: &Transformed,
         limits: Limits,
     ) -> Result<Self, DeployError> {
         for &operator in &transformed.removed {
-            let known = |operator: OperatorId| {
-                let step = self.steps.get(operator.0);
-                step.map(|step| &step.parameters)
-            };
+            let known = |operator: OperatorId| self.steps.get(operator.0)?.parameters.as_ref();
             keeps_values(&self.graph, operator, known).map_err(|error| {
                 refused(operator, &self.graph.operators[operator.0], error.into())
             })?;
         }
         let parameters = transformed.origins.iter().map(|origin| {
-            let mut parameters = self.step(origin.operator).parameters.clone();
+            let known = self.step(origin.operator).parameters.clone();
+            let mut parameters = known.ok_or(Reason::Unknown)?;
             for tensor in parameters.tensors.iter_mut().flatten() {
                 *tensor = origin.renamed.get(tensor).copied().unwrap_or(*tensor);
             }
             Ok(parameters)
         });
-        let deployment = Self::new(&transformed.graph, self.library, limits, parameters)?;
-        Ok(match self.most {
-            Some(_) => deployment.standing_for_reference(),
-            None => deployment,
+        let mut changed = Self::new(&transformed.graph, &self.sources, limits, parameters);
+        let origins = transformed.origins.iter();
+        let executed = origins.map(|origin| self.step(origin.operator).kernel.is_ok());
+        match changed.take_reason(executed) {
+            Some(refusal) => Err(refusal),
+            None => Ok(changed),
+        }
+    }
+
+    /// The same, if all operators are executed.
+    ///
+    /// # Errors
+    /// When one is not.
+    pub fn complete(mut self) -> Result<Self, DeployError> {
+        match self.take_reason(std::iter::repeat(true)) {
+            Some(refusal) => Err(refusal),
+            None => Ok(self),
+        }
+    }
+
+    /// Why the first of the `wanted` operators that is not executed is not.
+    fn take_reason(&mut self, wanted: impl Iterator<Item = bool>) -> Option<DeployError> {
+        let steps = self.steps.iter_mut().zip(wanted);
+        let mut wanted = steps.filter_map(|(step, wanted)| wanted.then_some(step));
+        wanted.find_map(|step| {
+            let reason = step.kernel.as_mut().err()?;
+            let reason = std::mem::replace(reason, Reason::Unknown);
+            let node = &self.graph.operators[step.operator.0];
+            Some(refused(step.operator, node, reason))
         })
     }
 
     fn new(
         graph: &Graph,
-        library: &'a KernelLibrary,
+        sources: &[KernelSource<'a>],
         limits: Limits,
         parameters: impl Iterator<Item = Result<Parameters<'a>, Reason>>,
-    ) -> Result<Self, DeployError> {
-        let mut steps = Vec::new();
-        for ((operator, node), parameters) in operators(graph).zip(parameters) {
-            let step = case(graph, node)
-                .and_then(|case| Step::new(graph, library, limits, operator, case, parameters?));
-            steps.push(step.map_err(|reason| refused(operator, node, reason))?);
-        }
-        Ok(Self::of_steps(graph, library, steps))
-    }
-
-    fn of_steps(graph: &Graph, library: &'a KernelLibrary, steps: Vec<Step<'a>>) -> Self {
+    ) -> Self {
+        let steps = operators(graph).zip(parameters);
+        let steps = steps.map(|((operator, _), parameters)| {
+            Step::new(graph, sources, limits, operator, parameters)
+        });
+        let steps: Vec<Step> = steps.collect();
         let mut graph = graph.clone();
         for (node, step) in graph.operators.iter_mut().zip(&steps) {
-            let bytes = u64::from(step.scratch_bytes);
-            node.scratch_bytes = Some(bytes).filter(|&bytes| bytes > 0).into_iter().collect();
+            // Of one that is not executed, what is known of TensorFlow Lite Micro's kernel stays.
+            if step.kernel.is_ok() {
+                let bytes = u64::from(step.scratch_bytes);
+                node.scratch_bytes = Some(bytes).filter(|&bytes| bytes > 0).into_iter().collect();
+            }
         }
         Self {
             graph,
-            library,
+            sources: sources.to_vec(),
             steps,
-            most: None,
         }
-    }
-
-    /// For kernels that stand for those of TensorFlow Lite's reference: where these are known to
-    /// allow less, for instance because they set their output to zero first, less is granted.
-    #[must_use]
-    pub fn standing_for_reference(mut self) -> Self {
-        self.most = Some(overlaps::analytic(&self.graph));
-        self
     }
 
     /// What computes the operator.
     pub fn step(&self, operator: OperatorId) -> &Step<'a> {
         &self.steps[operator.0]
+    }
+
+    /// The library that a kernel is of.
+    pub fn library(&self, kernel: &StepKernel) -> &'a KernelLibrary {
+        self.sources[kernel.source].library
+    }
+
+    /// The operators that are not executed, in the file's order, each with the reason.
+    pub fn not_executed(&self) -> impl Iterator<Item = (OperatorId, &Reason)> {
+        let steps = self.steps.iter();
+        steps.filter_map(|step| Some((step.operator, step.kernel.as_ref().err()?)))
     }
 
     /// Type of the tensor's elements.
@@ -203,10 +256,10 @@ fn operators(graph: &Graph) -> impl Iterator<Item = (OperatorId, &Node)> {
 fn invented<'a>(
     graph: &Graph,
     node: &Node,
-    library: &KernelLibrary,
+    sources: &[KernelSource],
 ) -> Result<Parameters<'a>, Reason> {
     let case = case(graph, node)?;
-    let contract = measure::choose(library, &case, None)?;
+    let contract = kernel_source::any_kernel(sources, &case)?;
     let parameters = contract.invented(&case).map_err(MeasureError::from)?;
     Ok(parameters)
 }
@@ -222,35 +275,87 @@ pub(super) fn refused(operator: OperatorId, node: &Node, reason: Reason) -> Depl
 impl<'a> Step<'a> {
     fn new(
         graph: &Graph,
-        library: &KernelLibrary,
+        sources: &[KernelSource],
         limits: Limits,
         operator: OperatorId,
-        case: Case,
-        parameters: Parameters<'a>,
+        parameters: Result<Parameters<'a>, Reason>,
+    ) -> Self {
+        let (parameters, executed) = match parameters {
+            Ok(parameters) => {
+                let executed = Executed::new(graph, sources, limits, operator, &parameters);
+                (Some(parameters), executed)
+            }
+            Err(reason) => (None, Err(reason)),
+        };
+        let node = &graph.operators[operator.0];
+        match executed {
+            Ok(executed) => Self {
+                operator,
+                kernel: Ok(executed.kernel),
+                parameters,
+                inputs: executed.loops.inputs.clone(),
+                outputs: executed.loops.outputs.clone(),
+                states: executed.states,
+                scratch_bytes: executed.scratch_bytes,
+            },
+            Err(reason) => Self {
+                operator,
+                kernel: Err(reason),
+                parameters,
+                inputs: graph.arena_inputs(node),
+                outputs: graph.arena_outputs(node),
+                states: Vec::new(),
+                scratch_bytes: 0,
+            },
+        }
+    }
+}
+
+/// What is known of an operator for which a function can be called.
+struct Executed<'g> {
+    kernel: StepKernel,
+    loops: &'g Kernel,
+    states: Vec<TensorId>,
+    scratch_bytes: u32,
+}
+
+impl<'g> Executed<'g> {
+    fn new(
+        graph: &'g Graph,
+        sources: &[KernelSource],
+        limits: Limits,
+        operator: OperatorId,
+        parameters: &Parameters,
     ) -> Result<Self, Reason> {
         let node = &graph.operators[operator.0];
-        let kernel = node.kernel.as_ref().ok_or(Reason::Unknown)?;
-        let contract = choose(library, &case, &parameters)?;
+        let case = case(graph, node)?;
+        let loops = node.kernel.as_ref().ok_or(Reason::Unknown)?;
+        let (source, (contract, scratch_bytes)) =
+            kernel_source::first(sources, &case, |library| {
+                let contract = choose(library, &case, parameters)?;
+                let bytes = measure::scratch_bytes(library, &case, contract, parameters, limits)?;
+                Ok((contract, bytes))
+            })?;
         let states = contract.states.iter();
         let states = states.filter_map(|state| *parameters.tensors.get(state.operand)?);
         let states: Vec<TensorId> = states.collect();
         for (operand, &tensor) in parameters.tensors.iter().enumerate() {
             let Some(tensor) = tensor else { continue };
             let computed = graph.tensor(tensor).storage != Storage::Constant;
-            if computed && !kernel.inputs.contains(&tensor) && !states.contains(&tensor) {
+            if computed && !loops.inputs.contains(&tensor) && !states.contains(&tensor) {
                 return Err(Reason::Computed { operand });
             }
         }
-        let scratch_bytes = measure::scratch_bytes(library, &case, contract, &parameters, limits)?;
         Ok(Self {
-            operator,
-            contract,
-            inputs: kernel.inputs.clone(),
-            outputs: kernel.outputs.clone(),
+            kernel: StepKernel {
+                source,
+                contract,
+                most: sources[source].most(graph, operator),
+                case,
+            },
+            loops,
             states,
             scratch_bytes,
-            case,
-            parameters,
         })
     }
 }
@@ -285,20 +390,34 @@ fn choose(
 }
 
 impl Step<'_> {
-    /// Which of the operator's operands the tensor is.
-    fn operand(&self, tensor: TensorId) -> Option<usize> {
-        let mut operands = self.parameters.tensors.iter();
-        operands.position(|&operand| operand == Some(tensor))
+    /// The function that computes it; `None` if none can be called.
+    pub fn function(&self) -> Option<&'static str> {
+        let kernel = self.kernel.as_ref().ok()?;
+        Some(kernel.contract.function)
+    }
+
+    /// How the function is called, and with what.
+    fn known(&self) -> Result<(&StepKernel, &Parameters<'_>), MeasureError> {
+        match (&self.kernel, &self.parameters) {
+            (Ok(kernel), Some(parameters)) => Ok((kernel, parameters)),
+            _ => Err(MeasureError::NotExecuted {
+                operator: self.operator,
+            }),
+        }
     }
 
     /// What its states hold before the first inference.
     ///
     /// # Errors
     /// When their sizes are not known.
-    pub(super) fn initial_states(&self) -> Result<Vec<(TensorId, Vec<u8>)>, CallError> {
-        let states = self.contract.states.iter().zip(&self.states);
+    pub(super) fn initial_states(&self) -> Result<Vec<(TensorId, Vec<u8>)>, MeasureError> {
+        if self.states.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (kernel, parameters) = self.known()?;
+        let states = kernel.contract.states.iter().zip(&self.states);
         states
-            .map(|(state, &tensor)| Ok((tensor, state.initial(&self.case, &self.parameters)?)))
+            .map(|(state, &tensor)| Ok((tensor, state.initial(&kernel.case, parameters)?)))
             .collect()
     }
 
@@ -313,35 +432,40 @@ impl Step<'_> {
         name: &str,
         frame: &mut Frame,
     ) -> Result<Address, CallError> {
-        let operand = self.operand(tensor);
-        let constant = operand.and_then(|operand| self.parameters.constant(operand));
+        let parameters = self.parameters.as_ref();
+        let constant = parameters.and_then(|known| {
+            let mut operands = known.tensors.iter();
+            known.constant(operands.position(|&operand| operand == Some(tensor))?)
+        });
         frame.place(name, constant.map_or(Vec::new(), |it| it.bytes.to_vec()))
     }
 
     /// Places parameters and weights in the frame, and gives the arguments of each call.
     ///
     /// # Errors
-    /// When flash is full, or the kernel cannot compute with the parameters.
+    /// When flash is full, or no kernel can compute with the parameters.
     pub(super) fn prepare(
         &self,
         buffers: &Buffers,
         frame: &mut Frame,
-    ) -> Result<Vec<Vec<Argument>>, CallError> {
-        self.contract
-            .prepare(&self.case, &self.parameters, buffers, frame)
+    ) -> Result<Vec<Vec<Argument>>, MeasureError> {
+        let (kernel, parameters) = self.known()?;
+        let contract = kernel.contract;
+        Ok(contract.prepare(&kernel.case, parameters, buffers, frame)?)
     }
 
     /// Calls the function; the frame's data are in place.
     ///
     /// # Errors
-    /// When it faults, does not return, returns a status, or stores into a guard.
+    /// When there is none, it faults, does not return, returns a status, or stores into a guard.
     pub(super) fn call(
         &self,
         caller: &mut Caller,
         frame: &Frame,
         calls: &[Vec<Argument>],
     ) -> Result<(), MeasureError> {
-        measure::call(self.contract, caller, frame, calls)
+        let (kernel, _) = self.known()?;
+        measure::call(kernel.contract, caller, frame, calls)
     }
 }
 

@@ -1,12 +1,14 @@
 //! The operators of a model one after the other, in an arena.
 
-use super::{Deployment, Step};
+use super::deployment::StepKernel;
+use super::{Deployment, Step, stand_in};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::Buffers;
 use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
+use std::collections::BTreeSet;
 
 /// Where everything lies, in bytes from the arena's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,16 +23,26 @@ pub struct Placement {
 }
 
 /// A model in memory, ready to run.
+///
+/// Libraries are linked each for itself, so that each has a machine of its own. The one whose
+/// function runs next receives what the others have left in the arena and in states.
 pub struct Inference<'a> {
     deployment: &'a Deployment<'a>,
+    cores: Vec<Core<'a>>,
+    /// The core with the latest memory.
+    current: usize,
+    arena_bytes: usize,
+}
+
+/// A library on its machine, with all tensors of the model.
+struct Core<'a> {
+    /// Position of the library among the deployment's.
+    source: usize,
     caller: Caller<'a>,
     frame: Frame,
-    /// Arguments of each operator's calls.
+    /// Arguments of the calls of each operator that its library computes.
     calls: Vec<Vec<Vec<Argument>>>,
-    arena: Address,
-    arena_bytes: usize,
-    /// Where each tensor that is loaded or stored lies.
-    tensors: Vec<Option<Address>>,
+    tensors: Tensors,
 }
 
 impl<'a> Inference<'a> {
@@ -47,26 +59,23 @@ impl<'a> Inference<'a> {
         observation: Observation,
         limits: Limits,
     ) -> Result<Self, MeasureError> {
-        let mut frame = deployment.library.frame();
-        let tensors = place_tensors(deployment, placement, &mut frame)?;
-        let calls = deployment.steps.iter().map(|step| {
-            let scratch = scratch(step, placement, tensors.arena, &mut frame)?;
-            let buffers = buffers(step, &tensors.addresses, scratch);
-            step.prepare(&buffers, &mut frame)
-        });
-        let calls = calls.collect::<Result<_, CallError>>()?;
-        let arena_bytes = placement.arena_bytes as usize;
-        frame.fill(tensors.arena, vec![poison; arena_bytes]);
-        let mut caller = Caller::within(deployment.library, &frame, observation, limits)?;
-        caller.fill(&frame)?;
+        let kernels = deployment.steps.iter();
+        let used = kernels.filter_map(|step| Some(step.kernel.as_ref().ok()?.source));
+        // Where no operator is executed, their tensors still lie somewhere.
+        let used: BTreeSet<usize> = used.collect();
+        let used = if used.is_empty() {
+            BTreeSet::from([0])
+        } else {
+            used
+        };
+        let cores = used
+            .into_iter()
+            .map(|source| Core::new(deployment, source, placement, poison, observation, limits));
         let mut inference = Self {
             deployment,
-            caller,
-            frame,
-            calls,
-            arena: tensors.arena,
-            arena_bytes,
-            tensors: tensors.addresses,
+            cores: cores.collect::<Result<_, MeasureError>>()?,
+            current: 0,
+            arena_bytes: placement.arena_bytes as usize,
         };
         inference.reset()?;
         Ok(inference)
@@ -97,22 +106,94 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
+    fn core(&self) -> &Core<'a> {
+        &self.cores[self.current]
+    }
+
     fn write(&mut self, tensor: TensorId, bytes: &[u8]) -> Result<(), MeasureError> {
-        match self.tensors[tensor.0] {
-            Some(address) => Ok(self.caller.machine.write(address, bytes)?),
+        let core = &mut self.cores[self.current];
+        match core.tensors.addresses[tensor.0] {
+            Some(address) => Ok(core.caller.machine.write(address, bytes)?),
             None => Ok(()),
         }
     }
 
-    /// Runs one operator.
+    /// Runs one operator; of one that no kernel can be called for, stores what stands in for its
+    /// result ([`stand_in`](super::stand_in)).
     ///
     /// # Errors
     /// When the kernel faults, does not come back, does not take its arguments, or stores
     /// beyond the arena.
     pub fn run(&mut self, operator: OperatorId) -> Result<(), MeasureError> {
         let step = self.deployment.step(operator);
-        let calls = &self.calls[operator.0];
-        step.call(&mut self.caller, &self.frame, calls)
+        let Ok(kernel) = &step.kernel else {
+            return self.stand_in(step);
+        };
+        let of_library = |core: &Core| core.source == kernel.source;
+        let core = self.cores.iter().position(of_library);
+        let core = core.ok_or(MeasureError::NotExecuted { operator })?;
+        self.hand_over_to(core)?;
+        let core = &mut self.cores[core];
+        let calls = &core.calls[operator.0];
+        step.call(&mut core.caller, &core.frame, calls)
+    }
+
+    /// Gives a core the memory as the others have left it.
+    fn hand_over_to(&mut self, core: usize) -> Result<(), MeasureError> {
+        if core == self.current {
+            return Ok(());
+        }
+        let arena = self.arena()?;
+        let apart = self.core().tensors.apart.iter();
+        let apart = apart.map(|&tensor| Ok((tensor, self.tensor(tensor)?)));
+        let apart = apart.collect::<Result<Vec<_>, MeasureError>>()?;
+        self.current = core;
+        let core = &mut self.cores[core];
+        core.caller.machine.write(core.tensors.arena, &arena)?;
+        for (tensor, bytes) in apart {
+            self.write(tensor, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// An operator whose kernel is not known does the worst that a kernel may do within its
+    /// buffers: it stores all over its outputs before it loads its inputs, and its outputs depend
+    /// on each byte of these.
+    fn stand_in(&mut self, step: &Step) -> Result<(), MeasureError> {
+        for &output in &step.outputs {
+            let bytes = self.deployment.graph.tensor(output).size_bytes;
+            self.write_own(output, &vec![stand_in::SPOILT; bytes as usize])?;
+        }
+        let graph = &self.deployment.graph;
+        // An accelerator's scratch tensor is one of its inputs, and nobody has stored it.
+        let mut inputs = step.inputs.clone();
+        inputs.retain(|input| {
+            let mut stored = graph.operators.iter().flat_map(|node| &node.outputs);
+            graph.inputs.contains(input) || stored.any(|output| output == input)
+        });
+        let inputs = inputs.iter().map(|&input| self.own_bytes(input));
+        let inputs = inputs.collect::<Result<Vec<_>, MeasureError>>()?;
+        let outputs = stand_in::outputs(self.deployment, step, &inputs);
+        for (tensor, bytes) in outputs {
+            self.write_own(tensor, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Stores the tensor's own bytes of all from its first to its last.
+    fn write_own(&mut self, tensor: TensorId, bytes: &[u8]) -> Result<(), MeasureError> {
+        let graph = &self.deployment.graph;
+        if !graph.views.contains_key(&tensor) {
+            return self.write(tensor, bytes);
+        }
+        let mut all = self.tensor(tensor)?;
+        for run in graph.own_bytes(tensor) {
+            let run = run.start as usize..run.end as usize;
+            if let (Some(own), Some(new)) = (all.get_mut(run.clone()), bytes.get(run)) {
+                own.copy_from_slice(new);
+            }
+        }
+        self.write(tensor, &all)
     }
 
     /// The tensor's bytes.
@@ -121,9 +202,10 @@ impl<'a> Inference<'a> {
     /// When it lies nowhere.
     pub fn tensor(&self, tensor: TensorId) -> Result<Vec<u8>, MeasureError> {
         let size_bytes = self.deployment.graph.tensor(tensor).size_bytes as usize;
+        let core = self.core();
         // Other memory must never pass for it.
-        let address = self.tensors[tensor.0].ok_or(MeasureError::Nowhere { tensor })?;
-        let bytes = self.caller.machine.read(address, size_bytes);
+        let address = core.tensors.addresses[tensor.0].ok_or(MeasureError::Nowhere { tensor })?;
+        let bytes = core.caller.machine.read(address, size_bytes);
         bytes.ok_or(MeasureError::Unreadable { address })
     }
 
@@ -141,14 +223,51 @@ impl<'a> Inference<'a> {
     /// # Errors
     /// When it cannot be read.
     pub fn arena(&self) -> Result<Vec<u8>, MeasureError> {
-        let address = self.arena;
-        let bytes = self.caller.machine.read(address, self.arena_bytes);
+        let core = self.core();
+        let address = core.tensors.arena;
+        let bytes = core.caller.machine.read(address, self.arena_bytes);
         bytes.ok_or(MeasureError::Unreadable { address })
     }
 
     /// Instructions executed so far.
     pub fn instructions(&self) -> u64 {
-        self.caller.machine.now()
+        let cores = self.cores.iter();
+        cores.map(|core| core.caller.machine.now()).sum()
+    }
+}
+
+impl<'a> Core<'a> {
+    fn new(
+        deployment: &'a Deployment<'a>,
+        source: usize,
+        placement: &Placement,
+        poison: u8,
+        observation: Observation,
+        limits: Limits,
+    ) -> Result<Self, MeasureError> {
+        let library = deployment.sources[source].library;
+        let mut frame = library.frame();
+        let tensors = place_tensors(deployment, placement, &mut frame)?;
+        let calls = deployment.steps.iter().map(|step| {
+            let of_library = |kernel: &StepKernel| kernel.source == source;
+            if !step.kernel.as_ref().is_ok_and(of_library) {
+                return Ok(Vec::new());
+            }
+            let scratch = scratch(step, placement, tensors.arena, &mut frame)?;
+            let buffers = buffers(step, &tensors.addresses, scratch);
+            step.prepare(&buffers, &mut frame)
+        });
+        let calls = calls.collect::<Result<_, MeasureError>>()?;
+        frame.fill(tensors.arena, vec![poison; placement.arena_bytes as usize]);
+        let mut caller = Caller::within(library, &frame, observation, limits)?;
+        caller.fill(&frame)?;
+        Ok(Self {
+            source,
+            caller,
+            frame,
+            calls,
+            tensors,
+        })
     }
 }
 
@@ -165,9 +284,12 @@ pub(super) fn own_bytes(graph: &Graph, tensor: TensorId, bytes: Vec<u8>) -> Vec<
     own.flatten().copied().collect()
 }
 
+/// Where the tensors of a model lie.
 struct Tensors {
     arena: Address,
     addresses: Vec<Option<Address>>,
+    /// Those in RAM that lie apart from the arena.
+    apart: Vec<TensorId>,
 }
 
 fn place_tensors(
@@ -178,50 +300,56 @@ fn place_tensors(
     frame.guard()?;
     let arena = frame.reserve("the arena", placement.arena_bytes)?;
     frame.guard()?;
-    let mut addresses = vec![None; deployment.graph.tensors.len()];
+    let graph = &deployment.graph;
+    let mut tensors = Tensors {
+        arena,
+        addresses: vec![None; graph.tensors.len()],
+        apart: Vec::new(),
+    };
     for step in &deployment.steps {
         let used = step.inputs.iter().chain(&step.outputs).chain(&step.states);
         for &tensor in used {
-            let view = deployment.graph.views.get(&tensor);
+            let view = graph.views.get(&tensor);
             let root = view.map_or(tensor, |view| view.of);
-            let address = match addresses[root.0] {
-                Some(address) => address,
-                None => {
-                    let known = deployment.graph.tensor(root);
-                    match known.storage {
-                        Storage::Constant => step.place_constant(root, &known.name, frame)?,
-                        _ => in_ram(deployment, placement, arena, root, frame)?,
-                    }
+            let address = match (tensors.addresses[root.0], graph.tensor(root)) {
+                (Some(address), _) => address,
+                (None, known) if known.storage == Storage::Constant => {
+                    step.place_constant(root, &known.name, frame)?
                 }
+                (None, _) => tensors.place_in_ram(graph, placement, root, frame)?,
             };
-            addresses[root.0] = Some(address);
+            tensors.addresses[root.0] = Some(address);
             let within = view.map_or(0, |view| view.offset_bytes as u32);
-            addresses[tensor.0] = Some(Address(address.0 + within));
+            tensors.addresses[tensor.0] = Some(Address(address.0 + within));
         }
     }
     // What the application stores and reads, though no operator does.
-    let graph = &deployment.graph;
     for &tensor in graph.inputs.iter().chain(&graph.outputs) {
-        if graph.in_arena(tensor) && addresses[tensor.0].is_none() {
-            let address = in_ram(deployment, placement, arena, tensor, frame)?;
-            addresses[tensor.0] = Some(address);
+        if graph.in_arena(tensor) && tensors.addresses[tensor.0].is_none() {
+            let address = tensors.place_in_ram(graph, placement, tensor, frame)?;
+            tensors.addresses[tensor.0] = Some(address);
         }
     }
-    Ok(Tensors { arena, addresses })
+    Ok(tensors)
 }
 
-/// In the arena, or, where the placement has no offset, apart.
-fn in_ram(
-    deployment: &Deployment,
-    placement: &Placement,
-    arena: Address,
-    tensor: TensorId,
-    frame: &mut Frame,
-) -> Result<Address, CallError> {
-    let known = deployment.graph.tensor(tensor);
-    match (known.storage, placement.tensors[tensor.0]) {
-        (Storage::Arena, Some(offset)) => Ok(Address(arena.0 + offset as u32)),
-        _ => frame.reserve_guarded(&known.name, known.size_bytes),
+impl Tensors {
+    /// In the arena, or, where the placement has no offset, apart.
+    fn place_in_ram(
+        &mut self,
+        graph: &Graph,
+        placement: &Placement,
+        tensor: TensorId,
+        frame: &mut Frame,
+    ) -> Result<Address, CallError> {
+        let known = graph.tensor(tensor);
+        match (known.storage, placement.tensors[tensor.0]) {
+            (Storage::Arena, Some(offset)) => Ok(Address(self.arena.0 + offset as u32)),
+            _ => {
+                self.apart.push(tensor);
+                frame.reserve_guarded(&known.name, known.size_bytes)
+            }
+        }
     }
 }
 

@@ -1,21 +1,24 @@
 //! What the kernels of a deployed model allow: O_s of each operator, traced and proved by
 //! execution, so that a plan can rely on it.
 
-use super::{DeployError, Deployment, Step, deployment::refused};
+use super::deployment::{StepKernel, refused};
+use super::{DeployError, Deployment, Step};
+use crate::kernels::KernelLibrary;
 use crate::mcu::machine::Limits;
 use crate::measure::attribution::Attribution;
 use crate::measure::{self, MeasureError, Measurement};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
+use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The overlaps that the kernel of one operator allows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelOverlaps {
-    /// The function.
-    pub function: String,
+    /// The function; `None` if no kernel can be called: nothing is measured, nothing overlaps.
+    pub function: Option<String>,
     /// Which functions did its work.
     #[serde(flatten)]
     pub work: Attribution,
@@ -98,14 +101,17 @@ pub fn measured(
     store: &dyn Store,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<KernelOverlaps>, DeployError> {
-    let code = deployment.library.image().code_sha256();
+    let codes = deployment.sources.iter();
+    let codes: Vec<String> = codes
+        .map(|source| source.library.image().code_sha256())
+        .collect();
     let count = deployment.steps.len();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let found: Mutex<Vec<Option<Result<KernelOverlaps, DeployError>>>> =
         Mutex::new((0..count).map(|_| None).collect());
     let work = || {
         while let Some(step) = deployment.steps.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let overlaps = of_step(deployment, step, &code, inputs, limits, store);
+            let overlaps = of_step(deployment, step, &codes, inputs, limits, store);
             if let Ok(mut found) = found.lock() {
                 found[step.operator.0] = Some(overlaps);
             }
@@ -134,12 +140,16 @@ fn failed(deployment: &Deployment, step: &Step, error: MeasureError) -> DeployEr
 fn of_step(
     deployment: &Deployment,
     step: &Step,
-    code: &str,
+    codes: &[String],
     inputs: u64,
     limits: Limits,
     store: &dyn Store,
 ) -> Result<KernelOverlaps, DeployError> {
-    let key = key(deployment, step, code, inputs);
+    let (Ok(kernel), Some(parameters)) = (&step.kernel, &step.parameters) else {
+        return Ok(KernelOverlaps::default());
+    };
+    let library = deployment.library(kernel);
+    let key = key(library, kernel, parameters, &codes[kernel.source], inputs);
     if let Some(known) = store
         .load(&key)
         .filter(|known| known.is_of(&deployment.graph, step))
@@ -147,10 +157,10 @@ fn of_step(
         return Ok(known);
     }
     let measured = measure::measure_with(
-        deployment.library,
-        &step.case,
-        step.contract,
-        step.parameters.clone(),
+        library,
+        &kernel.case,
+        kernel.contract,
+        parameters.clone(),
         inputs,
         limits,
     );
@@ -162,16 +172,22 @@ fn of_step(
 
 /// All that decides what is measured: the code, the CPU, the function and how it is called, the
 /// shapes, the numbers. A kernel may branch on its weights.
-fn key(deployment: &Deployment, step: &Step, code: &str, inputs: u64) -> String {
+fn key(
+    library: &KernelLibrary,
+    kernel: &StepKernel,
+    parameters: &Parameters,
+    code: &str,
+    inputs: u64,
+) -> String {
     /// Counts up when a measurement gives something else than before.
     const VERSION: u32 = 3;
     let all = format!(
         "{VERSION} {code} {} {} {} {:?} {inputs} {:?}",
-        deployment.library.cpu().name,
-        step.contract.function,
-        step.contract.versions,
-        step.case,
-        step.parameters,
+        library.cpu().name,
+        kernel.contract.function,
+        kernel.contract.versions,
+        kernel.case,
+        parameters,
     );
     crate::elf::image::sha256(all.as_bytes())
 }
@@ -199,7 +215,8 @@ impl KernelOverlaps {
         let outputs = step.outputs.len();
         let all = (0..step.inputs.len())
             .flat_map(|input| (0..outputs).map(move |output| (input, output)));
-        self.function == step.contract.function
+        step.function()
+            .is_some_and(|name| self.function.as_deref() == Some(name))
             && pairs.into_iter().eq(all)
             && self.pairs.iter().all(|pair| {
                 let (input, output) = (step.inputs[pair.input], step.outputs[pair.output]);
@@ -233,7 +250,7 @@ impl KernelOverlaps {
             }
         });
         Self {
-            function: measured.function.to_owned(),
+            function: Some(measured.function.to_owned()),
             work: measured.work.clone(),
             instructions: layer.instructions(),
             pairs: pairs.collect(),
@@ -256,7 +273,8 @@ pub(super) fn granted(
     operator: OperatorId,
     measured: Vec<Allowed>,
 ) -> Vec<SafeOverlap> {
-    let most = deployment.most.as_ref().map(|most| &most[operator.0]);
+    let kernel = deployment.step(operator).kernel.as_ref().ok();
+    let most = kernel.and_then(|kernel| kernel.most.as_ref());
     let granted = measured.into_iter().filter_map(|pair| {
         let Allowed { input, output, .. } = pair;
         let same = |other: &&SafeOverlap| (other.input, other.output) == (input, output);

@@ -7,7 +7,6 @@ use super::tracing::{ModelBuffer, TracedLayer};
 use super::verify::{VerifyError, loaded, model_inputs, without_overlaps};
 use super::{Deployment, Inference, Placement};
 use crate::mcu::machine::{Limits, Observation};
-use crate::measure::MeasureError;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::trace::{Address, Event, Layer, Time, TraceSink};
 
@@ -23,7 +22,8 @@ pub struct RecordedLayout<'a> {
 /// microcontrollers begins.
 pub const ARENA: Address = Address(0x2000_0000);
 
-/// Records one inference on input number 0 for all views at once. `progress` receives how many
+/// Records one inference on input number 0 for all views at once. Of an operator that is not
+/// executed there is nothing to record. `progress` receives how many
 /// operators are done.
 ///
 /// # Errors
@@ -40,11 +40,14 @@ pub fn record(
     inference.begin(&model_inputs(deployment, 0))?;
     let mut elapsed = 0;
     for (index, &operator) in order.iter().enumerate() {
-        let contents = loaded(deployment, &inference, deployment.step(operator))?;
-        let layer = TracedLayer::new(deployment, operator, None).map_err(MeasureError::from)?;
-        let mut moved = Moved::new(&layer, operator, elapsed, views);
-        layer.trace(deployment, operator, contents, limits, &mut moved)?;
-        elapsed = moved.end;
+        let step = deployment.step(operator);
+        if step.kernel.is_ok() {
+            let contents = loaded(deployment, &inference, step)?;
+            let layer = TracedLayer::new(deployment, operator, None)?;
+            let mut moved = Moved::new(&layer, operator, elapsed, views);
+            layer.trace(deployment, operator, contents, limits, &mut moved)?;
+            elapsed = moved.end;
+        }
         inference.run(operator)?;
         progress(index + 1);
     }

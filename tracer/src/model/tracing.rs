@@ -50,23 +50,25 @@ impl TracedLayer {
     /// fault.
     ///
     /// # Errors
-    /// When they do not fit into RAM.
+    /// When they do not fit into RAM, or no kernel can be called for the operator.
     pub fn new(
         deployment: &Deployment,
         operator: OperatorId,
         placement: Option<&Placement>,
-    ) -> Result<Self, CallError> {
+    ) -> Result<Self, MeasureError> {
         let step = deployment.step(operator);
+        let kernel = step.kernel.as_ref();
+        let kernel = kernel.map_err(|_| MeasureError::NotExecuted { operator })?;
         let mut layer = Self {
             layer: Layer {
                 span: Span::Layer,
-                name: step.contract.function.to_owned(),
+                name: kernel.contract.function.to_owned(),
                 operator: deployment.graph.operators[operator.0].kind.to_string(),
                 tensors: Vec::new(),
             },
             places: Vec::new(),
             addresses: vec![None; deployment.graph.tensors.len()],
-            frame: deployment.library.frame(),
+            frame: deployment.library(kernel).frame(),
         };
         let offset = |tensor: TensorId| placement.and_then(|it| it.tensors[tensor.0]);
         layer.frame.guard()?;
@@ -178,6 +180,9 @@ impl TracedLayer {
         sink: &mut dyn TraceSink,
     ) -> Result<Traced, MeasureError> {
         let step = deployment.step(operator);
+        let kernel = step.kernel.as_ref();
+        let kernel = kernel.map_err(|_| MeasureError::NotExecuted { operator })?;
+        let library = deployment.library(kernel);
         let buffers = buffers(step, &self.addresses, self.scratch());
         let calls = step.prepare(&buffers, &mut self.frame)?;
         for (tensor, bytes) in contents {
@@ -191,14 +196,13 @@ impl TracedLayer {
         });
         let watches: Vec<Watch> = watches.collect();
         let emulate = |sender: std::sync::mpsc::SyncSender<Message>| {
-            let mut caller =
-                Caller::within(deployment.library, &self.frame, Observation::Watch, limits)?;
+            let mut caller = Caller::within(library, &self.frame, Observation::Watch, limits)?;
             caller.fill(&self.frame)?;
             let batches = sender.clone();
             caller.machine.deliver_to(Box::new(move |batch| {
                 batches.send(Message::Accesses(batch)).is_ok()
             }));
-            caller.machine.note_entries(&deployment.library.entries())?;
+            caller.machine.note_entries(&library.entries())?;
             caller.machine.watch(watches)?;
             // Whether anybody still listens shows when a batch is delivered.
             let _ = sender.send(Message::Begin(self.layer.clone(), caller.machine.now()));

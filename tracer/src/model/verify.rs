@@ -7,6 +7,9 @@
 //! * execution: the machine code, run in the layout, computes after each operator what it
 //!   computes without any overlap.
 //!
+//! Of an operator that no kernel can be called for, geometry grants no overlap, and execution stores
+//! something in its place; nothing is replayed.
+//!
 //! Only the last does not trust the trace, and only the other two see a byte that was lost and
 //! happened to be right all the same.
 //!
@@ -84,10 +87,10 @@ impl Verification {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum VerifyError {
-    #[error("operator {} {function}: {error}", operator.0)]
+    #[error("operator {} {}: {error}", operator.0, .function.unwrap_or("(not executed)"))]
     Operator {
         operator: OperatorId,
-        function: &'static str,
+        function: Option<&'static str>,
         error: MeasureError,
     },
     #[error(transparent)]
@@ -135,7 +138,9 @@ pub fn verify(
         positions(subject, &scratch),
     )
     .map_err(ArenaError::from)?;
-    let total = subject.order.len() * inputs as usize;
+    let operators = subject.order.iter();
+    let executed = operators.filter(|&&operator| deployment.step(operator).kernel.is_ok());
+    let total = executed.count() * inputs as usize;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let (sender, receiver) = sync_channel::<LayerCheck>(workers);
     let receiver = Arc::new(Mutex::new(receiver));
@@ -187,7 +192,7 @@ pub fn verify(
 fn failed(step: &Step, error: MeasureError) -> VerifyError {
     VerifyError::Operator {
         operator: step.operator,
-        function: step.contract.function,
+        function: step.function(),
         error,
     }
 }

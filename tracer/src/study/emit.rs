@@ -264,7 +264,8 @@ fn kernels(planned: &Planned) -> &'static [RuntimeKernels] {
         (OverlapKind::Analytic, _) => reference,
         (_, Some(measured)) => {
             let functions = &measured.planned.functions;
-            let calls_library = functions.iter().any(|name| name.starts_with("arm_"));
+            let is_library = |name: &String| name.starts_with("arm_");
+            let calls_library = functions.iter().flatten().any(is_library);
             if calls_library { cmsis_nn } else { reference }
         }
         (OverlapKind::Traced, None) => reference,
@@ -278,7 +279,10 @@ pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
     if let Some(measured) = &planned.overlaps.measured {
         let operators = graph.operators.iter_mut().zip(&source.graph().operators);
         for ((node, own), function) in operators.zip(&measured.planned.functions) {
-            if !function.starts_with("arm_") {
+            if !function
+                .as_ref()
+                .is_some_and(|name| name.starts_with("arm_"))
+            {
                 node.scratch_bytes.clone_from(&own.scratch_bytes);
             }
         }

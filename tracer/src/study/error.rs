@@ -223,6 +223,34 @@ pub enum OtherKernels {
         cpu: &'static str,
         code_sha256: String,
     },
+    #[error(
+        "the plan was made for other kernels ({planned}) than these ({now}){}: what was measured on \
+         those says nothing of these\n  hint: the same --kernels, in the same order, or plan again \
+         with --overlap traced",
+        first_other(.planned, .now)
+    )]
+    Combination {
+        planned: PlannedKernels,
+        now: PlannedKernels,
+    },
+}
+
+/// The first operator that another function computes.
+fn first_other(planned: &PlannedKernels, now: &PlannedKernels) -> String {
+    let pairs = planned.functions.iter().zip(&now.functions).enumerate();
+    let mut others = pairs.filter(|(_, (planned, now))| planned != now);
+    let name = |function: &Option<String>| match function {
+        Some(function) => function.escape_debug().to_string(),
+        None => "nothing".to_owned(),
+    };
+    let Some((operator, (planned, now))) = others.next() else {
+        return String::new();
+    };
+    format!(
+        ": operator {operator} is computed by {}, not by {}",
+        name(now),
+        name(planned)
+    )
 }
 
 /// Why a plan cannot be written.

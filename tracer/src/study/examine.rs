@@ -2,14 +2,14 @@
 
 use super::audit::Audit;
 use super::error::{About, PlanError, StudyError};
-use super::kernel_request::{KernelRequest, NamedKernels};
+use super::kernel_request::{KernelRequest, ModelKernels};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
 use super::plan::{PlanRequest, ensure_measured_there, plan_as_it_is};
 use super::plan_file::NamedPlan;
 use super::plan_to_check::PlanToCheck;
 use super::session::Session;
 use super::source::Source;
-use super::verify::{Verified, VerifyRequest, ensure_is_for, verify};
+use super::verify::{Verified, VerifyRequest, ensure_is_for, ensure_is_same, verify};
 use dmo_analysis::optimise::Certificate;
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ impl Examination<'_> {
     /// When there is no plan, or it cannot be verified.
     pub fn verify<'a>(
         &'a self,
-        kernels: &'a NamedKernels,
+        kernels: &'a ModelKernels,
         inputs: u64,
         session: &Session,
     ) -> Result<(Verified<'a>, Option<Certificate>), StudyError> {
@@ -119,6 +119,9 @@ impl Examination<'_> {
                 ensure_measured_there(named.plan.layout, request.names_kernels())?;
                 let overlaps = OverlapSource::find(&request, &self.source, session)?;
                 let plan = PlanToCheck::new(named, &self.source, Some(&overlaps.graph))?;
+                if let Some(measured) = &overlaps.measured {
+                    ensure_is_same(&plan, measured.planned.clone())?;
+                }
                 (overlaps, plan, None)
             }
             Plan::ToBeMade(request) => {

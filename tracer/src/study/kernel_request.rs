@@ -5,7 +5,8 @@ use super::input;
 use crate::call::archive::{self, ArchiveError};
 use crate::call::{CallError, DEFAULT_RAM};
 use crate::kernels::{KernelLibrary, images};
-use crate::mcu::cpu::CpuError;
+use crate::mcu::cpu::{Cpu, CpuError};
+use crate::model::KernelSource;
 
 /// The built-in set that stands for TensorFlow Lite's reference kernels.
 pub const REFERENCE: &str = "reference";
@@ -18,7 +19,9 @@ const MAX_BYTES: u64 = 512 << 20;
 pub struct KernelRequest {
     /// Name of a set that is built in, or path of an ELF file or a static library.
     pub kernels: String,
-    /// Model of the CPU; `None`: what the kernels were built for.
+    /// The same, for operators of a model that those before cannot compute.
+    pub further: Vec<String>,
+    /// Model of the CPU; `None`: what the first kernels were built for.
     pub cpu: Option<String>,
     /// Version of the CMSIS-NN interface; `None`: as far as the functions of the file tell.
     pub cmsis_nn_version: Option<u8>,
@@ -29,6 +32,7 @@ impl Default for KernelRequest {
     fn default() -> Self {
         Self {
             kernels: REFERENCE.to_owned(),
+            further: Vec::new(),
             cpu: None,
             cmsis_nn_version: None,
         }
@@ -43,12 +47,93 @@ pub struct NamedKernels {
     pub library: KernelLibrary,
 }
 
+/// The kernels of whole models.
+pub struct ModelKernels {
+    /// At least one library, the preferred one first.
+    pub libraries: Vec<NamedKernels>,
+    /// The last one is [`REFERENCE`], and nobody has named it: it computes what no other library
+    /// has any function for, as TensorFlow Lite Micro takes its reference kernels there.
+    pub has_fallback: bool,
+}
+
+impl ModelKernels {
+    /// Those that were named.
+    pub fn named(&self) -> &[NamedKernels] {
+        let count = self.libraries.len() - usize::from(self.has_fallback);
+        &self.libraries[..count]
+    }
+
+    /// The names of those that were given.
+    pub fn name(&self) -> String {
+        let names = self.named().iter().map(|kernels| kernels.name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The CPU that they run on.
+    pub fn cpu(&self) -> Cpu {
+        self.libraries[0].library.cpu()
+    }
+
+    /// For a model.
+    pub(super) fn sources(&self) -> Vec<KernelSource<'_>> {
+        let libraries = self.libraries.iter().enumerate();
+        let named = self.named().len();
+        let sources = libraries.map(|(position, kernels)| KernelSource {
+            library: &kernels.library,
+            stands_for_reference: kernels.name == REFERENCE,
+            is_fallback: position >= named,
+        });
+        sources.collect()
+    }
+}
+
 impl KernelRequest {
-    /// Reads the kernels.
+    /// The names that are given.
+    pub fn names(&self) -> String {
+        let names = std::iter::once(&self.kernels).chain(&self.further);
+        names.map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Reads the kernels, and the reference kernels for what they lack, where these run on the
+    /// same CPU.
     ///
     /// # Errors
     /// When there are none of that name, they are for another CPU, or of another version.
-    pub fn load(&self) -> Result<NamedKernels, StudyError> {
+    pub fn load(&self) -> Result<ModelKernels, StudyError> {
+        let mut libraries = vec![self.load_one()?];
+        let cpu = libraries[0].library.cpu().name;
+        let on_cpu = |kernels: &str, cmsis_nn_version| Self {
+            kernels: kernels.to_owned(),
+            further: Vec::new(),
+            cpu: Some(cpu.to_owned()),
+            cmsis_nn_version,
+        };
+        for further in &self.further {
+            libraries.push(on_cpu(further, None).load_one()?);
+        }
+        let is_reference = |kernels: &NamedKernels| kernels.name == REFERENCE;
+        let fallback = if libraries.iter().any(is_reference) {
+            None
+        } else {
+            match on_cpu(REFERENCE, None).load_one() {
+                Ok(reference) => Some(reference),
+                Err(error) if error.is_for_another_cpu() => None,
+                Err(error) => return Err(error),
+            }
+        };
+        let has_fallback = fallback.is_some();
+        libraries.extend(fallback);
+        Ok(ModelKernels {
+            libraries,
+            has_fallback,
+        })
+    }
+
+    /// Reads the first kernels, for single operators.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_one(&self) -> Result<NamedKernels, StudyError> {
         let cpu = self.cpu.as_deref();
         let library = match images::find(&self.kernels, cpu) {
             Some(image) => KernelLibrary::new(image.elf, cpu, DEFAULT_RAM),

@@ -2,14 +2,15 @@
 //! of given kernels.
 
 use super::error::{About, PlanError, StudyError};
-use super::kernel_request::{KernelRequest, REFERENCE};
+use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::session::{Session, Work};
 use super::source::Source;
 use super::{INPUTS, KERNEL_LIMITS};
 use crate::model::overlaps::{KernelOverlaps, measured, of_tensors};
-use dmo_analysis::graph::Graph;
+use crate::model::{Deployment, Step};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
-use dmo_analysis::handover::PlannedKernels;
+use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::handover::{FurtherKernels, PlannedKernels};
 
 /// Where overlaps come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,6 +111,34 @@ pub struct Measured {
     pub planned: PlannedKernels,
     /// What each allows, in the file's order; empty for a plan without overlaps.
     pub layers: Vec<KernelOverlaps>,
+    /// The operators that no kernel can be called for, and why: nothing overlaps there.
+    pub not_executed: Vec<(OperatorId, String)>,
+}
+
+/// Which code computes each operator.
+pub(super) fn planned_kernels(kernels: &ModelKernels, deployment: &Deployment) -> PlannedKernels {
+    let of_step = |step: &Step| step.function().map(str::to_owned);
+    let libraries = kernels.libraries.iter().enumerate().skip(1);
+    let further = libraries.filter_map(|(position, kernels)| {
+        let of_library = |step: &&Step| {
+            let kernel = step.kernel.as_ref();
+            kernel.is_ok_and(|kernel| kernel.source == position)
+        };
+        let steps = deployment.steps.iter().filter(of_library);
+        let operators: Vec<OperatorId> = steps.map(|step| step.operator).collect();
+        (!operators.is_empty()).then(|| FurtherKernels {
+            name: kernels.name.clone(),
+            code_sha256: kernels.library.image().code_sha256(),
+            operators,
+        })
+    });
+    PlannedKernels {
+        name: kernels.libraries[0].name.clone(),
+        cpu: kernels.cpu().name.to_owned(),
+        code_sha256: kernels.libraries[0].library.image().code_sha256(),
+        functions: deployment.steps.iter().map(of_step).collect(),
+        further: further.collect(),
+    }
 }
 
 impl OverlapSource {
@@ -171,19 +200,19 @@ impl OverlapSource {
             let layers = layers.about(&source.name)?;
             (of_tensors(&deployment, &layers), layers)
         };
-        let functions = deployment.steps.iter();
-        let functions = functions.map(|step| step.contract.function.to_owned());
-        let planned = PlannedKernels {
-            name: kernels.name.clone(),
-            cpu: kernels.library.cpu().name.to_owned(),
-            code_sha256: kernels.library.image().code_sha256(),
-            functions: functions.collect(),
-        };
+        let planned = planned_kernels(&kernels, &deployment);
+        let not_executed = deployment.not_executed();
+        let not_executed = not_executed.map(|(operator, reason)| (operator, reason.to_string()));
+        let not_executed = not_executed.collect();
         Ok(Self {
             kind: request.kind,
             overlaps,
             accumulates: false,
-            measured: Some(Measured { planned, layers }),
+            measured: Some(Measured {
+                planned,
+                layers,
+                not_executed,
+            }),
             graph: deployment.graph,
         })
     }

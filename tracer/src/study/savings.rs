@@ -1,6 +1,6 @@
 //! The ways of saving memory, one added to the other.
 
-use super::error::StudyError;
+use super::error::{About, StudyError};
 use super::kernel_request::KernelRequest;
 use super::search_time::within_time;
 use super::source::Source;
@@ -185,6 +185,7 @@ impl Row {
 fn count_instructions(source: &Source, rows: &mut [Row]) -> Result<(), StudyError> {
     let kernels = KernelRequest::default().load()?;
     let original = source.deploy(&kernels, KERNEL_LIMITS)?.into_model();
+    let original = original.complete().about(&source.name)?;
     let mut known: Vec<(Option<Recipe>, u64)> = Vec::new();
     for row in rows {
         let same = known.iter().find(|(recipe, _)| *recipe == row.recipe);

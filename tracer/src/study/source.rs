@@ -2,7 +2,7 @@
 
 use super::error::{About, PlanError, SourceError, StudyError};
 use super::input;
-use super::kernel_request::{NamedKernels, REFERENCE};
+use super::kernel_request::ModelKernels;
 use super::plan_file::NamedPlan;
 use crate::elf::image::sha256;
 use crate::mcu::machine::Limits;
@@ -135,25 +135,23 @@ impl Source {
         self.change = None;
     }
 
-    /// The model on kernels; a network of the zoo with invented weights.
+    /// The model on kernels, as far as there are some; a network of the zoo with invented weights.
     ///
     /// # Errors
-    /// When an operator has no kernel among them.
+    /// When the file's constants make no sense, or what is made of an operator with a kernel has
+    /// none.
     pub fn deploy<'a>(
         &'a self,
-        kernels: &'a NamedKernels,
+        kernels: &'a ModelKernels,
         limits: Limits,
     ) -> Result<Deployed<'a>, StudyError> {
-        let (graph, library) = (self.original(), &kernels.library);
+        let (graph, sources) = (self.original(), kernels.sources());
         let original = match &self.file {
-            Some(file) => Deployment::of_file(graph, file, library, limits),
-            None => Deployment::invented(graph, library, limits),
+            Some(file) => {
+                Deployment::of_file_on(graph, file, &sources, limits).about(&self.name)?
+            }
+            None => Deployment::invented_on(graph, &sources, limits),
         };
-        let mut original = original.about(&self.name)?;
-        if kernels.name == REFERENCE {
-            // They are what a plan is tried on that TensorFlow Lite Micro's own kernels will run.
-            original = original.standing_for_reference();
-        }
         let changed = match &self.change {
             Some((_, transformed)) => Some(
                 original

@@ -1,8 +1,8 @@
 //! A plan against the machine code of kernels: the whole model is run in it.
 
 use super::error::{About, OtherKernels, StudyError};
-use super::kernel_request::NamedKernels;
-use super::overlap_source::OverlapSource;
+use super::kernel_request::ModelKernels;
+use super::overlap_source::{OverlapSource, planned_kernels};
 use super::plan::{PlanRequest, plan_with};
 use super::plan_to_check::{PlanFault, PlanToCheck};
 use super::session::{Session, Work};
@@ -12,6 +12,7 @@ use crate::mcu::machine::Limits;
 use crate::model::verify::{self, Subject, Verification, differences_from};
 use crate::model::{Deployment, Placement};
 use dmo_analysis::graph::overlaps;
+use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::verify::{Clash, Occupant, clashes};
 
@@ -37,6 +38,8 @@ impl Default for VerifyRequest {
 pub struct Verified<'a> {
     /// The plan.
     pub plan: PlanToCheck,
+    /// Which code computes each operator.
+    pub kernels: PlannedKernels,
     /// The model on the kernels.
     pub deployed: Deployed<'a>,
     /// What is wrong with the plan whatever the kernels do, or what it does not give them.
@@ -45,14 +48,23 @@ pub struct Verified<'a> {
     pub verification: Option<Verification>,
     /// On how many inputs the model was to run.
     pub inputs: u64,
+    /// How many subgraphs the model has beside the one that was verified.
+    pub further_subgraphs: usize,
     placement: Placement,
 }
 
 impl Verified<'_> {
-    /// Nothing is wrong with the plan, and no witness objects.
+    /// All operators were executed, nothing is wrong with the plan, and no witness objects.
     pub fn is_safe(&self) -> bool {
+        !self.has_objections() && self.deployed.model().not_executed().next().is_none()
+    }
+
+    /// Something is wrong with the plan, or a witness objects. Where none does, an operator that
+    /// is not executed overlaps with nothing: that is safe with any kernel that keeps to its
+    /// tensors and to the scratch memory of the plan.
+    pub fn has_objections(&self) -> bool {
         let verification = self.verification.as_ref();
-        self.faults.is_empty() && verification.is_some_and(Verification::is_safe)
+        !self.faults.is_empty() || !verification.is_some_and(Verification::is_safe)
     }
 
     /// The plan as it was run.
@@ -74,7 +86,7 @@ impl Verified<'_> {
 pub fn verify<'a>(
     source: &'a Source,
     plan: Option<PlanToCheck>,
-    kernels: &'a NamedKernels,
+    kernels: &'a ModelKernels,
     request: VerifyRequest,
     session: &Session,
 ) -> Result<Verified<'a>, StudyError> {
@@ -84,17 +96,23 @@ pub fn verify<'a>(
     let VerifyRequest { inputs, limits } = request;
     let deployed = source.deploy(kernels, limits)?;
     let deployment = deployed.model();
+    let now = planned_kernels(kernels, deployment);
+    if let Some(plan) = &plan {
+        ensure_is_same(plan, now.clone())?;
+    }
     let plan = match plan {
         Some(plan) => plan,
         None => plan_of_model(source, deployment, session)?,
     };
     let (placement, lacking) = place(deployment, &plan);
     let mut verified = Verified {
+        kernels: now,
         faults: plan.faults(source.graph()),
         plan,
         deployed,
         verification: None,
         inputs,
+        further_subgraphs: source.model.graphs.len() - 1,
         placement,
     };
     if !verified.faults.is_empty() {
@@ -158,14 +176,13 @@ fn plan_of_model(
 ///
 /// # Errors
 /// When it was made for other kernels than these.
-pub fn ensure_is_for(plan: &PlanToCheck, kernels: &NamedKernels) -> Result<(), Box<OtherKernels>> {
+pub fn ensure_is_for(plan: &PlanToCheck, kernels: &ModelKernels) -> Result<(), Box<OtherKernels>> {
     let Some(planned) = &plan.kernels else {
         return Ok(());
     };
-    let NamedKernels { library, name } = kernels;
-    let code_sha256 = library.image().code_sha256();
-    let cpu = library.cpu().name;
-    let kernels = name.clone();
+    let code_sha256 = kernels.libraries[0].library.image().code_sha256();
+    let cpu = kernels.cpu().name;
+    let kernels = kernels.name();
     if planned.cpu != cpu {
         let planned = planned.cpu.clone();
         return Err(Box::new(OtherKernels::Cpu {
@@ -185,29 +202,58 @@ pub fn ensure_is_for(plan: &PlanToCheck, kernels: &NamedKernels) -> Result<(), B
     Ok(())
 }
 
+/// A plan that was made for kernels is for these only, all of them.
+///
+/// # Errors
+/// When other code computes an operator now.
+pub fn ensure_is_same(plan: &PlanToCheck, now: PlannedKernels) -> Result<(), Box<OtherKernels>> {
+    match &plan.kernels {
+        Some(planned) if !planned.is_same_code(&now) => {
+            let planned = planned.clone();
+            Err(Box::new(OtherKernels::Combination { planned, now }))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A plan's layout, as far as kernels can run in it, and what scratch memory it does not give:
 /// that lies apart. The scratch memory of each operator is the plan's first for it, if that is
 /// large enough.
 fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, Option<PlanFault>) {
     let mut scratch = vec![None; deployment.steps.len()];
     let mut lacking = Vec::new();
-    let wanting = deployment.steps.iter();
-    for step in wanting.filter(|step| step.scratch_bytes > 0 && plan.layout.scratch) {
-        // The kernel is given one block, its first.
-        let mut planned = plan.scratch.iter();
-        let first = planned.find(|(operator, _, _)| *operator == step.operator);
-        let found = first.filter(|(_, _, bytes)| *bytes >= u64::from(step.scratch_bytes));
-        scratch[step.operator.0] = found.map(|(_, offset, _)| *offset);
-        if found.is_none() {
-            lacking.push(step);
+    for step in deployment.steps.iter().filter(|_| plan.layout.scratch) {
+        let planned = plan.scratch.iter();
+        let mut planned = planned.filter(|(operator, _, _)| *operator == step.operator);
+        let wanted = match step.kernel {
+            // The kernel is given one block, its first.
+            Ok(_) => step.scratch_bytes.into(),
+            Err(_) => deployment.graph.operators[step.operator.0]
+                .scratch_bytes
+                .iter()
+                .sum(),
+        };
+        if wanted == 0 {
+            continue;
+        }
+        let enough = match step.kernel {
+            Ok(_) => {
+                let first = planned.next().filter(|(_, _, bytes)| *bytes >= wanted);
+                scratch[step.operator.0] = first.map(|(_, offset, _)| *offset);
+                first.is_some()
+            }
+            Err(_) => planned.fold(0u64, |sum, (_, _, bytes)| sum.saturating_add(*bytes)) >= wanted,
+        };
+        if !enough {
+            lacking.push((step, wanted));
         }
     }
-    let most = lacking.iter().max_by_key(|step| step.scratch_bytes);
-    let fault = most.map(|most| PlanFault::LittleScratch {
+    let most = lacking.iter().max_by_key(|(_, bytes)| *bytes);
+    let fault = most.map(|&(step, bytes)| PlanFault::LittleScratch {
         operators: lacking.len(),
-        most: most.operator,
-        function: most.contract.function,
-        bytes: most.scratch_bytes,
+        most: step.operator,
+        function: step.function(),
+        bytes,
     });
     let placement = Placement {
         tensors: plan.tensors.clone(),

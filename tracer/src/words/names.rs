@@ -1,9 +1,11 @@
 //! How tensors, scratch buffers, clashes and faults of plans are named.
 
+use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanFault;
-use dmo_analysis::graph::{Graph, TensorId};
-use dmo_analysis::handover::PlannedKernels;
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::handover::{FurtherKernels, PlannedKernels};
 use dmo_analysis::verify::{Clash, Occupant};
+use dmo_analysis::wording::counted;
 
 /// A tensor or a scratch buffer: `tensor 3 "conv1"`, `a scratch buffer of operator 2`.
 pub fn occupant(graph: &Graph, occupant: Occupant) -> String {
@@ -90,7 +92,7 @@ pub fn fault(graph: &Graph, fault: &PlanFault) -> String {
             function,
             bytes,
         } => format!(
-            "{} more scratch memory than the plan gives: operator {} {}, {function}, wants {bytes} \
+            "{} more scratch memory than the plan gives: operator {} {}, {}, wants {bytes} \
                  bytes\n  hint: plan again with --overlap traced, or none, and --kernels",
             match operators {
                 1 => "1 operator wants".to_owned(),
@@ -98,6 +100,7 @@ pub fn fault(graph: &Graph, fault: &PlanFault) -> String {
             },
             most.0,
             graph.operators[most.0].kind.escape_debug(),
+            function.unwrap_or("TensorFlow Lite Micro's kernel"),
         ),
     }
 }
@@ -118,6 +121,62 @@ pub fn safe_with(measured: Option<&PlannedKernels>, changed: bool) -> String {
                 .to_owned()
         }
     }
+}
+
+/// Why one input says less than several.
+pub const ON_ONE_INPUT: &str = "on one input: whether accesses depend on the data was not examined";
+
+/// What holds of operators that no kernel can be called for.
+pub const NOT_EXECUTED: &str = "what an operator that is not executed does to memory is not known: \
+    nothing overlaps there, and scratch memory that its kernel wants beyond the plan's is not \
+    accounted for";
+
+/// The operators that are not executed and why, a line each; of many the first few.
+pub fn not_executed(graph: &Graph, operators: &[(OperatorId, String)]) -> Vec<String> {
+    const MOST: usize = 5;
+    let line = |(operator, reason): &(OperatorId, String)| {
+        let kind = graph.operators[operator.0].kind.escape_debug();
+        format!("operator {} {kind}: {reason}", operator.0)
+    };
+    let more = operators.len().saturating_sub(MOST);
+    let mut lines: Vec<String> = operators.iter().take(MOST).map(line).collect();
+    if let Some(last) = lines.last_mut().filter(|_| more > 0) {
+        *last += &format!(
+            "; and {}",
+            counted(more as u64, "more operator", "more operators")
+        );
+    }
+    lines
+}
+
+/// Which operators a library computes that is not the first.
+pub fn computed_by(graph: &Graph, kernels: &FurtherKernels) -> String {
+    const MOST: usize = 8;
+    let kind = |id: &OperatorId| match graph.operators.get(id.0) {
+        Some(node) => format!("{} {}", id.0, node.kind.escape_debug()),
+        None => id.0.to_string(),
+    };
+    let mut operators: Vec<String> = kernels.operators.iter().take(MOST).map(kind).collect();
+    let more = kernels.operators.len() - operators.len();
+    if more > 0 {
+        operators.push(format!("{more} more"));
+    }
+    let name = match kernels.name.as_str() {
+        REFERENCE => {
+            "the built-in reference kernels, as TensorFlow Lite Micro takes its own".into()
+        }
+        name => name.escape_debug().to_string(),
+    };
+    format!(
+        "{} without a kernel in the library before {} on {name}: {}",
+        counted(kernels.operators.len() as u64, "operator", "operators"),
+        if kernels.operators.len() == 1 {
+            "runs"
+        } else {
+            "run"
+        },
+        operators.join(", ")
+    )
 }
 
 /// A name for a cell of a table: no control characters, nothing that ends the cell.

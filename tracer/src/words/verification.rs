@@ -12,7 +12,8 @@ use crate::study::verify::Verified;
 use crate::words::names;
 use crate::words::report::Report;
 use crate::words::whole_arena::sizes;
-use dmo_analysis::graph::OperatorId;
+use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::handover::FurtherKernels;
 use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, first_lines, grouped};
@@ -28,7 +29,16 @@ pub struct VerifyReport {
     code_sha256: Option<String>,
     /// On how many inputs the model was run; 0 where the plan cannot be run at all.
     inputs: u64,
+    /// Which code computes the operators that are not of `kernels`.
+    further_kernels: Vec<FurtherKernels>,
+    /// All operators were executed, and nobody objects.
     safe: bool,
+    /// `safe`, `no_objection` where operators were not executed, `unsafe`.
+    verdict: Verdict,
+    not_executed: Vec<NotExecuted>,
+    /// The same in words, the first few.
+    #[serde(skip)]
+    remainder: Vec<String>,
     arena_bytes: u64,
     instructions: Option<u64>,
     /// What is wrong with the plan whatever the kernels do.
@@ -45,6 +55,24 @@ pub struct VerifyReport {
     /// The first few objections of geometry, replay and execution, in words.
     #[serde(skip)]
     objections: [Vec<String>; 3],
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Safe,
+    NoObjection,
+    #[default]
+    Unsafe,
+}
+
+/// An operator that no kernel can be called for.
+#[derive(Serialize)]
+struct NotExecuted {
+    operator: OperatorId,
+    kind: String,
+    /// Why.
+    reason: String,
 }
 
 /// What a witness says of a plan.
@@ -98,7 +126,26 @@ impl VerifyReport {
         let deployment = verified.deployed.model();
         let graph = &deployment.graph;
         let faults = verified.faults.iter();
+        let not_executed = deployment.not_executed();
+        let not_executed: Vec<(OperatorId, String)> = not_executed
+            .map(|(operator, reason)| (operator, reason.to_string()))
+            .collect();
         let unrun = Self {
+            further_kernels: verified.kernels.further.clone(),
+            verdict: match (verified.has_objections(), verified.is_safe()) {
+                (true, _) => Verdict::Unsafe,
+                (false, false) => Verdict::NoObjection,
+                (false, true) => Verdict::Safe,
+            },
+            remainder: names::not_executed(graph, &not_executed),
+            not_executed: not_executed
+                .into_iter()
+                .map(|(operator, reason)| NotExecuted {
+                    operator,
+                    kind: graph.operators[operator.0].kind.escape_debug().to_string(),
+                    reason,
+                })
+                .collect(),
             model: model.to_owned(),
             kernels: kernels.to_owned(),
             safe: verified.is_safe(),
@@ -115,7 +162,6 @@ impl VerifyReport {
     /// What was found when the plan was run.
     fn with(self, verified: &Verified, found: &Verification) -> Self {
         let deployment = verified.deployed.model();
-        let library = deployment.library;
         let findings = located::locate(deployment, found);
         let graph = &deployment.graph;
         let clashes = found.clashes.iter();
@@ -126,8 +172,8 @@ impl VerifyReport {
             first_differences(deployment, &found.differences),
         ];
         Self {
-            cpu: Some(library.cpu().name),
-            code_sha256: Some(library.image().code_sha256()),
+            cpu: Some(deployment.sources[0].library.cpu().name),
+            code_sha256: Some(verified.kernels.code_sha256.clone()),
             inputs: verified.inputs,
             instructions: Some(found.instructions),
             geometric: Some(Geometric {
@@ -149,10 +195,35 @@ impl VerifyReport {
                 .iter()
                 .map(|known| layer(deployment, known))
                 .collect(),
-            notes: notes(deployment, &verified.plan, found, verified.inputs),
+            notes: [
+                self.notes_of_kernels(graph, verified.further_subgraphs),
+                notes(deployment, &verified.plan, found, verified.inputs),
+            ]
+            .concat(),
             objections,
             ..self
         }
+    }
+
+    /// What the user should know of operators that other kernels compute, or none.
+    fn notes_of_kernels(&self, graph: &Graph, further_subgraphs: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        for further in &self.further_kernels {
+            notes.push(names::computed_by(graph, further));
+        }
+        if !self.not_executed.is_empty() {
+            notes.push(format!(
+                "{}; the operators after it run on arbitrary values",
+                names::NOT_EXECUTED
+            ));
+        }
+        if further_subgraphs > 0 {
+            notes.push(format!(
+                "the model has {}, which were not verified: they need memory of their own",
+                counted(further_subgraphs as u64, "more subgraph", "more subgraphs")
+            ));
+        }
+        notes
     }
 
     /// What geometry, replay and execution say, the first of the plan itself too; `None` for what
@@ -189,7 +260,9 @@ impl VerifyReport {
         } else {
             objected(geometric.clashes.len(), "clash", "clashes")
         };
-        let replayed = if replay.safe {
+        let replayed = if self.layers.is_empty() {
+            "nothing was executed".to_owned()
+        } else if replay.safe {
             format!(
                 "safe: {} loads and stores, each load finds what its own tensor holds",
                 grouped(replay.accesses)
@@ -198,8 +271,13 @@ impl VerifyReport {
             objected(self.objections[1].len(), "objection", "objections")
         };
         let executed = match (execution.safe, geometric.safe && replay.safe) {
+            (true, true) if self.layers.is_empty() => "nothing was executed".to_owned(),
             (true, true) => {
-                format!("safe: on {inputs} every operator stores what it stores without overlaps")
+                let which = match self.not_executed.len() {
+                    0 => "every operator".to_owned(),
+                    _ => format!("each of the {} operators executed", self.layers.len()),
+                };
+                format!("safe: on {inputs} {which} stores what it stores without overlaps")
             }
             (true, false) => format!(
                 "no difference on {inputs}: what was overwritten happened to be equal, or not to \
@@ -230,7 +308,7 @@ impl Report for VerifyReport {
         if let (Some(cpu), Some(instructions)) = (self.cpu, self.instructions) {
             text += &format!(
                 " on {cpu}: {} operators, {} instructions an inference",
-                self.layers.len(),
+                self.layers.len() + self.not_executed.len(),
                 grouped(instructions)
             );
         }
@@ -241,6 +319,9 @@ impl Report for VerifyReport {
         for line in self.witnesses() {
             text += &format!("{line}\n");
         }
+        for line in &self.remainder {
+            text += &format!("Not executed: {line}\n");
+        }
         for note in &self.notes {
             text += &format!("Note: {note}.\n");
         }
@@ -248,10 +329,21 @@ impl Report for VerifyReport {
             let sizes = sizes(&self.whole_arenas);
             text += &format!("\nTensorFlow Lite Micro: kTensorArenaSize {sizes}\n");
         }
-        text + if self.safe {
-            "\nSAFE with these kernels\n"
-        } else {
-            "\nUNSAFE\n"
+        text + &self.last_line()
+    }
+}
+
+impl VerifyReport {
+    fn last_line(&self) -> String {
+        match self.verdict {
+            Verdict::Safe => "\nSAFE with these kernels\n".to_owned(),
+            Verdict::NoObjection => format!(
+                "\nNO OBJECTION: safe with these kernels as far as they were executed, which {} of \
+                 {} operators were not\n",
+                self.not_executed.len(),
+                self.layers.len() + self.not_executed.len(),
+            ),
+            Verdict::Unsafe => "\nUNSAFE\n".to_owned(),
         }
     }
 }
@@ -317,8 +409,7 @@ fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if inputs == 1 {
-        notes
-            .push("on one input: whether accesses depend on the data was not looked at".to_owned());
+        notes.push(names::ON_ONE_INPUT.to_owned());
     }
     for layer in &found.layers {
         let step = deployment.step(layer.operator);
@@ -378,7 +469,7 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
         "operator {} {} ({}), input {}",
         difference.operator.0,
         graph.operators[difference.operator.0].kind.escape_debug(),
-        step.contract.function,
+        step.function().unwrap_or("not executed"),
         difference.input
     );
     let share = |other: &OtherBytes| {

@@ -55,7 +55,7 @@ struct Entry {
     file: String,
     name: Option<String>,
     plan: Option<PathBuf>,
-    kernels: Option<String>,
+    kernels: Option<Kernels>,
     cpu: Option<String>,
     cmsis_nn_version: Option<u8>,
     overlap: Option<String>,
@@ -70,6 +70,14 @@ struct Entry {
     verify: Option<bool>,
     capacity: Option<toml::Value>,
     arena_bytes: Option<u64>,
+}
+
+/// One set or file, or several, the preferred one first.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected text or a list of texts in `kernels`")]
+enum Kernels {
+    One(String),
+    Several(Vec<String>),
 }
 
 #[derive(Deserialize)]
@@ -252,12 +260,22 @@ impl Entry {
     }
 
     fn kernels(&self, folder: &Path) -> anyhow::Result<KernelRequest> {
-        let kernels = self.kernels.as_deref().unwrap_or(REFERENCE);
+        let given = match &self.kernels {
+            None => vec![REFERENCE.to_owned()],
+            Some(Kernels::One(kernels)) => vec![kernels.clone()],
+            Some(Kernels::Several(kernels)) => kernels.clone(),
+        };
+        let given = given
+            .iter()
+            .map(|kernels| match images::find(kernels, self.cpu.as_deref()) {
+                Some(_) => Ok(kernels.clone()),
+                None => path_text(&folder.join(kernels)),
+            });
+        let mut given = given.collect::<anyhow::Result<Vec<_>>>()?.into_iter();
+        let kernels = given.next();
         Ok(KernelRequest {
-            kernels: match images::find(kernels, self.cpu.as_deref()) {
-                Some(_) => kernels.to_owned(),
-                None => path_text(&folder.join(kernels))?,
-            },
+            kernels: kernels.context("kernels = []: there is none in the list")?,
+            further: given.collect(),
             cpu: self.cpu.clone(),
             cmsis_nn_version: self.cmsis_nn_version,
         })
@@ -348,6 +366,8 @@ mod tests {
         for (rest, expected) in [
             ("aling = 4", "unknown field `aling`"),
             ("align = 0", "align = 0: expected 1 to"),
+            ("kernels = []", "kernels = []: there is none"),
+            ("kernels = 3", "expected text or a list of texts"),
             ("align = \"x\"", "expected u64 in `align`"),
             ("arena_bytes = -1", "in `arena_bytes`"),
             ("inputs = 0", "inputs = 0: expected 1 to 1000"),

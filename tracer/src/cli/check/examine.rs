@@ -74,17 +74,17 @@ fn verified(
     let kernels = model.request.kernels.load()?;
     let (verified, certificate) = examination.verify(&kernels, inputs, session)?;
     let model = &examination.source.name;
-    let report = VerifyReport::new(model, &kernels.name, &verified);
+    let report = VerifyReport::new(model, &kernels.name(), &verified);
     let findings = Findings {
         arena_bytes: verified.plan.arena_bytes,
         certificate,
         overlap: verified.plan.overlap.name(),
-        cpu: Some(kernels.library.cpu().name.to_owned()),
+        cpu: Some(kernels.cpu().name.to_owned()),
         witnesses: witnesses(&report),
         notes: report.notes,
     };
     ensure!(
-        findings.is_safe() == verified.is_safe(),
+        findings.is_safe() != verified.has_objections(),
         "{model}: the witnesses and `dmo-trace verify` disagree, please report this"
     );
     Ok(findings)

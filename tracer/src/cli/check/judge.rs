@@ -56,7 +56,7 @@ impl Judged {
             overlap: findings.map(|findings| findings.overlap),
             kernels: findings
                 .filter(|findings| findings.cpu.is_some())
-                .map(|_| model.request.kernels.kernels.clone()),
+                .map(|_| model.request.kernels.names()),
             cpu: findings.and_then(|findings| findings.cpu.clone()),
             inputs: model.inputs.unwrap_or(0),
             arena_bytes: findings.map(|findings| findings.arena_bytes),

@@ -1,7 +1,7 @@
 //! Which kernels to call, as the user says it.
 
 use dmo_trace::study::StudyError;
-use dmo_trace::study::kernel_request::{KernelRequest, NamedKernels, REFERENCE};
+use dmo_trace::study::kernel_request::{KernelRequest, ModelKernels, NamedKernels, REFERENCE};
 
 /// Kernels and CPU.
 #[derive(Debug, clap::Args, Clone)]
@@ -31,6 +31,7 @@ impl LibraryArguments {
     pub fn request(&self) -> KernelRequest {
         KernelRequest {
             kernels: self.kernels.clone(),
+            further: Vec::new(),
             cpu: self.cpu.clone(),
             cmsis_nn_version: self.cmsis_nn_version,
         }
@@ -38,6 +39,47 @@ impl LibraryArguments {
 
     /// Reads the kernels.
     pub fn load(&self) -> Result<NamedKernels, StudyError> {
-        self.request().load()
+        self.request().load_one()
+    }
+}
+
+/// Kernels of a whole model and CPU.
+#[derive(Debug, clap::Args, Clone)]
+pub struct ModelKernelArguments {
+    /// Kernels to run: reference, dsp, dsp-channels-outside, or an ELF file or static library (.a)
+    /// with functions of the same names; repeatable: each computes what those before it cannot,
+    /// and the reference kernels what none has a function for
+    #[arg(long, value_name = "SET|FILE", default_value = REFERENCE)]
+    pub kernels: Vec<String>,
+    /// CPU to emulate [default: the one that the first kernels were built for]
+    #[arg(long)]
+    pub cpu: Option<String>,
+    /// Version of the CMSIS-NN interface, 4 to 7 [default: deduced from the file's functions]
+    #[arg(long, value_name = "N")]
+    pub cmsis_nn_version: Option<u8>,
+}
+
+impl ModelKernelArguments {
+    /// Reads the kernels.
+    pub fn load(&self) -> Result<ModelKernels, StudyError> {
+        model_request(&self.kernels, self.cpu.clone(), self.cmsis_nn_version).load()
+    }
+}
+
+/// The libraries in the order in which they are given; none of them are the reference kernels.
+pub fn model_request(
+    kernels: &[String],
+    cpu: Option<String>,
+    cmsis_nn_version: Option<u8>,
+) -> KernelRequest {
+    let (first, further) = match kernels {
+        [first, further @ ..] => (first.clone(), further.to_vec()),
+        [] => (REFERENCE.to_owned(), Vec::new()),
+    };
+    KernelRequest {
+        kernels: first,
+        further,
+        cpu,
+        cmsis_nn_version,
     }
 }

@@ -1,10 +1,10 @@
 //! Options that say which overlaps a plan may use.
 
 use super::cache::CacheArguments;
+use super::kernels::model_request;
 use super::named::one_of;
 use clap::builder::TypedValueParser;
 use dmo_trace::study::INPUTS;
-use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::session::Cache;
 
@@ -15,10 +15,11 @@ pub struct OverlapOptions {
     #[arg(long, value_parser = kinds())]
     overlap: Option<OverlapKind>,
     /// Kernels to plan for: reference, dsp, dsp-channels-outside, or an ELF file or static library
-    /// (.a) with functions of the same names [default: reference]
+    /// (.a) with functions of the same names; repeatable: each computes what those before it
+    /// cannot, and the reference kernels what none has a function for [default: reference]
     #[arg(long, value_name = "SET|FILE")]
-    kernels: Option<String>,
-    /// CPU to emulate [default: the one that the kernels were built for]
+    kernels: Vec<String>,
+    /// CPU to emulate [default: the one that the first kernels were built for]
     #[arg(long)]
     cpu: Option<String>,
     /// Version of the CMSIS-NN interface, 4 to 7 [default: deduced from the file's functions]
@@ -55,22 +56,19 @@ impl OverlapOptions {
             OverlapKind::Analytic
         });
         let named = match kind {
-            OverlapKind::None => self.kernels.is_some(),
+            OverlapKind::None => !self.kernels.is_empty(),
             OverlapKind::Analytic | OverlapKind::Traced => self.names_kernels(),
         };
         OverlapRequest {
             kind,
-            kernels: named.then(|| KernelRequest {
-                kernels: self.kernels.clone().unwrap_or(REFERENCE.to_owned()),
-                cpu: self.cpu.clone(),
-                cmsis_nn_version: self.cmsis_nn_version,
-            }),
+            kernels: named
+                .then(|| model_request(&self.kernels, self.cpu.clone(), self.cmsis_nn_version)),
             inputs: self.inputs.unwrap_or(INPUTS),
         }
     }
 
     fn names_kernels(&self) -> bool {
-        self.kernels.is_some()
+        !self.kernels.is_empty()
             || self.cpu.is_some()
             || self.cmsis_nn_version.is_some()
             || self.inputs.is_some()

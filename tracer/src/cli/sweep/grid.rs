@@ -245,6 +245,7 @@ fn named(
         for cpu in &cpus {
             let request = KernelRequest {
                 kernels: kernels.clone(),
+                further: Vec::new(),
                 cpu: cpu.clone(),
                 cmsis_nn_version: default.cmsis_nn_version,
             };
@@ -315,7 +316,7 @@ impl Libraries {
         if let Some((_, library)) = known {
             return Ok(Arc::clone(library));
         }
-        let library = Arc::new(request.load()?);
+        let library = Arc::new(request.load_one()?);
         self.known.push((request.clone(), Arc::clone(&library)));
         Ok(library)
     }

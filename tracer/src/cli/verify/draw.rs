@@ -24,7 +24,7 @@ const TIME: Duration = Duration::from_secs(2);
 /// Draws both, one below the other.
 pub fn draw(name: &str, verified: &Verified, limits: Limits, folder: &Path) -> anyhow::Result<()> {
     let (deployment, subject) = (verified.deployed.model(), &verified.subject());
-    let safe = verified.is_safe();
+    let safe = !verified.has_objections();
     let before = smallest_without_overlaps(deployment, subject, verified.plan.layout)?;
     let after = subject.placement;
     let bar = progress::bar("drawing");
@@ -59,7 +59,7 @@ pub fn draw(name: &str, verified: &Verified, limits: Limits, folder: &Path) -> a
         .collect();
     let title = format!(
         "{name} on {}: {} bytes without overlaps, {} in this plan{}",
-        deployment.library.cpu().name,
+        verified.kernels.cpu,
         grouped(before.arena_bytes),
         grouped(after.arena_bytes),
         if safe { "" } else { ", which is UNSAFE" }

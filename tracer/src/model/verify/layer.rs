@@ -159,8 +159,7 @@ fn attempt(
     aligned_as: Option<&Placement>,
     limits: Limits,
 ) -> Result<Outcome, VerifyError> {
-    let layer =
-        TracedLayer::new(deployment, job.operator, aligned_as).map_err(MeasureError::from)?;
+    let layer = TracedLayer::new(deployment, job.operator, aligned_as)?;
     let places = layer.places.clone();
     let planned: Vec<Option<replay::BufferPlace>> = places
         .iter()
@@ -178,8 +177,15 @@ fn attempt(
     let contents = job.contents.clone();
     let traced = layer.trace(deployment, job.operator, contents, limits, sink)?;
     let (mut profile, ()) = profiler.finish();
-    let function = deployment.step(job.operator).contract.function;
-    let work = Attribution::new(deployment.library, function, &traced.entered, &accesses);
+    let step = deployment.step(job.operator);
+    let kernel = step
+        .kernel
+        .as_ref()
+        .map_err(|_| MeasureError::NotExecuted {
+            operator: job.operator,
+        })?;
+    let (library, function) = (deployment.library(kernel), kernel.contract.function);
+    let work = Attribution::new(library, function, &traced.entered, &accesses);
     Ok(Outcome {
         number: job.number,
         index: job.index,
@@ -244,7 +250,7 @@ fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer>
     let pairs = compared.pairs.iter();
     Some(VerifiedLayer {
         operator: first.operator,
-        function: deployment.step(first.operator).contract.function,
+        function: deployment.step(first.operator).function()?,
         work: first.work.clone(),
         instructions: first.profile.instructions(),
         pairs: pairs

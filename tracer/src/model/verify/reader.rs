@@ -71,7 +71,10 @@ pub(super) fn readers(
             let mut inputs = deployment.step(**operator).inputs.iter();
             inputs.any(|&input| deployment.graph.root(input) == tensor)
         };
-        let Some(&reader) = later.find(reads) else {
+        // Of one that is not executed, no load is known.
+        let reader = later.find(reads);
+        let executed = |&&reader: &&OperatorId| deployment.step(reader).kernel.is_ok();
+        let Some(&reader) = reader.filter(executed) else {
             continue;
         };
         let contents = contents(deployment, subject, input, reader, limits)?;
@@ -117,8 +120,7 @@ fn first_load(
     bytes: &Range<u64>,
     limits: Limits,
 ) -> Result<Option<Access>, VerifyError> {
-    let layer =
-        TracedLayer::new(deployment, operator, None).map_err(crate::measure::MeasureError::from)?;
+    let layer = TracedLayer::new(deployment, operator, None)?;
     let place = |&place: &ModelBuffer| place == ModelBuffer::Tensor(tensor);
     let Some(position) = layer.places.iter().position(place) else {
         return Ok(None);

@@ -35,10 +35,10 @@ pub enum PlanFault {
         operators: usize,
         /// The one that wants most.
         most: OperatorId,
-        /// Its kernel.
-        function: &'static str,
+        /// Its kernel; `None` if none can be called, and TensorFlow Lite Micro's is meant.
+        function: Option<&'static str>,
         /// What that wants, in bytes.
-        bytes: u32,
+        bytes: u64,
     },
 }
 

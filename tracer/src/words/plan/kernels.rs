@@ -6,6 +6,9 @@ use crate::words::table;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::wording::{counted, grouped};
 
+/// In the place of a kernel that cannot be called.
+const NOT_EXECUTED: &str = "not executed";
+
 /// The operators whose kernels another order of loops would let overlap further, if any; the
 /// one that would save most first. `arena_bytes` is the plan's.
 pub fn loop_order(
@@ -22,7 +25,7 @@ pub fn loop_order(
     saving.sort_by_key(|&(operator, saved)| (std::cmp::Reverse(saved), operator));
     let function = |operator: OperatorId| {
         let kernel = kernels.get(operator.0);
-        kernel.map_or("?", |kernel| kernel.function.as_str())
+        kernel.and_then(|kernel| kernel.function.as_deref())
     };
     let mut lines = Vec::new();
     if let Some(&(operator, saved)) = saving.first() {
@@ -30,7 +33,7 @@ pub fn loop_order(
             "One kernel change would save most: operator {} ({}) with the loops of TensorFlow \
              Lite's reference kernel saves {} bytes.",
             operator.0,
-            function(operator),
+            function(operator).unwrap_or(NOT_EXECUTED),
             grouped(saved)
         ));
     } else if !cost.operators.is_empty() {
@@ -75,7 +78,10 @@ pub fn kernel_table(
         [
             index.to_string(),
             kind.clone(),
-            kernel.work.chain(&kernel.function),
+            match &kernel.function {
+                Some(function) => kernel.work.chain(function),
+                None => NOT_EXECUTED.to_owned(),
+            },
             overlaps(kernel),
             what_if.map_or("-".to_owned(), |what_if| {
                 grouped(arena_bytes - what_if.arena_bytes)

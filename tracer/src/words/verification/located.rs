@@ -40,7 +40,11 @@ struct Reader {
 /// All findings of all operators, with the sources of their instructions.
 pub fn locate(deployment: &Deployment<'_>, found: &Verification) -> Vec<LocatedFinding> {
     let disassembler = Disassembler::default();
-    let location = |pc: Address| deployment.library.location(pc, &disassembler);
+    // One operator is replayed at a time, so that its instructions are those of its library.
+    let location = |operator: OperatorId, pc: Address| {
+        let kernel = deployment.step(operator).kernel.as_ref().ok()?;
+        Some(deployment.library(kernel).location(pc, &disassembler))
+    };
     let mut all = Vec::new();
     for layer in &found.layers {
         let kind = &deployment.graph.operators[layer.operator.0].kind;
@@ -54,14 +58,18 @@ pub fn locate(deployment: &Deployment<'_>, found: &Verification) -> Vec<LocatedF
                 function: layer.function,
                 input: *input,
                 finding: finding.clone(),
-                access_location: finding.access.map(|access| location(access.pc)),
-                writer_location: writer.map(location),
-                reader: reader.map(|reader| Reader {
-                    operator: reader.reader,
-                    function: deployment.step(reader.reader).contract.function,
-                    pc: reader.load.pc,
-                    time: reader.load.time,
-                    location: location(reader.load.pc),
+                access_location: finding
+                    .access
+                    .and_then(|access| location(layer.operator, access.pc)),
+                writer_location: writer.and_then(|pc| location(layer.operator, pc)),
+                reader: reader.and_then(|reader| {
+                    Some(Reader {
+                        operator: reader.reader,
+                        function: deployment.step(reader.reader).function()?,
+                        pc: reader.load.pc,
+                        time: reader.load.time,
+                        location: location(reader.reader, reader.load.pc)?,
+                    })
                 }),
             });
         }
