@@ -5,7 +5,7 @@ use crate::tally::Tally;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::random::SplitMix64;
 use dmo_trace::study::change::ChangeRequest;
-use dmo_trace::study::kernel_request::NamedKernels;
+use dmo_trace::study::kernel_request::ModelKernels;
 use dmo_trace::study::plan::{PlanRequest, plan};
 use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::source::Source;
@@ -20,9 +20,12 @@ const INPUTS: u64 = 2;
 
 /// Plans a model with other kernels and fewer operators, and verifies that. Of many models an
 /// operator has no emulated kernel: nothing is done with them.
-pub fn attempt(seed: u64, file: &[u8], kernels: &NamedKernels, tally: &mut Tally) {
+pub fn attempt(seed: u64, file: &[u8], kernels: &ModelKernels, tally: &mut Tally) {
     let mut source = Source::of_bytes("model", file.to_vec()).unwrap();
-    if source.deploy(kernels, KERNEL_LIMITS).is_err() {
+    let deployed = source.deploy(kernels, KERNEL_LIMITS);
+    if deployed.map_or(true, |deployed| {
+        deployed.model().not_executed().next().is_some()
+    }) {
         return;
     }
     let request = any_request(&mut SplitMix64::new(seed.reverse_bits()));
@@ -38,7 +41,7 @@ pub fn attempt(seed: u64, file: &[u8], kernels: &NamedKernels, tally: &mut Tally
     match verified {
         // The whole model has kernels, but its parts may lack them.
         Err(_) => tally.unverified += 1,
-        Ok(verified) if verified.is_safe() => tally.verified(is_changed),
+        Ok(verified) if !verified.has_objections() => tally.verified(is_changed),
         Ok(verified) => {
             let found = verified.verification.as_ref();
             let clashes = found.map(|found| &found.clashes);
