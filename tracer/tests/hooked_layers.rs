@@ -567,7 +567,8 @@ fn names_of_functions() {
     let message = |name: &str| resolve(name).expect_err(name).to_string();
     let other = "layer 'x': the program has no function 'ns::othre'\n  hint: it has ns::other(int, char const*)\n";
     assert!(message("ns::othre").starts_with(other));
-    let nothing = "layer 'x': the program has no function 'zz'\n  hint: the compiler may have inlined it";
+    let nothing =
+        "layer 'x': the program has no function 'zz'\n  hint: the compiler may have inlined it";
     assert!(message("zz").starts_with(nothing));
     let outside = message("0x30000000");
     assert!(
