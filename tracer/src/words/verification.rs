@@ -308,8 +308,7 @@ fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if inputs == 1 {
-        notes
-            .push("on one input: whether accesses depend on the data was not looked at".to_owned());
+        notes.push("on one input: whether accesses depend on the data is not checked".to_owned());
     }
     for layer in &found.layers {
         let step = deployment.step(layer.operator);
