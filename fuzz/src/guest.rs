@@ -36,7 +36,7 @@ fn guest() -> Option<Guest> {
 }
 
 /// A begin mark: r0 to r3, then what lies at the start of RAM. What is accepted is a layer
-/// as everything behind it relies on.
+/// as everything after it relies on.
 pub fn marks(bytes: &[u8]) {
     GUEST.with_borrow_mut(|guest| {
         let Guest { target, machine } = guest.as_mut().expect("a machine");

@@ -117,7 +117,7 @@ pub fn attributes(bytes: &[u8]) {
     let _ = Attributes::read(bytes);
 }
 
-/// A static library, as far as it is looked at before the linker is called.
+/// A static library, as far as it is read before the linker is called.
 pub fn archive(bytes: &[u8]) {
     let _ = archive::check(bytes, None).map_err(|error| error.to_string());
     let _ = archive::check(bytes, Some("cortex-m3")).map_err(|error| error.to_string());

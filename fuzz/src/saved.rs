@@ -11,7 +11,7 @@ use dmo_trace::words::run::RunReport;
 /// and a trace may rightly name megabytes.
 const PROFILED_BYTES: u64 = 64 << 10;
 
-/// For a file whose chunks unfold to so many bytes. The profiler and the pictures have their
+/// For a file whose chunks unfold to this many bytes. The profiler and the pictures have their
 /// share whatever the size.
 pub fn most_bytes(unfolded_bytes: usize) -> usize {
     (12 << 20) + 32 * unfolded_bytes

@@ -65,7 +65,7 @@ pub enum CallError {
         given: String,
         limit: String,
     },
-    #[error("{what}, operand {operand}, is no constant of the model; the kernel takes no other")]
+    #[error("{what}, operand {operand}, is not a constant of the model, as the kernel requires")]
     NoConstant { what: String, operand: usize },
     #[error("{0}")]
     Fault(Box<Fault>),

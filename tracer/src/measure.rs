@@ -382,7 +382,7 @@ impl<'a> Bench<'a> {
     /// Traces calls on one machine; gives the kernels that the first call entered.
     fn record(&self, calls: Calls, sink: &mut dyn TraceSink) -> Result<Vec<u32>, MeasureError> {
         let emulate = |sender: SyncSender<Message>| {
-            // What is stored behind all buffers faults.
+            // A store after all buffers faults.
             let (layer, mut frame) = self.apart()?;
             self.prepare(&layer.tensors, &mut frame, 0)?;
             let mut caller = Caller::within(self.library, &frame, Observation::Watch, self.limits)?;

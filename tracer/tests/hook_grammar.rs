@@ -140,15 +140,15 @@ fn values_that_are_none() {
     for (text, message) in [
         (
             "1 + r1*0x10000000",
-            "'r1*0x10000000' is 0x65 * 0x10000000, which is no 32-bit number",
+            "'r1*0x10000000' is 0x65 * 0x10000000, which is not a 32-bit number",
         ),
         (
             "0xffffffff + 1",
-            "'0xffffffff + 1' is 0xffffffff + 0x1, which is no 32-bit number",
+            "'0xffffffff + 1' is 0xffffffff + 0x1, which is not a 32-bit number",
         ),
         (
             "2*(r1-r2)",
-            "'(r1-r2)' is 0x65 - 0x66, which is no 32-bit number",
+            "'(r1-r2)' is 0x65 - 0x66, which is not a 32-bit number",
         ),
         ("4/(r1-101)", "'4/(r1-101)' is 0x4 / 0"),
         ("ceil_div(4, 0)", "'ceil_div(4, 0)' is 0x4 ceil_div 0"),

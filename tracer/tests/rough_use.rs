@@ -212,6 +212,27 @@ fn loops_without_end_are_given_up() {
 }
 
 #[test]
+fn all_files_are_written_or_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (json, header) = (path("plan.json"), path("plan.h"));
+    let plan = [
+        "plan",
+        "zoo:liberis_lane_figure_1:int8",
+        "--emit",
+        &json,
+        "--emit",
+    ];
+    let errors = refused(&[&plan[..], &[&path("missing/plan.h")]].concat());
+    assert!(errors.contains("cannot write"), "{errors}");
+    let left = names_in(folder.path());
+    assert!(left.is_empty(), "{left:?}");
+    let output = run(&[&plan[..], &[&header]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(names_in(folder.path()).len(), 2);
+}
+
+#[test]
 fn limited_tiles_must_be_allowed() {
     let plan = [
         "plan",

@@ -481,7 +481,7 @@ fn a_last_line_that_is_no_row_stays() {
         for kept in [lines.len() - 1, lines.len()] {
             let text = lines[..kept].concat() + "my notes";
             std::fs::write(&out, &text).expect("table");
-            refused(&grid, &out, &[], "is no row of this sweep");
+            refused(&grid, &out, &[], "is not a row of this sweep");
             assert_eq!(std::fs::read_to_string(&out).expect("table"), text);
         }
     }

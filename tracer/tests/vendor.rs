@@ -458,7 +458,7 @@ fn too_little_scratch() -> Result<(), Failed> {
     let error = measure_kernel(&library, &case, kernel, 1, LIMITS).expect_err("an overrun");
     let text = error.to_string();
     assert!(matches!(error, MeasureError::Outside { .. }), "{text}");
-    assert!(text.contains("behind its scratch"), "{text}");
+    assert!(text.contains("after its scratch"), "{text}");
     assert!(
         text.contains("arm_convolve_s8_get_buffer_size asks for too little"),
         "{text}"

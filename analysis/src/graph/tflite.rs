@@ -197,7 +197,7 @@ fn kind(code: &Table) -> Result<Kind, TfliteError> {
     Ok(Kind::of_code(number))
 }
 
-/// Where a buffer's data are: inside its vector, or behind the flatbuffer.
+/// Where a buffer's data are: inside its vector, or after the flatbuffer.
 fn data(buffer: &Table, index: usize) -> Result<Option<Range<usize>>, TfliteError> {
     let offset = buffer.number::<u64>(schema::buffer::OFFSET, 0)?;
     let range = if offset > 1 {

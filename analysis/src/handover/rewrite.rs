@@ -78,7 +78,7 @@ struct Writer<'a> {
     /// References to parts of the old file, and what begins where they lead there.
     outward: Vec<(usize, usize)>,
     old_codes: usize,
-    /// Kind and version of the operator codes behind the old ones.
+    /// Kind and version of the operator codes after the old ones.
     codes: Vec<(usize, u32)>,
     old_buffers: usize,
 }
@@ -227,7 +227,7 @@ impl<'a> Writer<'a> {
             .tables(subgraph::TENSORS)?
             .collect::<Result<_, _>>()?;
         let places = self.layout.references(place, standard.tensors.len())?;
-        // Behind the old buffers and the one without data.
+        // After the old buffers and the one without data.
         let mut constants = self.old_buffers + 1;
         for (index, (place, source)) in places.into_iter().zip(&standard.tensors).enumerate() {
             match source {

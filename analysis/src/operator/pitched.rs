@@ -7,7 +7,7 @@ use crate::trace::AccessKind;
 use serde::{Deserialize, Serialize};
 
 /// How far the rows and the pixels of a view lie apart, in elements: element (0, y, x, c) lies
-/// `y * row + x * pixel + c` behind the first.
+/// `y * row + x * pixel + c` after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pitch {
     /// From one row to the next.

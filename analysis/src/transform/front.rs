@@ -115,7 +115,7 @@ pub fn front(
         in_place: smaller,
         ..plain.clone()
     };
-    // What is left out, or works in place, is not tiled in the same way.
+    // What is removed, or works in place, is not tiled in the same way.
     let mut bases = vec![plain];
     if !in_place.in_place.is_empty() {
         planner.plan(in_place.clone(), budget);
@@ -492,7 +492,7 @@ fn with_splits(base: &Recipe, splits: Vec<Split>) -> Recipe {
     }
 }
 
-/// What a plan of all that is alive while these operators run, and shortly before and behind, needs
+/// What a plan of all that is alive while these operators run, and shortly before and after, needs
 /// in bytes; `None` if they do not run.
 fn planned_around(
     transformed: &Transformed,
@@ -500,7 +500,7 @@ fn planned_around(
     operators: &[OperatorId],
     budget: &mut Budget<'_>,
 ) -> Option<u64> {
-    /// Steps before and behind.
+    /// Steps before and after.
     const MARGIN: u32 = 2;
     let own: HashSet<&OperatorId> = operators.iter().collect();
     let origins = transformed.origins.iter();

@@ -66,7 +66,7 @@ fn missing_hint(linker: &str) -> &'static str {
     if linker == LINKERS[0].program {
         "\n  hint: add the object files that define them (ar rs), or link it yourself"
     } else {
-        "\n  hint: with arm-none-eabi-gcc what is of the C library is found, or link it yourself"
+        "\n  hint: arm-none-eabi-gcc finds what belongs to the C library; or link it yourself"
     }
 }
 
@@ -364,7 +364,7 @@ fn succeeded(linker: &'static str, output: &Output) -> Result<(), ArchiveError> 
     })
 }
 
-/// The symbol of a complaint: of GNU's linker between a backquote and a quote, of LLVM's behind
+/// The symbol of a complaint: of GNU's linker between a backquote and a quote, of LLVM's after
 /// a colon.
 fn undefined(line: &str) -> Option<&str> {
     if let Some((_, rest)) = line.split_once("undefined reference to `") {

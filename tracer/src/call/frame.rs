@@ -114,7 +114,7 @@ impl Frame {
         Ok(())
     }
 
-    /// Places such bytes behind everything, up to the end of the page, where the RAM of
+    /// Places such bytes after everything, up to the end of the page, where the RAM of
     /// [`Caller::within`](super::Caller::within) ends.
     pub fn seal(&mut self) {
         let range = self.ram.next..self.ram.next.next_multiple_of(PAGE_BYTES);

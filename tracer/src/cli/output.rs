@@ -75,8 +75,20 @@ pub fn folder(path: &Path) -> anyhow::Result<()> {
 
 /// Writes a whole file.
 pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let mut file = unfinished(path)?;
-    file.write_all(content)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    finish(file, path)
+    write_all([(path, content)])
+}
+
+/// Writes whole files, or none if one of them cannot be written.
+pub fn write_all<'a>(files: impl IntoIterator<Item = (&'a Path, &'a [u8])>) -> anyhow::Result<()> {
+    let complete = |(path, content): (&'a Path, &'a [u8])| {
+        let mut file = unfinished(path)?;
+        file.write_all(content)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        Ok((file, path))
+    };
+    let complete = files.into_iter().map(complete);
+    let complete = complete.collect::<anyhow::Result<Vec<_>>>()?;
+    complete
+        .into_iter()
+        .try_for_each(|(file, path)| finish(file, path))
 }

@@ -173,9 +173,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;
     }
-    for (path, file) in emitted {
-        output::write(path, &file.content)?;
-    }
+    let files = emitted.iter();
+    output::write_all(files.map(|(path, file)| (*path, &file.content[..])))?;
     output::report(&report, arguments.json)?;
     for message in &too_large {
         output::message(message);

@@ -150,6 +150,8 @@ impl Progress for Bars {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
     use super::*;
 
     #[test]

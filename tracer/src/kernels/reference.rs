@@ -50,7 +50,7 @@ fn geometry(window: Window) -> Vec<i32> {
 }
 
 /// Shapes and buffers of one input and one output, in the order that most kernels share; in
-/// parts of larger tensors behind each shape its pitch.
+/// parts of larger tensors after each shape its pitch.
 fn in_and_out(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let [input, output] = first_shapes(job.case).unwrap_or_default();
     let mut arguments = input.arguments("input", buffers.inputs[0], frame)?;

@@ -49,7 +49,7 @@ pub enum MeasureError {
     #[error(
         "{function} stores outside its buffers, at {}{}: no overlap is safe{}",
         .overrun.address,
-        behind(.overrun),
+        after(.overrun),
         too_little(.overrun, .scratch_size)
     )]
     Outside {
@@ -83,10 +83,10 @@ fn wanted(functions: &[&str]) -> String {
     }
 }
 
-fn behind(overrun: &Overrun) -> String {
+fn after(overrun: &Overrun) -> String {
     let name = overrun.behind.as_ref();
     name.map_or(String::new(), |name| {
-        format!(", behind its {}", name.escape_debug())
+        format!(", after its {}", name.escape_debug())
     })
 }
 

@@ -265,7 +265,7 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    /// The program is put behind the end of its layer.
+    /// The program has been put after the end of its layer.
     ///
     /// # Errors
     /// When the emulator refuses.

@@ -1,7 +1,7 @@
 //! Layer marks: how a program says where a layer begins and ends, and which buffers it
 //! has. The counterpart of `kernels-c/marks/dmo_trace.h`.
 //!
-//! The two mark functions are recognised by a signature behind their only instruction, so
+//! The two mark functions are recognised by a signature after their only instruction, so
 //! a stripped image works too. At the entry of the begin mark r0 to r3 hold name,
 //! operator, buffers and their number.
 

@@ -8,9 +8,11 @@ use dmo_analysis::trace::{ElementType, Tensor};
 pub struct Variation(pub u64);
 
 impl Variation {
-    /// Content for a tensor. Number 2 is all zero, 3 the least value, 4 the greatest; the others
-    /// are a mixture of random values with those, of floats of all magnitudes too but for number 0. `layer` and `position` tell tensors apart; where the
-    /// tensor lies does not matter.
+    /// Content for a tensor. Number 2 is all zero, 3 the least finite value, 4 the greatest. The
+    /// others are a mixture of random values with extremes; for floats, but for number 0, also of
+    /// all magnitudes, and with a few NaN, infinities and greatest finite values. These are few
+    /// because a NaN hides in sums what depends on other values. `layer` and `position` tell
+    /// tensors apart; where the tensor lies does not matter.
     pub fn content(self, layer: usize, position: usize, tensor: &Tensor) -> Vec<u8> {
         let mut random = SplitMix64::new(
             self.0
@@ -21,17 +23,30 @@ impl Variation {
         let length = tensor.size_bytes as usize;
         let element_bytes = tensor.element_type.size_bytes() as usize;
         let mut bytes = Vec::with_capacity(length + element_bytes);
-        while bytes.len() < length {
+        let elements = length.div_ceil(element_bytes) as u64;
+        // At least one, however small the tensor is.
+        let nan = random.clone().next_u64() % elements.max(1);
+        for index in 0..elements {
             let value = random.next_u64();
             let special = match self.0 {
                 2 => ZERO,
-                3 => LEAST,
-                4 => GREATEST,
+                3 => ALL_LEAST,
+                4 => ALL_GREATEST,
                 // The first input is an ordinary one.
                 0 if value >> 61 == WIDE => ORDINARY,
                 _ => value >> 61,
             };
             let element = match tensor.element_type {
+                ElementType::Float32
+                    if self.has_unusual() && (index == nan || value >> 55 & 63 == 0) =>
+                {
+                    let unusual = if index == nan {
+                        f32::NAN
+                    } else {
+                        unusual(value)
+                    };
+                    u64::from(unusual.to_bits())
+                }
                 ElementType::Float32 => u64::from(float(special, value).to_bits()),
                 ElementType::Bool => value & 1,
                 _ => integer(special, value, element_bytes),
@@ -41,6 +56,11 @@ impl Variation {
         bytes.truncate(length);
         bytes
     }
+
+    /// Whether there are floats that are no numbers, not finite or near the end of their range.
+    fn has_unusual(self) -> bool {
+        !matches!(self.0, 0 | 2..=4)
+    }
 }
 
 const ZERO: u64 = 0;
@@ -49,13 +69,16 @@ const GREATEST: u64 = 3;
 /// Floats only: of a wide range of magnitudes.
 const WIDE: u64 = 4;
 const ORDINARY: u64 = 5;
+/// Every element: of floats the end of their range.
+const ALL_LEAST: u64 = 8;
+const ALL_GREATEST: u64 = 9;
 
 fn integer(special: u64, value: u64, element_bytes: usize) -> u64 {
     let sign = 1 << (8 * element_bytes - 1);
     match special {
         ZERO | 1 => 0,
-        LEAST => sign,
-        GREATEST => sign - 1,
+        LEAST | ALL_LEAST => sign,
+        GREATEST | ALL_GREATEST => sign - 1,
         _ => value,
     }
 }
@@ -67,9 +90,26 @@ fn float(special: u64, value: u64) -> f32 {
         ZERO | 1 => 0.0,
         LEAST => -1.0e6,
         GREATEST => 1.0e6,
+        ALL_LEAST => f32::MIN,
+        ALL_GREATEST => f32::MAX,
         WIDE => wide(value),
         _ => uniform,
     }
+}
+
+fn unusual(value: u64) -> f32 {
+    const UNUSUAL: [f32; 8] = [
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::MAX,
+        f32::MIN,
+        f32::MIN_POSITIVE,
+        -0.0,
+        // The least denormal.
+        f32::from_bits(1),
+    ];
+    UNUSUAL[(value >> 40 & 7) as usize]
 }
 
 /// A float of either sign from 2^-100 to 2^101, all powers of two equally likely.
@@ -78,4 +118,44 @@ fn wide(value: u64) -> f32 {
     let exponent = 27 + (value >> 23 & 0xffff) as u32 % 201;
     let sign = (value >> 39 & 1) as u32;
     f32::from_bits(sign << 31 | exponent << 23 | fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dmo_analysis::trace::{Address, Role};
+
+    fn floats(number: u64, elements: u32) -> Vec<f32> {
+        let tensor = Tensor {
+            name: String::new(),
+            role: Role::Input,
+            address: Address(0),
+            size_bytes: 4 * elements,
+            element_type: ElementType::Float32,
+        };
+        let bytes = Variation(number).content(1, 0, &tensor);
+        let words = bytes.as_chunks().0.iter();
+        words.map(|&word| f32::from_le_bytes(word)).collect()
+    }
+
+    #[test]
+    fn unusual_floats_are_few_and_there() {
+        for number in [1, 5, 6] {
+            for elements in [1, 2, 7, 100] {
+                let found = floats(number, elements);
+                assert!(found.iter().any(|value| value.is_nan()), "{number}");
+            }
+            let found = floats(number, 4096);
+            for unusual in [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN] {
+                assert!(found.contains(&unusual), "{number}: no {unusual}");
+            }
+            let usual = found.iter().filter(|value| value.abs() < 1.0e38).count();
+            assert!(usual > 4096 * 9 / 10, "{number}: {usual}");
+        }
+        for number in [0, 2, 3, 4] {
+            assert!(floats(number, 4096).iter().all(|value| value.is_finite()));
+        }
+        assert_eq!(floats(3, 2), [f32::MIN; 2]);
+        assert_eq!(floats(4, 2), [f32::MAX; 2]);
+    }
 }

@@ -187,8 +187,8 @@ pub enum PlanToCheckError {
     #[error("{model} carries no plan (metadata OfflineMemoryAllocation): give one with --plan")]
     NoPlan { model: String },
     #[error(
-        "{model} has several subgraphs, for each of which TensorFlow Lite Micro reads the offsets \
-         of the first"
+        "{model} has several subgraphs: TensorFlow Lite Micro takes offsets for all of them from a \
+         plan, and only the first is planned here"
     )]
     Subgraphs { model: String },
     #[error("the plan has {offsets} offsets, the model {tensors} tensors")]
@@ -274,8 +274,8 @@ pub enum EmitReason {
     #[error(": there is no model file (`dmo-trace zoo` exports one)")]
     NoModelFile,
     #[error(
-        ": the model has several subgraphs, for each of which TensorFlow Lite Micro reads the \
-         offsets of the first"
+        ": the model has several subgraphs: TensorFlow Lite Micro takes offsets for all of them from \
+         a plan, and only the first is planned here"
     )]
     Subgraphs,
     #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]

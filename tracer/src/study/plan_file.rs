@@ -26,7 +26,7 @@ impl NamedPlan {
         let name = path.display().to_string();
         let text = input::text(path, MOST_BYTES).about(format_args!("cannot read {name}"))?;
         let plan = serde_json::from_str(&text)
-            .about(format_args!("{name} is no plan of the form {SCHEMA}"))?;
+            .about(format_args!("{name} is not a plan of the form {SCHEMA}"))?;
         Ok(Self { name, plan })
     }
 }

@@ -453,7 +453,7 @@ fn first_differences(deployment: &Deployment, differences: &[Difference]) -> Vec
             let more = match others.len() {
                 0 => String::new(),
                 count => format!(
-                    "; {} behind it, which may come of this one",
+                    "; {} after it, which may follow from it",
                     counted(count as u64, "more difference", "more differences")
                 ),
             };

@@ -1,5 +1,6 @@
 //! The language of README, docs and `--help`, and the order of the documents.
 
+use crate::files::files;
 use crate::{ROOT, assert_none};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -96,6 +97,33 @@ fn documents_are_in_plain_english() {
     let complaints = paths.flat_map(|path| {
         let found = banned(&prose(&read(&path))).into_iter();
         found.map(move |phrase| format!("{path}: {phrase}"))
+    });
+    assert_none(&complaints.collect::<Vec<_>>());
+}
+
+/// The texts in quotes of a source, line by line and without comments.
+fn quoted(source: &str) -> Vec<&str> {
+    let code = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    code.flat_map(|line| line.split('"').skip(1).step_by(2))
+        .collect()
+}
+
+#[test]
+fn messages_are_in_plain_english() {
+    let sources: Vec<_> = files()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("tracer/src/") && path.ends_with(".rs"))
+        .collect();
+    assert!(sources.len() > 100);
+    let complaints = sources.iter().flat_map(|(path, bytes)| {
+        let source = std::str::from_utf8(bytes).unwrap();
+        let texts = quoted(source).into_iter();
+        texts.flat_map(move |text| {
+            let found = banned(text).into_iter();
+            found.map(move |phrase| format!("{path}: {phrase} in \"{text}\""))
+        })
     });
     assert_none(&complaints.collect::<Vec<_>>());
 }

@@ -2,7 +2,7 @@
 //!
 //! What a graph leaves out is made up: filters and biases of operators that only name
 //! their activations, and the constants that say how to pad, permute or reduce. They get
-//! tensors behind the graph's own, whose indices stay.
+//! tensors after the graph's own, whose indices stay.
 //!
 //! | file | what it holds |
 //! |---|---|

@@ -355,7 +355,7 @@ fn permute(
     Ok(places)
 }
 
-/// Data behind the flatbuffer are found by their place in the file, which has moved.
+/// Data after the flatbuffer are found by their place in the file, which has moved.
 /// Gives the places of the fields that say so.
 pub(crate) fn shift_outside(
     bytes: &mut [u8],

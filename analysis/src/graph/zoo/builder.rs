@@ -31,7 +31,7 @@ pub(super) struct Builder {
     graph: Graph,
     element: Element,
     scope: String,
-    /// Tensors and what they are behind a ReLU.
+    /// Tensors and what they are after a ReLU.
     active: Vec<(TensorId, Tensor)>,
 }
 

@@ -33,7 +33,7 @@ pub(super) fn densenet_121(element: Element) -> Graph {
 }
 
 /// `GROWTH` channels more. The normalisation of the concatenation stays an operator of
-/// its own; that behind the 1x1 convolution is folded.
+/// its own; that after the 1x1 convolution is folded.
 fn dense_layer(b: &mut Builder, x: Tensor) -> Tensor {
     let mut grown = b.normalise(x);
     grown = b.conv(grown, 4 * GROWTH, same(1));

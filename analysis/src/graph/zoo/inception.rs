@@ -47,7 +47,7 @@ pub(super) fn early_stem(b: &mut Builder) -> Tensor {
     b.max_pool(x, valid(3).stride(2))
 }
 
-/// `plain` filters of 1x1, 64 of 5x5, 96 of two 3x3, `pooled` behind an average pool: the
+/// `plain` filters of 1x1, 64 of 5x5, 96 of two 3x3, `pooled` after an average pool: the
 /// first blocks of v3, and of Inception-ResNet v2.
 pub(super) fn five_three_pool(b: &mut Builder, x: Tensor, plain: u32, pooled: u32) -> Tensor {
     let branch0 = b.conv(x, plain, same(1));

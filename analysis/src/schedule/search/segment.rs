@@ -16,7 +16,7 @@ const BEAM_WIDTH: usize = 32;
 pub(super) struct Segment {
     /// The first of them.
     pub(super) begin: usize,
-    /// One behind the last of them.
+    /// One after the last of them.
     pub(super) end: usize,
     pub(super) order: Vec<usize>,
     /// The largest step of the order, in bytes.

@@ -83,7 +83,7 @@ enum Kernels {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    #[expect(dead_code, reason = "it is looked at before")]
+    #[expect(dead_code, reason = "it is read before")]
     schema: String,
     #[serde(default)]
     model: Vec<toml::Table>,
@@ -220,7 +220,7 @@ impl Entry {
         let seconds = self.time.unwrap_or(SEARCH_TIME.as_secs_f64());
         ensure!(
             (0.0..=1e9).contains(&seconds),
-            "time = {seconds}: it is no number of seconds"
+            "time = {seconds}: it is not a number of seconds"
         );
         Ok(PlanRequest {
             overlap: OverlapRequest::on(kind, kernels),

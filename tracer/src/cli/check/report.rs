@@ -83,7 +83,7 @@ impl Report for CheckReport {
                     text += &format!("  {}\n", finding.replace('\n', "\n  "));
                 }
                 if case.findings.len() > MOST_FINDINGS {
-                    text += "  and more, which `dmo-trace verify` tells\n";
+                    text += "  and more, which `dmo-trace verify` reports\n";
                 }
             }
             for note in &model.notes {

@@ -24,7 +24,7 @@ pub fn record(baseline: &Baseline, examined: &[(&Model, Examined)]) -> anyhow::R
         let now = input::text(&baseline.path, MAX_BYTES);
         ensure!(
             now.is_ok_and(|now| now == baseline.text),
-            "{shown} has been changed by somebody else meanwhile: nothing is recorded"
+            "{shown} was changed by another program in the meantime: nothing is recorded"
         );
         output::write(&baseline.path, text.as_bytes())?;
     }

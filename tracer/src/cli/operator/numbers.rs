@@ -13,8 +13,9 @@ pub fn numbers<T: FromStr>(what: &str, text: &str) -> anyhow::Result<Vec<T>> {
     );
     text.split('x')
         .map(|number| {
-            parse(number)
-                .with_context(|| format!("{what} {text}: '{number}' is no whole number of 32 bits"))
+            parse(number).with_context(|| {
+                format!("{what} {text}: '{number}' is not a whole number of 32 bits")
+            })
         })
         .collect()
 }

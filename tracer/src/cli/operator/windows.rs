@@ -207,7 +207,7 @@ impl OperatorArguments {
             ensure!(
                 padded >= reach,
                 Misfit(format!(
-                    "the input's {name}, with padding, is {padded}, expected at least {reach}: so far reaches the filter\n  hint: --padding same"
+                    "the input's {name}, with padding, is {padded}, expected at least {reach}, the reach of the filter\n  hint: --padding same"
                 ))
             );
             output[axis] = u32::try_from((padded - reach) / u64::from(stride[axis]) + 1)

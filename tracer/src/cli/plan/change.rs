@@ -67,5 +67,5 @@ fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
     number
         .filter(|percent| (0.0..=10_000.0).contains(percent))
-        .ok_or_else(|| format!("'{text}' is no percentage from 0 to 10000"))
+        .ok_or_else(|| format!("'{text}' is not a percentage from 0 to 10000"))
 }

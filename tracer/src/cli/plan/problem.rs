@@ -41,12 +41,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let session = Bars::session(Cache::default());
     let capacity = arguments.capacity;
     let planned = plan(path, &problem, capacity, arguments.time.0, &session)?;
-    for path in &arguments.emit {
-        output::write(
-            path,
-            minimalloc::table(&problem, Some(&planned.plan))?.as_bytes(),
-        )?;
-    }
+    let table = minimalloc::table(&problem, Some(&planned.plan))?;
+    let files = arguments.emit.iter();
+    output::write_all(files.map(|path| (path.as_path(), table.as_bytes())))?;
     let arena_bytes = planned.arena_bytes;
     let report = ProblemReport {
         problem: path,

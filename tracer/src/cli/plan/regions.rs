@@ -86,9 +86,9 @@ pub fn run(arguments: &Arguments, source: &Source, planned: &Planned) -> anyhow:
         }
     };
     let report = report(regions, source, planned, &found);
-    for path in &arguments.emit {
-        output::write(path, report.json()?.as_bytes())?;
-    }
+    let json = report.json()?;
+    let files = arguments.emit.iter();
+    output::write_all(files.map(|path| (path.as_path(), json.as_bytes())))?;
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
 }

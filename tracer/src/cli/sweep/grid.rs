@@ -132,7 +132,7 @@ impl GridTable {
                 Err(error) if is_misfit(&error) => {
                     let error = format!("{line}: {error:#}");
                     left_out.add(
-                        "combinations make no sense and are left out".to_owned(),
+                        "combinations make no sense and are skipped".to_owned(),
                         &error,
                     );
                     continue;

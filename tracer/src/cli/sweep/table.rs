@@ -98,7 +98,7 @@ impl Table {
                 let is_head = number == 1 && !self.json;
                 ensure!(
                     (line.len() as u64) < MAX_LINE && self.may_be_cut(&line, is_head, entry)?,
-                    "line {number} is no row of this sweep\n  hint: another --out"
+                    "line {number} is not a row of this sweep\n  hint: another --out"
                 );
                 break;
             };
@@ -111,7 +111,7 @@ impl Table {
             }
             let (row, has_finding) = self
                 .parse(text)
-                .with_context(|| format!("line {number} is no row of a sweep"))?;
+                .with_context(|| format!("line {number} is not a row of a sweep"))?;
             let Some(wanted) = entry.filter(|entry| row == start_fields(entry)) else {
                 bail!(
                     "line {number} is not the row that this grid has there\n  hint: another --out"

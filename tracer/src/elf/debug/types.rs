@@ -106,7 +106,7 @@ impl DebugInfo {
     fn type_name(&self, first: Entry) -> String {
         let mut entry = Some(first);
         let mut constant = false;
-        let mut behind = String::new();
+        let mut suffix = String::new();
         for _ in 0..MAX_HOPS {
             let Some(this) = entry else { break };
             let Some(tag) = self.tag(this) else { break };
@@ -118,14 +118,14 @@ impl DebugInfo {
                 | dw::DW_TAG_immutable_type => {}
                 dw::DW_TAG_pointer_type => {
                     let star = if constant { "*const" } else { "*" };
-                    behind = format!("{star}{behind}");
+                    suffix = format!("{star}{suffix}");
                     constant = false;
                 }
                 dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
-                    behind = format!("&{behind}");
+                    suffix = format!("&{suffix}");
                     constant = false;
                 }
-                dw::DW_TAG_array_type => behind = format!("[]{behind}"),
+                dw::DW_TAG_array_type => suffix = format!("[]{suffix}"),
                 _ => {
                     let name = self.name(this).unwrap_or_else(|| {
                         match tag {
@@ -137,12 +137,12 @@ impl DebugInfo {
                         }
                         .to_owned()
                     });
-                    return declared(constant, &name, &behind);
+                    return declared(constant, &name, &suffix);
                 }
             }
             entry = self.inner(this);
         }
-        declared(constant, "void", &behind)
+        declared(constant, "void", &suffix)
     }
 
     fn shape(&self, first: Entry) -> Option<(Shape, usize)> {
@@ -243,14 +243,14 @@ impl DebugInfo {
     }
 }
 
-fn declared(constant: bool, name: &str, behind: &str) -> String {
+fn declared(constant: bool, name: &str, suffix: &str) -> String {
     let constant = if constant { "const " } else { "" };
-    let space = if behind.is_empty() || behind.starts_with('[') {
+    let space = if suffix.is_empty() || suffix.starts_with('[') {
         ""
     } else {
         " "
     };
-    format!("{constant}{name}{space}{behind}")
+    format!("{constant}{name}{space}{suffix}")
 }
 
 fn base(encoding: gimli::DwAte) -> Shape {

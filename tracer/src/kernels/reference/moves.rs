@@ -64,7 +64,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::float32("dmo_resize_bilinear_f32", &ResizeBilinear, resize_bilinear),
 ];
 
-/// Shapes, one behind the other, and pointers to the buffers.
+/// Shapes, one after the other, and pointers to the buffers.
 fn lists(
     frame: &mut Frame,
     shapes: impl Iterator<Item = Shape>,

@@ -55,7 +55,7 @@ fn dense_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     layer(job, buffers, frame, &[params.into()], types)
 }
 
-/// What comes behind the parameters, for weights and bias of these types.
+/// What follows the parameters, for weights and bias of these types.
 fn layer(
     job: &Job,
     buffers: &Buffers,

@@ -194,7 +194,7 @@ fn data_abort(core: &Unicorn<Session>, pc: u32) -> FaultCause {
 }
 
 /// Undefined instructions, and the hints that the emulator tells in the same way, with the
-/// program counter behind them.
+/// program counter after them.
 pub(super) fn on_undefined(core: &mut Unicorn<Session>) -> bool {
     let pc = core.reg_read(RegisterARM::PC).unwrap_or(0) as u32;
     let behind = core.get_data().clock.is_behind_block(pc);
@@ -412,7 +412,7 @@ fn registers(core: &Unicorn<Session>) -> [u32; 15] {
 fn fetch(core: &Unicorn<Session>, pc: u32) -> [u16; 2] {
     let halfword = |address: u64| {
         let mut bytes = [0; 2];
-        // Behind the end of memory nothing is executed either.
+        // After the end of memory nothing is executed either.
         let _ = core.mem_read(address, &mut bytes);
         u16::from_le_bytes(bytes)
     };

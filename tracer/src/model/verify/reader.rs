@@ -62,11 +62,11 @@ pub(super) fn readers(
     });
     let mut found = Vec::new();
     for (destroyer, input, tensor, bytes) in destroyed.take(MOST) {
-        let behind = subject
+        let from_destroyer = subject
             .order
             .iter()
             .skip_while(|&&operator| operator != destroyer);
-        let mut later = behind.skip(1);
+        let mut later = from_destroyer.skip(1);
         let reads = |operator: &&OperatorId| {
             let mut inputs = deployment.step(**operator).inputs.iter();
             inputs.any(|&input| deployment.graph.root(input) == tensor)

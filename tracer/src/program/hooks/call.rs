@@ -19,7 +19,7 @@ pub enum HookError {
         error: EvaluationError,
     },
     #[error(
-        "layer {layer}: buffer '{buffer}' is at address 0 ('{expression}')\n  hint: a '?' behind its name says that a layer may do without it; another version of a library may have other arguments"
+        "layer {layer}: buffer '{buffer}' is at address 0 ('{expression}')\n  hint: a '?' after its name makes it optional; the arguments may be those of another version of the library"
     )]
     Null {
         layer: String,
@@ -27,7 +27,7 @@ pub enum HookError {
         expression: String,
     },
     #[error(
-        "{error}\n  hint: '{address}' gives its address and '{size}' its size: are these the arguments of the function as it was compiled? A float is none with the hard-float ABI, and one without"
+        "{error}\n  hint: '{address}' gives its address and '{size}' its size: are these the arguments of the function as it was compiled? With the hard-float ABI a float is not one of them"
     )]
     Outside {
         error: Box<MarkError>,

@@ -27,7 +27,7 @@ pub trait CallState {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum EvaluationError {
-    #[error("'{expression}' is {left:#x} {operator} {right:#x}, which is no 32-bit number")]
+    #[error("'{expression}' is {left:#x} {operator} {right:#x}, which is not a 32-bit number")]
     Overflow {
         expression: String,
         left: u32,

@@ -349,7 +349,7 @@ impl<'a> Parser<'a> {
         Ok(Kind::Load(Box::new(address), width, self.phase()?))
     }
 
-    /// `@ret` behind a register or a load.
+    /// `@ret` after a register or a load.
     fn phase(&mut self) -> Result<CallPhase, ParseError> {
         if !self.take("@") {
             return Ok(CallPhase::Entry);
@@ -560,7 +560,7 @@ const STACK_POINTER: usize = 13;
 /// C allows 127 arguments; a structure that is passed by value has more words.
 const MAX_ARGUMENT: u32 = 1023;
 
-/// The number behind a prefix, without leading zeros.
+/// The number after a prefix, without leading zeros.
 fn numbered(word: &str, prefix: &str, most: u32) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
     let value: u32 = digits.parse().ok()?;

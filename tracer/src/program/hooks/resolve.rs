@@ -17,7 +17,7 @@ pub enum ResolveError {
     )]
     NoSymbols { layer: String, name: String },
     #[error(
-        "layer '{layer}': the program has no function '{name}'{}\n  hint: one that the compiler has inlined is none: compile it with __attribute__((noinline)), or hook what it was inlined into",
+        "layer '{layer}': the program has no function '{name}'{}\n  hint: the compiler may have inlined it: compile it with __attribute__((noinline)), or hook what it was inlined into",
         nearest(.similar)
     )]
     NoFunction {
@@ -26,7 +26,7 @@ pub enum ResolveError {
         similar: Vec<String>,
     },
     #[error(
-        "layer '{layer}': '{name}' is no function, by its symbol\n  hint: give its address, {address}, where it is one all the same"
+        "layer '{layer}': '{name}' is not a function by its symbol\n  hint: give its address, {address}, if it is one nevertheless"
     )]
     NoCode {
         layer: String,

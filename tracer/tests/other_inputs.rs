@@ -1,0 +1,53 @@
+//! Layers are run on other inputs to find accesses that depend on the data.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panic")]
+
+mod support;
+
+use dmo_analysis::profile::{OtherInput, Refusal};
+use dmo_trace::program::run::try_other_inputs;
+use support::firmware::{Buffer, Firmware, INPUT, OUTPUT, RAM};
+use support::{LIMITS, profile, run_options};
+
+const FLOAT32: u8 = 5;
+const ELEMENTS: u16 = 4;
+
+/// Copies floats; if it treats NaN apart, it loads the first one again for each.
+fn program(treats_nan_apart: bool) -> Firmware {
+    let (input, output) = (RAM + 0x100, RAM + 0x200);
+    let buffer = |name, role, address| Buffer {
+        element_type: FLOAT32,
+        ..Buffer::new(name, role, address, 4 * u32::from(ELEMENTS))
+    };
+    let buffers = [buffer("in", INPUT, input), buffer("out", OUTPUT, output)];
+    let mut program = Firmware::new();
+    program.begin("copy", &buffers);
+    program.set(0, input).set(1, output).set(4, 0xff00_0000);
+    for element in 0..ELEMENTS {
+        program.code(&[0x6802 | element << 6]); // ldr r2, [r0, #4 * element]
+        if treats_nan_apart {
+            // lsls r3, r2, #1; cmp r3, r4; bls over the next; ldr r5, [r0]
+            program.code(&[0x0053, 0x42a3, 0xd900, 0x6805]);
+        }
+        program.code(&[0x600a | element << 6]); // str r2, [r1, #4 * element]
+    }
+    program.end().exit(0);
+    program
+}
+
+#[test]
+fn accesses_that_depend_on_nan_are_found() {
+    for (treats_nan_apart, refusals) in [(false, &[][..]), (true, &[Refusal::DataDependent])] {
+        let target = program(treats_nan_apart).target();
+        let (mut profile, _) = profile(&target, run_options(true, LIMITS)).expect("run");
+        assert_eq!(profile.layers[0].pairs[0].safe_overlap_bytes, 16);
+        // The default of the commands.
+        let others = try_other_inputs(&target, LIMITS, 4, None).expect("other inputs");
+        assert_eq!(others.len(), 1);
+        let ran = |other: &OtherInput| matches!(other, OtherInput::Accesses(_));
+        assert_eq!(others[0].iter().filter(|other| ran(other)).count(), 4);
+        profile.compare_inputs(&others);
+        assert_eq!(profile.layers[0].data_dependent, Some(treats_nan_apart));
+        assert_eq!(profile.layers[0].pairs[0].refusals, refusals);
+    }
+}
