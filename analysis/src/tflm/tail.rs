@@ -10,7 +10,7 @@ use super::{Component, OperatorBytes, Part, UnknownOperator, UnknownReason};
 use crate::graph::tflite::RuntimeKernels;
 use crate::graph::tflite::lower::FileNode;
 use crate::graph::tflite::nodes::{RawOperator, RawSubgraph};
-use crate::graph::tflite::scratch::of_node;
+use crate::graph::tflite::requests::of_node;
 use crate::graph::{Kind, OperatorId, Storage, TensorId};
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::collections::BTreeMap;
