@@ -17,12 +17,12 @@
 //! | [`graph`] | a model: operators, tensors, what may overlap; read from .tflite, or built in code |
 //! | [`schedule`] | the order of operators, and the memory that an order needs |
 //! | [`arena`] | a graph, an order and overlaps as a planning problem |
-//! | [`tflm`] | the whole arena of TensorFlow Lite Micro |
 //! | [`transform`] | other operators for the same result: in bands and patches, in place, removed |
 //! | [`optimise`] | order and placement of a whole model together |
 //! | [`verify`] | whether a layout of a model's tensors is safe |
 //! | [`replay`] | the same by replaying what an operator did, where the layout has its buffers |
 //! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
+//! | [`tflm`] | the whole arena of TensorFlow Lite Micro |
 //! | [`firmware`] | the arena of firmware that runs a model by TensorFlow Lite Micro |
 
 // Offsets and sizes are 32 bits by the guest's nature; casts between them and host

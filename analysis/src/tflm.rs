@@ -215,10 +215,10 @@ pub enum TflmError {
     #[error("the model's plan has {given} offsets, but the model has {tensors} tensors")]
     Offsets { given: usize, tensors: usize },
     #[error(
-        "the model's operators run {limit} operators or more in one inference, subgraphs and \
-         those that they run included"
+        "the model's subgraphs run one another without end, more than {depth} deep, or more than \
+         {steps} operators in all"
     )]
-    Calls { limit: usize },
+    Calls { depth: usize, steps: usize },
 }
 
 /// The arena that a model needs with these kernels, in the order and with the plan that its file

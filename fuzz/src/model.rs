@@ -1,10 +1,11 @@
 //! Models, and plans of them.
 
 use dmo_analysis::arena::{Arena, Layout};
-use dmo_analysis::graph::tflite::{offline_plan, parameters, read, with_plan};
+use dmo_analysis::graph::tflite::{RuntimeKernels, offline_plan, parameters, read, with_plan};
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, overlaps};
 use dmo_analysis::handover::{PlanFile, on_device};
+use dmo_analysis::tflm::whole_arena;
 use dmo_analysis::verify::{Positions, clashes};
 use std::sync::LazyLock;
 
@@ -12,6 +13,9 @@ use std::sync::LazyLock;
 /// same model with a plan put in.
 pub fn tflite(bytes: &[u8]) {
     let _ = offline_plan(bytes).map_err(|error| error.to_string());
+    for kernels in [RuntimeKernels::Reference, RuntimeKernels::CmsisNn] {
+        let _ = whole_arena(bytes, kernels).map_err(|error| error.to_string());
+    }
     for subgraph in 0..2 {
         let _ = parameters(bytes, subgraph).map_err(|error| error.to_string());
     }

@@ -18,6 +18,7 @@ fn console_examples() {
         .env("XDG_CACHE_HOME", cache.path().to_str().expect("a name"))
         .register_bin("dmo-trace", trycmd::cargo::cargo_bin!("dmo-trace"))
         .case("README.md")
+        .case("docs/arena.md")
         .case("docs/explain.md")
         .case("docs/hooks.md")
         .case("docs/in-place.md")

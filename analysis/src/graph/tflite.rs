@@ -11,6 +11,7 @@
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs`, `scratch/` | scratch buffers of the runtime's kernels |
 //! | `nodes.rs` | subgraphs as the runtime finds them |
+//! | `requests.rs` | which scratch buffers the runtime's kernels ask for |
 //! | `plan.rs` | plans in model files |
 //! | `value_options.rs` | activation, factors and limits among an operator's options |
 //! | `roles.rs` | what the inputs of an operator are |
@@ -33,9 +34,10 @@ pub(crate) mod nodes;
 mod parameters;
 pub(crate) mod plan;
 mod read;
+pub(crate) mod requests;
 mod roles;
 pub(crate) mod schema;
-pub(crate) mod scratch;
+mod scratch;
 mod value_options;
 pub(crate) mod view;
 
@@ -43,7 +45,7 @@ pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
-pub use scratch::{RuntimeKernels, scratch};
+pub use requests::{RuntimeKernels, scratch};
 
 use super::{Graph, Kind, OperatorId};
 use schema::{model, operator_code};

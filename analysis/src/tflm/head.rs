@@ -6,7 +6,8 @@ use crate::graph::tflite::Call;
 use crate::graph::tflite::nodes::RawSubgraph;
 use crate::graph::{OperatorId, Storage};
 use dmo_planner::plan::tflm;
-use dmo_planner::problem::{Buffer, Problem};
+use dmo_planner::problem::{Buffer, MAX_TOTAL_BYTES, Problem};
+use std::collections::BTreeMap;
 
 /// The planned part.
 pub(super) struct Head {
@@ -17,6 +18,13 @@ pub(super) struct Head {
 
 /// More operators than this are not followed through subgraphs that run one another.
 const MOST_STEPS: usize = 1 << 20;
+/// Subgraphs that run one another, at most.
+const MOST_DEPTH: usize = 64;
+
+const ENDLESS: TflmError = TflmError::Calls {
+    depth: MOST_DEPTH,
+    steps: MOST_STEPS,
+};
 
 /// What is planned needs this many bytes. `operators` are those of all subgraphs.
 pub(super) fn head_bytes(
@@ -79,7 +87,10 @@ impl Life {
         let first = shifted(self.first);
         Buffer {
             name: String::new(),
-            size_bytes: bytes.next_multiple_of(tflm::ALIGNMENT),
+            // What does not fit at all is refused as a problem.
+            size_bytes: bytes
+                .min(MAX_TOTAL_BYTES + 1)
+                .next_multiple_of(tflm::ALIGNMENT),
             alive: first..shifted(self.last).max(first) + 1,
             alignment: 1,
             fixed_offset: offset,
@@ -89,7 +100,8 @@ impl Life {
 
 struct Lifetimes<'a> {
     subgraphs: &'a [RawSubgraph<'a>],
-    calls: &'a [Call],
+    /// The subgraphs that an operator runs, by its subgraph and itself.
+    callees: BTreeMap<(usize, OperatorId), &'a [usize]>,
     /// Where the tensors and operators of each subgraph begin among those of all.
     first_tensor: Vec<usize>,
     first_operator: Vec<usize>,
@@ -119,7 +131,10 @@ impl<'a> Lifetimes<'a> {
         let tensors = subgraphs.iter().map(|it| it.tensors.len()).sum();
         Self {
             subgraphs,
-            calls,
+            callees: calls
+                .iter()
+                .map(|call| ((call.subgraph, call.operator), call.callees.as_slice()))
+                .collect(),
             first_tensor: starts(|it| it.tensors.len()),
             first_operator: starts(|it| it.operators.len()),
             tensors: vec![Life::default(); tensors],
@@ -136,8 +151,8 @@ impl<'a> Lifetimes<'a> {
             return Ok(());
         };
         self.depth += 1;
-        if self.depth > self.subgraphs.len() {
-            return Err(TflmError::Calls { limit: MOST_STEPS });
+        if self.depth > MOST_DEPTH.min(self.subgraphs.len()) {
+            return Err(ENDLESS);
         }
         let tensor = self.first_tensor[index];
         for id in &subgraph.inputs {
@@ -147,14 +162,15 @@ impl<'a> Lifetimes<'a> {
         for (number, operator) in subgraph.operators.iter().enumerate() {
             self.steps += 1;
             if self.steps > MOST_STEPS {
-                return Err(TflmError::Calls { limit: MOST_STEPS });
+                return Err(ENDLESS);
             }
             self.step += 1;
             let start = self.step;
             for id in &operator.outputs {
                 self.tensors[tensor + id.0].begin(self.step);
             }
-            for callee in self.callees(index, OperatorId(number)) {
+            let callees = self.callees.get(&(index, OperatorId(number)));
+            for callee in callees.copied().unwrap_or_default() {
                 self.step += 1;
                 self.run(*callee)?;
             }
@@ -171,14 +187,5 @@ impl<'a> Lifetimes<'a> {
         }
         self.depth -= 1;
         Ok(())
-    }
-
-    fn callees(&self, subgraph: usize, operator: OperatorId) -> &'a [usize] {
-        let key = (subgraph, operator);
-        let found = self
-            .calls
-            .iter()
-            .find(|call| (call.subgraph, call.operator) == key);
-        found.map_or(&[], |call| &call.callees)
     }
 }

@@ -10,7 +10,7 @@ use super::{Component, OperatorBytes, Part, UnknownOperator, UnknownReason};
 use crate::graph::tflite::RuntimeKernels;
 use crate::graph::tflite::lower::FileNode;
 use crate::graph::tflite::nodes::{RawOperator, RawSubgraph};
-use crate::graph::tflite::scratch::of_node;
+use crate::graph::tflite::requests::of_node;
 use crate::graph::{Kind, OperatorId, Storage, TensorId};
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::collections::BTreeMap;
@@ -83,6 +83,9 @@ impl Tail {
     }
 }
 
+/// No tail is larger: sizes of a hostile file would not add up.
+const MOST_BYTES: u64 = 1 << 62;
+
 /// Allocations one below the other from the end of the arena, which is a multiple of 16.
 #[derive(Default)]
 struct Stack {
@@ -94,8 +97,7 @@ impl Stack {
     /// Gives how much larger the tail becomes by an allocation of this many structures.
     fn push(&mut self, part: Part, structure: Structure, count: usize) -> u64 {
         let size = structure.size_bytes.saturating_mul(count as u64);
-        let bytes = self.bytes.saturating_add(size);
-        // Sizes are at most some times the file's, or those of its tensors, whose sum fits.
+        let bytes = self.bytes.saturating_add(size).min(MOST_BYTES);
         let bytes = bytes.next_multiple_of(structure.alignment);
         let added = bytes - self.bytes;
         self.bytes = bytes;

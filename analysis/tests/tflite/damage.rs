@@ -1,8 +1,9 @@
 //! Damaged files give an error or another model, never a panic or much work.
 
 use super::{Net, network};
-use dmo_analysis::graph::tflite::{self, TfliteError};
+use dmo_analysis::graph::tflite::{self, RuntimeKernels, TfliteError};
 use dmo_analysis::graph::{TensorType, overlaps};
+use dmo_analysis::tflm::whole_arena;
 use proptest::prelude::*;
 
 fn file() -> Vec<u8> {
@@ -22,6 +23,11 @@ fn take(file: &[u8]) {
         overlaps::analytic(graph);
     }
     let _ = tflite::offline_plan(file);
+    for kernels in [RuntimeKernels::Reference, RuntimeKernels::CmsisNn] {
+        if let Ok(arena) = whole_arena(file, kernels) {
+            assert!(arena.needed_bytes >= arena.used_bytes);
+        }
+    }
     let tensors: usize = model.graphs.iter().map(|graph| graph.tensors.len()).sum();
     let order = model.graphs[0].file_order();
     if let Ok(planned) = tflite::with_plan(file, Some(&order), &vec![0; tensors]) {

@@ -5,11 +5,12 @@ use super::parts::{accelerated, accelerated_with, code, operator, operator_field
 use super::tree::{Part, Part::*, write};
 use dmo_analysis::arena::{ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
-use dmo_analysis::graph::tflite::{self, Call};
+use dmo_analysis::graph::tflite::{self, Call, RuntimeKernels};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::handover::on_device;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::schedule::ScheduleError;
+use dmo_analysis::tflm::{TflmError, whole_arena};
 use dmo_planner::budget::Budget;
 
 /// Two operators that run in either order: `t1 = relu(t0)`, `t2 = relu(t0)`.
@@ -65,6 +66,28 @@ fn subgraphs_that_call() {
         tflite::read(&file).unwrap_err().to_string(),
         "operator 0 of subgraph 0 IF: subgraph 3, but there are 3"
     );
+}
+
+#[test]
+fn subgraphs_that_call_one_another_without_end() {
+    let conditional = |callee: u32| {
+        let mut fields = operator_fields(1, &[0], &[1, 2]);
+        fields.extend([
+            (3, Byte(92)),
+            (4, Table(vec![(0, Word(callee)), (1, Word(callee))])),
+        ]);
+        subgraph(vec![Table(fields)])
+    };
+    let arena = |callees: [u32; 2]| {
+        let file = model(callees.map(conditional).into(), Vec::new());
+        whole_arena(&file, RuntimeKernels::Reference)
+    };
+    for callees in [[0, 1], [1, 0], [1, 1]] {
+        assert!(matches!(arena(callees), Err(TflmError::Calls { .. })));
+    }
+    let ends = model(vec![conditional(1), twins()], Vec::new());
+    let arena = whole_arena(&ends, RuntimeKernels::Reference).unwrap();
+    assert_eq!((arena.operators.len(), arena.unknown), (3, Vec::new()));
 }
 
 #[test]

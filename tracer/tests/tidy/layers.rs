@@ -39,6 +39,7 @@ const FLOORS: [(&str, &[&str]); 3] = [
             "verify",
             "replay",
             "handover",
+            "tflm",
             "firmware",
             "report",
         ],
