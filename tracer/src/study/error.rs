@@ -38,6 +38,7 @@ pub enum StudyError {
     Source(#[from] SourceError),
     Call(#[from] CallError),
     Version(#[from] VersionError),
+    Kernels(#[from] KernelsError),
     Archive(#[from] ArchiveError),
     /// The kernels have nothing to do with it.
     Cpu(#[from] CpuError),
@@ -57,6 +58,18 @@ pub enum StudyError {
     Verify(#[from] VerifyError),
     Measure(#[from] MeasureError),
     Machine(#[from] MachineError),
+}
+
+/// Why a file has nothing to run a model on.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum KernelsError {
+    #[error(
+        "none of its functions is a kernel that can be called by its name (arm_*_s8 of CMSIS-NN, \
+         dmo_*)\n  hint: --kernels reference stands for TensorFlow Lite Micro's reference kernels, \
+         whose names are no such ones"
+    )]
+    None,
 }
 
 /// Why a model cannot be planned as requested.

@@ -182,7 +182,7 @@ pub fn ensure_is_for(plan: &PlanToCheck, kernels: &ModelKernels) -> Result<(), B
     };
     let code_sha256 = kernels.libraries[0].library.image().code_sha256();
     let cpu = kernels.cpu().name;
-    let kernels = kernels.name();
+    let kernels = kernels.options();
     if planned.cpu != cpu {
         let planned = planned.cpu.clone();
         return Err(Box::new(OtherKernels::Cpu {
