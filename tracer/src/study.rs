@@ -17,6 +17,7 @@
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
 //! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
+//! | [`region_file`] | a plan of several memories, read as one of one arena |
 //! | [`plan_file`] | a plan.json |
 //! | [`change`] | searching for what may be changed of a model's work |
 //! | [`plan`] | the smallest arena of a model |
@@ -46,6 +47,7 @@ pub mod plan;
 pub mod plan_file;
 pub mod plan_to_check;
 pub mod problem;
+mod region_file;
 pub mod regions;
 pub mod savings;
 pub mod search_time;

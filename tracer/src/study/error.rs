@@ -179,8 +179,19 @@ pub enum PlanToCheckError {
     },
     #[error("{placed} scratch buffers are placed, {needed} are needed, each once")]
     ScratchCount { placed: usize, needed: usize },
-    #[error("alignment 0")]
+    #[error("alignment 0, or one that does not fit in 64 bits")]
     Alignment,
+    #[error("something lies in region {region}, which the plan does not have")]
+    NoRegion { region: usize },
+    #[error(
+        "something in region {} ends at {end}, beyond its {capacity_bytes} bytes",
+        name.escape_debug()
+    )]
+    BeyondRegion {
+        name: String,
+        end: u64,
+        capacity_bytes: u64,
+    },
     #[error("overlap {given:?} is not known")]
     Overlap { given: String },
     #[error("there is no model file")]

@@ -167,7 +167,10 @@ fn plan_of_model(
     if !matches!(source.offline_plan, Ok(None)) {
         return PlanToCheck::carried(source, &deployment.graph);
     }
-    let overlaps = OverlapSource::analytic(&deployment.graph);
+    let mut overlaps = OverlapSource::analytic(&deployment.graph);
+    for (operator, _) in deployment.not_executed() {
+        overlaps.overlaps[operator.0].clear();
+    }
     let planned = plan_with(source, overlaps, &PlanRequest::default(), session)?;
     PlanToCheck::of_planned(&planned, source)
 }

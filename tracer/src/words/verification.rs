@@ -161,7 +161,15 @@ impl VerifyReport {
         let findings = located::locate(deployment, found);
         let graph = &deployment.graph;
         let clashes = found.clashes.iter();
-        let clashes = clashes.map(|clash| names::clash(graph, clash));
+        let clashes = clashes.map(|clash| {
+            let operator = clash.operator;
+            let is_known = graph.operators[operator.0].kernel.is_some();
+            let why = match deployment.step(operator).kernel {
+                Err(_) if is_known => "; it was not executed, so that no overlap is granted",
+                _ => "",
+            };
+            names::clash(graph, clash) + why
+        });
         let objections = [
             some_of(clashes.collect()),
             some_of([doubts(found), located::first_of_each(&findings, graph)].concat()),
