@@ -302,6 +302,11 @@ impl Contract {
         contracts().filter(|contract| contract.computes(case) && library.has(contract.function))
     }
 
+    /// Whether there is a contract for a function of this name.
+    pub fn is_known(function: &str) -> bool {
+        contracts().any(|contract| contract.function == function)
+    }
+
     /// A function that the library has for such operators, and that may be what a runtime calls
     /// for the case, whether or not there is a contract by which to call it.
     pub fn serving(library: &KernelLibrary, case: &Case) -> Option<String> {

@@ -85,7 +85,10 @@ pub fn choose(
         }
         let serving = match function {
             None => Contract::serving(library, case),
-            Some(name) => Some(name.to_owned()).filter(|name| library.has(name)),
+            // One with a contract computes something else.
+            Some(name) => {
+                Some(name.to_owned()).filter(|name| library.has(name) && !Contract::is_known(name))
+            }
         };
         if let Some(function) = serving {
             return MeasureError::NotCallable { function };

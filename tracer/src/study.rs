@@ -18,6 +18,7 @@
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
 //! | [`whole_arena`] | what `kTensorArenaSize` has to be |
 //! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
+//! | [`region_file`] | a plan of several memories, read as one of one arena |
 //! | [`plan_file`] | a plan.json |
 //! | [`change`] | searching for what may be changed of a model's work |
 //! | [`plan`] | the smallest arena of a model |
@@ -47,6 +48,7 @@ pub mod plan;
 pub mod plan_file;
 pub mod plan_to_check;
 pub mod problem;
+mod region_file;
 pub mod regions;
 pub mod savings;
 pub mod search_time;

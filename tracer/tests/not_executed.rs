@@ -22,11 +22,17 @@ use dmo_trace::model::verify::{
     Subject, Verification, measured_overlaps, model_inputs, verify, without_overlaps,
 };
 use dmo_trace::model::{Deployment, Inference, KernelSource, Placement};
+use serde_json::Value;
 use std::collections::BTreeSet;
+use std::process::{Command, Output};
 use support::LIMITS;
 
 /// The built-in reference kernels, a function of which is called something else.
 fn renamed(from: &str, to: &str) -> KernelLibrary {
+    KernelLibrary::new(&renamed_elf(from, to), None, DEFAULT_RAM).unwrap()
+}
+
+fn renamed_elf(from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut elf = images::find("reference", None).unwrap().elf.to_vec();
     let name = format!("\0{from}\0");
@@ -37,7 +43,7 @@ fn renamed(from: &str, to: &str) -> KernelLibrary {
     for place in places {
         elf[place + 1..][..to.len()].copy_from_slice(to.as_bytes());
     }
-    KernelLibrary::new(&elf, None, DEFAULT_RAM).unwrap()
+    elf
 }
 
 /// Without a kernel for quantised depthwise convolutions.
@@ -294,4 +300,52 @@ fn nothing_falls_back_where_the_library_has_a_function_of_its_own() {
     let said = [(&library).into(), KernelSource::from(&complete)];
     let deployment = Deployment::invented_on(&graph, &said, LIMITS);
     assert!(missing(&deployment).is_empty());
+}
+
+fn dmo_trace(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+    command.args(arguments).output().unwrap()
+}
+
+#[test]
+fn the_verdict_is_another_word_and_plans_name_the_library_of_each_operator() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (kernels, plan) = (path("kernels.elf"), path("plan.json"));
+    let elf = renamed_elf("dmo_depthwise_conv2d_s8", "arm_depthwise_conv_s8_x");
+    std::fs::write(&kernels, elf).unwrap();
+    let model = "zoo:mobilenet_v1_0.25_128:int8";
+    let inputs = ["--inputs", "1", "--json"];
+    let verify = |more: &[&str]| {
+        let arguments = [&["verify", model, "--kernels", &kernels], more, &inputs].concat();
+        dmo_trace(&arguments)
+    };
+    // The plan that is found by formula has no overlap where nothing is executed.
+    for (more, code) in [(&[][..], 0), (&["--require-all"][..], 1)] {
+        let output = verify(more);
+        assert_eq!(output.status.code(), Some(code), "{more:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["verdict"], "no_objection");
+        assert_eq!(report["safe"], false);
+        assert_eq!(report["not_executed"].as_array().unwrap().len(), 13);
+        assert_eq!(report["not_executed"][0]["kind"], "DEPTHWISE_CONV_2D");
+    }
+    let planned = [
+        "plan",
+        model,
+        "--kernels",
+        &kernels,
+        "--overlap",
+        "none",
+        "--emit",
+        &plan,
+    ];
+    assert!(dmo_trace(&planned).status.success());
+    let file: Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
+    assert!(file["kernels"]["functions"][1].is_null());
+    let other = verify(&["--kernels", "reference", "--plan", &plan]);
+    assert_eq!(other.status.code(), Some(2));
+    let words = String::from_utf8(other.stderr).unwrap();
+    let expected = "operator 1 is computed by dmo_depthwise_conv2d_s8, not by nothing";
+    assert!(words.contains(expected), "{words}");
 }

@@ -325,14 +325,22 @@ impl Linker {
 
 const ALL_MEMBERS: [&str; 3] = ["--whole-archive", "library.a", "--no-whole-archive"];
 
-/// Flash away from address 0, so that a null pointer is a fault; RAM where calls expect it.
+/// Flash away from address 0, so that a null pointer is a fault; RAM where calls expect it. What
+/// newlib wants of an operating system, which a kernel has no use for, is an undefined instruction.
 const SCRIPT: &str = "\
 MEMORY {
   FLASH (rx)  : ORIGIN = 0x08000000, LENGTH = 64M
   RAM   (rwx) : ORIGIN = 0x20000000, LENGTH = 32M
 }
 SECTIONS {
-  .text : { *(.text .text.*) *(.rodata .rodata.*) } > FLASH
+  .text : {
+    *(.text .text.*) *(.rodata .rodata.*)
+    . = ALIGN(4);
+    PROVIDE(_close = .); PROVIDE(_exit = .); PROVIDE(_fstat = .); PROVIDE(_getpid = .);
+    PROVIDE(_isatty = .); PROVIDE(_kill = .); PROVIDE(_lseek = .); PROVIDE(_open = .);
+    PROVIDE(_read = .); PROVIDE(_sbrk = .); PROVIDE(_write = .);
+    SHORT(0xde00)
+  } > FLASH
   .ARM.extab : { *(.ARM.extab* .gnu.linkonce.armextab.*) } > FLASH
   .ARM.exidx : {
     PROVIDE_HIDDEN(__exidx_start = .);

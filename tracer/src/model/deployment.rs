@@ -142,7 +142,8 @@ impl<'a> Deployment<'a> {
     /// What a transformation makes of this model, on the same libraries.
     ///
     /// # Errors
-    /// When an operator that is made of one that is executed has no kernel, or one that is left out
+    /// When an operator that is made of one that is executed, or works on parts of tensors or in
+    /// place, has no kernel, or one that is left out
     /// has changed values as well as moved them.
     pub fn transformed(
         &self,
@@ -164,9 +165,15 @@ impl<'a> Deployment<'a> {
             Ok(parameters)
         });
         let mut changed = Self::new(&transformed.graph, &self.sources, limits, parameters);
-        let origins = transformed.origins.iter();
-        let executed = origins.map(|origin| self.step(origin.operator).kernel.is_ok());
-        match changed.take_reason(executed) {
+        // What works on parts of tensors or in place is no operator of the model any more: that there
+        // is a kernel for it, too, has to be shown.
+        let nodes = transformed.graph.operators.iter().zip(&transformed.origins);
+        let wanted = nodes.map(|(node, origin)| {
+            let loops = node.kernel.as_ref().map(|kernel| &kernel.operator);
+            self.step(origin.operator).kernel.is_ok()
+                || loops.is_some_and(kernel_source::is_of_other_buffers)
+        });
+        match changed.take_reason(wanted) {
             Some(refusal) => Err(refusal),
             None => Ok(changed),
         }

@@ -2,9 +2,8 @@
 
 use crate::kernels::{Case, Contract, KernelLibrary};
 use crate::measure::{self, MeasureError};
-use dmo_analysis::graph::Graph;
-use dmo_analysis::graph::OperatorId;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap};
+use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::operator::Operator;
 
 /// A library whose functions may compute a model's operators.
@@ -52,7 +51,7 @@ pub(super) fn first<T>(
         // What a runtime does whose library has a function for such operators is not known; and
         // no runtime has reference kernels for parts of tensors, or in place.
         let is_known = matches!(refusal, None | Some(MeasureError::NoKernel { .. }));
-        if source.is_fallback && !(is_known && is_of_whole_tensors(case)) {
+        if source.is_fallback && (!is_known || is_of_other_buffers(&case.operator)) {
             continue;
         }
         match accepts(source.library) {
@@ -67,9 +66,10 @@ pub(super) fn first<T>(
     }))
 }
 
-fn is_of_whole_tensors(case: &Case) -> bool {
-    !matches!(
-        case.operator,
+/// Whether it works on parts of tensors, or in place.
+pub(super) fn is_of_other_buffers(operator: &Operator) -> bool {
+    matches!(
+        operator,
         Operator::Pitched(_) | Operator::DepthwiseInPlace(_)
     )
 }

@@ -41,6 +41,7 @@ pub enum StudyError {
     Source(#[from] SourceError),
     Call(#[from] CallError),
     Version(#[from] VersionError),
+    Kernels(#[from] KernelsError),
     Archive(#[from] ArchiveError),
     /// The kernels have nothing to do with it.
     Cpu(#[from] CpuError),
@@ -63,6 +64,18 @@ pub enum StudyError {
     Verify(#[from] VerifyError),
     Measure(#[from] MeasureError),
     Machine(#[from] MachineError),
+}
+
+/// Why a file has nothing to run a model on.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum KernelsError {
+    #[error(
+        "none of its functions is a kernel that can be called by its name (arm_*_s8 of CMSIS-NN, \
+         dmo_*)\n  hint: --kernels reference stands for TensorFlow Lite Micro's reference kernels, \
+         whose names are no such ones"
+    )]
+    None,
 }
 
 /// Why a model cannot be planned as requested.
@@ -178,8 +191,19 @@ pub enum PlanToCheckError {
     },
     #[error("{placed} scratch buffers are placed, {needed} are needed, each once")]
     ScratchCount { placed: usize, needed: usize },
-    #[error("alignment 0")]
+    #[error("alignment 0, or one that does not fit in 64 bits")]
     Alignment,
+    #[error("something lies in region {region}, which the plan does not have")]
+    NoRegion { region: usize },
+    #[error(
+        "something in region {} ends at {end}, beyond its {capacity_bytes} bytes",
+        name.escape_debug()
+    )]
+    BeyondRegion {
+        name: String,
+        end: u64,
+        capacity_bytes: u64,
+    },
     #[error("overlap {given:?} is not known")]
     Overlap { given: String },
     #[error("there is no model file")]

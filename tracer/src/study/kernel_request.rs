@@ -1,6 +1,6 @@
 //! Kernels to run: a set that is built in, an ELF file, or a static library.
 
-use super::error::{About, StudyError};
+use super::error::{About, KernelsError, StudyError};
 use super::input;
 use crate::call::archive::{self, ArchiveError};
 use crate::call::{CallError, DEFAULT_RAM};
@@ -69,6 +69,12 @@ impl ModelKernels {
         names.collect::<Vec<_>>().join(", ")
     }
 
+    /// As on the command line, after the first `--kernels`.
+    pub(super) fn options(&self) -> String {
+        let names = self.named().iter().map(|kernels| kernels.name.as_str());
+        names.collect::<Vec<_>>().join(" --kernels ")
+    }
+
     /// The CPU that they run on.
     pub fn cpu(&self) -> Cpu {
         self.libraries[0].library.cpu()
@@ -110,6 +116,12 @@ impl KernelRequest {
         };
         for further in &self.further {
             libraries.push(on_cpu(further, None).load_one()?);
+        }
+        for kernels in &libraries {
+            // Everything would run on the reference kernels, and nothing on these.
+            if kernels.library.entries().is_empty() {
+                return Err(StudyError::from(KernelsError::None).about(&kernels.name));
+            }
         }
         let is_reference = |kernels: &NamedKernels| kernels.name == REFERENCE;
         let fallback = if libraries.iter().any(is_reference) {

@@ -2,7 +2,9 @@
 
 use super::error::{About, StudyError};
 use super::input;
+use super::region_file::{REGIONS_SCHEMA, RegionFile};
 use dmo_analysis::handover::{PlanFile, SCHEMA};
+use serde::Deserialize;
 use std::path::Path;
 
 /// No plan of a model is larger.
@@ -18,13 +20,26 @@ pub struct NamedPlan {
 }
 
 impl NamedPlan {
-    /// Reads a plan.json.
+    /// Reads a plan.json, one of several memories as one of a single arena.
     ///
     /// # Errors
     /// When it cannot be read or has another form.
     pub fn read(path: &Path) -> Result<Self, StudyError> {
         let name = path.display().to_string();
         let text = input::text(path, MOST_BYTES).about(format_args!("cannot read {name}"))?;
+        /// What tells the forms apart.
+        #[derive(Deserialize)]
+        struct Form {
+            schema: String,
+        }
+        let form = serde_json::from_str(&text).map(|form: Form| form.schema);
+        if form.is_ok_and(|schema| schema == REGIONS_SCHEMA) {
+            let file: RegionFile = serde_json::from_str(&text).about(format_args!(
+                "{name} is no plan of the form {REGIONS_SCHEMA}"
+            ))?;
+            let plan = file.in_one_arena().about(&name)?;
+            return Ok(Self { name, plan });
+        }
         let plan = serde_json::from_str(&text)
             .about(format_args!("{name} is not a plan of the form {SCHEMA}"))?;
         Ok(Self { name, plan })

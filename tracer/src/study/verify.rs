@@ -167,7 +167,10 @@ fn plan_of_model(
     if !matches!(source.offline_plan, Ok(None)) {
         return PlanToCheck::carried(source, &deployment.graph);
     }
-    let overlaps = OverlapSource::analytic(&deployment.graph);
+    let mut overlaps = OverlapSource::analytic(&deployment.graph);
+    for (operator, _) in deployment.not_executed() {
+        overlaps.overlaps[operator.0].clear();
+    }
     let planned = plan_with(source, overlaps, &PlanRequest::default(), session)?;
     PlanToCheck::of_planned(&planned, source)
 }
@@ -182,7 +185,7 @@ pub fn ensure_is_for(plan: &PlanToCheck, kernels: &ModelKernels) -> Result<(), B
     };
     let code_sha256 = kernels.libraries[0].library.image().code_sha256();
     let cpu = kernels.cpu().name;
-    let kernels = kernels.name();
+    let kernels = kernels.options();
     if planned.cpu != cpu {
         let planned = planned.cpu.clone();
         return Err(Box::new(OtherKernels::Cpu {

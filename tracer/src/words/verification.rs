@@ -7,6 +7,7 @@ use crate::model::Deployment;
 use crate::model::verify::{
     Difference, MeasuredPair, Mismatch, OtherBytes, Verification, VerifiedLayer,
 };
+use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
 use crate::words::names;
@@ -165,7 +166,15 @@ impl VerifyReport {
         let findings = located::locate(deployment, found);
         let graph = &deployment.graph;
         let clashes = found.clashes.iter();
-        let clashes = clashes.map(|clash| names::clash(graph, clash));
+        let clashes = clashes.map(|clash| {
+            let operator = clash.operator;
+            let is_known = graph.operators[operator.0].kernel.is_some();
+            let why = match deployment.step(operator).kernel {
+                Err(_) if is_known => "; it was not executed, so that no overlap is granted",
+                _ => "",
+            };
+            names::clash(graph, clash) + why
+        });
         let objections = [
             some_of(clashes.collect()),
             some_of([doubts(found), located::first_of_each(&findings, graph)].concat()),
@@ -334,14 +343,34 @@ impl Report for VerifyReport {
 }
 
 impl VerifyReport {
+    /// How many operators no kernel can be called for.
+    pub fn not_executed(&self) -> usize {
+        self.not_executed.len()
+    }
+
+    /// These operators, and why, a line each; of many the first few.
+    pub fn remainder(&self) -> &[String] {
+        &self.remainder
+    }
+
     fn last_line(&self) -> String {
+        let operators = self.layers.len() + self.not_executed.len();
+        let mut further = self.further_kernels.iter();
+        let reference = further.find(|kernels| kernels.name == REFERENCE);
+        let with = match reference {
+            None => "with these kernels".to_owned(),
+            Some(reference) => format!(
+                "with these kernels, and the built-in reference kernels for {} of {operators} \
+                 operators",
+                reference.operators.len()
+            ),
+        };
         match self.verdict {
-            Verdict::Safe => "\nSAFE with these kernels\n".to_owned(),
+            Verdict::Safe => format!("\nSAFE {with}\n"),
             Verdict::NoObjection => format!(
-                "\nNO OBJECTION: safe with these kernels as far as they were executed, which {} of \
-                 {} operators were not\n",
+                "\nNO OBJECTION: {} of {operators} operators were not executed, and nothing overlaps \
+                 there; all others are safe {with}\n",
                 self.not_executed.len(),
-                self.layers.len() + self.not_executed.len(),
             ),
             Verdict::Unsafe => "\nUNSAFE\n".to_owned(),
         }

@@ -28,6 +28,8 @@ pub struct Findings {
     pub overlap: &'static str,
     /// CPU model that machine code has run on, verified or measured.
     pub cpu: Option<String>,
+    /// How many operators no kernel can be called for; 0 where nothing was to run.
+    pub not_executed: usize,
     /// What the three witnesses say.
     pub witnesses: [Case; 3],
     /// What is worth knowing.
@@ -80,8 +82,17 @@ fn verified(
         certificate,
         overlap: verified.plan.overlap.name(),
         cpu: Some(kernels.cpu().name.to_owned()),
+        not_executed: report.not_executed(),
         witnesses: witnesses(&report),
-        notes: report.notes,
+        notes: [
+            report
+                .remainder()
+                .iter()
+                .map(|line| format!("not executed: {line}"))
+                .collect(),
+            report.notes,
+        ]
+        .concat(),
     };
     ensure!(
         findings.is_safe() != verified.has_objections(),
@@ -126,6 +137,7 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
             unasked(replay),
             unasked(execution),
         ],
+        not_executed: 0,
         notes: Vec::new(),
     })
 }

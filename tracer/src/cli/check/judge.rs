@@ -30,6 +30,8 @@ pub struct Judged {
     /// None of a plan that was given, for nobody has proven anything here.
     pub certificate: Option<Certificate>,
     pub safe: Option<bool>,
+    /// How many operators no kernel can be called for: nothing overlaps there.
+    pub not_executed: usize,
     pub cases: Vec<Case>,
     pub notes: Vec<String>,
     #[serde(skip)]
@@ -64,6 +66,7 @@ impl Judged {
             capacity_bytes: model.capacity_bytes,
             certificate: findings.and_then(|findings| findings.certificate),
             safe: findings.map(Findings::is_safe),
+            not_executed: findings.map_or(0, |findings| findings.not_executed),
             cases,
             notes,
             time: examined.time,

@@ -132,6 +132,7 @@ fn layout(model: &Judged) -> &'static str {
     match model.safe {
         Some(false) => "UNSAFE",
         Some(true) if model.inputs == 0 => "safe by geometry",
+        Some(true) if model.not_executed > 0 => "no objection",
         Some(true) => "safe",
         None => "-",
     }

@@ -1,0 +1,115 @@
+//! A plan of several memories, as `plan --region` writes it, read as one of a single arena: one
+//! memory after the other. Tensors in different memories share no bytes in either.
+
+use super::error::PlanToCheckError;
+use dmo_analysis::arena::Layout;
+use dmo_analysis::graph::{OperatorId, TensorId};
+use dmo_analysis::handover::{PlanFile, PlannedKernels, PlannedScratch, PlannedTensor, SCHEMA};
+use dmo_analysis::optimise::Certificate;
+use dmo_planner::problem::common_multiple;
+use dmo_planner::regions::{ArenaRegion, RegionOffset};
+use serde::Deserialize;
+
+/// Name of the form and its version.
+pub(super) const REGIONS_SCHEMA: &str = "dmo-trace/regions/1";
+
+/// A memory may begin at a multiple of this, in bytes.
+const ALIGNMENT: u64 = 16;
+
+#[derive(Deserialize)]
+pub(super) struct RegionFile {
+    model: String,
+    model_sha256: Option<String>,
+    overlap: String,
+    #[serde(default)]
+    kernels: Option<PlannedKernels>,
+    layout: Layout,
+    order: Vec<OperatorId>,
+    regions: Vec<ArenaRegion>,
+    tensors: Vec<Tensor>,
+    scratch: Vec<Scratch>,
+}
+
+#[derive(Deserialize)]
+struct Tensor {
+    tensor: TensorId,
+    name: String,
+    size_bytes: u64,
+    #[serde(flatten)]
+    place: RegionOffset,
+}
+
+#[derive(Deserialize)]
+struct Scratch {
+    operator: OperatorId,
+    index: usize,
+    size_bytes: u64,
+    #[serde(flatten)]
+    place: RegionOffset,
+}
+
+impl RegionFile {
+    /// The same in one arena.
+    ///
+    /// # Errors
+    /// When something does not lie in its memory.
+    pub(super) fn in_one_arena(self) -> Result<PlanFile, PlanToCheckError> {
+        let tensors = self.tensors.iter().map(|it| (it.place, it.size_bytes));
+        let scratch = self.scratch.iter().map(|it| (it.place, it.size_bytes));
+        let mut ends = vec![0; self.regions.len()];
+        for (RegionOffset { region, offset }, bytes) in tensors.chain(scratch) {
+            let end = offset.saturating_add(bytes);
+            let known = self.regions.get(region);
+            let known = known.ok_or(PlanToCheckError::NoRegion { region })?;
+            if end > known.capacity_bytes {
+                return Err(PlanToCheckError::BeyondRegion {
+                    name: known.name.clone(),
+                    end,
+                    capacity_bytes: known.capacity_bytes,
+                });
+            }
+            ends[region] = end.max(ends[region]);
+        }
+        let grain = common_multiple(self.layout.alignment, ALIGNMENT);
+        let grain = grain.ok_or(PlanToCheckError::Alignment)?;
+        let mut starts = Vec::new();
+        let mut arena_bytes = 0_u64;
+        for end in ends {
+            let start = arena_bytes.checked_next_multiple_of(grain);
+            let start = start.ok_or(PlanToCheckError::Alignment)?;
+            starts.push(start);
+            arena_bytes = start.saturating_add(end);
+        }
+        let offset = |place: RegionOffset| starts[place.region].saturating_add(place.offset);
+        let tensors = self.tensors.into_iter().map(|it| PlannedTensor {
+            tensor: it.tensor,
+            name: it.name,
+            offset: offset(it.place),
+            size_bytes: it.size_bytes,
+        });
+        let scratch = self.scratch.into_iter().map(|it| PlannedScratch {
+            operator: it.operator,
+            index: it.index,
+            offset: offset(it.place),
+            size_bytes: it.size_bytes,
+        });
+        Ok(PlanFile {
+            schema: SCHEMA.to_owned(),
+            model: self.model,
+            model_sha256: self.model_sha256,
+            overlap: self.overlap,
+            kernels: self.kernels,
+            recipe: None,
+            layout: self.layout,
+            arena_bytes,
+            order_bound_bytes: 0,
+            bound_bytes: 0,
+            certificate: Certificate::BestFound,
+            fixed: Vec::new(),
+            order: self.order,
+            tensors: tensors.collect(),
+            scratch: scratch.collect(),
+            overlaps: Vec::new(),
+        })
+    }
+}
