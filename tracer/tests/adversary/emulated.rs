@@ -4,6 +4,7 @@
 use crate::tally::Tally;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::random::SplitMix64;
+use dmo_analysis::transform::Recipe;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::kernel_request::NamedKernels;
 use dmo_trace::study::plan::{PlanRequest, plan};
@@ -34,7 +35,7 @@ pub fn attempt(seed: u64, file: &[u8], kernels: &NamedKernels, tally: &mut Tally
         ..VerifyRequest::default()
     };
     let verified = verify(&source, Some(checked), kernels, verify_request, &session);
-    let is_changed = source.recipe().is_some_and(|recipe| recipe.changes());
+    let is_changed = source.recipe().is_some_and(Recipe::changes);
     match verified {
         // The whole model has kernels, but its parts may lack them.
         Err(_) => tally.unverified += 1,
