@@ -8,7 +8,7 @@ use dmo_analysis::transform::Recipe;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::kernel_request::NamedKernels;
 use dmo_trace::study::plan::{PlanRequest, plan};
-use dmo_trace::study::plan_to_check::PlanToCheck;
+use dmo_trace::study::plan_to_check::{PlanFault, PlanToCheck};
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
 use dmo_trace::study::{KERNEL_LIMITS, Session};
@@ -40,6 +40,9 @@ pub fn attempt(seed: u64, file: &[u8], kernels: &NamedKernels, tally: &mut Tally
         // The whole model has kernels, but its parts may lack them.
         Err(_) => tally.unverified += 1,
         Ok(verified) if verified.is_safe() => tally.verified(is_changed),
+        // Kernels here take one buffer where the runtime's of sequences take several, which are
+        // planned: docs/verification.md.
+        Ok(verified) if verified.faults.iter().any(is_of_scratch) => tally.unverified += 1,
         Ok(verified) => {
             let found = verified.verification.as_ref();
             let clashes = found.map(|found| &found.clashes);
@@ -53,6 +56,10 @@ pub fn attempt(seed: u64, file: &[u8], kernels: &NamedKernels, tally: &mut Tally
             tally.object(seed, &what, &[("model", file)]);
         }
     }
+}
+
+fn is_of_scratch(fault: &PlanFault) -> bool {
+    matches!(fault, PlanFault::LittleScratch { .. })
 }
 
 fn any_request(random: &mut SplitMix64) -> PlanRequest {
