@@ -65,6 +65,11 @@ kernels instructions "it_block.elf has the instructions it is there for" "${cros
 kernels reproducible "the same bytes from any folder" "${cross[@]}"
 kernels qemu-test "every program on every CPU, in QEMU" "${cross[@]}" qemu-system-arm
 kernels dsp-qemu-test "DSP kernels on every CPU, in QEMU" "${cross[@]}" qemu-system-arm
+if lacks "$python_packages"; then
+  skip "golden outputs, by the runtimes" "$lacking"
+else
+  run "golden outputs, by the runtimes" python3 scripts/golden.py --check
+fi
 for package in "${missing[@]}"; do
   skip "Rust: tests and benches with $package" "$package"
 done

@@ -98,6 +98,8 @@ provide() { # missing_for_build or missing_for_tests
   } >&2
 }
 
+python_packages=scripts/requirements.txt
+
 has_python_packages() {
   python3 -c 'import ai_edge_litert.interpreter, flatbuffers, numpy, tflite_micro'
 }
@@ -110,12 +112,12 @@ provide_python_packages() {
   [ -x "$folder/bin/pip" ] || python3 -m venv "$folder" >/dev/null 2>&1 || {
     install_packages python3-venv && python3 -m venv --clear "$folder"
   } || true
-  echo "Installing the packages of scripts/requirements.txt in $folder"
-  if "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/requirements.txt </dev/null; then
+  echo "Installing the packages of $python_packages in $folder"
+  if "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$python_packages" </dev/null; then
     PATH=$(cd "$folder/bin" && pwd):$PATH
     export PATH
   fi
-  need "scripts/requirements.txt (Python)" has_python_packages
+  need "$python_packages" has_python_packages
 }
 
 # Everything to build dmo-trace, or exit code 2.

@@ -245,9 +245,8 @@ fn the_device_is_simulated_as_its_planner_behaves() {
         if ids.iter().any(|id| graph.in_arena(*id) && !written(*id)) {
             continue;
         }
-        // Where inputs need not be kept, those that nothing reads stay for the first step.
         let has_unread = graph.inputs.iter().any(|id| !read(*id));
-        let keep_inputs = has_unread || random.one_in(2);
+        let keep_inputs = random.one_in(2);
         unread += u32::from(has_unread);
         let given: Vec<Option<u64>> = ids
             .iter()
@@ -269,10 +268,15 @@ fn the_device_is_simulated_as_its_planner_behaves() {
         let device_owners: Vec<OperatorId> = device.scratch.iter().map(|at| at.0).collect();
         assert_eq!(device_owners, owners);
         let offsets: Vec<u64> = placed.chain(scratch_placed).collect();
-        assert_eq!(offsets, expected, "{graph:?} {given:?}");
+        // Where inputs need not be kept, those that nothing reads stay for the first step.
+        let is_exact = keep_inputs || !has_unread;
+        if is_exact {
+            assert_eq!(offsets, expected, "{graph:?} {given:?}");
+        }
         let ends = requests.iter().zip(&expected);
         let ends = ends.map(|(request, offset)| offset + request.size);
-        assert_eq!(device.arena_bytes, ends.max().unwrap_or(0));
+        let taken = ends.max().unwrap_or(0);
+        assert!(device.arena_bytes == taken || !is_exact && device.arena_bytes > taken);
         compared += 1;
     }
     assert!(compared > 500 && unread > 100, "{compared} {unread}");

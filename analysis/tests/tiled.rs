@@ -40,7 +40,6 @@ const CASES: &[(&str, Run, [u32; 2])] = &[
     ("stand_in_vision_int8", 0..=3, [3, 2]),
     // With a residual addition.
     ("stand_in_vision_int8", 3..=7, [2, 2]),
-    ("stand_in_vision_float32", 0..=3, [2, 2]),
     ("stand_in_vision_int16", 0..=2, [2, 2]),
     ("stand_in_vision_uint8", 0..=3, [4, 1]),
     ("stand_in_padded_int8", 0..=1, [2, 3]),

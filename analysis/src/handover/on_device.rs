@@ -10,8 +10,8 @@ use serde::Serialize;
 /// What TensorFlow Lite Micro makes of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OnDevice {
-    /// The part of its arena that is shared by tensors and scratch buffers, in bytes. What it
-    /// allocates for itself comes on top.
+    /// The part of its arena that is shared by tensors and scratch buffers, in bytes; perhaps less
+    /// if the graph has inputs that nothing loads. What it allocates for itself comes on top.
     pub arena_bytes: u64,
     /// Whether what it places itself, scratch buffers above all, keeps apart from all else; and
     /// where the graph's inputs are to be kept, from these too, for it does not know that they are.
@@ -63,16 +63,19 @@ pub fn on_device(
             fixed[buffer] = *offset;
         }
     }
-    let problem = if keep_inputs {
-        without_unread_inputs(graph, &arena)?
+    let seen = without_unread_inputs(graph, &arena)?.with_offsets(&fixed)?;
+    let seen_plan = tflm::plan(&seen);
+    let seen_bytes = seen_plan.arena_bytes(&seen);
+    // For all that is known here, the first step might want an input that nothing loads.
+    let plan = if keep_inputs {
+        seen_plan
     } else {
-        arena.problem.clone()
+        tflm::plan(&arena.problem.with_offsets(&fixed)?)
     };
-    let problem = problem.with_offsets(&fixed)?;
-    let plan = tflm::plan(&problem);
+    let arena_bytes = plan.arena_bytes(&arena.problem).max(seen_bytes);
     let clash = own_clash(&needed.problem, &fixed, &plan);
     Ok(OnDevice {
-        arena_bytes: plan.arena_bytes(&problem),
+        arena_bytes,
         scratch_is_apart: clash.is_none(),
         clash,
         tensors: arena.tensor_offsets(&plan),

@@ -4,10 +4,11 @@
 use crate::tally::Tally;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::random::SplitMix64;
+use dmo_analysis::transform::Recipe;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::kernel_request::ModelKernels;
 use dmo_trace::study::plan::{PlanRequest, plan};
-use dmo_trace::study::plan_to_check::PlanToCheck;
+use dmo_trace::study::plan_to_check::{PlanFault, PlanToCheck};
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
 use dmo_trace::study::{KERNEL_LIMITS, Session};
@@ -37,11 +38,14 @@ pub fn attempt(seed: u64, file: &[u8], kernels: &ModelKernels, tally: &mut Tally
         ..VerifyRequest::default()
     };
     let verified = verify(&source, Some(checked), kernels, verify_request, &session);
-    let is_changed = source.recipe().is_some_and(|recipe| recipe.changes());
+    let is_changed = source.recipe().is_some_and(Recipe::changes);
     match verified {
         // The whole model has kernels, but its parts may lack them.
         Err(_) => tally.unverified += 1,
         Ok(verified) if !verified.has_objections() => tally.verified(is_changed),
+        // Kernels here take one buffer where the runtime's of sequences take several, which are
+        // planned: docs/verification.md.
+        Ok(verified) if verified.faults.iter().any(is_of_scratch) => tally.unverified += 1,
         Ok(verified) => {
             let found = verified.verification.as_ref();
             let clashes = found.map(|found| &found.clashes);
@@ -55,6 +59,10 @@ pub fn attempt(seed: u64, file: &[u8], kernels: &ModelKernels, tally: &mut Tally
             tally.object(seed, &what, &[("model", file)]);
         }
     }
+}
+
+fn is_of_scratch(fault: &PlanFault) -> bool {
+    matches!(fault, PlanFault::LittleScratch { .. })
 }
 
 fn any_request(random: &mut SplitMix64) -> PlanRequest {

@@ -185,6 +185,29 @@ fn every_document_has_its_place_in_the_summary() {
     assert_none(&missing.collect::<Vec<_>>());
 }
 
+/// A number with a comma between thousands.
+fn with_commas(number: usize) -> String {
+    match number / 1000 {
+        0 => number.to_string(),
+        thousands => format!("{thousands},{:03}", number % 1000),
+    }
+}
+
+#[test]
+fn the_readme_counts_the_rows_of_the_tables() {
+    let rows = |set: &str| {
+        let table = read(&format!("traces/overlaps/{set}.csv"));
+        with_commas(table.lines().count() - 1)
+    };
+    assert_eq!(rows("dsp"), rows("dsp-channels-outside"));
+    let told = format!(
+        "{} pairs of input and output on the reference kernels and {} on each of the DSP sets",
+        rows("reference"),
+        rows("dsp")
+    );
+    assert!(read("README.md").contains(&told), "{told}");
+}
+
 #[test]
 fn phrases_are_found() {
     assert_eq!(banned("So\nmany bytes"), ["'so many'"]);
