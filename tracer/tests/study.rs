@@ -18,6 +18,7 @@ use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId, TensorType};
 use dmo_analysis::operator::{Operator, Reduce, Reduction};
+use dmo_analysis::tflm::whole_arena;
 use dmo_analysis::verify::{Positions, clashes};
 use dmo_trace::model::overlaps::Store;
 use dmo_trace::study::change::ChangeRequest;
@@ -103,6 +104,14 @@ fn tiles_keep_what_the_layout_says() {
         assert!(planned.file.recipe.is_some());
         let emission = Emission::new(Path::new("tiled.tflite"), &source, alignment).unwrap();
         let emitted = emission.of_plan(&source, &planned).unwrap();
+        let [change] = emitted.changes[..] else {
+            panic!("{:?}", emitted.changes);
+        };
+        let whole = whole_arena(&emitted.content, change.kernels).unwrap();
+        let choice = emitted.choice.unwrap();
+        assert_eq!(change.after_bytes, whole.needed_bytes);
+        assert!(change.after_bytes < change.before_bytes);
+        assert!(choice.forms > 1 && change.after_bytes <= choice.of_the_plan_bytes);
         let graph = tflite::read(&emitted.content).unwrap().graphs.remove(0);
         let carried = tflite::offline_plan(&emitted.content).unwrap().unwrap();
         let offset = |&offset: &i32| u64::try_from(offset).ok();

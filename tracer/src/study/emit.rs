@@ -191,9 +191,14 @@ impl Emission {
             }
         }
         recipes.truncate(MOST_FORMS);
-        let mut forms = Vec::new();
+        let (mut forms, mut refused) = (Vec::new(), None);
         for recipe in recipes {
-            forms.push(self.form(graph, file, recipe, planned)?);
+            match self.form(graph, file, recipe, planned) {
+                Ok(form) => forms.push(form),
+                Err(error) => {
+                    refused.get_or_insert(error);
+                }
+            }
         }
         let total = |form: &Emitted| {
             let sizes = form.changes.iter().map(|change| change.after_bytes);
@@ -201,7 +206,10 @@ impl Emission {
         };
         let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
         let best = forms.into_iter().min_by_key(total);
-        let mut best = best.ok_or_else(|| EmitReason::NoModelFile.of(&self.path))?;
+        let Some(mut best) = best else {
+            let none = || EmitReason::NoModelFile.of(&self.path).into();
+            return Err(refused.unwrap_or_else(none));
+        };
         if let Some(choice) = &mut best.choice {
             choice.forms = count;
             choice.of_the_plan_bytes = of_the_plan_bytes;
