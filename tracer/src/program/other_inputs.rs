@@ -14,12 +14,29 @@ impl Variation {
     /// because a NaN hides in sums what depends on other values. `layer` and `position` tell
     /// tensors apart; where the tensor lies does not matter.
     pub fn content(self, layer: usize, position: usize, tensor: &Tensor) -> Vec<u8> {
+        self.generate(layer, position, tensor, true)
+    }
+
+    /// The same for an input of a whole model: floats are numbers, and small enough that sums of
+    /// them are. What is not would spread through the model and hide what depends on other values.
+    pub fn of_model(self, position: usize, tensor: &Tensor) -> Vec<u8> {
+        self.generate(0, position, tensor, false)
+    }
+
+    fn generate(
+        self,
+        layer: usize,
+        position: usize,
+        tensor: &Tensor,
+        has_extremes: bool,
+    ) -> Vec<u8> {
         let mut random = SplitMix64::new(
             self.0
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
                 .wrapping_add((layer as u64) << 32)
                 .wrapping_add(position as u64),
         );
+        let has_unusual = has_extremes && self.has_unusual();
         let length = tensor.size_bytes as usize;
         let element_bytes = tensor.element_type.size_bytes() as usize;
         let mut bytes = Vec::with_capacity(length + element_bytes);
@@ -30,16 +47,16 @@ impl Variation {
             let value = random.next_u64();
             let special = match self.0 {
                 2 => ZERO,
-                3 => ALL_LEAST,
-                4 => ALL_GREATEST,
+                3 if has_extremes => ALL_LEAST,
+                4 if has_extremes => ALL_GREATEST,
+                3 => LEAST,
+                4 => GREATEST,
                 // The first input is an ordinary one.
                 0 if value >> 61 == WIDE => ORDINARY,
                 _ => value >> 61,
             };
             let element = match tensor.element_type {
-                ElementType::Float32
-                    if self.has_unusual() && (index == nan || value >> 55 & 63 == 0) =>
-                {
+                ElementType::Float32 if has_unusual && (index == nan || value >> 55 & 63 == 0) => {
                     let unusual = if index == nan {
                         f32::NAN
                     } else {
