@@ -23,6 +23,6 @@ mod usage;
 mod witness;
 
 pub use contradiction::Contradiction;
-pub use placed::{Origin, PlaceError, Placed, PlacedLayer, Placement};
+pub use placed::{Origin, PlaceError, Placed, PlacedLayer, Placement, Taken};
 pub use usage::{ArenaUse, Overlapped, overlaps};
 pub use witness::{Observed, StoreBetween, Witness, Wrong};

@@ -351,7 +351,7 @@ fn clobber() -> Result<(), Failed> {
         text.contains("oracle_conv2d.c:") || text.contains("dmo_conv2d_s8"),
         "{text}"
     );
-    assert!(text.contains("CLOBBERED"), "{text}");
+    assert!(text.contains("UNSAFE"), "{text}");
     Ok(())
 }
 

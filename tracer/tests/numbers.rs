@@ -1048,7 +1048,10 @@ fn filter<'a>(parameters: &'a mut Parameters<'static>) -> &'a mut Constant<'stat
 fn what_a_kernel_cannot_be_told() {
     let (case, good) = pointwise();
     let spoilt: [(Spoil, &str); 11] = [
-        (|p| p.constants.clear(), "filter, operand 1, is not a constant"),
+        (
+            |p| p.constants.clear(),
+            "filter, operand 1, is not a constant",
+        ),
         (|p| p.operands[0].scale = 0.0, "the scale of the input is 0"),
         (
             |p| p.operands[0].scale = f32::NAN,

@@ -32,6 +32,15 @@ pub struct Placement {
     pub scratch: Vec<(OperatorId, u64, u64)>,
 }
 
+/// What a runtime has taken of an arena, as its `arena_used_bytes` says: bytes from its start, and
+/// bytes down from its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "said above")]
+pub struct Taken {
+    pub head_bytes: u64,
+    pub tail_bytes: u64,
+}
+
 /// A model in the arena of a firmware.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
@@ -45,9 +54,8 @@ pub struct Placed {
     pub origin: Origin,
     /// Whether the layout is simulated, and not what the runtime says of itself.
     pub simulated: bool,
-    /// Bytes of the arena that the runtime has taken when the first inference begins, where it says
-    /// so.
-    pub taken_bytes: Option<u64>,
+    /// What the runtime has taken of the arena when the first inference begins, where it says so.
+    pub taken: Option<Taken>,
     /// The operators as layers.
     pub layers: Vec<PlacedLayer>,
 }
@@ -145,7 +153,7 @@ impl Placed {
             arena,
             origin,
             simulated: true,
-            taken_bytes: None,
+            taken: None,
         })
     }
 
@@ -198,7 +206,7 @@ impl Placed {
             arena,
             origin: buffers.origin(graph, offline),
             simulated: false,
-            taken_bytes: None,
+            taken: None,
         })
     }
 

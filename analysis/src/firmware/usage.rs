@@ -1,6 +1,6 @@
 //! How a firmware uses its arena, as data; `dmo-trace` has the words for it.
 
-use super::placed::{Origin, Placed};
+use super::placed::{Origin, Placed, Taken};
 use super::witness::{Observed, StoreBetween, Wrong};
 use crate::graph::overlaps::{self, Overlaps, SafeOverlap, Sharing};
 use crate::optimise::Certificate;
@@ -32,9 +32,9 @@ pub struct ArenaUse {
     pub headroom_bytes: u64,
     /// Above that, to the arena's end.
     pub tail_bytes: u64,
-    /// What the runtime says that it has taken in all when the first inference begins: its
+    /// What the runtime says that it has taken when the first inference begins, together its
     /// `arena_used_bytes`. `None` where it is not found.
-    pub taken_bytes: Option<u64>,
+    pub taken: Option<Taken>,
     /// Whole inferences.
     pub inferences: usize,
     /// No content was lost.
@@ -123,7 +123,7 @@ impl ArenaUse {
             temporary_bytes: untouched.start - head.end,
             headroom_bytes: untouched.end - untouched.start,
             tail_bytes: arena.end - untouched.end,
-            taken_bytes: placed.taken_bytes,
+            taken: placed.taken,
             inferences: observed.inferences,
             safe: observed.is_safe(),
             findings: observed.wrong.clone(),

@@ -11,6 +11,7 @@ use crate::program::process::{Halt, Process};
 use crate::program::runtime::{Function, Runtime};
 use crate::program::semihosting::Host;
 use crate::program::target::Target;
+use dmo_analysis::firmware::Taken;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::trace::Address;
 use std::ops::Range;
@@ -307,10 +308,9 @@ impl AtInference<'_> {
         })
     }
 
-    /// Bytes of an arena that the runtime has taken, as its `arena_used_bytes` says: an allocator
-    /// that keeps itself at the end of its arena has the arena's bounds, and then those of what is
-    /// free.
-    pub fn taken_bytes(&self, arena: &Range<u64>) -> Option<u64> {
+    /// What the runtime has taken of an arena: an allocator that keeps itself at the end of its
+    /// arena has the arena's bounds, and then those of what is free.
+    pub fn taken(&self, arena: &Range<u64>) -> Option<Taken> {
         const FARTHEST: u64 = 64;
         let first = arena.end.next_multiple_of(4).checked_sub(FARTHEST)?;
         let bytes = self
@@ -328,7 +328,10 @@ impl AtInference<'_> {
             };
             let fits = (start, end) == (arena.start, arena.end);
             let ordered = start <= head && head <= tail && tail <= end;
-            (fits && ordered).then(|| (head - start) + (end - tail))
+            (fits && ordered).then(|| Taken {
+                head_bytes: head - start,
+                tail_bytes: end - tail,
+            })
         });
         bounds.next()
     }

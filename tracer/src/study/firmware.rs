@@ -11,7 +11,9 @@ use crate::program::interpreter::{EventKind, Events, Interpreted};
 use crate::program::runtime::Runtime;
 use crate::program::target::Target;
 use dmo_analysis::arena::{ArenaError, Layout};
-use dmo_analysis::firmware::{ArenaUse, Observed, Overlapped, Placed, Placement, overlaps};
+use dmo_analysis::firmware::{
+    ArenaUse, Contradiction, Observed, Overlapped, Placed, Placement, overlaps,
+};
 use dmo_analysis::graph::Graph;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::profile::Profile;
@@ -110,10 +112,10 @@ fn followed(
                 Some(arena) => find_arena(arena, target)?,
                 None => handed_over(&placement, &graph, &found.model.arenas)?,
             };
-            let taken_bytes = found.taken_bytes(&arena);
+            let taken = found.taken(&arena);
             let placed = Placed::read(&graph, offsets.as_deref(), &placement, arena);
             Placed {
-                taken_bytes,
+                taken,
                 ..placed.about(&source.name)?
             }
         }
@@ -135,7 +137,7 @@ fn followed(
 
 /// The model that lies in the firmware.
 fn read_model(found: &Allocated) -> Result<Source, StudyError> {
-    let name = format!("the firmware's model at {}", found.address);
+    let name = format!("the model at {} of the firmware", found.address);
     Source::of_bytes(&name, found.file.clone()).about(&name)
 }
 
@@ -278,6 +280,13 @@ fn bytes_of(name: &str, target: &Target) -> Result<Range<u64>, ArenaPlaceError> 
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ArenaUseError {
     #[error(
+        "the run ended after {given} operators, and the model has {operators}: an inference is not complete\n  hint: --stop-after {operators}, or a multiple of it"
+    )]
+    Incomplete {
+        given: usize,
+        operators: usize,
+    },
+    #[error(
         "the firmware does something that its own plan does not explain: {contradiction}\n  hint: nothing is said of it; does its code change tensors, or use the arena for something else? (docs/firmware.md)"
     )]
     Unexplained {
@@ -303,6 +312,9 @@ pub fn arena_use(
     observed: &Observed,
     profile: &Profile,
 ) -> Result<ArenaUse, ArenaUseError> {
+    if let &Some(Contradiction::Unfinished { given, operators }) = &observed.contradiction {
+        return Err(ArenaUseError::Incomplete { given, operators });
+    }
     if let Some(contradiction) = &observed.contradiction {
         let contradiction = contradiction.to_string();
         if !placed.simulated {

@@ -21,9 +21,9 @@ pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String 
         text += &format!("\nand {} more bytes that are wrong\n", arena.further_bytes);
     }
     text + if arena.safe {
-        "\nno tensor is overwritten while it is needed\n"
+        "\nSAFE: no tensor is overwritten while it is needed\n"
     } else {
-        "\nCLOBBERED: a tensor is overwritten while it is needed\n"
+        "\nUNSAFE: a tensor is overwritten while it is needed\n"
     }
 }
 
@@ -43,23 +43,35 @@ fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
         grouped(in_use),
         placed.graph.operators[operator].kind.escape_debug()
     );
-    let mut rows = vec![
-        ("head", arena.head_bytes, head.as_str()),
-        (
+    let mut rows = vec![("head", arena.head_bytes, head.as_str())];
+    if let Some(taken) = arena.taken {
+        let used = taken.head_bytes + taken.tail_bytes;
+        rows.insert(
+            0,
+            (
+                "used",
+                used,
+                "head and tail: the runtime's arena_used_bytes",
+            ),
+        );
+        rows.push((
+            "tail",
+            taken.tail_bytes,
+            "what the runtime keeps for itself",
+        ));
+        let free = arena.size_bytes.saturating_sub(used);
+        let what = "not used by inferences; AllocateTensors needs some of it (dmo-trace arena)";
+        rows.push(("free", free, what));
+    } else {
+        rows.push((
             "temporary",
             arena.temporary_bytes,
             "above the head, and touched",
-        ),
-        ("head-room", arena.headroom_bytes, "never touched"),
-        (
-            "tail",
-            arena.tail_bytes,
-            "kept by the runtime, down from the arena's end",
-        ),
-    ];
-    if let Some(taken) = arena.taken_bytes {
-        let what = "taken in all when the first inference begins: the runtime's arena_used_bytes";
-        rows.insert(0, ("used", taken, what));
+        ));
+        rows.push(("head-room", arena.headroom_bytes, "never touched"));
+        let what =
+            "from there to the end: what the runtime keeps, and what it touched at its start";
+        rows.push(("tail", arena.tail_bytes, what));
     }
     let overlapped;
     if let Some(plan) = arena.overlapped {

@@ -53,8 +53,8 @@ pub fn describe(
     if let (Some(displacement), Some(needed)) = (finding.displacement, finding.needed_displacement)
     {
         text += &format!(
-            "\n  it starts {displacement} bytes above what was stored there; at least {needed} are \
-             safe"
+            "\n  it starts {displacement} bytes above the tensor that overwrites it, and must start at \
+             least {needed} above"
         );
     }
     text

@@ -3,6 +3,7 @@
 use super::names::{plain, short};
 use super::report::Report;
 use super::{arena, table};
+use crate::elf::symbols::without_parameters;
 use crate::mcu::system::Exception;
 use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
@@ -236,15 +237,7 @@ impl RunReport<'_> {
         };
         let binding = pair.binding.map_or_else(
             || "nothing binds".to_owned(),
-            |binding| {
-                let (store, load) = (self.place(&binding.store), self.place(&binding.load));
-                // A file is named once.
-                let load = match (store.rsplit_once(':'), load.rsplit_once(':')) {
-                    (Some((a, _)), Some((b, line))) if a == b => format!(":{line}"),
-                    _ => load,
-                };
-                format!("{store}, {load}")
-            },
+            |binding| self.places(&binding.store, &binding.load),
         );
         row(
             index,
@@ -263,12 +256,31 @@ impl RunReport<'_> {
         let location = self.ending.locations.get(&access.pc);
         let known = location.filter(|location| **location != Location::default());
         match known {
-            Some(location) if location.file.is_some() || location.function.is_some() => {
+            Some(location) if location.file.is_some() => {
                 let text = location.to_string();
                 text.rsplit(['/', '\\']).next().unwrap_or(&text).to_owned()
             }
+            Some(Location {
+                function: Some(function),
+                ..
+            }) => short(without_parameters(function)),
             _ => access.pc.to_string(),
         }
+    }
+
+    /// Both instructions of a binding; a file is named once.
+    fn places(&self, store: &Access, load: &Access) -> String {
+        let has_line = |access: &Access| {
+            let location = self.ending.locations.get(&access.pc);
+            location.is_some_and(|location| location.file.is_some() && location.line.is_some())
+        };
+        let both_have_lines = has_line(store) && has_line(load);
+        let (store, load) = (self.place(store), self.place(load));
+        let load = match (store.rsplit_once(':'), load.rsplit_once(':')) {
+            (Some((a, _)), Some((b, line))) if both_have_lines && a == b => format!(":{line}"),
+            _ => load,
+        };
+        format!("{store}, {load}")
     }
 
     fn notes(&self) -> Vec<String> {
