@@ -6,6 +6,7 @@
     reason = "a test fails by panic, with the arguments"
 )]
 
+use dmo_analysis::graph::{Storage, tflite};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
@@ -284,4 +285,33 @@ fn tiles_may_help_where_the_capacity_is_exceeded() {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(errors.contains("hint: --allow split"), is_hint, "{errors}");
     }
+}
+
+/// TensorFlow Lite Micro obeys an offset of a tensor that is kept between inferences, and lets
+/// others overwrite it.
+#[test]
+fn no_plan_has_a_state_in_it() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let file = std::fs::read(golden.join("stand_in_sequence_int8.tflite")).expect("a model");
+    let graph = tflite::read(&file).expect("a model").graphs.remove(0);
+    let states = graph.tensors.iter().enumerate();
+    let states = states.filter(|(_, tensor)| tensor.storage == Storage::Variable);
+    let states: Vec<usize> = states.map(|(index, _)| index).collect();
+    assert!(!states.is_empty());
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = folder.path().join("planned.tflite");
+    let mut plans = 0;
+    for offset in [0, 64] {
+        let mut offsets = vec![-1; graph.tensors.len()];
+        offsets[states[0]] = offset;
+        let planned = tflite::with_plan(&file, None, &offsets).expect("a plan");
+        std::fs::write(&model, planned).expect("a file");
+        for command in ["audit", "verify", "arena"] {
+            let message = refused(&[OsStr::new(command), model.as_os_str()]);
+            let reason = "keeps its content from one inference to the next";
+            assert!(message.contains(reason), "{command}: {message}");
+        }
+        plans += 1;
+    }
+    assert_eq!(plans, 2);
 }

@@ -35,6 +35,8 @@ fn main() {
         trial("another_model_is_refused", other_model),
         trial("a_clobber_is_found_and_blamed", clobber),
         trial("scratch_memory_that_is_overrun_is_refused", overrun),
+        trial("scratch_buffers_of_one_operator_keep_apart", shared_scratch),
+        trial("an_arena_beyond_memory_is_refused", huge_arena),
         trial("structures_of_another_version_are_simulated", other_layout),
         trial("a_program_without_inference_says_so", never_run),
         trial("a_stripped_program_wants_options", stripped),
@@ -302,6 +304,22 @@ fn overrun() -> Result<(), Failed> {
     assert!(
         code == Some(1) || text.contains("that its own plan does not explain"),
         "{text}"
+    );
+    Ok(())
+}
+
+fn shared_scratch() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DSHARED"])?;
+    bench.assert_refused(&[], "share memory, so that what it stores to one destroys");
+    Ok(())
+}
+
+fn huge_arena() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DHUGE"])?;
+    bench.assert_refused(&[], "the arena that the firmware hands to its interpreter");
+    assert_eq!(
+        bench.json(&["--arena", "tensor_arena"], 0)["arena"]["safe"],
+        true
     );
     Ok(())
 }

@@ -88,6 +88,15 @@ pub enum PlaceError {
         given: TensorType,
     },
     #[error(
+        "operator {} {kind}: its {one:?} and {other:?} share memory, so that what it stores to one destroys the other", operator.0
+    )]
+    OwnBuffers {
+        operator: OperatorId,
+        kind: String,
+        one: String,
+        other: String,
+    },
+    #[error(
         "the firmware has {name:?}, {size_bytes} bytes, at {address:#010x}, which is not in the arena [{:#010x}, {:#010x})",
         arena.start, arena.end
     )]
@@ -274,6 +283,7 @@ impl Buffers {
         let mut layers = Vec::new();
         for (operator, alive) in order.into_iter().zip(alive) {
             let (layer, places) = layer(graph, self, operator, start)?;
+            ensure_own_apart(&layer, operator)?;
             layers.push(PlacedLayer {
                 in_use_bytes: in_use_bytes(&layer, &alive.before, start),
                 layer,
@@ -369,6 +379,27 @@ fn layer(
         tensors,
     };
     Ok((layer, places))
+}
+
+/// Outputs and scratch buffers of one operator keep apart. Whose bytes an access to memory that two
+/// of them share is of could not be told.
+fn ensure_own_apart(layer: &Layer, operator: OperatorId) -> Result<(), PlaceError> {
+    let stored = layer.tensors.iter();
+    let stored = stored.filter(|tensor| matches!(tensor.role, Role::Output | Role::Scratch));
+    let mut stored: Vec<&Tensor> = stored.filter(|tensor| tensor.size_bytes > 0).collect();
+    stored.sort_by_key(|tensor| tensor.address.0);
+    let clash = stored
+        .windows(2)
+        .find(|pair| pair[0].end() > u64::from(pair[1].address.0));
+    match clash {
+        None => Ok(()),
+        Some(pair) => Err(PlaceError::OwnBuffers {
+            operator,
+            kind: layer.operator.clone(),
+            one: pair[0].name.clone(),
+            other: pair[1].name.clone(),
+        }),
+    }
 }
 
 /// A name that no other tensor of the layer has.

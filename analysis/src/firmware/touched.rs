@@ -27,13 +27,14 @@ impl Touched {
         self.touch(&bytes);
     }
 
-    pub fn store(&mut self, bytes: Range<u64>) {
+    /// `starting`: no operator has run yet.
+    pub fn store(&mut self, bytes: Range<u64>, starting: bool) {
         self.filled = match bytes.start {
             start if start == self.filled => bytes.end,
             start if start <= self.arena.start => bytes.end,
             _ => self.arena.start,
         };
-        if self.filled >= self.arena.end {
+        if starting && self.filled >= self.arena.end {
             self.touched.clear();
             self.filled = self.arena.start;
         } else {
@@ -73,20 +74,29 @@ mod tests {
 
     fn fill(touched: &mut Touched, bytes: std::ops::Range<u64>) {
         for address in bytes.step_by(4) {
-            touched.store(address..address + 4);
+            touched.store(address..address + 4, true);
         }
     }
 
     #[test]
     fn what_clears_the_arena_does_not_touch_it() {
         let mut touched = Touched::new(100..200);
-        touched.store(120..124);
+        touched.store(120..124, true);
         fill(&mut touched, 100..200);
         assert_eq!(touched.longest_untouched(100), 100..200);
-        touched.store(196..200);
+        touched.store(196..200, true);
         touched.load(100..110);
         assert_eq!(touched.longest_untouched(100), 110..196);
         assert_eq!(touched.longest_untouched(150), 150..196);
+    }
+
+    #[test]
+    fn what_is_cleared_after_an_operator_was_touched() {
+        let mut touched = Touched::new(100..200);
+        for address in (100..200).step_by(4) {
+            touched.store(address..address + 4, false);
+        }
+        assert_eq!(touched.longest_untouched(100), 200..200);
     }
 
     #[test]

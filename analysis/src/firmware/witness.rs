@@ -223,7 +223,7 @@ impl<'a> Witness<'a> {
         let bytes = address..address + u64::from(event.size_bytes);
         match event.kind {
             AccessKind::Load => self.touched.load(bytes),
-            AccessKind::Store => self.touched.store(bytes),
+            AccessKind::Store => self.touched.store(bytes, self.begun == 0),
         }
     }
 

@@ -404,6 +404,13 @@ impl<'a> Program<'a> {
                     self.other_models.extend((runs != graph).then_some(runs));
                     return Ok(None);
                 }
+                if self.layer.is_some() {
+                    return Err(EventError::Interrupted {
+                        operator: placed.operator(self.layers.saturating_sub(1)).0,
+                        operators: placed.layers.len(),
+                    }
+                    .into());
+                }
                 if inferences.is_some_and(|most| self.layers >= most * placed.layers.len()) {
                     return self.exited(Exit::Stopped(self.layers as u64)).map(Some);
                 }

@@ -31,6 +31,10 @@ pub enum EventError {
         given: String,
     },
     #[error(
+        "an inference ended before operator {operator} of {operators}, and another began: does Invoke return an error?"
+    )]
+    Interrupted { operator: usize, operators: usize },
+    #[error(
         "operator {index} of the model: its mark has {count} buffers of its own, which --model does not expect"
     )]
     Buffers { index: usize, count: u32 },

@@ -217,6 +217,10 @@ pub enum PlanToCheckError {
     Subgraphs { model: String },
     #[error("the plan has {offsets} offsets, the model {tensors} tensors")]
     Offsets { offsets: usize, tensors: usize },
+    #[error(
+        "tensor {} {name:?} keeps its content from one inference to the next, and the plan gives it an offset, where other tensors may overwrite it\n  hint: -1 leaves it to the runtime, which keeps it apart", tensor.0
+    )]
+    State { tensor: TensorId, name: String },
     #[error("tensor {tensor} is to lie at {offset}")]
     Negative { tensor: usize, offset: i32 },
 }

@@ -110,7 +110,7 @@ fn followed(
         Some(placement) => {
             let arena = match &request.arena {
                 Some(arena) => find_arena(arena, target)?,
-                None => handed_over(&placement, &graph, &found.model.arenas)?,
+                None => handed_over(&placement, &graph, &in_ram(&found.model.arenas, target))?,
             };
             let taken = found.taken(&arena);
             let placed = Placed::read(&graph, offsets.as_deref(), &placement, arena);
@@ -212,6 +212,15 @@ fn needed_addresses<'a>(
     let tensors = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
     let planned = tensors.filter(|&&id| graph.in_arena(id) && graph.tensor(id).size_bytes > 0);
     planned.map(|id| placement.tensors[id.0])
+}
+
+/// Of what was handed over as an arena, what is RAM.
+fn in_ram(arenas: &[Range<u64>], target: &Target) -> Vec<Range<u64>> {
+    let is_ram = |arena: &&Range<u64>| {
+        let region = target.map.region_of(arena);
+        !arena.is_empty() && region.is_some_and(|region| region.kind == RegionKind::Ram)
+    };
+    arenas.iter().filter(is_ram).cloned().collect()
 }
 
 /// The arena that holds the model's tensors; of several that do, the last that was handed over.

@@ -8,7 +8,7 @@ use super::plan::Planned;
 use super::plan_file::NamedPlan;
 use super::source::{Source, offset_of};
 use dmo_analysis::arena::Layout;
-use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA, on_device};
 use dmo_analysis::verify::Positions;
 pub use fault::PlanFault;
@@ -170,7 +170,43 @@ fn carried_offsets(given: &[i32], graph: &Graph) -> Result<Vec<Option<u64>>, Pla
     let offset = |(tensor, &offset): (usize, &i32)| {
         offset_of(offset).ok_or(PlanToCheckError::Negative { tensor, offset })
     };
-    given.iter().enumerate().map(offset).collect()
+    let offsets: Vec<Option<u64>> = given
+        .iter()
+        .enumerate()
+        .map(offset)
+        .collect::<Result<_, _>>()?;
+    ensure_no_state(&offsets, graph)?;
+    Ok(offsets)
+}
+
+/// What is kept from one inference to the next lies outside of the plan. TensorFlow Lite Micro
+/// obeys an offset of such a tensor, and puts others into its place.
+fn ensure_no_state(offsets: &[Option<u64>], graph: &Graph) -> Result<(), PlanToCheckError> {
+    let placed = offsets.iter().zip(&graph.tensors).enumerate();
+    let mut states = placed
+        .filter(|(_, (offset, tensor))| offset.is_some() && tensor.storage == Storage::Variable);
+    match states.next() {
+        None => Ok(()),
+        Some((index, (_, tensor))) => Err(PlanToCheckError::State {
+            tensor: TensorId(index),
+            name: tensor.name.clone(),
+        }),
+    }
+}
+
+/// Refuses a model that carries a plan which makes no sense for it.
+///
+/// # Errors
+/// When it has an offset below -1, or one for a tensor that is kept between inferences.
+pub(super) fn ensure_carried_plan(source: &Source) -> Result<(), StudyError> {
+    let Ok(Some(plan)) = &source.offline_plan else {
+        return Ok(());
+    };
+    let graph = source.original();
+    if plan.offsets.len() == graph.tensors.len() {
+        carried_offsets(&plan.offsets, graph).about(&source.name)?;
+    }
+    Ok(())
 }
 
 /// An offset for each tensor of the model, each as large as the plan says; tensors that lie
@@ -196,6 +232,7 @@ fn tensor_offsets(graph: &Graph, plan: &PlanFile) -> Result<Vec<Option<u64>>, Pl
             return Err(PlanToCheckError::Twice { tensor });
         }
     }
+    ensure_no_state(&offsets, graph)?;
     let expected = graph.with_views(offsets.clone());
     match (0..tensors).find(|&index| expected[index] != offsets[index]) {
         None => Ok(offsets),

@@ -1,6 +1,7 @@
 //! What `kTensorArenaSize` has to be for stock TensorFlow Lite Micro.
 
 use super::error::{About, StudyError};
+use super::plan_to_check::ensure_carried_plan;
 use super::source::Source;
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
 use dmo_analysis::tflm::{TflmError, WholeArena, whole_arena};
@@ -12,6 +13,7 @@ use serde::Serialize;
 /// When it is not known how much of the arena the model's plan takes, or a network of the zoo has
 /// no model file.
 pub fn whole_arenas(source: &Source) -> Result<[WholeArena; 2], StudyError> {
+    ensure_carried_plan(source)?;
     let exported;
     let file = match &source.file {
         Some(file) => file,

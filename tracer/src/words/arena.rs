@@ -21,7 +21,7 @@ pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String 
         text += &format!("\nand {} more bytes that are wrong\n", arena.further_bytes);
     }
     text + if arena.safe {
-        "\nSAFE: no tensor is overwritten while it is needed\n"
+        "\nSAFE within each inference: no tensor is overwritten while it is needed\n"
     } else {
         "\nUNSAFE: a tensor is overwritten while it is needed\n"
     }
@@ -51,7 +51,7 @@ fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
             (
                 "used",
                 used,
-                "head and tail: the runtime's arena_used_bytes",
+                "what the runtime has taken: its arena_used_bytes",
             ),
         );
         rows.push((

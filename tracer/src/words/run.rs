@@ -87,7 +87,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::OtherModels { count } => write!(
                 f,
-                "the program also runs {}, which this report does not follow; --model MODEL.tflite picks one",
+                "the program also runs {}, which this report does not follow (--model MODEL.tflite picks one); where they share its arena, they overwrite its inputs and outputs between two inferences",
                 counted(*count as u64, "other model", "other models")
             ),
             Self::NotLayers { functions } => write!(

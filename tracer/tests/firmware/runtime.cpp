@@ -10,6 +10,8 @@
 //   SECOND        a second interpreter of the same model, on the same arena
 //   POOLED        the arena lies inside of other memory
 //   OVERRUN       convolutions store one byte more than the scratch memory that they have asked for
+//   SHARED        convolutions ask for a second scratch buffer, which lies where the first one does
+//   HUGE          the arena is said to be larger than any memory
 //   OTHER_LAYOUT  tensors are described by another structure
 //   NEVER_RUN     the models are laid out, and no inference begins
 #include "dmo_conv.h"
@@ -40,7 +42,7 @@ constexpr size_t kAlignment = 16;
 constexpr size_t kArenaBytes = 16384;
 constexpr int kActivations = 8;
 constexpr int kOperators = 7;
-constexpr int kMostScratch = 8;
+constexpr int kMostScratch = 16;
 constexpr int32_t kMost = 64;
 
 enum Kind { kConv, kDepthwise, kConcat };
@@ -182,7 +184,7 @@ class MicroInterpreterGraph {
 };
 
 APART SingleArenaBufferAllocator::SingleArenaBufferAllocator(unsigned char *start, unsigned int size)
-    : head_(start), tail_(start + size) {}
+    : head_(start), tail_(start + (size < kArenaBytes ? size : kArenaBytes)) {}
 
 APART SubgraphAllocations *MicroAllocator::StartModelAllocation(const Model *) {
   requests_ = 0;
@@ -294,7 +296,12 @@ APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocatio
   }
   *handles = arena_->Keep<ScratchBufferHandle>(static_cast<size_t>(requests_));
   for (int i = 0; i < requests_; ++i) {
-    (*handles)[i].data = arena_->head() + offset[kActivations + i];
+#ifdef SHARED
+    const int place = i / 2 * 2;
+#else
+    const int place = i;
+#endif
+    (*handles)[i].data = arena_->head() + offset[kActivations + place];
   }
   return 0;
 }
@@ -305,6 +312,10 @@ APART int MicroInterpreterGraph::PrepareSubgraphs() {
     if (op.kind == kConv) {
       const unsigned int bytes = static_cast<unsigned int>(dmo_shape_size(&kShapes[op.inputs[0]]));
       allocator_->RequestScratchBufferInArena(bytes, 0, &scratch_[node]);
+#ifdef SHARED
+      int second;
+      allocator_->RequestScratchBufferInArena(16, 0, &second);
+#endif
     }
     allocator_->FinishPrepareNodeAllocations(node);
   }
@@ -389,7 +400,11 @@ int32_t Infer(tflite::MicroInterpreterGraph *graph, int inference) {
 }  // namespace
 
 int main() {
+#ifdef HUGE
+  tflite::SingleArenaBufferAllocator arena(tensor_arena, 0xd0000000u);
+#else
   tflite::SingleArenaBufferAllocator arena(tensor_arena, kArenaBytes);
+#endif
   tflite::MicroAllocator allocator(&arena);
   tflite::MicroInterpreterGraph graph(&allocator, Root());
   graph.AllocateTensors();
