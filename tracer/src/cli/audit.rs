@@ -83,11 +83,12 @@ impl Report for AuditReport {
         text + match (self.safe, self.overlap) {
             (false, _) => "UNSAFE\n",
             (true, "none") => {
-                "SAFE with any kernels: all that is in use at the same time keeps apart\n"
+                "SAFE with any kernels: nothing that is in use at the same time overlaps\n"
             }
             (true, _) => {
-                "SAFE with TensorFlow Lite's reference kernels: all that is in use at the same \
-                 time keeps apart, or overlaps as far as these allow\n"
+                "SAFE with TensorFlow Lite's reference kernels: what is in use at the same time \
+                 overlaps no further than these kernels allow (dmo-trace verify --kernels checks \
+                 others)\n"
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::output;
 use dmo_analysis::profile::{Profile, Profiler};
 use dmo_analysis::trace::file::TraceReader;
+use dmo_analysis::wording::counted;
 use dmo_plot::{Canvas, Figure, PLOTS, Plot};
 use std::io::Read;
 use std::path::Path;
@@ -46,7 +47,8 @@ pub fn draw(
         written += figures.len();
     }
     output::message(&format!(
-        "{written} pictures (SVG and PNG each) in {}",
+        "{} in {}, each as SVG and PNG",
+        counted(written as u64, "picture", "pictures"),
         folder.display()
     ));
     Ok(())

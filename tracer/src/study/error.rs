@@ -72,8 +72,8 @@ pub enum StudyError {
 pub enum KernelsError {
     #[error(
         "none of its functions is a kernel that can be called by its name (arm_*_s8 of CMSIS-NN, \
-         dmo_*)\n  hint: --kernels reference stands for TensorFlow Lite Micro's reference kernels, \
-         whose names are no such ones"
+         dmo_*)\n  hint: TensorFlow Lite Micro's reference kernels have other names; --kernels \
+         reference stands for them"
     )]
     None,
 }
@@ -344,7 +344,7 @@ impl EmitReason {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ArenaPlaceError {
     #[error(
-        "the program has not the functions of TensorFlow Lite Micro, as where it is stripped, or was compiled as a whole: its model and its arena are not found\n  hint: --model MODEL.tflite --arena SYMBOL, and a profiler or layer marks in the program (docs/firmware.md)"
+        "the functions of TensorFlow Lite Micro are not found in the program, because it is stripped or was optimised as a whole (-flto)\n  hint: --model MODEL.tflite --arena SYMBOL, and a profiler or layer marks in the program (docs/firmware.md)"
     )]
     NoRuntime,
     #[error(

@@ -11,8 +11,26 @@ use dmo_analysis::wording::{bytes, counted, grouped};
 /// instructions come from.
 pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String {
     let mut text = sizes(arena, placed);
-    for wrong in &arena.findings {
-        text += &format!("\n{}\n", finding(wrong, placed, locations));
+    // The others are often those of further instructions of an unrolled loop.
+    let alike = arena.findings.chunk_by(|one, other| {
+        (
+            one.inference,
+            one.operator,
+            one.finding.kind,
+            one.finding.subject,
+        ) == (
+            other.inference,
+            other.operator,
+            other.finding.kind,
+            other.finding.subject,
+        )
+    });
+    for alike in alike {
+        text += &format!("\n{}\n", finding(&alike[0], placed, locations));
+        if alike.len() > 1 {
+            let count = alike.len() - 1;
+            text += &format!("  and {count} more of the same by other instructions\n");
+        }
     }
     for store in &arena.stores_between {
         text += &format!("\n{}\n", store_between(store, placed, locations));

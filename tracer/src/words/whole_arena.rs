@@ -67,7 +67,7 @@ pub fn sizes(arenas: &[WholeArena]) -> String {
         )
     };
     let all: Vec<String> = arenas.iter().map(one).collect();
-    all.join(", ")
+    all.join("; ")
 }
 
 /// Before and after: `kTensorArenaSize 82,304 -> 63,888 bytes with the reference kernels`.
@@ -115,9 +115,7 @@ fn text(model: &ModelArena) -> String {
     for arena in &model.arenas {
         text += &peak(arena);
     }
-    for unknown in model.arenas.first().map_or(&[][..], |it| &it.unknown) {
-        text += &unknown_operator(unknown);
-    }
+    text += &not_counted(model.arenas.first().map_or(&[][..], |it| &it.unknown));
     if model.each_operator {
         text += &format!("\n{}\n", operators(&model.arenas));
     }
@@ -177,6 +175,23 @@ fn peak(arena: &WholeArena) -> String {
         kernels(arena.kernels),
         grouped(temporary_bytes)
     )
+}
+
+/// Operators that are named, where many are not known.
+const MOST_NAMED: usize = 4;
+
+fn not_counted(unknown: &[UnknownOperator]) -> String {
+    let named = unknown.iter().take(MOST_NAMED).map(unknown_operator);
+    let mut text: String = named.collect();
+    if let Some(further @ 1..) = unknown.len().checked_sub(MOST_NAMED) {
+        let further = counted(
+            further as u64,
+            "further operator is",
+            "further operators are",
+        );
+        text += &format!("{further} not counted either (--json names them).\n");
+    }
+    text
 }
 
 fn unknown_operator(unknown: &UnknownOperator) -> String {

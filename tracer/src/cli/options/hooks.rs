@@ -53,7 +53,7 @@ impl HookOptions {
         }
         if Marks::find(&target.image).is_ok() {
             output::message(
-                "the program's layer marks do not count: --layer and --layers say what its layers are",
+                "the program's layer marks are ignored, because --layer or --layers say what its layers are",
             );
         }
         Ok(Some(hooks))
