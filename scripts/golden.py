@@ -159,7 +159,7 @@ class Model:
 
 
 def content(number, position, tensor, types):
-    """The bytes of an input, those of `Variation(number).of_model(position, ..)` of tracer/src/program/other_inputs.rs."""
+    """The bytes of an input, those of `Variation(number).ordinary(position, ..)` of tracer/src/program/other_inputs.rs."""
     shape = tensor.ShapeAsNumpy()
     kind = numpy.dtype(types[tensor.Type()])
     count = int(numpy.prod(shape))

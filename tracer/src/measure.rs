@@ -387,7 +387,7 @@ impl<'a> Bench<'a> {
         let emulate = |sender: SyncSender<Message>| {
             // A store after all buffers faults.
             let (layer, mut frame) = self.apart()?;
-            self.prepare(&layer.tensors, &mut frame, 0)?;
+            self.prepare(&layer.tensors, &mut frame, varied(0))?;
             let mut caller = Caller::within(self.library, &frame, Observation::Watch, self.limits)?;
             match calls {
                 Calls::First => caller.machine.note_entries(&self.library.entries())?,
@@ -397,7 +397,7 @@ impl<'a> Bench<'a> {
             }
             for number in calls.numbers() {
                 let (layer, mut frame) = self.apart()?;
-                let arguments = self.prepare(&layer.tensors, &mut frame, number)?;
+                let arguments = self.prepare(&layer.tensors, &mut frame, varied(number))?;
                 let overrun = Arc::new(Mutex::new(None));
                 caller
                     .machine
@@ -427,13 +427,13 @@ impl<'a> Bench<'a> {
         Ok(entered)
     }
 
-    /// Places the inputs' content, parameters and weights, and gives the arguments of each
-    /// call.
+    /// Places the inputs' content (by position), parameters and weights, and gives the arguments
+    /// of each call.
     fn prepare(
         &self,
         tensors: &[Tensor],
         frame: &mut Frame,
-        number: u64,
+        input: impl Fn(usize, &Tensor) -> Vec<u8>,
     ) -> Result<Vec<Vec<Argument>>, MeasureError> {
         let of = |role| tensors.iter().filter(move |tensor| tensor.role == role);
         let buffers = Buffers {
@@ -448,7 +448,7 @@ impl<'a> Bench<'a> {
             frame.fill(address, self.stale(size_bytes));
         }
         for (index, tensor) in of(Role::Input).enumerate() {
-            frame.fill(tensor.address, Variation(number).content(0, index, tensor));
+            frame.fill(tensor.address, input(index, tensor));
         }
         let calls = self
             .contract
@@ -484,7 +484,8 @@ impl<'a> Bench<'a> {
         number: u64,
     ) -> Result<Vec<Vec<u8>>, MeasureError> {
         let (tensors, mut frame) = self.place(placement)?;
-        let calls = self.prepare(&tensors, &mut frame, number)?;
+        let ordinary = |index, tensor: &Tensor| Variation(number).ordinary(index, tensor);
+        let calls = self.prepare(&tensors, &mut frame, ordinary)?;
         caller.fill(&frame)?;
         call(self.contract, caller, &frame, &calls)?;
         tensors
@@ -543,4 +544,9 @@ enum Placement {
         output: usize,
         displacement: u32,
     },
+}
+
+/// Inputs that may make a kernel access other memory.
+fn varied(number: u64) -> impl Fn(usize, &Tensor) -> Vec<u8> {
+    move |index, tensor| Variation(number).content(0, index, tensor)
 }

@@ -220,8 +220,8 @@ fn wrong_grids() {
             relu.replace("\"1x10\"", "\"1x10\", true"),
             "key 'input': one of its values is a boolean",
         ),
-        (relu.replace("1x10", "1xten"), "'ten' is no whole number"),
-        (relu.replace("1x10", "+1x10"), "'+1' is no whole number"),
+        (relu.replace("1x10", "1xten"), "'ten' is not a whole number"),
+        (relu.replace("1x10", "+1x10"), "'+1' is not a whole number"),
         (
             format!("{relu}dtype = [\"int8\", \"int9\"]"),
             "--dtype int9",
@@ -379,7 +379,7 @@ fn a_line_without_end_is_no_row() {
     std::fs::write(&grid, SMALL).expect("grid");
     let file = std::fs::File::create(&out).expect("table");
     file.set_len(1 << 40).expect("a sparse file");
-    refused(&grid, &out, &[], "line 1 is no row");
+    refused(&grid, &out, &[], "line 1 is not a row");
 }
 
 /// The second sweep on a table is refused as long as the first writes to it.

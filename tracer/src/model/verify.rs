@@ -283,7 +283,7 @@ pub fn model_inputs(deployment: &Deployment, number: u64) -> Vec<(TensorId, Vec<
             size_bytes: known.size_bytes as u32,
             element_type: deployment.element_type(id),
         };
-        (id, Variation(number).of_model(position, &tensor))
+        (id, Variation(number).ordinary(position, &tensor))
     };
     inputs.map(content).collect()
 }

@@ -17,9 +17,9 @@ impl Variation {
         self.generate(layer, position, tensor, true)
     }
 
-    /// The same for an input of a whole model: floats are numbers, and small enough that sums of
-    /// them are. What is not would spread through the model and hide what depends on other values.
-    pub fn of_model(self, position: usize, tensor: &Tensor) -> Vec<u8> {
+    /// The same where outputs are compared: floats are numbers, and small enough that sums of them
+    /// are. What is not would spread and hide what depends on other values.
+    pub fn ordinary(self, position: usize, tensor: &Tensor) -> Vec<u8> {
         self.generate(0, position, tensor, false)
     }
 

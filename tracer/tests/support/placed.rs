@@ -104,7 +104,7 @@ pub fn outputs(
             size_bytes: buffer.size_bytes(),
             element_type: case.input_type,
         };
-        reserve("input", Variation(number).of_model(index, &tensor))
+        reserve("input", Variation(number).ordinary(index, &tensor))
     });
     let inputs = inputs.collect();
     let sizes = shapes
