@@ -8,7 +8,7 @@
 //! | [`inference`] | the operators one after the other, in an arena |
 //! | [`overlaps`] | what its kernels allow |
 //! | [`recording`] | a whole inference as one trace, for pictures |
-//! | [`stand_in`] | contents for what an operator that is not executed would store |
+//! | `stand_in` | contents for what an operator that is not executed would store |
 //! | [`tracing`] | one operator with all its buffers apart, its accesses recorded |
 //! | [`verify`] | whether a layout is safe: geometry, replay, execution |
 

@@ -18,7 +18,7 @@
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
 //! | [`whole_arena`] | what `kTensorArenaSize` has to be |
 //! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
-//! | [`region_file`] | a plan of several memories, read as one of one arena |
+//! | `region_file` | a plan of several memories, read as one of one arena |
 //! | [`plan_file`] | a plan.json |
 //! | [`change`] | searching for what may be changed of a model's work |
 //! | [`plan`] | the smallest arena of a model |

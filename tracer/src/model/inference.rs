@@ -119,7 +119,7 @@ impl<'a> Inference<'a> {
     }
 
     /// Runs one operator; of one that no kernel can be called for, stores what stands in for its
-    /// result ([`stand_in`](super::stand_in)).
+    /// result (`stand_in.rs`).
     ///
     /// # Errors
     /// When the kernel faults, does not come back, does not take its arguments, or stores
