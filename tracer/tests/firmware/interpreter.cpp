@@ -10,8 +10,8 @@
 //   IN_ORDER      another planner: the tensors as they come, not the largest first
 //   INTRUDE       code between operators that stores to a tensor
 //   MARKS         the profiler is that of dmo_trace_tflm.h, not one of the firmware's own
-#include "dmo_conv.h"
 #include "dmo_layout.h"
+#include "network.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +24,6 @@
 #include "tensorflow/lite/micro/micro_profiler_interface.h"
 #endif
 
-#ifndef OFFLINE
-#define OFFLINE -1, -1, -1, -1, -1, -1, -1, -1
-#endif
 #ifndef ARENA_OFFSET
 #define ARENA_OFFSET 0
 #endif
@@ -39,9 +36,7 @@
 
 namespace {
 
-constexpr size_t kAlignment = 16;
 constexpr size_t kArenaBytes = 8192;
-
 
 __attribute__((section(ARENA_SECTION), aligned(16))) uint8_t tensor_arena[kArenaBytes];
 // Something else of the same size.
@@ -77,31 +72,6 @@ struct Tensor {
   int8_t *data;
 };
 
-enum Kind { kConv, kDepthwise, kConcat };
-
-struct Operator {
-  Kind kind;
-  int inputs[2];
-  int output;
-  int taps, stride, pad;
-};
-
-constexpr int kTensors = 8;
-constexpr int kOperators = 7;
-
-constexpr dmo_shape kShapes[kTensors] = {
-  { 1, 7, 7, 32 }, { 1, 7, 7, 64 }, { 1, 7, 7, 32 }, { 1, 4, 4, 32 },
-  { 1, 4, 4, 32 }, { 1, 4, 4, 16 }, { 1, 4, 4, 16 }, { 1, 4, 4, 32 },
-};
-
-constexpr Operator kModel[kOperators] = {
-  { kConv, { 0, -1 }, 1, 1, 1, 0 }, { kConv, { 1, -1 }, 2, 1, 1, 0 }, { kDepthwise, { 2, -1 }, 3, 3, 2, 1 },
-  { kConv, { 1, -1 }, 4, 1, 2, 0 }, { kConv, { 3, -1 }, 5, 1, 1, 0 }, { kConv, { 4, -1 }, 6, 1, 1, 0 },
-  { kConcat, { 5, 6 }, 7, 0, 0, 0 },
-};
-
-constexpr int kOffline[kTensors] = { OFFLINE };
-
 #ifdef MARKS
 using Profiler = DmoTraceProfiler;
 #else
@@ -131,26 +101,6 @@ class ScopedEvent {
   tflite::MicroProfilerInterface *profiler_;
   uint32_t handle_;
 };
-
-constexpr int32_t kMost = 64;
-
-// Made by a static constructor, so that the image stays small.
-struct Weights {
-  int8_t filter[kMost * kMost];
-  int32_t bias[kMost], multiplier[kMost], shift[kMost];
-
-  Weights() {
-    for (int32_t i = 0; i < kMost * kMost; ++i) {
-      filter[i] = static_cast<int8_t>(i * 37 + (i >> 3));
-    }
-    for (int32_t i = 0; i < kMost; ++i) {
-      bias[i] = i * 3 - 64;
-      multiplier[i] = 1 << 30;
-      shift[i] = -7;
-    }
-  }
-};
-Weights weights;
 
 const char *Name(Kind kind) {
   static const char *const names[] = { "CONV_2D", "DEPTHWISE_CONV_2D", "CONCATENATION" };

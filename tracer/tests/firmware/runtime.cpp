@@ -14,18 +14,15 @@
 //   HUGE          the arena is said to be larger than any memory
 //   OTHER_LAYOUT  tensors are described by another structure
 //   NEVER_RUN     the models are laid out, and no inference begins
-#include "dmo_conv.h"
 #include "dmo_layout.h"
 #include "model.h"
+#include "network.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
 
-#ifndef OFFLINE
-#define OFFLINE -1, -1, -1, -1, -1, -1, -1, -1
-#endif
 #ifndef INFERENCES
 #define INFERENCES 1
 #endif
@@ -38,34 +35,8 @@ extern "C" const unsigned char model_file[];
 
 namespace {
 
-constexpr size_t kAlignment = 16;
 constexpr size_t kArenaBytes = 16384;
-constexpr int kActivations = 8;
-constexpr int kOperators = 7;
 constexpr int kMostScratch = 16;
-constexpr int32_t kMost = 64;
-
-enum Kind { kConv, kDepthwise, kConcat };
-
-struct Operator {
-  Kind kind;
-  int inputs[2];
-  int output;
-  int taps, stride, pad;
-};
-
-constexpr dmo_shape kShapes[kActivations] = {
-  { 1, 7, 7, 32 }, { 1, 7, 7, 64 }, { 1, 7, 7, 32 }, { 1, 4, 4, 32 },
-  { 1, 4, 4, 32 }, { 1, 4, 4, 16 }, { 1, 4, 4, 16 }, { 1, 4, 4, 32 },
-};
-
-constexpr Operator kModel[kOperators] = {
-  { kConv, { 0, -1 }, 1, 1, 1, 0 }, { kConv, { 1, -1 }, 2, 1, 1, 0 }, { kDepthwise, { 2, -1 }, 3, 3, 2, 1 },
-  { kConv, { 1, -1 }, 4, 1, 2, 0 }, { kConv, { 3, -1 }, 5, 1, 1, 0 }, { kConv, { 4, -1 }, 6, 1, 1, 0 },
-  { kConcat, { 5, 6 }, 7, 0, 0, 0 },
-};
-
-constexpr int kOffline[kActivations] = { OFFLINE };
 
 #ifdef POOLED
 alignas(16) uint8_t pool[kArenaBytes + 512];
@@ -73,24 +44,6 @@ uint8_t *const tensor_arena = pool + 256;
 #else
 alignas(16) uint8_t tensor_arena[kArenaBytes];
 #endif
-
-// Made by a static constructor, so that the image stays small.
-struct Weights {
-  int8_t filter[kMost * kMost];
-  int32_t bias[kMost], multiplier[kMost], shift[kMost];
-
-  Weights() {
-    for (int32_t i = 0; i < kMost * kMost; ++i) {
-      filter[i] = static_cast<int8_t>(i * 37 + (i >> 3));
-    }
-    for (int32_t i = 0; i < kMost; ++i) {
-      bias[i] = i * 3 - 64;
-      multiplier[i] = 1 << 30;
-      shift[i] = -7;
-    }
-  }
-};
-Weights weights;
 
 }  // namespace
 
@@ -151,7 +104,7 @@ class MicroAllocator {
   int ResetTempAllocations();
 
  private:
-  int Items() const { return kActivations + requests_; }
+  int Items() const { return kTensors + requests_; }
   int32_t Bytes(int item) const;
   void Life(int item, int *first, int *last) const;
   bool Together(int a, int b) const;
@@ -220,18 +173,18 @@ APART int MicroAllocator::ResetTempAllocations() {
 int32_t MicroAllocator::Bytes(int item) const {
   const int32_t alignment = static_cast<int32_t>(kAlignment);
   const int32_t bytes =
-    item < kActivations ? dmo_shape_size(&kShapes[item]) : static_cast<int32_t>(request_bytes_[item - kActivations]);
+    item < kTensors ? dmo_shape_size(&kShapes[item]) : static_cast<int32_t>(request_bytes_[item - kTensors]);
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
 // From the step in which an item is made to the last in which it is needed.
 void MicroAllocator::Life(int item, int *first, int *last) const {
-  if (item >= kActivations) {
-    *first = *last = request_node_[item - kActivations] + 1;
+  if (item >= kTensors) {
+    *first = *last = request_node_[item - kTensors] + 1;
     return;
   }
   *first = 0;
-  *last = item == kActivations - 1 ? kOperators : 0;
+  *last = item == kTensors - 1 ? kOperators : 0;
   for (int step = 0; step < kOperators; ++step) {
     if (kModel[step].output == item) {
       *first = step + 1;
@@ -267,9 +220,9 @@ int MicroAllocator::Next(const bool *placed) const {
 // Largest first, of equal ones the last; each at the lowest place that is free while it is needed.
 APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocations *allocations,
                                                 ScratchBufferHandle **handles) {
-  bool placed[kActivations + kMostScratch] = {};
-  int32_t offset[kActivations + kMostScratch] = {};
-  for (int i = 0; i < kActivations; ++i) {
+  bool placed[kTensors + kMostScratch] = {};
+  int32_t offset[kTensors + kMostScratch] = {};
+  for (int i = 0; i < kTensors; ++i) {
     placed[i] = kOffline[i] >= 0;
     offset[i] = placed[i] ? kOffline[i] : 0;
   }
@@ -301,7 +254,7 @@ APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocatio
 #else
     const int place = i;
 #endif
-    (*handles)[i].data = arena_->head() + offset[kActivations + place];
+    (*handles)[i].data = arena_->head() + offset[kTensors + place];
   }
   return 0;
 }
@@ -389,9 +342,9 @@ int32_t Infer(tflite::MicroInterpreterGraph *graph, int inference) {
     input[i] = static_cast<int8_t>(i * 7 + inference);
   }
   graph->InvokeSubgraph(0);
-  const int8_t *output = graph->Data(kActivations - 1);
+  const int8_t *output = graph->Data(kTensors - 1);
   int32_t sum = 0;
-  for (int32_t i = 0; i < dmo_shape_size(&kShapes[kActivations - 1]); ++i) {
+  for (int32_t i = 0; i < dmo_shape_size(&kShapes[kTensors - 1]); ++i) {
     sum += output[i];
   }
   return sum;
