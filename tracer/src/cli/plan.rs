@@ -216,7 +216,7 @@ fn report(
             None => None,
         },
         limits_of_proof: limits_of_proof(source, planned, device.as_ref()),
-        arena_changes: arena_changes(source, planned)?,
+        arena_changes: arena_changes(source, planned),
         headlines: Vec::new(),
         device,
         planners: Planner::all(planned.task()).with_context(|| source.name.clone())?,

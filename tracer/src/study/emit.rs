@@ -300,27 +300,17 @@ pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
 
 /// What the whole arena becomes by a plan of the model as it is; `None` where TensorFlow Lite Micro
 /// could not use it, or would place scratch memory over what is in use.
-///
-/// # Errors
-/// When an offset is too large for a model file.
-pub fn arena_changes(
-    source: &Source,
-    planned: &Planned,
-) -> Result<Option<Vec<ArenaChange>>, StudyError> {
-    let Some(file) = source.file.as_deref().filter(|_| tflm_can_obey(source)) else {
-        return Ok(None);
-    };
-    if !planned.file.layout.alignment.is_multiple_of(ALIGNMENT) {
-        return Ok(None);
+pub fn arena_changes(source: &Source, planned: &Planned) -> Option<Vec<ArenaChange>> {
+    let file = source.file.as_deref()?;
+    if !tflm_can_obey(source) || !planned.file.layout.alignment.is_multiple_of(ALIGNMENT) {
+        return None;
     }
     let emission = Emission {
         path: PathBuf::from(&source.name),
         form: Form::Model,
     };
-    Ok(match emission.planned_model(source, file, planned) {
-        Ok(emitted) => Some(emitted.changes),
-        Err(_) => None,
-    })
+    let emitted = emission.planned_model(source, file, planned).ok()?;
+    Some(emitted.changes)
 }
 
 /// Whether TensorFlow Lite Micro could obey a plan of this model.
