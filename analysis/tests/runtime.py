@@ -14,6 +14,7 @@
 import itertools
 import os
 import re
+import signal
 import sys
 import tempfile
 
@@ -22,6 +23,8 @@ import numpy
 RUNS = 3
 NOT_LOADED = 3
 ARENA_BYTES = 1 << 27
+# Many times what the largest model takes: a runtime that has spoilt its own heap may wait for ever.
+SECONDS = 300
 
 
 class Lite:
@@ -112,6 +115,8 @@ def arena(path):
 
 
 def main():
+    # Ends the process as any signal does that a runtime breaks on, also inside the runtime.
+    signal.alarm(SECONDS)
     if sys.argv[1] == "arena":
         arena(sys.argv[2])
         return

@@ -13,7 +13,9 @@ use crate::elf::image::{Image, ImageError, Segment};
 use crate::elf::symbols::nearest;
 use crate::mcu::cpu::{self, Cpu, CpuError};
 use crate::mcu::disassembly::Disassembler;
-use crate::mcu::machine::{FaultCause, Limits, Machine, MachineError, Observation, Pause};
+use crate::mcu::machine::{
+    EngineKind, FaultCause, Limits, Machine, MachineError, Observation, Pause,
+};
 use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions};
 use crate::program::fault::Fault;
 use crate::program::target::Target;
@@ -144,6 +146,7 @@ impl Library {
             target: Target {
                 image,
                 cpu,
+                engine: EngineKind::Auto,
                 map,
                 boot,
                 hooks: None,

@@ -25,6 +25,7 @@ mod verify;
 mod zoo;
 
 use clap::{Parser, Subcommand};
+use dmo_trace::mcu::machine::EngineKind;
 pub use interruption::clean_up_on_signals;
 use std::process::ExitCode;
 
@@ -35,6 +36,15 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// What executes the machine code: auto, translator, interpreter or unicorn
+    #[arg(
+        long,
+        global = true,
+        value_name = "ENGINE",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    engine: EngineKind,
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 the checked property holds; 1 it fails; 2 usage or input error.\nResults go to stdout, messages to stderr.";
@@ -122,6 +132,7 @@ impl From<Verdict> for ExitCode {
 impl Arguments {
     /// Does what the user asks for.
     pub fn run(self) -> anyhow::Result<Verdict> {
+        self.engine.choose_for_process();
         match self.command {
             Command::Run(arguments) => run::run(&arguments),
             Command::Overlap(arguments) => overlap::run(&arguments),

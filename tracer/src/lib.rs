@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`temporary`] | how temporary files are named |
 //! | [`elf`] | an ELF file: segments, names, lines, variables, what it was built for |
-//! | [`mcu`] | the emulated microcontroller; its `machine` is all that knows Unicorn |
+//! | [`mcu`] | the emulated microcontroller; its `machine` executes the code |
 //! | [`program`] | a program on it: its layers, its recorded run |
 //! | [`explain`] | why a pair of buffers overlaps no further |
 //! | [`call`] | calls of single functions of an image or a static library |

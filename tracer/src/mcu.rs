@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`cpu`] | the CPU models |
 //! | [`memory`], [`bit_band`], [`boot`] | the memory map, what may not be in it, and how a program starts in it |
-//! | [`machine`] | load, run until something happens, accesses out; all that knows Unicorn |
+//! | [`machine`] | load, run until something happens, accesses out; its `unicorn` is all that knows Unicorn |
 //! | [`clock`] | time, in executed instructions |
 //! | [`system`] | the core's private peripherals |
 //! | [`decode`], [`self_check`] | an independent decode of memory accesses, and the check of the trace that uses it |

@@ -656,13 +656,21 @@ fn instructions_that_do_not_exist() {
         &[0xde00_u16][..], // udf #0
         &[0xf7f0, 0xa000], // udf.w #0
         &[0xffff, 0xffff], // of no instruction
-        &[0xe8d1, 0x2faf], // lda r2, [r1]: not before Armv8-M
     ] {
         let mut firmware = in_layer();
         let pc = firmware.here();
         let firmware = finish(firmware.code(code).clone());
         assert_fault_in_main(&firmware, pc, &FaultCause::Undefined);
     }
+    let mut firmware = in_layer();
+    let pc = firmware.here();
+    let firmware = finish(firmware.code(&[0xe8d1, 0x2faf]).clone()); // lda r2, [r1]
+    let message = fault_of(&firmware).to_string();
+    assert!(message.starts_with("LDA needs Armv8-M"), "{message}");
+    assert!(
+        message.contains(&format!("at       {pc:#010x}")),
+        "{message}"
+    );
 }
 
 /// An undefined instruction stays one where a hint lies before it, executed or not. (The
@@ -890,14 +898,13 @@ const CPACR: u32 = 0xe000_ed88;
 #[test]
 fn floating_point_that_is_off() {
     let mut firmware = in_layer();
+    let pc = firmware.here();
     firmware.code(&VMOV);
     firmware.code(&[0xe7ff]); // a new block
-    let after = firmware.here();
     let firmware = finish(firmware);
     let fault = fault_of(&firmware);
     assert_eq!(fault.cause, FaultCause::FloatingPointOff);
-    // It shows at the end of the block.
-    assert_eq!(fault.pc, Address(after));
+    assert_eq!(fault.pc, Address(pc));
     assert!(fault.to_string().contains("CPACR"), "{fault}");
     assert!(fault.to_string().contains("layer    'conv_1'"), "{fault}");
 
@@ -942,11 +949,11 @@ fn floating_point_without_a_unit() {
 
 #[test]
 fn unaligned_words() {
-    for (code, address) in [
-        (&[0xe9d1_u16, 0x2300][..], INPUT_AT + 2), // ldrd r2, r3, [r1]
-        (&[0xe9c1, 0x2300], INPUT_AT + 1),         // strd r2, r3, [r1]
-        (&[0xc90c], INPUT_AT + 3),                 // ldm r1!, {r2, r3}
-        (&[0xed91, 0x0a00], INPUT_AT + 2),         // vldr s0, [r1]
+    for (code, what, address) in [
+        (&[0xe9d1_u16, 0x2300][..], "LDRD", INPUT_AT + 2), // ldrd r2, r3, [r1]
+        (&[0xe9c1, 0x2300], "STRD", INPUT_AT + 1),         // strd r2, r3, [r1]
+        (&[0xc90c], "LDM", INPUT_AT + 3),                  // ldm r1!, {r2, r3}
+        (&[0xed91, 0x0a00], "VLDR or VSTR", INPUT_AT + 2), // vldr s0, [r1]
     ] {
         let mut firmware = Firmware::new();
         firmware.set(0, 0xf << 20).set(1, CPACR).code(&[STR]);
@@ -957,7 +964,7 @@ fn unaligned_words() {
         let pc = firmware.here();
         let firmware = finish(firmware.code(code).clone());
         let cause = FaultCause::Unaligned {
-            what: "LDM, LDRD, PUSH or the like",
+            what,
             address: Address(address),
         };
         let message = assert_fault_in_main(&firmware, pc, &cause);

@@ -7,6 +7,7 @@ use dmo_analysis::wording::parse_size;
 use dmo_plot::draw_front;
 use dmo_trace::study::SEARCH_TIME;
 use dmo_trace::study::savings::{Savings, SavingsRequest, savings};
+use dmo_trace::study::search_time::STOPPED;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::whole_arena::whole_arenas;
 use dmo_trace::words::savings::{ModelSavings, SavingsReport};
@@ -83,6 +84,9 @@ fn saved(given: &OsStr, arguments: &Arguments) -> anyhow::Result<(Source, Saving
         most_run_macs: arguments.run,
     };
     let mut saved = savings(&source, &request)?;
+    if saved.stopped {
+        output::message(&format!("dmo-trace: {}: {STOPPED}", source.name));
+    }
     if let Some(error) = saved.not_run.take() {
         let error = anyhow::Error::from(error);
         output::message(&format!("dmo-trace: not run: {error:#}"));

@@ -35,7 +35,7 @@ const CODE_BYTES: [u32; 2] = [64, 24];
 
 impl Snapshot {
     /// `outside`: the calls that were under way as the layer began.
-    fn new(sight: &CoreState<'_, '_>, debug: &DebugInfo, outside: &[Frame]) -> Self {
+    fn new(sight: &CoreState<'_>, debug: &DebugInfo, outside: &[Frame]) -> Self {
         let read = |address: u32, size_bytes: usize| sight.read(Address(address), size_bytes);
         let state = State {
             registers: sight.registers(),

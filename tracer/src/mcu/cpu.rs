@@ -1,10 +1,10 @@
 //! The CPU models.
 //!
 //! To add one: a row and a [`Model`] here, and the emulator's id for it (`ArmCpuModel` of
-//! unicorn-engine, whose newest M-profile core is the Cortex-M33) in `machine.rs`. A new
+//! unicorn-engine, whose newest M-profile core is the Cortex-M33) in `machine/unicorn.rs`'s folder. A new
 //! architecture is also a variant of [`Architecture`], and its `Tag_CPU_arch` no longer an
 //! error in `Needs::of`. A core may fault where the others do not, as Armv6-M does on each
-//! unaligned access: `machine/callbacks.rs` gives faults their names. Which kernels there are
+//! unaligned access: `machine/unicorn/callbacks.rs` gives faults their names. Which kernels there are
 //! for it is another matter: it runs those of the architectures before its own.
 
 use crate::elf::attributes::Attributes;

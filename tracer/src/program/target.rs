@@ -5,7 +5,7 @@ use crate::mcu::bit_band;
 use crate::mcu::boot::{self, Boot, BootError};
 use crate::mcu::cpu::{self, Cpu, CpuError};
 use crate::mcu::disassembly::Disassembler;
-use crate::mcu::machine::{Limits, Machine, MachineError, Observation};
+use crate::mcu::machine::{EngineKind, Limits, Machine, MachineError, Observation};
 use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions};
 use crate::program::hooks::Hooks;
 use crate::program::interpreter::Interpreted;
@@ -30,6 +30,8 @@ pub struct Target {
     pub image: Image,
     /// The CPU.
     pub cpu: Cpu,
+    /// What executes its instructions.
+    pub engine: EngineKind,
     /// The memory.
     pub map: MemoryMap,
     /// The start.
@@ -70,6 +72,7 @@ impl Target {
         Ok(Self {
             image,
             cpu,
+            engine: EngineKind::Auto,
             map,
             boot,
             hooks: None,
@@ -100,7 +103,7 @@ impl Target {
         observation: Observation,
         limits: Limits,
     ) -> Result<Machine, MachineError> {
-        let mut machine = Machine::new(self.cpu, map, observation, limits)?;
+        let mut machine = Machine::new(self.engine, self.cpu, map, observation, limits)?;
         for segment in &self.image.segments {
             if !segment.content.is_empty() {
                 machine.write(Address(segment.load_address), &segment.content)?;

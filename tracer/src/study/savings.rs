@@ -63,6 +63,8 @@ pub struct Savings {
     pub rows: Vec<Row>,
     /// What memory can be had for what work.
     pub front: Front,
+    /// A search was stopped by the clock ([`super::search_time::STOPPED`]).
+    pub stopped: bool,
     /// Why the model was not run, where it was to be.
     pub not_run: Option<StudyError>,
 }
@@ -129,12 +131,10 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
         };
         within_time(time, |budget| front(&search, budget, &mut |_, _, _| ()))
     };
-    rows.push(Row::best("+ in place", &search(&[], false, 0, PLAN)?, 0));
-    rows.push(Row::best(
-        "+ removal",
-        &search(&removable, false, 0, PLAN)?,
-        0,
-    ));
+    let in_place = search(&[], false, 0, PLAN)?;
+    rows.push(Row::best("+ in place", &in_place, 0));
+    let removed = search(&removable, false, 0, PLAN)?;
+    rows.push(Row::best("+ removal", &removed, 0));
     let most = LEVELS.iter().map(|level| level.1).max().unwrap_or(0);
     let found = search(&removable, true, most, time)?;
     let levels = LEVELS.iter();
@@ -147,6 +147,7 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
     Ok(Savings {
         macs,
         rows,
+        stopped: in_place.stopped || removed.stopped || found.stopped || overlapped.stopped,
         front: found,
         not_run,
     })

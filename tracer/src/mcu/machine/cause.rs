@@ -3,6 +3,7 @@
 use crate::mcu::self_check::CheckError;
 use crate::mcu::system::Exception;
 use dmo_analysis::trace::{AccessKind, Address};
+use dmo_engine::features::Needs;
 use std::time::Duration;
 
 /// Why a program cannot go on.
@@ -35,6 +36,12 @@ pub enum FaultCause {
     NotThumb { address: Address },
     #[error("floating-point or coprocessor instruction, which this CPU does not have")]
     NoCoprocessor,
+    #[error("{name} needs {needs}, which this CPU does not have")]
+    Lacks { name: &'static str, needs: Needs },
+    #[error("{name} with operands for which the architecture does not say what happens")]
+    Unpredictable { name: &'static str },
+    #[error("the stack pointer {address} is below the limit that the program has set")]
+    StackLimit { address: Address },
     #[error("exception {number} of the emulator")]
     Exception { number: u32 },
     #[error("the program is in an exception handler, an endless loop at {address}")]

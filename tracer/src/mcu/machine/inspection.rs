@@ -1,12 +1,6 @@
 //! Inspects a program at given execution points, without stopping it.
 
-use super::callbacks::{REGISTERS, Session};
-use super::{Machine, MachineError, refused};
 use dmo_analysis::trace::{Address, Time};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
-use unicorn_engine::{RegisterARM, Unicorn};
 
 /// One execution of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,72 +11,39 @@ pub struct ExecutionPoint {
     pub pc: Address,
 }
 
+/// What an inspection sees.
+pub(super) trait Sight {
+    fn register(&self, index: usize) -> u32;
+    fn float_register(&self, index: i32) -> Option<u32>;
+    fn read(&self, address: Address, size_bytes: usize) -> Option<Vec<u8>>;
+}
+
 /// The core and its memory, just before an instruction executes.
-pub struct CoreState<'a, 'm> {
-    core: &'a Unicorn<'m, Session>,
+pub struct CoreState<'a> {
+    pub(super) sight: &'a dyn Sight,
     /// The execution that is about to happen.
     pub point: ExecutionPoint,
 }
 
-impl CoreState<'_, '_> {
+impl CoreState<'_> {
     /// r0 to r15, the last the address of the instruction.
     pub fn registers(&self) -> [u32; 16] {
-        std::array::from_fn(|index| match REGISTERS.get(index) {
-            Some(&id) => self.core.reg_read(id).unwrap_or(0) as u32,
-            None => self.point.pc.0,
+        std::array::from_fn(|index| match index {
+            15 => self.point.pc.0,
+            _ => self.sight.register(index),
         })
     }
 
     /// s0 to s31 as bits; each `None` without a floating-point unit.
     pub fn float_registers(&self) -> [Option<u32>; 32] {
-        std::array::from_fn(|index| {
-            self.core
-                .reg_read(RegisterARM::S0 as i32 + index as i32)
-                .ok()
-                .map(|value| value as u32)
-        })
+        std::array::from_fn(|index| self.sight.float_register(index as i32))
     }
 
     /// Reads memory; `None` if none is mapped there.
     pub fn read(&self, address: Address, size_bytes: usize) -> Option<Vec<u8>> {
-        self.core
-            .mem_read_as_vec(u64::from(address.0), size_bytes)
-            .ok()
+        self.sight.read(address, size_bytes)
     }
 }
 
 /// Called with the state at an execution point.
-pub type Inspector = Box<dyn FnMut(&CoreState<'_, '_>)>;
-
-impl Machine {
-    /// Calls `look` at each of these points, in the order in which they are reached. The program is
-    /// not stopped: it could not be resumed inside an IT block.
-    ///
-    /// # Errors
-    /// When the emulator refuses a hook.
-    pub fn inspect_at(
-        &mut self,
-        points: &[ExecutionPoint],
-        look: Inspector,
-    ) -> Result<(), MachineError> {
-        let look = Rc::new(RefCell::new(look));
-        let mut times: BTreeMap<Address, Vec<Time>> = BTreeMap::new();
-        for point in points {
-            times.entry(point.pc).or_default().push(point.time);
-        }
-        for (pc, times) in times {
-            let look = Rc::clone(&look);
-            let at = u64::from(pc.0);
-            self.core
-                .add_code_hook(at, at, move |core, _, _| {
-                    let time = core.get_data().clock.at(pc.0);
-                    if times.contains(&time) {
-                        let point = ExecutionPoint { time, pc };
-                        look.borrow_mut()(&CoreState { core, point });
-                    }
-                })
-                .map_err(refused("add a hook"))?;
-        }
-        self.drop_translations()
-    }
-}
+pub type Inspector = Box<dyn FnMut(&CoreState<'_>)>;

@@ -1,145 +1,15 @@
 //! What the emulator calls while the program runs: each callback notes what happened, and
 //! pauses the program where it must.
 
-use super::{Deliver, FaultCause, Limits, MAX_ACCESS_BYTES, Pause, RawAccess, Watch};
-use crate::mcu::clock::{Block, Clock, is_exclusive_store};
+use super::session::Session;
+use crate::mcu::clock::{Block, is_exclusive_store};
 use crate::mcu::decode::{Memory, decode};
-use crate::mcu::self_check::{Checker, CoreState, Reported};
-use crate::mcu::system::{self, Exception, Request, SystemControl};
-use dmo_analysis::trace::{AccessKind, Address, Time};
-use std::ops::Range;
-use std::time::Instant;
+use crate::mcu::machine::inspection::Sight;
+use crate::mcu::machine::{FaultCause, IT_BITS, Pause, RawAccess};
+use crate::mcu::self_check::{CoreState, Reported};
+use crate::mcu::system::{self, Request};
+use dmo_analysis::trace::{AccessKind, Address};
 use unicorn_engine::{MemType, RegisterARM, Unicorn};
-
-/// Accesses per batch.
-const BATCH: usize = 1 << 15;
-
-/// The IT bits of XPSR.
-pub(super) const IT_BITS: u64 = 0x0600_fc00;
-
-/// The state that all callbacks share.
-pub(super) struct Session {
-    pub(super) clock: Clock,
-    pub(super) watches: Vec<Watch>,
-    pub(super) batch: Vec<RawAccess>,
-    pub(super) deliver: Option<Deliver>,
-    pub(super) pause: Option<Pause>,
-    /// Functions that were entered, of those to be noted.
-    pub(super) entered: Vec<u32>,
-    pub(super) system: SystemControl,
-    /// An exception that the program requests is a fault, not only noted.
-    pub(super) exceptions_are_faults: bool,
-    /// The first exception that the program has requested where that is no fault.
-    pub(super) requested_exception: Option<Exception>,
-    pub(super) checker: Option<Checker>,
-    pub(super) limits: Limits,
-    /// The time at which the limit of instructions is reached.
-    pub(super) last_instruction: Time,
-    pub(super) deadline: Option<Instant>,
-    pub(super) blocks_until_look: u32,
-    /// As far as known: it is checked when a floating-point instruction comes.
-    pub(super) floating_point_on: bool,
-    /// The previous block has floating-point instructions, and the unit was off.
-    pub(super) floating_point_used_off: bool,
-}
-
-pub(super) const REGISTERS: [RegisterARM; 15] = [
-    RegisterARM::R0,
-    RegisterARM::R1,
-    RegisterARM::R2,
-    RegisterARM::R3,
-    RegisterARM::R4,
-    RegisterARM::R5,
-    RegisterARM::R6,
-    RegisterARM::R7,
-    RegisterARM::R8,
-    RegisterARM::R9,
-    RegisterARM::R10,
-    RegisterARM::R11,
-    RegisterARM::R12,
-    RegisterARM::SP,
-    RegisterARM::LR,
-];
-
-impl Session {
-    /// The state before the program starts.
-    pub(super) fn new(clock: Clock, system: SystemControl, limits: Limits) -> Self {
-        Self {
-            clock,
-            watches: Vec::new(),
-            batch: Vec::new(),
-            deliver: None,
-            pause: None,
-            entered: Vec::new(),
-            system,
-            exceptions_are_faults: true,
-            requested_exception: None,
-            checker: None,
-            last_instruction: limits.max_instructions,
-            limits,
-            deadline: None,
-            blocks_until_look: 0,
-            floating_point_on: false,
-            floating_point_used_off: false,
-        }
-    }
-
-    /// Hands the batch over; false when nobody listens any more.
-    pub(super) fn deliver_batch(&mut self) -> bool {
-        if self.batch.is_empty() {
-            return true;
-        }
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        match &mut self.deliver {
-            Some(deliver) => deliver(batch),
-            None => true,
-        }
-    }
-
-    /// Adds an access to the batch; false when nobody listens any more.
-    pub(super) fn report(&mut self, access: RawAccess) -> bool {
-        self.batch.push(access);
-        self.batch.len() < BATCH || self.deliver_batch()
-    }
-
-    /// Adds what is watched of a stretch of memory, in pieces.
-    pub(super) fn report_moved(&mut self, pc: u32, kind: AccessKind, moved: &Range<u64>) {
-        let time = self.clock.executing(pc).time;
-        let watches = self.watches.iter();
-        let watched: Vec<Range<u64>> = watches
-            .filter(|watch| watch.loads || kind == AccessKind::Store)
-            .map(|watch| moved.start.max(watch.range.start)..moved.end.min(watch.range.end))
-            .collect();
-        for range in watched {
-            for piece in range.clone().step_by(MAX_ACCESS_BYTES as usize) {
-                self.report(RawAccess {
-                    time,
-                    pc,
-                    address: piece as u32,
-                    size_bytes: (range.end - piece).min(MAX_ACCESS_BYTES) as u8,
-                    kind,
-                });
-            }
-        }
-    }
-
-    /// The limit of real time, once it is reached.
-    pub(super) fn out_of_time(&self) -> Option<FaultCause> {
-        let limit = self.limits.timeout;
-        let is_over = self
-            .deadline
-            .is_some_and(|deadline| Instant::now() > deadline);
-        is_over.then_some(FaultCause::Timeout { limit })
-    }
-
-    fn watched(&self, kind: AccessKind, range: &Range<u64>) -> bool {
-        self.watches.iter().any(|watch| {
-            (watch.loads || kind == AccessKind::Store)
-                && range.start < watch.range.end
-                && watch.range.start < range.end
-        })
-    }
-}
 
 pub(super) fn pause(core: &mut Unicorn<Session>, pause: Pause) {
     // The first reason counts.
@@ -268,9 +138,9 @@ pub(super) fn on_block(core: &mut Unicorn<Session>, start: u64, size_bytes: u32)
         session.clock.abandon();
         return pause(core, Pause::Loop(Address(address)));
     }
-    if session.clock.at_least() >= session.last_instruction {
-        let limit = session.limits.max_instructions;
-        return fault(core, FaultCause::InstructionLimit { limit });
+    if session.clock.at_least() >= session.allowance.last_instruction {
+        let cause = session.allowance.out_of_instructions();
+        return fault(core, cause);
     }
     match session.blocks_until_look.checked_sub(1) {
         Some(left) => session.blocks_until_look = left,
@@ -314,7 +184,7 @@ fn check_floating_point(core: &mut Unicorn<Session>, in_this_block: bool) {
 fn look_at_time(core: &mut Unicorn<Session>) {
     let session = core.get_data_mut();
     session.blocks_until_look = BLOCKS_PER_LOOK;
-    if let Some(cause) = session.out_of_time() {
+    if let Some(cause) = session.allowance.out_of_time() {
         fault(core, cause);
     }
 }
@@ -379,10 +249,11 @@ fn is_load_of_exclusive_store(core: &mut Unicorn<Session>, pc: u32) -> bool {
 
 /// See the top of this file.
 fn clear_stale_it_bits(core: &mut Unicorn<Session>) {
+    let it_bits = u64::from(IT_BITS);
     let status = core.reg_read(RegisterARM::XPSR).unwrap_or(0);
-    if status & IT_BITS != 0 {
+    if status & it_bits != 0 {
         // Cannot fail: the register exists on every M-profile core.
-        let _ = core.reg_write(RegisterARM::XPSR, status & !IT_BITS);
+        let _ = core.reg_write(RegisterARM::XPSR, status & !it_bits);
     }
 }
 
@@ -405,7 +276,7 @@ fn check_alignment(core: &mut Unicorn<Session>, pc: u32, address: u64) {
 
 /// r0 to r14.
 fn registers(core: &Unicorn<Session>) -> [u32; 15] {
-    REGISTERS.map(|id| core.reg_read(id).unwrap_or(0) as u32)
+    std::array::from_fn(|index| core.register(index))
 }
 
 /// Two halfwords of code.
@@ -464,5 +335,12 @@ pub(super) fn store_system(
         Request::Exception(exception) => {
             session.requested_exception.get_or_insert(exception);
         }
+    }
+}
+
+/// `stack_pointer`: the program passes while its stack reaches further down.
+pub(super) fn on_breakpoint(core: &mut Unicorn<Session>, address: u32, stack_pointer: u32) {
+    if core.register(13) >= stack_pointer {
+        pause(core, Pause::Breakpoint(Address(address)));
     }
 }

@@ -1,0 +1,250 @@
+//! Draws cases.
+
+use super::prepare::prepare;
+use super::{Case, Drawn, Ram};
+use crate::cpu::Cpu;
+use crate::layout;
+use crate::random::Random;
+use crate::state::{FLAGS, GE};
+use dmo_engine::decode::{Row, decode};
+use dmo_engine::fault::Fault;
+use dmo_engine::operation::{Condition, FloatBinary, Operation, Rounding, SetFlags, Width};
+
+/// What a case is of.
+#[derive(Clone, Copy)]
+pub enum Kind<'a> {
+    /// One instruction of a row, at times in an IT block of its own.
+    Single(&'a Row),
+    /// Several instructions of these rows, with IT blocks.
+    Sequence(&'a [Row]),
+    /// Any halfwords that are not unpredictable, mostly no instruction.
+    Anything,
+}
+
+/// Encodings to be tried until one is predictable.
+const TRIES: usize = 400;
+
+/// A case, the number of which says where it lies; `None` where the row has no encoding of which
+/// the architecture says what it does.
+pub fn draw(kind: Kind, cpu: &Cpu, seed: u64, number: usize) -> Option<Case> {
+    let mut random = Random::new(seed);
+    let instructions = match kind {
+        Kind::Single(row) => single(row, cpu, &mut random)?,
+        Kind::Sequence(rows) => sequence(rows, cpu, &mut random),
+        Kind::Anything => vec![anything(cpu, &mut random)?],
+    };
+    let start = number as u32 * layout::CASE_BYTES % layout::CASES_BYTES;
+    let mut case = Case {
+        seed,
+        address: layout::CASES_START + start + random.pick([0, 2]),
+        instructions,
+        registers: std::array::from_fn(|_| random.word()),
+        status: random.bits() as u32 & FLAGS,
+        float_status: random.float_status(),
+        floats: floats(cpu, &mut random),
+        ram: Ram::Words(random.bits() as u32),
+    };
+    case.registers[13] = random.ram_address() & !3;
+    if !cpu.features.dsp {
+        case.status &= !GE;
+    }
+    if !cpu.has_floats() {
+        case.float_status = 0;
+    }
+    prepare(&mut case, &mut random);
+    Some(case)
+}
+
+/// Without a floating-point unit all are 0.
+fn floats(cpu: &Cpu, random: &mut Random) -> [u32; 32] {
+    let mut floats = [0; 32];
+    if !cpu.has_floats() {
+        return floats;
+    }
+    for pair in floats.chunks_exact_mut(2) {
+        let double = random.double();
+        let words = match random.below(3) {
+            0 => [double as u32, (double >> 32) as u32],
+            1 => [random.word(), random.single()],
+            _ => [random.single(), random.single()],
+        };
+        pair.copy_from_slice(&words);
+    }
+    floats
+}
+
+/// An encoding of the row that is predictable.
+fn instruction(row: &Row, cpu: &Cpu, random: &mut Random) -> Option<Drawn> {
+    (0..TRIES).find_map(|_| {
+        let word = row.encoding(random.bits() as u32);
+        let halfwords = match row.bytes() {
+            2 => [word as u16, 0],
+            _ => [(word >> 16) as u16, word as u16],
+        };
+        drawn(halfwords, cpu)
+    })
+}
+
+fn drawn(halfwords: [u16; 2], cpu: &Cpu) -> Option<Drawn> {
+    let [first, second] = halfwords;
+    let bytes = dmo_engine::decode::length(first);
+    let operation = match decode(first, second, &cpu.features) {
+        Ok(instruction) => Some(instruction.operation),
+        Err(Fault::Unpredictable { .. }) => return None,
+        Err(_) => None,
+    };
+    Some(Drawn {
+        halfwords,
+        bytes,
+        operation,
+    })
+}
+
+/// Any halfwords that are not unpredictable; wide ones more often than they come by chance.
+fn anything(cpu: &Cpu, random: &mut Random) -> Option<Drawn> {
+    (0..TRIES).find_map(|_| {
+        let bits = random.bits() as u32;
+        let wide = random.pick([0, 0xe800, 0xf000]);
+        drawn([(bits >> 16) as u16 | wide, bits as u16], cpu)
+    })
+}
+
+fn single(row: &Row, cpu: &Cpu, random: &mut Random) -> Option<Vec<Drawn>> {
+    let drawn = instruction(row, cpu, random)?;
+    let mut instructions = Vec::with_capacity(2);
+    if let Some(operation) = &drawn.operation {
+        if random.one_in(4) && can_be_conditional(&drawn) {
+            instructions.push(if_then(1, cpu, random)?);
+        }
+        // Without it most would fail.
+        if !random.one_in(4) && instructions.is_empty() {
+            instructions.extend(exclusive_load(operation, cpu));
+        }
+    }
+    instructions.push(drawn);
+    Some(instructions)
+}
+
+fn sequence(rows: &[Row], cpu: &Cpu, random: &mut Random) -> Vec<Drawn> {
+    let length = 4 + random.below(5) as usize;
+    let mut instructions = Vec::with_capacity(length + 2);
+    // How many more are in the block.
+    let mut block = 0;
+    while instructions.len() < length || block > 0 {
+        if block == 0 && random.one_in(3) {
+            block = 1 + random.below(4);
+            instructions.extend(if_then(block, cpu, random));
+        }
+        let row = &rows[random.below(rows.len() as u32) as usize];
+        let fits = |drawn: &Drawn| {
+            drawn.operation.as_ref().is_some_and(goes_on)
+                && (block == 0 || can_be_conditional(drawn))
+        };
+        let found = instruction(row, cpu, random).filter(fits);
+        if let Some(drawn) = found {
+            instructions.push(drawn);
+            block = block.saturating_sub(1);
+        }
+    }
+    instructions
+}
+
+/// IT for so many instructions.
+fn if_then(length: u32, cpu: &Cpu, random: &mut Random) -> Option<Drawn> {
+    (0..TRIES).find_map(|_| {
+        let condition = random.below(15);
+        let stop = 1 << (4 - length);
+        // Else is the opposite of then; there is none of always.
+        let others = match condition {
+            14 => 0,
+            _ => random.below(16),
+        } << (5 - length)
+            & 0xf;
+        let mask = stop | others;
+        drawn([(0xbf00 | condition << 4 | mask) as u16, 0], cpu)
+    })
+}
+
+/// Whether it goes on with the next instruction, and leaves the stack pointer in peace.
+fn goes_on(operation: &Operation) -> bool {
+    use Operation as O;
+    match *operation {
+        O::Alu { rd: 15, .. } | O::Move { rd: 15, .. } | O::Load { rt: 15, .. } => false,
+        O::LoadMultiple { registers, .. } => registers >> 15 == 0,
+        O::Branch { .. }
+        | O::BranchLink { .. }
+        | O::BranchExchange { .. }
+        | O::CompareBranch { .. }
+        | O::TableBranch { .. }
+        | O::IfThen { .. }
+        | O::LoopStart { .. }
+        | O::LoopEnd { .. }
+        | O::Hint
+        | O::Sleep
+        | O::Breakpoint { .. }
+        | O::SupervisorCall { .. }
+        | O::PermanentlyUndefined
+        | O::WriteSpecial { .. } => false,
+        _ => true,
+    }
+}
+
+/// Whether the architecture says what it does in an IT block.
+fn can_be_conditional(drawn: &Drawn) -> bool {
+    use Operation as O;
+    let Some(operation) = drawn.operation else {
+        return false;
+    };
+    match operation {
+        // Narrow ones that set the flags do not so in IT blocks, but for MOVS, which may not be there.
+        O::Move {
+            flags: SetFlags::Yes,
+            ..
+        } => drawn.bytes == 4,
+        // A conditional branch has its own condition.
+        O::Branch { condition, .. } => condition == Condition::Al,
+        O::CompareBranch { .. }
+        | O::IfThen { .. }
+        | O::LoopStart { .. }
+        | O::LoopEnd { .. }
+        | O::ChangeState { .. }
+        | O::ConditionalSelect { .. }
+        | O::FloatSelect { .. }
+        | O::Hint
+        | O::Sleep => false,
+        O::FloatBinary { operation, .. } => {
+            !matches!(operation, FloatBinary::MaxNm | FloatBinary::MinNm)
+        }
+        O::FloatToInteger { rounding, .. } | O::FloatRound { rounding, .. } => {
+            matches!(rounding, Rounding::Zero | Rounding::Current)
+        }
+        _ => true,
+    }
+}
+
+/// The load that an exclusive store belongs to.
+fn exclusive_load(operation: &Operation, cpu: &Cpu) -> Option<Drawn> {
+    let &Operation::StoreExclusive {
+        width,
+        rn,
+        offset,
+        rd,
+        ..
+    } = operation
+    else {
+        return None;
+    };
+    // Not over the base.
+    let rt = if rd == rn {
+        u16::from(rn == 0)
+    } else {
+        u16::from(rd)
+    };
+    let rn = u16::from(rn);
+    let halfwords = match width {
+        Width::Word => [0xe850 | rn, rt << 12 | 0x0f00 | (offset / 4) as u16],
+        Width::Byte => [0xe8d0 | rn, rt << 12 | 0x0f4f],
+        Width::Half => [0xe8d0 | rn, rt << 12 | 0x0f5f],
+    };
+    drawn(halfwords, cpu)
+}

@@ -1,0 +1,317 @@
+//! Runs a program until something stops it.
+
+mod code;
+
+use crate::core::Core;
+use crate::decode::decode;
+use crate::fault::Fault;
+use crate::features::Features;
+use crate::interpreter::{Flow, step};
+use crate::memory::Memory;
+use crate::translator::{After, Entry, Translator};
+use code::Code;
+use std::collections::BTreeMap;
+
+/// Why a run has stopped. The program counter is at the instruction to be executed next, and the
+/// run can go on from there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// At one of the addresses to stop at. A run that begins there stops at once.
+    Address(u32),
+    /// The time has come.
+    Until,
+    /// At BKPT with this number.
+    Breakpoint(u8),
+    /// After a hint that says something to others: YIELD or SEV.
+    Hint,
+    /// At WFI or WFE: asleep, with no interrupt to wake it.
+    Sleep,
+    /// At a loop that never ends, and does nothing.
+    Loop,
+    /// The instruction cannot be executed.
+    Fault(Fault),
+    /// Recorded accesses have to be taken.
+    Events,
+    /// The private peripherals asked for a stop.
+    Attention,
+}
+
+/// How code is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Execution {
+    /// One instruction after the other.
+    Interpreter,
+    /// What is executed often is translated to the host's code.
+    Translator,
+}
+
+/// How often an instruction is branched to before it is translated.
+const HOT: u16 = 500;
+/// How many instructions are interpreted for each that is translated: about as many as can be in
+/// the same time, so that translating never takes more than half of it.
+const INTERPRETED_FOR_ONE: u64 = 2000;
+
+/// A core and its memory.
+pub struct Engine {
+    /// The registers.
+    pub core: Core,
+    /// The memory. What code may lie in is written by [`Engine::write`].
+    pub memory: Memory,
+    features: Features,
+    code: Code,
+    translator: Option<Translator>,
+    /// Translated code has left an instruction to the interpreter.
+    has_to_interpret: bool,
+    /// Instructions that were interpreted, less those that translations have cost.
+    credit: u64,
+    /// Addresses to stop at, each with the lowest stack pointer to do so.
+    stops: BTreeMap<u32, u32>,
+    to_note: Vec<u32>,
+    noted: Vec<u32>,
+    floating_point_on: bool,
+    floating_point_forced: bool,
+}
+
+impl Engine {
+    /// A core with all registers zero.
+    pub fn new(features: Features, memory: Memory, execution: Execution) -> Self {
+        let translator = match execution {
+            Execution::Interpreter => None,
+            Execution::Translator => Some(Translator::new()),
+        };
+        Self {
+            core: Core::default(),
+            memory,
+            features,
+            code: Code::new(),
+            translator,
+            has_to_interpret: false,
+            credit: 0,
+            stops: BTreeMap::new(),
+            to_note: Vec::new(),
+            noted: Vec::new(),
+            floating_point_on: false,
+            floating_point_forced: false,
+        }
+    }
+
+    /// What the core has.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Switches the floating-point unit on, whatever CPACR says.
+    pub fn enable_floating_point(&mut self) {
+        self.floating_point_forced = true;
+        self.floating_point_on = true;
+    }
+
+    /// Stops before the instructions at these addresses from now on, and before no others, where
+    /// the stack pointer is at least the number that comes with the address.
+    pub fn stop_at(&mut self, stops: &[(u32, u32)]) {
+        let old = std::mem::take(&mut self.stops);
+        self.stops = stops.iter().copied().collect();
+        let addresses: Vec<u32> = old.keys().chain(self.stops.keys()).copied().collect();
+        for address in addresses {
+            self.mark(address);
+        }
+    }
+
+    /// Notes when the instructions at these addresses are reached for the first time.
+    pub fn note(&mut self, addresses: &[u32]) {
+        self.to_note = addresses.to_vec();
+        for &address in addresses {
+            self.mark(address);
+        }
+    }
+
+    /// Has the run look up at an address, or no longer.
+    fn mark(&mut self, address: u32) {
+        let marked = self.is_marked(address);
+        self.code.look_up_at(address, marked);
+        if marked && let Some(translator) = &mut self.translator {
+            self.code.drop_entries(&translator.look_up_at(address));
+        }
+    }
+
+    /// The addresses to be noted that were reached, in the order in which they were.
+    pub fn noted(&self) -> &[u32] {
+        &self.noted
+    }
+
+    /// Writes memory from outside, read-only memory and code too; false where there is none, and
+    /// nothing is written.
+    #[must_use]
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let written = self.memory.write(address, bytes);
+        if written && !bytes.is_empty() {
+            let last = address.wrapping_add(bytes.len() as u32 - 1);
+            for page in address >> 12..=last >> 12 {
+                self.forget_page(page);
+            }
+        }
+        written
+    }
+
+    fn forget_page(&mut self, page: u32) {
+        self.code.forget_page(page);
+        if let Some(translator) = &mut self.translator {
+            self.code.drop_entries(&translator.forget_page(page));
+        }
+    }
+
+    /// Runs until something stops it, or until so many instructions have been executed in all.
+    pub fn run(&mut self, until: u64) -> Stop {
+        self.memory.attention = true;
+        if let Some(translator) = &mut self.translator
+            && translator.check_memory(&mut self.memory)
+        {
+            self.code = Code::new();
+        }
+        loop {
+            if self.memory.attention
+                && let Some(stop) = self.attend()
+            {
+                return stop;
+            }
+            if self.core.time >= until {
+                return Stop::Until;
+            }
+            if let Err(stop) = self.execute(until) {
+                return stop;
+            }
+        }
+    }
+
+    /// One instruction.
+    #[inline]
+    fn execute(&mut self, until: u64) -> Result<(), Stop> {
+        let pc = self.core.r[15];
+        let slot = match self.code.at(pc) {
+            Some(slot) => slot,
+            None => self.decode(pc).map_err(Stop::Fault)?,
+        };
+        if slot.look_up {
+            self.look_up(pc, slot.endless)?;
+        } else if let Some(entry) = slot.entry
+            && self.core.it == 0
+            && !self.has_to_interpret
+        {
+            self.run_translated(entry, until);
+            return Ok(());
+        }
+        if slot.floating_point && !self.floating_point_on {
+            return Err(Stop::Fault(Fault::FloatingPointOff));
+        }
+        if self.core.it != 0 && !slot.it_rule.allows(self.core.it) {
+            return Err(Stop::Fault(self.unpredictable(pc)));
+        }
+        self.has_to_interpret = false;
+        self.credit += 1;
+        let (core, memory) = (&mut self.core, &mut self.memory);
+        match step(core, memory, &self.features, &slot.operation, slot.bytes) {
+            Ok(Flow::Next) => {
+                if self.core.r[15] != pc.wrapping_add(slot.bytes.into()) {
+                    self.arrive();
+                }
+                Ok(())
+            }
+            Ok(Flow::Hint) => Err(Stop::Hint),
+            Ok(Flow::Sleep) => Err(Stop::Sleep),
+            Ok(Flow::Breakpoint(number)) => Err(Stop::Breakpoint(number)),
+            Ok(Flow::Loop) => Err(Stop::Loop),
+            Err(fault) => Err(Stop::Fault(fault)),
+        }
+    }
+
+    /// Runs translated code.
+    fn run_translated(&mut self, entry: Entry, until: u64) {
+        let Some(translator) = &self.translator else {
+            return;
+        };
+        let (core, memory) = (&mut self.core, &mut self.memory);
+        let after = translator.run(entry, core, memory, until, self.floating_point_on);
+        self.has_to_interpret = after == After::Interpret;
+    }
+
+    /// A branch has gone somewhere: what is often gone to is translated.
+    #[inline]
+    fn arrive(&mut self) {
+        if self.translator.is_some() && self.code.count(self.core.r[15]) == HOT {
+            self.translate();
+        }
+    }
+
+    #[cold]
+    fn translate(&mut self) {
+        if let Some(translator) = &mut self.translator {
+            let address = self.core.r[15];
+            let (features, memory) = (&self.features, &mut self.memory);
+            let afforded = self.credit / INTERPRETED_FOR_ONE;
+            let translated = translator.translate(address, features, memory, afforded);
+            self.credit -= translated.instructions * INTERPRETED_FOR_ONE;
+            for (address, entry) in translated.entries {
+                self.code.enter(address, entry);
+            }
+            self.code.forget_arrivals(address);
+        }
+    }
+
+    #[cold]
+    fn decode(&mut self, pc: u32) -> Result<code::Slot, Fault> {
+        let look_up = self.is_marked(pc);
+        let (features, memory) = (&self.features, &mut self.memory);
+        let entry = self.translator.as_ref().and_then(|known| known.entry(pc));
+        let marks = code::Marks { look_up, entry };
+        self.code.decode(pc, features, memory, marks)
+    }
+
+    /// The instruction must not be where it is in an IT block.
+    #[cold]
+    fn unpredictable(&self, pc: u32) -> Fault {
+        let halfword = |address| self.memory.fetch(address).unwrap_or_default();
+        let (first, second) = (halfword(pc), halfword(pc.wrapping_add(2)));
+        match decode(first, second, &self.features) {
+            Ok(instruction) => Fault::Unpredictable {
+                name: instruction.name,
+            },
+            Err(fault) => fault,
+        }
+    }
+
+    fn is_marked(&self, address: u32) -> bool {
+        self.stops.contains_key(&address) || self.to_note.contains(&address)
+    }
+
+    /// An address that is marked has been reached.
+    #[cold]
+    fn look_up(&mut self, pc: u32, endless: bool) -> Result<(), Stop> {
+        if let Some(&stack_pointer) = self.stops.get(&pc)
+            && self.core.r[13] >= stack_pointer
+        {
+            return Err(Stop::Address(pc));
+        }
+        if let Some(index) = self.to_note.iter().position(|&address| address == pc) {
+            self.to_note.swap_remove(index);
+            self.noted.push(pc);
+            self.code.look_up_at(pc, self.is_marked(pc));
+        }
+        if endless {
+            return Err(Stop::Loop);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn attend(&mut self) -> Option<Stop> {
+        self.memory.attention = false;
+        self.floating_point_on = self.floating_point_forced || self.memory.floating_point_enabled();
+        for page in self.memory.take_changed_code() {
+            self.forget_page(page);
+        }
+        if std::mem::take(&mut self.memory.stop_requested) {
+            return Some(Stop::Attention);
+        }
+        self.memory.events_are_full().then_some(Stop::Events)
+    }
+}

@@ -1,0 +1,106 @@
+//! What a core has: architecture and floating-point unit. An instruction is defined on a core
+//! that meets what it needs.
+
+/// Architecture of a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say all there is to say")]
+pub enum Architecture {
+    Armv6M,
+    Armv7M,
+    Armv7EM,
+    Armv8MBaseline,
+    Armv8MMainline,
+    Armv81MMainline,
+}
+
+/// Floating-point unit, in ascending order: each has the instructions of those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FloatingPoint {
+    /// None.
+    None,
+    /// FPv4, single precision.
+    Fpv4Single,
+    /// FPv5, single precision.
+    Fpv5Single,
+    /// FPv5, double precision.
+    Fpv5Double,
+}
+
+/// What a core has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Features {
+    /// Its architecture.
+    pub architecture: Architecture,
+    /// The DSP extension. Armv7E-M always has it; it is optional in Armv8-M Mainline.
+    pub dsp: bool,
+    /// Its floating-point unit.
+    pub floating_point: FloatingPoint,
+}
+
+/// What an instruction needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: all cores have it.
+    Base,
+    /// Armv8-M Baseline, or Armv7-M: wide branches, MOVW, exclusives, divisions, CBZ.
+    Baseline,
+    /// Armv7-M, or Armv8-M Mainline.
+    Mainline,
+    /// The DSP extension.
+    Dsp,
+    /// Armv8-M: load-acquire, store-release, TT, security.
+    Armv8,
+    /// Armv8.1-M: conditional selects, low-overhead loops, CLRM.
+    Armv81,
+    /// A floating-point unit.
+    Single,
+    /// A floating-point unit with FPv5's instructions: VSEL, VMAXNM, VRINT and so on.
+    Fpv5,
+    /// A floating-point unit with double precision.
+    Double,
+}
+
+impl Features {
+    /// Whether a core with these features has an instruction with these needs.
+    pub fn meet(&self, needs: Needs) -> bool {
+        use Architecture::{Armv6M, Armv7EM, Armv7M, Armv8MBaseline, Armv81MMainline};
+        let architecture = self.architecture;
+        match needs {
+            Needs::Base => true,
+            Needs::Baseline => architecture != Armv6M,
+            Needs::Mainline => !matches!(architecture, Armv6M | Armv8MBaseline),
+            Needs::Dsp => self.dsp,
+            Needs::Armv8 => !matches!(architecture, Armv6M | Armv7M | Armv7EM),
+            Needs::Armv81 => architecture == Armv81MMainline,
+            Needs::Single => self.floating_point >= FloatingPoint::Fpv4Single,
+            Needs::Fpv5 => self.floating_point >= FloatingPoint::Fpv5Single,
+            Needs::Double => self.floating_point >= FloatingPoint::Fpv5Double,
+        }
+    }
+
+    /// Whether the architecture is Armv8-M, whose stacks have limits.
+    pub fn is_armv8(&self) -> bool {
+        self.meet(Needs::Armv8)
+    }
+
+    /// Whether loads and stores of words and halfwords need not be aligned.
+    pub fn allows_unaligned(&self) -> bool {
+        self.meet(Needs::Mainline)
+    }
+}
+
+impl std::fmt::Display for Needs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Needs::Base => "Armv6-M",
+            Needs::Baseline => "Armv8-M Baseline or Armv7-M",
+            Needs::Mainline => "Armv7-M or Armv8-M Mainline",
+            Needs::Dsp => "the DSP extension",
+            Needs::Armv8 => "Armv8-M",
+            Needs::Armv81 => "Armv8.1-M",
+            Needs::Single => "a floating-point unit",
+            Needs::Fpv5 => "a floating-point unit of version 5",
+            Needs::Double => "double-precision floating point",
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! Emulates Arm microcontroller cores: Armv6-M, Armv7-M, Armv7E-M, Armv8-M and the scalar
+//! instructions of Armv8.1-M.
+//!
+//! Exceptions, the security extension and Helium are not emulated.
+//!
+//! Modules, from the ground up; one uses only those above it:
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`features`] | what a core has, and what an instruction needs |
+//! | [`operation`] | what an instruction does, decoded |
+//! | [`core`] | the registers |
+//! | [`fault`] | why an instruction does not execute |
+//! | [`memory`] | guest memory, what is watched, and what was recorded |
+//! | [`arithmetic`] | integer arithmetic, as the manual has it |
+//! | [`float`] | floating-point arithmetic, as the manual has it |
+//! | [`decode`] | the instruction set: one table |
+//! | [`interpreter`] | executes one instruction |
+//! | [`engine`] | runs a program; with the private `endless`, which finds idle loops, and `translator`, of hot code to the host's |
+
+pub mod arithmetic;
+pub mod core;
+pub mod decode;
+mod endless;
+pub mod engine;
+pub mod fault;
+pub mod features;
+pub mod float;
+pub mod interpreter;
+pub mod memory;
+pub mod operation;
+mod translator;

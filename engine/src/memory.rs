@@ -1,0 +1,510 @@
+//! Guest memory: regions, private peripherals, what is watched, and the accesses recorded.
+//!
+//! All regions lie one after the other in one buffer. Two tables by guest page, one for loads and
+//! one for stores, say where a page is in it; tags in an entry's low bits send an access the long
+//! way: to watched pages, where it is recorded, and to pages that hold decoded code, where a store
+//! makes the code to be decoded again.
+
+mod event;
+
+pub(crate) use event::{EVENT_BYTES, event_form};
+pub use event::{Event, Moment};
+
+use crate::fault::{AccessKind, Fault};
+use std::ops::Range;
+
+/// Granularity of regions in bytes.
+pub const PAGE_BYTES: u32 = 4096;
+/// Accesses recorded before a run stops to have them taken.
+pub const EVENTS: usize = 1 << 15;
+/// Room for the accesses of the instructions that are executed before a run stops: a block of
+/// translated code.
+const EVENTS_BEYOND: usize = 1 << 12;
+
+pub(crate) const TAGS: u32 = PAGE_BYTES - 1;
+pub(crate) const MAPPED: u32 = 1;
+pub(crate) const WATCHED: u32 = 2;
+const CODE: u32 = 4;
+
+/// What a region is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Loads and fetches.
+    Flash,
+    /// Everything.
+    Ram,
+    /// Loads and stores, which read what was written last.
+    Device,
+}
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    /// It does.
+    Continue,
+    /// It stops after this instruction.
+    Stop,
+}
+
+/// The private peripherals of the core.
+pub trait Peripherals {
+    /// What a load of 1, 2 or 4 bytes gives.
+    fn load(&mut self, moment: Moment, address: u32, size_bytes: u32) -> u32;
+    /// A store of 1, 2 or 4 bytes.
+    fn store(&mut self, moment: Moment, address: u32, size_bytes: u32, value: u32) -> Attention;
+    /// Whether CPACR has the floating-point unit on.
+    fn floating_point_enabled(&self) -> bool;
+}
+
+/// A range whose accesses are recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watch {
+    /// Addresses.
+    pub range: Range<u64>,
+    /// Loads too, not only stores.
+    pub loads: bool,
+}
+
+/// Why memory cannot be mapped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MapError {
+    /// No whole pages below 4 GiB.
+    #[error("[{:#x}, {:#x}) is not a range of whole pages of 4096 bytes below 4 GiB", .0.start, .0.end)]
+    NotPages(Range<u64>),
+    /// Something is there already.
+    #[error("[{:#x}, {:#x}) overlaps with memory that is there already", .0.start, .0.end)]
+    Overlap(Range<u64>),
+}
+
+/// Where translated code finds the memory: addresses on the host, the tables' by guest page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tables {
+    pub(crate) loads: usize,
+    pub(crate) stores: usize,
+    pub(crate) bytes: usize,
+}
+
+struct Region {
+    range: Range<u64>,
+    kind: Kind,
+}
+
+/// Guest memory.
+pub struct Memory {
+    bytes: Vec<u8>,
+    /// By page: where it is in `bytes`, and tags; 0 where there is none.
+    loads: Vec<u32>,
+    stores: Vec<u32>,
+    regions: Vec<Region>,
+    peripherals: Option<(Range<u64>, Box<dyn Peripherals>)>,
+    watches: Vec<Watch>,
+    events: Vec<Event>,
+    event_count: usize,
+    /// Pages of code that were stored to.
+    changed_code: Vec<u32>,
+    /// The run has to look up: events to be taken, changed code, a request of the peripherals.
+    pub attention: bool,
+    /// The private peripherals have asked for a stop.
+    pub stop_requested: bool,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        let pages = 1 << 20;
+        Self {
+            bytes: Vec::new(),
+            loads: vec![0; pages],
+            stores: vec![0; pages],
+            regions: Vec::new(),
+            peripherals: None,
+            watches: Vec::new(),
+            events: vec![Event::default(); EVENTS + EVENTS_BEYOND],
+            event_count: 0,
+            changed_code: Vec::new(),
+            attention: false,
+            stop_requested: false,
+        }
+    }
+}
+
+impl Memory {
+    /// No memory.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a region of zeros.
+    ///
+    /// # Errors
+    /// When it is no range of whole pages, or something is there.
+    pub fn map(&mut self, range: Range<u64>, kind: Kind) -> Result<(), MapError> {
+        self.check(&range)?;
+        let start = self.bytes.len();
+        self.bytes
+            .resize(start + (range.end - range.start) as usize, 0);
+        for (index, page) in pages(&range).enumerate() {
+            let entry = (start as u32 + index as u32 * PAGE_BYTES) | MAPPED;
+            self.loads[page] = entry;
+            if kind != Kind::Flash {
+                self.stores[page] = entry;
+            }
+        }
+        self.regions.push(Region { range, kind });
+        Ok(())
+    }
+
+    /// Adds the private peripherals.
+    ///
+    /// # Errors
+    /// When the range is none of whole pages, or something is there.
+    pub fn map_peripherals(
+        &mut self,
+        range: Range<u64>,
+        peripherals: Box<dyn Peripherals>,
+    ) -> Result<(), MapError> {
+        self.check(&range)?;
+        self.peripherals = Some((range, peripherals));
+        Ok(())
+    }
+
+    fn check(&self, range: &Range<u64>) -> Result<(), MapError> {
+        let page = u64::from(PAGE_BYTES);
+        let whole = range.start.is_multiple_of(page) && range.end.is_multiple_of(page);
+        if !whole || range.is_empty() || range.end > 1 << 32 {
+            return Err(MapError::NotPages(range.clone()));
+        }
+        let regions = self.regions.iter().map(|region| &region.range);
+        let peripherals = self.peripherals.iter().map(|(range, _)| range);
+        let mut taken = regions.chain(peripherals);
+        if taken.any(|other| other.start < range.end && range.start < other.end) {
+            return Err(MapError::Overlap(range.clone()));
+        }
+        Ok(())
+    }
+
+    /// Records the accesses to these ranges from now on, and to no others. Accesses that were
+    /// recorded and not taken are dropped.
+    pub fn watch(&mut self, watches: &[Watch]) {
+        for watch in std::mem::take(&mut self.watches) {
+            self.tag(&watch, |entry| entry & !WATCHED);
+        }
+        for watch in watches {
+            self.tag(watch, |entry| entry | WATCHED);
+        }
+        self.watches = watches.to_vec();
+        self.event_count = 0;
+    }
+
+    fn tag(&mut self, watch: &Watch, change: impl Fn(u32) -> u32) {
+        if watch.range.is_empty() {
+            return;
+        }
+        for page in pages(&watch.range) {
+            for table in [&mut self.loads, &mut self.stores] {
+                if let Some(entry) = table.get_mut(page).filter(|entry| **entry != 0) {
+                    *entry = change(*entry);
+                }
+            }
+        }
+    }
+
+    /// The accesses to watched ranges since the last call, in order.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let events = &self.events[..self.event_count];
+        let watches = &self.watches;
+        let watched = |event: &&Event| {
+            let start = u64::from(event.address());
+            let end = start + u64::from(event.size_bytes());
+            watches.iter().any(|watch| {
+                (watch.loads || event.kind() == AccessKind::Store)
+                    && start < watch.range.end
+                    && watch.range.start < end
+            })
+        };
+        let events = events.iter().filter(watched).copied().collect();
+        self.event_count = 0;
+        events
+    }
+
+    /// Where translated code finds the memory.
+    pub(crate) fn tables(&mut self) -> Tables {
+        Tables {
+            loads: self.loads.as_ptr().expose_provenance(),
+            stores: self.stores.as_ptr().expose_provenance(),
+            bytes: self.bytes.as_mut_ptr().expose_provenance(),
+        }
+    }
+
+    /// Where translated code records the next access, and from where on it has to stop.
+    pub(crate) fn event_places(&mut self) -> Range<*mut u8> {
+        let places = self.events.as_mut_ptr();
+        let at = |index: usize| places.wrapping_add(index).cast();
+        at(self.event_count)..at(EVENTS)
+    }
+
+    /// Translated code has recorded accesses up to here.
+    pub(crate) fn set_next_event(&mut self, place: *const u8) {
+        let bytes = place.addr() - self.events.as_ptr().addr();
+        self.event_count = bytes / size_of::<Event>();
+        self.attention |= self.events_are_full();
+    }
+
+    /// Whether recorded accesses have to be taken before more are made.
+    pub fn events_are_full(&self) -> bool {
+        self.event_count >= EVENTS
+    }
+
+    /// Reads memory from outside; `None` where there is none.
+    pub fn read(&self, address: u32, size_bytes: usize) -> Option<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(size_bytes);
+        let (mut address, end) = (u64::from(address), u64::from(address) + size_bytes as u64);
+        while address < end {
+            let start = offset(*self.loads.get((address >> 12) as usize)?, address as u32)?;
+            let length = u64::from(PAGE_BYTES - (address as u32 & TAGS)).min(end - address);
+            bytes.extend_from_slice(&self.bytes[start..start + length as usize]);
+            address += length;
+        }
+        Some(bytes)
+    }
+
+    /// Writes memory from outside, read-only memory too; false where there is none, and nothing is
+    /// written. Code that lies there has to be forgotten by the engine.
+    #[must_use]
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let (mut address, end) = (u64::from(address), u64::from(address) + bytes.len() as u64);
+        let is_mapped = |page: u64| {
+            self.loads
+                .get(page as usize)
+                .is_some_and(|&entry| entry != 0)
+        };
+        if address < end && !(address >> 12..=(end - 1) >> 12).all(is_mapped) {
+            return false;
+        }
+        let mut bytes = bytes;
+        while let Some(start) = (!bytes.is_empty())
+            .then(|| offset(self.loads[(address >> 12) as usize], address as u32))
+            .flatten()
+        {
+            let length = bytes
+                .len()
+                .min((PAGE_BYTES - (address as u32 & TAGS)) as usize);
+            let (now, later) = bytes.split_at(length);
+            self.bytes[start..start + length].copy_from_slice(now);
+            bytes = later;
+            address += length as u64;
+        }
+        true
+    }
+
+    /// Whether instructions can be fetched there.
+    pub fn is_code(&self, address: u32) -> bool {
+        let address = u64::from(address);
+        let mut regions = self.regions.iter();
+        regions.any(|region| region.kind != Kind::Device && region.range.contains(&address))
+    }
+
+    /// The halfword of code there.
+    ///
+    /// # Errors
+    /// [`Fault::Fetch`] where no code can be.
+    pub fn fetch(&self, address: u32) -> Result<u16, Fault> {
+        let fault = Fault::Fetch { address };
+        if !self.is_code(address) {
+            return Err(fault);
+        }
+        let start = offset(self.loads[page_of(address)], address).ok_or(fault)?;
+        Ok(u16::from_le_bytes([
+            self.bytes[start],
+            self.bytes[start + 1],
+        ]))
+    }
+
+    /// Stores to this page are to be noticed from now on.
+    pub fn holds_code(&mut self, page: u32) {
+        let entry = &mut self.stores[page as usize];
+        if *entry != 0 {
+            *entry |= CODE;
+        }
+    }
+
+    /// Pages of code that were stored to since the last call. They are no longer noticed.
+    pub fn take_changed_code(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.changed_code)
+    }
+
+    /// Whether the private peripherals have the floating-point unit on.
+    pub fn floating_point_enabled(&self) -> bool {
+        let mut peripherals = self.peripherals.iter();
+        peripherals.any(|(_, peripherals)| peripherals.floating_point_enabled())
+    }
+
+    /// Loads 1, 2, 4 or 8 bytes.
+    ///
+    /// # Errors
+    /// [`Fault::Access`] where memory is missing.
+    #[inline]
+    pub fn load<const N: usize>(&mut self, moment: Moment, address: u32) -> Result<[u8; N], Fault> {
+        let entry = self.loads[page_of(address)];
+        let within = (address & TAGS) as usize;
+        if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
+            let start = (entry & !TAGS) as usize + within;
+            if let Some(bytes) = self.bytes.get(start..start + N)
+                && let Ok(bytes) = bytes.try_into()
+            {
+                return Ok(bytes);
+            }
+        }
+        self.load_the_long_way(moment, address)
+    }
+
+    #[cold]
+    fn load_the_long_way<const N: usize>(
+        &mut self,
+        moment: Moment,
+        address: u32,
+    ) -> Result<[u8; N], Fault> {
+        let mut bytes = [0; N];
+        if let Some(peripherals) = peripherals_at(&mut self.peripherals, address, N) {
+            for (index, chunk) in bytes.chunks_mut(4).enumerate() {
+                let size_bytes = chunk.len() as u32;
+                let value = peripherals.load(moment, address + 4 * index as u32, size_bytes);
+                chunk.copy_from_slice(&value.to_le_bytes()[..chunk.len()]);
+            }
+            return Ok(bytes);
+        }
+        let entries = self.entries(AccessKind::Load, address, N)?;
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            let start = offset(
+                self.loads[page_of(address.wrapping_add(index as u32))],
+                address.wrapping_add(index as u32),
+            );
+            *byte = start.map_or(0, |start| self.bytes[start]);
+        }
+        if entries & WATCHED != 0 {
+            self.record(AccessKind::Load, moment, address, N);
+        }
+        Ok(bytes)
+    }
+
+    /// Stores 1, 2, 4 or 8 bytes.
+    ///
+    /// # Errors
+    /// [`Fault::Access`] where memory is missing or cannot be stored to.
+    #[inline]
+    pub fn store<const N: usize>(
+        &mut self,
+        moment: Moment,
+        address: u32,
+        bytes: [u8; N],
+    ) -> Result<(), Fault> {
+        let entry = self.stores[page_of(address)];
+        let within = (address & TAGS) as usize;
+        if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
+            let start = (entry & !TAGS) as usize + within;
+            if let Some(place) = self.bytes.get_mut(start..start + N) {
+                place.copy_from_slice(&bytes);
+                return Ok(());
+            }
+        }
+        self.store_the_long_way(moment, address, bytes)
+    }
+
+    #[cold]
+    fn store_the_long_way<const N: usize>(
+        &mut self,
+        moment: Moment,
+        address: u32,
+        bytes: [u8; N],
+    ) -> Result<(), Fault> {
+        if let Some(peripherals) = peripherals_at(&mut self.peripherals, address, N) {
+            for (index, chunk) in bytes.chunks(4).enumerate() {
+                let mut word = [0; 4];
+                word[..chunk.len()].copy_from_slice(chunk);
+                let value = u32::from_le_bytes(word);
+                let address = address + 4 * index as u32;
+                let attention = peripherals.store(moment, address, chunk.len() as u32, value);
+                self.stop_requested |= attention == Attention::Stop;
+            }
+            // The floating-point unit may have been switched.
+            self.attention = true;
+            return Ok(());
+        }
+        let entries = self.entries(AccessKind::Store, address, N)?;
+        for (index, byte) in bytes.into_iter().enumerate() {
+            let address = address.wrapping_add(index as u32);
+            if let Some(start) = offset(self.stores[page_of(address)], address) {
+                self.bytes[start] = byte;
+            }
+        }
+        if entries & WATCHED != 0 {
+            self.record(AccessKind::Store, moment, address, N);
+        }
+        if entries & CODE != 0 {
+            self.note_changed_code(address, N);
+        }
+        Ok(())
+    }
+
+    /// The tags of all pages that an access touches.
+    fn entries(&self, kind: AccessKind, address: u32, size: usize) -> Result<u32, Fault> {
+        let table = match kind {
+            AccessKind::Load => &self.loads,
+            AccessKind::Store => &self.stores,
+        };
+        let first = page_of(address);
+        let last = page_of(address.wrapping_add(size as u32 - 1));
+        if table[first] != 0 && table[last] != 0 {
+            return Ok((table[first] | table[last]) & TAGS);
+        }
+        Err(Fault::Access {
+            kind,
+            address,
+            size_bytes: size as u32,
+            mapped: self.loads[first] != 0 && self.loads[last] != 0,
+        })
+    }
+
+    fn record(&mut self, kind: AccessKind, moment: Moment, address: u32, size: usize) {
+        if let Some(event) = self.events.get_mut(self.event_count) {
+            *event = Event::new(kind, moment, address, size as u32);
+            self.event_count += 1;
+        }
+        self.attention |= self.events_are_full();
+    }
+
+    fn note_changed_code(&mut self, address: u32, size: usize) {
+        for page in [
+            page_of(address),
+            page_of(address.wrapping_add(size as u32 - 1)),
+        ] {
+            if self.stores[page] & CODE != 0 {
+                self.stores[page] &= !CODE;
+                self.changed_code.push(page as u32);
+            }
+        }
+        self.attention = true;
+    }
+}
+
+fn page_of(address: u32) -> usize {
+    (address >> 12) as usize
+}
+
+fn pages(range: &Range<u64>) -> Range<usize> {
+    (range.start >> 12) as usize..range.end.div_ceil(u64::from(PAGE_BYTES)) as usize
+}
+
+/// Where a byte is, by its page's entry.
+fn offset(entry: u32, address: u32) -> Option<usize> {
+    (entry != 0).then_some((entry & !TAGS | address & TAGS) as usize)
+}
+
+fn peripherals_at(
+    peripherals: &mut Option<(Range<u64>, Box<dyn Peripherals>)>,
+    address: u32,
+    size: usize,
+) -> Option<&mut dyn Peripherals> {
+    let (range, peripherals) = peripherals.as_mut()?;
+    let (start, end) = (u64::from(address), u64::from(address) + size as u64);
+    (range.start <= start && end <= range.end).then_some(peripherals.as_mut())
+}

@@ -1,0 +1,68 @@
+//! A recorded access.
+
+use crate::fault::AccessKind;
+
+/// Which execution of an instruction makes an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Executed instructions, this one included.
+    pub time: u64,
+    /// The instruction's address.
+    pub pc: u32,
+}
+
+/// A recorded access, in 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct Event {
+    /// The time in the upper 56 bits, then twice the length in bytes, plus 1 for stores.
+    time_and_form: u64,
+    pc: u32,
+    address: u32,
+}
+
+/// Size of an event.
+pub(crate) const EVENT_BYTES: i64 = size_of::<Event>() as i64;
+
+/// The lowest byte of an event.
+pub(crate) fn event_form(kind: AccessKind, size_bytes: u32) -> u32 {
+    size_bytes << 1 | u32::from(kind == AccessKind::Store)
+}
+
+impl Event {
+    pub(crate) fn new(kind: AccessKind, moment: Moment, address: u32, size_bytes: u32) -> Self {
+        Self {
+            time_and_form: moment.time << 8 | u64::from(event_form(kind, size_bytes)),
+            pc: moment.pc,
+            address,
+        }
+    }
+
+    /// When, in executed instructions, its own included.
+    pub fn time(&self) -> u64 {
+        self.time_and_form >> 8
+    }
+
+    /// Load or store.
+    pub fn kind(&self) -> AccessKind {
+        match self.time_and_form & 1 {
+            0 => AccessKind::Load,
+            _ => AccessKind::Store,
+        }
+    }
+
+    /// Length in bytes, 1 to 8.
+    pub fn size_bytes(&self) -> u8 {
+        (self.time_and_form >> 1 & 0x7f) as u8
+    }
+
+    /// Address of the instruction.
+    pub fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    /// First byte.
+    pub fn address(&self) -> u32 {
+        self.address
+    }
+}

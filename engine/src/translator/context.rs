@@ -1,0 +1,28 @@
+//! What translated code and the engine exchange.
+
+use crate::core::Core;
+
+/// Where translated code leaves.
+#[repr(u32)]
+pub(super) enum Exit {
+    /// At an instruction that other translated code may begin with.
+    Branch,
+    /// At an instruction that the interpreter has to execute.
+    Interpret,
+}
+
+/// What translated code is given. All pointers are valid while it runs, and nothing else uses
+/// what they point to.
+#[repr(C)]
+pub(super) struct Context {
+    pub(super) core: *mut Core,
+    /// Where the next access is recorded.
+    pub(super) event: *mut u8,
+    /// From here on recorded accesses have to be taken.
+    pub(super) events_end: *const u8,
+    /// Executed instructions at which to leave.
+    pub(super) until: u64,
+}
+
+/// Translated code: it begins with one of its entries, by number, and returns an [`Exit`].
+pub(super) type Code = unsafe extern "C" fn(*mut Context, u32) -> u32;

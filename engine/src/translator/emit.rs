@@ -1,0 +1,556 @@
+//! Emits a unit: its frame, and what all instructions need.
+
+use super::compute_address;
+use super::context::{Context, Exit};
+use super::unit::{Block, Instruction, Unit};
+use crate::core::Core;
+use crate::features::Features;
+use crate::memory::Tables;
+use crate::operation::{Condition, Operation, SetFlags};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlags, SigRef, Value};
+use cranelift_frontend::{FunctionBuilder, Switch, Variable};
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+/// The last instruction that set the flags, where a condition can be had from its operands.
+#[derive(Clone, Copy)]
+pub(super) enum Flags {
+    /// Only from the flags themselves.
+    Stored,
+    /// It was the subtraction of these.
+    Difference(Value, Value),
+}
+
+/// Guest state in host registers. N and Z are kept as a word that is negative, or zero.
+struct State {
+    registers: [Variable; 15],
+    negative: Variable,
+    zero: Variable,
+    carry: Variable,
+    overflow: Variable,
+    /// Executed instructions where the block begins.
+    time: Variable,
+    /// Where the next access is recorded.
+    event: Variable,
+}
+
+/// Emits a unit.
+pub(super) struct Emitter<'a, 'b> {
+    pub(super) builder: &'b mut FunctionBuilder<'a>,
+    pub(super) features: &'b Features,
+    pub(super) tables: Tables,
+    pub(super) flags: Flags,
+    /// The instruction that is emitted.
+    pub(super) current: Instruction,
+    /// Instructions of the block before it.
+    before: i64,
+    state: State,
+    context: Value,
+    pub(super) core: Value,
+    blocks: BTreeMap<u32, ir::Block>,
+    exit: ir::Block,
+    /// Goes on where a guest address says.
+    dispatch: ir::Block,
+    helper: SigRef,
+}
+
+const TRUSTED: MemFlags = MemFlags::trusted();
+
+impl<'a, 'b> Emitter<'a, 'b> {
+    /// Emits all of a unit, which has to live as long as its code.
+    pub(super) fn emit(
+        builder: &'b mut FunctionBuilder<'a>,
+        helper: SigRef,
+        unit: &Unit,
+        features: &'b Features,
+        tables: Tables,
+    ) {
+        let first = builder.create_block();
+        builder.append_block_params_for_function_params(first);
+        builder.switch_to_block(first);
+        let (context, entry) = (
+            builder.block_params(first)[0],
+            builder.block_params(first)[1],
+        );
+        let blocks: BTreeMap<u32, ir::Block> = unit
+            .blocks
+            .keys()
+            .map(|&address| (address, builder.create_block()))
+            .collect();
+        let (exit, dispatch) = (builder.create_block(), builder.create_block());
+        let mut i32_variable = || builder.declare_var(I32);
+        let state = State {
+            registers: std::array::from_fn(|_| i32_variable()),
+            negative: i32_variable(),
+            zero: i32_variable(),
+            carry: i32_variable(),
+            overflow: i32_variable(),
+            time: builder.declare_var(I64),
+            event: builder.declare_var(I64),
+        };
+        let Some(start) = unit.blocks.values().next() else {
+            return;
+        };
+        let core = builder
+            .ins()
+            .load(I64, TRUSTED, context, offset_of!(Context, core) as i32);
+        let mut emitter = Self {
+            builder,
+            features,
+            tables,
+            flags: Flags::Stored,
+            current: start.instructions[0],
+            before: 0,
+            state,
+            context,
+            core,
+            blocks,
+            exit,
+            dispatch,
+            helper,
+        };
+        emitter.load_state();
+        emitter.enter(unit, entry);
+        for block in unit.blocks.values() {
+            emitter.block(block);
+        }
+        emitter.emit_dispatch(unit);
+        emitter.emit_exit();
+        emitter.builder.seal_all_blocks();
+    }
+
+    fn load_state(&mut self) {
+        for index in 0..15 {
+            let value = self.load_core(I32, offset_of!(Core, r) + 4 * index);
+            self.builder.def_var(self.state.registers[index], value);
+        }
+        let negative = self.load_core(I32, offset_of!(Core, n));
+        let negative = self.builder.ins().ineg(negative);
+        let zero = self.load_core(I32, offset_of!(Core, z));
+        let zero = self.builder.ins().bxor_imm(zero, 1);
+        let carry = self.load_core(I32, offset_of!(Core, c));
+        let overflow = self.load_core(I32, offset_of!(Core, v));
+        let time = self.load_core(I64, offset_of!(Core, time));
+        let event = self.load_context(offset_of!(Context, event));
+        for (variable, value) in [
+            (self.state.negative, negative),
+            (self.state.zero, zero),
+            (self.state.carry, carry),
+            (self.state.overflow, overflow),
+            (self.state.time, time),
+            (self.state.event, event),
+        ] {
+            self.builder.def_var(variable, value);
+        }
+    }
+
+    fn enter(&mut self, unit: &Unit, entry: Value) {
+        let mut switch = Switch::new();
+        for (index, address) in unit.entries.iter().enumerate() {
+            switch.set_entry(index as u128, self.blocks[address]);
+        }
+        let nowhere = self.builder.create_block();
+        switch.emit(self.builder, entry, nowhere);
+        self.builder.switch_to_block(nowhere);
+        let pc = self.constant(0);
+        self.leave(pc, 0, Exit::Interpret, 0);
+    }
+
+    fn block(&mut self, block: &Block) {
+        let Some(first) = block.instructions.first() else {
+            return;
+        };
+        self.builder.switch_to_block(self.blocks[&first.pc]);
+        self.flags = Flags::Stored;
+        self.current = *first;
+        self.before = 0;
+        self.check_limits(block.instructions.len());
+        let mut group: Option<(Condition, ir::Block)> = None;
+        let mut goes_on = true;
+        for instruction in &block.instructions {
+            let condition = instruction.condition();
+            if let Some((_, join)) = group.take_if(|(wanted, _)| *wanted != condition) {
+                self.join(join);
+            }
+            self.current = *instruction;
+            if condition != Condition::Al && group.is_none() {
+                let (then, join) = (self.builder.create_block(), self.builder.create_block());
+                let holds = self.condition(condition);
+                self.builder.ins().brif(holds, then, &[], join, &[]);
+                self.builder.switch_to_block(then);
+                group = Some((condition, join));
+            }
+            goes_on = self.instruction(instruction);
+            self.before += 1;
+            let group_ends = !goes_on || self.sets_flags(instruction);
+            if let Some((_, join)) = group.take_if(|_| group_ends) {
+                if goes_on {
+                    self.join(join);
+                } else {
+                    self.builder.switch_to_block(join);
+                    goes_on = true;
+                }
+                self.flags = Flags::Stored;
+            }
+        }
+        if let Some((_, join)) = group {
+            self.join(join);
+        }
+        if goes_on && let Some(last) = block.instructions.last() {
+            self.fall_through(last);
+        }
+    }
+
+    /// Goes on with the instruction after the last one of a block.
+    fn fall_through(&mut self, last: &Instruction) {
+        match last.next_it() {
+            0 => {
+                self.before -= 1;
+                self.go(last.next());
+            }
+            it => {
+                let pc = self.constant(last.next());
+                self.leave(pc, it, Exit::Interpret, self.before);
+            }
+        }
+    }
+
+    /// Ends the instructions that a condition holds for.
+    fn join(&mut self, join: ir::Block) {
+        self.builder.ins().jump(join, &[]);
+        self.builder.switch_to_block(join);
+    }
+
+    fn sets_flags(&self, instruction: &Instruction) -> bool {
+        use Operation as O;
+        match instruction.operation {
+            O::Alu { flags, .. }
+            | O::Move { flags, .. }
+            | O::ShiftBy { flags, .. }
+            | O::Multiply { flags, .. } => flags == SetFlags::Yes,
+            O::Compare { .. } | O::ReadFloatStatus { rt: 15 } => true,
+            _ => false,
+        }
+    }
+
+    /// Leaves where the time runs out in this block, or no room is left for its accesses.
+    fn check_limits(&mut self, instructions: usize) {
+        let time = self.builder.use_var(self.state.time);
+        let until = self.load_context(offset_of!(Context, until));
+        let end = self.builder.ins().iadd_imm(time, instructions as i64);
+        let late = self
+            .builder
+            .ins()
+            .icmp(IntCC::UnsignedGreaterThan, end, until);
+        let event = self.builder.use_var(self.state.event);
+        let events_end = self.load_context(offset_of!(Context, events_end));
+        let full = self
+            .builder
+            .ins()
+            .icmp(IntCC::UnsignedGreaterThanOrEqual, event, events_end);
+        let stop = self.builder.ins().bor(late, full);
+        self.leave_if(stop);
+    }
+
+    /// Has the interpreter execute this instruction where this is so.
+    pub(super) fn leave_if(&mut self, problem: Value) {
+        let (out, go_on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(out);
+        self.builder.ins().brif(problem, out, &[], go_on, &[]);
+        self.builder.switch_to_block(out);
+        self.interpret();
+        self.builder.switch_to_block(go_on);
+    }
+
+    /// Leaves before this instruction.
+    pub(super) fn interpret(&mut self) {
+        let pc = self.constant(self.current.pc);
+        self.leave(pc, self.current.it, Exit::Interpret, self.before);
+    }
+
+    fn leave(&mut self, pc: Value, it: u8, exit: Exit, instructions: i64) {
+        let time = self.builder.use_var(self.state.time);
+        let time = self.builder.ins().iadd_imm(time, instructions);
+        let it = self.constant(it.into());
+        let exit = self.constant(exit as u32);
+        let arguments = [pc, it, exit, time].map(BlockArg::from);
+        self.builder.ins().jump(self.exit, &arguments);
+    }
+
+    /// Goes on at a guest address, after this instruction.
+    pub(super) fn go(&mut self, target: u32) {
+        self.finish_block();
+        match self.blocks.get(&target) {
+            Some(&block) => {
+                self.builder.ins().jump(block, &[]);
+            }
+            None => {
+                let pc = self.constant(target);
+                self.leave(pc, 0, Exit::Branch, 0);
+            }
+        }
+    }
+
+    /// Goes on where a value says: a guest address without its Thumb bit.
+    pub(super) fn go_indirect(&mut self, target: Value) {
+        self.finish_block();
+        self.builder
+            .ins()
+            .jump(self.dispatch, &[BlockArg::from(target)]);
+    }
+
+    /// Goes on at one of two guest addresses.
+    pub(super) fn go_if(&mut self, holds: Value, target: u32, otherwise: u32) {
+        let (then, not) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(holds, then, &[], not, &[]);
+        let before = self.before;
+        self.builder.switch_to_block(then);
+        self.go(target);
+        self.before = before;
+        self.builder.switch_to_block(not);
+        self.go(otherwise);
+        self.before = before;
+    }
+
+    /// The time goes on by the instructions of the block, this one included.
+    fn finish_block(&mut self) {
+        let time = self.time();
+        self.builder.def_var(self.state.time, time);
+    }
+
+    fn emit_dispatch(&mut self, unit: &Unit) {
+        let target = self.builder.append_block_param(self.dispatch, I32);
+        self.builder.switch_to_block(self.dispatch);
+        let mut switch = Switch::new();
+        for address in &unit.entries {
+            switch.set_entry(u128::from(*address), self.blocks[address]);
+        }
+        let elsewhere = self.builder.create_block();
+        switch.emit(self.builder, target, elsewhere);
+        self.builder.switch_to_block(elsewhere);
+        self.leave(target, 0, Exit::Branch, 0);
+    }
+
+    fn emit_exit(&mut self) {
+        let parameters =
+            [I32, I32, I32, I64].map(|kind| self.builder.append_block_param(self.exit, kind));
+        let [pc, it, exit, time] = parameters;
+        self.builder.switch_to_block(self.exit);
+        for index in 0..15 {
+            let value = self.builder.use_var(self.state.registers[index]);
+            self.store_core(value, offset_of!(Core, r) + 4 * index);
+        }
+        let negative = self.builder.use_var(self.state.negative);
+        let negative = self.builder.ins().ushr_imm(negative, 31);
+        let zero = self.builder.use_var(self.state.zero);
+        let zero = self.builder.ins().icmp_imm(IntCC::Equal, zero, 0);
+        let zero = self.builder.ins().uextend(I32, zero);
+        let carry = self.builder.use_var(self.state.carry);
+        let overflow = self.builder.use_var(self.state.overflow);
+        for (value, offset) in [
+            (pc, offset_of!(Core, r) + 60),
+            (negative, offset_of!(Core, n)),
+            (zero, offset_of!(Core, z)),
+            (carry, offset_of!(Core, c)),
+            (overflow, offset_of!(Core, v)),
+            (it, offset_of!(Core, it)),
+            (time, offset_of!(Core, time)),
+        ] {
+            self.store_core(value, offset);
+        }
+        let event = self.builder.use_var(self.state.event);
+        let place = offset_of!(Context, event) as i32;
+        self.builder
+            .ins()
+            .store(TRUSTED, event, self.context, place);
+        self.builder.ins().return_(&[exit]);
+    }
+
+    pub(super) fn load_core(&mut self, kind: ir::Type, offset: usize) -> Value {
+        self.builder
+            .ins()
+            .load(kind, TRUSTED, self.core, offset as i32)
+    }
+
+    pub(super) fn store_core(&mut self, value: Value, offset: usize) {
+        self.builder
+            .ins()
+            .store(TRUSTED, value, self.core, offset as i32);
+    }
+
+    fn load_context(&mut self, offset: usize) -> Value {
+        self.builder
+            .ins()
+            .load(I64, TRUSTED, self.context, offset as i32)
+    }
+
+    /// The limit of the stack in use.
+    pub(super) fn stack_limit(&mut self) -> Value {
+        let control = self.load_core(I32, offset_of!(Core, control));
+        let process = self.builder.ins().band_imm(control, 2);
+        let limits = offset_of!(Core, stack_limits);
+        let main = self.load_core(I32, limits);
+        let other = self.load_core(I32, limits + 4);
+        self.builder.ins().select(process, other, main)
+    }
+
+    /// Has the interpreter compute with registers that are in the core. The operation is the
+    /// unit's own.
+    pub(super) fn call_interpreter(&mut self, operation: &Operation) {
+        let pointer = std::ptr::from_ref(operation).expose_provenance() as i64;
+        let pointer = self.builder.ins().iconst(I64, pointer);
+        let function = self.builder.ins().iconst(I64, compute_address() as i64);
+        let arguments = [self.core, pointer];
+        self.builder
+            .ins()
+            .call_indirect(self.helper, function, &arguments);
+    }
+
+    pub(super) fn constant(&mut self, value: u32) -> Value {
+        self.builder.ins().iconst(I32, i64::from(value))
+    }
+
+    /// A register as a source.
+    pub(super) fn register(&mut self, index: u8) -> Value {
+        match self.state.registers.get(usize::from(index)) {
+            Some(&variable) => self.builder.use_var(variable),
+            None => self.constant(self.current.pc.wrapping_add(4)),
+        }
+    }
+
+    /// Sets a register but r15. A stack pointer below its limit is for the interpreter to find.
+    pub(super) fn set_register(&mut self, index: u8, value: Value) {
+        let value = match index {
+            13 => self.builder.ins().band_imm(value, !3),
+            _ => value,
+        };
+        if let Some(&variable) = self.state.registers.get(usize::from(index)) {
+            self.builder.def_var(variable, value);
+        }
+    }
+
+    /// The value of a flag, 0 or 1.
+    pub(super) fn carry(&mut self) -> Value {
+        self.builder.use_var(self.state.carry)
+    }
+
+    /// Sets N and Z by a result.
+    pub(super) fn set_nz(&mut self, result: Value) {
+        self.builder.def_var(self.state.negative, result);
+        self.builder.def_var(self.state.zero, result);
+        self.flags = Flags::Stored;
+    }
+
+    /// Sets N and Z from flags of 0 or 1.
+    pub(super) fn set_nz_bits(&mut self, negative: Value, zero: Value) {
+        let negative = self.builder.ins().ineg(negative);
+        let zero = self.builder.ins().bxor_imm(zero, 1);
+        self.builder.def_var(self.state.negative, negative);
+        self.builder.def_var(self.state.zero, zero);
+        self.flags = Flags::Stored;
+    }
+
+    /// Sets C, 0 or 1.
+    pub(super) fn set_carry(&mut self, carry: Value) {
+        self.builder.def_var(self.state.carry, carry);
+        self.flags = Flags::Stored;
+    }
+
+    /// Sets V, 0 or 1.
+    pub(super) fn set_overflow(&mut self, overflow: Value) {
+        self.builder.def_var(self.state.overflow, overflow);
+        self.flags = Flags::Stored;
+    }
+
+    /// Whether an instruction sets the flags here.
+    pub(super) fn sets(&self, flags: SetFlags) -> bool {
+        match flags {
+            SetFlags::No => false,
+            SetFlags::Yes => true,
+            SetFlags::OutsideIt => self.current.it == 0,
+        }
+    }
+
+    /// Whether a condition holds.
+    pub(super) fn condition(&mut self, condition: Condition) -> Value {
+        if let Flags::Difference(a, b) = self.flags
+            && let Some(code) = comparison(condition)
+        {
+            return self.builder.ins().icmp(code, a, b);
+        }
+        let holds = self.stored_condition(condition);
+        if condition as u8 & 1 == 1 {
+            self.builder.ins().bxor_imm(holds, 1)
+        } else {
+            holds
+        }
+    }
+
+    /// Whether the even one of a pair of conditions holds, by the flags.
+    fn stored_condition(&mut self, condition: Condition) -> Value {
+        use Condition as C;
+        let negative = self.builder.use_var(self.state.negative);
+        let zero = self.builder.use_var(self.state.zero);
+        let carry = self.builder.use_var(self.state.carry);
+        let overflow = self.builder.use_var(self.state.overflow);
+        match condition {
+            C::Eq | C::Ne => self.builder.ins().icmp_imm(IntCC::Equal, zero, 0),
+            C::Cs | C::Cc => self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0),
+            C::Mi | C::Pl => self
+                .builder
+                .ins()
+                .icmp_imm(IntCC::SignedLessThan, negative, 0),
+            C::Vs | C::Vc => self.builder.ins().icmp_imm(IntCC::NotEqual, overflow, 0),
+            C::Hi | C::Ls => {
+                let carry = self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0);
+                let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
+                self.builder.ins().band(carry, different)
+            }
+            C::Ge | C::Lt => self.not_less(negative, overflow),
+            C::Gt | C::Le => {
+                let not_less = self.not_less(negative, overflow);
+                let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
+                self.builder.ins().band(not_less, different)
+            }
+            C::Al => self.builder.ins().iconst(I8, 1),
+        }
+    }
+
+    fn not_less(&mut self, negative: Value, overflow: Value) -> Value {
+        let negative = self.builder.ins().ushr_imm(negative, 31);
+        self.builder.ins().icmp(IntCC::Equal, negative, overflow)
+    }
+
+    /// When this instruction executes, its own execution included.
+    pub(super) fn time(&mut self) -> Value {
+        let time = self.builder.use_var(self.state.time);
+        self.builder.ins().iadd_imm(time, self.before + 1)
+    }
+
+    pub(super) fn event(&mut self) -> Value {
+        self.builder.use_var(self.state.event)
+    }
+
+    pub(super) fn set_event(&mut self, event: Value) {
+        self.builder.def_var(self.state.event, event);
+    }
+}
+
+fn comparison(condition: Condition) -> Option<IntCC> {
+    use Condition as C;
+    Some(match condition {
+        C::Eq => IntCC::Equal,
+        C::Ne => IntCC::NotEqual,
+        C::Cs => IntCC::UnsignedGreaterThanOrEqual,
+        C::Cc => IntCC::UnsignedLessThan,
+        C::Hi => IntCC::UnsignedGreaterThan,
+        C::Ls => IntCC::UnsignedLessThanOrEqual,
+        C::Ge => IntCC::SignedGreaterThanOrEqual,
+        C::Lt => IntCC::SignedLessThan,
+        C::Gt => IntCC::SignedGreaterThan,
+        C::Le => IntCC::SignedLessThanOrEqual,
+        _ => return None,
+    })
+}

@@ -1,0 +1,280 @@
+//! Translated code does exactly what the interpreter does: random loops, from the decoder's table.
+//!
+//! `DMO_ENGINE_LOOPS` loops, from seed `DMO_ENGINE_SEED`.
+#![allow(clippy::unwrap_used, reason = "a test fails by panic")]
+
+use dmo_engine::decode::{decode, rows};
+use dmo_engine::engine::{Engine, Execution, Stop};
+use dmo_engine::features::{Architecture, Features, FloatingPoint};
+use dmo_engine::memory::{Event, Kind, Memory, Watch};
+use dmo_engine::operation::Operation;
+
+const CODE: u32 = 0x0800_0000;
+const RAM: u32 = 0x2000_0000;
+const RAM_BYTES: u32 = 0x4000;
+/// Enough for a loop to become hot and to run translated.
+const UNTIL: u64 = 40_000;
+
+/// A generator of random numbers: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as u32
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        self.next() % limit
+    }
+
+    /// A register: mostly an address in RAM, else a number at an edge or any.
+    fn register(&mut self) -> u32 {
+        const EDGES: [u32; 8] = [0, 1, 2, 0x7fff_ffff, 0x8000_0000, !0, 0x8000, 0x7fff_8000];
+        match self.below(8) {
+            0 => EDGES[self.below(8) as usize],
+            1 => self.next(),
+            2 => RAM + self.below(RAM_BYTES),
+            _ => RAM + 0x1000 + 4 * self.below(0x800),
+        }
+    }
+}
+
+fn features() -> [Features; 3] {
+    let features = |architecture, dsp, floating_point| Features {
+        architecture,
+        dsp,
+        floating_point,
+    };
+    [
+        features(Architecture::Armv7EM, true, FloatingPoint::Fpv5Double),
+        features(
+            Architecture::Armv81MMainline,
+            true,
+            FloatingPoint::Fpv5Double,
+        ),
+        features(Architecture::Armv6M, false, FloatingPoint::None),
+    ]
+}
+
+/// The body of a loop: no branches but one over an instruction, some IT blocks.
+fn body(random: &mut Random, features: &Features) -> Vec<u16> {
+    let mut code = Vec::new();
+    let mut left = 4 + random.below(14);
+    while left > 0 {
+        let row = &rows()[random.below(rows().len() as u32) as usize];
+        let mut encoding = row.encoding(random.next());
+        // Bases that are addresses more often than not.
+        if row.bytes() == 4 && random.below(2) == 0 {
+            encoding = encoding & !(0xf << 16) | random.below(8) << 16;
+        }
+        let (first, second) = match row.bytes() {
+            2 => (encoding as u16, 0),
+            _ => ((encoding >> 16) as u16, encoding as u16),
+        };
+        let Ok(instruction) = decode(first, second, features) else {
+            continue;
+        };
+        if is_control(&instruction.operation) {
+            continue;
+        }
+        code.push(first);
+        if instruction.bytes == 4 {
+            code.push(second);
+        }
+        left -= 1;
+    }
+    code
+}
+
+/// Anything: halfwords at random, instructions, and branches into the middle of it all.
+fn anything(random: &mut Random, features: &Features) -> Vec<u16> {
+    let mut code = Vec::new();
+    for _ in 0..10 + random.below(30) {
+        let back = code.len() as u32 + 2;
+        match random.below(8) {
+            0 => code.push(random.next() as u16),
+            // b<c>, back or forward
+            1 => code.push((0xd000 | random.below(14) << 8 | (random.below(20) & 0xff)) as u16),
+            2 => {
+                let offset = (random.below(back).wrapping_neg()) & 0xff;
+                code.push((0xd000 | random.below(14) << 8 | offset) as u16);
+            }
+            // cbz, cbnz
+            3 => code.push((0xb100 | random.below(2) << 11 | random.below(64) << 3) as u16),
+            // bl, back or forward; bx lr
+            4 => {
+                let offset = random.below(30).wrapping_sub(random.below(back));
+                code.extend([
+                    0xf000 | (offset >> 11) as u16 & 0x3ff,
+                    0xf800 | offset as u16 & 0x7ff,
+                ]);
+                if offset >> 31 == 1 {
+                    let place = code.len() - 2;
+                    code[place] |= 0x400;
+                }
+            }
+            5 => code.push(0x4770),
+            _ => code.extend(body(random, features)),
+        }
+    }
+    code
+}
+
+fn is_control(operation: &Operation) -> bool {
+    use Operation as O;
+    match *operation {
+        O::Branch { .. }
+        | O::BranchLink { .. }
+        | O::BranchExchange { .. }
+        | O::CompareBranch { .. }
+        | O::TableBranch { .. }
+        | O::LoopStart { .. }
+        | O::LoopEnd { .. }
+        | O::Hint
+        | O::Sleep
+        | O::Breakpoint { .. }
+        | O::SupervisorCall { .. }
+        | O::PermanentlyUndefined
+        | O::WriteSpecial { .. } => true,
+        O::Alu { rd, .. } | O::Move { rd, .. } => rd == 15,
+        O::Load { rt, .. } => rt == 15,
+        O::LoadMultiple { registers, .. } => registers >> 15 == 1,
+        _ => false,
+    }
+}
+
+fn engine(seed: u64, features: Features, code: &[u16], execution: Execution) -> Engine {
+    let mut random = Random(seed);
+    let mut memory = Memory::new();
+    let range = |start: u32, bytes: u32| u64::from(start)..u64::from(start + bytes);
+    memory.map(range(CODE, 0x1000), Kind::Flash).unwrap();
+    memory.map(range(RAM, RAM_BYTES), Kind::Ram).unwrap();
+    let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
+    assert!(memory.write(CODE, &bytes));
+    let data: Vec<u8> = (0..RAM_BYTES).map(|_| random.next() as u8).collect();
+    assert!(memory.write(RAM, &data));
+    memory.watch(&[Watch {
+        range: range(RAM + 0x1800, 0x1000),
+        loads: true,
+    }]);
+    let mut engine = Engine::new(features, memory, execution);
+    engine.enable_floating_point();
+    for index in 0..15 {
+        engine.core.r[index] = random.register();
+    }
+    engine.core.r[13] = RAM + 0x2000;
+    engine.core.set_status(random.next() & 0xf80f_0000);
+    engine.core.fpscr = if random.below(3) == 0 {
+        random.next() & 0x07c0_009f
+    } else {
+        0x10
+    };
+    for register in &mut engine.core.s {
+        *register = match random.below(3) {
+            0 => (random.next() as i32 as f32).to_bits(),
+            1 => random.next(),
+            _ => (random.below(1000) as f32 / 64.0).to_bits(),
+        };
+    }
+    engine.core.r[15] = CODE;
+    engine
+}
+
+/// All that happens, with the accesses recorded.
+fn run(engine: &mut Engine) -> (Stop, Vec<Event>) {
+    let mut events = Vec::new();
+    loop {
+        let stop = engine.run(UNTIL);
+        events.extend(engine.memory.take_events());
+        if stop != Stop::Events {
+            return (stop, events);
+        }
+    }
+}
+
+fn setting(name: &str, otherwise: u64) -> u64 {
+    let value = std::env::var(name).ok();
+    value.map_or(otherwise, |value| value.parse().unwrap())
+}
+
+/// The translator does what the interpreter does. Gives whether the program goes on to the end.
+fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, usize) {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let features = features()[random.below(3) as usize];
+    let mut code = make(&mut random, &features);
+    let back = -(code.len() as i32) - 2;
+    code.push(0xe000 | back as u16 & 0x7ff);
+    let start = u64::from(random.next()) | 1;
+    let mut ours = engine(start, features, &code, Execution::Translator);
+    let mut judge = engine(start, features, &code, Execution::Interpreter);
+    let (stop, events) = run(&mut ours);
+    let (expected, expected_events) = run(&mut judge);
+    let context = format!("seed {seed}: {features:?} {code:04x?}");
+    assert_eq!(stop, expected, "{context}");
+    assert_eq!(ours.core, judge.core, "{context}");
+    let difference = events
+        .iter()
+        .zip(&expected_events)
+        .position(|(a, b)| a != b);
+    assert_eq!(difference, None, "{context}");
+    assert_eq!(events.len(), expected_events.len(), "{context}");
+    let memory = |engine: &Engine| engine.memory.read(RAM, RAM_BYTES as usize);
+    assert!(memory(&ours) == memory(&judge), "{context}");
+    (stop == Stop::Until, events.len())
+}
+
+fn compare_many(make: fn(&mut Random, &Features) -> Vec<u16>, of_each_end: u64) {
+    let first = setting("DMO_ENGINE_SEED", 1);
+    let programs = setting("DMO_ENGINE_LOOPS", 600);
+    let (mut ended, mut recorded) = (0, 0);
+    for seed in first..first + programs {
+        let (goes_on, events) = compare(seed, make);
+        ended += u64::from(goes_on);
+        recorded += events;
+    }
+    assert!(
+        ended * of_each_end >= programs,
+        "{ended} of {programs} go on to the end"
+    );
+    assert!(recorded > 0);
+}
+
+#[test]
+fn loops_run_as_the_interpreter_runs_them() {
+    compare_many(body, 5);
+}
+
+#[test]
+fn anything_runs_as_the_interpreter_runs_it() {
+    compare_many(anything, 20);
+}
+
+/// DLS, a body, LE; and WLS with nothing to do.
+#[test]
+fn low_overhead_loops() {
+    let features = features()[1];
+    let code = [
+        0xf240, 0x7000, // movw r0, #0x700
+        0x2100, // movs r1, #0
+        0xf040, 0xe001, // dls lr, r0
+        0x3101, // adds r1, #1
+        0x3201, // adds r2, #1
+        0xf00f, 0xc005, // le lr, to the first adds
+        0x2300, // movs r3, #0
+        0xf043, 0xc801, // wls lr, r3, to the breakpoint
+        0x3101, // adds r1, #1
+        0xbe00, // bkpt
+    ];
+    for execution in [Execution::Interpreter, Execution::Translator] {
+        let mut engine = engine(7, features, &code, execution);
+        engine.core.r[2] = 0;
+        let (stop, _) = run(&mut engine);
+        assert_eq!(stop, Stop::Breakpoint(0));
+        assert_eq!(engine.core.r[1..3], [0x700, 0x700]);
+        assert_eq!(engine.core.r[14], 0);
+        assert_eq!(engine.core.r[15], CODE + 2 * (code.len() as u32 - 1));
+    }
+}
