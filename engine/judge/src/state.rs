@@ -15,7 +15,13 @@ pub const ROUNDING: u32 = 3 << 22;
 
 /// Whether it converts a fixed-point to a floating-point number.
 pub fn is_fixed_to_float(operation: &Operation) -> bool {
-    matches!(operation, Operation::FloatFixed { to_fixed: false, .. })
+    matches!(
+        operation,
+        Operation::FloatFixed {
+            to_fixed: false,
+            ..
+        }
+    )
 }
 
 /// What an execution leaves.

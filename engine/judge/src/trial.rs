@@ -48,14 +48,27 @@ pub struct Tally {
 impl Tally {
     /// Cases that were judged.
     pub fn judged(&self) -> usize {
-        self.same + self.both_fault + self.both_lack + self.known.values().sum::<usize>() + self.differences.len()
+        self.same
+            + self.both_fault
+            + self.both_lack
+            + self.known.values().sum::<usize>()
+            + self.differences.len()
     }
 
     /// In a line.
     pub fn summary(&self) -> String {
-        let Self { same, both_fault, both_lack, undefined, known, differences } = self;
+        let Self {
+            same,
+            both_fault,
+            both_lack,
+            undefined,
+            known,
+            differences,
+        } = self;
         let differences = differences.len();
-        format!("{same} the same, {both_fault} fault, {both_lack} lacking, {undefined} undefined, {known:?}, {differences} differ")
+        format!(
+            "{same} the same, {both_fault} fault, {both_lack} lacking, {undefined} undefined, {known:?}, {differences} differ"
+        )
     }
 
     /// Adds another's.

@@ -72,21 +72,39 @@ fn unicorn_agrees() {
     });
     let mut total = Tally::default();
     for (cpu, outcome) in outcomes {
-        let Outcome { singles, sequences, anything, never_the_same } = outcome;
+        let Outcome {
+            singles,
+            sequences,
+            anything,
+            never_the_same,
+        } = outcome;
         let mut never = never_the_same;
         never.sort();
         never.dedup();
         println!("{}: never the same {never:?}", cpu.name);
-        for (name, tally) in [("single", singles), ("sequence", sequences), ("anything", anything)] {
+        for (name, tally) in [
+            ("single", singles),
+            ("sequence", sequences),
+            ("anything", anything),
+        ] {
             println!("{} {name}: {}", cpu.name, tally.summary());
             total.add(tally);
         }
     }
     let mut by_name = std::collections::BTreeMap::<String, usize>::new();
-    for d in &total.differences { *by_name.entry(d.split(" on Cortex").next().unwrap().to_owned()).or_default() += 1; }
+    for d in &total.differences {
+        *by_name
+            .entry(d.split(" on Cortex").next().unwrap().to_owned())
+            .or_default() += 1;
+    }
     println!("BYNAME {by_name:#?}");
     std::fs::write("/tmp/w/judge.diffs", total.differences.join("\n")).unwrap();
-    let reports: Vec<&str> = total.differences.iter().take(REPORTS).map(String::as_str).collect();
+    let reports: Vec<&str> = total
+        .differences
+        .iter()
+        .take(REPORTS)
+        .map(String::as_str)
+        .collect();
     println!("{}", reports.join("\n"));
     assert!(reports.is_empty(), "{} differ", total.differences.len());
 }
