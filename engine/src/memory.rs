@@ -108,10 +108,14 @@ pub struct Memory {
     pub stop_requested: bool,
 }
 
-impl Default for Memory {
-    fn default() -> Self {
+impl Memory {
+    /// Regions of zeros, which take no memory of the host until they are stored to.
+    ///
+    /// # Errors
+    /// When one is no range of whole pages, or two overlap.
+    pub fn new(regions: impl IntoIterator<Item = (Range<u64>, Kind)>) -> Result<Self, MapError> {
         let pages = 1 << 20;
-        Self {
+        let mut memory = Self {
             bytes: Vec::new(),
             loads: vec![0; pages],
             stores: vec![0; pages],
@@ -123,25 +127,19 @@ impl Default for Memory {
             changed_code: Vec::new(),
             attention: false,
             stop_requested: false,
+        };
+        let mut size_bytes = 0;
+        for (range, kind) in regions {
+            memory.check(&range)?;
+            let start = size_bytes;
+            size_bytes += (range.end - range.start) as usize;
+            memory.map(range, kind, start);
         }
-    }
-}
-
-impl Memory {
-    /// No memory.
-    pub fn new() -> Self {
-        Self::default()
+        memory.bytes = vec![0; size_bytes];
+        Ok(memory)
     }
 
-    /// Adds a region of zeros.
-    ///
-    /// # Errors
-    /// When it is no range of whole pages, or something is there.
-    pub fn map(&mut self, range: Range<u64>, kind: Kind) -> Result<(), MapError> {
-        self.check(&range)?;
-        let start = self.bytes.len();
-        self.bytes
-            .resize(start + (range.end - range.start) as usize, 0);
+    fn map(&mut self, range: Range<u64>, kind: Kind, start: usize) {
         for (index, page) in pages(&range).enumerate() {
             let entry = (start as u32 + index as u32 * PAGE_BYTES) | MAPPED;
             self.loads[page] = entry;
@@ -150,7 +148,6 @@ impl Memory {
             }
         }
         self.regions.push(Region { range, kind });
-        Ok(())
     }
 
     /// Adds the private peripherals.

@@ -26,9 +26,8 @@ impl Ours {
     /// # Errors
     /// When the memory cannot be.
     pub fn new(cpu: &Cpu) -> Result<Self, MapError> {
-        let mut memory = Memory::new();
-        memory.map(layout::CODE, Kind::Flash)?;
-        memory.map(layout::RAM, Kind::Device)?;
+        let regions = [(layout::CODE, Kind::Flash), (layout::RAM, Kind::Device)];
+        let mut memory = Memory::new(regions)?;
         let code = layout::CODE.start as u32..layout::CODE.end as u32;
         // It is there.
         let _ = memory.write(code.start, &layout::breakpoints(code));
