@@ -76,12 +76,13 @@ pub enum MapError {
     Overlap(Range<u64>),
 }
 
-/// Where translated code finds the memory: addresses on the host, the tables' by guest page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where translated code finds the memory.
 pub(crate) struct Tables {
-    pub(crate) loads: usize,
-    pub(crate) stores: usize,
-    pub(crate) bytes: usize,
+    /// By guest page.
+    pub(crate) loads: *const u32,
+    /// By guest page.
+    pub(crate) stores: *const u32,
+    pub(crate) bytes: *mut u8,
 }
 
 struct Region {
@@ -226,9 +227,9 @@ impl Memory {
     /// Where translated code finds the memory.
     pub(crate) fn tables(&mut self) -> Tables {
         Tables {
-            loads: self.loads.as_ptr().expose_provenance(),
-            stores: self.stores.as_ptr().expose_provenance(),
-            bytes: self.bytes.as_mut_ptr().expose_provenance(),
+            loads: self.loads.as_ptr(),
+            stores: self.stores.as_ptr(),
+            bytes: self.bytes.as_mut_ptr(),
         }
     }
 

@@ -5,7 +5,6 @@ use super::context::{Context, Exit};
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
-use crate::memory::Tables;
 use crate::operation::{Condition, Operation, SetFlags};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
@@ -34,6 +33,14 @@ struct State {
     time: Variable,
     /// Where the next access is recorded.
     event: Variable,
+}
+
+/// Where the memory is, see [`crate::memory::Tables`].
+#[derive(Clone, Copy)]
+pub(super) struct Tables {
+    pub(super) loads: Value,
+    pub(super) stores: Value,
+    pub(super) bytes: Value,
 }
 
 /// Emits a unit.
@@ -65,7 +72,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
         helper: SigRef,
         unit: &Unit,
         features: &'b Features,
-        tables: Tables,
     ) {
         let first = builder.create_block();
         builder.append_block_params_for_function_params(first);
@@ -93,9 +99,16 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let Some(start) = unit.blocks.values().next() else {
             return;
         };
-        let core = builder
-            .ins()
-            .load(I64, TRUSTED, context, offset_of!(Context, core) as i32);
+        let mut given = |offset: usize| {
+            let offset = offset as i32;
+            builder.ins().load(I64, TRUSTED, context, offset)
+        };
+        let core = given(offset_of!(Context, core));
+        let tables = Tables {
+            loads: given(offset_of!(Context, loads)),
+            stores: given(offset_of!(Context, stores)),
+            bytes: given(offset_of!(Context, bytes)),
+        };
         let mut emitter = Self {
             builder,
             features,

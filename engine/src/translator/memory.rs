@@ -359,7 +359,6 @@ impl Emitter<'_, '_> {
             AccessKind::Load => self.tables.loads,
             AccessKind::Store => self.tables.stores,
         };
-        let table = self.builder.ins().iconst(I64, table as i64);
         let entry = self.builder.ins().iadd(table, page);
         let entry = self.builder.ins().load(I32, TRUSTED, entry, 0);
         let within = self.builder.ins().band_imm(address, i64::from(TAGS));
@@ -371,8 +370,7 @@ impl Emitter<'_, '_> {
         let start = self.builder.ins().band_imm(entry, i64::from(!TAGS));
         let start = self.builder.ins().bor(start, within);
         let start = self.builder.ins().uextend(I64, start);
-        let bytes = self.builder.ins().iconst(I64, self.tables.bytes as i64);
-        self.builder.ins().iadd(bytes, start)
+        self.builder.ins().iadd(self.tables.bytes, start)
     }
 
     /// Whether accesses are not all in one page of plain memory, or not aligned as they have to be.

@@ -13,7 +13,7 @@ const MOST_INSTRUCTIONS: usize = 1500;
 const MOST_IN_BLOCK: usize = 64;
 
 /// An instruction of a unit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Instruction {
     pub(super) pc: u32,
     pub(super) operation: Operation,
@@ -65,13 +65,13 @@ impl Instruction {
 }
 
 /// Instructions that are executed one after the other.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Block {
     pub(super) instructions: Vec<Instruction>,
 }
 
 /// The code that is translated at once.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Unit {
     /// By their first instructions.
     pub(super) blocks: BTreeMap<u32, Block>,
