@@ -6,9 +6,11 @@
 //! makes the code to be decoded again.
 
 mod event;
+mod page_table;
 
 pub(crate) use event::{EVENT_BYTES, event_form};
 pub use event::{Event, Moment};
+pub(crate) use page_table::PageTable;
 
 use crate::fault::{AccessKind, Fault};
 use std::ops::Range;
@@ -16,7 +18,7 @@ use std::ops::Range;
 /// Granularity of regions in bytes.
 pub const PAGE_BYTES: u32 = 4096;
 /// Accesses recorded before a run stops to have them taken.
-pub const EVENTS: usize = 1 << 15;
+pub const EVENTS: usize = 1 << 13;
 /// Room for the accesses of the instructions that are executed before a run stops: a block of
 /// translated code.
 const EVENTS_BEYOND: usize = 1 << 12;
@@ -65,6 +67,16 @@ pub struct Watch {
     pub loads: bool,
 }
 
+impl Watch {
+    fn wants(&self, event: &Event) -> bool {
+        let start = u64::from(event.address());
+        let end = start + u64::from(event.size_bytes());
+        (self.loads || event.kind() == AccessKind::Store)
+            && start < self.range.end
+            && self.range.start < end
+    }
+}
+
 /// Why memory cannot be mapped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MapError {
@@ -94,8 +106,8 @@ struct Region {
 pub struct Memory {
     bytes: Vec<u8>,
     /// By page: where it is in `bytes`, and tags; 0 where there is none.
-    loads: Vec<u32>,
-    stores: Vec<u32>,
+    loads: PageTable,
+    stores: PageTable,
     regions: Vec<Region>,
     peripherals: Option<(Range<u64>, Box<dyn Peripherals>)>,
     watches: Vec<Watch>,
@@ -115,11 +127,10 @@ impl Memory {
     /// # Errors
     /// When one is no range of whole pages, or two overlap.
     pub fn new(regions: impl IntoIterator<Item = (Range<u64>, Kind)>) -> Result<Self, MapError> {
-        let pages = 1 << 20;
         let mut memory = Self {
             bytes: Vec::new(),
-            loads: vec![0; pages],
-            stores: vec![0; pages],
+            loads: PageTable::new(),
+            stores: PageTable::new(),
             regions: Vec::new(),
             peripherals: None,
             watches: Vec::new(),
@@ -207,21 +218,21 @@ impl Memory {
     }
 
     /// The accesses to watched ranges since the last call, in order.
-    pub fn take_events(&mut self) -> Vec<Event> {
-        let events = &self.events[..self.event_count];
+    pub fn take_events(&mut self) -> impl Iterator<Item = Event> + use<'_> {
+        let count = std::mem::take(&mut self.event_count);
         let watches = &self.watches;
-        let watched = |event: &&Event| {
-            let start = u64::from(event.address());
-            let end = start + u64::from(event.size_bytes());
-            watches.iter().any(|watch| {
-                (watch.loads || event.kind() == AccessKind::Store)
-                    && start < watch.range.end
-                    && watch.range.start < end
-            })
+        // Most accesses are to the range of the one before.
+        let mut last = 0;
+        let watched = move |event: &Event| {
+            let wants = |watch: &Watch| watch.wants(event);
+            if watches.get(last).is_some_and(wants) {
+                return true;
+            }
+            let found = watches.iter().position(wants);
+            last = found.unwrap_or(last);
+            found.is_some()
         };
-        let events = events.iter().filter(watched).copied().collect();
-        self.event_count = 0;
-        events
+        self.events[..count].iter().copied().filter(watched)
     }
 
     /// Where translated code finds the memory.
