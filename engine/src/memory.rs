@@ -1,8 +1,8 @@
 //! Guest memory: regions, private peripherals, what is watched, and the accesses recorded.
 //!
 //! All regions lie one after the other in one buffer. Two tables by guest page, one for loads and
-//! one for stores, say where a page is in it; tags in an entry's low bits send an access the long
-//! way: to watched pages, where it is recorded, and to pages that hold decoded code, where a store
+//! one for stores, say how far a page is in it from its guest address; tags in an entry's low bits
+//! send an access the long way: to watched pages, where it is recorded, and to pages that hold decoded code, where a store
 //! makes the code to be decoded again.
 
 mod event;
@@ -19,9 +19,8 @@ use std::ops::Range;
 pub const PAGE_BYTES: u32 = 4096;
 /// Accesses recorded before a run stops to have them taken.
 pub const EVENTS: usize = 1 << 13;
-/// Room for the accesses of the instructions that are executed before a run stops: a block of
-/// translated code.
-const EVENTS_BEYOND: usize = 1 << 12;
+/// Room for the accesses that translated code makes before it looks whether it has to stop.
+pub(crate) const EVENTS_BEYOND: usize = 1 << 12;
 
 pub(crate) const TAGS: u32 = PAGE_BYTES - 1;
 pub(crate) const MAPPED: u32 = 1;
@@ -105,7 +104,7 @@ struct Region {
 /// Guest memory.
 pub struct Memory {
     bytes: Vec<u8>,
-    /// By page: where it is in `bytes`, and tags; 0 where there is none.
+    /// By page: its place in `bytes` less its address, and tags; 0 where there is none.
     loads: PageTable,
     stores: PageTable,
     regions: Vec<Region>,
@@ -153,7 +152,8 @@ impl Memory {
 
     fn map(&mut self, range: Range<u64>, kind: Kind, start: usize) {
         for (index, page) in pages(&range).enumerate() {
-            let entry = (start as u32 + index as u32 * PAGE_BYTES) | MAPPED;
+            let place = start as u32 + index as u32 * PAGE_BYTES;
+            let entry = place.wrapping_sub((page as u32) << 12) | MAPPED;
             self.loads[page] = entry;
             if kind != Kind::Flash {
                 self.stores[page] = entry;
@@ -356,7 +356,7 @@ impl Memory {
         let entry = self.loads[page_of(address)];
         let within = (address & TAGS) as usize;
         if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
-            let start = (entry & !TAGS) as usize + within;
+            let start = address.wrapping_add(entry - MAPPED) as usize;
             if let Some(bytes) = self.bytes.get(start..start + N)
                 && let Ok(bytes) = bytes.try_into()
             {
@@ -409,7 +409,7 @@ impl Memory {
         let entry = self.stores[page_of(address)];
         let within = (address & TAGS) as usize;
         if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
-            let start = (entry & !TAGS) as usize + within;
+            let start = address.wrapping_add(entry - MAPPED) as usize;
             if let Some(place) = self.bytes.get_mut(start..start + N) {
                 place.copy_from_slice(&bytes);
                 return Ok(());
@@ -505,7 +505,7 @@ fn pages(range: &Range<u64>) -> Range<usize> {
 
 /// Where a byte is, by its page's entry.
 fn offset(entry: u32, address: u32) -> Option<usize> {
-    (entry != 0).then_some((entry & !TAGS | address & TAGS) as usize)
+    (entry != 0).then_some(address.wrapping_add(entry & !TAGS) as usize)
 }
 
 fn peripherals_at(

@@ -126,8 +126,12 @@ impl<'a, 'b> Emitter<'a, 'b> {
         };
         emitter.load_state();
         emitter.enter(unit, entry);
-        for block in unit.blocks.values() {
-            emitter.block(block);
+        // No path comes to the same instruction again but through an entry.
+        let mut instructions_left = unit.instructions();
+        for (address, block) in &unit.blocks {
+            let checked = unit.entries.contains(address).then_some(instructions_left);
+            emitter.block(block, checked);
+            instructions_left -= block.instructions.len() as u64;
         }
         emitter.emit_dispatch(unit);
         emitter.emit_exit();
@@ -171,7 +175,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.leave(pc, 0, Exit::Interpret, 0);
     }
 
-    fn block(&mut self, block: &Block) {
+    /// Emits a block. An entry looks whether this many instructions can be executed.
+    fn block(&mut self, block: &Block, instructions_left: Option<u64>) {
         let Some(first) = block.instructions.first() else {
             return;
         };
@@ -179,7 +184,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.flags = Flags::Stored;
         self.current = *first;
         self.before = 0;
-        self.check_limits(block.instructions.len());
+        if let Some(instructions) = instructions_left {
+            self.check_limits(instructions);
+        }
         let mut group: Option<(Condition, ir::Block)> = None;
         let mut goes_on = true;
         for instruction in &block.instructions {
@@ -248,8 +255,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// Leaves where the time runs out in this block, or no room is left for its accesses.
-    fn check_limits(&mut self, instructions: usize) {
+    /// Leaves where the time may run out before the next look, or recorded accesses have to be
+    /// taken.
+    fn check_limits(&mut self, instructions: u64) {
         let time = self.builder.use_var(self.state.time);
         let until = self.load_context(offset_of!(Context, until));
         let end = self.builder.ins().iadd_imm(time, instructions as i64);

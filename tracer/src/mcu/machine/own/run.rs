@@ -8,7 +8,7 @@ use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::engine::Stop;
 
 /// Instructions between two looks at the real time.
-const INSTRUCTIONS_PER_LOOK: Time = 1 << 20;
+const INSTRUCTIONS_PER_LOOK: Time = 1 << 22;
 
 impl OwnEngine {
     pub(super) fn run_to_pause(&mut self) -> Pause {
