@@ -7,6 +7,7 @@ mod control;
 mod data;
 mod emit;
 mod float;
+mod float_arithmetic;
 mod memory;
 mod multiply;
 mod shared;

@@ -251,7 +251,7 @@ fn loops_run_as_the_interpreter_runs_them() {
 
 #[test]
 fn anything_runs_as_the_interpreter_runs_it() {
-    compare_many(anything, 20);
+    compare_many(anything, 40);
 }
 
 /// DLS, a body, LE; and WLS with nothing to do.

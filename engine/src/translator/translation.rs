@@ -35,6 +35,15 @@ static HOST: LazyLock<Option<OwnedTargetIsa>> = LazyLock::new(|| {
     isa.finish(settings::Flags::new(flags)).ok()
 });
 
+/// Whether the host has an instruction that multiplies and adds, and rounds once.
+pub(super) fn host_multiplies_and_adds() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let has_it = std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_it = cfg!(target_arch = "aarch64");
+    has_it
+}
+
 impl Translation {
     /// Translates a unit; `None` where the host cannot execute it.
     pub(super) fn of(unit: Unit, features: &Features) -> Option<Self> {
