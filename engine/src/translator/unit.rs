@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// More make a unit slow to translate.
 const MOST_INSTRUCTIONS: usize = 1500;
+/// Places where blocks may begin: without a limit, a memory of instructions that are left to the
+/// interpreter, such as BKPT, would be searched to its end.
+const MOST_LEADERS: usize = 1500;
 /// A block ends after so many, so that all accesses of a block fit what is kept free for them.
 const MOST_IN_BLOCK: usize = 64;
 
@@ -244,7 +247,7 @@ impl Search<'_> {
     }
 
     fn lead(&mut self, target: u32) {
-        if self.leaders.insert(target) {
+        if self.leaders.len() < MOST_LEADERS && self.leaders.insert(target) {
             self.waiting.push(target);
         }
     }
