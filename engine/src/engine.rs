@@ -47,6 +47,8 @@ pub enum Execution {
 
 /// How often an instruction is branched to before it is translated.
 const HOT: u16 = 500;
+/// The same where another machine may have translated it.
+const WARM: u16 = 8;
 /// How many instructions are interpreted for each that is translated: about as many as can be in
 /// the same time, so that translating never takes more than half of it.
 const INTERPRETED_FOR_ONE: u64 = 2000;
@@ -180,11 +182,6 @@ impl Engine {
     /// Runs until something stops it, or until so many instructions have been executed in all.
     pub fn run(&mut self, until: u64) -> Stop {
         self.memory.attention = true;
-        if let Some(translator) = &mut self.translator
-            && translator.check_memory(&mut self.memory)
-        {
-            self.code = Code::new();
-        }
         loop {
             if self.memory.attention
                 && let Some(stop) = self.attend()
@@ -259,8 +256,16 @@ impl Engine {
     /// A branch has gone somewhere: what is often gone to is translated.
     #[inline]
     fn arrive(&mut self) {
-        if self.translator.is_some() && self.code.count(self.core.r[15]) == HOT {
-            self.translate();
+        let address = self.core.r[15];
+        if let Some(translator) = &self.translator {
+            match self.code.count(address) {
+                HOT => {
+                    self.translate(self.credit / INTERPRETED_FOR_ONE);
+                    self.code.forget_arrivals(address);
+                }
+                WARM if translator.may_know(address) => self.translate(0),
+                _ => {}
+            }
         }
     }
 
@@ -268,22 +273,21 @@ impl Engine {
     #[cold]
     fn translated_at_once(&mut self, pc: u32, slot: code::Slot) -> code::Slot {
         self.credit = u64::MAX / 2;
-        self.translate();
+        self.translate(u64::MAX);
         self.code.at(pc).unwrap_or(slot)
     }
 
+    /// Translates what begins here, if nobody has yet only up to so many instructions.
     #[cold]
-    fn translate(&mut self) {
+    fn translate(&mut self, most_instructions: u64) {
         if let Some(translator) = &mut self.translator {
             let address = self.core.r[15];
             let (features, memory) = (&self.features, &mut self.memory);
-            let afforded = self.credit / INTERPRETED_FOR_ONE;
-            let translated = translator.translate(address, features, memory, afforded);
+            let translated = translator.translate(address, features, memory, most_instructions);
             self.credit -= translated.instructions * INTERPRETED_FOR_ONE;
             for (address, entry) in translated.entries {
                 self.code.enter(address, entry);
             }
-            self.code.forget_arrivals(address);
         }
     }
 

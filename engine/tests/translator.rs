@@ -148,10 +148,12 @@ fn is_control(operation: &Operation) -> bool {
 
 fn engine(seed: u64, features: Features, code: &[u16], execution: Execution) -> Engine {
     let mut random = Random(seed);
-    let mut memory = Memory::new();
     let range = |start: u32, bytes: u32| u64::from(start)..u64::from(start + bytes);
-    memory.map(range(CODE, 0x1000), Kind::Flash).unwrap();
-    memory.map(range(RAM, RAM_BYTES), Kind::Ram).unwrap();
+    let regions = [
+        (range(CODE, 0x1000), Kind::Flash),
+        (range(RAM, RAM_BYTES), Kind::Ram),
+    ];
+    let mut memory = Memory::new(regions).unwrap();
     let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
     assert!(memory.write(CODE, &bytes));
     let data: Vec<u8> = (0..RAM_BYTES).map(|_| random.next() as u8).collect();

@@ -44,16 +44,8 @@ impl Ours {
     }
 
     fn new(cpu: &Cpu, execution: engine::Execution) -> Result<Self, MapError> {
-        let mut memory = Memory::new();
-        memory.map(layout::CODE, Kind::Flash)?;
-        memory.map(layout::RAM, Kind::Device)?;
-        let watches = [layout::CODE, layout::RAM].map(|range| Watch { range, loads: true });
-        memory.watch(&watches);
-        let code = layout::CODE.start as u32..layout::CODE.end as u32;
-        // It is there.
-        let _ = memory.write(code.start, &layout::fillings(code));
         Ok(Self {
-            engine: made(cpu.features, memory, execution),
+            engine: made(cpu.features, execution)?,
             execution,
             cases: 0,
             translated: 0,
@@ -119,11 +111,12 @@ impl Ours {
         // It is there.
         let _ = self.engine.write(case.address, &filling);
         let events = self.engine.memory.take_events();
-        let accesses = events.iter().map(|event| Access {
+        let accesses = events.map(|event| Access {
             kind: event.kind(),
             address: event.address(),
             size_bytes: event.size_bytes().into(),
         });
+        let accesses = accesses.collect();
         Execution {
             end: match stop {
                 Stop::Breakpoint(_) => End::Breakpoint,
@@ -132,16 +125,17 @@ impl Ours {
                 _ => End::Endless,
             },
             state: self.state(),
-            accesses: accesses.collect(),
+            accesses,
             time: Some(self.engine.core.time),
         }
     }
 
-    /// The engine forgets all code; the memory stays.
     fn renew(&mut self) {
         self.translated += self.engine.translated_instructions();
-        let memory = std::mem::take(&mut self.engine.memory);
-        self.engine = made(*self.engine.features(), memory, self.execution);
+        // It was possible before.
+        if let Ok(engine) = made(*self.engine.features(), self.execution) {
+            self.engine = engine;
+        }
     }
 
     /// What the next instruction does; `None` if there is none.
@@ -199,9 +193,16 @@ fn named(fault: Fault) -> String {
     format!("{kind:?} at {address:#x}")
 }
 
-fn made(features: Features, memory: Memory, execution: engine::Execution) -> Engine {
+fn made(features: Features, execution: engine::Execution) -> Result<Engine, MapError> {
+    let regions = [(layout::CODE, Kind::Flash), (layout::RAM, Kind::Device)];
+    let mut memory = Memory::new(regions)?;
+    let watches = [layout::CODE, layout::RAM].map(|range| Watch { range, loads: true });
+    memory.watch(&watches);
+    let code = layout::CODE.start as u32..layout::CODE.end as u32;
+    // It is there.
+    let _ = memory.write(code.start, &layout::fillings(code));
     let mut engine = Engine::new(features, memory, execution);
     engine.enable_floating_point();
     engine.translate_at_once();
-    engine
+    Ok(engine)
 }
