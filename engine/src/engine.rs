@@ -72,6 +72,10 @@ pub struct Engine {
     noted: Vec<u32>,
     floating_point_on: bool,
     floating_point_forced: bool,
+    /// Code is translated before it is executed for the first time.
+    at_once: bool,
+    /// Instructions that translated code has executed.
+    translated_instructions: u64,
 }
 
 impl Engine {
@@ -94,7 +98,20 @@ impl Engine {
             noted: Vec::new(),
             floating_point_on: false,
             floating_point_forced: false,
+            at_once: false,
+            translated_instructions: 0,
         }
+    }
+
+    /// Translates all code that can be before it is executed for the first time, not only what is
+    /// executed often: slower by far, and how tests get at translated code.
+    pub fn translate_at_once(&mut self) {
+        self.at_once = self.translator.is_some();
+    }
+
+    /// How many instructions translated code has executed.
+    pub fn translated_instructions(&self) -> u64 {
+        self.translated_instructions
     }
 
     /// What the core has.
@@ -184,10 +201,13 @@ impl Engine {
     #[inline]
     fn execute(&mut self, until: u64) -> Result<(), Stop> {
         let pc = self.core.r[15];
-        let slot = match self.code.at(pc) {
+        let mut slot = match self.code.at(pc) {
             Some(slot) => slot,
             None => self.decode(pc).map_err(Stop::Fault)?,
         };
+        if self.at_once && slot.entry.is_none() && self.core.it == 0 && !self.has_to_interpret {
+            slot = self.translated_at_once(pc, slot);
+        }
         if slot.look_up {
             self.look_up(pc, slot.endless)?;
         } else if let Some(entry) = slot.entry
@@ -227,7 +247,9 @@ impl Engine {
             return;
         };
         let (core, memory) = (&mut self.core, &mut self.memory);
+        let before = core.time;
         let after = translator.run(entry, core, memory, until, self.floating_point_on);
+        self.translated_instructions += core.time - before;
         self.has_to_interpret = after == After::Interpret;
     }
 
@@ -245,6 +267,14 @@ impl Engine {
                 _ => {}
             }
         }
+    }
+
+    /// The instruction again, with the entry that it now has if it can be translated.
+    #[cold]
+    fn translated_at_once(&mut self, pc: u32, slot: code::Slot) -> code::Slot {
+        self.credit = u64::MAX / 2;
+        self.translate(u64::MAX);
+        self.code.at(pc).unwrap_or(slot)
     }
 
     /// Translates what begins here, if nobody has yet only up to so many instructions.

@@ -168,6 +168,9 @@ fn engine(seed: u64, features: Features, code: &[u16], execution: Execution) -> 
         engine.core.r[index] = random.register();
     }
     engine.core.r[13] = RAM + 0x2000;
+    if features.is_armv8() && random.below(4) == 0 {
+        engine.core.stack_limits = [RAM + 0x1800 + random.below(0x800); 2];
+    }
     engine.core.set_status(random.next() & 0xf80f_0000);
     engine.core.fpscr = if random.below(3) == 0 {
         random.next() & 0x07c0_009f

@@ -277,10 +277,18 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Has the interpreter execute this instruction where this is so.
     pub(super) fn leave_if(&mut self, problem: Value) {
+        let event = self.event();
+        self.leave_unrecorded_if(problem, event);
+    }
+
+    /// The same after the instruction's own accesses were recorded, from `event` on: the
+    /// interpreter records them.
+    pub(super) fn leave_unrecorded_if(&mut self, problem: Value, event: Value) {
         let (out, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(out);
         self.builder.ins().brif(problem, out, &[], go_on, &[]);
         self.builder.switch_to_block(out);
+        self.set_event(event);
         self.interpret();
         self.builder.switch_to_block(go_on);
     }

@@ -99,6 +99,7 @@ impl Emitter<'_, '_> {
     ) -> bool {
         let (address, base) = self.address(addressing);
         self.check_stack(addressing, base);
+        let event = self.event();
         let place = self.place(AccessKind::Load, width, address);
         let value = match (width, signed) {
             (Width::Byte, false) => self.builder.ins().uload8(I32, GUEST, place, 0),
@@ -107,8 +108,10 @@ impl Emitter<'_, '_> {
             (Width::Half, true) => self.builder.ins().sload16(I32, GUEST, place, 0),
             (Width::Word, _) => self.builder.ins().load(I32, GUEST, place, 0),
         };
-        if rt == 15 {
-            self.check_thumb(value);
+        match rt {
+            13 => self.check_loaded_stack_pointer(value, event),
+            15 => self.check_loaded_thumb(value, event),
+            _ => {}
         }
         self.write_back(addressing, base);
         if rt == 15 {
@@ -123,6 +126,7 @@ impl Emitter<'_, '_> {
     fn load_multiple(&mut self, rn: u8, registers: u16, decrement: bool, writeback: bool) -> bool {
         let count = registers.count_ones();
         let (start, base) = self.multiple(rn, 4 * count, decrement);
+        let event = self.event();
         let place = self.words(AccessKind::Load, count, start);
         let values: Vec<(u8, Value)> = list(registers)
             .enumerate()
@@ -130,7 +134,7 @@ impl Emitter<'_, '_> {
             .collect();
         let target = values.last().filter(|(register, _)| *register == 15);
         if let Some(&(_, target)) = target {
-            self.check_thumb(target);
+            self.check_loaded_thumb(target, event);
         }
         if writeback {
             self.set_register(rn, base);
@@ -313,9 +317,15 @@ impl Emitter<'_, '_> {
 
     /// A branch to an even address is for the interpreter.
     pub(super) fn check_thumb(&mut self, target: Value) {
+        let event = self.event();
+        self.check_loaded_thumb(target, event);
+    }
+
+    /// The same of a target that was loaded; the loads were recorded from `event` on.
+    fn check_loaded_thumb(&mut self, target: Value, event: Value) {
         let thumb = self.builder.ins().band_imm(target, 1);
         let even = self.builder.ins().icmp_imm(IntCC::Equal, thumb, 0);
-        self.leave_if(even);
+        self.leave_unrecorded_if(even, event);
     }
 
     /// Where one access is on the host.

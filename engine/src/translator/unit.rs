@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// More make a unit slow to translate.
 const MOST_INSTRUCTIONS: usize = 1500;
+/// Places where blocks may begin: without a limit, a memory of instructions that are left to the
+/// interpreter, such as BKPT, would be searched to its end.
+const MOST_LEADERS: usize = 1500;
 /// What is kept free for the accesses of all its instructions, each once.
 const MOST_ACCESSES: usize = crate::memory::EVENTS_BEYOND;
 /// Accesses of one instruction: VLDM of all single registers.
@@ -251,7 +254,7 @@ impl Search<'_> {
     }
 
     fn lead(&mut self, target: u32) {
-        if self.leaders.insert(target) {
+        if self.leaders.len() < MOST_LEADERS && self.leaders.insert(target) {
             self.waiting.push(target);
         }
     }
