@@ -3,13 +3,12 @@
 use super::OwnEngine;
 use super::inspection::Inspections;
 use super::peripherals::{SharedSystem, System};
-use crate::mcu::cpu::{self, Cpu};
+use crate::mcu::cpu::Cpu;
 use crate::mcu::machine::limits::Allowance;
 use crate::mcu::machine::{Limits, MachineError, Observation};
 use crate::mcu::memory::{MemoryMap, RegionKind};
 use crate::mcu::system;
 use dmo_engine::engine::{Engine, Execution};
-use dmo_engine::features::{Architecture, Features, FloatingPoint};
 use dmo_engine::memory::{Kind, MapError, Memory, Watch};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -50,7 +49,7 @@ impl OwnEngine {
             memory.watch(&all);
         }
         Ok(Self {
-            engine: Engine::new(features(&cpu), memory, execution),
+            engine: Engine::new(cpu.features, memory, execution),
             system,
             observation,
             allowance: Allowance::new(limits),
@@ -70,26 +69,5 @@ fn refused(error: MapError) -> MachineError {
     MachineError {
         what: "map memory",
         reason: error.to_string(),
-    }
-}
-
-/// What the engine has to know of a CPU.
-fn features(cpu: &Cpu) -> Features {
-    let (architecture, dsp) = match cpu.architecture {
-        cpu::Architecture::Armv6M => (Architecture::Armv6M, false),
-        cpu::Architecture::Armv7M => (Architecture::Armv7M, false),
-        cpu::Architecture::Armv7EM => (Architecture::Armv7EM, true),
-        cpu::Architecture::Armv8MMainline => (Architecture::Armv8MMainline, true),
-    };
-    let floating_point = match cpu.floating_point {
-        cpu::FloatingPoint::None => FloatingPoint::None,
-        cpu::FloatingPoint::Fpv4Single => FloatingPoint::Fpv4Single,
-        cpu::FloatingPoint::Fpv5Single => FloatingPoint::Fpv5Single,
-        cpu::FloatingPoint::Fpv5Double => FloatingPoint::Fpv5Double,
-    };
-    Features {
-        architecture,
-        dsp,
-        floating_point,
     }
 }
