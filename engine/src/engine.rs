@@ -47,8 +47,8 @@ pub enum Execution {
 
 /// How often an instruction is branched to before it is translated.
 const HOT: u16 = 500;
-/// The same where another machine may have translated it.
-const WARM: u16 = 8;
+/// The same where another machine has translated it.
+const WARM: u16 = 4;
 /// How many instructions are interpreted for each that is translated: about as many as can be in
 /// the same time, so that translating never takes more than half of it.
 const INTERPRETED_FOR_ONE: u64 = 2000;
@@ -257,13 +257,13 @@ impl Engine {
     #[inline]
     fn arrive(&mut self) {
         let address = self.core.r[15];
-        if let Some(translator) = &self.translator {
+        if self.translator.is_some() {
             match self.code.count(address) {
+                WARM => self.translate(0),
                 HOT => {
                     self.translate(self.credit / INTERPRETED_FOR_ONE);
                     self.code.forget_arrivals(address);
                 }
-                WARM if translator.may_know(address) => self.translate(0),
                 _ => {}
             }
         }
@@ -277,7 +277,8 @@ impl Engine {
         self.code.at(pc).unwrap_or(slot)
     }
 
-    /// Translates what begins here, if nobody has yet only up to so many instructions.
+    /// Takes a translation that can be entered here, a new one of no more than so many
+    /// instructions.
     #[cold]
     fn translate(&mut self, most_instructions: u64) {
         if let Some(translator) = &mut self.translator {

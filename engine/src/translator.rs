@@ -71,11 +71,6 @@ impl Translator {
         }
     }
 
-    /// Whether the code at an address may have been translated for another machine.
-    pub(crate) fn may_know(&self, address: u32) -> bool {
-        shared::may_know(address)
-    }
-
     /// The entry at an address.
     pub(crate) fn entry(&self, address: u32) -> Option<Entry> {
         self.entries.get(&address).copied()
@@ -113,7 +108,8 @@ impl Translator {
         gone
     }
 
-    /// Translates the unit at an address if it has no more than so many instructions.
+    /// Finds a translation that can be entered at an address, or translates what is no more than
+    /// so many instructions.
     pub(crate) fn translate(
         &mut self,
         address: u32,
@@ -121,22 +117,16 @@ impl Translator {
         memory: &mut Memory,
         most_instructions: u64,
     ) -> Translated {
-        let nothing = Translated::default();
         let looked_up = &self.looked_up;
-        let unit = Unit::at(address, features, memory, |pc| looked_up.contains(&pc));
-        if !unit.entries.contains(&address) {
-            return nothing;
-        }
-        let (translation, instructions) = match shared::find(&unit, features) {
+        let excluded = |range| looked_up.range(range).next().is_some();
+        let known = shared::find(address, features, memory, excluded);
+        let (translation, instructions) = match known {
             Some(known) => (known, 0),
-            None if unit.instructions() > most_instructions => return nothing,
-            None => {
-                let instructions = unit.instructions();
-                match shared::translate(unit, features) {
-                    Some(new) => (new, instructions),
-                    None => return nothing,
-                }
-            }
+            None if most_instructions == 0 => return Translated::default(),
+            None => match self.compile(address, features, memory, most_instructions) {
+                Some(new) => new,
+                None => return Translated::default(),
+            },
         };
         for &page in &translation.pages {
             memory.holds_code(page);
@@ -160,6 +150,25 @@ impl Translator {
             instructions,
             entries,
         }
+    }
+
+    /// Translates, and says how many instructions that were.
+    fn compile(
+        &self,
+        address: u32,
+        features: &Features,
+        memory: &Memory,
+        most_instructions: u64,
+    ) -> Option<(Arc<Translation>, u64)> {
+        let looks_up = |pc| self.looked_up.contains(&pc);
+        let unit = Unit::at(address, features, memory, looks_up);
+        let instructions = unit.instructions();
+        if !unit.entries.contains(&address) || instructions > most_instructions {
+            return None;
+        }
+        let translation = Arc::new(Translation::of(unit, features, memory)?);
+        shared::keep(&translation);
+        Some((translation, instructions))
     }
 
     /// Runs translated code from one of its entries.

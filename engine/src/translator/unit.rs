@@ -18,7 +18,7 @@ const MOST_ACCESSES: usize = crate::memory::EVENTS_BEYOND;
 const MOST_OF_ONE: usize = 32;
 
 /// An instruction of a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Instruction {
     pub(super) pc: u32,
     pub(super) operation: Operation,
@@ -70,13 +70,13 @@ impl Instruction {
 }
 
 /// Instructions that are executed one after the other.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(super) struct Block {
     pub(super) instructions: Vec<Instruction>,
 }
 
 /// The code that is translated at once.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(super) struct Unit {
     /// By their first instructions.
     pub(super) blocks: BTreeMap<u32, Block>,
