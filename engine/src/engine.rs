@@ -47,6 +47,8 @@ pub enum Execution {
 
 /// How often an instruction is branched to before it is translated.
 const HOT: u16 = 500;
+/// The same where another machine may have translated it.
+const WARM: u16 = 8;
 /// How many instructions are interpreted for each that is translated: about as many as can be in
 /// the same time, so that translating never takes more than half of it.
 const INTERPRETED_FOR_ONE: u64 = 2000;
@@ -70,6 +72,10 @@ pub struct Engine {
     noted: Vec<u32>,
     floating_point_on: bool,
     floating_point_forced: bool,
+    /// Code is translated before it is executed for the first time.
+    at_once: bool,
+    /// Instructions that translated code has executed.
+    translated_instructions: u64,
 }
 
 impl Engine {
@@ -92,7 +98,20 @@ impl Engine {
             noted: Vec::new(),
             floating_point_on: false,
             floating_point_forced: false,
+            at_once: false,
+            translated_instructions: 0,
         }
+    }
+
+    /// Translates all code that can be before it is executed for the first time, not only what is
+    /// executed often: slower by far, and how tests get at translated code.
+    pub fn translate_at_once(&mut self) {
+        self.at_once = self.translator.is_some();
+    }
+
+    /// How many instructions translated code has executed.
+    pub fn translated_instructions(&self) -> u64 {
+        self.translated_instructions
     }
 
     /// What the core has.
@@ -163,11 +182,6 @@ impl Engine {
     /// Runs until something stops it, or until so many instructions have been executed in all.
     pub fn run(&mut self, until: u64) -> Stop {
         self.memory.attention = true;
-        if let Some(translator) = &mut self.translator
-            && translator.check_memory(&mut self.memory)
-        {
-            self.code = Code::new();
-        }
         loop {
             if self.memory.attention
                 && let Some(stop) = self.attend()
@@ -187,10 +201,13 @@ impl Engine {
     #[inline]
     fn execute(&mut self, until: u64) -> Result<(), Stop> {
         let pc = self.core.r[15];
-        let slot = match self.code.at(pc) {
+        let mut slot = match self.code.at(pc) {
             Some(slot) => slot,
             None => self.decode(pc).map_err(Stop::Fault)?,
         };
+        if self.at_once && slot.entry.is_none() && self.core.it == 0 && !self.has_to_interpret {
+            slot = self.translated_at_once(pc, slot);
+        }
         if slot.look_up {
             self.look_up(pc, slot.endless)?;
         } else if let Some(entry) = slot.entry
@@ -230,30 +247,47 @@ impl Engine {
             return;
         };
         let (core, memory) = (&mut self.core, &mut self.memory);
+        let before = core.time;
         let after = translator.run(entry, core, memory, until, self.floating_point_on);
+        self.translated_instructions += core.time - before;
         self.has_to_interpret = after == After::Interpret;
     }
 
     /// A branch has gone somewhere: what is often gone to is translated.
     #[inline]
     fn arrive(&mut self) {
-        if self.translator.is_some() && self.code.count(self.core.r[15]) == HOT {
-            self.translate();
+        let address = self.core.r[15];
+        if let Some(translator) = &self.translator {
+            match self.code.count(address) {
+                HOT => {
+                    self.translate(self.credit / INTERPRETED_FOR_ONE);
+                    self.code.forget_arrivals(address);
+                }
+                WARM if translator.may_know(address) => self.translate(0),
+                _ => {}
+            }
         }
     }
 
+    /// The instruction again, with the entry that it now has if it can be translated.
     #[cold]
-    fn translate(&mut self) {
+    fn translated_at_once(&mut self, pc: u32, slot: code::Slot) -> code::Slot {
+        self.credit = u64::MAX / 2;
+        self.translate(u64::MAX);
+        self.code.at(pc).unwrap_or(slot)
+    }
+
+    /// Translates what begins here, if nobody has yet only up to so many instructions.
+    #[cold]
+    fn translate(&mut self, most_instructions: u64) {
         if let Some(translator) = &mut self.translator {
             let address = self.core.r[15];
             let (features, memory) = (&self.features, &mut self.memory);
-            let afforded = self.credit / INTERPRETED_FOR_ONE;
-            let translated = translator.translate(address, features, memory, afforded);
+            let translated = translator.translate(address, features, memory, most_instructions);
             self.credit -= translated.instructions * INTERPRETED_FOR_ONE;
             for (address, entry) in translated.entries {
                 self.code.enter(address, entry);
             }
-            self.code.forget_arrivals(address);
         }
     }
 

@@ -2,7 +2,7 @@
 //! that meets what it needs.
 
 /// Architecture of a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say all there is to say")]
 pub enum Architecture {
     Armv6M,
@@ -14,7 +14,7 @@ pub enum Architecture {
 }
 
 /// Floating-point unit, in ascending order: each has the instructions of those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FloatingPoint {
     /// None.
     None,
@@ -27,7 +27,7 @@ pub enum FloatingPoint {
 }
 
 /// What a core has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Features {
     /// Its architecture.
     pub architecture: Architecture,

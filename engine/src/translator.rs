@@ -7,24 +7,22 @@ mod control;
 mod data;
 mod emit;
 mod float;
+mod float_arithmetic;
 mod memory;
 mod multiply;
+mod shared;
+mod translation;
 mod unit;
 
 use crate::core::Core;
 use crate::features::Features;
 use crate::interpreter;
-use crate::memory::{Memory, Tables};
+use crate::memory::Memory;
 use crate::operation::Operation;
-use context::{Code, Context, Exit};
-use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, ModuleError, default_libcall_names};
-use emit::Emitter;
+use context::{Context, Exit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use translation::Translation;
 use unit::Unit;
 
 /// Where an instruction is an entry of translated code.
@@ -46,45 +44,18 @@ pub(crate) enum After {
 /// What was translated.
 #[derive(Default)]
 pub(crate) struct Translated {
-    /// How many instructions.
+    /// How many instructions had to be; none where the code was known.
     pub(crate) instructions: u64,
     /// Where it can be entered.
     pub(crate) entries: Vec<(u32, Entry)>,
 }
 
-/// A translated unit.
-struct Translation {
-    code: Code,
-    /// Keeps the code. Dropped by hand: see [`Translation::drop`].
-    module: Option<JITModule>,
-    /// What the code refers to.
-    _unit: Unit,
-    pages: BTreeSet<u32>,
-    entries: Vec<u32>,
-    uses_floating_point: bool,
-}
-
-impl Drop for Translation {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: code of a unit runs only within `Translator::run`, which borrows it.
-            #[expect(unsafe_code, reason = "Cranelift's way to free code")]
-            unsafe {
-                module.free_memory();
-            }
-        }
-    }
-}
-
 /// Translates code and keeps it.
 pub(crate) struct Translator {
-    isa: Option<OwnedTargetIsa>,
-    units: BTreeMap<u32, Translation>,
+    units: BTreeMap<u32, Arc<Translation>>,
     next_unit: u32,
     /// The entries of all units.
     entries: HashMap<u32, Entry>,
-    /// Where the translated code takes memory to be.
-    tables: Option<Tables>,
     /// Where the run has once looked up: no unit goes beyond them.
     looked_up: BTreeSet<u32>,
 }
@@ -93,35 +64,21 @@ impl Translator {
     /// Without code. On a host that Cranelift does not know it never translates.
     pub(crate) fn new() -> Self {
         Self {
-            isa: host(),
             units: BTreeMap::new(),
             next_unit: 0,
             entries: HashMap::new(),
-            tables: None,
             looked_up: BTreeSet::new(),
         }
+    }
+
+    /// Whether the code at an address may have been translated for another machine.
+    pub(crate) fn may_know(&self, address: u32) -> bool {
+        shared::may_know(address)
     }
 
     /// The entry at an address.
     pub(crate) fn entry(&self, address: u32) -> Option<Entry> {
         self.entries.get(&address).copied()
-    }
-
-    /// Forgets all code if memory lies elsewhere than it did.
-    pub(crate) fn check_memory(&mut self, memory: &mut Memory) -> bool {
-        let tables = memory.tables();
-        let moved = self.tables.is_some_and(|known| known != tables);
-        if moved {
-            self.forget();
-        }
-        self.tables = Some(tables);
-        moved
-    }
-
-    /// Forgets all code.
-    pub(crate) fn forget(&mut self) {
-        self.units.clear();
-        self.entries.clear();
     }
 
     /// Forgets the units that have code in a page. Gives their entries.
@@ -167,12 +124,19 @@ impl Translator {
         let nothing = Translated::default();
         let looked_up = &self.looked_up;
         let unit = Unit::at(address, features, memory, |pc| looked_up.contains(&pc));
-        let instructions = unit.instructions();
-        if !unit.entries.contains(&address) || instructions > most_instructions {
+        if !unit.entries.contains(&address) {
             return nothing;
         }
-        let Some(translation) = self.compile(unit, features) else {
-            return nothing;
+        let (translation, instructions) = match shared::find(&unit, features) {
+            Some(known) => (known, 0),
+            None if unit.instructions() > most_instructions => return nothing,
+            None => {
+                let instructions = unit.instructions();
+                match shared::translate(unit, features) {
+                    Some(new) => (new, instructions),
+                    None => return nothing,
+                }
+            }
         };
         for &page in &translation.pages {
             memory.holds_code(page);
@@ -198,30 +162,6 @@ impl Translator {
         }
     }
 
-    fn compile(&self, unit: Unit, features: &Features) -> Option<Translation> {
-        let isa = self.isa.clone()?;
-        let tables = self.tables?;
-        let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let code = match define(&mut module, &unit, features, tables) {
-            Ok(code) => code,
-            Err(error) => {
-                debug_assert!(false, "{error:?}");
-                return None;
-            }
-        };
-        let mut instructions = unit.blocks.values().flat_map(|block| &block.instructions);
-        let uses_floating_point =
-            instructions.any(|instruction| instruction.operation.is_floating_point());
-        Some(Translation {
-            code,
-            module: Some(module),
-            pages: unit.pages(),
-            entries: unit.entries.iter().copied().collect(),
-            uses_floating_point,
-            _unit: unit,
-        })
-    }
-
     /// Runs translated code from one of its entries.
     pub(crate) fn run(
         &self,
@@ -238,15 +178,18 @@ impl Translator {
             return After::Interpret;
         }
         let events = memory.event_places();
+        let tables = memory.tables();
         let mut context = Context {
             core,
             event: events.start,
             events_end: events.end,
             until,
+            loads: tables.loads,
+            stores: tables.stores,
+            bytes: tables.bytes,
         };
         // SAFETY: the code accesses what `context` points to, the tables and the bytes of
-        // `memory`, and what it finds there to be guest memory. All of it is borrowed here, and
-        // lies where it did when the code was translated (`check_memory`).
+        // `memory`, and what it finds there to be guest memory. All of it is borrowed here.
         #[expect(unsafe_code, reason = "the call of translated code")]
         let exit = unsafe { (unit.code)(&raw mut context, entry.index) };
         memory.set_next_event(context.event);
@@ -256,47 +199,6 @@ impl Translator {
             After::Interpret
         }
     }
-}
-
-fn host() -> Option<OwnedTargetIsa> {
-    let mut flags = settings::builder();
-    flags.set("opt_level", "speed").ok()?;
-    flags.set("enable_verifier", "false").ok()?;
-    flags.set("is_pic", "false").ok()?;
-    flags.set("use_colocated_libcalls", "false").ok()?;
-    let isa = cranelift_native::builder().ok()?;
-    isa.finish(settings::Flags::new(flags)).ok()
-}
-
-fn define(
-    module: &mut JITModule,
-    unit: &Unit,
-    features: &Features,
-    tables: Tables,
-) -> Result<Code, Box<ModuleError>> {
-    let mut context = module.make_context();
-    let signature = |parameters: &[types::Type], returns: &[types::Type]| {
-        let mut signature = Signature::new(module.isa().default_call_conv());
-        signature.params = parameters.iter().copied().map(AbiParam::new).collect();
-        signature.returns = returns.iter().copied().map(AbiParam::new).collect();
-        signature
-    };
-    context.func.signature = signature(&[types::I64, types::I32], &[types::I32]);
-    context.func.name = UserFuncName::user(0, 0);
-    let helper = signature(&[types::I64, types::I64], &[]);
-    let mut builders = FunctionBuilderContext::new();
-    let mut builder = FunctionBuilder::new(&mut context.func, &mut builders);
-    let helper = builder.import_signature(helper);
-    Emitter::emit(&mut builder, helper, unit, features, tables);
-    builder.finalize();
-    let id = module.declare_anonymous_function(&context.func.signature)?;
-    module.define_function(id, &mut context)?;
-    module.finalize_definitions()?;
-    let code = module.get_finalized_function(id);
-    // SAFETY: it is a function with this signature.
-    #[expect(unsafe_code, reason = "a pointer to code becomes a function")]
-    let code = unsafe { std::mem::transmute::<*const u8, Code>(code) };
-    Ok(code)
 }
 
 /// What translated code calls for arithmetic that it leaves to the interpreter.

@@ -22,6 +22,12 @@ pub(super) struct Context {
     pub(super) events_end: *const u8,
     /// Executed instructions at which to leave.
     pub(super) until: u64,
+    /// The memory: see [`crate::memory::Tables`].
+    pub(super) loads: *const u32,
+    /// Likewise.
+    pub(super) stores: *const u32,
+    /// Likewise.
+    pub(super) bytes: *mut u8,
 }
 
 /// Translated code: it begins with one of its entries, by number, and returns an [`Exit`].

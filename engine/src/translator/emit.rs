@@ -5,7 +5,6 @@ use super::context::{Context, Exit};
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
-use crate::memory::Tables;
 use crate::operation::{Condition, Operation, SetFlags};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
@@ -34,6 +33,14 @@ struct State {
     time: Variable,
     /// Where the next access is recorded.
     event: Variable,
+}
+
+/// Where the memory is, see [`crate::memory::Tables`].
+#[derive(Clone, Copy)]
+pub(super) struct Tables {
+    pub(super) loads: Value,
+    pub(super) stores: Value,
+    pub(super) bytes: Value,
 }
 
 /// Emits a unit.
@@ -65,7 +72,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
         helper: SigRef,
         unit: &Unit,
         features: &'b Features,
-        tables: Tables,
     ) {
         let first = builder.create_block();
         builder.append_block_params_for_function_params(first);
@@ -93,9 +99,16 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let Some(start) = unit.blocks.values().next() else {
             return;
         };
-        let core = builder
-            .ins()
-            .load(I64, TRUSTED, context, offset_of!(Context, core) as i32);
+        let mut given = |offset: usize| {
+            let offset = offset as i32;
+            builder.ins().load(I64, TRUSTED, context, offset)
+        };
+        let core = given(offset_of!(Context, core));
+        let tables = Tables {
+            loads: given(offset_of!(Context, loads)),
+            stores: given(offset_of!(Context, stores)),
+            bytes: given(offset_of!(Context, bytes)),
+        };
         let mut emitter = Self {
             builder,
             features,
@@ -113,8 +126,12 @@ impl<'a, 'b> Emitter<'a, 'b> {
         };
         emitter.load_state();
         emitter.enter(unit, entry);
-        for block in unit.blocks.values() {
-            emitter.block(block);
+        // No path comes to the same instruction again but through an entry.
+        let mut instructions_left = unit.instructions();
+        for (address, block) in &unit.blocks {
+            let checked = unit.entries.contains(address).then_some(instructions_left);
+            emitter.block(block, checked);
+            instructions_left -= block.instructions.len() as u64;
         }
         emitter.emit_dispatch(unit);
         emitter.emit_exit();
@@ -158,7 +175,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.leave(pc, 0, Exit::Interpret, 0);
     }
 
-    fn block(&mut self, block: &Block) {
+    /// Emits a block. An entry looks whether this many instructions can be executed.
+    fn block(&mut self, block: &Block, instructions_left: Option<u64>) {
         let Some(first) = block.instructions.first() else {
             return;
         };
@@ -166,7 +184,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.flags = Flags::Stored;
         self.current = *first;
         self.before = 0;
-        self.check_limits(block.instructions.len());
+        if let Some(instructions) = instructions_left {
+            self.check_limits(instructions);
+        }
         let mut group: Option<(Condition, ir::Block)> = None;
         let mut goes_on = true;
         for instruction in &block.instructions {
@@ -235,8 +255,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// Leaves where the time runs out in this block, or no room is left for its accesses.
-    fn check_limits(&mut self, instructions: usize) {
+    /// Leaves where the time may run out before the next look, or recorded accesses have to be
+    /// taken.
+    fn check_limits(&mut self, instructions: u64) {
         let time = self.builder.use_var(self.state.time);
         let until = self.load_context(offset_of!(Context, until));
         let end = self.builder.ins().iadd_imm(time, instructions as i64);
@@ -256,10 +277,18 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Has the interpreter execute this instruction where this is so.
     pub(super) fn leave_if(&mut self, problem: Value) {
+        let event = self.event();
+        self.leave_unrecorded_if(problem, event);
+    }
+
+    /// The same after the instruction's own accesses were recorded, from `event` on: the
+    /// interpreter records them.
+    pub(super) fn leave_unrecorded_if(&mut self, problem: Value, event: Value) {
         let (out, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(out);
         self.builder.ins().brif(problem, out, &[], go_on, &[]);
         self.builder.switch_to_block(out);
+        self.set_event(event);
         self.interpret();
         self.builder.switch_to_block(go_on);
     }

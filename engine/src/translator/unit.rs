@@ -9,11 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// More make a unit slow to translate.
 const MOST_INSTRUCTIONS: usize = 1500;
-/// A block ends after so many, so that all accesses of a block fit what is kept free for them.
-const MOST_IN_BLOCK: usize = 64;
+/// Places where blocks may begin: without a limit, a memory of instructions that are left to the
+/// interpreter, such as BKPT, would be searched to its end.
+const MOST_LEADERS: usize = 1500;
+/// What is kept free for the accesses of all its instructions, each once.
+const MOST_ACCESSES: usize = crate::memory::EVENTS_BEYOND;
+/// Accesses of one instruction: VLDM of all single registers.
+const MOST_OF_ONE: usize = 32;
 
 /// An instruction of a unit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Instruction {
     pub(super) pc: u32,
     pub(super) operation: Operation,
@@ -65,13 +70,13 @@ impl Instruction {
 }
 
 /// Instructions that are executed one after the other.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Block {
     pub(super) instructions: Vec<Instruction>,
 }
 
 /// The code that is translated at once.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Unit {
     /// By their first instructions.
     pub(super) blocks: BTreeMap<u32, Block>,
@@ -93,6 +98,7 @@ impl Unit {
             features,
             memory,
             instructions: BTreeMap::new(),
+            accesses: 0,
             leaders: BTreeSet::from([start]),
             entries: BTreeSet::from([start]),
             waiting: vec![start],
@@ -122,6 +128,8 @@ struct Search<'a> {
     features: &'a Features,
     memory: &'a Memory,
     instructions: BTreeMap<u32, Instruction>,
+    /// Of all instructions, each once.
+    accesses: usize,
     leaders: BTreeSet<u32>,
     entries: BTreeSet<u32>,
     waiting: Vec<u32>,
@@ -133,6 +141,7 @@ impl Search<'_> {
         let mut it = 0;
         while !self.instructions.contains_key(&pc)
             && self.instructions.len() < MOST_INSTRUCTIONS
+            && self.accesses < MOST_ACCESSES - MOST_OF_ONE
             && !looks_up(pc)
             && !is_endless(pc, self.features, self.memory)
             && let Ok((operation, bytes)) = self.decode(pc, it)
@@ -153,6 +162,7 @@ impl Search<'_> {
                 return;
             }
             self.instructions.insert(instruction.pc, instruction);
+            self.accesses += accesses(&operation);
             if !self.goes_on(&instruction) {
                 return;
             }
@@ -244,7 +254,7 @@ impl Search<'_> {
     }
 
     fn lead(&mut self, target: u32) {
-        if self.leaders.insert(target) {
+        if self.leaders.len() < MOST_LEADERS && self.leaders.insert(target) {
             self.waiting.push(target);
         }
     }
@@ -256,9 +266,8 @@ impl Search<'_> {
         for (&pc, &instruction) in &self.instructions {
             let follows = current.last().is_some_and(|last: &Instruction| {
                 let outside_it = instruction.it == 0;
-                let full = current.len() >= MOST_IN_BLOCK && outside_it;
                 let leads = self.leaders.contains(&pc) && outside_it;
-                last.is_followed_by(&instruction) && !full && !leads
+                last.is_followed_by(&instruction) && !leads
             });
             if !follows {
                 add(&mut blocks, std::mem::take(&mut current));
@@ -277,6 +286,19 @@ impl Search<'_> {
 fn add(blocks: &mut BTreeMap<u32, Block>, instructions: Vec<Instruction>) {
     if let Some(first) = instructions.first() {
         blocks.insert(first.pc, Block { instructions });
+    }
+}
+
+/// Accesses that an instruction makes at most.
+fn accesses(operation: &Operation) -> usize {
+    use Operation as O;
+    match *operation {
+        O::LoadMultiple { registers, .. } | O::StoreMultiple { registers, .. } => {
+            registers.count_ones() as usize
+        }
+        O::FloatLoadMultiple { count, .. } | O::FloatStoreMultiple { count, .. } => count.into(),
+        O::LoadDouble { .. } | O::StoreDouble { .. } => 2,
+        _ => 1,
     }
 }
 

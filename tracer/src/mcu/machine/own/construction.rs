@@ -25,17 +25,16 @@ impl OwnEngine {
         observation: Observation,
         limits: Limits,
     ) -> Result<Self, MachineError> {
-        let mut memory = Memory::new();
-        let mut regions = Vec::new();
-        for region in map.regions() {
+        let regions = map.regions().iter().map(|region| {
             let kind = match region.kind {
                 RegionKind::Flash => Kind::Flash,
                 RegionKind::Ram => Kind::Ram,
                 RegionKind::Device => Kind::Device,
             };
-            memory.map(region.range.clone(), kind).map_err(refused)?;
-            regions.push((region.range.clone(), kind));
-        }
+            (region.range.clone(), kind)
+        });
+        let regions: Vec<_> = regions.collect();
+        let mut memory = Memory::new(regions.iter().cloned()).map_err(refused)?;
         let system = Rc::new(RefCell::new(System::new(cpu.cpu_id)));
         let private = system::START..system::START + system::SIZE_BYTES;
         let shared = Box::new(SharedSystem(Rc::clone(&system)));
