@@ -29,6 +29,8 @@ struct State {
     zero: Variable,
     carry: Variable,
     overflow: Variable,
+    /// The lowest value of r13.
+    lowest_sp: Variable,
     /// Executed instructions where the block begins.
     time: Variable,
     /// Where the next access is recorded.
@@ -93,6 +95,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             zero: i32_variable(),
             carry: i32_variable(),
             overflow: i32_variable(),
+            lowest_sp: i32_variable(),
             time: builder.declare_var(I64),
             event: builder.declare_var(I64),
         };
@@ -149,6 +152,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let zero = self.builder.ins().bxor_imm(zero, 1);
         let carry = self.load_core(I32, offset_of!(Core, c));
         let overflow = self.load_core(I32, offset_of!(Core, v));
+        let lowest_sp = self.load_core(I32, offset_of!(Core, lowest_sp));
         let time = self.load_core(I64, offset_of!(Core, time));
         let event = self.load_context(offset_of!(Context, event));
         for (variable, value) in [
@@ -156,6 +160,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             (self.state.zero, zero),
             (self.state.carry, carry),
             (self.state.overflow, overflow),
+            (self.state.lowest_sp, lowest_sp),
             (self.state.time, time),
             (self.state.event, event),
         ] {
@@ -378,12 +383,14 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let zero = self.builder.ins().uextend(I32, zero);
         let carry = self.builder.use_var(self.state.carry);
         let overflow = self.builder.use_var(self.state.overflow);
+        let lowest_sp = self.builder.use_var(self.state.lowest_sp);
         for (value, offset) in [
             (pc, offset_of!(Core, r) + 60),
             (negative, offset_of!(Core, n)),
             (zero, offset_of!(Core, z)),
             (carry, offset_of!(Core, c)),
             (overflow, offset_of!(Core, v)),
+            (lowest_sp, offset_of!(Core, lowest_sp)),
             (it, offset_of!(Core, it)),
             (time, offset_of!(Core, time)),
         ] {
@@ -452,12 +459,25 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// Sets a register but r15. A stack pointer below its limit is for the interpreter to find.
     pub(super) fn set_register(&mut self, index: u8, value: Value) {
         let value = match index {
-            13 => self.builder.ins().band_imm(value, !3),
+            13 => self.moved_stack(value),
             _ => value,
         };
         if let Some(&variable) = self.state.registers.get(usize::from(index)) {
             self.builder.def_var(variable, value);
         }
+    }
+
+    /// What r13 becomes with this value, which may be its lowest.
+    fn moved_stack(&mut self, value: Value) -> Value {
+        let value = self.builder.ins().band_imm(value, !3);
+        let lowest = self.builder.use_var(self.state.lowest_sp);
+        let below = self
+            .builder
+            .ins()
+            .icmp(IntCC::UnsignedLessThan, value, lowest);
+        let lowest = self.builder.ins().select(below, value, lowest);
+        self.builder.def_var(self.state.lowest_sp, lowest);
+        value
     }
 
     /// The value of a flag, 0 or 1.
