@@ -459,25 +459,17 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// Sets a register but r15. A stack pointer below its limit is for the interpreter to find.
     pub(super) fn set_register(&mut self, index: u8, value: Value) {
         let value = match index {
-            13 => self.moved_stack(value),
+            13 => self.builder.ins().band_imm(value, !3),
             _ => value,
         };
+        if index == 13 {
+            let lowest = self.builder.use_var(self.state.lowest_sp);
+            let lowest = self.builder.ins().umin(lowest, value);
+            self.builder.def_var(self.state.lowest_sp, lowest);
+        }
         if let Some(&variable) = self.state.registers.get(usize::from(index)) {
             self.builder.def_var(variable, value);
         }
-    }
-
-    /// What r13 becomes with this value, which may be its lowest.
-    fn moved_stack(&mut self, value: Value) -> Value {
-        let value = self.builder.ins().band_imm(value, !3);
-        let lowest = self.builder.use_var(self.state.lowest_sp);
-        let below = self
-            .builder
-            .ins()
-            .icmp(IntCC::UnsignedLessThan, value, lowest);
-        let lowest = self.builder.ins().select(below, value, lowest);
-        self.builder.def_var(self.state.lowest_sp, lowest);
-        value
     }
 
     /// The value of a flag, 0 or 1.
