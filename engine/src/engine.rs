@@ -82,7 +82,12 @@ impl Engine {
             Execution::Translator => Some(Translator::new()),
         };
         Self {
-            core: Core::default(),
+            // No stack has been used yet.
+            core: Core {
+                lowest_sp: u32::MAX,
+                other_lowest_sp: u32::MAX,
+                ..Core::default()
+            },
             memory,
             features,
             code: Code::new(),
