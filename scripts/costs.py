@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# costs.py [--check]: runs `cargo bench` of dmo-trace and writes the table of README.md's 'What it costs' anew. With
+# costs.py [--check]: runs `cargo bench` of dmo-trace and writes the table of docs/performance.md anew. With
 # --check it ends with 1 where a figure has become more than a quarter worse than the table says. For a machine that does
 # nothing else; it needs valgrind, and the two real models in $DMO_TRACE_MODELS or beside the repository.
 
@@ -11,8 +11,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
-HEADING = "## What it costs"
+PAGE = ROOT / "docs/performance.md"
 # Each figure of a row: in the first column for the convolution, in the second for the depthwise one.
 PROGRAMS = ("bench_conv2d", "bench_depthwise")
 WORSE_AT_MOST = 1.25
@@ -26,7 +25,7 @@ def first(pattern, text):
 
 
 def figures(printed):
-    """Rows of the table: how a line of README.md begins, and what its figures are, in order."""
+    """Rows of the table: how a line of the page begins, and what its figures are, in order."""
     parts = [printed.split(f"{name}: layer of", 1)[-1] for name in PROGRAMS]
     each = lambda pattern: [first(pattern, part) for part in parts]
     kernels = {"conv": [], "depthwise": []}
@@ -72,16 +71,15 @@ def main():
     command = ["cargo", "bench", "--locked", "--no-fail-fast", "--package", "dmo-trace"]
     done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     print(done.stdout)
-    lines, worse = README.read_text().splitlines(), []
-    section = lines.index(HEADING)
+    lines, worse = PAGE.read_text().splitlines(), []
     for start, values in figures(done.stdout):
-        place = next(at for at in range(section, len(lines)) if lines[at].startswith(start))
+        place = next(at for at, line in enumerate(lines) if line.startswith(start))
         lines[place], found = renewed(lines[place], values)
         worse += found
     if "--check" in sys.argv:
-        print("\n".join(worse) or f"{README.name}: no figure is more than a quarter worse")
+        print("\n".join(worse) or f"{PAGE.name}: no figure is more than a quarter worse")
         return 1 if worse else 0
-    README.write_text("\n".join(lines) + "\n")
+    PAGE.write_text("\n".join(lines) + "\n")
     return 0
 
 

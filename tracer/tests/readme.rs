@@ -19,8 +19,13 @@ fn console_examples() {
         .register_bin("dmo-trace", trycmd::cargo::cargo_bin!("dmo-trace"))
         .case("README.md")
         .case("docs/arena.md")
+        .case("docs/ci.md")
         .case("docs/explain.md")
         .case("docs/hooks.md")
         .case("docs/in-place.md")
+        .case("docs/overlap.md")
+        .case("docs/planning.md")
+        .case("docs/run.md")
+        .case("docs/verification.md")
         .case("tracer/tests/console/*.md");
 }
