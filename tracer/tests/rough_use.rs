@@ -276,14 +276,34 @@ fn a_network_is_misspelt() {
     assert!(!errors.contains("did you mean"), "{errors}");
 }
 
+/// What a plan within 1,024 bytes says on stderr, and its hint of what `--allow split` reaches.
+fn too_large(options: &[&str]) -> (String, Option<String>) {
+    let output = run(&[&["plan", "--capacity", "1K"], options].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let hint = errors.split_once("hint: --allow split ");
+    let hint = hint.map(|(_, hint)| hint.trim_end().to_owned());
+    (errors, hint)
+}
+
 #[test]
-fn tiles_may_help_where_the_capacity_is_exceeded() {
-    let plan = ["plan", "zoo:liberis_lane_figure_1:int8", "--capacity", "1K"];
-    for (allowed, is_hint) in [(&[][..], true), (&["--allow", "split"], false)] {
-        let output = run(&[&plan[..], allowed].concat());
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(errors.contains("hint: --allow split"), is_hint, "{errors}");
+fn a_plan_above_its_capacity_says_what_tiles_reach() {
+    let model = "zoo:mobilenet_v1_0.25_128:int8";
+    let (errors, hint) = too_large(&[model]);
+    let reached = hint.and_then(|hint| Some(hint.rsplit_once(": ")?.1.to_owned()));
+    let reached = reached.unwrap_or_else(|| panic!("{errors}"));
+    let output = run(&["plan", model, "--allow", "split", "--time", "1"]);
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    let arena = format!("\nArena: {reached}, ");
+    assert!(report.contains(&arena), "{arena} {report}");
+    // Nothing is said of tiles where they are allowed, need no less, or tensors are fixed.
+    for options in [
+        &[model, "--allow", "split"][..],
+        &["zoo:liberis_lane_figure_1:int8"],
+        &[model, "--fix", "0=0"],
+    ] {
+        let (errors, hint) = too_large(options);
+        assert!(hint.is_none(), "{errors}");
     }
 }
 

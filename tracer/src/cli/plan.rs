@@ -2,6 +2,7 @@
 
 mod change;
 mod draw;
+mod hint;
 mod problem;
 mod regions;
 
@@ -114,24 +115,29 @@ impl Arguments {
     }
 
     /// What exceeds the capacity: the plan, or what is emitted of it where that needs more.
-    fn too_large(&self, model: &str, plan: u64, emitted: &[(&Path, &Emitted)]) -> Vec<String> {
+    fn too_large(
+        &self,
+        model: &str,
+        plan: u64,
+        emitted: &[(&Path, &Emitted)],
+        session: &Session,
+    ) -> Vec<String> {
         let forms = emitted
             .iter()
             .map(|(path, file)| (path.display().to_string(), file.arena_bytes));
         let forms = forms.filter(|(_, bytes)| *bytes != plan);
-        let hint = if self.change.allow_tiles() {
-            ""
-        } else {
-            "\n  hint: --allow split computes runs of operators in bands of rows, which may need less"
-        };
         let all = [(model.to_owned(), plan)].into_iter().chain(forms);
         let exceeding = |(place, bytes): (String, u64)| {
             let capacity = self.capacity.filter(|capacity| bytes > *capacity)?;
             Some(format!(
-                "dmo-trace: {place}: the arena has {bytes} bytes, {capacity} are allowed{hint}"
+                "dmo-trace: {place}: the arena has {bytes} bytes, {capacity} are allowed"
             ))
         };
-        all.filter_map(exceeding).collect()
+        let mut messages: Vec<String> = all.filter_map(exceeding).collect();
+        if let Some(last) = messages.last_mut() {
+            *last += &hint::allow_split(self, plan, session);
+        }
+        messages
     }
 }
 
@@ -162,7 +168,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .map(|emission| emission.path.as_path())
         .zip(&files)
         .collect();
-    let too_large = arguments.too_large(&source.name, planned.file.arena_bytes, &emitted);
+    let bytes = planned.file.arena_bytes;
+    let too_large = arguments.too_large(&source.name, bytes, &emitted, &session);
     let headlines = emitted.iter();
     let headlines = headlines.filter_map(|(path, file)| headline(path, file));
     let report = PlanReport {

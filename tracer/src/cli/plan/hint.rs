@@ -1,0 +1,47 @@
+//! What to try where an arena is larger than its capacity.
+
+use super::Arguments;
+use dmo_analysis::wording::grouped;
+use dmo_trace::study::Session;
+use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::overlap_source::OverlapKind;
+use dmo_trace::study::plan::{PlanRequest, plan};
+use dmo_trace::study::source::Source;
+use std::time::Duration;
+
+/// At most this long a search for what tiles reach: a hint must not keep anyone waiting.
+const SEARCH_TIME: Duration = Duration::from_secs(1);
+
+/// What `--allow split` reaches, for the end of a message about a plan of `planned_bytes`. Empty if
+/// tiles are allowed already, cannot be, or need no less.
+pub fn allow_split(arguments: &Arguments, planned_bytes: u64, session: &Session) -> String {
+    const HINT: &str = "\n  hint: --allow split computes runs of operators in bands of rows";
+    if arguments.change.allow_tiles() {
+        return String::new();
+    }
+    // Kernels would have to be measured again, operator by operator.
+    if arguments.overlap.request().kind == OverlapKind::Traced {
+        return format!("{HINT}, which may need less");
+    }
+    with_bands(arguments, session)
+        .filter(|bytes| *bytes < planned_bytes)
+        .map(|bytes| format!("{HINT}: {} bytes", grouped(bytes)))
+        .unwrap_or_default()
+}
+
+/// The arena in bytes where runs of operators may be computed in bands, too; `None` if there is no
+/// such plan.
+fn with_bands(arguments: &Arguments, session: &Session) -> Option<u64> {
+    let request = arguments.request().ok()?;
+    let request = PlanRequest {
+        changes: ChangeRequest {
+            split: true,
+            ..request.changes
+        },
+        time: request.time.min(SEARCH_TIME),
+        ..request
+    };
+    let mut source = Source::load(&arguments.model).ok()?;
+    let planned = plan(&mut source, &request, session).ok()?;
+    Some(planned.file.arena_bytes)
+}
