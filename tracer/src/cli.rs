@@ -6,6 +6,7 @@ mod check;
 mod dump;
 mod examples;
 mod explain;
+mod groups;
 mod info;
 mod interruption;
 mod operator;
@@ -24,7 +25,7 @@ mod vendor;
 mod verify;
 mod zoo;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dmo_trace::mcu::machine::EngineKind;
 pub use interruption::clean_up_on_signals;
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 /// Shrink the tensor arena of a neural network by overlapping buffers, and prove the layout safe on
 /// the kernels' machine code
 #[derive(Parser)]
-#[command(name = "dmo-trace", version, after_help = EXIT_CODES)]
+#[command(name = "dmo-trace", version, after_help = examples::ALL)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -47,15 +48,12 @@ pub struct Arguments {
     engine: EngineKind,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 the checked property holds; 1 it fails; 2 usage or input error.\nResults go to stdout, messages to stderr.";
-
 #[derive(Subcommand)]
 enum Command {
     /// Run a program under the emulator and report the safe overlap of each layer
     #[command(after_help = examples::RUN)]
     Run(run::Arguments),
-    /// Compute the safe overlap of one operator and shape: by formula, by tracing a kernel, by
-    /// execution
+    /// Compute the safe overlap of one operator and shape, by five methods
     #[command(after_help = examples::OVERLAP)]
     Overlap(Box<overlap::Arguments>),
     /// Show what limits an overlap: the two instructions, their source, the loop variables
@@ -63,7 +61,7 @@ enum Command {
     Explain(explain::Arguments),
     /// Compute the safe overlaps of a grid of operators and shapes, as CSV or JSON Lines
     Sweep(sweep::Arguments),
-    /// Plan the smallest arena of a model, with overlaps, a proof, and what published planners need
+    /// Plan the smallest arena of a model, with a proof, and compare it with other planners
     #[command(after_help = examples::PLAN)]
     Plan(plan::Arguments),
     /// Compute kTensorArenaSize for stock TensorFlow Lite Micro: head, tail and temporary memory
@@ -72,10 +70,10 @@ enum Command {
     /// Check an existing plan: embedded in a .tflite, a plan.json, or a MiniMalloc .csv
     #[command(after_help = examples::AUDIT)]
     Audit(audit::Arguments),
-    /// Prove that a plan is safe with your kernels, by running the model's machine code in it
+    /// Prove that a plan is safe with your kernels, by running their machine code in it
     #[command(after_help = examples::VERIFY)]
     Verify(verify::Arguments),
-    /// Check in CI that no arena has grown beyond its baseline and that every layout is safe
+    /// Check in CI that no arena has grown and that every layout is safe
     Check(check::Arguments),
     /// List the built-in networks, or write one as a .tflite file
     #[command(after_help = examples::ZOO)]
@@ -130,6 +128,12 @@ impl From<Verdict> for ExitCode {
 }
 
 impl Arguments {
+    /// Reads the command line. Where it is wrong, or asks for help, the program ends here.
+    pub fn read() -> Self {
+        let matches = groups::grouped(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
     /// Does what the user asks for.
     pub fn run(self) -> anyhow::Result<Verdict> {
         self.engine.choose_for_process();

@@ -2,11 +2,10 @@
 
 mod cli;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
+    let arguments = cli::Arguments::read();
     cli::clean_up_on_signals();
     match arguments.run() {
         Ok(verdict) => verdict.into(),

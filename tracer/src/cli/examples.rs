@@ -1,5 +1,14 @@
 //! What `--help` of each command shows below its options: commands to start from.
 
+pub const ALL: &str = "\
+Examples:
+  dmo-trace plan model.tflite --emit planned.tflite
+  dmo-trace verify planned.tflite --kernels libcmsis-nn.a
+  dmo-trace run firmware.elf
+
+Exit codes: 0 the checked property holds; 1 it fails; 2 usage or input error.
+Results go to stdout, messages to stderr.";
+
 pub const RUN: &str = "\
 Examples:
   dmo-trace run firmware.elf --plot pictures --save firmware.dmotrace
@@ -15,6 +24,16 @@ pub const EXPLAIN: &str = "\
 Examples:
   dmo-trace explain run firmware.elf --select conv_1 --source src
   dmo-trace explain overlap conv2d --input 1x8x8x4 --filter 4x3x3x4 --padding same";
+
+pub const EXPLAIN_RUN: &str = "\
+Examples:
+  dmo-trace explain run firmware.elf --select conv_1 --source src
+  dmo-trace explain run firmware.elf --layers cmsis-nn --stop-after 31 --json";
+
+pub const EXPLAIN_OVERLAP: &str = "\
+Examples:
+  dmo-trace explain overlap conv2d --input 1x8x8x4 --filter 4x3x3x4 --padding same
+  dmo-trace explain overlap add --input 1x8x8x16 --input 1x8x8x16 --pair 2";
 
 pub const PLAN: &str = "\
 Examples:
@@ -41,6 +60,14 @@ pub const ZOO: &str = "\
 Examples:
   dmo-trace zoo
   dmo-trace zoo export mobilenet_v1_0.25_128:int8 mobilenet.tflite";
+
+pub const ZOO_LIST: &str = "\
+Example:
+  dmo-trace zoo list";
+
+pub const ZOO_EXPORT: &str = "\
+Example:
+  dmo-trace zoo export mobilenet_v1_0.25_128:int8 mobilenet.tflite --seed 1";
 
 pub const SAVINGS: &str = "\
 Examples:

@@ -5,7 +5,7 @@ mod source;
 
 use super::options::kernels::{FunctionArgument, LibraryArguments};
 use super::options::program::ProgramArguments;
-use super::{Verdict, operator, output};
+use super::{Verdict, examples, operator, output};
 use anyhow::{Context, bail, ensure};
 use dmo_analysis::profile::{Profile, Profiler};
 use dmo_analysis::wording::first_names;
@@ -30,8 +30,10 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum What {
     /// Explain the overlaps of a program's layers
+    #[command(after_help = examples::EXPLAIN_RUN)]
     Run(Box<RunArguments>),
     /// Explain the overlap of one kernel and shape
+    #[command(after_help = examples::EXPLAIN_OVERLAP)]
     Overlap(Box<OverlapArguments>),
 }
 

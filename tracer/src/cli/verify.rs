@@ -28,10 +28,10 @@ pub struct Arguments {
     #[command(flatten)]
     library: ModelKernelArguments,
     /// Number of different inputs to run the model on
-    #[arg(long, default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
     /// Give up if one operator executes more than this many instructions
-    #[arg(long, default_value_t = KERNEL_LIMITS.max_instructions)]
+    #[arg(long, value_name = "N", default_value_t = KERNEL_LIMITS.max_instructions)]
     max_instructions: u64,
     /// Give up if one operator runs for more than this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Seconds(KERNEL_LIMITS.timeout))]

@@ -1,6 +1,6 @@
 //! `dmo-trace zoo`: networks built in code, listed or written as model files.
 
-use super::{Verdict, output};
+use super::{Verdict, examples, output};
 use anyhow::Context;
 use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{Element, Figures, NETWORKS};
@@ -17,15 +17,17 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     /// List all networks (the default)
+    #[command(after_help = examples::ZOO_LIST)]
     List,
     /// Write a network as a .tflite file with random weights
+    #[command(after_help = examples::ZOO_EXPORT)]
     Export {
         /// Name of the network, optionally followed by :int8 or :float32 (the default)
         network: String,
         /// File to write
         file: PathBuf,
         /// Seed of the random weights
-        #[arg(long, default_value_t = 0)]
+        #[arg(long, value_name = "N", default_value_t = 0)]
         seed: u64,
     },
 }

@@ -26,7 +26,7 @@ pub struct OverlapOptions {
     #[arg(long, value_name = "N")]
     cmsis_nn_version: Option<u8>,
     /// Number of different inputs to measure each kernel on [default: 3]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: Option<u64>,
     #[command(flatten)]
     cache: CacheArguments,

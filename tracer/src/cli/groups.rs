@@ -1,0 +1,62 @@
+//! The list of commands in `dmo-trace --help`, in two groups: what one uses every day, and what one
+//! studies with.
+
+use clap::Command;
+
+/// The commands of the first group, in the order in which the list has them; all others follow.
+const DAILY: [&str; 7] = [
+    "plan", "arena", "verify", "audit", "check", "run", "explain",
+];
+
+/// The command with a list of its commands in two groups, which clap itself cannot make.
+pub fn grouped(mut command: Command) -> Command {
+    // Only then is `help` a command.
+    command.build();
+    let header = command.get_styles().get_header();
+    let literal = command.get_styles().get_literal();
+    let all: Vec<&Command> = command
+        .get_subcommands()
+        .filter(|sub| !sub.is_hide_set())
+        .collect();
+    let width = all.iter().map(|sub| sub.get_name().len()).max();
+    let width = width.unwrap_or_default();
+    let mut template = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    let mut add = |heading: &str, group: &[&Command]| {
+        template += &format!("\n{header}{heading}:{header:#}\n");
+        for sub in group {
+            let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
+            let name = sub.get_name();
+            template += &format!("  {literal}{name:width$}{literal:#}  {about}\n");
+        }
+    };
+    let named = |name: &&str| all.iter().copied().find(|sub| sub.get_name() == *name);
+    let daily: Vec<&Command> = DAILY.iter().filter_map(named).collect();
+    add("Daily commands", &daily);
+    let mut others = all;
+    others.retain(|sub| !DAILY.contains(&sub.get_name()));
+    add("Research commands", &others);
+    template += &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}");
+    command.help_template(template)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DAILY, grouped};
+    use crate::cli::Arguments;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_is_listed_once() {
+        let help = grouped(Arguments::command()).render_help().to_string();
+        let command = Arguments::command();
+        let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
+        assert!(DAILY.iter().all(|name| names.contains(name)), "{names:?}");
+        assert!(names.len() > DAILY.len());
+        for name in names {
+            let start = format!("  {name} ");
+            let lines = help.lines().filter(|line| line.starts_with(&start));
+            assert_eq!(lines.count(), 1, "{name} in {help}");
+        }
+    }
+}
