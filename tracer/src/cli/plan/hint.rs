@@ -13,7 +13,7 @@ use std::time::Duration;
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
 /// What `--allow split` reaches, for the end of a message about a plan of `planned_bytes`. Empty if
-/// tiles are allowed already, cannot be, or need no less.
+/// tiles are allowed already, or cannot be. A longer search may find less.
 pub fn allow_split(arguments: &Arguments, planned_bytes: u64, session: &Session) -> String {
     const HINT: &str = "\n  hint: --allow split computes runs of operators in bands of rows";
     if arguments.change.allow_tiles() {
@@ -23,10 +23,11 @@ pub fn allow_split(arguments: &Arguments, planned_bytes: u64, session: &Session)
     if arguments.overlap.request().kind == OverlapKind::Traced {
         return format!("{HINT}, which may need less");
     }
-    with_bands(arguments, session)
-        .filter(|bytes| *bytes < planned_bytes)
-        .map(|bytes| format!("{HINT}: {} bytes", grouped(bytes)))
-        .unwrap_or_default()
+    match with_bands(arguments, session) {
+        Some(bytes) if bytes < planned_bytes => format!("{HINT}: {} bytes or less", grouped(bytes)),
+        Some(_) => format!("{HINT}, which may need less"),
+        None => String::new(),
+    }
 }
 
 /// The arena in bytes where runs of operators may be computed in bands, too; `None` if there is no
