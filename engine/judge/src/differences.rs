@@ -85,7 +85,12 @@ pub const KNOWN: &[Known] = &[
         explains: secure_gateway,
     },
     Known {
-        what: "Unicorn has LDREXD and STREXD of the A profile",
+        what: "Unicorn has SETEND of the A profile",
+        reference: "DDI 0403E A5.2.5: of 1011 0110 only CPS is an instruction",
+        explains: set_endianness,
+    },
+    Known {
+        what: "Unicorn has LDREXD, STREXD, LDAEXD and STLEXD of the A profile",
         reference: "DDI 0403E A5.3.6: op3 0b0011 of loads, and stores of two words, are UNDEFINED",
         explains: exclusive_double,
     },
@@ -218,9 +223,15 @@ fn advanced_simd(observed: &Observed) -> bool {
 }
 
 /// Our engine has executed nothing, and Unicorn the instruction.
+fn set_endianness(observed: &Observed) -> bool {
+    let is_one = last(observed.case).is_some_and(|[first, _]| first & 0xfff7 == 0xb650);
+    is_one && observed.notes.fault == Some(Fault::Undefined)
+}
+
+/// Our engine has executed nothing, and Unicorn the instruction.
 fn exclusive_double(observed: &Observed) -> bool {
     let is_one = last(observed.case)
-        .is_some_and(|[first, second]| first & 0xffe0 == 0xe8c0 && second & 0xf0 == 0x70);
+        .is_some_and(|[first, second]| first & 0xffe0 == 0xe8c0 && second & 0x70 == 0x70);
     is_one && observed.notes.fault == Some(Fault::Undefined)
 }
 

@@ -2,6 +2,7 @@
 //! inspections are times to run up to.
 
 mod check;
+mod companion;
 mod construction;
 mod fault;
 mod inspection;
@@ -11,9 +12,10 @@ mod run;
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Deliver, MachineError, Observation, Pause, RawAccess, Watch, watch};
+use super::{Accompanied, Deliver, MachineError, Observation, Pause, RawAccess, Watch, watch};
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::Exception;
+pub(super) use companion::OwnCompanion;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::core::Core;
 use dmo_engine::features::FloatingPoint;
@@ -38,6 +40,7 @@ pub(super) struct OwnEngine {
     inspections: Inspections,
     regions: Vec<(Range<u64>, dmo_engine::memory::Kind)>,
     checker: Option<Checker>,
+    companions: Vec<Accompanied>,
 }
 
 impl OwnEngine {
@@ -99,6 +102,10 @@ impl Sight for OwnEngine {
 }
 
 impl Engine for OwnEngine {
+    fn accompany(&mut self, companions: Vec<Accompanied>) {
+        self.companions = companions;
+    }
+
     fn deliver_to(&mut self, deliver: Deliver) {
         self.deliver = Some(deliver);
     }
