@@ -28,7 +28,8 @@ pub struct Arguments {
     /// other inputs use a copy of it [default: no files]
     #[arg(long, value_name = "DIR")]
     semihosting_dir: Option<PathBuf>,
-    /// Compare every access with an independent decoding of the executed instructions (slow)
+    /// Run all engines side by side, whatever --engine says, and compare every access with an
+    /// independent decoding of the executed instructions (slow)
     #[arg(long)]
     self_check: bool,
     /// Print JSON (docs/json.md) instead of a table
