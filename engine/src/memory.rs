@@ -101,6 +101,12 @@ struct Region {
     kind: Kind,
 }
 
+impl Region {
+    fn holds(&self, range: &Range<u64>) -> bool {
+        self.range.start <= range.start && range.end <= self.range.end
+    }
+}
+
 /// Guest memory.
 pub struct Memory {
     bytes: Vec<u8>,
@@ -326,6 +332,16 @@ impl Memory {
             self.bytes[start],
             self.bytes[start + 1],
         ]))
+    }
+
+    /// Whether this code is there.
+    pub(crate) fn has_code(&self, address: u32, bytes: &[u8]) -> bool {
+        let range = u64::from(address)..u64::from(address) + bytes.len() as u64;
+        let mut regions = self.regions.iter();
+        let region = regions.find(|region| region.holds(&range) && region.kind != Kind::Device);
+        let start = region.and_then(|_| offset(self.loads[page_of(address)], address));
+        // The pages of a region are one after the other.
+        start.is_some_and(|start| self.bytes.get(start..start + bytes.len()) == Some(bytes))
     }
 
     /// Stores to this page are to be noticed from now on.

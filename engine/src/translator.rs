@@ -41,13 +41,15 @@ pub(crate) enum After {
     Interpret,
 }
 
-/// What was translated.
-#[derive(Default)]
-pub(crate) struct Translated {
-    /// How many instructions had to be; none where the code was known.
-    pub(crate) instructions: u64,
-    /// Where it can be entered.
-    pub(crate) entries: Vec<(u32, Entry)>,
+/// What to do for a translation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Only to look whether there is one.
+    Find,
+    /// To translate too, if enough has been interpreted to be worth it.
+    Translate,
+    /// To translate too.
+    TranslateAtAnyCost,
 }
 
 /// Translates code and keeps it.
@@ -58,6 +60,8 @@ pub(crate) struct Translator {
     entries: HashMap<u32, Entry>,
     /// Where the run has once looked up: no unit goes beyond them.
     looked_up: BTreeSet<u32>,
+    /// How many instructions there were to translate where that was not yet worth it.
+    expected: HashMap<u32, u64>,
 }
 
 impl Translator {
@@ -68,12 +72,8 @@ impl Translator {
             next_unit: 0,
             entries: HashMap::new(),
             looked_up: BTreeSet::new(),
+            expected: HashMap::new(),
         }
-    }
-
-    /// Whether the code at an address may have been translated for another machine.
-    pub(crate) fn may_know(&self, address: u32) -> bool {
-        shared::may_know(address)
     }
 
     /// The entry at an address.
@@ -113,30 +113,30 @@ impl Translator {
         gone
     }
 
-    /// Translates the unit at an address if it has no more than so many instructions.
+    /// This many instructions were interpreted.
+    pub(crate) fn add_interpreted(&self, instructions: u64) {
+        shared::add_interpreted(instructions);
+    }
+
+    /// Finds a translation that can be entered at an address, or translates. Gives where it can be
+    /// entered.
     pub(crate) fn translate(
         &mut self,
         address: u32,
         features: &Features,
         memory: &mut Memory,
-        most_instructions: u64,
-    ) -> Translated {
-        let nothing = Translated::default();
+        effort: Effort,
+    ) -> Vec<(u32, Entry)> {
         let looked_up = &self.looked_up;
-        let unit = Unit::at(address, features, memory, |pc| looked_up.contains(&pc));
-        if !unit.entries.contains(&address) {
-            return nothing;
-        }
-        let (translation, instructions) = match shared::find(&unit, features) {
-            Some(known) => (known, 0),
-            None if unit.instructions() > most_instructions => return nothing,
-            None => {
-                let instructions = unit.instructions();
-                match shared::translate(unit, features) {
-                    Some(new) => (new, instructions),
-                    None => return nothing,
-                }
-            }
+        let excluded = |range| looked_up.range(range).next().is_some();
+        let known = shared::find(address, features, memory, excluded);
+        let translation = match (known, effort) {
+            (Some(known), _) => known,
+            (None, Effort::Find) => return Vec::new(),
+            (None, effort) => match self.compile(address, features, memory, effort) {
+                Some(new) => new,
+                None => return Vec::new(),
+            },
         };
         for &page in &translation.pages {
             memory.holds_code(page);
@@ -156,10 +156,35 @@ impl Translator {
             }
         }
         self.units.insert(number, translation);
-        Translated {
-            instructions,
-            entries,
+        entries
+    }
+
+    /// Translates what can be entered at an address, if that is worth it.
+    fn compile(
+        &mut self,
+        address: u32,
+        features: &Features,
+        memory: &Memory,
+        effort: Effort,
+    ) -> Option<Arc<Translation>> {
+        let at_any_cost = effort == Effort::TranslateAtAnyCost;
+        let expected = self.expected.get(&address).copied().unwrap_or(1);
+        if !at_any_cost && !shared::affords(expected) {
+            return None;
         }
+        let looks_up = |pc| self.looked_up.contains(&pc);
+        let unit = Unit::at(address, features, memory, looks_up);
+        let instructions = unit.instructions();
+        if !unit.entries.contains(&address) {
+            return None;
+        }
+        if !at_any_cost && !shared::spend(instructions) {
+            self.expected.insert(address, instructions.max(1));
+            return None;
+        }
+        let translation = Arc::new(Translation::of(unit, features, memory)?);
+        shared::keep(&translation);
+        Some(translation)
     }
 
     /// Runs translated code from one of its entries.

@@ -167,7 +167,7 @@ fn engine(seed: u64, features: Features, code: &[u16], execution: Execution) -> 
     for index in 0..15 {
         engine.core.r[index] = random.register();
     }
-    engine.core.r[13] = RAM + 0x2000;
+    engine.core.start_stack(RAM + 0x2000);
     if features.is_armv8() && random.below(4) == 0 {
         engine.core.stack_limits = [RAM + 0x1800 + random.below(0x800); 2];
     }
@@ -209,6 +209,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 struct Compared {
     goes_on: bool,
     events: usize,
+    stack_has_grown: bool,
     instructions: u64,
     translated: u64,
 }
@@ -243,6 +244,7 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> Compared 
     Compared {
         goes_on: stop == Stop::Until,
         events: events.len(),
+        stack_has_grown: judge.core.lowest_sp < RAM + 0x2000,
         instructions: ours.core.time,
         translated: ours.translated_instructions(),
     }
@@ -251,12 +253,13 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> Compared 
 fn compare_many(make: fn(&mut Random, &Features) -> Vec<u16>, of_each_end: u64) {
     let first = setting("DMO_ENGINE_SEED", 1);
     let programs = setting("DMO_ENGINE_LOOPS", 600);
-    let (mut ended, mut recorded) = (0, 0);
+    let (mut ended, mut recorded, mut grown) = (0, 0, 0);
     let (mut instructions, mut translated) = (0, 0);
     for seed in first..first + programs {
         let compared = compare(seed, make);
         ended += u64::from(compared.goes_on);
         recorded += compared.events;
+        grown += u64::from(compared.stack_has_grown);
         instructions += compared.instructions;
         translated += compared.translated;
     }
@@ -269,6 +272,10 @@ fn compare_many(make: fn(&mut Random, &Features) -> Vec<u16>, of_each_end: u64) 
         "{ended} of {programs} go on to the end"
     );
     assert!(recorded > 0);
+    assert!(
+        grown * 50 >= programs,
+        "{grown} of {programs} use the stack"
+    );
 }
 
 #[test]
@@ -305,5 +312,33 @@ fn low_overhead_loops() {
         assert_eq!(engine.core.r[1..3], [0x700, 0x700]);
         assert_eq!(engine.core.r[14], 0);
         assert_eq!(engine.core.r[15], CODE + 2 * (code.len() as u32 - 1));
+    }
+}
+
+/// A loop that pushes, makes room, and frees it all; the process stack is another one.
+#[test]
+fn the_lowest_stack_pointer() {
+    let code = [
+        0xf240, 0x7000, // movw r0, #0x700
+        0xb5f0, // push {r4-r7, lr}
+        0xb084, // sub sp, #16
+        0xb004, // add sp, #16
+        0xe8bd, 0x40f0, // pop.w {r4-r7, lr}
+        0x3801, // subs r0, #1
+        0xd1f8, // bne to the push
+        0xf381, 0x8809, // msr psp, r1
+        0xf382, 0x8814, // msr control, r2
+        0xb403, // push {r0, r1}
+        0xbe00, // bkpt
+    ];
+    for execution in [Execution::Interpreter, Execution::Translator] {
+        let mut engine = engine(7, features()[0], &code, execution);
+        engine.core.r[1] = RAM + 0x1000;
+        engine.core.r[2] = 2;
+        let (stop, _) = run(&mut engine);
+        assert_eq!(stop, Stop::Breakpoint(0));
+        assert_eq!(engine.core.other_lowest_sp, RAM + 0x2000 - 20 - 16);
+        assert_eq!(engine.core.take_lowest_sp(), RAM + 0x1000 - 8);
+        assert_eq!(engine.core.lowest_sp, RAM + 0x1000 - 8, "counted anew");
     }
 }

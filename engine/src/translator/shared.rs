@@ -1,21 +1,48 @@
-//! The translations of the whole process. The code of a unit depends on the unit and the core
-//! alone, so that all machines that execute it share it.
+//! The translations of the whole process. The code of a unit depends on the guest's code and the
+//! core alone, so that all machines that execute it share it.
 
 use super::translation::Translation;
-use super::unit::Unit;
 use crate::features::Features;
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::memory::Memory;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// Beyond this many they are forgotten, and stay with the machines that have them.
+/// Beyond this many all are forgotten, and stay with the machines that have them.
 const MOST: usize = 4096;
+/// The most translations that are kept for an address: of other code, or of other cores.
+const MOST_AT_AN_ADDRESS: usize = 16;
+
+/// How many instructions are interpreted for each that is translated: about as many as can be in
+/// the same time, so that translating takes no more time than interpreting.
+const INTERPRETED_FOR_ONE: u64 = 2000;
+
+/// Instructions that all machines have interpreted, less those that translations have cost.
+static INTERPRETED: AtomicU64 = AtomicU64::new(0);
+
+/// This many instructions were interpreted.
+pub(super) fn add_interpreted(instructions: u64) {
+    INTERPRETED.fetch_add(instructions, Ordering::Relaxed);
+}
+
+/// Whether so much has been interpreted that translating this many instructions is worth it.
+pub(super) fn affords(instructions: u64) -> bool {
+    INTERPRETED.load(Ordering::Relaxed) >= instructions * INTERPRETED_FOR_ONE
+}
+
+/// The same; if it is, that much is spent.
+pub(super) fn spend(instructions: u64) -> bool {
+    let cost = instructions * INTERPRETED_FOR_ONE;
+    let spent = |had: u64| had.checked_sub(cost);
+    INTERPRETED
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent)
+        .is_ok()
+}
 
 #[derive(Default)]
 struct Known {
-    /// By the hash of core and unit.
-    translations: HashMap<u64, Vec<(Features, Arc<Translation>)>>,
-    entries: HashSet<u32>,
+    /// By where they can be entered.
+    translations: HashMap<u32, Vec<Arc<Translation>>>,
     count: usize,
 }
 
@@ -25,37 +52,37 @@ fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn hash(unit: &Unit, features: &Features) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (unit, features).hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Whether any translation can be entered at an address.
-pub(super) fn may_know(address: u32) -> bool {
-    known().entries.contains(&address)
-}
-
-/// The translation of a unit, where there is one.
-pub(super) fn find(unit: &Unit, features: &Features) -> Option<Arc<Translation>> {
+/// A translation of the code in this memory that can be entered at an address and has none of the
+/// instructions that `excluded` asks about, of each stretch of code.
+pub(super) fn find(
+    address: u32,
+    features: &Features,
+    memory: &Memory,
+    excluded: impl Fn(std::ops::Range<u32>) -> bool,
+) -> Option<Arc<Translation>> {
     let known = known();
-    let alike = known.translations.get(&hash(unit, features))?;
-    let mut alike = alike.iter();
-    let same = alike.find(|(core, translation)| core == features && translation.unit == *unit);
-    same.map(|(_, translation)| Arc::clone(translation))
+    let mut candidates = known.translations.get(&address)?.iter();
+    let fits = |translation: &&Arc<Translation>| {
+        translation.features == *features
+            && translation.stretches.iter().all(|stretch| {
+                !excluded(stretch.range()) && memory.has_code(stretch.start, &stretch.bytes)
+            })
+    };
+    candidates.find(fits).map(Arc::clone)
 }
 
-/// Translates a unit, for all machines; `None` where the host cannot execute it.
-pub(super) fn translate(unit: Unit, features: &Features) -> Option<Arc<Translation>> {
-    let hash = hash(&unit, features);
-    let translation = Arc::new(Translation::of(unit, features)?);
+/// Keeps a translation for all machines.
+pub(super) fn keep(translation: &Arc<Translation>) {
     let mut known = known();
     if known.count >= MOST {
         *known = Known::default();
     }
     known.count += 1;
-    known.entries.extend(&translation.entries);
-    let alike = known.translations.entry(hash).or_default();
-    alike.push((*features, Arc::clone(&translation)));
-    Some(translation)
+    for &entry in &translation.entries {
+        let here = known.translations.entry(entry).or_default();
+        if here.len() >= MOST_AT_AN_ADDRESS {
+            here.remove(0);
+        }
+        here.push(Arc::clone(translation));
+    }
 }

@@ -4,6 +4,7 @@ use super::context::Code;
 use super::emit::Emitter;
 use super::unit::Unit;
 use crate::features::Features;
+use crate::memory::Memory;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{AbiParam, Function, Signature, Type, UserFuncName, types};
@@ -12,14 +13,30 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use memmap2::{Mmap, MmapMut};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::LazyLock;
+
+/// Consecutive instructions of the guest.
+pub(super) struct Stretch {
+    pub(super) start: u32,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Stretch {
+    pub(super) fn range(&self) -> Range<u32> {
+        self.start..self.start.wrapping_add(self.bytes.len() as u32)
+    }
+}
 
 /// A translated unit.
 pub(super) struct Translation {
     /// The host's code. It lies in `memory`, and refers to operations of `unit`.
     pub(super) code: Code,
     _memory: Mmap,
-    pub(super) unit: Unit,
+    _unit: Unit,
+    pub(super) features: Features,
+    /// The guest's code.
+    pub(super) stretches: Vec<Stretch>,
     pub(super) pages: BTreeSet<u32>,
     pub(super) entries: Vec<u32>,
     pub(super) uses_floating_point: bool,
@@ -45,8 +62,8 @@ pub(super) fn host_multiplies_and_adds() -> bool {
 }
 
 impl Translation {
-    /// Translates a unit; `None` where the host cannot execute it.
-    pub(super) fn of(unit: Unit, features: &Features) -> Option<Self> {
+    /// Translates a unit of the code in this memory; `None` where the host cannot execute it.
+    pub(super) fn of(unit: Unit, features: &Features, memory: &Memory) -> Option<Self> {
         let host = HOST.as_deref()?;
         let mut context = Context::for_function(function(&unit, features, host));
         let compiled = context.compile(host, &mut ControlPlane::default());
@@ -56,24 +73,45 @@ impl Translation {
         if !buffer.relocs().is_empty() {
             return None;
         }
-        let mut memory = MmapMut::map_anon(buffer.data().len()).ok()?;
-        memory.copy_from_slice(buffer.data());
-        let memory = memory.make_exec().ok()?;
+        let mut host_memory = MmapMut::map_anon(buffer.data().len()).ok()?;
+        host_memory.copy_from_slice(buffer.data());
+        let host_memory = host_memory.make_exec().ok()?;
         // SAFETY: what lies there is a function with this signature.
         #[expect(unsafe_code, reason = "a pointer to code becomes a function")]
-        let code = unsafe { std::mem::transmute::<*const u8, Code>(memory.as_ptr()) };
+        let code = unsafe { std::mem::transmute::<*const u8, Code>(host_memory.as_ptr()) };
         let mut instructions = unit.blocks.values().flat_map(|block| &block.instructions);
         let uses_floating_point =
             instructions.any(|instruction| instruction.operation.is_floating_point());
         Some(Self {
             code,
-            _memory: memory,
+            _memory: host_memory,
+            features: *features,
+            stretches: stretches(&unit, memory)?,
             pages: unit.pages(),
             entries: unit.entries.iter().copied().collect(),
             uses_floating_point,
-            unit,
+            _unit: unit,
         })
     }
+}
+
+/// The guest's code of a unit.
+fn stretches(unit: &Unit, memory: &Memory) -> Option<Vec<Stretch>> {
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    for block in unit.blocks.values() {
+        let (first, last) = (block.instructions.first()?, block.instructions.last()?);
+        match ranges.last_mut().filter(|range| range.end == first.pc) {
+            Some(range) => range.end = last.next(),
+            None => ranges.push(first.pc..last.next()),
+        }
+    }
+    let stretch = |range: Range<u32>| {
+        Some(Stretch {
+            start: range.start,
+            bytes: memory.read(range.start, range.end.checked_sub(range.start)? as usize)?,
+        })
+    };
+    ranges.into_iter().map(stretch).collect()
 }
 
 /// What the unit does, for Cranelift.

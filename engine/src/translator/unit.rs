@@ -8,7 +8,7 @@ use crate::operation::{Condition, Operation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More make a unit slow to translate.
-const MOST_INSTRUCTIONS: usize = 1500;
+const MOST_INSTRUCTIONS: usize = 500;
 /// Places where blocks may begin: without a limit, a memory of instructions that are left to the
 /// interpreter, such as BKPT, would be searched to its end.
 const MOST_LEADERS: usize = 1500;
@@ -18,7 +18,7 @@ const MOST_ACCESSES: usize = crate::memory::EVENTS_BEYOND;
 const MOST_OF_ONE: usize = 32;
 
 /// An instruction of a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Instruction {
     pub(super) pc: u32,
     pub(super) operation: Operation,
@@ -70,13 +70,13 @@ impl Instruction {
 }
 
 /// Instructions that are executed one after the other.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(super) struct Block {
     pub(super) instructions: Vec<Instruction>,
 }
 
 /// The code that is translated at once.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(super) struct Unit {
     /// By their first instructions.
     pub(super) blocks: BTreeMap<u32, Block>,

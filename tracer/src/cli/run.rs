@@ -7,6 +7,7 @@ use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
 use dmo_analysis::profile::{OtherInput, Profile, Profiler};
 use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Ending, Program, Time, TraceSink};
+use dmo_trace::program::ram::RamUse;
 use dmo_trace::program::run::{RunOptions, RunOutcome, describe_exit, run as run_program};
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::semihosting::folder::Folder;
@@ -77,6 +78,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         memory: Some(target.map.to_string()),
         profile: &traced.profile,
         warnings: traced.warnings,
+        ram: Some(traced.ram),
         arena: placed(&target).zip(traced.arena.as_ref()),
     };
     if let Some(folder) = &arguments.plot {
@@ -109,6 +111,7 @@ struct Traced {
     profile: Profile,
     ending: Ending,
     warnings: Vec<Warning>,
+    ram: RamUse,
     /// The arena of the model that the program runs.
     arena: Option<ArenaUse>,
     /// The complete trace, where it is wanted.
@@ -181,6 +184,7 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
         profile,
         ending,
         warnings,
+        ram: outcome.ram,
         arena,
         file,
     })

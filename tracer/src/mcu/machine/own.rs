@@ -167,9 +167,16 @@ impl Engine for OwnEngine {
             .ok_or_else(|| no_memory("write memory"))
     }
 
+    fn take_lowest_stack_pointer(&mut self) -> Option<u32> {
+        Some(self.engine.core.take_lowest_sp())
+    }
+
     fn set_register(&mut self, index: usize, value: u32) -> Result<(), MachineError> {
+        if index == 13 {
+            self.engine.core.start_stack(value);
+            return Ok(());
+        }
         let mask = match index {
-            13 => !3,
             15 => !1,
             _ => !0,
         };
@@ -276,9 +283,16 @@ impl Engine for OwnEngine {
         for (address, bytes) in &snapshot.memory {
             self.write(Address(*address), bytes)?;
         }
-        let time = self.core().time;
+        let Core {
+            time,
+            lowest_sp,
+            other_lowest_sp,
+            ..
+        } = *self.core();
         self.engine.core = Core {
             time,
+            lowest_sp,
+            other_lowest_sp,
             ..registers.clone()
         };
         Ok(())
