@@ -115,10 +115,8 @@ fn programs(cpu: &str) -> Result<(), Failed> {
 
 fn sweeps() -> Result<(), Failed> {
     let folder = here().join("../traces/overlaps");
-    let shard = match all_of_it() {
-        true => "1/1".to_owned(),
-        false => format!("1/{ROWS_ONE_IN}"),
-    };
+    let one_in = if all_of_it() { 1 } else { ROWS_ONE_IN };
+    let shard = format!("1/{one_in}");
     let mut rows = 0;
     for (grid, kernels) in [
         ("grid.toml", Some("reference")),
