@@ -4,6 +4,7 @@
 
 mod context;
 mod control;
+mod cycles;
 mod data;
 mod emit;
 mod float;
@@ -16,6 +17,7 @@ use crate::features::Features;
 use crate::interpreter;
 use crate::memory::{Memory, Tables};
 use crate::operation::Operation;
+use crate::timing::Pipeline;
 use context::{Code, Context, Exit};
 use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -32,6 +34,25 @@ use unit::Unit;
 pub(crate) struct Entry {
     unit: u32,
     index: u32,
+}
+
+/// Where translated code has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub(crate) after: After,
+    /// What was executed last, where cycles are counted.
+    pub(crate) last: Last,
+}
+
+/// What translated code has executed last, as far as the next instruction's time depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// Nothing that matters, or it has been counted already.
+    Nothing,
+    /// A branch that was taken.
+    Branch,
+    /// The instruction at this address.
+    Instruction(u32),
 }
 
 /// What the engine does after translated code.
@@ -87,6 +108,8 @@ pub(crate) struct Translator {
     tables: Option<Tables>,
     /// Where the run has once looked up: no unit goes beyond them.
     looked_up: BTreeSet<u32>,
+    /// The pipeline whose cycles are counted.
+    pipeline: Option<Pipeline>,
 }
 
 impl Translator {
@@ -99,7 +122,14 @@ impl Translator {
             entries: HashMap::new(),
             tables: None,
             looked_up: BTreeSet::new(),
+            pipeline: None,
         }
+    }
+
+    /// Counts the cycles of this pipeline. Forgets all code.
+    pub(crate) fn count_cycles(&mut self, pipeline: Pipeline) {
+        self.pipeline = Some(pipeline);
+        self.forget();
     }
 
     /// The entry at an address.
@@ -166,7 +196,8 @@ impl Translator {
     ) -> Translated {
         let nothing = Translated::default();
         let looked_up = &self.looked_up;
-        let unit = Unit::at(address, features, memory, |pc| looked_up.contains(&pc));
+        let looks_up = |pc| looked_up.contains(&pc);
+        let unit = Unit::at(address, features, memory, self.pipeline, looks_up);
         let instructions = unit.instructions();
         if !unit.entries.contains(&address) || instructions > most_instructions {
             return nothing;
@@ -202,7 +233,7 @@ impl Translator {
         let isa = self.isa.clone()?;
         let tables = self.tables?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let code = match define(&mut module, &unit, features, tables) {
+        let code = match define(&mut module, &unit, features, tables, self.pipeline) {
             Ok(code) => code,
             Err(error) => {
                 debug_assert!(false, "{error:?}");
@@ -230,19 +261,21 @@ impl Translator {
         memory: &mut Memory,
         until: u64,
         floating_point_on: bool,
-    ) -> After {
-        let Some(unit) = self.units.get(&entry.unit) else {
-            return After::Interpret;
+    ) -> Left {
+        let unit = self.units.get(&entry.unit);
+        let Some(unit) = unit.filter(|unit| floating_point_on || !unit.uses_floating_point) else {
+            return Left {
+                after: After::Interpret,
+                last: Last::Nothing,
+            };
         };
-        if unit.uses_floating_point && !floating_point_on {
-            return After::Interpret;
-        }
         let events = memory.event_places();
         let mut context = Context {
             core,
             event: events.start,
             events_end: events.end,
             until,
+            previous: cycles::NOTHING,
         };
         // SAFETY: the code accesses what `context` points to, the tables and the bytes of
         // `memory`, and what it finds there to be guest memory. All of it is borrowed here, and
@@ -250,11 +283,13 @@ impl Translator {
         #[expect(unsafe_code, reason = "the call of translated code")]
         let exit = unsafe { (unit.code)(&raw mut context, entry.index) };
         memory.set_next_event(context.event);
-        if exit == Exit::Branch as u32 {
+        let after = if exit == Exit::Branch as u32 {
             After::Anything
         } else {
             After::Interpret
-        }
+        };
+        let last = cycles::last(context.previous);
+        Left { after, last }
     }
 }
 
@@ -273,6 +308,7 @@ fn define(
     unit: &Unit,
     features: &Features,
     tables: Tables,
+    pipeline: Option<Pipeline>,
 ) -> Result<Code, Box<ModuleError>> {
     let mut context = module.make_context();
     let signature = |parameters: &[types::Type], returns: &[types::Type]| {
@@ -287,7 +323,7 @@ fn define(
     let mut builders = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut context.func, &mut builders);
     let helper = builder.import_signature(helper);
-    Emitter::emit(&mut builder, helper, unit, features, tables);
+    Emitter::emit(&mut builder, helper, unit, features, tables, pipeline);
     builder.finalize();
     let id = module.declare_anonymous_function(&context.func.signature)?;
     module.define_function(id, &mut context)?;

@@ -1,4 +1,5 @@
-//! Translated code does exactly what the interpreter does: random loops, from the decoder's table.
+//! Translated code does exactly what the interpreter does, in as many estimated cycles: random
+//! loops, from the decoder's table.
 //!
 //! `DMO_ENGINE_LOOPS` loops, from seed `DMO_ENGINE_SEED`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
@@ -8,6 +9,7 @@ use dmo_engine::engine::{Engine, Execution, Stop};
 use dmo_engine::features::{Architecture, Features, FloatingPoint};
 use dmo_engine::memory::{Event, Kind, Memory, Watch};
 use dmo_engine::operation::Operation;
+use dmo_engine::timing::Pipeline;
 
 const CODE: u32 = 0x0800_0000;
 const RAM: u32 = 0x2000_0000;
@@ -58,6 +60,16 @@ fn features() -> [Features; 3] {
         features(Architecture::Armv6M, false, FloatingPoint::None),
     ]
 }
+
+/// Pipelines whose cycles are counted: any, for the rules have to agree on all code.
+const PIPELINES: [Pipeline; 6] = [
+    Pipeline::CortexM0Plus,
+    Pipeline::CortexM3,
+    Pipeline::CortexM4,
+    Pipeline::CortexM7,
+    Pipeline::CortexM33,
+    Pipeline::CortexM55,
+];
 
 /// The body of a loop: no branches but one over an instruction, some IT blocks.
 fn body(random: &mut Random, features: &Features) -> Vec<u16> {
@@ -210,11 +222,16 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, us
     let start = u64::from(random.next()) | 1;
     let mut ours = engine(start, features, &code, Execution::Translator);
     let mut judge = engine(start, features, &code, Execution::Interpreter);
+    let pipeline = PIPELINES[random.below(6) as usize];
+    for engine in [&mut ours, &mut judge] {
+        engine.count_cycles(pipeline);
+    }
     let (stop, events) = run(&mut ours);
     let (expected, expected_events) = run(&mut judge);
-    let context = format!("seed {seed}: {features:?} {code:04x?}");
+    let context = format!("seed {seed}: {features:?} {pipeline:?} {code:04x?}");
     assert_eq!(stop, expected, "{context}");
     assert_eq!(ours.core, judge.core, "{context}");
+    assert!(ours.core.cycles.total() * 2 >= ours.core.time, "{context}");
     let difference = events
         .iter()
         .zip(&expected_events)

@@ -22,6 +22,8 @@ pub(super) struct Context {
     pub(super) events_end: *const u8,
     /// Executed instructions at which to leave.
     pub(super) until: u64,
+    /// Where cycles are counted: what was executed last (`cycles`).
+    pub(super) previous: u32,
 }
 
 /// Translated code: it begins with one of its entries, by number, and returns an [`Exit`].

@@ -2,11 +2,13 @@
 
 use super::compute_address;
 use super::context::{Context, Exit};
+use super::cycles::{self, Counting};
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
 use crate::memory::Tables;
 use crate::operation::{Condition, Operation, SetFlags};
+use crate::timing::Pipeline;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlags, SigRef, Value};
@@ -47,13 +49,36 @@ pub(super) struct Emitter<'a, 'b> {
     /// Instructions of the block before it.
     before: i64,
     state: State,
-    context: Value,
+    pub(super) context: Value,
     pub(super) core: Value,
     blocks: BTreeMap<u32, ir::Block>,
     exit: ir::Block,
     /// Goes on where a guest address says.
     dispatch: ir::Block,
     helper: SigRef,
+    /// Where cycles are counted.
+    pub(super) cycles: Option<Counting>,
+}
+
+/// What was executed of a block and is not in its variables.
+#[derive(Clone, Copy)]
+struct Pending {
+    instructions: i64,
+    /// Halves of a cycle.
+    halves: i64,
+    /// What was executed last (`cycles`).
+    previous: u32,
+}
+
+impl Pending {
+    /// Nothing.
+    fn none(previous: u32) -> Self {
+        Self {
+            instructions: 0,
+            halves: 0,
+            previous,
+        }
+    }
 }
 
 const TRUSTED: MemFlags = MemFlags::trusted();
@@ -66,6 +91,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         unit: &Unit,
         features: &'b Features,
         tables: Tables,
+        pipeline: Option<Pipeline>,
     ) {
         let first = builder.create_block();
         builder.append_block_params_for_function_params(first);
@@ -90,6 +116,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             time: builder.declare_var(I64),
             event: builder.declare_var(I64),
         };
+        let cycles = Counting::new(builder, unit, pipeline);
         let Some(start) = unit.blocks.values().next() else {
             return;
         };
@@ -110,6 +137,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             exit,
             dispatch,
             helper,
+            cycles,
         };
         emitter.load_state();
         emitter.enter(unit, entry);
@@ -144,6 +172,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         ] {
             self.builder.def_var(variable, value);
         }
+        self.load_cycles();
     }
 
     fn enter(&mut self, unit: &Unit, entry: Value) {
@@ -155,7 +184,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         switch.emit(self.builder, entry, nowhere);
         self.builder.switch_to_block(nowhere);
         let pc = self.constant(0);
-        self.leave(pc, 0, Exit::Interpret, 0);
+        self.leave(pc, 0, Exit::Interpret, Pending::none(cycles::NOTHING));
     }
 
     fn block(&mut self, block: &Block) {
@@ -166,9 +195,11 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.flags = Flags::Stored;
         self.current = *first;
         self.before = 0;
+        self.begin_cycles();
         self.check_limits(block.instructions.len());
         let mut group: Option<(Condition, ir::Block)> = None;
         let mut goes_on = true;
+        let mut previous = None;
         for instruction in &block.instructions {
             let condition = instruction.condition();
             if let Some((_, join)) = group.take_if(|(wanted, _)| *wanted != condition) {
@@ -181,14 +212,18 @@ impl<'a, 'b> Emitter<'a, 'b> {
                 self.builder.ins().brif(holds, then, &[], join, &[]);
                 self.builder.switch_to_block(then);
                 group = Some((condition, join));
+                self.open_cycles_group();
             }
+            self.count_before(previous.replace(instruction));
             goes_on = self.instruction(instruction);
             self.before += 1;
+            self.count_after();
             let group_ends = !goes_on || self.sets_flags(instruction);
             if let Some((_, join)) = group.take_if(|_| group_ends) {
                 if goes_on {
                     self.join(join);
                 } else {
+                    self.close_cycles_group(false);
                     self.builder.switch_to_block(join);
                     goes_on = true;
                 }
@@ -212,13 +247,15 @@ impl<'a, 'b> Emitter<'a, 'b> {
             }
             it => {
                 let pc = self.constant(last.next());
-                self.leave(pc, it, Exit::Interpret, self.before);
+                let pending = self.pending();
+                self.leave(pc, it, Exit::Interpret, pending);
             }
         }
     }
 
     /// Ends the instructions that a condition holds for.
     fn join(&mut self, join: ir::Block) {
+        self.close_cycles_group(true);
         self.builder.ins().jump(join, &[]);
         self.builder.switch_to_block(join);
     }
@@ -267,28 +304,44 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// Leaves before this instruction.
     pub(super) fn interpret(&mut self) {
         let pc = self.constant(self.current.pc);
-        self.leave(pc, self.current.it, Exit::Interpret, self.before);
+        let pending = self.pending();
+        self.leave(pc, self.current.it, Exit::Interpret, pending);
     }
 
-    fn leave(&mut self, pc: Value, it: u8, exit: Exit, instructions: i64) {
+    /// What was executed of the block before this instruction.
+    fn pending(&self) -> Pending {
+        let (halves, previous) = self.cycles_in_block();
+        Pending {
+            instructions: self.before,
+            halves,
+            previous,
+        }
+    }
+
+    fn leave(&mut self, pc: Value, it: u8, exit: Exit, pending: Pending) {
         let time = self.builder.use_var(self.state.time);
-        let time = self.builder.ins().iadd_imm(time, instructions);
+        let time = self.builder.ins().iadd_imm(time, pending.instructions);
         let it = self.constant(it.into());
         let exit = self.constant(exit as u32);
-        let arguments = [pc, it, exit, time].map(BlockArg::from);
+        let mut arguments = vec![pc, it, exit, time];
+        if let Some(halves) = self.halves(pending.halves) {
+            arguments.extend([halves, self.constant(pending.previous)]);
+        }
+        let arguments: Vec<BlockArg> = arguments.into_iter().map(BlockArg::from).collect();
         self.builder.ins().jump(self.exit, &arguments);
     }
 
     /// Goes on at a guest address, after this instruction.
     pub(super) fn go(&mut self, target: u32) {
         self.finish_block();
+        let previous = self.count_edge(target);
         match self.blocks.get(&target) {
             Some(&block) => {
                 self.builder.ins().jump(block, &[]);
             }
             None => {
                 let pc = self.constant(target);
-                self.leave(pc, 0, Exit::Branch, 0);
+                self.leave(pc, 0, Exit::Branch, Pending::none(previous));
             }
         }
     }
@@ -296,6 +349,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// Goes on where a value says: a guest address without its Thumb bit.
     pub(super) fn go_indirect(&mut self, target: Value) {
         self.finish_block();
+        self.count_indirect();
         self.builder
             .ins()
             .jump(self.dispatch, &[BlockArg::from(target)]);
@@ -324,20 +378,39 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let target = self.builder.append_block_param(self.dispatch, I32);
         self.builder.switch_to_block(self.dispatch);
         let mut switch = Switch::new();
-        for address in &unit.entries {
-            switch.set_entry(u128::from(*address), self.blocks[address]);
+        let mut arrivals = Vec::new();
+        for &address in &unit.entries {
+            let mut block = self.blocks[&address];
+            let halves = self.arrival_halves(address);
+            if halves != 0 {
+                let arrival = self.builder.create_block();
+                arrivals.push((arrival, block, halves));
+                block = arrival;
+            }
+            switch.set_entry(u128::from(address), block);
         }
         let elsewhere = self.builder.create_block();
         switch.emit(self.builder, target, elsewhere);
         self.builder.switch_to_block(elsewhere);
-        self.leave(target, 0, Exit::Branch, 0);
+        self.leave(target, 0, Exit::Branch, Pending::none(cycles::BRANCH));
+        for (arrival, block, halves) in arrivals {
+            self.builder.switch_to_block(arrival);
+            self.add_halves(halves);
+            self.builder.ins().jump(block, &[]);
+        }
     }
 
     fn emit_exit(&mut self) {
         let parameters =
             [I32, I32, I32, I64].map(|kind| self.builder.append_block_param(self.exit, kind));
         let [pc, it, exit, time] = parameters;
+        let counted = self.cycles.is_some().then(|| {
+            [I64, I32].map(|kind| self.builder.append_block_param(self.exit, kind))
+        });
         self.builder.switch_to_block(self.exit);
+        if let Some([halves, previous]) = counted {
+            self.store_cycles(halves, previous);
+        }
         for index in 0..15 {
             let value = self.builder.use_var(self.state.registers[index]);
             self.store_core(value, offset_of!(Core, r) + 4 * index);

@@ -326,7 +326,7 @@ impl Emitter<'_, '_> {
         } else {
             size_bytes
         };
-        self.checked(
+        let place = self.checked(
             Accesses {
                 kind,
                 size_bytes,
@@ -334,7 +334,9 @@ impl Emitter<'_, '_> {
                 alignment,
             },
             address,
-        )
+        );
+        self.count_unaligned(width, address);
+        place
     }
 
     /// Where several words are on the host.
