@@ -231,7 +231,12 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, us
     let context = format!("seed {seed}: {features:?} {pipeline:?} {code:04x?}");
     assert_eq!(stop, expected, "{context}");
     assert_eq!(ours.core, judge.core, "{context}");
-    assert!(ours.core.cycles.total() * 2 >= ours.core.time, "{context}");
+    // No core issues more than two at once, nor takes nothing for an instruction for long.
+    let cycles = ours.core.cycles.total();
+    assert!(
+        stop != Stop::Until || cycles * 2 >= UNTIL,
+        "{context}: {cycles} cycles"
+    );
     let difference = events
         .iter()
         .zip(&expected_events)

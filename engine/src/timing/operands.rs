@@ -86,7 +86,11 @@ fn divide_extra_halves(signed: bool, dividend: u32, divisor: u32) -> u64 {
 /// Halves of a cycle that a long multiplication takes beyond its least.
 fn long_multiply_extra_halves(signed: bool, a: u32, b: u32) -> u64 {
     let both = magnitude(signed, a) | magnitude(signed, b);
-    u64::from(if both >> 16 == 0 { 0 } else { LONG_MULTIPLY_EXTRA }) * HALVES
+    u64::from(if both >> 16 == 0 {
+        0
+    } else {
+        LONG_MULTIPLY_EXTRA
+    }) * HALVES
 }
 
 /// What the M3's long multiplication takes at least: one cycle more with an addition, and one

@@ -61,7 +61,11 @@ impl Cost {
     /// M3 and M4: a computed address is not forwarded.
     fn address_stall(&self, previous: &Self) -> i64 {
         let computed = previous.class.is_data_processing() && self.class.is_access();
-        if computed && self.address & previous.writes != 0 { CYCLE } else { 0 }
+        if computed && self.address & previous.writes != 0 {
+            CYCLE
+        } else {
+            0
+        }
     }
 
     /// M33 and M55: what is loaded, shifted or multiplied is there a cycle later.
@@ -75,7 +79,11 @@ impl Cost {
             C::FloatMultiplyAdd if self.class.is_floating_point() => return 2 * CYCLE,
             _ => 0,
         };
-        if (self.reads | self.address) & late != 0 { CYCLE } else { 0 }
+        if (self.reads | self.address) & late != 0 {
+            CYCLE
+        } else {
+            0
+        }
     }
 
     /// M33 and M55: some instructions of 16 bits take no time after another one.
@@ -87,7 +95,11 @@ impl Cost {
             _ => false,
         };
         let both_narrow = self.is_narrow && previous.is_narrow;
-        if folds && both_narrow && !previous.class.is_branch() { -CYCLE } else { 0 }
+        if folds && both_narrow && !previous.class.is_branch() {
+            -CYCLE
+        } else {
+            0
+        }
     }
 
     fn superscalar(&self, previous: &Self) -> i64 {
@@ -97,7 +109,11 @@ impl Cost {
             let early = previous.class.is_data_processing() && self.address & previous.writes != 0;
             return if late || early { CYCLE } else { 0 };
         }
-        if self.is_issued_with(previous) { ISSUED_TOGETHER } else { 0 }
+        if self.is_issued_with(previous) {
+            ISSUED_TOGETHER
+        } else {
+            0
+        }
     }
 
     fn is_issued_with(&self, previous: &Self) -> bool {

@@ -107,7 +107,11 @@ fn others(operation: &Operation) -> Option<Registers> {
         O::ReadSpecial { rd, .. } => (0, bit(rd)),
         O::WriteSpecial { rn, .. } => (bit(rn), 0),
         O::MoveSingle { to_core, rt, .. } | O::MoveLane { to_core, rt, .. } => {
-            if to_core { (0, bit(rt)) } else { (bit(rt), 0) }
+            if to_core {
+                (0, bit(rt))
+            } else {
+                (bit(rt), 0)
+            }
         }
         O::MoveSingles {
             to_core, rt, rt2, ..
@@ -149,9 +153,7 @@ fn access(operation: &Operation) -> Option<Registers> {
             ..
         } => list(rn, registers, writeback),
         O::StoreMultiple { rn, writeback, .. } => list(rn, 0, writeback),
-        O::LoadExclusive { rt, rn, .. } | O::LoadAcquire { rt, rn, .. } => {
-            list(rn, bit(rt), false)
-        }
+        O::LoadExclusive { rt, rn, .. } | O::LoadAcquire { rt, rn, .. } => list(rn, bit(rt), false),
         O::StoreExclusive { rd, rn, .. } => Registers {
             writes: bit(rd),
             ..list(rn, 0, false)
@@ -162,9 +164,8 @@ fn access(operation: &Operation) -> Option<Registers> {
             ..Registers::default()
         },
         O::FloatLoad { rn, .. } | O::FloatStore { rn, .. } => list(rn, 0, false),
-        O::FloatLoadMultiple { rn, writeback, .. } | O::FloatStoreMultiple { rn, writeback, .. } => {
-            list(rn, 0, writeback)
-        }
+        O::FloatLoadMultiple { rn, writeback, .. }
+        | O::FloatStoreMultiple { rn, writeback, .. } => list(rn, 0, writeback),
         _ => return None,
     })
 }

@@ -1,9 +1,9 @@
 //! What each class of instructions takes on each core. docs/cycles.md names the sources.
 
+use super::class::sets_flags;
 use super::operands::{Operands, least_long_multiply};
 use super::registers::{Registers, words};
 use super::{Class, Cost, Pipeline};
-use super::class::sets_flags;
 use crate::operation::{Instruction, Operation};
 
 /// Cycles where it executes, and further ones where it branches.

@@ -237,7 +237,10 @@ impl Emitter<'_, '_> {
         }
         let (unaligned, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(unaligned);
-        let low = self.builder.ins().band_imm(address, i64::from(width.bytes() - 1));
+        let low = self
+            .builder
+            .ins()
+            .band_imm(address, i64::from(width.bytes() - 1));
         self.builder.ins().brif(low, unaligned, &[], go_on, &[]);
         self.builder.switch_to_block(unaligned);
         match width {
@@ -256,7 +259,11 @@ impl Emitter<'_, '_> {
 
     fn magnitude(&mut self, signed: bool, register: u8) -> Value {
         let value = self.register(register);
-        if signed { self.builder.ins().iabs(value) } else { value }
+        if signed {
+            self.builder.ins().iabs(value)
+        } else {
+            value
+        }
     }
 
     /// See `timing::divide_extra_halves`.

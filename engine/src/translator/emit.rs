@@ -404,9 +404,10 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let parameters =
             [I32, I32, I32, I64].map(|kind| self.builder.append_block_param(self.exit, kind));
         let [pc, it, exit, time] = parameters;
-        let counted = self.cycles.is_some().then(|| {
-            [I64, I32].map(|kind| self.builder.append_block_param(self.exit, kind))
-        });
+        let counted = self
+            .cycles
+            .is_some()
+            .then(|| [I64, I32].map(|kind| self.builder.append_block_param(self.exit, kind)));
         self.builder.switch_to_block(self.exit);
         if let Some([halves, previous]) = counted {
             self.store_cycles(halves, previous);
