@@ -8,8 +8,8 @@ use crate::fault::Fault;
 use crate::features::Features;
 use crate::interpreter::{Flow, step};
 use crate::memory::Memory;
-use crate::timing::{Cost, Counter, Pipeline, Previous};
-use crate::translator::{After, Entry, Last, Translator};
+use crate::timing::{Cost, Counter, Previous, Timing};
+use crate::translator::{After, Entry, Last, Limits, Translator};
 use code::Code;
 use std::collections::BTreeMap;
 
@@ -63,6 +63,8 @@ pub struct Engine {
     translator: Option<Translator>,
     /// Translated code has left an instruction to the interpreter.
     has_to_interpret: bool,
+    /// The next instruction has been fetched, as far as cycles are counted.
+    is_fetched: bool,
     /// Instructions that were interpreted, less those that translations have cost.
     credit: u64,
     /// Addresses to stop at, each with the lowest stack pointer to do so.
@@ -89,6 +91,7 @@ impl Engine {
             code: Code::new(),
             translator,
             has_to_interpret: false,
+            is_fetched: false,
             credit: 0,
             stops: BTreeMap::new(),
             to_note: Vec::new(),
@@ -99,13 +102,15 @@ impl Engine {
         }
     }
 
-    /// Counts the cycles that this pipeline takes, in [`Core::cycles`]. Before the first run.
-    pub fn count_cycles(&mut self, pipeline: Pipeline) {
-        self.counter = Some(Counter::new(pipeline));
+    /// Counts the cycles that a core takes, in [`Core::cycles`]. Before the first run, when all
+    /// flash memory is there.
+    pub fn count_cycles(&mut self, timing: Timing) {
+        let counter = Counter::new(timing, &self.memory.flash());
         self.code = Code::new();
         if let Some(translator) = &mut self.translator {
-            translator.count_cycles(pipeline);
+            translator.count_cycles(&counter);
         }
+        self.counter = Some(counter);
     }
 
     /// What the core has.
@@ -231,11 +236,15 @@ impl Engine {
         let counting = match (&mut self.counter, slot.cost) {
             (Some(counter), Some(cost)) => {
                 counter.arrive(core, &cost);
-                let expected = Counter::expect(core, &slot.operation, &cost);
+                if !self.is_fetched {
+                    counter.fetch(core, slot.bytes);
+                }
+                let expected = counter.expect(core, &slot.operation, &cost);
                 Some((counter, cost, expected))
             }
             _ => None,
         };
+        self.is_fetched = false;
         let flow = step(core, memory, &self.features, &slot.operation, slot.bytes);
         if let (Ok(Flow::Next | Flow::Hint), Some((counter, cost, expected))) = (flow, counting) {
             let next = pc.wrapping_add(slot.bytes.into());
@@ -265,8 +274,14 @@ impl Engine {
         if let (Some(counter), Some(cost)) = (&mut self.counter, cost) {
             counter.arrive(core, &cost);
         }
-        let left = translator.run(entry, core, memory, until, self.floating_point_on);
-        self.has_to_interpret = left.after == After::Interpret;
+        let flash = self.counter.as_mut().and_then(|it| it.flash.as_deref_mut());
+        let limits = Limits {
+            until,
+            floating_point_on: self.floating_point_on,
+        };
+        let left = translator.run(entry, core, memory, flash, limits);
+        self.has_to_interpret = left.after != After::Anything;
+        self.is_fetched = left.after == After::InterpretFetched;
         if self.counter.is_some() {
             self.note_last(left.last);
         }

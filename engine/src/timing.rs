@@ -15,16 +15,21 @@
 //! | `rules` | what each class takes on each core |
 //! | `pairs` | what an instruction takes more or less after another |
 //! | `operands` | what its operands decide |
+//! | `flash` | memory that makes the core wait |
 //! | `counter` | counts, one instruction after the other |
 
 mod class;
 mod counter;
+mod flash;
 mod operands;
 mod pairs;
 mod registers;
 mod rules;
 
+pub use flash::{FlashTiming, Held};
+
 pub(crate) use counter::{Counter, Previous};
+pub(crate) use flash::Flash;
 pub(crate) use operands::{DIVIDE, LONG_MULTIPLY_EXTRA, Operands, UNALIGNED_WORD_HALVES};
 
 use crate::cycles::{Cycles, HALVES};
@@ -52,6 +57,15 @@ impl Pipeline {
     pub fn is_rough(self) -> bool {
         matches!(self, Self::CortexM7 | Self::CortexM33 | Self::CortexM55)
     }
+}
+
+/// What is known of a core's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Its pipeline.
+    pub pipeline: Pipeline,
+    /// Its flash memory; `None` if it never makes the core wait.
+    pub flash: Option<FlashTiming>,
 }
 
 /// What is known of an instruction's time before it executes.

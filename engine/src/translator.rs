@@ -17,7 +17,7 @@ use crate::features::Features;
 use crate::interpreter;
 use crate::memory::{Memory, Tables};
 use crate::operation::Operation;
-use crate::timing::Pipeline;
+use crate::timing::{Counter, Flash};
 use context::{Code, Context, Exit};
 use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -25,6 +25,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
+use cycles::Counted;
 use emit::Emitter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use unit::Unit;
@@ -34,6 +35,15 @@ use unit::Unit;
 pub(crate) struct Entry {
     unit: u32,
     index: u32,
+}
+
+/// How far translated code runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Until so many instructions have been executed in all.
+    pub(crate) until: u64,
+    /// No floating-point instruction executes while this is false.
+    pub(crate) floating_point_on: bool,
 }
 
 /// Where translated code has left.
@@ -62,6 +72,8 @@ pub(crate) enum After {
     Anything,
     /// It interprets the next instruction.
     Interpret,
+    /// The same, and the instruction has been fetched.
+    InterpretFetched,
 }
 
 /// What was translated.
@@ -108,8 +120,8 @@ pub(crate) struct Translator {
     tables: Option<Tables>,
     /// Where the run has once looked up: no unit goes beyond them.
     looked_up: BTreeSet<u32>,
-    /// The pipeline whose cycles are counted.
-    pipeline: Option<Pipeline>,
+    /// Where cycles are counted.
+    counted: Option<Counted>,
 }
 
 impl Translator {
@@ -122,13 +134,13 @@ impl Translator {
             entries: HashMap::new(),
             tables: None,
             looked_up: BTreeSet::new(),
-            pipeline: None,
+            counted: None,
         }
     }
 
-    /// Counts the cycles of this pipeline. Forgets all code.
-    pub(crate) fn count_cycles(&mut self, pipeline: Pipeline) {
-        self.pipeline = Some(pipeline);
+    /// Counts cycles, as this counter does. Forgets all code.
+    pub(crate) fn count_cycles(&mut self, counter: &Counter) {
+        self.counted = Some(Counted::of(counter));
         self.forget();
     }
 
@@ -196,8 +208,9 @@ impl Translator {
     ) -> Translated {
         let nothing = Translated::default();
         let looked_up = &self.looked_up;
+        let pipeline = self.counted.as_ref().map(|counted| counted.pipeline);
         let looks_up = |pc| looked_up.contains(&pc);
-        let unit = Unit::at(address, features, memory, self.pipeline, looks_up);
+        let unit = Unit::at(address, features, memory, pipeline, looks_up);
         let instructions = unit.instructions();
         if !unit.entries.contains(&address) || instructions > most_instructions {
             return nothing;
@@ -233,7 +246,7 @@ impl Translator {
         let isa = self.isa.clone()?;
         let tables = self.tables?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let code = match define(&mut module, &unit, features, tables, self.pipeline) {
+        let code = match define(&mut module, &unit, features, tables, self.counted.as_ref()) {
             Ok(code) => code,
             Err(error) => {
                 debug_assert!(false, "{error:?}");
@@ -259,11 +272,12 @@ impl Translator {
         entry: Entry,
         core: &mut Core,
         memory: &mut Memory,
-        until: u64,
-        floating_point_on: bool,
+        flash: Option<&mut Flash>,
+        limits: Limits,
     ) -> Left {
         let unit = self.units.get(&entry.unit);
-        let Some(unit) = unit.filter(|unit| floating_point_on || !unit.uses_floating_point) else {
+        let Some(unit) = unit.filter(|unit| limits.floating_point_on || !unit.uses_floating_point)
+        else {
             return Left {
                 after: After::Interpret,
                 last: Last::Nothing,
@@ -274,8 +288,9 @@ impl Translator {
             core,
             event: events.start,
             events_end: events.end,
-            until,
+            until: limits.until,
             previous: cycles::NOTHING,
+            flash: flash.map_or(std::ptr::null_mut(), std::ptr::from_mut),
         };
         // SAFETY: the code accesses what `context` points to, the tables and the bytes of
         // `memory`, and what it finds there to be guest memory. All of it is borrowed here, and
@@ -283,10 +298,10 @@ impl Translator {
         #[expect(unsafe_code, reason = "the call of translated code")]
         let exit = unsafe { (unit.code)(&raw mut context, entry.index) };
         memory.set_next_event(context.event);
-        let after = if exit == Exit::Branch as u32 {
-            After::Anything
-        } else {
-            After::Interpret
+        let after = match exit {
+            exit if exit == Exit::Branch as u32 => After::Anything,
+            exit if exit == Exit::InterpretFetched as u32 => After::InterpretFetched,
+            _ => After::Interpret,
         };
         let last = cycles::last(context.previous);
         Left { after, last }
@@ -308,7 +323,7 @@ fn define(
     unit: &Unit,
     features: &Features,
     tables: Tables,
-    pipeline: Option<Pipeline>,
+    counted: Option<&Counted>,
 ) -> Result<Code, Box<ModuleError>> {
     let mut context = module.make_context();
     let signature = |parameters: &[types::Type], returns: &[types::Type]| {
@@ -323,7 +338,7 @@ fn define(
     let mut builders = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut context.func, &mut builders);
     let helper = builder.import_signature(helper);
-    Emitter::emit(&mut builder, helper, unit, features, tables, pipeline);
+    Emitter::emit(&mut builder, helper, unit, features, tables, counted);
     builder.finalize();
     let id = module.declare_anonymous_function(&context.func.signature)?;
     module.define_function(id, &mut context)?;

@@ -7,7 +7,7 @@
 use dmo_engine::engine::{Engine, Execution, Stop};
 use dmo_engine::features::{Architecture, Features, FloatingPoint};
 use dmo_engine::memory::{Kind, Memory};
-use dmo_engine::timing::Pipeline;
+use dmo_engine::timing::{Pipeline, Timing};
 
 const CODE: u32 = 0x0800_0000;
 const RAM: u32 = 0x2000_0000;
@@ -295,7 +295,10 @@ fn cycles(pipeline: Pipeline, code: &str, execution: Execution) -> u64 {
         assert!(memory.write(RAM + 4 * word, &address));
     }
     let mut engine = Engine::new(features, memory, execution);
-    engine.count_cycles(pipeline);
+    engine.count_cycles(Timing {
+        pipeline,
+        flash: None,
+    });
     let core = &mut engine.core;
     (core.r[1], core.r[3], core.r[6]) = (RAM + 0x100, RAM + 0x200, RAM + 0x300);
     (core.r[4], core.r[5], core.r[8], core.r[9]) = (4, 4, !0, 1);

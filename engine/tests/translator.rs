@@ -9,7 +9,7 @@ use dmo_engine::engine::{Engine, Execution, Stop};
 use dmo_engine::features::{Architecture, Features, FloatingPoint};
 use dmo_engine::memory::{Event, Kind, Memory, Watch};
 use dmo_engine::operation::Operation;
-use dmo_engine::timing::Pipeline;
+use dmo_engine::timing::{FlashTiming, Held, Pipeline, Timing};
 
 const CODE: u32 = 0x0800_0000;
 const RAM: u32 = 0x2000_0000;
@@ -70,6 +70,21 @@ const PIPELINES: [Pipeline; 6] = [
     Pipeline::CortexM33,
     Pipeline::CortexM55,
 ];
+
+/// Flash memory with a buffer or a cache, of any kind.
+fn flash(random: &mut Random) -> FlashTiming {
+    let held = |random: &mut Random| Held {
+        ways: random.below(3) as u16,
+        sets: 1 << random.below(3),
+    };
+    FlashTiming {
+        wait_states: 1 + random.below(6) as u16,
+        line_bytes: 4 << random.below(4),
+        prefetch: random.below(2) == 0,
+        code: held(random),
+        data: (random.below(2) == 0).then(|| held(random)),
+    }
+}
 
 /// The body of a loop: no branches but one over an instruction, some IT blocks.
 fn body(random: &mut Random, features: &Features) -> Vec<u16> {
@@ -212,8 +227,9 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     value.map_or(otherwise, |value| value.parse().unwrap())
 }
 
-/// The translator does what the interpreter does. Gives whether the program goes on to the end.
-fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, usize) {
+/// The translator does what the interpreter does. Gives whether the program goes on to the end, how
+/// many accesses were recorded, and stalls for code and for data.
+fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, usize, [u64; 2]) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let features = features()[random.below(3) as usize];
     let mut code = make(&mut random, &features);
@@ -223,12 +239,16 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, us
     let mut ours = engine(start, features, &code, Execution::Translator);
     let mut judge = engine(start, features, &code, Execution::Interpreter);
     let pipeline = PIPELINES[random.below(6) as usize];
+    let timing = Timing {
+        pipeline,
+        flash: (random.below(2) == 0).then(|| flash(&mut random)),
+    };
     for engine in [&mut ours, &mut judge] {
-        engine.count_cycles(pipeline);
+        engine.count_cycles(timing);
     }
     let (stop, events) = run(&mut ours);
     let (expected, expected_events) = run(&mut judge);
-    let context = format!("seed {seed}: {features:?} {pipeline:?} {code:04x?}");
+    let context = format!("seed {seed}: {features:?} {timing:?} {code:04x?}");
     assert_eq!(stop, expected, "{context}");
     assert_eq!(ours.core, judge.core, "{context}");
     // No core issues more than two at once, nor takes nothing for an instruction for long.
@@ -245,23 +265,27 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, us
     assert_eq!(events.len(), expected_events.len(), "{context}");
     let memory = |engine: &Engine| engine.memory.read(RAM, RAM_BYTES as usize);
     assert!(memory(&ours) == memory(&judge), "{context}");
-    (stop == Stop::Until, events.len())
+    let cycles = ours.core.cycles;
+    let stalls = [cycles.code_stalls, cycles.data_stalls];
+    (stop == Stop::Until, events.len(), stalls)
 }
 
 fn compare_many(make: fn(&mut Random, &Features) -> Vec<u16>, of_each_end: u64) {
     let first = setting("DMO_ENGINE_SEED", 1);
     let programs = setting("DMO_ENGINE_LOOPS", 600);
-    let (mut ended, mut recorded) = (0, 0);
+    let (mut ended, mut recorded, mut stalls) = (0, 0, [0; 2]);
     for seed in first..first + programs {
-        let (goes_on, events) = compare(seed, make);
+        let (goes_on, events, stalled) = compare(seed, make);
         ended += u64::from(goes_on);
         recorded += events;
+        stalls = [0, 1].map(|of| stalls[of] + stalled[of]);
     }
     assert!(
         ended * of_each_end >= programs,
         "{ended} of {programs} go on to the end"
     );
     assert!(recorded > 0);
+    assert!(stalls.iter().all(|&of| of > 0), "{stalls:?}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Counts, one instruction after the other.
 
 use super::operands::Access;
-use super::{Cost, Cycles, HALVES, Pipeline, SKIPPED_CYCLES};
+use super::{Cost, Cycles, Flash, HALVES, Pipeline, SKIPPED_CYCLES, Timing};
 use crate::arithmetic::condition_holds;
 use crate::core::Core;
 use crate::operation::Operation;
+use std::ops::Range;
 
 /// What was executed before an instruction, as far as its time depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(crate) enum Previous {
 pub(crate) struct Counter {
     pub(crate) pipeline: Pipeline,
     pub(crate) previous: Previous,
+    /// Where it makes the core wait. In a place of its own, for translated code to find.
+    pub(crate) flash: Option<Box<Flash>>,
 }
 
 /// An instruction about to be executed.
@@ -30,13 +33,17 @@ pub(crate) struct Expected {
     halves: u64,
     is_skipped: bool,
     in_it_block: bool,
+    load: Option<Access>,
 }
 
 impl Counter {
-    pub(crate) fn new(pipeline: Pipeline) -> Self {
+    /// With flash memory at these addresses.
+    pub(crate) fn new(timing: Timing, flash: &[Range<u32>]) -> Self {
+        let state = |timing| Box::new(Flash::new(timing, flash));
         Self {
-            pipeline,
+            pipeline: timing.pipeline,
             previous: Previous::Nothing,
+            flash: timing.flash.map(state),
         }
     }
 
@@ -52,8 +59,15 @@ impl Counter {
         core.cycles.halves = core.cycles.halves.wrapping_add_signed(more);
     }
 
+    /// Fetches the instruction at the program counter.
+    pub(crate) fn fetch(&mut self, core: &mut Core, size_bytes: u8) {
+        if let Some(flash) = &mut self.flash {
+            flash.fetch(&mut core.cycles, core.r[15], size_bytes.into());
+        }
+    }
+
     /// What an instruction will take, by itself.
-    pub(crate) fn expect(core: &Core, operation: &Operation, cost: &Cost) -> Expected {
+    pub(crate) fn expect(&self, core: &Core, operation: &Operation, cost: &Cost) -> Expected {
         let it = core.it;
         let always = matches!(operation, Operation::Breakpoint { .. });
         let flags = [core.n, core.z, core.c, core.v];
@@ -66,7 +80,10 @@ impl Counter {
                 + cost.operands.halves(core)
                 + unaligned.map_or(0, Access::unaligned_halves)
         };
+        let loads = !is_skipped && self.flash.is_some();
+        let load = loads.then(|| Access::load(operation, core, core.r[15]));
         Expected {
+            load: load.flatten(),
             halves,
             is_skipped,
             in_it_block: it != 0,
@@ -76,6 +93,9 @@ impl Counter {
     /// Counts an instruction that was executed. The program counter is after it.
     pub(crate) fn executed(&mut self, core: &mut Core, expected: Expected, cost: &Cost, next: u32) {
         let taken = !expected.is_skipped && (cost.is_indirect || core.r[15] != next);
+        if let (Some(flash), Some(load)) = (&mut self.flash, expected.load) {
+            flash.load(&mut core.cycles, load.address, load.size_bytes);
+        }
         let Cycles { halves, .. } = &mut core.cycles;
         *halves += expected.halves;
         if taken {

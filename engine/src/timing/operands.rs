@@ -1,7 +1,7 @@
 //! What operands decide of an instruction's time.
 
 use super::HALVES;
-use super::registers::accumulates;
+use super::registers::{accumulates, words};
 use super::{Class, Pipeline};
 use crate::core::Core;
 use crate::operation::{Addressing, Offset, Operation};
@@ -110,7 +110,7 @@ pub(super) fn least_long_multiply(operation: &Operation) -> u8 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) address: u32,
-    /// Of each access.
+    /// Of one access, or of all of several.
     pub(super) size_bytes: u32,
 }
 
@@ -129,6 +129,54 @@ impl Access {
         Some(Self {
             address: address(addressing, core, pc),
             size_bytes: width.bytes(),
+        })
+    }
+
+    /// Of any load: where it begins, and the bytes of all its words.
+    pub(super) fn load(operation: &Operation, core: &Core, pc: u32) -> Option<Self> {
+        use Operation as O;
+        let register = |index: u8| core.r[usize::from(index & 15)];
+        let several = |rn: u8, decrement: bool| {
+            let size_bytes = 4 * u32::from(words(operation));
+            let base = register(rn);
+            let address = if decrement {
+                base.wrapping_sub(size_bytes)
+            } else {
+                base
+            };
+            (address, size_bytes)
+        };
+        let (address, size_bytes) = match *operation {
+            O::Load { .. } => return Self::single(operation, core, pc),
+            O::LoadDouble { addressing, .. } => (address(addressing, core, pc), 8),
+            O::LoadMultiple { rn, decrement, .. } | O::FloatLoadMultiple { rn, decrement, .. } => {
+                several(rn, decrement)
+            }
+            O::FloatLoad { rn, offset, .. } => {
+                let base = match rn {
+                    15 => pc.wrapping_add(4) & !3,
+                    rn => register(rn),
+                };
+                let bytes = 4 * u32::from(words(operation));
+                (base.wrapping_add_signed(offset), bytes)
+            }
+            O::LoadExclusive {
+                width, rn, offset, ..
+            } => (register(rn).wrapping_add(offset), width.bytes()),
+            O::LoadAcquire { width, rn, .. } => (register(rn), width.bytes()),
+            O::TableBranch { half, rn, rm } => {
+                let base = match rn {
+                    15 => pc.wrapping_add(4),
+                    rn => register(rn),
+                };
+                let index = register(rm) << u32::from(half);
+                (base.wrapping_add(index), 1 + u32::from(half))
+            }
+            _ => return None,
+        };
+        Some(Self {
+            address,
+            size_bytes,
         })
     }
 

@@ -2,14 +2,15 @@
 //! decide.
 
 use super::Last;
-use super::context::Context;
+use super::context::{Context, Exit};
 use super::emit::Emitter;
 use super::unit::{Instruction, Unit};
 use crate::core::Core;
 use crate::cycles::HALVES;
 use crate::operation::Width;
 use crate::timing::{
-    Cost, DIVIDE, LONG_MULTIPLY_EXTRA, Operands, Pipeline, SKIPPED_CYCLES, UNALIGNED_WORD_HALVES,
+    Cost, Counter, DIVIDE, Flash, LONG_MULTIPLY_EXTRA, Operands, Pipeline, SKIPPED_CYCLES,
+    UNALIGNED_WORD_HALVES,
 };
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -17,6 +18,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlags, Value};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// What was executed last where translated code leaves, in a word: nothing that matters.
 pub(super) const NOTHING: u32 = 0;
@@ -32,9 +34,36 @@ pub(super) fn last(previous: u32) -> Last {
     }
 }
 
+/// What is counted.
+pub(super) struct Counted {
+    pub(super) pipeline: Pipeline,
+    flash: Option<FlashPlace>,
+}
+
+/// Where flash memory makes the core wait.
+#[derive(Debug, Clone)]
+struct FlashPlace {
+    /// From the first to the last address.
+    hull: Range<u32>,
+    line_bits: u32,
+}
+
+impl Counted {
+    pub(super) fn of(counter: &Counter) -> Self {
+        Self {
+            pipeline: counter.pipeline,
+            flash: counter.flash.as_ref().map(|flash| FlashPlace {
+                hull: flash.hull(),
+                line_bits: flash.line_bits(),
+            }),
+        }
+    }
+}
+
 /// What is counted of a block while it is emitted.
 pub(super) struct Counting {
     pipeline: Pipeline,
+    flash: Option<FlashPlace>,
     /// Halves of a cycle where the block begins, and what was added to them since.
     variable: Variable,
     /// Halves of a cycle of the block's instructions before the current one that are not in the
@@ -42,6 +71,10 @@ pub(super) struct Counting {
     spent: i64,
     /// Those of the current one.
     current: i64,
+    /// What it takes of them for being after another one.
+    more: i64,
+    /// It has been fetched.
+    is_fetched: bool,
     /// What was executed before the current one.
     previous: u32,
     /// Where the instructions under one condition begin: what was spent, and how many there are.
@@ -54,17 +87,21 @@ impl Counting {
     pub(super) fn new(
         builder: &mut FunctionBuilder<'_>,
         unit: &Unit,
-        pipeline: Option<Pipeline>,
+        counted: Option<&Counted>,
     ) -> Option<Self> {
+        let counted = counted?;
         let first = unit.blocks.iter().filter_map(|(&address, block)| {
             let cost = block.instructions.first()?.cost?;
             Some((address, cost))
         });
         Some(Self {
-            pipeline: pipeline?,
+            pipeline: counted.pipeline,
+            flash: counted.flash.clone(),
             variable: builder.declare_var(I64),
             spent: 0,
             current: 0,
+            more: 0,
+            is_fetched: false,
             previous: NOTHING,
             group: None,
             first: first.collect(),
@@ -84,7 +121,8 @@ impl Emitter<'_, '_> {
     /// A block begins.
     pub(super) fn begin_cycles(&mut self) {
         if let Some(cycles) = &mut self.cycles {
-            (cycles.spent, cycles.current) = (0, 0);
+            (cycles.spent, cycles.current, cycles.more) = (0, 0, 0);
+            cycles.is_fetched = false;
             cycles.previous = NOTHING;
             cycles.group = None;
         }
@@ -114,8 +152,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Before an instruction that comes after `previous` in its block.
-    pub(super) fn count_before(&mut self, previous: Option<&Instruction>) {
+    /// The current instruction comes after `previous` in its block.
+    pub(super) fn count_arrival(&mut self, previous: Option<&Instruction>) {
         let current = self.current;
         let (Some(cycles), Some(cost)) = (&mut self.cycles, current.cost) else {
             return;
@@ -123,10 +161,18 @@ impl Emitter<'_, '_> {
         let previous = previous.filter(|previous| previous.it == 0);
         cycles.previous = previous.map_or(NOTHING, |previous| previous.pc | 1);
         let after = previous.and_then(|previous| previous.cost);
-        let more = after
+        cycles.more = after
             .filter(|_| current.it == 0)
             .map_or(0, |previous| cost.after(&previous, cycles.pipeline));
-        cycles.current = more + i64::from(cost.cycles) * HALVES as i64;
+        cycles.is_fetched = true;
+    }
+
+    /// Before the current instruction executes.
+    pub(super) fn count_before(&mut self) {
+        let (Some(cycles), Some(cost)) = (&mut self.cycles, self.current.cost) else {
+            return;
+        };
+        cycles.current = cycles.more + i64::from(cost.cycles) * HALVES as i64;
         match cost.operands {
             Operands::None => {}
             Operands::Divide { signed, rn, rm } => self.count_divide(signed, rn, rm),
@@ -193,6 +239,22 @@ impl Emitter<'_, '_> {
         cycles.map_or((0, NOTHING), |cycles| (cycles.spent, cycles.previous))
     }
 
+    /// What was spent in the block before the current instruction, and what that takes for being
+    /// after another one.
+    fn cycles_before_current(&self) -> i64 {
+        self.cycles
+            .as_ref()
+            .map_or(0, |cycles| cycles.spent + cycles.more)
+    }
+
+    /// How the current instruction is left to the interpreter.
+    pub(super) fn exit_to_interpreter(&self) -> Exit {
+        match &self.cycles {
+            Some(cycles) if cycles.is_fetched => Exit::InterpretFetched,
+            _ => Exit::Interpret,
+        }
+    }
+
     /// The count, with what was spent of the block; `None` if nothing is counted.
     pub(super) fn halves(&mut self, spent: i64) -> Option<Value> {
         let variable = self.cycles.as_ref()?.variable;
@@ -257,6 +319,91 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(go_on);
     }
 
+    /// Whether flash memory may make the core wait for an instruction: it is not in the line of the
+    /// one before it, `previous` of the same block.
+    pub(super) fn may_wait(&self, previous: Option<&Instruction>, next: &Instruction) -> bool {
+        let flash = self
+            .cycles
+            .as_ref()
+            .and_then(|cycles| cycles.flash.as_ref());
+        flash.is_some_and(|flash| {
+            let line = |address: u32| address >> flash.line_bits;
+            let before = previous.map(|previous| line(previous.next().wrapping_sub(1)));
+            flash.hull.contains(&next.pc) && before != Some(line(next.next().wrapping_sub(1)))
+        })
+    }
+
+    /// Fetches the current instruction, where its line is not the one that was read last.
+    pub(super) fn emit_fetch(&mut self, previous: Option<&Instruction>) {
+        let Some(flash) = self.cycles.as_ref().and_then(|cycles| cycles.flash.clone()) else {
+            return;
+        };
+        let Instruction { pc, bytes, .. } = self.current;
+        let first = pc >> flash.line_bits;
+        let last = self.current.next().wrapping_sub(1) >> flash.line_bits;
+        let (fetch, go_on) = (self.builder.create_block(), self.builder.create_block());
+        if first == last && previous.is_none() {
+            // A loop stays in its lines more often than not.
+            let place = self.load_context(offset_of!(Context, flash));
+            let offset = offset_of!(Flash, last_code_line) as i32;
+            let flags = MemFlags::trusted();
+            let held = self.builder.ins().load(I32, flags, place, offset);
+            let other = self
+                .builder
+                .ins()
+                .icmp_imm(IntCC::NotEqual, held, i64::from(first));
+            self.builder.set_cold_block(fetch);
+            self.builder.ins().brif(other, fetch, &[], go_on, &[]);
+        } else {
+            self.builder.ins().jump(fetch, &[]);
+        }
+        self.builder.switch_to_block(fetch);
+        // What was spent before it decides how far a prefetch has come.
+        if let Some(halves) = self.halves(self.cycles_before_current()) {
+            self.store_core(halves, offset_of!(Core, cycles.halves));
+        }
+        let what = i64::from(pc) | i64::from(bytes) << 32;
+        let what = self.builder.ins().iconst(I64, what);
+        let function: Helper = fetch_from_flash;
+        self.call_flash(function, what);
+        self.builder.ins().jump(go_on, &[]);
+        self.builder.switch_to_block(go_on);
+    }
+
+    /// Loads so many bytes, which may be in flash memory.
+    pub(super) fn count_load(&mut self, address: Value, size_bytes: u32) {
+        let Some(flash) = self.cycles.as_ref().and_then(|cycles| cycles.flash.clone()) else {
+            return;
+        };
+        let (load, go_on) = (self.builder.create_block(), self.builder.create_block());
+        let Range { start, end } = flash.hull;
+        let within = self.builder.ins().iadd_imm(address, -i64::from(start));
+        let is_flash = self.builder.ins().icmp_imm(
+            IntCC::UnsignedLessThan,
+            within,
+            i64::from(end.wrapping_sub(start)),
+        );
+        self.builder.ins().brif(is_flash, load, &[], go_on, &[]);
+        self.builder.switch_to_block(load);
+        let what = self.builder.ins().uextend(I64, address);
+        let what = self
+            .builder
+            .ins()
+            .bor_imm(what, i64::from(size_bytes) << 32);
+        let function: Helper = load_from_flash;
+        self.call_flash(function, what);
+        self.builder.ins().jump(go_on, &[]);
+        self.builder.switch_to_block(go_on);
+    }
+
+    fn call_flash(&mut self, function: Helper, what: Value) {
+        let function = self.builder.ins().iconst(I64, function as usize as i64);
+        let arguments = [self.context, what];
+        self.builder
+            .ins()
+            .call_indirect(self.helper, function, &arguments);
+    }
+
     fn magnitude(&mut self, signed: bool, register: u8) -> Value {
         let value = self.register(register);
         if signed {
@@ -304,5 +451,31 @@ impl Emitter<'_, '_> {
         let halves = i64::from(LONG_MULTIPLY_EXTRA) * HALVES as i64;
         let halves = self.builder.ins().imul_imm(long, halves);
         self.add_halves_value(halves);
+    }
+}
+
+/// What translated code calls where flash memory may make the core wait. The second argument is an
+/// address, and a number of bytes from bit 32 on.
+type Helper = unsafe extern "C" fn(*mut Context, u64);
+
+/// # Safety
+/// The context is the one of running code.
+#[expect(unsafe_code, reason = "translated code knows pointers only")]
+unsafe extern "C" fn fetch_from_flash(context: *mut Context, what: u64) {
+    // SAFETY: by contract; core and flash are borrowed by `Translator::run`.
+    let (core, flash) = unsafe { (&mut *(*context).core, (*context).flash.as_mut()) };
+    if let Some(flash) = flash {
+        flash.fetch(&mut core.cycles, what as u32, (what >> 32) as u32);
+    }
+}
+
+/// # Safety
+/// The context is the one of running code.
+#[expect(unsafe_code, reason = "translated code knows pointers only")]
+unsafe extern "C" fn load_from_flash(context: *mut Context, what: u64) {
+    // SAFETY: by contract; core and flash are borrowed by `Translator::run`.
+    let (core, flash) = unsafe { (&mut *(*context).core, (*context).flash.as_mut()) };
+    if let Some(flash) = flash {
+        flash.load(&mut core.cycles, what as u32, (what >> 32) as u32);
     }
 }

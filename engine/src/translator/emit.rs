@@ -2,13 +2,12 @@
 
 use super::compute_address;
 use super::context::{Context, Exit};
-use super::cycles::{self, Counting};
+use super::cycles::{self, Counted, Counting};
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
 use crate::memory::Tables;
 use crate::operation::{Condition, Operation, SetFlags};
-use crate::timing::Pipeline;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlags, SigRef, Value};
@@ -55,7 +54,7 @@ pub(super) struct Emitter<'a, 'b> {
     exit: ir::Block,
     /// Goes on where a guest address says.
     dispatch: ir::Block,
-    helper: SigRef,
+    pub(super) helper: SigRef,
     /// Where cycles are counted.
     pub(super) cycles: Option<Counting>,
 }
@@ -91,7 +90,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         unit: &Unit,
         features: &'b Features,
         tables: Tables,
-        pipeline: Option<Pipeline>,
+        counted: Option<&Counted>,
     ) {
         let first = builder.create_block();
         builder.append_block_params_for_function_params(first);
@@ -116,7 +115,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             time: builder.declare_var(I64),
             event: builder.declare_var(I64),
         };
-        let cycles = Counting::new(builder, unit, pipeline);
+        let cycles = Counting::new(builder, unit, counted);
         let Some(start) = unit.blocks.values().next() else {
             return;
         };
@@ -202,10 +201,15 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let mut previous = None;
         for instruction in &block.instructions {
             let condition = instruction.condition();
-            if let Some((_, join)) = group.take_if(|(wanted, _)| *wanted != condition) {
+            let waits = self.may_wait(previous, instruction);
+            if let Some((_, join)) = group.take_if(|(wanted, _)| *wanted != condition || waits) {
                 self.join(join);
             }
             self.current = *instruction;
+            self.count_arrival(previous);
+            if waits {
+                self.emit_fetch(previous);
+            }
             if condition != Condition::Al && group.is_none() {
                 let (then, join) = (self.builder.create_block(), self.builder.create_block());
                 let holds = self.condition(condition);
@@ -214,7 +218,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
                 group = Some((condition, join));
                 self.open_cycles_group();
             }
-            self.count_before(previous.replace(instruction));
+            self.count_before();
+            previous = Some(instruction);
             goes_on = self.instruction(instruction);
             self.before += 1;
             self.count_after();
@@ -304,8 +309,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// Leaves before this instruction.
     pub(super) fn interpret(&mut self) {
         let pc = self.constant(self.current.pc);
-        let pending = self.pending();
-        self.leave(pc, self.current.it, Exit::Interpret, pending);
+        let (exit, pending) = (self.exit_to_interpreter(), self.pending());
+        self.leave(pc, self.current.it, exit, pending);
     }
 
     /// What was executed of the block before this instruction.
@@ -454,7 +459,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             .store(TRUSTED, value, self.core, offset as i32);
     }
 
-    fn load_context(&mut self, offset: usize) -> Value {
+    pub(super) fn load_context(&mut self, offset: usize) -> Value {
         self.builder
             .ins()
             .load(I64, TRUSTED, self.context, offset as i32)

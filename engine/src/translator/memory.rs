@@ -370,6 +370,9 @@ impl Emitter<'_, '_> {
         self.leave_if(problem);
         let watched = self.builder.ins().band_imm(tags, i64::from(WATCHED));
         self.record_if(watched, accesses, address);
+        if accesses.kind == AccessKind::Load {
+            self.count_load(address, accesses.size_bytes * accesses.count);
+        }
         let start = self.builder.ins().band_imm(entry, i64::from(!TAGS));
         let start = self.builder.ins().bor(start, within);
         let start = self.builder.ins().uextend(I64, start);
