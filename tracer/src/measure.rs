@@ -414,8 +414,13 @@ impl<'a> Bench<'a> {
                 caller.fill(&frame)?;
                 // Whether anybody still listens shows when a batch is delivered.
                 let _ = sender.send(Message::Begin(layer, caller.machine.now()));
+                let begun = caller.machine.cycles();
                 call(self.contract, &mut caller, &frame, &arguments)?;
                 caller.machine.flush();
+                let cycles = caller.machine.cycles_since(begun);
+                cycles
+                    .into_iter()
+                    .for_each(|it| drop(sender.send(Message::Cycles(it))));
                 if let Some(overrun) = overrun.lock().ok().and_then(|mut it| it.take()) {
                     return Err(outside(self.contract, overrun));
                 }

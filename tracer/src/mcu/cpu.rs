@@ -7,7 +7,9 @@
 //! unaligned access: `machine/unicorn/callbacks.rs` gives faults their names. Which kernels there are
 //! for it is another matter: it runs those of the architectures before its own.
 
+use super::cycles::timing;
 use crate::elf::attributes::Attributes;
+use dmo_engine::timing::{Pipeline, Timing};
 
 /// Floating-point hardware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +47,8 @@ pub struct Cpu {
     pub floating_point: FloatingPoint,
     /// What its CPUID register reads, by its technical reference manual.
     pub cpu_id: u32,
+    /// How many cycles its code takes; `None` if that is not known.
+    pub timing: Option<Timing>,
 }
 
 /// The emulator's models.
@@ -64,6 +68,7 @@ const CORTEX_M4: Cpu = Cpu {
     architecture: Architecture::Armv7EM,
     floating_point: FloatingPoint::Fpv4Single,
     cpu_id: 0x410f_c241,
+    timing: timing(Pipeline::CortexM4),
 };
 
 /// All CPU models, in the order in which messages list them.
@@ -74,6 +79,7 @@ pub const CPUS: &[Cpu] = &[
         architecture: Architecture::Armv7M,
         floating_point: FloatingPoint::None,
         cpu_id: 0x412f_c231,
+        timing: timing(Pipeline::CortexM3),
     },
     CORTEX_M4,
     Cpu {
@@ -82,6 +88,7 @@ pub const CPUS: &[Cpu] = &[
         architecture: Architecture::Armv7EM,
         floating_point: FloatingPoint::Fpv5Double,
         cpu_id: 0x411f_c272,
+        timing: timing(Pipeline::CortexM7),
     },
     Cpu {
         name: "cortex-m33",
@@ -89,6 +96,7 @@ pub const CPUS: &[Cpu] = &[
         architecture: Architecture::Armv8MMainline,
         floating_point: FloatingPoint::Fpv5Single,
         cpu_id: 0x410f_d213,
+        timing: timing(Pipeline::CortexM33),
     },
 ];
 

@@ -5,6 +5,7 @@ use super::report::Report;
 use super::{arena, table};
 use crate::elf::symbols::without_parameters;
 use crate::mcu::system::Exception;
+use crate::program::run::RunCycles;
 use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
@@ -125,6 +126,8 @@ pub struct RunReport<'a> {
     pub self_checked: Option<bool>,
     /// The memory map; `None` for a saved trace.
     pub memory: Option<String>,
+    /// Estimated cycles; `None` if they are not known.
+    pub cycles: Option<&'a RunCycles>,
     /// What the layers did to their buffers.
     pub profile: &'a Profile,
     /// What the reader should know besides.
@@ -142,6 +145,7 @@ struct Json<'a> {
     inputs: Option<u64>,
     self_checked: Option<bool>,
     memory: Option<&'a str>,
+    cycles: Option<&'a RunCycles>,
     layers: &'a [LayerProfile],
     locations: &'a Locations,
     warnings: &'a [Warning],
@@ -158,6 +162,7 @@ impl Serialize for RunReport<'_> {
             inputs: self.inputs,
             self_checked: self.self_checked,
             memory: self.memory.as_deref(),
+            cycles: self.cycles,
             layers: &self.profile.layers,
             locations: &self.ending.locations,
             warnings: &self.warnings,
@@ -201,6 +206,7 @@ impl RunReport<'_> {
             "loads",
             "stores",
             "instructions",
+            "cycles",
             "O_s",
             "O_s %",
             "data-dependent",
@@ -210,14 +216,14 @@ impl RunReport<'_> {
         let rows = layers.flat_map(|(index, layer)| {
             if layer.pairs.is_empty() {
                 let columns = [String::new(), "-".to_owned(), String::new(), String::new()];
-                return vec![row(index, layer, "no input or no output", columns)];
+                return vec![self.row(index, layer, "no input or no output", columns)];
             }
             let pairs = layer.pairs.iter();
             pairs
                 .map(|pair| self.pair_row(index, layer, pair))
                 .collect()
         });
-        table(header, 4..=8, rows)
+        table(header, 4..=9, rows)
     }
 
     fn pair_row(&self, index: usize, layer: &LayerProfile, pair: &Pair) -> Vec<String> {
@@ -239,7 +245,7 @@ impl RunReport<'_> {
             || "nothing binds".to_owned(),
             |binding| self.places(&binding.store, &binding.load),
         );
-        row(
+        self.row(
             index,
             layer,
             &format!("{} → {}", buffer(pair.input), buffer(pair.output)),
@@ -250,6 +256,28 @@ impl RunReport<'_> {
                 binding,
             ],
         )
+    }
+
+    fn row(
+        &self,
+        index: usize,
+        layer: &LayerProfile,
+        buffers: &str,
+        rest: [String; 4],
+    ) -> Vec<String> {
+        let cycles = self.cycles.and_then(|cycles| cycles.layers.get(index));
+        let mut cells = vec![
+            (index + 1).to_string(),
+            plain(&short(&layer.name)),
+            plain(&layer.operator),
+            buffers.to_owned(),
+            layer.loads().to_string(),
+            layer.stores().to_string(),
+            layer.instructions().to_string(),
+            cycles.map_or("-".to_owned(), |cycles| cycles.words(|it| it.to_string())),
+        ];
+        cells.extend(rest);
+        cells
     }
 
     fn place(&self, access: &Access) -> String {
@@ -354,18 +382,4 @@ fn several_inputs(index: usize, layer: &LayerProfile) -> Option<String> {
             plain(&layer.name)
         )
     })
-}
-
-fn row(index: usize, layer: &LayerProfile, buffers: &str, rest: [String; 4]) -> Vec<String> {
-    let mut cells = vec![
-        (index + 1).to_string(),
-        plain(&short(&layer.name)),
-        plain(&layer.operator),
-        buffers.to_owned(),
-        layer.loads().to_string(),
-        layer.stores().to_string(),
-        layer.instructions().to_string(),
-    ];
-    cells.extend(rest);
-    cells
 }

@@ -12,11 +12,13 @@ use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
 use super::{Deliver, MachineError, Observation, Pause, RawAccess, Watch, watch};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::Exception;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::core::Core;
 use dmo_engine::features::FloatingPoint;
+use dmo_engine::timing::Pipeline;
 use inspection::Inspections;
 use peripherals::System;
 use std::cell::RefCell;
@@ -38,6 +40,8 @@ pub(super) struct OwnEngine {
     inspections: Inspections,
     regions: Vec<(Range<u64>, dmo_engine::memory::Kind)>,
     checker: Option<Checker>,
+    /// Whose cycles are counted.
+    pipeline: Option<Pipeline>,
 }
 
 impl OwnEngine {
@@ -211,6 +215,11 @@ impl Engine for OwnEngine {
         self.core().time + Time::from(self.at_instruction)
     }
 
+    fn cycles(&self) -> Option<Cycles> {
+        let pipeline = self.pipeline?;
+        Some(Cycles::counted(&self.core().cycles, pipeline))
+    }
+
     fn stop_clock_at(&mut self, executed: Time) {
         self.engine.core.time = executed;
         self.at_instruction = false;
@@ -269,9 +278,10 @@ impl Engine for OwnEngine {
         for (address, bytes) in &snapshot.memory {
             self.write(Address(*address), bytes)?;
         }
-        let time = self.core().time;
+        let Core { time, cycles, .. } = *self.core();
         self.engine.core = Core {
             time,
+            cycles,
             ..registers.clone()
         };
         Ok(())

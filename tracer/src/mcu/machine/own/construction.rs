@@ -50,8 +50,12 @@ impl OwnEngine {
             let all: Vec<_> = regions.iter().map(|(range, _)| watch(range)).collect();
             memory.watch(&all);
         }
+        let mut engine = Engine::new(features(&cpu), memory, execution);
+        if let Some(timing) = cpu.timing {
+            engine.count_cycles(timing);
+        }
         Ok(Self {
-            engine: Engine::new(features(&cpu), memory, execution),
+            engine,
             system,
             observation,
             allowance: Allowance::new(limits),
@@ -62,6 +66,7 @@ impl OwnEngine {
             inspections: Inspections::default(),
             regions,
             checker: None,
+            pipeline: cpu.timing.map(|timing| timing.pipeline),
         })
     }
 }
