@@ -45,7 +45,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (index, value) in values.iter().enumerate().take(4) {
             engine.core.r[index] = number(value)?;
         }
-        engine.core.r[13] = RAM + RAM_BYTES;
+        let on_stack = values.iter().skip(4);
+        let on_stack: Vec<u32> = on_stack.map(|it| number(it)).collect::<Result<_, _>>()?;
+        let stack = RAM + RAM_BYTES - (4 * on_stack.len() as u32).next_multiple_of(8);
+        for (value, address) in on_stack.iter().zip((stack..).step_by(4)) {
+            if !engine.write(address, &value.to_le_bytes()) {
+                return Err("the stack overflows".into());
+            }
+        }
+        engine.core.r[13] = stack;
         engine.core.r[15] = CALLER;
         let (before, begun) = (engine.core.cycles, engine.core.time);
         let stop = engine.run(u64::MAX);

@@ -80,6 +80,8 @@ pub(crate) struct Cost {
     class: Class,
     /// It branches to where a register or memory says.
     pub(crate) is_indirect: bool,
+    /// Its address may be unaligned.
+    pub(crate) may_be_unaligned: bool,
     /// It has 16 bits.
     is_narrow: bool,
     sets_flags: bool,

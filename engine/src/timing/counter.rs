@@ -75,7 +75,8 @@ impl Counter {
         let halves = if is_skipped {
             u64::from(SKIPPED_CYCLES) * HALVES
         } else {
-            let unaligned = Access::single(operation, core, core.r[15]);
+            let single = || Access::single(operation, core, core.r[15]);
+            let unaligned = cost.may_be_unaligned.then(single).flatten();
             u64::from(cost.cycles) * HALVES
                 + cost.operands.halves(core)
                 + unaligned.map_or(0, Access::unaligned_halves)

@@ -4,7 +4,7 @@ use super::HALVES;
 use super::registers::{accumulates, words};
 use super::{Class, Pipeline};
 use crate::core::Core;
-use crate::operation::{Addressing, Offset, Operation};
+use crate::operation::{Addressing, Offset, Operation, Width};
 
 /// What operands decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +104,25 @@ pub(super) fn least_long_multiply(operation: &Operation) -> u8 {
         } if accumulates(accumulation) => 4 + u8::from(signed),
         _ => 3,
     }
+}
+
+/// Whether a load or store of one register may be unaligned: not by the stack pointer or the
+/// program counter and whole words.
+pub(super) fn may_be_unaligned(operation: &Operation) -> bool {
+    let (width, addressing) = match *operation {
+        Operation::Load {
+            width, addressing, ..
+        }
+        | Operation::Store {
+            width, addressing, ..
+        } => (width, addressing),
+        _ => return false,
+    };
+    let by_words = match addressing.offset {
+        Offset::Immediate(offset) => offset % 4 == 0,
+        Offset::Register { .. } => false,
+    };
+    width != Width::Byte && !(by_words && matches!(addressing.rn, 13 | 15))
 }
 
 /// Where an instruction accesses memory, before it executes; `None` if it does not.

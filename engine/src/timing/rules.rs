@@ -1,7 +1,7 @@
 //! What each class of instructions takes on each core. docs/cycles.md names the sources.
 
 use super::class::sets_flags;
-use super::operands::{Operands, least_long_multiply};
+use super::operands::{Operands, least_long_multiply, may_be_unaligned};
 use super::registers::{Registers, words};
 use super::{Class, Cost, Pipeline};
 use crate::operation::{Instruction, Operation};
@@ -31,6 +31,7 @@ impl Cost {
             class,
             is_indirect: is_branch
                 && !matches!(class, Class::Branch | Class::Call | Class::LoopEnd),
+            may_be_unaligned: may_be_unaligned(operation),
             is_narrow: instruction.bytes == 2,
             sets_flags: sets_flags(operation),
             is_unaligned: instruction.bytes == 4 && pc % 4 == 2,

@@ -294,7 +294,9 @@ impl Emitter<'_, '_> {
 
     /// What an access of one register takes for being unaligned.
     pub(super) fn count_unaligned(&mut self, width: Width, address: Value) {
-        if self.cycles.is_none() || width == Width::Byte || !self.features.allows_unaligned() {
+        let cost = self.current.cost;
+        let unaligned = cost.is_some_and(|cost| cost.may_be_unaligned);
+        if !unaligned || !self.features.allows_unaligned() {
             return;
         }
         let (unaligned, go_on) = (self.builder.create_block(), self.builder.create_block());

@@ -9,7 +9,7 @@
 
 use super::cycles::timing;
 use crate::elf::attributes::Attributes;
-use dmo_engine::timing::{Pipeline, Timing};
+use dmo_engine::timing::{FlashTiming, Pipeline, Timing};
 
 /// Floating-point hardware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +49,17 @@ pub struct Cpu {
     pub cpu_id: u32,
     /// How many cycles its code takes; `None` if that is not known.
     pub timing: Option<Timing>,
+}
+
+impl Cpu {
+    /// The same, with flash memory that makes it wait, as far as cycles are estimated.
+    #[must_use]
+    pub fn with_flash(self, flash: Option<FlashTiming>) -> Self {
+        Self {
+            timing: self.timing.map(|timing| Timing { flash, ..timing }),
+            ..self
+        }
+    }
 }
 
 /// The emulator's models.

@@ -1,7 +1,9 @@
 //! Estimated cycles (docs/cycles.md), and the flash memory of common parts.
 
-use dmo_engine::timing::{FlashTiming, Held, Pipeline, Timing};
+use dmo_engine::timing::{Held, Pipeline, Timing};
 use serde::Serialize;
+
+pub use dmo_engine::timing::FlashTiming;
 
 /// Estimated cycles of some code on a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -57,12 +59,6 @@ impl Cycles {
     #[must_use]
     pub fn of_each(self, runs: u64) -> Self {
         self.with(self, |all, _| all / runs.max(1))
-    }
-
-    /// Two numbers with `~` before them where they are rough.
-    pub fn words(&self, write: impl Fn(u64) -> String) -> String {
-        let mark = if self.rough { "~" } else { "" };
-        format!("{mark}{}", write(self.total))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::names::{plain, short};
 use super::report::Report;
-use super::{arena, table};
+use super::{arena, cycles, table};
 use crate::elf::symbols::without_parameters;
+use crate::mcu::cycles::Cycles;
 use crate::mcu::system::Exception;
 use crate::program::run::RunCycles;
 use dmo_analysis::firmware::{ArenaUse, Placed};
@@ -198,7 +199,7 @@ impl Report for RunReport<'_> {
 
 impl RunReport<'_> {
     fn table(&self) -> String {
-        let header = [
+        let mut header = vec![
             "#",
             "layer",
             "operator",
@@ -207,11 +208,12 @@ impl RunReport<'_> {
             "stores",
             "instructions",
             "cycles",
-            "O_s",
-            "O_s %",
-            "data-dependent",
-            "binding store, load",
         ];
+        if self.has_stalls() {
+            header.extend(["code stalls", "data stalls"]);
+        }
+        let numbers = 4..=header.len() + 1;
+        header.extend(["O_s", "O_s %", "data-dependent", "binding store, load"]);
         let layers = self.profile.layers.iter().enumerate();
         let rows = layers.flat_map(|(index, layer)| {
             if layer.pairs.is_empty() {
@@ -223,7 +225,7 @@ impl RunReport<'_> {
                 .map(|pair| self.pair_row(index, layer, pair))
                 .collect()
         });
-        table(header, 4..=9, rows)
+        table(header, numbers, rows)
     }
 
     fn pair_row(&self, index: usize, layer: &LayerProfile, pair: &Pair) -> Vec<String> {
@@ -274,10 +276,25 @@ impl RunReport<'_> {
             layer.loads().to_string(),
             layer.stores().to_string(),
             layer.instructions().to_string(),
-            cycles.map_or("-".to_owned(), |cycles| cycles.words(|it| it.to_string())),
+            cycles::total(cycles, |it| it.to_string()),
         ];
+        if self.has_stalls() {
+            cells.extend(cycles::stalls(cycles, |it| it.to_string()));
+        }
         cells.extend(rest);
         cells
+    }
+
+    /// Flash memory makes the core wait somewhere.
+    fn has_stalls(&self) -> bool {
+        self.cycles.is_some_and(|cycles| {
+            let Cycles {
+                code_stalls,
+                data_stalls,
+                ..
+            } = cycles.total;
+            code_stalls + data_stalls > 0
+        })
     }
 
     fn place(&self, access: &Access) -> String {
