@@ -7,18 +7,18 @@ use dmo_trace::mcu::cycles::{FlashTiming, PARTS, flash_with};
 #[derive(Debug, clap::Args, Clone, Copy, Default)]
 pub struct FlashArguments {
     /// Count this many wait states for each read of flash memory in the estimated cycles [default:
-    /// those of --part, else 0]
+    /// those of --flash-part, else 0]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
     flash_wait: Option<u16>,
     /// Count the wait states of this part at its highest clock, with its buffers and caches
     #[arg(long, value_name = "NAME", value_parser = part())]
-    part: Option<FlashTiming>,
+    flash_part: Option<FlashTiming>,
 }
 
 impl FlashArguments {
     /// What it takes; `None` if it never makes the core wait.
     pub fn timing(&self) -> Option<FlashTiming> {
-        match (self.part, self.flash_wait) {
+        match (self.flash_part, self.flash_wait) {
             (part, None) => part,
             (None, Some(wait_states)) => Some(flash_with(wait_states)),
             (Some(part), Some(wait_states)) => Some(FlashTiming {
