@@ -25,10 +25,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let pipeline = named(pipeline).ok_or("no such pipeline")?;
     let bytes = std::fs::read(file)?;
-    let mut memory = Memory::new();
     let range = |start: u32, bytes: u32| u64::from(start)..u64::from(start + bytes);
-    memory.map(range(FLASH, FLASH_BYTES as u32), Kind::Flash)?;
-    memory.map(range(RAM, RAM_BYTES), Kind::Ram)?;
+    let memory = Memory::new([
+        (range(FLASH, FLASH_BYTES as u32), Kind::Flash),
+        (range(RAM, RAM_BYTES), Kind::Ram),
+    ])?;
     let mut engine = Engine::new(features(pipeline), memory, Execution::Translator);
     let entry = number(entry)?;
     let caller = branch_link(CALLER, entry & !1);

@@ -17,7 +17,7 @@ pub use it::{ItRule, it_rule};
 pub use row::Row;
 
 use crate::fault::Fault;
-use crate::features::Features;
+use crate::features::{Features, Needs};
 use crate::operation::Instruction;
 use row::Fields;
 use std::sync::LazyLock;
@@ -87,7 +87,7 @@ pub fn row_of(first: u16, second: u16) -> Option<&'static Row> {
 ///
 /// [`Fault::Undefined`], [`Fault::Lacks`], or [`Fault::Unpredictable`].
 pub fn decode(first: u16, second: u16, features: &Features) -> Result<Instruction, Fault> {
-    let row = row_of(first, second).ok_or(Fault::Undefined)?;
+    let row = row_of(first, second).ok_or_else(|| of_no_row(first, second))?;
     let word = u32::from(first) << 16 | u32::from(second);
     let fields = Fields::new(row, word, features);
     let name = row.name();
@@ -106,4 +106,18 @@ pub fn decode(first: u16, second: u16, features: &Features) -> Result<Instructio
         bytes: row.bytes(),
         name,
     })
+}
+
+/// Why a core does not have what no row matches: the space of coprocessors, which Helium and half
+/// precision use too, and Helium's loops belong to extensions that cores may have.
+fn of_no_row(first: u16, second: u16) -> Fault {
+    let coprocessor = first & 0xec00 == 0xec00;
+    let vector_loop = first & 0xff80 == 0xf000 && second & 0xc001 == 0xc001;
+    if coprocessor || vector_loop {
+        return Fault::Lacks {
+            name: "the instruction",
+            needs: Needs::Extension,
+        };
+    }
+    Fault::Undefined
 }

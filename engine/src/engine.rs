@@ -48,6 +48,8 @@ pub enum Execution {
 
 /// How often an instruction is branched to before it is translated.
 const HOT: u16 = 500;
+/// The same where another machine has translated it.
+const WARM: u16 = 4;
 /// How many instructions are interpreted for each that is translated: about as many as can be in
 /// the same time, so that translating never takes more than half of it.
 const INTERPRETED_FOR_ONE: u64 = 2000;
@@ -75,6 +77,10 @@ pub struct Engine {
     floating_point_forced: bool,
     /// Where cycles are counted.
     counter: Option<Counter>,
+    /// Code is translated before it is executed for the first time.
+    at_once: bool,
+    /// Instructions that translated code has executed.
+    translated_instructions: u64,
 }
 
 impl Engine {
@@ -99,6 +105,8 @@ impl Engine {
             floating_point_on: false,
             floating_point_forced: false,
             counter: None,
+            at_once: false,
+            translated_instructions: 0,
         }
     }
 
@@ -111,6 +119,17 @@ impl Engine {
             translator.count_cycles(&counter);
         }
         self.counter = Some(counter);
+    }
+
+    /// Translates all code that can be before it is executed for the first time, not only what is
+    /// executed often: slower by far, and how tests get at translated code.
+    pub fn translate_at_once(&mut self) {
+        self.at_once = self.translator.is_some();
+    }
+
+    /// How many instructions translated code has executed.
+    pub fn translated_instructions(&self) -> u64 {
+        self.translated_instructions
     }
 
     /// What the core has.
@@ -187,11 +206,6 @@ impl Engine {
 
     fn run_to_stop(&mut self, until: u64) -> Stop {
         self.memory.attention = true;
-        if let Some(translator) = &mut self.translator
-            && translator.check_memory(&mut self.memory)
-        {
-            self.code = Code::new();
-        }
         loop {
             if self.memory.attention
                 && let Some(stop) = self.attend()
@@ -211,10 +225,13 @@ impl Engine {
     #[inline]
     fn execute(&mut self, until: u64) -> Result<(), Stop> {
         let pc = self.core.r[15];
-        let slot = match self.code.at(pc) {
+        let mut slot = match self.code.at(pc) {
             Some(slot) => slot,
             None => self.decode(pc).map_err(Stop::Fault)?,
         };
+        if self.at_once && slot.entry.is_none() && self.core.it == 0 && !self.has_to_interpret {
+            slot = self.translated_at_once(pc, slot);
+        }
         if slot.look_up {
             self.look_up(pc, slot.endless)?;
         } else if let Some(entry) = slot.entry
@@ -279,7 +296,9 @@ impl Engine {
             until,
             floating_point_on: self.floating_point_on,
         };
+        let before = core.time;
         let left = translator.run(entry, core, memory, flash, limits);
+        self.translated_instructions += core.time - before;
         self.has_to_interpret = left.after != After::Anything;
         self.is_fetched = left.after == After::InterpretFetched;
         if self.counter.is_some() {
@@ -321,23 +340,39 @@ impl Engine {
     /// A branch has gone somewhere: what is often gone to is translated.
     #[inline]
     fn arrive(&mut self) {
-        if self.translator.is_some() && self.code.count(self.core.r[15]) == HOT {
-            self.translate();
+        let address = self.core.r[15];
+        if self.translator.is_some() {
+            match self.code.count(address) {
+                WARM => self.translate(0),
+                HOT => {
+                    self.translate(self.credit / INTERPRETED_FOR_ONE);
+                    self.code.forget_arrivals(address);
+                }
+                _ => {}
+            }
         }
     }
 
+    /// The instruction again, with the entry that it now has if it can be translated.
     #[cold]
-    fn translate(&mut self) {
+    fn translated_at_once(&mut self, pc: u32, slot: code::Slot) -> code::Slot {
+        self.credit = u64::MAX / 2;
+        self.translate(u64::MAX);
+        self.code.at(pc).unwrap_or(slot)
+    }
+
+    /// Takes a translation that can be entered here, a new one of no more than so many
+    /// instructions.
+    #[cold]
+    fn translate(&mut self, most_instructions: u64) {
         if let Some(translator) = &mut self.translator {
             let address = self.core.r[15];
             let (features, memory) = (&self.features, &mut self.memory);
-            let afforded = self.credit / INTERPRETED_FOR_ONE;
-            let translated = translator.translate(address, features, memory, afforded);
+            let translated = translator.translate(address, features, memory, most_instructions);
             self.credit -= translated.instructions * INTERPRETED_FOR_ONE;
             for (address, entry) in translated.entries {
                 self.code.enter(address, entry);
             }
-            self.code.forget_arrivals(address);
         }
     }
 

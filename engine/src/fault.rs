@@ -50,12 +50,14 @@ pub enum Fault {
         name: &'static str,
     },
     /// An address that is no multiple of what this instruction needs.
-    #[error("{name} at {address:#010x}, which is not a multiple of its size")]
+    #[error("{name} at {address:#010x}, which is not a multiple of {alignment}")]
     Unaligned {
         /// The instruction.
         name: &'static str,
         /// The address.
         address: u32,
+        /// What it has to be a multiple of, in bytes.
+        alignment: u32,
     },
     /// A floating-point instruction while CPACR has the unit off.
     #[error("floating-point instruction while the unit is off")]

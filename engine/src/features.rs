@@ -2,7 +2,7 @@
 //! that meets what it needs.
 
 /// Architecture of a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say all there is to say")]
 pub enum Architecture {
     Armv6M,
@@ -14,7 +14,7 @@ pub enum Architecture {
 }
 
 /// Floating-point unit, in ascending order: each has the instructions of those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FloatingPoint {
     /// None.
     None,
@@ -27,7 +27,7 @@ pub enum FloatingPoint {
 }
 
 /// What a core has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Features {
     /// Its architecture.
     pub architecture: Architecture,
@@ -58,9 +58,61 @@ pub enum Needs {
     Fpv5,
     /// A floating-point unit with double precision.
     Double,
+    /// Helium, half precision, or a coprocessor: no core here has any.
+    Extension,
+}
+
+impl Architecture {
+    /// Whether a core of this architecture runs all code that was built for another. The two have
+    /// no order: neither of Armv7-M and Armv8-M Baseline runs the code of the other.
+    pub fn runs_code_of(self, other: Self) -> bool {
+        use Architecture::{
+            Armv6M, Armv7EM, Armv7M, Armv8MBaseline, Armv8MMainline, Armv81MMainline,
+        };
+        match other {
+            Armv6M => true,
+            Armv7M => !matches!(self, Armv6M | Armv8MBaseline),
+            // What it has that Armv7-M has not is the DSP extension, a feature of its own.
+            Armv7EM => matches!(self, Armv7EM | Armv8MMainline | Armv81MMainline),
+            Armv8MBaseline => matches!(self, Armv8MBaseline | Armv8MMainline | Armv81MMainline),
+            Armv8MMainline => matches!(self, Armv8MMainline | Armv81MMainline),
+            Armv81MMainline => self == Armv81MMainline,
+        }
+    }
+}
+
+impl std::fmt::Display for Architecture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Architecture::Armv6M => "Armv6-M",
+            Architecture::Armv7M => "Armv7-M",
+            Architecture::Armv7EM => "Armv7E-M",
+            Architecture::Armv8MBaseline => "Armv8-M Baseline",
+            Architecture::Armv8MMainline => "Armv8-M Mainline",
+            Architecture::Armv81MMainline => "Armv8.1-M",
+        })
+    }
+}
+
+impl std::fmt::Display for FloatingPoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FloatingPoint::None => "no floating point",
+            FloatingPoint::Fpv4Single => "floating point of version 4, single precision",
+            FloatingPoint::Fpv5Single => "floating point of version 5, single precision",
+            FloatingPoint::Fpv5Double => "floating point of version 5, double precision",
+        })
+    }
 }
 
 impl Features {
+    /// Whether a core with these features runs all code that was built for one with others.
+    pub fn run_code_of(&self, other: &Self) -> bool {
+        self.architecture.runs_code_of(other.architecture)
+            && self.dsp >= other.dsp
+            && self.floating_point >= other.floating_point
+    }
+
     /// Whether a core with these features has an instruction with these needs.
     pub fn meet(&self, needs: Needs) -> bool {
         use Architecture::{Armv6M, Armv7EM, Armv7M, Armv8MBaseline, Armv81MMainline};
@@ -75,6 +127,7 @@ impl Features {
             Needs::Single => self.floating_point >= FloatingPoint::Fpv4Single,
             Needs::Fpv5 => self.floating_point >= FloatingPoint::Fpv5Single,
             Needs::Double => self.floating_point >= FloatingPoint::Fpv5Double,
+            Needs::Extension => false,
         }
     }
 
@@ -101,6 +154,7 @@ impl std::fmt::Display for Needs {
             Needs::Single => "a floating-point unit",
             Needs::Fpv5 => "a floating-point unit of version 5",
             Needs::Double => "double-precision floating point",
+            Needs::Extension => "Helium, half precision or a coprocessor",
         })
     }
 }

@@ -7,7 +7,7 @@ mod convert;
 mod format;
 mod host;
 mod real;
-mod status;
+pub(crate) mod status;
 mod value;
 
 pub use convert::{convert, from_fixed, from_integer, round_to_integral, to_fixed, to_integer};

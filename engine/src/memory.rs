@@ -1,14 +1,16 @@
 //! Guest memory: regions, private peripherals, what is watched, and the accesses recorded.
 //!
 //! All regions lie one after the other in one buffer. Two tables by guest page, one for loads and
-//! one for stores, say where a page is in it; tags in an entry's low bits send an access the long
-//! way: to watched pages, where it is recorded, and to pages that hold decoded code, where a store
+//! one for stores, say how far a page is in it from its guest address; tags in an entry's low bits
+//! send an access the long way: to watched pages, where it is recorded, and to pages that hold decoded code, where a store
 //! makes the code to be decoded again.
 
 mod event;
+mod page_table;
 
 pub(crate) use event::{EVENT_BYTES, event_form};
 pub use event::{Event, Moment};
+pub(crate) use page_table::PageTable;
 
 use crate::fault::{AccessKind, Fault};
 use std::ops::Range;
@@ -16,10 +18,9 @@ use std::ops::Range;
 /// Granularity of regions in bytes.
 pub const PAGE_BYTES: u32 = 4096;
 /// Accesses recorded before a run stops to have them taken.
-pub const EVENTS: usize = 1 << 15;
-/// Room for the accesses of the instructions that are executed before a run stops: a block of
-/// translated code.
-const EVENTS_BEYOND: usize = 1 << 12;
+pub const EVENTS: usize = 1 << 13;
+/// Room for the accesses that translated code makes before it looks whether it has to stop.
+pub(crate) const EVENTS_BEYOND: usize = 1 << 12;
 
 pub(crate) const TAGS: u32 = PAGE_BYTES - 1;
 pub(crate) const MAPPED: u32 = 1;
@@ -65,6 +66,16 @@ pub struct Watch {
     pub loads: bool,
 }
 
+impl Watch {
+    fn wants(&self, event: &Event) -> bool {
+        let start = u64::from(event.address());
+        let end = start + u64::from(event.size_bytes());
+        (self.loads || event.kind() == AccessKind::Store)
+            && start < self.range.end
+            && self.range.start < end
+    }
+}
+
 /// Why memory cannot be mapped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MapError {
@@ -76,12 +87,13 @@ pub enum MapError {
     Overlap(Range<u64>),
 }
 
-/// Where translated code finds the memory: addresses on the host, the tables' by guest page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where translated code finds the memory.
 pub(crate) struct Tables {
-    pub(crate) loads: usize,
-    pub(crate) stores: usize,
-    pub(crate) bytes: usize,
+    /// By guest page.
+    pub(crate) loads: *const u32,
+    /// By guest page.
+    pub(crate) stores: *const u32,
+    pub(crate) bytes: *mut u8,
 }
 
 struct Region {
@@ -89,12 +101,18 @@ struct Region {
     kind: Kind,
 }
 
+impl Region {
+    fn holds(&self, range: &Range<u64>) -> bool {
+        self.range.start <= range.start && range.end <= self.range.end
+    }
+}
+
 /// Guest memory.
 pub struct Memory {
     bytes: Vec<u8>,
-    /// By page: where it is in `bytes`, and tags; 0 where there is none.
-    loads: Vec<u32>,
-    stores: Vec<u32>,
+    /// By page: its place in `bytes` less its address, and tags; 0 where there is none.
+    loads: PageTable,
+    stores: PageTable,
     regions: Vec<Region>,
     peripherals: Option<(Range<u64>, Box<dyn Peripherals>)>,
     watches: Vec<Watch>,
@@ -108,13 +126,16 @@ pub struct Memory {
     pub stop_requested: bool,
 }
 
-impl Default for Memory {
-    fn default() -> Self {
-        let pages = 1 << 20;
-        Self {
+impl Memory {
+    /// Regions of zeros, which take no memory of the host until they are stored to.
+    ///
+    /// # Errors
+    /// When one is no range of whole pages, or two overlap.
+    pub fn new(regions: impl IntoIterator<Item = (Range<u64>, Kind)>) -> Result<Self, MapError> {
+        let mut memory = Self {
             bytes: Vec::new(),
-            loads: vec![0; pages],
-            stores: vec![0; pages],
+            loads: PageTable::new(),
+            stores: PageTable::new(),
             regions: Vec::new(),
             peripherals: None,
             watches: Vec::new(),
@@ -123,34 +144,28 @@ impl Default for Memory {
             changed_code: Vec::new(),
             attention: false,
             stop_requested: false,
+        };
+        let mut size_bytes = 0;
+        for (range, kind) in regions {
+            memory.check(&range)?;
+            let start = size_bytes;
+            size_bytes += (range.end - range.start) as usize;
+            memory.map(range, kind, start);
         }
-    }
-}
-
-impl Memory {
-    /// No memory.
-    pub fn new() -> Self {
-        Self::default()
+        memory.bytes = vec![0; size_bytes];
+        Ok(memory)
     }
 
-    /// Adds a region of zeros.
-    ///
-    /// # Errors
-    /// When it is no range of whole pages, or something is there.
-    pub fn map(&mut self, range: Range<u64>, kind: Kind) -> Result<(), MapError> {
-        self.check(&range)?;
-        let start = self.bytes.len();
-        self.bytes
-            .resize(start + (range.end - range.start) as usize, 0);
+    fn map(&mut self, range: Range<u64>, kind: Kind, start: usize) {
         for (index, page) in pages(&range).enumerate() {
-            let entry = (start as u32 + index as u32 * PAGE_BYTES) | MAPPED;
+            let place = start as u32 + index as u32 * PAGE_BYTES;
+            let entry = place.wrapping_sub((page as u32) << 12) | MAPPED;
             self.loads[page] = entry;
             if kind != Kind::Flash {
                 self.stores[page] = entry;
             }
         }
         self.regions.push(Region { range, kind });
-        Ok(())
     }
 
     /// The addresses of flash memory.
@@ -217,29 +232,29 @@ impl Memory {
     }
 
     /// The accesses to watched ranges since the last call, in order.
-    pub fn take_events(&mut self) -> Vec<Event> {
-        let events = &self.events[..self.event_count];
+    pub fn take_events(&mut self) -> impl Iterator<Item = Event> + use<'_> {
+        let count = std::mem::take(&mut self.event_count);
         let watches = &self.watches;
-        let watched = |event: &&Event| {
-            let start = u64::from(event.address());
-            let end = start + u64::from(event.size_bytes());
-            watches.iter().any(|watch| {
-                (watch.loads || event.kind() == AccessKind::Store)
-                    && start < watch.range.end
-                    && watch.range.start < end
-            })
+        // Most accesses are to the range of the one before.
+        let mut last = 0;
+        let watched = move |event: &Event| {
+            let wants = |watch: &Watch| watch.wants(event);
+            if watches.get(last).is_some_and(wants) {
+                return true;
+            }
+            let found = watches.iter().position(wants);
+            last = found.unwrap_or(last);
+            found.is_some()
         };
-        let events = events.iter().filter(watched).copied().collect();
-        self.event_count = 0;
-        events
+        self.events[..count].iter().copied().filter(watched)
     }
 
     /// Where translated code finds the memory.
     pub(crate) fn tables(&mut self) -> Tables {
         Tables {
-            loads: self.loads.as_ptr().expose_provenance(),
-            stores: self.stores.as_ptr().expose_provenance(),
-            bytes: self.bytes.as_mut_ptr().expose_provenance(),
+            loads: self.loads.as_ptr(),
+            stores: self.stores.as_ptr(),
+            bytes: self.bytes.as_mut_ptr(),
         }
     }
 
@@ -327,6 +342,16 @@ impl Memory {
         ]))
     }
 
+    /// Whether this code is there.
+    pub(crate) fn has_code(&self, address: u32, bytes: &[u8]) -> bool {
+        let range = u64::from(address)..u64::from(address) + bytes.len() as u64;
+        let mut regions = self.regions.iter();
+        let region = regions.find(|region| region.holds(&range) && region.kind != Kind::Device);
+        let start = region.and_then(|_| offset(self.loads[page_of(address)], address));
+        // The pages of a region are one after the other.
+        start.is_some_and(|start| self.bytes.get(start..start + bytes.len()) == Some(bytes))
+    }
+
     /// Stores to this page are to be noticed from now on.
     pub fn holds_code(&mut self, page: u32) {
         let entry = &mut self.stores[page as usize];
@@ -355,7 +380,7 @@ impl Memory {
         let entry = self.loads[page_of(address)];
         let within = (address & TAGS) as usize;
         if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
-            let start = (entry & !TAGS) as usize + within;
+            let start = address.wrapping_add(entry - MAPPED) as usize;
             if let Some(bytes) = self.bytes.get(start..start + N)
                 && let Ok(bytes) = bytes.try_into()
             {
@@ -408,7 +433,7 @@ impl Memory {
         let entry = self.stores[page_of(address)];
         let within = (address & TAGS) as usize;
         if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
-            let start = (entry & !TAGS) as usize + within;
+            let start = address.wrapping_add(entry - MAPPED) as usize;
             if let Some(place) = self.bytes.get_mut(start..start + N) {
                 place.copy_from_slice(&bytes);
                 return Ok(());
@@ -504,7 +529,7 @@ fn pages(range: &Range<u64>) -> Range<usize> {
 
 /// Where a byte is, by its page's entry.
 fn offset(entry: u32, address: u32) -> Option<usize> {
-    (entry != 0).then_some((entry & !TAGS | address & TAGS) as usize)
+    (entry != 0).then_some(address.wrapping_add(entry & !TAGS) as usize)
 }
 
 fn peripherals_at(

@@ -2,32 +2,31 @@
 //! loops, and with recording in line. What it does not translate, and every access that is not to
 //! plain memory, it leaves to the interpreter.
 
+mod condition;
 mod context;
 mod control;
 mod cycles;
 mod data;
 mod emit;
 mod float;
+mod float_arithmetic;
 mod memory;
 mod multiply;
+mod shared;
+mod translation;
 mod unit;
 
 use crate::core::Core;
 use crate::features::Features;
 use crate::interpreter;
-use crate::memory::{Memory, Tables};
+use crate::memory::Memory;
 use crate::operation::Operation;
 use crate::timing::{Counter, Flash};
-use context::{Code, Context, Exit};
-use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, ModuleError, default_libcall_names};
+use context::{Context, Exit};
 use cycles::Counted;
-use emit::Emitter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use translation::Translation;
 use unit::Unit;
 
 /// Where an instruction is an entry of translated code.
@@ -79,45 +78,18 @@ pub(crate) enum After {
 /// What was translated.
 #[derive(Default)]
 pub(crate) struct Translated {
-    /// How many instructions.
+    /// How many instructions had to be; none where the code was known.
     pub(crate) instructions: u64,
     /// Where it can be entered.
     pub(crate) entries: Vec<(u32, Entry)>,
 }
 
-/// A translated unit.
-struct Translation {
-    code: Code,
-    /// Keeps the code. Dropped by hand: see [`Translation::drop`].
-    module: Option<JITModule>,
-    /// What the code refers to.
-    _unit: Unit,
-    pages: BTreeSet<u32>,
-    entries: Vec<u32>,
-    uses_floating_point: bool,
-}
-
-impl Drop for Translation {
-    fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: code of a unit runs only within `Translator::run`, which borrows it.
-            #[expect(unsafe_code, reason = "Cranelift's way to free code")]
-            unsafe {
-                module.free_memory();
-            }
-        }
-    }
-}
-
 /// Translates code and keeps it.
 pub(crate) struct Translator {
-    isa: Option<OwnedTargetIsa>,
-    units: BTreeMap<u32, Translation>,
+    units: BTreeMap<u32, Arc<Translation>>,
     next_unit: u32,
     /// The entries of all units.
     entries: HashMap<u32, Entry>,
-    /// Where the translated code takes memory to be.
-    tables: Option<Tables>,
     /// Where the run has once looked up: no unit goes beyond them.
     looked_up: BTreeSet<u32>,
     /// Where cycles are counted.
@@ -128,42 +100,22 @@ impl Translator {
     /// Without code. On a host that Cranelift does not know it never translates.
     pub(crate) fn new() -> Self {
         Self {
-            isa: host(),
             units: BTreeMap::new(),
             next_unit: 0,
             entries: HashMap::new(),
-            tables: None,
             looked_up: BTreeSet::new(),
             counted: None,
         }
     }
 
-    /// Counts cycles, as this counter does. Forgets all code.
+    /// Counts cycles, as this counter does. Before anything is translated.
     pub(crate) fn count_cycles(&mut self, counter: &Counter) {
         self.counted = Some(Counted::of(counter));
-        self.forget();
     }
 
     /// The entry at an address.
     pub(crate) fn entry(&self, address: u32) -> Option<Entry> {
         self.entries.get(&address).copied()
-    }
-
-    /// Forgets all code if memory lies elsewhere than it did.
-    pub(crate) fn check_memory(&mut self, memory: &mut Memory) -> bool {
-        let tables = memory.tables();
-        let moved = self.tables.is_some_and(|known| known != tables);
-        if moved {
-            self.forget();
-        }
-        self.tables = Some(tables);
-        moved
-    }
-
-    /// Forgets all code.
-    pub(crate) fn forget(&mut self) {
-        self.units.clear();
-        self.entries.clear();
     }
 
     /// Forgets the units that have code in a page. Gives their entries.
@@ -198,7 +150,8 @@ impl Translator {
         gone
     }
 
-    /// Translates the unit at an address if it has no more than so many instructions.
+    /// Finds a translation that can be entered at an address, or translates what is no more than
+    /// so many instructions.
     pub(crate) fn translate(
         &mut self,
         address: u32,
@@ -206,17 +159,16 @@ impl Translator {
         memory: &mut Memory,
         most_instructions: u64,
     ) -> Translated {
-        let nothing = Translated::default();
         let looked_up = &self.looked_up;
-        let pipeline = self.counted.as_ref().map(|counted| counted.pipeline);
-        let looks_up = |pc| looked_up.contains(&pc);
-        let unit = Unit::at(address, features, memory, pipeline, looks_up);
-        let instructions = unit.instructions();
-        if !unit.entries.contains(&address) || instructions > most_instructions {
-            return nothing;
-        }
-        let Some(translation) = self.compile(unit, features) else {
-            return nothing;
+        let excluded = |range| looked_up.range(range).next().is_some();
+        let known = shared::find(address, features, self.counted.as_ref(), memory, excluded);
+        let (translation, instructions) = match known {
+            Some(known) => (known, 0),
+            None if most_instructions == 0 => return Translated::default(),
+            None => match self.compile(address, features, memory, most_instructions) {
+                Some(new) => new,
+                None => return Translated::default(),
+            },
         };
         for &page in &translation.pages {
             memory.holds_code(page);
@@ -242,28 +194,25 @@ impl Translator {
         }
     }
 
-    fn compile(&self, unit: Unit, features: &Features) -> Option<Translation> {
-        let isa = self.isa.clone()?;
-        let tables = self.tables?;
-        let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let code = match define(&mut module, &unit, features, tables, self.counted.as_ref()) {
-            Ok(code) => code,
-            Err(error) => {
-                debug_assert!(false, "{error:?}");
-                return None;
-            }
-        };
-        let mut instructions = unit.blocks.values().flat_map(|block| &block.instructions);
-        let uses_floating_point =
-            instructions.any(|instruction| instruction.operation.is_floating_point());
-        Some(Translation {
-            code,
-            module: Some(module),
-            pages: unit.pages(),
-            entries: unit.entries.iter().copied().collect(),
-            uses_floating_point,
-            _unit: unit,
-        })
+    /// Translates, and says how many instructions that were.
+    fn compile(
+        &self,
+        address: u32,
+        features: &Features,
+        memory: &Memory,
+        most_instructions: u64,
+    ) -> Option<(Arc<Translation>, u64)> {
+        let looks_up = |pc| self.looked_up.contains(&pc);
+        let counted = self.counted.as_ref();
+        let pipeline = counted.map(|counted| counted.pipeline);
+        let unit = Unit::at(address, features, memory, pipeline, looks_up);
+        let instructions = unit.instructions();
+        if !unit.entries.contains(&address) || instructions > most_instructions {
+            return None;
+        }
+        let translation = Arc::new(Translation::of(unit, features, counted, memory)?);
+        shared::keep(&translation);
+        Some((translation, instructions))
     }
 
     /// Runs translated code from one of its entries.
@@ -284,6 +233,7 @@ impl Translator {
             };
         };
         let events = memory.event_places();
+        let tables = memory.tables();
         let mut context = Context {
             core,
             event: events.start,
@@ -291,10 +241,12 @@ impl Translator {
             until: limits.until,
             previous: cycles::NOTHING,
             flash: flash.map_or(std::ptr::null_mut(), std::ptr::from_mut),
+            loads: tables.loads,
+            stores: tables.stores,
+            bytes: tables.bytes,
         };
         // SAFETY: the code accesses what `context` points to, the tables and the bytes of
-        // `memory`, and what it finds there to be guest memory. All of it is borrowed here, and
-        // lies where it did when the code was translated (`check_memory`).
+        // `memory`, and what it finds there to be guest memory. All of it is borrowed here.
         #[expect(unsafe_code, reason = "the call of translated code")]
         let exit = unsafe { (unit.code)(&raw mut context, entry.index) };
         memory.set_next_event(context.event);
@@ -306,48 +258,6 @@ impl Translator {
         let last = cycles::last(context.previous);
         Left { after, last }
     }
-}
-
-fn host() -> Option<OwnedTargetIsa> {
-    let mut flags = settings::builder();
-    flags.set("opt_level", "speed").ok()?;
-    flags.set("enable_verifier", "false").ok()?;
-    flags.set("is_pic", "false").ok()?;
-    flags.set("use_colocated_libcalls", "false").ok()?;
-    let isa = cranelift_native::builder().ok()?;
-    isa.finish(settings::Flags::new(flags)).ok()
-}
-
-fn define(
-    module: &mut JITModule,
-    unit: &Unit,
-    features: &Features,
-    tables: Tables,
-    counted: Option<&Counted>,
-) -> Result<Code, Box<ModuleError>> {
-    let mut context = module.make_context();
-    let signature = |parameters: &[types::Type], returns: &[types::Type]| {
-        let mut signature = Signature::new(module.isa().default_call_conv());
-        signature.params = parameters.iter().copied().map(AbiParam::new).collect();
-        signature.returns = returns.iter().copied().map(AbiParam::new).collect();
-        signature
-    };
-    context.func.signature = signature(&[types::I64, types::I32], &[types::I32]);
-    context.func.name = UserFuncName::user(0, 0);
-    let helper = signature(&[types::I64, types::I64], &[]);
-    let mut builders = FunctionBuilderContext::new();
-    let mut builder = FunctionBuilder::new(&mut context.func, &mut builders);
-    let helper = builder.import_signature(helper);
-    Emitter::emit(&mut builder, helper, unit, features, tables, counted);
-    builder.finalize();
-    let id = module.declare_anonymous_function(&context.func.signature)?;
-    module.define_function(id, &mut context)?;
-    module.finalize_definitions()?;
-    let code = module.get_finalized_function(id);
-    // SAFETY: it is a function with this signature.
-    #[expect(unsafe_code, reason = "a pointer to code becomes a function")]
-    let code = unsafe { std::mem::transmute::<*const u8, Code>(code) };
-    Ok(code)
 }
 
 /// What translated code calls for arithmetic that it leaves to the interpreter.

@@ -283,10 +283,9 @@ fn cycles(pipeline: Pipeline, code: &str, execution: Execution) -> u64 {
             0xbe00,
         ]);
     }
-    let mut memory = Memory::new();
     let range = |start: u32| u64::from(start)..u64::from(start + 0x1000);
-    memory.map(range(CODE), Kind::Flash).unwrap();
-    memory.map(range(RAM), Kind::Ram).unwrap();
+    let regions = [(range(CODE), Kind::Flash), (range(RAM), Kind::Ram)];
+    let mut memory = Memory::new(regions).unwrap();
     let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
     assert!(memory.write(CODE, &bytes));
     // A word that is loaded as an address is one.

@@ -232,6 +232,42 @@ fn cores_lack_what_they_lack() {
     }
 }
 
+/// As GNU as assembles them; not even Armv8.1-M has them without Helium.
+#[test]
+fn helium_is_refused_as_such() {
+    let cases = [
+        0xed90_1f00, // vldrw.u32 q0, [r0]
+        0xef22_0844, // vadd.i32 q0, q1, q2
+        0xfe32_0f45, // vadd.f16 q0, q1, r5
+        0xf001_e001, // dlstp.8 lr, r1
+        0xf021_c003, // wlstp.32 lr, r1, ...
+        0xf01f_c007, // letp lr, ...
+        0xeed0_0b30, // vmov.u8 r0, q0[1]
+        0xeee0_1b10, // vdup.8 q0, r1
+        0xf000_e801, // vctp.8 r0
+        0xf00f_e001, // lctp
+        0xfe71_0f4d, // vpst
+        0xed90_1e00, // vldrb.u8 q0, [r0]
+        0xec12_0f01, // vmov q0[2], q0[0], r1, r2
+        0xec81_0f44, // vstrw.32 q0, [r1, q2]
+        0xfe01_0f02, // vcmp.i8 eq, q0, q1
+        0xfee2_0f02, // vmaxv.u8 r0, q1
+    ];
+    for encoding in cases {
+        let (first, second) = halfwords(encoding, 4);
+        let fault = decode(first, second, &ALL);
+        let name = "the instruction";
+        let needs = Needs::Extension;
+        assert_eq!(fault, Err(Fault::Lacks { name, needs }), "{encoding:#x}");
+    }
+    // asrl r0, r1, #3; vmsr p0, r0: among instructions that other cores have.
+    for encoding in [0xea50_01ef, 0xeeed_0a10] {
+        let (first, second) = halfwords(encoding, 4);
+        let fault = decode(first, second, &ALL);
+        assert!(fault.is_err(), "{encoding:#x}: {fault:?}");
+    }
+}
+
 /// As LLVM assembles and lists them; the addresses are those of an instruction at 0.
 #[test]
 fn armv81_instructions() {

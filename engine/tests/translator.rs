@@ -175,10 +175,12 @@ fn is_control(operation: &Operation) -> bool {
 
 fn engine(seed: u64, features: Features, code: &[u16], execution: Execution) -> Engine {
     let mut random = Random(seed);
-    let mut memory = Memory::new();
     let range = |start: u32, bytes: u32| u64::from(start)..u64::from(start + bytes);
-    memory.map(range(CODE, 0x1000), Kind::Flash).unwrap();
-    memory.map(range(RAM, RAM_BYTES), Kind::Ram).unwrap();
+    let regions = [
+        (range(CODE, 0x1000), Kind::Flash),
+        (range(RAM, RAM_BYTES), Kind::Ram),
+    ];
+    let mut memory = Memory::new(regions).unwrap();
     let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
     assert!(memory.write(CODE, &bytes));
     let data: Vec<u8> = (0..RAM_BYTES).map(|_| random.next() as u8).collect();
@@ -193,6 +195,9 @@ fn engine(seed: u64, features: Features, code: &[u16], execution: Execution) -> 
         engine.core.r[index] = random.register();
     }
     engine.core.r[13] = RAM + 0x2000;
+    if features.is_armv8() && random.below(4) == 0 {
+        engine.core.stack_limits = [RAM + 0x1800 + random.below(0x800); 2];
+    }
     engine.core.set_status(random.next() & 0xf80f_0000);
     engine.core.fpscr = if random.below(3) == 0 {
         random.next() & 0x07c0_009f
@@ -295,7 +300,7 @@ fn loops_run_as_the_interpreter_runs_them() {
 
 #[test]
 fn anything_runs_as_the_interpreter_runs_it() {
-    compare_many(anything, 20);
+    compare_many(anything, 40);
 }
 
 /// DLS, a body, LE; and WLS with nothing to do.

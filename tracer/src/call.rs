@@ -17,7 +17,7 @@ use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{
     EngineKind, FaultCause, Limits, Machine, MachineError, Observation, Pause,
 };
-use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions};
+use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions, PAGE_BYTES};
 use crate::program::fault::Fault;
 use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Location};
@@ -211,12 +211,13 @@ impl Library {
             .map(|range| range.end)
             .max()
             .unwrap_or(self.ram.start);
-        let stack = used.next_multiple_of(u64::from(ALIGNMENT));
+        // The buffers begin in a page of their own: in a watched page each access is looked at.
+        let stack_top = (used + u64::from(STACK_BYTES)).next_multiple_of(PAGE_BYTES);
         Frame {
-            stack_top: stack + u64::from(STACK_BYTES),
+            stack_top,
             ram: Free {
                 memory: "RAM",
-                next: stack + u64::from(STACK_BYTES),
+                next: stack_top,
                 range: self.ram.clone(),
             },
             constants: Free::constants(),

@@ -655,7 +655,7 @@ fn instructions_that_do_not_exist() {
     for code in [
         &[0xde00_u16][..], // udf #0
         &[0xf7f0, 0xa000], // udf.w #0
-        &[0xffff, 0xffff], // of no instruction
+        &[0xfaf0, 0xf000], // of no instruction
     ] {
         let mut firmware = in_layer();
         let pc = firmware.here();
@@ -667,6 +667,9 @@ fn instructions_that_do_not_exist() {
     let firmware = finish(firmware.code(&[0xe8d1, 0x2faf]).clone()); // lda r2, [r1]
     let message = fault_of(&firmware).to_string();
     assert!(message.starts_with("LDA needs Armv8-M"), "{message}");
+    let firmware = finish(in_layer().code(&[0xef22, 0x0844]).clone()); // vadd.i32 q0, q1, q2
+    let message = fault_of(&firmware).to_string();
+    assert!(message.contains("Helium"), "{message}");
     assert!(
         message.contains(&format!("at       {pc:#010x}")),
         "{message}"
@@ -966,6 +969,7 @@ fn unaligned_words() {
         let cause = FaultCause::Unaligned {
             what,
             address: Address(address),
+            alignment: 4,
         };
         let message = assert_fault_in_main(&firmware, pc, &cause);
         assert!(message.contains("multiple of 4"), "{message}");
@@ -1098,14 +1102,21 @@ fn private_peripherals_answer() {
     };
     // By the technical reference manuals.
     let parts = [
+        ("cortex-m0", 0xc20),
+        ("cortex-m0plus", 0xc60),
         ("cortex-m3", 0xc23),
         ("cortex-m4", 0xc24),
         ("cortex-m7", 0xc27),
+        ("cortex-m23", 0xd20),
         ("cortex-m33", 0xd21),
+        ("cortex-m55", 0xd22),
+        ("cortex-m85", 0xd23),
     ];
     for (cpu, part) in parts {
-        let target = reader(0xe000_ed00).target_for(cpu);
+        // ldr r0, [r1]; bkpt #0.
+        let target = Firmware::new().code(&[0x6808, 0xbe00]).target_for(cpu);
         let mut machine = target.machine(Observation::Watch, SMALL).expect("machine");
+        machine.set_register(1, 0xe000_ed00).expect("a register");
         assert_eq!(read(&mut machine) >> 4 & 0xfff, part, "{cpu}: CPUID");
     }
     let untested = CPUS.iter().map(|cpu| cpu.name);
@@ -1579,14 +1590,18 @@ fn an_image_without_attributes_runs_on_a_cortex_m4() {
     assert_eq!(chosen.name, "cortex-m4");
 }
 
-/// Whatever the order of the rows.
 #[test]
 fn an_image_that_names_no_cpu_runs_on_the_least_that_has_what_it_needs() {
     for (architecture, floating_point, expected) in [
+        (11, 0, "cortex-m0plus"),
+        (12, 0, "cortex-m0plus"),
         (13, 0, "cortex-m4"),
         (13, 6, "cortex-m4"),
         (13, 8, "cortex-m7"),
+        (16, 0, "cortex-m23"),
         (17, 0, "cortex-m33"),
+        (17, 8, "cortex-m55"),
+        (21, 0, "cortex-m55"),
     ] {
         let attributes = Attributes {
             architecture: Some(architecture),

@@ -10,11 +10,8 @@
 mod support;
 
 use dmo_trace::mcu::machine::{EngineKind, Observation};
-use support::guest::{Guest, Stop};
+use support::guest::{EVERYTHING, Guest, assert_same};
 use support::{recorded, small_programs};
-
-/// Loads and stores of everything but the core's private peripherals.
-const EVERYTHING: std::ops::Range<u64> = 0..0xe000_0000;
 
 /// Runs every example for this CPU on both engines; gives how many there were.
 fn compare(cpu: &str, engine: EngineKind, observation: Observation) -> usize {
@@ -28,28 +25,9 @@ fn compare(cpu: &str, engine: EngineKind, observation: Observation) -> usize {
             guest.watch(std::slice::from_ref(&EVERYTHING));
             guest
         });
-        for step in 0.. {
-            let place = format!("{program} on {cpu}, {engine:?}, stop {step}");
-            let stops = [judge.advance(), judged.advance()];
-            assert_eq!(stops[0], stops[1], "{place}");
-            let times = [judge.machine.now(), judged.machine.now()];
-            let (expected, actual) = (judge.take_accesses(), judged.take_accesses());
-            let differs = expected.iter().zip(&actual).find(|(a, b)| a != b);
-            assert_eq!(differs, None, "{place}: an access");
-            assert_eq!(expected.len(), actual.len(), "{place}: number of accesses");
-            assert_eq!(times[0], times[1], "{place}: time");
-            let [mut expected, mut actual] = [judge.state(), judged.state()];
-            if cpu == "cortex-m3" {
-                assert!(!actual.has_fpu(), "{place}");
-                [expected, actual] = [expected.without_floats(), actual.without_floats()];
-            }
-            let difference = expected.difference(&actual);
-            assert_eq!(difference, None, "{place}");
-            if let Stop::Exit(_) = stops[0] {
-                assert!(step > 0, "{place}: no mark");
-                break;
-            }
-        }
+        let place = format!("{program} on {cpu}, {engine:?}");
+        let steps = assert_same(&place, [&mut judge, &mut judged]);
+        assert!(steps > 0, "{place}: no mark");
     }
     programs.len()
 }

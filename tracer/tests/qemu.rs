@@ -1,4 +1,5 @@
-//! QEMU as a second opinion: every recorded program, on a board with its CPU, ends with
+//! QEMU as a second opinion: every recorded program, and the small examples built for cores that
+//! have no recorded ones, end on a board with their CPU with
 //! the same status, and at the end of each layer has the same bytes in each buffer.
 
 #![allow(
@@ -12,7 +13,10 @@ mod support;
 use dmo_analysis::trace::{Address, Layer};
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::program::marks::{Mark, Marks};
+use dmo_trace::program::target::Target;
 use libtest_mimic::Failed;
+use std::path::Path;
+use support::cross::{CORES, Core, SMALL_EXAMPLES, compiler};
 use support::expected::layers_of;
 use support::gdb::{QEMU, Qemu, Stop};
 use support::guest::{self, Guest};
@@ -24,8 +28,19 @@ fn main() {
     for cpu in CPUS {
         for program in programs() {
             let name = format!("{cpu} {program}");
-            let test = move || check(cpu, &program);
+            let test = move || check_recorded(cpu, &program);
             trials.push(tools::trial(name, &tool, test));
+        }
+    }
+    let tools = tool.clone().and_then(|()| compiler());
+    for core in CORES {
+        let Some(board) = core.board.qemu else {
+            continue;
+        };
+        for program in SMALL_EXAMPLES {
+            let name = format!("{} {program}", core.name);
+            let test = move || check_built(core, board, program);
+            trials.push(tools::trial(name, &tools, test));
         }
     }
     tools::main(&tool, trials)
@@ -40,15 +55,26 @@ fn board(cpu: &str) -> &'static str {
     }
 }
 
-fn check(cpu: &'static str, program: &str) -> Result<(), Failed> {
-    let target = recorded(cpu, program);
-    let marks = Marks::find(&target.image).expect("marks");
+fn check_recorded(cpu: &'static str, program: &str) -> Result<(), Failed> {
     let elf = traces_elf().join(cpu).join(program).with_extension("elf");
-    let mut qemu = Qemu::start(board(cpu), &elf)?;
+    check(&recorded(cpu, program), board(cpu), &elf, program)
+}
+
+fn check_built(core: Core, board: &str, program: &str) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("program.elf");
+    let elf = core.example(program)?;
+    std::fs::write(&path, &elf)?;
+    check(&core.target(&elf), board, &path, program)
+}
+
+fn check(target: &Target, board: &str, elf: &Path, program: &str) -> Result<(), Failed> {
+    let marks = Marks::find(&target.image).expect("marks");
+    let mut qemu = Qemu::start(board, elf)?;
     for address in marks.addresses() {
         qemu.break_at(address)?;
     }
-    let mut guest = Guest::new(&target, Observation::Watch, true);
+    let mut guest = Guest::new(target, Observation::Watch, true);
     let mut layer: Option<Layer> = None;
     let mut compared = 0;
     loop {

@@ -5,7 +5,7 @@ mod prepare;
 
 pub use draw::{Kind, draw};
 
-use dmo_engine::operation::Operation;
+use dmo_engine::operation::{Instruction, Operation};
 
 /// An instruction of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,11 +14,16 @@ pub struct Drawn {
     pub halfwords: [u16; 2],
     /// Its length in bytes.
     pub bytes: u8,
-    /// What it does, where the core has it.
-    pub operation: Option<Operation>,
+    /// What it is; `None` if the core does not have it.
+    pub instruction: Option<Instruction>,
 }
 
 impl Drawn {
+    /// What it does; `None` if the core does not have it.
+    pub fn operation(&self) -> Option<Operation> {
+        self.instruction.map(|instruction| instruction.operation)
+    }
+
     /// As in a listing.
     pub fn hex(&self) -> String {
         let [first, second] = self.halfwords;
@@ -74,15 +79,25 @@ impl Case {
     /// Whether the core has all of its instructions.
     pub fn is_on_core(&self) -> bool {
         let mut instructions = self.instructions.iter();
-        instructions.all(|drawn| drawn.operation.is_some())
+        instructions.all(|drawn| drawn.instruction.is_some())
+    }
+
+    /// The same with its first instructions only.
+    pub fn first(&self, count: usize) -> Self {
+        let mut case = self.clone();
+        case.instructions.truncate(count);
+        case
     }
 
     /// Its instructions, as in a listing.
     pub fn listing(&self) -> String {
-        let lines = self.instructions.iter().map(|drawn| match drawn.operation {
-            Some(operation) => format!("  {:<10} {operation:?}", drawn.hex()),
-            None => format!("  {:<10} not on this core", drawn.hex()),
-        });
+        let lines = self
+            .instructions
+            .iter()
+            .map(|drawn| match drawn.operation() {
+                Some(operation) => format!("  {:<10} {operation:?}", drawn.hex()),
+                None => format!("  {:<10} not on this core", drawn.hex()),
+            });
         lines.collect::<Vec<_>>().join("\n")
     }
 }

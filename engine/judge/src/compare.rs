@@ -1,19 +1,19 @@
-//! Whether the two agree on a case.
+//! Whether the engines agree on a case.
 
 use crate::case::Case;
-use crate::differences::{Known, Observed, explanation};
+use crate::differences::{Known, Observed, access_difference, explanation};
 use crate::state::{End, Execution, Notes, State};
 use dmo_engine::fault::Fault;
 
-/// How the two compare on a case.
+/// How our interpreter and Unicorn compare on a case.
 pub enum Verdict {
     /// They leave the same.
     Same,
     /// Neither can execute it.
     BothFault,
-    /// They differ on purpose.
+    /// They differ on purpose, in the last instruction that was executed.
     Known(&'static Known),
-    /// The architecture does not say what happens, or it goes on for ever.
+    /// The architecture does not say what happens, or it goes on without end.
     Undefined,
     /// They differ: the first difference.
     Differ(String),
@@ -23,11 +23,16 @@ pub enum Verdict {
 pub fn compare(case: &Case, ours: &Execution, notes: &Notes, theirs: &Execution) -> Verdict {
     let difference = match (&ours.end, &theirs.end) {
         _ if matches!(notes.fault, Some(Fault::Unpredictable { .. })) => return Verdict::Undefined,
-        (End::Fault(_), End::Fault(_)) => return Verdict::BothFault,
+        (End::Endless, End::Endless) => return Verdict::Undefined,
+        (End::Fault(_), End::Fault(_)) => match fault_difference(case, ours, notes, theirs) {
+            None => return Verdict::BothFault,
+            difference => difference,
+        },
         (ours_end, theirs_end) if ours_end != theirs_end => Some(format!(
             "ends with {ours_end:?}, Unicorn with {theirs_end:?}"
         )),
-        _ => first_difference(&ours.state, &theirs.state),
+        _ => first_difference(&ours.state, &theirs.state)
+            .or_else(|| access_difference(ours, notes, theirs)),
     };
     let Some(difference) = difference else {
         return Verdict::Same;
@@ -44,8 +49,25 @@ pub fn compare(case: &Case, ours: &Execution, notes: &Notes, theirs: &Execution)
     }
 }
 
-/// CONTROL but for the bit that says that floating point was used, which our engine does not keep.
-const CONTROL_BITS: u32 = 0b011;
+/// Accesses that are refused are the same ones. The state is compared for lone instructions: in a
+/// sequence Unicorn may go on for a while after a store that it refuses.
+fn fault_difference(
+    case: &Case,
+    ours: &Execution,
+    notes: &Notes,
+    theirs: &Execution,
+) -> Option<String> {
+    if !matches!(notes.fault, Some(Fault::Access { .. })) {
+        return None;
+    }
+    if ours.end != theirs.end {
+        let (ours, theirs) = (&ours.end, &theirs.end);
+        return Some(format!("ends with {ours:?}, Unicorn with {theirs:?}"));
+    }
+    let is_alone = case.instructions.len() == 1;
+    let difference = || first_difference(&ours.state, &theirs.state);
+    is_alone.then(difference).flatten()
+}
 
 fn first_difference(ours: &State, theirs: &State) -> Option<String> {
     let words = |name: &str, ours: &[u32], theirs: &[u32]| {
@@ -55,10 +77,6 @@ fn first_difference(ours: &State, theirs: &State) -> Option<String> {
     };
     let word = |name: &str, a: u32, b: u32| {
         (a != b).then(|| format!("{name} is {a:#010x}, Unicorn's {b:#010x}"))
-    };
-    let special = |state: &State| {
-        let [primask, basepri, faultmask, control] = state.special;
-        [primask, basepri, faultmask, control & CONTROL_BITS]
     };
     let ram = || {
         let mut pairs = ours.ram.iter().zip(&theirs.ram).enumerate();
@@ -71,6 +89,33 @@ fn first_difference(ours: &State, theirs: &State) -> Option<String> {
         .or_else(|| word("status", ours.status, theirs.status))
         .or_else(|| words("s", &ours.floats, &theirs.floats))
         .or_else(|| word("FPSCR", ours.float_status, theirs.float_status))
-        .or_else(|| words("special ", &special(ours), &special(theirs)))
+        .or_else(|| words("special ", &ours.special, &theirs.special))
         .or_else(ram)
+}
+
+/// How translated code differs from the interpreter.
+pub fn translation_difference(translated: &Execution, interpreted: &Execution) -> Option<String> {
+    if translated == interpreted {
+        return None;
+    }
+    let of_state = first_difference(&translated.state, &interpreted.state);
+    let what = of_state.unwrap_or_else(|| {
+        let rest = |execution: &Execution| {
+            let Execution {
+                end,
+                accesses,
+                time,
+                ..
+            } = execution;
+            format!("{end:?} at {time:?} with {accesses:x?}")
+        };
+        format!(
+            "{}, the interpreter {}",
+            rest(translated),
+            rest(interpreted)
+        )
+    });
+    Some(format!(
+        "translated (the interpreter in Unicorn's place): {what}"
+    ))
 }

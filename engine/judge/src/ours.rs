@@ -1,47 +1,96 @@
-//! Executes a case with `dmo-engine`.
+//! Executes a case with `dmo-engine`: interpreted, and translated.
 
 use crate::case::Case;
 use crate::cpu::Cpu;
 use crate::layout;
-use crate::state::{End, Execution, FLAGS, IT, Notes, State};
+use crate::state::{Access, CONTROL_BITS, End, Execution, FLAGS, IT, Notes, State};
 use dmo_engine::core::Core;
 use dmo_engine::decode::{decode, length};
-use dmo_engine::fault::Fault;
+use dmo_engine::engine::{self, Engine, Stop};
+use dmo_engine::fault::{AccessKind, Fault};
 use dmo_engine::features::Features;
-use dmo_engine::interpreter::{Flow, step};
-use dmo_engine::memory::{Kind, MapError, Memory};
+use dmo_engine::memory::{Kind, MapError, Memory, Watch};
+use dmo_engine::operation::Operation;
+use unicorn_engine::MemType;
 
 /// The most instructions of an execution.
-const MOST_INSTRUCTIONS: usize = 100;
+const MOST_INSTRUCTIONS: u64 = 100;
+/// Cases until an engine is made anew: each branch goes to another page, whose code it keeps.
+const CASES: usize = 2000;
 
-/// Our engine.
+/// One of our engines.
 pub struct Ours {
-    memory: Memory,
-    features: Features,
+    engine: Engine,
+    execution: engine::Execution,
+    cases: usize,
+    translated: u64,
 }
 
 impl Ours {
-    /// A core and its memory.
+    /// A core and its memory, interpreting.
     ///
     /// # Errors
     /// When the memory cannot be.
-    pub fn new(cpu: &Cpu) -> Result<Self, MapError> {
-        let mut memory = Memory::new();
-        memory.map(layout::CODE, Kind::Flash)?;
-        memory.map(layout::RAM, Kind::Device)?;
-        let code = layout::CODE.start as u32..layout::CODE.end as u32;
-        // It is there.
-        let _ = memory.write(code.start, &layout::breakpoints(code));
+    pub fn interpreting(cpu: &Cpu) -> Result<Self, MapError> {
+        Self::new(cpu, engine::Execution::Interpreter)
+    }
+
+    /// A core and its memory, translating all that can be.
+    ///
+    /// # Errors
+    /// When the memory cannot be.
+    pub fn translating(cpu: &Cpu) -> Result<Self, MapError> {
+        Self::new(cpu, engine::Execution::Translator)
+    }
+
+    fn new(cpu: &Cpu, execution: engine::Execution) -> Result<Self, MapError> {
         Ok(Self {
-            memory,
-            features: cpu.features,
+            engine: made(cpu.features, execution)?,
+            execution,
+            cases: 0,
+            translated: 0,
         })
     }
 
-    /// Executes a case.
-    pub fn execute(&mut self, case: &Case, ram: &[u8]) -> (Execution, Notes) {
-        let code = case.code();
-        let end = case.address + code.len() as u32;
+    /// How many instructions translated code has executed.
+    pub fn translated_instructions(&self) -> u64 {
+        self.translated + self.engine.translated_instructions()
+    }
+
+    /// Executes a case at one go.
+    pub fn execute(&mut self, case: &Case, ram: &[u8]) -> Execution {
+        self.enter(case, ram);
+        let stop = self.engine.run(MOST_INSTRUCTIONS);
+        self.leave(case, stop)
+    }
+
+    /// Executes a case one instruction after the other.
+    pub fn step(&mut self, case: &Case, ram: &[u8]) -> (Execution, Notes) {
+        self.enter(case, ram);
+        let mut notes = Notes::default();
+        let stop = loop {
+            let operation = self.operation();
+            let time = self.engine.core.time;
+            let stop = self.engine.run(time + 1);
+            if self.engine.core.time > time {
+                notes.executed.extend(operation);
+            }
+            match stop {
+                Stop::Until if time + 1 < MOST_INSTRUCTIONS => {}
+                stop => break stop,
+            }
+        };
+        if let Stop::Fault(fault) = stop {
+            notes.fault = Some(fault);
+        }
+        (self.leave(case, stop), notes)
+    }
+
+    fn enter(&mut self, case: &Case, ram: &[u8]) {
+        self.cases += 1;
+        if self.cases.is_multiple_of(CASES) {
+            self.renew();
+        }
         let mut core = Core {
             fpscr: case.float_status,
             s: case.floats,
@@ -50,62 +99,62 @@ impl Ours {
         core.set_status(case.status);
         core.r[..15].copy_from_slice(&case.registers);
         core.r[15] = case.address;
+        self.engine.core = core;
         // Both are there.
-        let _ = self.memory.write(case.address, &code);
-        let _ = self.memory.write(layout::RAM.start as u32, ram);
-        let mut notes = Notes::default();
-        let end_of_run = self.run(&mut core, &mut notes);
-        let breakpoints = layout::breakpoints(case.address..end);
-        let _ = self.memory.write(case.address, &breakpoints);
-        let state = self.state(&core);
-        let execution = Execution {
-            end: end_of_run,
-            state,
-        };
-        (execution, notes)
+        let _ = self.engine.write(case.address, &case.code());
+        let _ = self.engine.memory.write(layout::RAM.start as u32, ram);
     }
 
-    fn run(&mut self, core: &mut Core, notes: &mut Notes) -> End {
-        for _ in 0..MOST_INSTRUCTIONS {
-            match self.step(core, notes) {
-                Ok(Flow::Next) => {}
-                Ok(Flow::Breakpoint(_)) => return End::Breakpoint,
-                Ok(Flow::Loop) => return End::Endless,
-                Ok(Flow::Hint | Flow::Sleep) => return End::Hint,
-                Err(fault) => {
-                    notes.fault = Some(fault);
-                    return End::Fault(fault.to_string());
-                }
-            }
+    fn leave(&mut self, case: &Case, stop: Stop) -> Execution {
+        let end = case.address + case.code().len() as u32;
+        let filling = layout::fillings(case.address..end);
+        // It is there.
+        let _ = self.engine.write(case.address, &filling);
+        let events = self.engine.memory.take_events();
+        let accesses = events.map(|event| Access {
+            kind: event.kind(),
+            address: event.address(),
+            size_bytes: event.size_bytes().into(),
+        });
+        let accesses = accesses.collect();
+        Execution {
+            end: match stop {
+                Stop::Breakpoint(_) => End::Breakpoint,
+                Stop::Hint | Stop::Sleep => End::Hint,
+                Stop::Fault(fault) => End::Fault(named(fault)),
+                _ => End::Endless,
+            },
+            state: self.state(),
+            accesses,
+            time: Some(self.engine.core.time),
         }
-        End::Endless
     }
 
-    fn step(&mut self, core: &mut Core, notes: &mut Notes) -> Result<Flow, Fault> {
-        let pc = core.r[15];
-        let first = self.memory.fetch(pc)?;
+    fn renew(&mut self) {
+        self.translated += self.engine.translated_instructions();
+        // It was possible before.
+        if let Ok(engine) = made(*self.engine.features(), self.execution) {
+            self.engine = engine;
+        }
+    }
+
+    /// What the next instruction does; `None` if there is none.
+    fn operation(&self) -> Option<Operation> {
+        let memory = &self.engine.memory;
+        let pc = self.engine.core.r[15];
+        let first = memory.fetch(pc).ok()?;
         let second = match length(first) {
             2 => 0,
-            _ => self.memory.fetch(pc.wrapping_add(2))?,
+            _ => memory.fetch(pc.wrapping_add(2)).ok()?,
         };
-        let instruction = decode(first, second, &self.features)?;
-        let operation = instruction.operation;
-        let flow = step(
-            core,
-            &mut self.memory,
-            &self.features,
-            &operation,
-            instruction.bytes,
-        );
-        match flow {
-            Ok(_) => notes.executed.push(operation),
-            Err(_) => notes.refused = Some(operation),
-        }
-        flow
+        let instruction = decode(first, second, self.engine.features()).ok()?;
+        Some(instruction.operation)
     }
 
-    fn state(&self, core: &Core) -> State {
+    fn state(&self) -> State {
+        let core = &self.engine.core;
         let ram = self
+            .engine
             .memory
             .read(layout::RAM.start as u32, layout::RAM_BYTES as usize);
         State {
@@ -113,8 +162,47 @@ impl Ours {
             status: core.status() & (FLAGS | IT),
             float_status: core.fpscr,
             floats: core.s,
-            special: [core.primask, core.basepri, core.faultmask, core.control],
+            special: [
+                core.primask,
+                core.basepri,
+                core.faultmask,
+                core.control & CONTROL_BITS,
+            ],
             ram: ram.unwrap_or_default(),
         }
     }
+}
+
+/// In Unicorn's words if it is an access.
+fn named(fault: Fault) -> String {
+    let Fault::Access {
+        kind,
+        address,
+        mapped,
+        ..
+    } = fault
+    else {
+        return fault.to_string();
+    };
+    let kind = match (kind, mapped) {
+        (AccessKind::Load, true) => MemType::READ_PROT,
+        (AccessKind::Load, false) => MemType::READ_UNMAPPED,
+        (AccessKind::Store, true) => MemType::WRITE_PROT,
+        (AccessKind::Store, false) => MemType::WRITE_UNMAPPED,
+    };
+    format!("{kind:?} at {address:#x}")
+}
+
+fn made(features: Features, execution: engine::Execution) -> Result<Engine, MapError> {
+    let regions = [(layout::CODE, Kind::Flash), (layout::RAM, Kind::Device)];
+    let mut memory = Memory::new(regions)?;
+    let watches = [layout::CODE, layout::RAM].map(|range| Watch { range, loads: true });
+    memory.watch(&watches);
+    let code = layout::CODE.start as u32..layout::CODE.end as u32;
+    // It is there.
+    let _ = memory.write(code.start, &layout::fillings(code));
+    let mut engine = Engine::new(features, memory, execution);
+    engine.enable_floating_point();
+    engine.translate_at_once();
+    Ok(engine)
 }

@@ -1,6 +1,6 @@
 //! What an execution leaves.
 
-use dmo_engine::fault::Fault;
+use dmo_engine::fault::{AccessKind, Fault};
 use dmo_engine::operation::Operation;
 
 /// N, Z, C, V, Q and GE in a program status register.
@@ -9,6 +9,9 @@ pub const FLAGS: u32 = 0xf80f_0000;
 pub const GE: u32 = 0x000f_0000;
 /// The IT state in it.
 pub const IT: u32 = 0x0600_fc00;
+
+/// CONTROL but for what an exception would have to save, which our engine does not keep.
+pub const CONTROL_BITS: u32 = 0b011;
 
 /// The rounding mode in FPSCR; 0 is to nearest.
 pub const ROUNDING: u32 = 3 << 22;
@@ -41,6 +44,17 @@ pub struct State {
     pub ram: Vec<u8>,
 }
 
+/// A load or store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Which of both.
+    pub kind: AccessKind,
+    /// First byte.
+    pub address: u32,
+    /// Length.
+    pub size_bytes: u32,
+}
+
 /// How an execution has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
@@ -61,15 +75,17 @@ pub struct Execution {
     pub end: End,
     /// What it leaves.
     pub state: State,
+    /// Loads and stores, in order.
+    pub accesses: Vec<Access>,
+    /// How many instructions were executed, where that is counted.
+    pub time: Option<u64>,
 }
 
-/// What our engine knows besides.
+/// What our interpreter knows besides.
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
-    /// The instructions that were executed.
+    /// The instructions that were executed, or passed over in an IT block.
     pub executed: Vec<Operation>,
-    /// The instruction that could not be.
-    pub refused: Option<Operation>,
-    /// Why it could not be.
+    /// Why the next one could not be.
     pub fault: Option<Fault>,
 }

@@ -3,7 +3,8 @@
 use crate::case::Case;
 use crate::cpu::Cpu;
 use crate::layout;
-use crate::state::{End, Execution, FLAGS, IT, State};
+use crate::state::{Access, CONTROL_BITS, End, Execution, FLAGS, IT, State};
+use dmo_engine::fault::AccessKind;
 use unicorn_engine::{
     Arch, Context, HookType, MemType, Mode, Prot, RegisterARM, Unicorn, uc_error,
 };
@@ -20,6 +21,7 @@ const NOWHERE: u64 = 0xf000_0000;
 struct Session {
     end: Option<End>,
     blocks: usize,
+    accesses: Vec<Access>,
 }
 
 type Emulator = Unicorn<'static, Session>;
@@ -39,7 +41,7 @@ const SPECIAL: [RegisterARM; 4] = [
     RegisterARM::CONTROL,
 ];
 
-/// r0 to r14.
+/// r0 to r15.
 fn register(index: usize) -> i32 {
     match index {
         13 => RegisterARM::SP as i32,
@@ -61,12 +63,14 @@ impl Theirs {
         let (code, ram) = (layout::CODE, layout::RAM);
         emulator.mem_map(code.start, length(&code), Prot::READ | Prot::EXEC)?;
         emulator.mem_map(ram.start, length(&ram), Prot::READ | Prot::WRITE)?;
-        let breakpoints = layout::breakpoints(code.start as u32..code.end as u32);
-        emulator.mem_write(code.start, &breakpoints)?;
+        let filling = layout::fillings(code.start as u32..code.end as u32);
+        emulator.mem_write(code.start, &filling)?;
         emulator.add_intr_hook(on_interrupt)?;
         emulator.add_insn_invalid_hook(on_undefined)?;
         emulator.add_mem_hook(HookType::MEM_INVALID, 1, 0, on_bad_access)?;
         emulator.add_block_hook(1, 0, on_block)?;
+        let accesses = HookType::MEM_READ | HookType::MEM_WRITE;
+        emulator.add_mem_hook(accesses, 1, 0, on_access)?;
         let has_floats = emulator.reg_write(RegisterARM::S0, 0).is_ok() && cpu.has_floats();
         if has_floats {
             use_floats(&mut emulator)?;
@@ -98,12 +102,14 @@ impl Theirs {
             (None, Ok(())) => End::Hint,
         };
         let state = self.state()?;
-        let breakpoints = layout::breakpoints(start as u32..end as u32);
-        self.emulator.mem_write(start, &breakpoints)?;
+        let filling = layout::fillings(start as u32..end as u32);
+        self.emulator.mem_write(start, &filling)?;
         self.emulator.ctl_remove_cache(start, end + 4)?;
         Ok(Execution {
             end: end_of_run,
             state,
+            accesses: std::mem::take(&mut self.emulator.get_data_mut().accesses),
+            time: None,
         })
     }
 
@@ -134,6 +140,7 @@ impl Theirs {
         for (value, id) in special.iter_mut().zip(SPECIAL) {
             *value = emulator.reg_read(id)? as u32;
         }
+        special[3] &= CONTROL_BITS;
         let mut floats = [0; 32];
         let mut float_status = 0;
         if self.has_floats {
@@ -159,8 +166,8 @@ fn use_floats(emulator: &mut Emulator) -> Result<(), uc_error> {
     let start = u64::from(layout::CASES_START);
     emulator.mem_write(start, &VMOV_S0_S0)?;
     emulator.emu_start(start | 1, start + 4, 0, 0)?;
-    let breakpoints = layout::breakpoints(start as u32..start as u32 + 4);
-    emulator.mem_write(start, &breakpoints)?;
+    let filling = layout::fillings(start as u32..start as u32 + 4);
+    emulator.mem_write(start, &filling)?;
     emulator.ctl_remove_cache(start, start + 4)
 }
 
@@ -181,6 +188,30 @@ fn on_interrupt(emulator: &mut Unicorn<Session>, number: u32) {
 fn on_undefined(emulator: &mut Unicorn<Session>) -> bool {
     finish(emulator, End::Fault("undefined".to_owned()));
     false
+}
+
+fn on_access(
+    emulator: &mut Unicorn<Session>,
+    kind: MemType,
+    address: u64,
+    size_bytes: usize,
+    _value: i64,
+) -> bool {
+    emulator.get_data_mut().accesses.push(Access {
+        kind: match kind {
+            MemType::WRITE => AccessKind::Store,
+            _ => AccessKind::Load,
+        },
+        address: address as u32,
+        size_bytes: size_bytes as u32,
+    });
+    // The hook leaves stale IT bits behind (upstream issue 2309).
+    let status = emulator.reg_read(RegisterARM::XPSR).unwrap_or(0);
+    if status & u64::from(IT) != 0 {
+        // It exists on every core.
+        let _ = emulator.reg_write(RegisterARM::XPSR, status & !u64::from(IT));
+    }
+    true
 }
 
 fn on_bad_access(

@@ -1,7 +1,7 @@
 //! Many cases, and how they went.
 
 use crate::case::{Case, Kind, Ram, draw};
-use crate::compare::{Verdict, compare};
+use crate::compare::{Verdict, compare, translation_difference};
 use crate::cpu::Cpu;
 use crate::layout::RAM_BYTES;
 use crate::ours::Ours;
@@ -43,6 +43,12 @@ pub struct Tally {
     pub known: BTreeMap<&'static str, usize>,
     /// They differ: reports.
     pub differences: Vec<String>,
+    /// Cases that were executed by translated code too.
+    pub translated: usize,
+    /// Instructions of those cases.
+    pub instructions: u64,
+    /// Instructions of those cases that translated code has executed.
+    pub translated_instructions: u64,
 }
 
 impl Tally {
@@ -64,10 +70,18 @@ impl Tally {
             undefined,
             known,
             differences,
+            translated,
+            instructions,
+            translated_instructions,
         } = self;
         let differences = differences.len();
+        let known: Vec<String> = known
+            .iter()
+            .map(|(what, count)| format!("\n  {count:>7} {what}"))
+            .collect();
         format!(
-            "{same} the same, {both_fault} fault, {both_lack} lacking, {undefined} undefined, {known:?}, {differences} differ"
+            "{same} the same, {both_fault} fault, {both_lack} lacking, {undefined} undefined, {differences} differ; {translated} translated, {translated_instructions} of {instructions} instructions{}",
+            known.concat()
         )
     }
 
@@ -77,6 +91,9 @@ impl Tally {
         self.both_fault += other.both_fault;
         self.both_lack += other.both_lack;
         self.undefined += other.undefined;
+        self.translated += other.translated;
+        self.instructions += other.instructions;
+        self.translated_instructions += other.translated_instructions;
         self.differences.extend(other.differences);
         for (what, count) in other.known {
             *self.known.entry(what).or_default() += count;
@@ -87,10 +104,11 @@ impl Tally {
 /// Words to begin a stretch of memory with.
 const WORDS: u32 = 1 << 14;
 
-/// The two emulators of a core.
+/// The engines of a core.
 pub struct Trial {
     cpu: Cpu,
-    ours: Ours,
+    interpreter: Ours,
+    translator: Ours,
     theirs: Theirs,
     words: Vec<u8>,
     code_addresses: Vec<u8>,
@@ -98,7 +116,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The two emulators of a core.
+    /// The engines of a core.
     ///
     /// # Errors
     /// When one of them refuses something.
@@ -112,7 +130,8 @@ impl Trial {
         };
         Ok(Self {
             cpu,
-            ours: Ours::new(&cpu)?,
+            interpreter: Ours::interpreting(&cpu)?,
+            translator: Ours::translating(&cpu)?,
             theirs: Theirs::new(&cpu)?,
             words: bytes(|random| match random.below(3) {
                 0 => random.single(),
@@ -123,28 +142,7 @@ impl Trial {
         })
     }
 
-    /// Draws a case and judges it; `None` where there is none.
-    ///
-    /// # Errors
-    /// When Unicorn refuses something.
-    pub fn judge(&mut self, kind: Kind, seed: u64) -> Result<Option<(Case, Verdict)>, TrialError> {
-        self.number += 1;
-        let Some(case) = draw(kind, &self.cpu, seed, self.number) else {
-            return Ok(None);
-        };
-        let (pool, first) = match case.ram {
-            Ram::Words(first) => (&self.words, first),
-            Ram::CodeAddresses(first) => (&self.code_addresses, first),
-        };
-        let start = (first % WORDS) as usize * 4;
-        let ram = &pool[start..start + RAM_BYTES as usize];
-        let (ours, notes) = self.ours.execute(&case, ram);
-        let theirs = self.theirs.execute(&case, ram)?;
-        let verdict = compare(&case, &ours, &notes, &theirs);
-        Ok(Some((case, verdict)))
-    }
-
-    /// Judges so many cases of a kind.
+    /// Judges cases of a kind, and the translator on one in `translate_one_in` of them.
     ///
     /// # Errors
     /// When Unicorn refuses something.
@@ -153,15 +151,17 @@ impl Trial {
         kind: Kind,
         name: &str,
         cases: usize,
+        translate_one_in: usize,
         seed: u64,
     ) -> Result<Tally, TrialError> {
         let mut tally = Tally::default();
         let mut seeds = Random::new(seed);
-        for _ in 0..cases {
-            let Some((case, verdict)) = self.judge(kind, seeds.bits())? else {
+        for index in 0..cases {
+            self.number += 1;
+            let Some(case) = draw(kind, &self.cpu, seeds.bits(), self.number) else {
                 continue;
             };
-            match verdict {
+            match self.judge(&case)? {
                 Verdict::Same => tally.same += 1,
                 Verdict::BothFault if case.is_on_core() => tally.both_fault += 1,
                 Verdict::BothFault => tally.both_lack += 1,
@@ -173,8 +173,53 @@ impl Trial {
                         .push(self.report(name, &case, &difference));
                 }
             }
+            if index.is_multiple_of(translate_one_in)
+                && let Some(difference) = self.translate(&case, &mut tally)
+            {
+                tally
+                    .differences
+                    .push(self.report(name, &case, &difference));
+            }
         }
         Ok(tally)
+    }
+
+    /// Judges the interpreter on a case. Where a known difference would explain it, all that came
+    /// before the instruction that differs has to be the same.
+    ///
+    /// # Errors
+    /// When Unicorn refuses something.
+    pub fn judge(&mut self, case: &Case) -> Result<Verdict, TrialError> {
+        let verdict = self.judge_whole(case)?;
+        if matches!(verdict, Verdict::Same | Verdict::BothFault) {
+            return Ok(verdict);
+        }
+        for count in 1..case.instructions.len() {
+            match self.judge_whole(&case.first(count))? {
+                Verdict::Same => {}
+                first => return Ok(first),
+            }
+        }
+        Ok(verdict)
+    }
+
+    fn judge_whole(&mut self, case: &Case) -> Result<Verdict, TrialError> {
+        let ram = ram(&self.words, &self.code_addresses, case);
+        let (ours, notes) = self.interpreter.step(case, ram);
+        let theirs = self.theirs.execute(case, ram)?;
+        Ok(compare(case, &ours, &notes, &theirs))
+    }
+
+    /// How translated code differs from the interpreter on a case.
+    fn translate(&mut self, case: &Case, tally: &mut Tally) -> Option<String> {
+        let ram = ram(&self.words, &self.code_addresses, case);
+        let before = self.translator.translated_instructions();
+        let interpreted = self.interpreter.execute(case, ram);
+        let translated = self.translator.execute(case, ram);
+        tally.translated += 1;
+        tally.instructions += translated.time.unwrap_or_default();
+        tally.translated_instructions += self.translator.translated_instructions() - before;
+        translation_difference(&translated, &interpreted)
     }
 
     fn report(&self, name: &str, case: &Case, difference: &str) -> String {
@@ -194,4 +239,14 @@ impl Trial {
             case.float_status,
         )
     }
+}
+
+/// What is in memory at first.
+fn ram<'a>(words: &'a [u8], code_addresses: &'a [u8], case: &Case) -> &'a [u8] {
+    let (pool, first) = match case.ram {
+        Ram::Words(first) => (words, first),
+        Ram::CodeAddresses(first) => (code_addresses, first),
+    };
+    let start = (first % WORDS) as usize * 4;
+    &pool[start..start + RAM_BYTES as usize]
 }

@@ -4,7 +4,7 @@ use crate::decode::{ItRule, decode, it_rule};
 use crate::endless::is_endless;
 use crate::fault::Fault;
 use crate::features::Features;
-use crate::memory::{Memory, PAGE_BYTES};
+use crate::memory::{Memory, PAGE_BYTES, PageTable};
 use crate::operation::Operation;
 use crate::timing::{Cost, Pipeline};
 use crate::translator::Entry;
@@ -57,14 +57,14 @@ const NONE: u32 = 0;
 /// Decoded code.
 pub(super) struct Code {
     /// By page: one more than its place in `decoded`.
-    places: Vec<u32>,
+    places: PageTable,
     decoded: Vec<Box<[Slot]>>,
 }
 
 impl Code {
     pub(super) fn new() -> Self {
         Self {
-            places: vec![NONE; 1 << 20],
+            places: PageTable::new(),
             decoded: Vec::new(),
         }
     }

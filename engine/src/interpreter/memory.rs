@@ -1,7 +1,7 @@
 //! Loads and stores.
 
 use super::{Execution, Outcome};
-use crate::fault::Fault;
+use crate::fault::{AccessKind, Fault};
 use crate::operation::{Addressing, Offset, Operation, Width};
 
 impl Execution<'_> {
@@ -19,7 +19,7 @@ impl Execution<'_> {
                 addressing,
             } => {
                 let (address, base) = self.address(addressing);
-                self.check_unaligned(width, address)?;
+                self.check_unaligned(AccessKind::Store, width, address)?;
                 self.check_stack(addressing, base)?;
                 self.store(width, address, self.register(rt))?;
                 self.write_back(addressing, base)
@@ -118,7 +118,7 @@ impl Execution<'_> {
         addressing: Addressing,
     ) -> Outcome {
         let (address, base) = self.address(addressing);
-        self.check_unaligned(width, address)?;
+        self.check_unaligned(AccessKind::Load, width, address)?;
         self.check_stack(addressing, base)?;
         let value = self.load(width, signed, address)?;
         self.write_back(addressing, base)?;
@@ -254,11 +254,17 @@ impl Execution<'_> {
 
     /// Armv6-M and Armv8-M Baseline have aligned accesses only.
     #[inline]
-    fn check_unaligned(&self, width: Width, address: u32) -> Outcome {
+    fn check_unaligned(&self, kind: AccessKind, width: Width, address: u32) -> Outcome {
         if self.features.allows_unaligned() {
             return Ok(());
         }
-        check("a load or store", address, width.bytes())
+        let name = match (kind, width) {
+            (AccessKind::Load, Width::Half) => "LDRH",
+            (AccessKind::Load, _) => "LDR",
+            (AccessKind::Store, Width::Half) => "STRH",
+            (AccessKind::Store, _) => "STR",
+        };
+        check(name, address, width.bytes())
     }
 
     /// Several accesses have to begin at a word, on all cores.
@@ -271,7 +277,11 @@ fn check(name: &'static str, address: u32, bytes: u32) -> Outcome {
     if address.is_multiple_of(bytes) {
         Ok(())
     } else {
-        Err(Fault::Unaligned { name, address })
+        Err(Fault::Unaligned {
+            name,
+            address,
+            alignment: bytes,
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Special registers.
 
 use super::{Execution, Outcome};
+use crate::features::FloatingPoint;
 use crate::operation::Operation;
 
 const MAIN_STACK: u8 = 8;
@@ -124,6 +125,7 @@ impl Execution<'_> {
         if (self.core.control ^ value) >> 1 & 1 == 1 {
             std::mem::swap(&mut self.core.r[13], &mut self.core.other_sp);
         }
-        self.core.control = value & 7;
+        let floating_point = self.features.floating_point != FloatingPoint::None;
+        self.core.control = value & if floating_point { 0b111 } else { 0b011 };
     }
 }

@@ -120,6 +120,12 @@ impl Emitter<'_, '_> {
 
     /// On Armv8-M, a stack pointer that would fall below its limit is for the interpreter.
     pub(super) fn check_stack_pointer(&mut self, value: Value) {
+        let event = self.event();
+        self.check_loaded_stack_pointer(value, event);
+    }
+
+    /// The same of one that was loaded; the load was recorded from `event` on.
+    pub(super) fn check_loaded_stack_pointer(&mut self, value: Value, event: Value) {
         if !self.features.is_armv8() {
             return;
         }
@@ -129,6 +135,6 @@ impl Emitter<'_, '_> {
             .builder
             .ins()
             .icmp(IntCC::UnsignedLessThan, value, limit);
-        self.leave_if(below);
+        self.leave_unrecorded_if(below, event);
     }
 }

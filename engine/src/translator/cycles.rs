@@ -34,14 +34,15 @@ pub(super) fn last(previous: u32) -> Last {
     }
 }
 
-/// What is counted.
+/// What is counted: code that counts otherwise is other code.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Counted {
     pub(super) pipeline: Pipeline,
     flash: Option<FlashPlace>,
 }
 
 /// Where flash memory makes the core wait.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct FlashPlace {
     /// From the first to the last address.
     hull: Range<u32>,
@@ -406,7 +407,7 @@ impl Emitter<'_, '_> {
             .call_indirect(self.helper, function, &arguments);
     }
 
-    fn magnitude(&mut self, signed: bool, register: u8) -> Value {
+    fn operand_magnitude(&mut self, signed: bool, register: u8) -> Value {
         let value = self.register(register);
         if signed {
             self.builder.ins().iabs(value)
@@ -417,8 +418,8 @@ impl Emitter<'_, '_> {
 
     /// See `timing::divide_extra_halves`.
     fn count_divide(&mut self, signed: bool, rn: u8, rm: u8) {
-        let dividend = self.magnitude(signed, rn);
-        let divisor = self.magnitude(signed, rm);
+        let dividend = self.operand_magnitude(signed, rn);
+        let divisor = self.operand_magnitude(signed, rm);
         let zeros = self.builder.ins().clz(divisor);
         let fewer = self.builder.ins().clz(dividend);
         let bits = self.builder.ins().isub(zeros, fewer);
@@ -445,7 +446,10 @@ impl Emitter<'_, '_> {
 
     /// See `timing::long_multiply_extra_halves`.
     fn count_long_multiply(&mut self, signed: bool, rn: u8, rm: u8) {
-        let (a, b) = (self.magnitude(signed, rn), self.magnitude(signed, rm));
+        let (a, b) = (
+            self.operand_magnitude(signed, rn),
+            self.operand_magnitude(signed, rm),
+        );
         let both = self.builder.ins().bor(a, b);
         let upper = self.builder.ins().ushr_imm(both, 16);
         let long = self.builder.ins().icmp_imm(IntCC::NotEqual, upper, 0);

@@ -6,10 +6,9 @@ use super::cycles::{self, Counted, Counting};
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
-use crate::memory::Tables;
 use crate::operation::{Condition, Operation, SetFlags};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlags, SigRef, Value};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use std::collections::BTreeMap;
@@ -25,16 +24,24 @@ pub(super) enum Flags {
 }
 
 /// Guest state in host registers. N and Z are kept as a word that is negative, or zero.
-struct State {
+pub(super) struct State {
     registers: [Variable; 15],
-    negative: Variable,
-    zero: Variable,
-    carry: Variable,
-    overflow: Variable,
+    pub(super) negative: Variable,
+    pub(super) zero: Variable,
+    pub(super) carry: Variable,
+    pub(super) overflow: Variable,
     /// Executed instructions where the block begins.
     time: Variable,
     /// Where the next access is recorded.
     event: Variable,
+}
+
+/// Where the memory is, see [`crate::memory::Tables`].
+#[derive(Clone, Copy)]
+pub(super) struct Tables {
+    pub(super) loads: Value,
+    pub(super) stores: Value,
+    pub(super) bytes: Value,
 }
 
 /// Emits a unit.
@@ -47,7 +54,7 @@ pub(super) struct Emitter<'a, 'b> {
     pub(super) current: Instruction,
     /// Instructions of the block before it.
     before: i64,
-    state: State,
+    pub(super) state: State,
     pub(super) context: Value,
     pub(super) core: Value,
     blocks: BTreeMap<u32, ir::Block>,
@@ -89,7 +96,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
         helper: SigRef,
         unit: &Unit,
         features: &'b Features,
-        tables: Tables,
         counted: Option<&Counted>,
     ) {
         let first = builder.create_block();
@@ -119,9 +125,16 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let Some(start) = unit.blocks.values().next() else {
             return;
         };
-        let core = builder
-            .ins()
-            .load(I64, TRUSTED, context, offset_of!(Context, core) as i32);
+        let mut given = |offset: usize| {
+            let offset = offset as i32;
+            builder.ins().load(I64, TRUSTED, context, offset)
+        };
+        let core = given(offset_of!(Context, core));
+        let tables = Tables {
+            loads: given(offset_of!(Context, loads)),
+            stores: given(offset_of!(Context, stores)),
+            bytes: given(offset_of!(Context, bytes)),
+        };
         let mut emitter = Self {
             builder,
             features,
@@ -140,8 +153,12 @@ impl<'a, 'b> Emitter<'a, 'b> {
         };
         emitter.load_state();
         emitter.enter(unit, entry);
-        for block in unit.blocks.values() {
-            emitter.block(block);
+        // No path comes to the same instruction again but through an entry.
+        let mut instructions_left = unit.instructions();
+        for (address, block) in &unit.blocks {
+            let checked = unit.entries.contains(address).then_some(instructions_left);
+            emitter.block(block, checked);
+            instructions_left -= block.instructions.len() as u64;
         }
         emitter.emit_dispatch(unit);
         emitter.emit_exit();
@@ -186,7 +203,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.leave(pc, 0, Exit::Interpret, Pending::none(cycles::NOTHING));
     }
 
-    fn block(&mut self, block: &Block) {
+    /// Emits a block. An entry looks whether this many instructions can be executed.
+    fn block(&mut self, block: &Block, instructions_left: Option<u64>) {
         let Some(first) = block.instructions.first() else {
             return;
         };
@@ -195,7 +213,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.current = *first;
         self.before = 0;
         self.begin_cycles();
-        self.check_limits(block.instructions.len());
+        if let Some(instructions) = instructions_left {
+            self.check_limits(instructions);
+        }
         let mut group: Option<(Condition, ir::Block)> = None;
         let mut goes_on = true;
         let mut previous = None;
@@ -277,8 +297,9 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// Leaves where the time runs out in this block, or no room is left for its accesses.
-    fn check_limits(&mut self, instructions: usize) {
+    /// Leaves where the time may run out before the next look, or recorded accesses have to be
+    /// taken.
+    fn check_limits(&mut self, instructions: u64) {
         let time = self.builder.use_var(self.state.time);
         let until = self.load_context(offset_of!(Context, until));
         let end = self.builder.ins().iadd_imm(time, instructions as i64);
@@ -298,10 +319,18 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Has the interpreter execute this instruction where this is so.
     pub(super) fn leave_if(&mut self, problem: Value) {
+        let event = self.event();
+        self.leave_unrecorded_if(problem, event);
+    }
+
+    /// The same after the instruction's own accesses were recorded, from `event` on: the
+    /// interpreter records them.
+    pub(super) fn leave_unrecorded_if(&mut self, problem: Value, event: Value) {
         let (out, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(out);
         self.builder.ins().brif(problem, out, &[], go_on, &[]);
         self.builder.switch_to_block(out);
+        self.set_event(event);
         self.interpret();
         self.builder.switch_to_block(go_on);
     }
@@ -552,56 +581,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// Whether a condition holds.
-    pub(super) fn condition(&mut self, condition: Condition) -> Value {
-        if let Flags::Difference(a, b) = self.flags
-            && let Some(code) = comparison(condition)
-        {
-            return self.builder.ins().icmp(code, a, b);
-        }
-        let holds = self.stored_condition(condition);
-        if condition as u8 & 1 == 1 {
-            self.builder.ins().bxor_imm(holds, 1)
-        } else {
-            holds
-        }
-    }
-
-    /// Whether the even one of a pair of conditions holds, by the flags.
-    fn stored_condition(&mut self, condition: Condition) -> Value {
-        use Condition as C;
-        let negative = self.builder.use_var(self.state.negative);
-        let zero = self.builder.use_var(self.state.zero);
-        let carry = self.builder.use_var(self.state.carry);
-        let overflow = self.builder.use_var(self.state.overflow);
-        match condition {
-            C::Eq | C::Ne => self.builder.ins().icmp_imm(IntCC::Equal, zero, 0),
-            C::Cs | C::Cc => self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0),
-            C::Mi | C::Pl => self
-                .builder
-                .ins()
-                .icmp_imm(IntCC::SignedLessThan, negative, 0),
-            C::Vs | C::Vc => self.builder.ins().icmp_imm(IntCC::NotEqual, overflow, 0),
-            C::Hi | C::Ls => {
-                let carry = self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0);
-                let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
-                self.builder.ins().band(carry, different)
-            }
-            C::Ge | C::Lt => self.not_less(negative, overflow),
-            C::Gt | C::Le => {
-                let not_less = self.not_less(negative, overflow);
-                let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
-                self.builder.ins().band(not_less, different)
-            }
-            C::Al => self.builder.ins().iconst(I8, 1),
-        }
-    }
-
-    fn not_less(&mut self, negative: Value, overflow: Value) -> Value {
-        let negative = self.builder.ins().ushr_imm(negative, 31);
-        self.builder.ins().icmp(IntCC::Equal, negative, overflow)
-    }
-
     /// When this instruction executes, its own execution included.
     pub(super) fn time(&mut self) -> Value {
         let time = self.builder.use_var(self.state.time);
@@ -615,21 +594,4 @@ impl<'a, 'b> Emitter<'a, 'b> {
     pub(super) fn set_event(&mut self, event: Value) {
         self.builder.def_var(self.state.event, event);
     }
-}
-
-fn comparison(condition: Condition) -> Option<IntCC> {
-    use Condition as C;
-    Some(match condition {
-        C::Eq => IntCC::Equal,
-        C::Ne => IntCC::NotEqual,
-        C::Cs => IntCC::UnsignedGreaterThanOrEqual,
-        C::Cc => IntCC::UnsignedLessThan,
-        C::Hi => IntCC::UnsignedGreaterThan,
-        C::Ls => IntCC::UnsignedLessThanOrEqual,
-        C::Ge => IntCC::SignedGreaterThanOrEqual,
-        C::Lt => IntCC::SignedLessThan,
-        C::Gt => IntCC::SignedGreaterThan,
-        C::Le => IntCC::SignedLessThanOrEqual,
-        _ => return None,
-    })
 }

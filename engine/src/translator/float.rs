@@ -1,4 +1,4 @@
-//! Floating point. Its registers stay in the core; its arithmetic is the interpreter's.
+//! Floating point. Its registers stay in the core.
 
 use super::emit::Emitter;
 use crate::core::Core;
@@ -67,7 +67,11 @@ impl Emitter<'_, '_> {
                 let value = self.builder.ins().select(holds, first, other);
                 self.store_core(value, place(precision, d));
             }
-            _ => self.call_interpreter(operation),
+            _ => {
+                if !self.host_arithmetic(operation) {
+                    self.call_interpreter(operation);
+                }
+            }
         }
     }
 
@@ -122,7 +126,7 @@ fn kind(precision: Precision) -> cranelift_codegen::ir::Type {
 }
 
 /// Where a floating-point register is in the core.
-fn place(precision: Precision, index: u8) -> usize {
+pub(super) fn place(precision: Precision, index: u8) -> usize {
     let bytes = match precision {
         Precision::Single => 4,
         Precision::Double => 8,

@@ -7,7 +7,7 @@ use crate::memory::{EVENT_BYTES, MAPPED, PAGE_BYTES, TAGS, WATCHED, event_form};
 use crate::operation::{Addressing, Offset, Operation, Precision, Width};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder, MemFlags, Value};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlags, Value};
 use std::mem::offset_of;
 
 const TRUSTED: MemFlags = MemFlags::trusted();
@@ -99,6 +99,7 @@ impl Emitter<'_, '_> {
     ) -> bool {
         let (address, base) = self.address(addressing);
         self.check_stack(addressing, base);
+        let event = self.event();
         let place = self.place(AccessKind::Load, width, address);
         let value = match (width, signed) {
             (Width::Byte, false) => self.builder.ins().uload8(I32, GUEST, place, 0),
@@ -107,8 +108,10 @@ impl Emitter<'_, '_> {
             (Width::Half, true) => self.builder.ins().sload16(I32, GUEST, place, 0),
             (Width::Word, _) => self.builder.ins().load(I32, GUEST, place, 0),
         };
-        if rt == 15 {
-            self.check_thumb(value);
+        match rt {
+            13 => self.check_loaded_stack_pointer(value, event),
+            15 => self.check_loaded_thumb(value, event),
+            _ => {}
         }
         self.write_back(addressing, base);
         if rt == 15 {
@@ -123,6 +126,7 @@ impl Emitter<'_, '_> {
     fn load_multiple(&mut self, rn: u8, registers: u16, decrement: bool, writeback: bool) -> bool {
         let count = registers.count_ones();
         let (start, base) = self.multiple(rn, 4 * count, decrement);
+        let event = self.event();
         let place = self.words(AccessKind::Load, count, start);
         let values: Vec<(u8, Value)> = list(registers)
             .enumerate()
@@ -130,7 +134,7 @@ impl Emitter<'_, '_> {
             .collect();
         let target = values.last().filter(|(register, _)| *register == 15);
         if let Some(&(_, target)) = target {
-            self.check_thumb(target);
+            self.check_loaded_thumb(target, event);
         }
         if writeback {
             self.set_register(rn, base);
@@ -313,9 +317,15 @@ impl Emitter<'_, '_> {
 
     /// A branch to an even address is for the interpreter.
     pub(super) fn check_thumb(&mut self, target: Value) {
+        let event = self.event();
+        self.check_loaded_thumb(target, event);
+    }
+
+    /// The same of a target that was loaded; the loads were recorded from `event` on.
+    fn check_loaded_thumb(&mut self, target: Value, event: Value) {
         let thumb = self.builder.ins().band_imm(target, 1);
         let even = self.builder.ins().icmp_imm(IntCC::Equal, thumb, 0);
-        self.leave_if(even);
+        self.leave_unrecorded_if(even, event);
     }
 
     /// Where one access is on the host.
@@ -361,44 +371,77 @@ impl Emitter<'_, '_> {
             AccessKind::Load => self.tables.loads,
             AccessKind::Store => self.tables.stores,
         };
-        let table = self.builder.ins().iconst(I64, table as i64);
         let entry = self.builder.ins().iadd(table, page);
         let entry = self.builder.ins().load(I32, TRUSTED, entry, 0);
-        let within = self.builder.ins().band_imm(address, i64::from(TAGS));
         let tags = self.builder.ins().band_imm(entry, i64::from(TAGS));
-        let problem = self.problem(accesses, within, tags);
+        let unusual = self.unusual(accesses, address, tags);
+        let (slow, go_on) = (self.builder.create_block(), self.builder.create_block());
+        let place = self.builder.append_block_param(go_on, I32);
+        let usual = self.builder.ins().iadd_imm(entry, -i64::from(MAPPED));
+        let usual = self.builder.ins().iadd(address, usual);
+        self.builder
+            .ins()
+            .brif(unusual, slow, &[], go_on, &[BlockArg::from(usual)]);
+        self.builder.switch_to_block(slow);
+        let problem = self.problem(accesses, address, tags);
         self.leave_if(problem);
         let watched = self.builder.ins().band_imm(tags, i64::from(WATCHED));
         self.record_if(watched, accesses, address);
+        let unusual = self.builder.ins().band_imm(entry, i64::from(!TAGS));
+        let unusual = self.builder.ins().iadd(address, unusual);
+        self.builder.ins().jump(go_on, &[BlockArg::from(unusual)]);
+        self.builder.switch_to_block(go_on);
         if accesses.kind == AccessKind::Load {
             self.count_load(address, accesses.size_bytes * accesses.count);
         }
-        let start = self.builder.ins().band_imm(entry, i64::from(!TAGS));
-        let start = self.builder.ins().bor(start, within);
-        let start = self.builder.ins().uextend(I64, start);
-        let bytes = self.builder.ins().iconst(I64, self.tables.bytes as i64);
-        self.builder.ins().iadd(bytes, start)
+        let place = self.builder.ins().uextend(I64, place);
+        self.builder.ins().iadd(self.tables.bytes, place)
+    }
+
+    /// Not 0 where accesses are not aligned, or may not all be in one page of plain memory that is
+    /// not watched.
+    fn unusual(&mut self, accesses: Accesses, address: Value, tags: Value) -> Value {
+        let other = self.builder.ins().bxor_imm(tags, i64::from(MAPPED));
+        let low = i64::from(accesses.size_bytes.min(4) - 1);
+        let mut unusual = match low {
+            0 => other,
+            low => {
+                let unaligned = self.builder.ins().band_imm(address, low);
+                self.builder.ins().bor(other, unaligned)
+            }
+        };
+        if let Some(crosses) = self.crosses(accesses, address, accesses.size_bytes.min(4)) {
+            let crosses = self.builder.ins().uextend(I32, crosses);
+            unusual = self.builder.ins().bor(unusual, crosses);
+        }
+        unusual
+    }
+
+    /// Whether accesses that begin at a multiple of this go beyond the page; `None` if none can.
+    fn crosses(&mut self, accesses: Accesses, address: Value, alignment: u32) -> Option<Value> {
+        let bytes = accesses.size_bytes * accesses.count;
+        if bytes <= alignment {
+            return None;
+        }
+        let within = self.builder.ins().band_imm(address, i64::from(TAGS));
+        let last = i64::from(PAGE_BYTES - bytes);
+        let greater = IntCC::UnsignedGreaterThan;
+        Some(self.builder.ins().icmp_imm(greater, within, last))
     }
 
     /// Whether accesses are not all in one page of plain memory, or not aligned as they have to be.
-    fn problem(&mut self, accesses: Accesses, within: Value, tags: Value) -> Value {
+    fn problem(&mut self, accesses: Accesses, address: Value, tags: Value) -> Value {
         let plain = self.builder.ins().band_imm(tags, i64::from(!WATCHED));
         let mut problem = self
             .builder
             .ins()
             .icmp_imm(IntCC::NotEqual, plain, i64::from(MAPPED));
-        let bytes = accesses.size_bytes * accesses.count;
-        if bytes > accesses.alignment {
-            let last = i64::from(PAGE_BYTES - bytes);
-            let crosses = self
-                .builder
-                .ins()
-                .icmp_imm(IntCC::UnsignedGreaterThan, within, last);
+        if let Some(crosses) = self.crosses(accesses, address, accesses.alignment) {
             problem = self.builder.ins().bor(problem, crosses);
         }
         if accesses.alignment > 1 {
             let low = i64::from(accesses.alignment - 1);
-            let low = self.builder.ins().band_imm(within, low);
+            let low = self.builder.ins().band_imm(address, low);
             let unaligned = self.builder.ins().icmp_imm(IntCC::NotEqual, low, 0);
             problem = self.builder.ins().bor(problem, unaligned);
         }

@@ -10,8 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// More make a unit slow to translate.
 const MOST_INSTRUCTIONS: usize = 1500;
-/// A block ends after so many, so that all accesses of a block fit what is kept free for them.
-const MOST_IN_BLOCK: usize = 64;
+/// Places where blocks may begin: without a limit, a memory of instructions that are left to the
+/// interpreter, such as BKPT, would be searched to its end.
+const MOST_LEADERS: usize = 1500;
+/// What is kept free for the accesses of all its instructions, each once.
+const MOST_ACCESSES: usize = crate::memory::EVENTS_BEYOND;
+/// Accesses of one instruction: VLDM of all single registers.
+const MOST_OF_ONE: usize = 32;
 
 /// An instruction of a unit.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +103,7 @@ impl Unit {
             memory,
             pipeline,
             instructions: BTreeMap::new(),
+            accesses: 0,
             leaders: BTreeSet::from([start]),
             entries: BTreeSet::from([start]),
             waiting: vec![start],
@@ -128,6 +134,8 @@ struct Search<'a> {
     memory: &'a Memory,
     pipeline: Option<Pipeline>,
     instructions: BTreeMap<u32, Instruction>,
+    /// Of all instructions, each once.
+    accesses: usize,
     leaders: BTreeSet<u32>,
     entries: BTreeSet<u32>,
     waiting: Vec<u32>,
@@ -139,6 +147,7 @@ impl Search<'_> {
         let mut it = 0;
         while !self.instructions.contains_key(&pc)
             && self.instructions.len() < MOST_INSTRUCTIONS
+            && self.accesses < MOST_ACCESSES - MOST_OF_ONE
             && !looks_up(pc)
             && !is_endless(pc, self.features, self.memory)
             && let Ok(instruction) = self.decode(pc, it)
@@ -154,6 +163,7 @@ impl Search<'_> {
                 return;
             }
             self.instructions.insert(instruction.pc, instruction);
+            self.accesses += accesses(&operation);
             if !self.goes_on(&instruction) {
                 return;
             }
@@ -252,7 +262,7 @@ impl Search<'_> {
     }
 
     fn lead(&mut self, target: u32) {
-        if self.leaders.insert(target) {
+        if self.leaders.len() < MOST_LEADERS && self.leaders.insert(target) {
             self.waiting.push(target);
         }
     }
@@ -264,9 +274,8 @@ impl Search<'_> {
         for (&pc, &instruction) in &self.instructions {
             let follows = current.last().is_some_and(|last: &Instruction| {
                 let outside_it = instruction.it == 0;
-                let full = current.len() >= MOST_IN_BLOCK && outside_it;
                 let leads = self.leaders.contains(&pc) && outside_it;
-                last.is_followed_by(&instruction) && !full && !leads
+                last.is_followed_by(&instruction) && !leads
             });
             if !follows {
                 add(&mut blocks, std::mem::take(&mut current));
@@ -285,6 +294,19 @@ impl Search<'_> {
 fn add(blocks: &mut BTreeMap<u32, Block>, instructions: Vec<Instruction>) {
     if let Some(first) = instructions.first() {
         blocks.insert(first.pc, Block { instructions });
+    }
+}
+
+/// Accesses that an instruction makes at most.
+fn accesses(operation: &Operation) -> usize {
+    use Operation as O;
+    match *operation {
+        O::LoadMultiple { registers, .. } | O::StoreMultiple { registers, .. } => {
+            registers.count_ones() as usize
+        }
+        O::FloatLoadMultiple { count, .. } | O::FloatStoreMultiple { count, .. } => count.into(),
+        O::LoadDouble { .. } | O::StoreDouble { .. } => 2,
+        _ => 1,
     }
 }
 

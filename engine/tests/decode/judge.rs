@@ -47,13 +47,29 @@ impl<'a> Judge<'a> {
                 is_same(instruction, mnemonic, operands)
             }
             (Ok(instruction), None) => is_missing(instruction),
-            (Err(Fault::Undefined), None) => {
+            (
+                Err(
+                    Fault::Undefined
+                    | Fault::Lacks {
+                        needs: Needs::Extension,
+                        ..
+                    },
+                ),
+                None,
+            ) => {
                 self.undefined += 1;
                 true
             }
-            (Err(Fault::Undefined), Some((mnemonic, _))) => {
-                is_elsewhere(first, second) || is_not_of_the_profile(mnemonic)
-            }
+            (
+                Err(
+                    Fault::Undefined
+                    | Fault::Lacks {
+                        needs: Needs::Extension,
+                        ..
+                    },
+                ),
+                Some((mnemonic, _)),
+            ) => is_elsewhere(first, second) || is_not_of_the_profile(mnemonic),
             (Err(Fault::Lacks { needs, .. }), _) => *needs == Needs::Armv81,
             (Err(fault), _) => matches!(fault, Fault::Unpredictable { .. }),
         };

@@ -145,11 +145,7 @@ impl Build {
                 limit: MAX_FILE_BYTES as u64,
             });
         }
-        let most = |cpu: &Cpu| (cpu.architecture, cpu.floating_point);
-        let cpu = cpus
-            .into_iter()
-            .max_by_key(most)
-            .ok_or(ArchiveError::Empty)?;
+        let cpu = cpu::that_runs_code_of(&cpus).ok_or(ArchiveError::Empty)?;
         let any = |has: fn(&Attributes) -> bool| built_for.iter().any(has);
         let float_abi = if any(|it| it.float_arguments_in_registers) {
             "hard"

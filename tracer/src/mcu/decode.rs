@@ -197,6 +197,8 @@ fn multiple(first: u16, second: u16) -> Memory {
     let base = bits(first, 0, 4) as u8;
     let bytes = 4 * second.count_ones();
     Memory::Access(match bits(first, 7, 2) {
+        // CLRM of Armv8.1-M has the place of LDM from the program counter.
+        0b01 if base == PC => return Memory::Untouched,
         0b01 => aligned(load, base, 0, bytes),
         0b10 => aligned(load, base, -(bytes as i32), bytes),
         _ => return Memory::Unknown,
@@ -393,6 +395,8 @@ mod tests {
             (0xec51, 0x0b10), // vmov r0, r1, d0
             (0x4770, 0),      // bx lr
             (0xf3bf, 0x8f5f), // dmb
+            (0xe89f, 0x000f), // clrm {r0-r3}
+            (0xf00f, 0xc009), // le lr, ...
         ] {
             assert_eq!(
                 decode(first, second).memory,

@@ -70,6 +70,8 @@ pub struct Recorder<'a> {
     layer: Option<Layer>,
     /// Memory of the layer's tensors: disjoint, by address.
     places: Vec<OwnedRange>,
+    /// Position among them of the last access: most are near the one before.
+    last: usize,
     events: Vec<Event>,
     pcs: PcSet,
     crossing: Vec<CrossingLoads>,
@@ -83,6 +85,7 @@ impl<'a> Recorder<'a> {
             sink,
             layer: None,
             places: Vec::new(),
+            last: 0,
             events: Vec::new(),
             pcs: PcSet::default(),
             crossing: Vec::new(),
@@ -130,8 +133,11 @@ impl<'a> Recorder<'a> {
     fn resolve(&mut self, access: &RawAccess) -> Result<(), RecordError> {
         let start = u64::from(access.address);
         let end = start + u64::from(access.size_bytes);
-        let first = self.places.partition_point(|place| place.end <= start);
-        for place in &self.places[first..] {
+        let holds = |place: &OwnedRange| place.start <= start && end <= place.end;
+        if !self.places.get(self.last).is_some_and(holds) {
+            self.last = self.places.partition_point(|place| place.end <= start);
+        }
+        for place in &self.places[self.last.min(self.places.len())..] {
             if place.start >= end {
                 break;
             }

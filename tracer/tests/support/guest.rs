@@ -3,6 +3,7 @@
 
 use super::LIMITS;
 use dmo_analysis::trace::{Address, Layer};
+use dmo_engine::features::FloatingPoint;
 use dmo_trace::mcu::machine::{Machine, Observation, Pause, RawAccess, Watch};
 use dmo_trace::mcu::memory::RegionKind;
 use dmo_trace::program::marks::{Mark, Marks, read_layer};
@@ -191,4 +192,34 @@ impl State {
     pub fn has_fpu(&self) -> bool {
         self.floats.iter().all(Option::is_some)
     }
+}
+
+/// Loads and stores of everything but the core's private peripherals.
+pub const EVERYTHING: std::ops::Range<u64> = 0..0xe000_0000;
+
+/// Runs both to their exits; at each mark, time, accesses and state have to be the same. Gives how
+/// many marks there were.
+pub fn assert_same(place: &str, [judge, judged]: [&mut Guest<'_>; 2]) -> usize {
+    for step in 0.. {
+        let place = format!("{place}, stop {step}");
+        let stops = [judge.advance(), judged.advance()];
+        assert_eq!(stops[0], stops[1], "{place}");
+        let times = [judge.machine.now(), judged.machine.now()];
+        let (expected, actual) = (judge.take_accesses(), judged.take_accesses());
+        let differs = expected.iter().zip(&actual).find(|(a, b)| a != b);
+        assert_eq!(differs, None, "{place}: an access");
+        assert_eq!(expected.len(), actual.len(), "{place}: number of accesses");
+        assert_eq!(times[0], times[1], "{place}: time");
+        let [mut expected, mut actual] = [judge.state(), judged.state()];
+        if judge.target.cpu.features.floating_point == FloatingPoint::None {
+            assert!(!actual.has_fpu(), "{place}");
+            [expected, actual] = [expected.without_floats(), actual.without_floats()];
+        }
+        assert_eq!(expected.difference(&actual), None, "{place}");
+        if let Stop::Exit(status) = stops[0] {
+            assert_eq!(status, 0, "{place}: exit status");
+            return step;
+        }
+    }
+    unreachable!("a program ends");
 }

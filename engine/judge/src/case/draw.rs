@@ -6,9 +6,9 @@ use crate::cpu::Cpu;
 use crate::layout;
 use crate::random::Random;
 use crate::state::{FLAGS, GE};
-use dmo_engine::decode::{Row, decode};
+use dmo_engine::decode::{ItRule, Row, decode, it_rule, length};
 use dmo_engine::fault::Fault;
-use dmo_engine::operation::{Condition, FloatBinary, Operation, Rounding, SetFlags, Width};
+use dmo_engine::operation::{AluOperation, Instruction, Offset, Operation, Source, Width};
 
 /// What a case is of.
 #[derive(Clone, Copy)]
@@ -87,16 +87,15 @@ fn instruction(row: &Row, cpu: &Cpu, random: &mut Random) -> Option<Drawn> {
 
 fn drawn(halfwords: [u16; 2], cpu: &Cpu) -> Option<Drawn> {
     let [first, second] = halfwords;
-    let bytes = dmo_engine::decode::length(first);
-    let operation = match decode(first, second, &cpu.features) {
-        Ok(instruction) => Some(instruction.operation),
+    let instruction = match decode(first, second, &cpu.features) {
+        Ok(instruction) => Some(instruction),
         Err(Fault::Unpredictable { .. }) => return None,
         Err(_) => None,
     };
     Some(Drawn {
         halfwords,
-        bytes,
-        operation,
+        bytes: length(first),
+        instruction,
     })
 }
 
@@ -112,14 +111,12 @@ fn anything(cpu: &Cpu, random: &mut Random) -> Option<Drawn> {
 fn single(row: &Row, cpu: &Cpu, random: &mut Random) -> Option<Vec<Drawn>> {
     let drawn = instruction(row, cpu, random)?;
     let mut instructions = Vec::with_capacity(2);
-    if let Some(operation) = &drawn.operation {
-        if random.one_in(4) && can_be_conditional(&drawn) {
-            instructions.push(if_then(1, cpu, random)?);
-        }
-        // Without it most would fail.
-        if !random.one_in(4) && instructions.is_empty() {
-            instructions.extend(exclusive_load(operation, cpu));
-        }
+    if random.one_in(4) && can_be_conditional(&drawn, ItRule::Last) {
+        instructions.push(if_then(1, cpu, random)?);
+    }
+    // Without it most would fail.
+    if !random.one_in(4) && instructions.is_empty() {
+        instructions.extend(exclusive_load(&drawn, cpu));
     }
     instructions.push(drawn);
     Some(instructions)
@@ -136,15 +133,16 @@ fn sequence(rows: &[Row], cpu: &Cpu, random: &mut Random) -> Vec<Drawn> {
             instructions.extend(if_then(block, cpu, random));
         }
         let row = &rows[random.below(rows.len() as u32) as usize];
-        let fits = |drawn: &Drawn| {
-            drawn.operation.as_ref().is_some_and(goes_on)
-                && (block == 0 || can_be_conditional(drawn))
+        let Some(drawn) = instruction(row, cpu, random) else {
+            continue;
         };
-        let found = instruction(row, cpu, random).filter(fits);
-        if let Some(drawn) = found {
-            instructions.push(drawn);
-            block = block.saturating_sub(1);
+        let in_block = block > 0;
+        if !goes_on(&drawn, in_block) || in_block && !can_be_conditional(&drawn, ItRule::Any) {
+            continue;
         }
+        instructions.extend(exclusive_load(&drawn, cpu));
+        instructions.push(drawn);
+        block = block.saturating_sub(1);
     }
     instructions
 }
@@ -165,14 +163,36 @@ fn if_then(length: u32, cpu: &Cpu, random: &mut Random) -> Option<Drawn> {
     })
 }
 
-/// Whether it goes on with the next instruction, and leaves the stack pointer in peace.
-fn goes_on(operation: &Operation) -> bool {
+/// Whether the next instruction follows it, and both emulators have the same state then, as far as
+/// that can be said from the instruction: where they differ on purpose there is nothing to be
+/// compared after it.
+fn goes_on(drawn: &Drawn, in_block: bool) -> bool {
     use Operation as O;
-    match *operation {
-        O::Alu { rd: 15, .. } | O::Move { rd: 15, .. } | O::Load { rt: 15, .. } => false,
-        O::LoadMultiple { registers, .. } => registers >> 15 == 0,
-        O::Branch { .. }
-        | O::BranchLink { .. }
+    let Some(instruction) = &drawn.instruction else {
+        return false;
+    };
+    let is_aligned = |offset: Offset| match offset {
+        Offset::Immediate(offset) => offset % 4 == 0,
+        Offset::Register { .. } => false,
+    };
+    match instruction.operation {
+        // The lowest bits of the stack pointer.
+        O::Alu {
+            operation: AluOperation::Add | AluOperation::Sub,
+            rd: 13,
+            rn: 13,
+            source: Source::Immediate { value, .. },
+            ..
+        } => value % 4 == 0,
+        O::Alu { rd: 13, .. } | O::Move { rd: 13, .. } | O::Load { rt: 13, .. } => false,
+        O::Load { addressing, .. } | O::Store { addressing, .. }
+            if addressing.writeback && addressing.rn == 13 =>
+        {
+            is_aligned(addressing.offset)
+        }
+        // It has its load before it.
+        O::StoreExclusive { .. } => !in_block,
+        O::BranchLink { .. }
         | O::BranchExchange { .. }
         | O::CompareBranch { .. }
         | O::TableBranch { .. }
@@ -185,52 +205,44 @@ fn goes_on(operation: &Operation) -> bool {
         | O::SupervisorCall { .. }
         | O::PermanentlyUndefined
         | O::WriteSpecial { .. } => false,
-        _ => true,
+        _ => !branches(instruction),
     }
 }
 
-/// Whether the architecture says what it does in an IT block.
-fn can_be_conditional(drawn: &Drawn) -> bool {
+fn branches(instruction: &Instruction) -> bool {
     use Operation as O;
-    let Some(operation) = drawn.operation else {
+    match instruction.operation {
+        O::Branch { .. } => true,
+        O::Alu { rd, .. } | O::Move { rd, .. } => rd == 15,
+        O::Load { rt, .. } => rt == 15,
+        O::LoadMultiple { registers, .. } => registers >> 15 == 1,
+        _ => false,
+    }
+}
+
+/// Whether the architecture says what it does as the last of an IT block, or anywhere in it.
+fn can_be_conditional(drawn: &Drawn, place: ItRule) -> bool {
+    let Some(instruction) = &drawn.instruction else {
         return false;
     };
-    match operation {
-        // Narrow ones that set the flags do not so in IT blocks, but for MOVS, which may not be there.
-        O::Move {
-            flags: SetFlags::Yes,
-            ..
-        } => drawn.bytes == 4,
-        // A conditional branch has its own condition.
-        O::Branch { condition, .. } => condition == Condition::Al,
-        O::CompareBranch { .. }
-        | O::IfThen { .. }
-        | O::LoopStart { .. }
-        | O::LoopEnd { .. }
-        | O::ChangeState { .. }
-        | O::ConditionalSelect { .. }
-        | O::FloatSelect { .. }
-        | O::Hint
-        | O::Sleep => false,
-        O::FloatBinary { operation, .. } => {
-            !matches!(operation, FloatBinary::MaxNm | FloatBinary::MinNm)
-        }
-        O::FloatToInteger { rounding, .. } | O::FloatRound { rounding, .. } => {
-            matches!(rounding, Rounding::Zero | Rounding::Current)
-        }
-        _ => true,
+    // Unicorn goes on after a hint with an IT state that is none.
+    let is_hint = matches!(instruction.operation, Operation::Hint | Operation::Sleep);
+    match it_rule(instruction) {
+        ItRule::Any => !is_hint,
+        ItRule::Last => place == ItRule::Last,
+        ItRule::Outside => false,
     }
 }
 
 /// The load that an exclusive store belongs to.
-fn exclusive_load(operation: &Operation, cpu: &Cpu) -> Option<Drawn> {
-    let &Operation::StoreExclusive {
+fn exclusive_load(store: &Drawn, cpu: &Cpu) -> Option<Drawn> {
+    let Operation::StoreExclusive {
         width,
         rn,
         offset,
         rd,
         ..
-    } = operation
+    } = store.operation()?
     else {
         return None;
     };

@@ -14,7 +14,7 @@ enum Base {
 /// Makes most accesses of a case reach memory, and most loads of the program counter find code.
 pub(super) fn prepare(case: &mut Case, random: &mut Random) {
     for index in 0..case.instructions.len() {
-        let Some(operation) = case.instructions[index].operation else {
+        let Some(operation) = case.instructions[index].operation() else {
             continue;
         };
         if loads_program_counter(&operation) {

@@ -21,10 +21,13 @@ pub enum FaultCause {
     Fetch { address: Address },
     #[error("undefined instruction")]
     Undefined,
-    #[error("{what} at {address}: a real core faults unless the address is a multiple of 4")]
+    #[error(
+        "{what} at {address}: a real core faults unless the address is a multiple of {alignment}"
+    )]
     Unaligned {
         what: &'static str,
         address: Address,
+        alignment: u32,
     },
     #[error("floating-point instruction while the FPU is off: the start-up code has not set CPACR")]
     FloatingPointOff,

@@ -3,13 +3,12 @@
 use super::OwnEngine;
 use super::inspection::Inspections;
 use super::peripherals::{SharedSystem, System};
-use crate::mcu::cpu::{self, Cpu};
+use crate::mcu::cpu::Cpu;
 use crate::mcu::machine::limits::Allowance;
 use crate::mcu::machine::{Limits, MachineError, Observation};
 use crate::mcu::memory::{MemoryMap, RegionKind};
 use crate::mcu::system;
 use dmo_engine::engine::{Engine, Execution};
-use dmo_engine::features::{Architecture, Features, FloatingPoint};
 use dmo_engine::memory::{Kind, MapError, Memory, Watch};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,17 +25,16 @@ impl OwnEngine {
         observation: Observation,
         limits: Limits,
     ) -> Result<Self, MachineError> {
-        let mut memory = Memory::new();
-        let mut regions = Vec::new();
-        for region in map.regions() {
+        let regions = map.regions().iter().map(|region| {
             let kind = match region.kind {
                 RegionKind::Flash => Kind::Flash,
                 RegionKind::Ram => Kind::Ram,
                 RegionKind::Device => Kind::Device,
             };
-            memory.map(region.range.clone(), kind).map_err(refused)?;
-            regions.push((region.range.clone(), kind));
-        }
+            (region.range.clone(), kind)
+        });
+        let regions: Vec<_> = regions.collect();
+        let mut memory = Memory::new(regions.iter().cloned()).map_err(refused)?;
         let system = Rc::new(RefCell::new(System::new(cpu.cpu_id)));
         let private = system::START..system::START + system::SIZE_BYTES;
         let shared = Box::new(SharedSystem(Rc::clone(&system)));
@@ -50,7 +48,7 @@ impl OwnEngine {
             let all: Vec<_> = regions.iter().map(|(range, _)| watch(range)).collect();
             memory.watch(&all);
         }
-        let mut engine = Engine::new(features(&cpu), memory, execution);
+        let mut engine = Engine::new(cpu.features, memory, execution);
         if let Some(timing) = cpu.timing {
             engine.count_cycles(timing);
         }
@@ -76,26 +74,5 @@ fn refused(error: MapError) -> MachineError {
     MachineError {
         what: "map memory",
         reason: error.to_string(),
-    }
-}
-
-/// What the engine has to know of a CPU.
-fn features(cpu: &Cpu) -> Features {
-    let (architecture, dsp) = match cpu.architecture {
-        cpu::Architecture::Armv6M => (Architecture::Armv6M, false),
-        cpu::Architecture::Armv7M => (Architecture::Armv7M, false),
-        cpu::Architecture::Armv7EM => (Architecture::Armv7EM, true),
-        cpu::Architecture::Armv8MMainline => (Architecture::Armv8MMainline, true),
-    };
-    let floating_point = match cpu.floating_point {
-        cpu::FloatingPoint::None => FloatingPoint::None,
-        cpu::FloatingPoint::Fpv4Single => FloatingPoint::Fpv4Single,
-        cpu::FloatingPoint::Fpv5Single => FloatingPoint::Fpv5Single,
-        cpu::FloatingPoint::Fpv5Double => FloatingPoint::Fpv5Double,
-    };
-    Features {
-        architecture,
-        dsp,
-        floating_point,
     }
 }

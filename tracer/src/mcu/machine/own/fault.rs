@@ -39,9 +39,14 @@ fn cause(fault: Fault) -> FaultCause {
         Fault::NotThumb { address } => FaultCause::NotThumb {
             address: Address(address),
         },
-        Fault::Unaligned { name, address } => FaultCause::Unaligned {
+        Fault::Unaligned {
+            name,
+            address,
+            alignment,
+        } => FaultCause::Unaligned {
             what: name,
             address: Address(address),
+            alignment,
         },
         Fault::StackLimit { address } => FaultCause::StackLimit {
             address: Address(address),

@@ -8,7 +8,7 @@ use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::engine::Stop;
 
 /// Instructions between two looks at the real time.
-const INSTRUCTIONS_PER_LOOK: Time = 1 << 20;
+const INSTRUCTIONS_PER_LOOK: Time = 1 << 22;
 
 impl OwnEngine {
     pub(super) fn run_to_pause(&mut self) -> Pause {
@@ -74,16 +74,14 @@ impl OwnEngine {
     /// Hands over what is watched of the recorded accesses; false when nobody listens any more.
     fn hand_events_over(&mut self) -> bool {
         let events = self.engine.memory.take_events();
-        let mut accesses: Vec<_> = events
-            .iter()
-            .map(|event| RawAccess {
-                time: event.time(),
-                pc: event.pc(),
-                address: event.address(),
-                size_bytes: event.size_bytes(),
-                kind: kind(event.kind()),
-            })
-            .collect();
+        let mut accesses = Vec::with_capacity(events.size_hint().1.unwrap_or(0));
+        accesses.extend(events.map(|event| RawAccess {
+            time: event.time(),
+            pc: event.pc(),
+            address: event.address(),
+            size_bytes: event.size_bytes(),
+            kind: kind(event.kind()),
+        }));
         if self.observation == Observation::SelfCheck {
             self.report_to_check(&accesses);
             accesses.retain(|access| {

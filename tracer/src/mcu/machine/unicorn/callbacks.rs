@@ -3,7 +3,7 @@
 
 use super::session::Session;
 use crate::mcu::clock::{Block, is_exclusive_store};
-use crate::mcu::decode::{Memory, decode};
+use crate::mcu::decode::{Memory, decode, is_wide};
 use crate::mcu::machine::inspection::Sight;
 use crate::mcu::machine::{FaultCause, IT_BITS, Pause, RawAccess};
 use crate::mcu::self_check::{CoreState, Reported};
@@ -21,6 +21,9 @@ pub(super) fn pause(core: &mut Unicorn<Session>, pause: Pause) {
 fn fault(core: &mut Unicorn<Session>, cause: FaultCause) {
     pause(core, Pause::Fault(cause));
 }
+
+/// The instructions with an address that has to be a multiple of 4 on all cores.
+const SEVERAL_WORDS: &str = "LDM, LDRD, PUSH or the like";
 
 /// Numbers that the emulator gives its exceptions.
 const SUPERVISOR_CALL: u32 = 2;
@@ -51,15 +54,24 @@ fn is_thumb(core: &Unicorn<Session>) -> bool {
         .is_ok_and(|status| status >> 24 & 1 == 1)
 }
 
-/// The only abort that the emulator raises by itself is that of an unaligned exclusive.
+/// The emulator raises an abort by itself only where an exclusive is unaligned, and on Armv6-M
+/// where any access is.
 fn data_abort(core: &Unicorn<Session>, pc: u32) -> FaultCause {
     let [first, second] = fetch(core, pc);
-    match decode(first, second).memory {
-        Memory::Access(access) if access.must_be_aligned => FaultCause::Unaligned {
-            what: "LDREX or STREX",
-            address: Address(access.address(pc, &registers(core))),
+    let Memory::Access(access) = decode(first, second).memory else {
+        return FaultCause::Exception { number: DATA_ABORT };
+    };
+    FaultCause::Unaligned {
+        what: match (access.kind, access.bytes) {
+            _ if access.must_be_aligned && is_wide(first) => "LDREX or STREX",
+            _ if access.must_be_aligned => SEVERAL_WORDS,
+            (AccessKind::Load, 2) => "LDRH",
+            (AccessKind::Load, _) => "LDR",
+            (AccessKind::Store, 2) => "STRH",
+            (AccessKind::Store, _) => "STR",
         },
-        _ => FaultCause::Exception { number: DATA_ABORT },
+        address: Address(access.address(pc, &registers(core))),
+        alignment: access.bytes.min(4),
     }
 }
 
@@ -267,8 +279,9 @@ fn check_alignment(core: &mut Unicorn<Session>, pc: u32, address: u64) {
         fault(
             core,
             FaultCause::Unaligned {
-                what: "LDM, LDRD, PUSH or the like",
+                what: SEVERAL_WORDS,
                 address: Address(address as u32),
+                alignment: 4,
             },
         );
     }

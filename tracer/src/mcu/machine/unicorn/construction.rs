@@ -33,12 +33,7 @@ impl UnicornEngine {
         let mut core =
             Unicorn::new_with_data(Arch::ARM, Mode::THUMB, session).map_err(refused("start"))?;
         // The model must be set before any memory is mapped.
-        let model = match cpu.model {
-            Model::CortexM3 => ArmCpuModel::CORTEX_M3,
-            Model::CortexM4 => ArmCpuModel::CORTEX_M4,
-            Model::CortexM7 => ArmCpuModel::CORTEX_M7,
-            Model::CortexM33 => ArmCpuModel::CORTEX_M33,
-        };
+        let model = model_of(&cpu)?;
         core.ctl_set_cpu_model(model as i32)
             .map_err(refused("select the CPU model"))?;
         for region in map.regions() {
@@ -90,4 +85,21 @@ impl UnicornEngine {
         }
         Ok(())
     }
+}
+
+/// Unicorn's model. A Cortex-M0+ has the instructions of a Cortex-M0.
+fn model_of(cpu: &Cpu) -> Result<ArmCpuModel, MachineError> {
+    Ok(match cpu.model {
+        Model::CortexM0 | Model::CortexM0Plus => ArmCpuModel::CORTEX_M0,
+        Model::CortexM3 => ArmCpuModel::CORTEX_M3,
+        Model::CortexM4 => ArmCpuModel::CORTEX_M4,
+        Model::CortexM7 => ArmCpuModel::CORTEX_M7,
+        Model::CortexM33 => ArmCpuModel::CORTEX_M33,
+        Model::CortexM23 | Model::CortexM55 | Model::CortexM85 => {
+            return Err(MachineError {
+                what: "select the CPU model",
+                reason: format!("Unicorn has no {}\n  hint: --engine translator", cpu.name),
+            });
+        }
+    })
 }

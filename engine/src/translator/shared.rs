@@ -1,0 +1,64 @@
+//! The translations of the whole process. The code of a unit depends on the guest's code and the
+//! core alone, so that all machines that execute it share it.
+
+use super::cycles::Counted;
+use super::translation::Translation;
+use crate::features::Features;
+use crate::memory::Memory;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// Beyond this many all are forgotten, and stay with the machines that have them.
+const MOST: usize = 4096;
+/// The most translations that are kept for an address: of other code, or of other cores.
+const MOST_AT_AN_ADDRESS: usize = 16;
+
+#[derive(Default)]
+struct Known {
+    /// By where they can be entered.
+    translations: HashMap<u32, Vec<Arc<Translation>>>,
+    count: usize,
+}
+
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+fn known() -> MutexGuard<'static, Known> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A translation of the code in this memory that can be entered at an address and has none of the
+/// instructions that `excluded` asks about, of each stretch of code.
+pub(super) fn find(
+    address: u32,
+    features: &Features,
+    counted: Option<&Counted>,
+    memory: &Memory,
+    excluded: impl Fn(std::ops::Range<u32>) -> bool,
+) -> Option<Arc<Translation>> {
+    let known = known();
+    let mut candidates = known.translations.get(&address)?.iter();
+    let fits = |translation: &&Arc<Translation>| {
+        translation.features == *features
+            && translation.counted.as_ref() == counted
+            && translation.stretches.iter().all(|stretch| {
+                !excluded(stretch.range()) && memory.has_code(stretch.start, &stretch.bytes)
+            })
+    };
+    candidates.find(fits).map(Arc::clone)
+}
+
+/// Keeps a translation for all machines.
+pub(super) fn keep(translation: &Arc<Translation>) {
+    let mut known = known();
+    if known.count >= MOST {
+        *known = Known::default();
+    }
+    known.count += 1;
+    for &entry in &translation.entries {
+        let here = known.translations.entry(entry).or_default();
+        if here.len() >= MOST_AT_AN_ADDRESS {
+            here.remove(0);
+        }
+        here.push(Arc::clone(translation));
+    }
+}
