@@ -4,10 +4,11 @@
 //! the model. A cycle count is that of one pass through the body.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
+use dmo_engine::cycles::Cycles;
 use dmo_engine::engine::{Engine, Execution, Stop};
 use dmo_engine::features::{Architecture, Features, FloatingPoint};
 use dmo_engine::memory::{Kind, Memory};
-use dmo_engine::timing::{Pipeline, Timing};
+use dmo_engine::timing::{FlashTiming, Held, Pipeline, Timing};
 
 const CODE: u32 = 0x0800_0000;
 const RAM: u32 = 0x2000_0000;
@@ -256,6 +257,20 @@ fn halfwords(code: &str) -> Vec<u16> {
 
 /// Cycles of one pass through a body.
 fn cycles(pipeline: Pipeline, code: &str, execution: Execution) -> u64 {
+    let timing = Timing {
+        pipeline,
+        flash: None,
+    };
+    let all = counted(timing, code, execution).total();
+    // The last branch is not taken: one cycle, or two, less.
+    let passes = all.div_ceil(TIMES);
+    assert!(passes * TIMES - all <= 2, "{all} cycles of {TIMES} passes");
+    passes - LOOP_END
+}
+
+/// Cycles of all passes through a body.
+fn counted(timing: Timing, code: &str, execution: Execution) -> Cycles {
+    let pipeline = timing.pipeline;
     let is_m0 = pipeline == Pipeline::CortexM0Plus;
     let features = Features {
         architecture: match pipeline {
@@ -294,20 +309,13 @@ fn cycles(pipeline: Pipeline, code: &str, execution: Execution) -> u64 {
         assert!(memory.write(RAM + 4 * word, &address));
     }
     let mut engine = Engine::new(features, memory, execution);
-    engine.count_cycles(Timing {
-        pipeline,
-        flash: None,
-    });
+    engine.count_cycles(timing);
     let core = &mut engine.core;
     (core.r[1], core.r[3], core.r[6]) = (RAM + 0x100, RAM + 0x200, RAM + 0x300);
     (core.r[4], core.r[5], core.r[8], core.r[9]) = (4, 4, !0, 1);
     (core.r[7], core.r[13], core.r[15]) = (TIMES as u32, RAM + 0x800, CODE);
     assert_eq!(engine.run(1_000_000), Stop::Breakpoint(0));
-    // The last branch is not taken: one cycle, or two, less.
-    let all = engine.core.cycles.total();
-    let passes = all.div_ceil(TIMES);
-    assert!(passes * TIMES - all <= 2, "{all} cycles of {TIMES} passes");
-    passes - LOOP_END
+    engine.core.cycles
 }
 
 fn check<'a>(cases: impl Iterator<Item = (Pipeline, &'a str, &'a str, &'a str, u64)>) -> usize {
@@ -353,4 +361,49 @@ fn loops_take_what_is_measured_of_the_m33() {
     let cases = cases
         .map(|&(source, body, code, expected)| (Pipeline::CortexM33, source, body, code, expected));
     assert_eq!(check(cases), 2 * 10);
+}
+
+/// Stalls of one pass for code and for data, of a loop in flash memory of 5 wait states and 16 bytes
+/// a read.
+fn stalls(code: &str, prefetch: bool, held: [Held; 2], execution: Execution) -> [u64; 2] {
+    let timing = Timing {
+        pipeline: Pipeline::CortexM4,
+        flash: Some(FlashTiming {
+            wait_states: 5,
+            line_bytes: 16,
+            prefetch,
+            code: held[0],
+            data: Some(held[1]),
+        }),
+    };
+    let cycles = counted(timing, code, execution);
+    // Less what is read for the first time.
+    [cycles.code_stalls, cycles.data_stalls].map(|stalls| stalls / TIMES)
+}
+
+/// Seventeen instructions and the end of the loop are 76 bytes: five reads, four of them in order.
+#[test]
+fn a_loop_waits_for_the_reads_that_are_not_held() {
+    let (_, _, code, _) = M3_AND_M4[0];
+    let [none, one, many] = [0, 1, 64].map(|ways| Held { ways, sets: 1 });
+    for execution in [Execution::Interpreter, Execution::Translator] {
+        let of = |prefetch, held| stalls(code, prefetch, [held, none], execution);
+        assert_eq!(of(false, one), [25, 0]);
+        assert_eq!(of(false, many), [0, 0]);
+        // Four instructions are executed of each read of six cycles: two are left to wait, four
+        // times, and the branch goes to a read that nothing has asked for.
+        assert_eq!(of(true, one), [13, 0]);
+    }
+}
+
+/// LDR from the code itself.
+#[test]
+fn a_load_waits_for_data_that_are_not_held() {
+    // mov r0,pc; nop; ldr.w r2,[r0]
+    let code = "4678 bf00 f8d02000";
+    let [none, one] = [0, 1].map(|ways| Held { ways, sets: 1 });
+    for execution in [Execution::Interpreter, Execution::Translator] {
+        let of = |held| stalls(code, false, [one, held], execution)[1];
+        assert_eq!([of(none), of(one)], [5, 0]);
+    }
 }
