@@ -37,6 +37,11 @@ pub struct Core {
     pub control: u32,
     /// The stack pointer that is not in use: the process's, or with bit 1 of CONTROL the main one.
     pub other_sp: u32,
+    /// The lowest value that r13 has had while instructions executed, since it was last noted
+    /// ([`Core::take_lowest_sp`]).
+    pub lowest_sp: u32,
+    /// The same of the stack pointer that is not in use.
+    pub other_lowest_sp: u32,
     /// Limits of the main and of the process stack, Armv8-M.
     pub stack_limits: [u32; 2],
     /// 1 after LDREX, until STREX or CLREX.
@@ -48,6 +53,30 @@ pub struct Core {
 }
 
 impl Core {
+    /// The lowest value that r13 has had since the last call; from here on it counts anew.
+    pub fn take_lowest_sp(&mut self) -> u32 {
+        std::mem::replace(&mut self.lowest_sp, self.r[13])
+    }
+
+    /// Sets r13 from outside, which counts as a new stack.
+    pub fn start_stack(&mut self, stack_pointer: u32) {
+        self.r[13] = stack_pointer & !3;
+        self.lowest_sp = self.r[13];
+    }
+
+    /// Sets r13 as an instruction does.
+    pub(crate) fn move_stack(&mut self, stack_pointer: u32) {
+        self.r[13] = stack_pointer & !3;
+        self.lowest_sp = self.lowest_sp.min(self.r[13]);
+    }
+
+    /// Goes on with the other stack.
+    pub(crate) fn switch_stacks(&mut self) {
+        std::mem::swap(&mut self.r[13], &mut self.other_sp);
+        std::mem::swap(&mut self.lowest_sp, &mut self.other_lowest_sp);
+        self.lowest_sp = self.lowest_sp.min(self.r[13]);
+    }
+
     /// The program status register XPSR: flags, IT state and the Thumb bit.
     pub fn status(&self) -> u32 {
         let it = (self.it & 0b11) << 25 | (self.it >> 2) << 10;

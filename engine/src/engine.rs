@@ -9,7 +9,7 @@ use crate::features::Features;
 use crate::interpreter::{Flow, step};
 use crate::memory::Memory;
 use crate::timing::{Cost, Counter, Previous, Timing};
-use crate::translator::{After, Entry, Last, Limits, Translator};
+use crate::translator::{After, Effort, Entry, Last, Limits, Translator};
 use code::Code;
 use std::collections::BTreeMap;
 
@@ -47,13 +47,9 @@ pub enum Execution {
 }
 
 /// How often an instruction is branched to before it is translated.
-const HOT: u16 = 500;
+const HOT: u16 = 100;
 /// The same where another machine has translated it.
 const WARM: u16 = 4;
-/// How many instructions are interpreted for each that is translated: about as many as can be in
-/// the same time, so that translating never takes more than half of it.
-const INTERPRETED_FOR_ONE: u64 = 2000;
-
 /// A core and its memory.
 pub struct Engine {
     /// The registers.
@@ -67,8 +63,8 @@ pub struct Engine {
     has_to_interpret: bool,
     /// The next instruction has been fetched, as far as cycles are counted.
     is_fetched: bool,
-    /// Instructions that were interpreted, less those that translations have cost.
-    credit: u64,
+    /// Instructions that were interpreted and not yet told to the translator.
+    interpreted: u64,
     /// Addresses to stop at, each with the lowest stack pointer to do so.
     stops: BTreeMap<u32, u32>,
     to_note: Vec<u32>,
@@ -91,14 +87,19 @@ impl Engine {
             Execution::Translator => Some(Translator::new()),
         };
         Self {
-            core: Core::default(),
+            // No stack has been used yet.
+            core: Core {
+                lowest_sp: u32::MAX,
+                other_lowest_sp: u32::MAX,
+                ..Core::default()
+            },
             memory,
             features,
             code: Code::new(),
             translator,
             has_to_interpret: false,
             is_fetched: false,
-            credit: 0,
+            interpreted: 0,
             stops: BTreeMap::new(),
             to_note: Vec::new(),
             noted: Vec::new(),
@@ -248,7 +249,7 @@ impl Engine {
             return Err(Stop::Fault(self.unpredictable(pc)));
         }
         self.has_to_interpret = false;
-        self.credit += 1;
+        self.interpreted += 1;
         let (core, memory) = (&mut self.core, &mut self.memory);
         let counting = match (&mut self.counter, slot.cost) {
             (Some(counter), Some(cost)) => {
@@ -343,9 +344,9 @@ impl Engine {
         let address = self.core.r[15];
         if self.translator.is_some() {
             match self.code.count(address) {
-                WARM => self.translate(0),
+                WARM => self.translate(Effort::Find),
                 HOT => {
-                    self.translate(self.credit / INTERPRETED_FOR_ONE);
+                    self.translate(Effort::Translate);
                     self.code.forget_arrivals(address);
                 }
                 _ => {}
@@ -356,21 +357,18 @@ impl Engine {
     /// The instruction again, with the entry that it now has if it can be translated.
     #[cold]
     fn translated_at_once(&mut self, pc: u32, slot: code::Slot) -> code::Slot {
-        self.credit = u64::MAX / 2;
-        self.translate(u64::MAX);
+        self.translate(Effort::TranslateAtAnyCost);
         self.code.at(pc).unwrap_or(slot)
     }
 
-    /// Takes a translation that can be entered here, a new one of no more than so many
-    /// instructions.
+    /// Takes a translation that can be entered here, if there is one or it is worth it.
     #[cold]
-    fn translate(&mut self, most_instructions: u64) {
+    fn translate(&mut self, effort: Effort) {
         if let Some(translator) = &mut self.translator {
+            translator.add_interpreted(std::mem::take(&mut self.interpreted));
             let address = self.core.r[15];
             let (features, memory) = (&self.features, &mut self.memory);
-            let translated = translator.translate(address, features, memory, most_instructions);
-            self.credit -= translated.instructions * INTERPRETED_FOR_ONE;
-            for (address, entry) in translated.entries {
+            for (address, entry) in translator.translate(address, features, memory, effort) {
                 self.code.enter(address, entry);
             }
         }

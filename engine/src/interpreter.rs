@@ -213,7 +213,7 @@ impl Execution<'_> {
         if value < self.stack_limit() {
             return Err(Fault::StackLimit { address: value });
         }
-        self.core.r[13] = value;
+        self.core.move_stack(value);
         Ok(())
     }
 

@@ -75,13 +75,15 @@ pub(crate) enum After {
     InterpretFetched,
 }
 
-/// What was translated.
-#[derive(Default)]
-pub(crate) struct Translated {
-    /// How many instructions had to be; none where the code was known.
-    pub(crate) instructions: u64,
-    /// Where it can be entered.
-    pub(crate) entries: Vec<(u32, Entry)>,
+/// What to do for a translation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Only to look whether there is one.
+    Find,
+    /// To translate too, if enough has been interpreted to be worth it.
+    Translate,
+    /// To translate too.
+    TranslateAtAnyCost,
 }
 
 /// Translates code and keeps it.
@@ -94,6 +96,8 @@ pub(crate) struct Translator {
     looked_up: BTreeSet<u32>,
     /// Where cycles are counted.
     counted: Option<Counted>,
+    /// How many instructions there were to translate where that was not yet worth it.
+    expected: HashMap<u32, u64>,
 }
 
 impl Translator {
@@ -105,6 +109,7 @@ impl Translator {
             entries: HashMap::new(),
             looked_up: BTreeSet::new(),
             counted: None,
+            expected: HashMap::new(),
         }
     }
 
@@ -150,24 +155,29 @@ impl Translator {
         gone
     }
 
-    /// Finds a translation that can be entered at an address, or translates what is no more than
-    /// so many instructions.
+    /// This many instructions were interpreted.
+    pub(crate) fn add_interpreted(&self, instructions: u64) {
+        shared::add_interpreted(instructions);
+    }
+
+    /// Finds a translation that can be entered at an address, or translates. Gives where it can be
+    /// entered.
     pub(crate) fn translate(
         &mut self,
         address: u32,
         features: &Features,
         memory: &mut Memory,
-        most_instructions: u64,
-    ) -> Translated {
+        effort: Effort,
+    ) -> Vec<(u32, Entry)> {
         let looked_up = &self.looked_up;
         let excluded = |range| looked_up.range(range).next().is_some();
         let known = shared::find(address, features, self.counted.as_ref(), memory, excluded);
-        let (translation, instructions) = match known {
-            Some(known) => (known, 0),
-            None if most_instructions == 0 => return Translated::default(),
-            None => match self.compile(address, features, memory, most_instructions) {
+        let translation = match (known, effort) {
+            (Some(known), _) => known,
+            (None, Effort::Find) => return Vec::new(),
+            (None, effort) => match self.compile(address, features, memory, effort) {
                 Some(new) => new,
-                None => return Translated::default(),
+                None => return Vec::new(),
             },
         };
         for &page in &translation.pages {
@@ -188,31 +198,37 @@ impl Translator {
             }
         }
         self.units.insert(number, translation);
-        Translated {
-            instructions,
-            entries,
-        }
+        entries
     }
 
-    /// Translates, and says how many instructions that were.
+    /// Translates what can be entered at an address, if that is worth it.
     fn compile(
-        &self,
+        &mut self,
         address: u32,
         features: &Features,
         memory: &Memory,
-        most_instructions: u64,
-    ) -> Option<(Arc<Translation>, u64)> {
+        effort: Effort,
+    ) -> Option<Arc<Translation>> {
+        let at_any_cost = effort == Effort::TranslateAtAnyCost;
+        let expected = self.expected.get(&address).copied().unwrap_or(1);
+        if !at_any_cost && !shared::affords(expected) {
+            return None;
+        }
         let looks_up = |pc| self.looked_up.contains(&pc);
         let counted = self.counted.as_ref();
         let pipeline = counted.map(|counted| counted.pipeline);
         let unit = Unit::at(address, features, memory, pipeline, looks_up);
         let instructions = unit.instructions();
-        if !unit.entries.contains(&address) || instructions > most_instructions {
+        if !unit.entries.contains(&address) {
+            return None;
+        }
+        if !at_any_cost && !shared::spend(instructions) {
+            self.expected.insert(address, instructions.max(1));
             return None;
         }
         let translation = Arc::new(Translation::of(unit, features, counted, memory)?);
         shared::keep(&translation);
-        Some((translation, instructions))
+        Some(translation)
     }
 
     /// Runs translated code from one of its entries.

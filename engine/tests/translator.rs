@@ -194,7 +194,7 @@ fn engine(seed: u64, features: Features, code: &[u16], execution: Execution) -> 
     for index in 0..15 {
         engine.core.r[index] = random.register();
     }
-    engine.core.r[13] = RAM + 0x2000;
+    engine.core.start_stack(RAM + 0x2000);
     if features.is_armv8() && random.below(4) == 0 {
         engine.core.stack_limits = [RAM + 0x1800 + random.below(0x800); 2];
     }
@@ -233,8 +233,11 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 }
 
 /// The translator does what the interpreter does. Gives whether the program goes on to the end, how
-/// many accesses were recorded, and stalls for code and for data.
-fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, usize, [u64; 2]) {
+/// many accesses were recorded, stalls for code and for data, and whether the stack has grown.
+fn compare(
+    seed: u64,
+    make: fn(&mut Random, &Features) -> Vec<u16>,
+) -> (bool, usize, [u64; 2], bool) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let features = features()[random.below(3) as usize];
     let mut code = make(&mut random, &features);
@@ -272,16 +275,18 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, us
     assert!(memory(&ours) == memory(&judge), "{context}");
     let cycles = ours.core.cycles;
     let stalls = [cycles.code_stalls, cycles.data_stalls];
-    (stop == Stop::Until, events.len(), stalls)
+    let grown = judge.core.lowest_sp < RAM + 0x2000;
+    (stop == Stop::Until, events.len(), stalls, grown)
 }
 
 fn compare_many(make: fn(&mut Random, &Features) -> Vec<u16>, of_each_end: u64) {
     let first = setting("DMO_ENGINE_SEED", 1);
     let programs = setting("DMO_ENGINE_LOOPS", 600);
-    let (mut ended, mut recorded, mut stalls) = (0, 0, [0; 2]);
+    let (mut ended, mut recorded, mut grown, mut stalls) = (0, 0, 0, [0; 2]);
     for seed in first..first + programs {
-        let (goes_on, events, stalled) = compare(seed, make);
+        let (goes_on, events, stalled, stack_has_grown) = compare(seed, make);
         ended += u64::from(goes_on);
+        grown += u64::from(stack_has_grown);
         recorded += events;
         stalls = [0, 1].map(|of| stalls[of] + stalled[of]);
     }
@@ -291,6 +296,10 @@ fn compare_many(make: fn(&mut Random, &Features) -> Vec<u16>, of_each_end: u64) 
     );
     assert!(recorded > 0);
     assert!(stalls.iter().all(|&of| of > 0), "{stalls:?}");
+    assert!(
+        grown * 50 >= programs,
+        "{grown} of {programs} use the stack"
+    );
 }
 
 #[test]
@@ -327,5 +336,33 @@ fn low_overhead_loops() {
         assert_eq!(engine.core.r[1..3], [0x700, 0x700]);
         assert_eq!(engine.core.r[14], 0);
         assert_eq!(engine.core.r[15], CODE + 2 * (code.len() as u32 - 1));
+    }
+}
+
+/// A loop that pushes, makes room, and frees it all; the process stack is another one.
+#[test]
+fn the_lowest_stack_pointer() {
+    let code = [
+        0xf240, 0x7000, // movw r0, #0x700
+        0xb5f0, // push {r4-r7, lr}
+        0xb084, // sub sp, #16
+        0xb004, // add sp, #16
+        0xe8bd, 0x40f0, // pop.w {r4-r7, lr}
+        0x3801, // subs r0, #1
+        0xd1f8, // bne to the push
+        0xf381, 0x8809, // msr psp, r1
+        0xf382, 0x8814, // msr control, r2
+        0xb403, // push {r0, r1}
+        0xbe00, // bkpt
+    ];
+    for execution in [Execution::Interpreter, Execution::Translator] {
+        let mut engine = engine(7, features()[0], &code, execution);
+        engine.core.r[1] = RAM + 0x1000;
+        engine.core.r[2] = 2;
+        let (stop, _) = run(&mut engine);
+        assert_eq!(stop, Stop::Breakpoint(0));
+        assert_eq!(engine.core.other_lowest_sp, RAM + 0x2000 - 20 - 16);
+        assert_eq!(engine.core.take_lowest_sp(), RAM + 0x1000 - 8);
+        assert_eq!(engine.core.lowest_sp, RAM + 0x1000 - 8, "counted anew");
     }
 }

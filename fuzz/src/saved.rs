@@ -79,6 +79,7 @@ fn show(bytes: &[u8], profile: &Profile) {
         cycles: None,
         profile,
         warnings: Vec::new(),
+        ram: None,
         arena: None,
     };
     let control = |letter: char| letter.is_control() && letter != '\n';

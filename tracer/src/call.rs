@@ -234,6 +234,7 @@ pub struct Caller<'a> {
     /// The machine, to watch and to read buffers.
     pub machine: Machine,
     limits: Limits,
+    deepest_stack_bytes: Option<u32>,
 }
 
 /// The instruction to which every call returns: BKPT with a number of our own.
@@ -289,6 +290,7 @@ impl<'a> Caller<'a> {
             library,
             machine,
             limits,
+            deepest_stack_bytes: None,
         })
     }
 
@@ -351,7 +353,11 @@ impl<'a> Caller<'a> {
         self.machine.set_register(14, trap | 1)?;
         self.machine.renew_limits(self.limits);
         self.machine.skip_to(address)?;
-        match self.run()? {
+        let pause = self.run()?;
+        let lowest = self.machine.take_lowest_stack_pointer();
+        let deepest = lowest.map(|lowest| trap.saturating_sub(lowest));
+        self.deepest_stack_bytes = self.deepest_stack_bytes.max(deepest);
+        match pause {
             Pause::SoftwareBreakpoint(TRAP_NUMBER) if self.machine.register(15) == trap => {
                 Ok(self.machine.register(0))
             }
@@ -363,6 +369,12 @@ impl<'a> Caller<'a> {
             }
             Pause::Fault(cause) => Err(self.fault(cause)),
         }
+    }
+
+    /// The deepest stack of the calls so far in bytes, arguments on it included; `None` before the
+    /// first, and if the engine does not measure it.
+    pub fn deepest_stack_bytes(&self) -> Option<u32> {
+        self.deepest_stack_bytes
     }
 
     /// Runs until something but a hint stops the machine.

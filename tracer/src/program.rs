@@ -12,6 +12,7 @@
 //! | [`allocation`] | where it has put a model's tensors and scratch memory |
 //! | [`semihosting`] | output, files and exit of the program |
 //! | [`record`] | accesses to events of layers and tensors |
+//! | [`ram`] | the RAM that a run takes |
 //! | [`run`] | a whole recorded run |
 //! | [`other_inputs`] | the same layers on other inputs |
 //! | [`fault`] | why a program could not go on |
@@ -24,6 +25,7 @@ pub mod interpreter;
 pub mod marks;
 pub mod other_inputs;
 pub mod process;
+pub mod ram;
 pub mod record;
 pub mod run;
 pub mod runtime;

@@ -19,7 +19,7 @@ use dmo_trace::elf::attributes::Attributes;
 use dmo_trace::elf::image::{Image, ImageError};
 use dmo_trace::mcu::boot::BootError;
 use dmo_trace::mcu::cpu::{CPUS, CpuError, choose};
-use dmo_trace::mcu::machine::{FaultCause, Limits, Observation, Pause};
+use dmo_trace::mcu::machine::{EngineKind, FaultCause, Limits, Observation, Pause};
 use dmo_trace::mcu::memory::{MemoryError, MemoryOptions};
 use dmo_trace::mcu::system::Exception;
 use dmo_trace::program::fault::Fault;
@@ -932,6 +932,105 @@ fn floating_point_that_is_off_just_before_the_exit() {
     firmware.end();
     firmware.code(&VMOV).exit(0);
     assert_eq!(fault_of(&firmware).cause, FaultCause::FloatingPointOff);
+}
+
+/// On each engine that has the core; Unicorn refuses too, but does not know by which name.
+#[test]
+fn small_cores_refuse_what_they_lack_by_its_name() {
+    let cases: [(&str, &[u16], &str); 6] = [
+        (
+            "cortex-m0plus",
+            &[0xb108],
+            "CBZ needs Armv8-M Baseline or Armv7-M",
+        ),
+        (
+            "cortex-m0",
+            &[0xbf08],
+            "IT needs Armv7-M or Armv8-M Mainline",
+        ),
+        (
+            "cortex-m23",
+            &[0xfb80, 0x1203],
+            "SMULL needs Armv7-M or Armv8-M Mainline",
+        ),
+        (
+            "cortex-m3",
+            &[0xfa81, 0xf082],
+            "QADD needs the DSP extension",
+        ),
+        ("cortex-m33", &[0xea52, 0x8113], "CSEL needs Armv8.1-M"),
+        (
+            "cortex-m55",
+            &[0xef22, 0x0844],
+            "the instruction needs Helium",
+        ),
+    ];
+    for (cpu, code, expected) in cases {
+        for engine in [EngineKind::Interpreter, EngineKind::Translator] {
+            let mut target = Firmware::new().code(code).target_for(cpu);
+            target.engine = engine;
+            let mut machine = target.machine(Observation::Watch, SMALL).expect("machine");
+            let Pause::Fault(cause) = machine.run() else {
+                panic!("{cpu} {code:x?}");
+            };
+            assert!(cause.to_string().starts_with(expected), "{cpu}: {cause}");
+        }
+    }
+}
+
+/// Where other cores access any address: ldrh r2, [r1]; str r2, [r1].
+#[test]
+fn unaligned_accesses_of_small_cores() {
+    let mut seen = 0;
+    for (cpu, engine) in ["cortex-m0", "cortex-m0plus", "cortex-m23", "cortex-m33"]
+        .into_iter()
+        .flat_map(|cpu| EngineKind::ALL.iter().map(move |&engine| (cpu, engine)))
+    {
+        for (code, offset, what, alignment) in [
+            (0x880a, 1, "LDRH", 2),
+            (0x600a, 2, "STR", 4),
+            (0x680a, 1, "LDR", 4),
+        ] {
+            let mut target = Firmware::new().code(&[code, 0xbe00]).target_for(cpu);
+            target.engine = engine;
+            let Ok(mut machine) = target.machine(Observation::Watch, SMALL) else {
+                assert_eq!((cpu, engine.name()), ("cortex-m23", "unicorn"));
+                continue;
+            };
+            let address = INPUT_AT + offset;
+            machine.set_register(1, address).expect("a register");
+            let cause = FaultCause::Unaligned {
+                what,
+                address: Address(address),
+                alignment,
+            };
+            let expected = match cpu {
+                "cortex-m33" => Pause::SoftwareBreakpoint(0),
+                _ => Pause::Fault(cause),
+            };
+            assert_eq!(machine.run(), expected, "{cpu}, {engine:?}");
+            seen += 1;
+        }
+    }
+    let engines = EngineKind::ALL.len();
+    let lacking = usize::from(engines == 4);
+    assert_eq!(seen, 3 * (4 * engines - lacking));
+}
+
+/// The engine to take is in the message.
+#[cfg(feature = "unicorn")]
+#[test]
+fn a_core_that_unicorn_lacks() {
+    for cpu in ["cortex-m23", "cortex-m55", "cortex-m85"] {
+        let mut target = Firmware::new().target_for(cpu);
+        target.engine = EngineKind::Unicorn;
+        let Err(error) = target.machine(Observation::Watch, SMALL) else {
+            panic!("{cpu}");
+        };
+        let error = error.to_string();
+        assert!(error.contains(&format!("Unicorn has no {cpu}")), "{error}");
+        assert!(error.contains("hint: --engine translator"), "{error}");
+    }
 }
 
 /// A Cortex-M3 has no such instructions.

@@ -32,6 +32,7 @@ fn main() {
         Ok(())
     };
     trials.push(tools::trial("all cores are tested", &tool, all));
+    trials.push(tools::trial("the RAM of a run", &tool, ram));
     trials.push(tools::trial("an image chooses its core", &tool, choice));
     tools::main(&tool, trials)
 }
@@ -69,6 +70,36 @@ fn check(core: Core, program: &str) -> Result<(), Failed> {
     // The self-check ends the run where it disagrees.
     let (profile, _) = profile(&judged, run_options(true, LIMITS)).expect("a checked run");
     assert_eq!(profile.layers.len(), layers_of(program).len());
+    Ok(())
+}
+
+/// Sections as the file has them, and the stack, which both of our engines measure alike.
+fn ram() -> Result<(), Failed> {
+    let elf = CORES[1].example("reshape")?;
+    let mut found = Vec::new();
+    for engine in [EngineKind::Interpreter, EngineKind::Translator] {
+        let mut target = CORES[1].target(&elf);
+        target.engine = engine;
+        let (_, outcome) = profile(&target, run_options(false, LIMITS)).expect("a run");
+        let bss = target.image.sections.iter().find(|it| it.name == ".bss");
+        let bss = bss.map(|it| it.range.end - it.range.start);
+        assert_eq!(Some(outcome.ram.bss_bytes), bss, "{engine:?}");
+        found.push(outcome.ram);
+    }
+    assert_eq!(found[0], found[1]);
+    let ram = &found[0];
+    let stack = ram.stack_bytes.ok_or("no stack")?;
+    assert!((16..1024).contains(&stack), "{stack}");
+    assert_eq!(ram.heap_bytes, Some(0));
+    assert_eq!(
+        ram.total_bytes,
+        Some(ram.data_bytes + ram.bss_bytes + stack)
+    );
+    assert_eq!(ram.layer_stack_bytes.len(), layers_of("reshape").len());
+    for layer in &ram.layer_stack_bytes {
+        let layer = layer.ok_or("no stack of a layer")?;
+        assert!((8..=stack).contains(&layer), "{layer} of {stack}");
+    }
     Ok(())
 }
 

@@ -88,7 +88,7 @@ impl Execution<'_> {
             0..=3 => self.write_flags(mask, value),
             MAIN_STACK | PROCESS_STACK => {
                 if self.process_stack_in_use() == (special == PROCESS_STACK) {
-                    self.core.r[13] = value & !3;
+                    self.core.move_stack(value);
                 } else {
                     self.core.other_sp = value & !3;
                 }
@@ -123,7 +123,7 @@ impl Execution<'_> {
 
     fn write_control(&mut self, value: u32) {
         if (self.core.control ^ value) >> 1 & 1 == 1 {
-            std::mem::swap(&mut self.core.r[13], &mut self.core.other_sp);
+            self.core.switch_stacks();
         }
         let floating_point = self.features.floating_point != FloatingPoint::None;
         self.core.control = value & if floating_point { 0b111 } else { 0b011 };

@@ -61,6 +61,27 @@ impl Counted {
     }
 }
 
+/// What was executed of a block and is not in its variables.
+#[derive(Clone, Copy)]
+pub(super) struct Pending {
+    pub(super) instructions: i64,
+    /// Halves of a cycle.
+    pub(super) halves: i64,
+    /// What was executed last (`cycles`).
+    pub(super) previous: u32,
+}
+
+impl Pending {
+    /// Nothing.
+    pub(super) fn none(previous: u32) -> Self {
+        Self {
+            instructions: 0,
+            halves: 0,
+            previous,
+        }
+    }
+}
+
 /// What is counted of a block while it is emitted.
 pub(super) struct Counting {
     pipeline: Pipeline,

@@ -2,7 +2,7 @@
 
 use super::compute_address;
 use super::context::{Context, Exit};
-use super::cycles::{self, Counted, Counting};
+use super::cycles::{self, Counted, Counting, Pending};
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
@@ -30,6 +30,8 @@ pub(super) struct State {
     pub(super) zero: Variable,
     pub(super) carry: Variable,
     pub(super) overflow: Variable,
+    /// The lowest value of r13.
+    lowest_sp: Variable,
     /// Executed instructions where the block begins.
     time: Variable,
     /// Where the next access is recorded.
@@ -66,27 +68,6 @@ pub(super) struct Emitter<'a, 'b> {
     pub(super) cycles: Option<Counting>,
 }
 
-/// What was executed of a block and is not in its variables.
-#[derive(Clone, Copy)]
-struct Pending {
-    instructions: i64,
-    /// Halves of a cycle.
-    halves: i64,
-    /// What was executed last (`cycles`).
-    previous: u32,
-}
-
-impl Pending {
-    /// Nothing.
-    fn none(previous: u32) -> Self {
-        Self {
-            instructions: 0,
-            halves: 0,
-            previous,
-        }
-    }
-}
-
 const TRUSTED: MemFlags = MemFlags::trusted();
 
 impl<'a, 'b> Emitter<'a, 'b> {
@@ -118,6 +99,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             zero: i32_variable(),
             carry: i32_variable(),
             overflow: i32_variable(),
+            lowest_sp: i32_variable(),
             time: builder.declare_var(I64),
             event: builder.declare_var(I64),
         };
@@ -176,6 +158,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let zero = self.builder.ins().bxor_imm(zero, 1);
         let carry = self.load_core(I32, offset_of!(Core, c));
         let overflow = self.load_core(I32, offset_of!(Core, v));
+        let lowest_sp = self.load_core(I32, offset_of!(Core, lowest_sp));
         let time = self.load_core(I64, offset_of!(Core, time));
         let event = self.load_context(offset_of!(Context, event));
         for (variable, value) in [
@@ -183,6 +166,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             (self.state.zero, zero),
             (self.state.carry, carry),
             (self.state.overflow, overflow),
+            (self.state.lowest_sp, lowest_sp),
             (self.state.time, time),
             (self.state.event, event),
         ] {
@@ -457,12 +441,14 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let zero = self.builder.ins().uextend(I32, zero);
         let carry = self.builder.use_var(self.state.carry);
         let overflow = self.builder.use_var(self.state.overflow);
+        let lowest_sp = self.builder.use_var(self.state.lowest_sp);
         for (value, offset) in [
             (pc, offset_of!(Core, r) + 60),
             (negative, offset_of!(Core, n)),
             (zero, offset_of!(Core, z)),
             (carry, offset_of!(Core, c)),
             (overflow, offset_of!(Core, v)),
+            (lowest_sp, offset_of!(Core, lowest_sp)),
             (it, offset_of!(Core, it)),
             (time, offset_of!(Core, time)),
         ] {
@@ -534,6 +520,11 @@ impl<'a, 'b> Emitter<'a, 'b> {
             13 => self.builder.ins().band_imm(value, !3),
             _ => value,
         };
+        if index == 13 {
+            let lowest = self.builder.use_var(self.state.lowest_sp);
+            let lowest = self.builder.ins().umin(lowest, value);
+            self.builder.def_var(self.state.lowest_sp, lowest);
+        }
         if let Some(&variable) = self.state.registers.get(usize::from(index)) {
             self.builder.def_var(variable, value);
         }

@@ -6,12 +6,39 @@ use super::translation::Translation;
 use crate::features::Features;
 use crate::memory::Memory;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Beyond this many all are forgotten, and stay with the machines that have them.
 const MOST: usize = 4096;
 /// The most translations that are kept for an address: of other code, or of other cores.
 const MOST_AT_AN_ADDRESS: usize = 16;
+
+/// How many instructions are interpreted for each that is translated: about as many as can be in
+/// the same time, so that translating takes no more time than interpreting.
+const INTERPRETED_FOR_ONE: u64 = 2000;
+
+/// Instructions that all machines have interpreted, less those that translations have cost.
+static INTERPRETED: AtomicU64 = AtomicU64::new(0);
+
+/// This many instructions were interpreted.
+pub(super) fn add_interpreted(instructions: u64) {
+    INTERPRETED.fetch_add(instructions, Ordering::Relaxed);
+}
+
+/// Whether so much has been interpreted that translating this many instructions is worth it.
+pub(super) fn affords(instructions: u64) -> bool {
+    INTERPRETED.load(Ordering::Relaxed) >= instructions * INTERPRETED_FOR_ONE
+}
+
+/// The same; if it is, that much is spent.
+pub(super) fn spend(instructions: u64) -> bool {
+    let cost = instructions * INTERPRETED_FOR_ONE;
+    let spent = |had: u64| had.checked_sub(cost);
+    INTERPRETED
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, spent)
+        .is_ok()
+}
 
 #[derive(Default)]
 struct Known {

@@ -9,7 +9,7 @@ use crate::timing::{Cost, Pipeline};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More make a unit slow to translate.
-const MOST_INSTRUCTIONS: usize = 1500;
+const MOST_INSTRUCTIONS: usize = 500;
 /// Places where blocks may begin: without a limit, a memory of instructions that are left to the
 /// interpreter, such as BKPT, would be searched to its end.
 const MOST_LEADERS: usize = 1500;

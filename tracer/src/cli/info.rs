@@ -28,6 +28,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         cycles: None,
         profile: &profile,
         warnings: Warning::of_exit(ending.exit).into_iter().collect(),
+        ram: None,
         arena: None,
     };
     output::report(&report, arguments.json)?;

@@ -7,6 +7,7 @@ use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
 use dmo_analysis::profile::{OtherInput, Profile, Profiler};
 use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Ending, Program, Time, TraceSink};
+use dmo_trace::program::ram::RamUse;
 use dmo_trace::program::run::{
     RunCycles, RunOptions, RunOutcome, describe_exit, run as run_program,
 };
@@ -79,6 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         cycles: traced.cycles.as_ref(),
         profile: &traced.profile,
         warnings: traced.warnings,
+        ram: Some(traced.ram),
         arena: placed(&target).zip(traced.arena.as_ref()),
     };
     if let Some(folder) = &arguments.plot {
@@ -112,6 +114,7 @@ struct Traced {
     ending: Ending,
     cycles: Option<RunCycles>,
     warnings: Vec<Warning>,
+    ram: RamUse,
     /// The arena of the model that the program runs.
     arena: Option<ArenaUse>,
     /// The complete trace, where it is wanted.
@@ -185,6 +188,7 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
         ending,
         cycles: outcome.cycles,
         warnings,
+        ram: outcome.ram,
         arena,
         file,
     })

@@ -5,7 +5,7 @@ use crate::elf::debug::DebugInfo;
 use crate::elf::lines::SourceLines;
 use crate::elf::symbols::Symbols;
 use dmo_analysis::trace::Address;
-use goblin::elf::{Elf, header, program_header};
+use goblin::elf::{Elf, header, program_header, section_header};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::sync::Arc;
@@ -79,6 +79,17 @@ impl Segment {
     }
 }
 
+/// A section that takes memory when the program runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Its name.
+    pub name: String,
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// Whether it has content in the file, as `.data` has and `.bss` has not.
+    pub has_content: bool,
+}
+
 /// A program for a microcontroller.
 #[derive(Debug)]
 pub struct Image {
@@ -86,6 +97,8 @@ pub struct Image {
     pub segments: Vec<Segment>,
     /// `e_entry`, the Thumb bit included.
     pub entry: u32,
+    /// Sections with an address, in file order; empty in a file that was stripped of them.
+    pub sections: Vec<Section>,
     /// Start of the section that by its name holds the vector table.
     pub vector_section: Option<Address>,
     /// Functions and objects.
@@ -154,6 +167,7 @@ impl Image {
             debug: Arc::new(debug),
             attributes: Attributes::read(content(".ARM.attributes")),
             entry: elf.header.e_entry as u32,
+            sections: sections(&elf),
             segments,
             sha256: sha256(bytes),
         })
@@ -232,6 +246,22 @@ fn check_header(elf: &header::Header) -> Result<(), ImageError> {
             hint: "give a linked bare-metal program (ET_EXEC)",
         }),
     }
+}
+
+fn sections(elf: &Elf) -> Vec<Section> {
+    let headers = elf.section_headers.iter();
+    let allocated = headers.filter(|header| header.is_alloc() && header.sh_size > 0);
+    allocated
+        .map(|header| Section {
+            name: elf
+                .shdr_strtab
+                .get_at(header.sh_name)
+                .unwrap_or_default()
+                .to_owned(),
+            range: header.sh_addr..header.sh_addr.saturating_add(header.sh_size),
+            has_content: header.sh_type != section_header::SHT_NOBITS,
+        })
+        .collect()
 }
 
 fn segments(elf: &Elf, bytes: &[u8]) -> Result<Vec<Segment>, ImageError> {

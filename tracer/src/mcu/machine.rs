@@ -168,6 +168,12 @@ impl Machine {
         self.engine.register(index)
     }
 
+    /// The lowest value that the stack pointer has had while instructions executed, since the last
+    /// call or since it was set from outside; `None` where the engine does not measure it.
+    pub fn take_lowest_stack_pointer(&mut self) -> Option<u32> {
+        self.engine.take_lowest_stack_pointer()
+    }
+
     /// Sets register r0 to r15.
     ///
     /// # Errors

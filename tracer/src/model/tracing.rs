@@ -42,6 +42,8 @@ pub struct Traced {
     pub outputs: Contents,
     /// The kernels that it entered, by the address of their first instructions.
     pub entered: Vec<u32>,
+    /// Its deepest stack in bytes; `None` if the engine does not measure it.
+    pub stack_bytes: Option<u32>,
 }
 
 impl TracedLayer {
@@ -221,13 +223,16 @@ impl TracedLayer {
                 Ok((tensor, own_bytes(&deployment.graph, tensor, bytes)))
             });
             let outputs = outputs.collect::<Result<Contents, MeasureError>>()?;
-            Ok::<_, MeasureError>((outputs, caller.machine.entered()))
+            let entered = caller.machine.entered();
+            Ok::<_, MeasureError>((outputs, entered, caller.deepest_stack_bytes()))
         };
-        let ((outputs, entered), recorded) = on_two_threads(emulate, sink, &mut |_| ())?;
+        let ((outputs, entered, stack_bytes), recorded) =
+            on_two_threads(emulate, sink, &mut |_| ())?;
         Ok(Traced {
             recorded,
             outputs,
             entered,
+            stack_bytes,
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::mcu::machine::{FaultCause, Limits, Observation, Watch};
 use crate::mcu::system::Exception;
 use crate::program::execution::{LayerSource, Program, ProgramEvent};
 use crate::program::other_inputs::Variation;
+use crate::program::ram::{LowestStack, RamUse};
 use crate::program::record::{Message, RecordError, Recorded, Recorder};
 use crate::program::semihosting::Host;
 use crate::program::semihosting::folder::Folder;
@@ -56,6 +57,8 @@ pub struct RunOutcome {
     pub requested_exception: Option<Exception>,
     /// Functions of the library that the hooks are for, that were called and are no layers.
     pub skipped: Vec<String>,
+    /// The RAM that it takes.
+    pub ram: RamUse,
 }
 
 /// Estimated cycles of a run.
@@ -112,6 +115,7 @@ pub fn run(
         other_models: ended.other_models,
         requested_exception: ended.requested_exception,
         skipped: ended.skipped,
+        ram: ended.ram,
     })
 }
 
@@ -211,6 +215,7 @@ struct Ended {
     other_models: usize,
     requested_exception: Option<Exception>,
     skipped: Vec<String>,
+    ram: RamUse,
 }
 
 /// The emulating thread: a program, and whom to tell of it.
@@ -242,11 +247,13 @@ impl<'a> Emulation<'a> {
             self.watch_known()?;
             self.send(Message::Begin(gap(&self.known), 0));
         }
+        let mut lowest = LowestStack::default();
         loop {
             let step = self.program.advance()?;
             let now = self.program.now();
             match step {
                 ProgramEvent::Begin(layer) => {
+                    lowest.end_gap(&mut self.program.process.machine);
                     if !self.known.is_empty() {
                         self.send(Message::End(now));
                     }
@@ -260,6 +267,7 @@ impl<'a> Emulation<'a> {
                     cycles
                         .into_iter()
                         .for_each(|it| self.send(Message::Cycles(it)));
+                    lowest.end_layer(&mut self.program.process.machine);
                     self.watch_known()?;
                     self.send(Message::End(now));
                     self.send(Message::Begin(gap(&self.known), now));
@@ -270,6 +278,7 @@ impl<'a> Emulation<'a> {
                         .finish_check()
                         .map_err(|error| self.program.fault(FaultCause::SelfCheck(error)))?;
                     self.send(Message::End(now));
+                    lowest.end_gap(&mut self.program.process.machine);
                     let machine = &self.program.process.machine;
                     return Ok(Ended {
                         exit,
@@ -279,6 +288,7 @@ impl<'a> Emulation<'a> {
                         other_models: self.program.other_models(),
                         requested_exception: machine.requested_exception(),
                         skipped: self.program.skipped().to_vec(),
+                        ram: RamUse::of(self.program.process.target, machine, &lowest),
                     });
                 }
             }

@@ -76,6 +76,15 @@ pub enum KernelsError {
          reference stands for them"
     )]
     None,
+    #[error(
+        "it is built in for {built_for}, and {cpu} does not run their code\n  hint: --cpu {hint}, \
+         or --kernels with an ELF file or a static library that is built for {cpu}"
+    )]
+    ForOtherCpus {
+        built_for: String,
+        cpu: &'static str,
+        hint: &'static str,
+    },
 }
 
 /// Why a model cannot be planned as requested.

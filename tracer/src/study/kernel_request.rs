@@ -156,8 +156,17 @@ impl KernelRequest {
             Some(image) => KernelLibrary::new(image.elf, cpu, DEFAULT_RAM),
             None => KernelLibrary::new(&self.read()?, cpu, DEFAULT_RAM),
         };
+        let built_for = images::cpus_of(&self.kernels);
         let library = library.map_err(|error| match error {
             CallError::Cpu(error @ CpuError::Unknown { .. }) => StudyError::from(error),
+            CallError::Cpu(CpuError::Lacks { cpu, hint, .. }) if !built_for.is_empty() => {
+                let error = KernelsError::ForOtherCpus {
+                    built_for,
+                    cpu,
+                    hint,
+                };
+                StudyError::from(error).about(&self.kernels)
+            }
             error => StudyError::from(error).about(&self.kernels),
         })?;
         let library = match self.cmsis_nn_version {
@@ -193,6 +202,7 @@ impl StudyError {
     pub fn is_for_another_cpu(&self) -> bool {
         match self {
             Self::In { source, .. } => source.is_for_another_cpu(),
+            Self::Kernels(KernelsError::ForOtherCpus { .. }) => true,
             Self::Call(CallError::Cpu(error)) | Self::Archive(ArchiveError::Cpu { error, .. }) => {
                 matches!(error, CpuError::Lacks { .. })
             }

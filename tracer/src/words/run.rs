@@ -6,12 +6,13 @@ use super::{arena, cycles, table};
 use crate::elf::symbols::without_parameters;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::system::Exception;
+use crate::program::ram::RamUse;
 use crate::program::run::RunCycles;
 use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
 use dmo_analysis::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
-use dmo_analysis::wording::{counted, first_names};
+use dmo_analysis::wording::{counted, first_names, grouped};
 use serde::{Serialize, Serializer};
 
 /// Something that the reader of a report should know.
@@ -133,6 +134,8 @@ pub struct RunReport<'a> {
     pub profile: &'a Profile,
     /// What the reader should know besides.
     pub warnings: Vec<Warning>,
+    /// The RAM that the run took; `None` for a saved trace.
+    pub ram: Option<RamUse>,
     /// The arena of the model that the program runs; `None` if no model was named.
     pub arena: Option<(&'a Placed, &'a ArenaUse)>,
 }
@@ -147,6 +150,7 @@ struct Json<'a> {
     self_checked: Option<bool>,
     memory: Option<&'a str>,
     cycles: Option<&'a RunCycles>,
+    ram: Option<&'a RamUse>,
     layers: &'a [LayerProfile],
     locations: &'a Locations,
     warnings: &'a [Warning],
@@ -164,6 +168,7 @@ impl Serialize for RunReport<'_> {
             self_checked: self.self_checked,
             memory: self.memory.as_deref(),
             cycles: self.cycles,
+            ram: self.ram.as_ref(),
             layers: &self.profile.layers,
             locations: &self.ending.locations,
             warnings: &self.warnings,
@@ -187,7 +192,7 @@ impl Report for RunReport<'_> {
             counted(self.profile.layers.len() as u64, "layer", "layers"),
             self.table()
         );
-        for note in self.notes() {
+        for note in self.ram.iter().map(ram).chain(self.notes()) {
             text += &format!("\n{note}\n");
         }
         if let Some((placed, arena)) = self.arena {
@@ -356,6 +361,34 @@ impl RunReport<'_> {
         );
         notes
     }
+}
+
+/// What a device needs, in one line.
+fn ram(ram: &RamUse) -> String {
+    let number = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_owned(), grouped);
+    let arena = ram
+        .arena_bytes
+        .map(|bytes| format!(", the arena of {} among them", grouped(bytes)));
+    let deepest = ram.layer_stack_bytes.iter().enumerate().rev();
+    let deepest = deepest.max_by_key(|(_, bytes)| **bytes);
+    let deepest = deepest.and_then(|(index, bytes)| Some((index, (*bytes)?)));
+    let deepest = deepest.map(|(index, bytes)| {
+        format!(
+            "; in the layers at most {}, in layer {}",
+            grouped(bytes),
+            index + 1
+        )
+    });
+    format!(
+        "RAM in bytes: {} in all: data {}, bss {}, heap {}, stack {}{}{}",
+        number(ram.total_bytes),
+        grouped(ram.data_bytes),
+        grouped(ram.bss_bytes),
+        number(ram.heap_bytes),
+        number(ram.stack_bytes),
+        arena.unwrap_or_default(),
+        deepest.unwrap_or_default(),
+    )
 }
 
 /// An input that code between layers loads later: the program's own check, or a copy that is

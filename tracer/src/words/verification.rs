@@ -119,6 +119,7 @@ struct Layer {
     cycles: Option<Cycles>,
     scratch_bytes: u32,
     scratch_used_bytes: Option<u32>,
+    stack_bytes: Option<u32>,
     repeats: bool,
     misaligned: Option<String>,
     pairs: Vec<MeasuredPair>,
@@ -328,7 +329,17 @@ impl Report for VerifyReport {
                 text += &format!(", {}", cycles::sentence(cycles, grouped));
             }
         }
-        text += &format!("\nArena: {} bytes\n\n", grouped(self.arena_bytes));
+        text += &format!("\nArena: {} bytes\n", grouped(self.arena_bytes));
+        let deepest = self.layers.iter().max_by_key(|layer| layer.stack_bytes);
+        if let Some((layer, bytes)) = deepest.and_then(|it| Some((it, it.stack_bytes?))) {
+            text += &format!(
+                "Deepest stack: {} bytes, operator {} {}\n",
+                grouped(bytes.into()),
+                layer.operator.0,
+                layer.function
+            );
+        }
+        text += "\n";
         for fault in &self.faults {
             text += &format!("plan       UNSAFE: {fault}\n");
         }
@@ -409,6 +420,7 @@ fn layer(deployment: &Deployment, layer: &VerifiedLayer) -> Layer {
         cycles: layer.cycles,
         scratch_bytes: deployment.step(layer.operator).scratch_bytes,
         scratch_used_bytes: layer.scratch_used_bytes,
+        stack_bytes: layer.stack_bytes,
         repeats: layer.repeats,
         misaligned: layer.misaligned.clone(),
         pairs: layer.pairs.clone(),

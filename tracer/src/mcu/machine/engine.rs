@@ -43,6 +43,7 @@ pub(super) trait Engine: Sight {
     fn requested_exception(&self) -> Option<Exception>;
 
     fn write(&mut self, address: Address, bytes: &[u8]) -> Result<(), MachineError>;
+    fn take_lowest_stack_pointer(&mut self) -> Option<u32>;
     fn set_register(&mut self, index: usize, value: u32) -> Result<(), MachineError>;
     fn status(&self) -> u32;
     fn set_status(&mut self, status: u32) -> Result<(), MachineError>;

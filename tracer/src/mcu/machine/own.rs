@@ -164,9 +164,16 @@ impl Engine for OwnEngine {
             .ok_or_else(|| no_memory("write memory"))
     }
 
+    fn take_lowest_stack_pointer(&mut self) -> Option<u32> {
+        Some(self.engine.core.take_lowest_sp())
+    }
+
     fn set_register(&mut self, index: usize, value: u32) -> Result<(), MachineError> {
+        if index == 13 {
+            self.engine.core.start_stack(value);
+            return Ok(());
+        }
         let mask = match index {
-            13 => !3,
             15 => !1,
             _ => !0,
         };
@@ -278,10 +285,18 @@ impl Engine for OwnEngine {
         for (address, bytes) in &snapshot.memory {
             self.write(Address(*address), bytes)?;
         }
-        let Core { time, cycles, .. } = *self.core();
+        let Core {
+            time,
+            cycles,
+            lowest_sp,
+            other_lowest_sp,
+            ..
+        } = *self.core();
         self.engine.core = Core {
             time,
             cycles,
+            lowest_sp,
+            other_lowest_sp,
             ..registers.clone()
         };
         Ok(())

@@ -208,6 +208,11 @@ impl Engine for UnicornEngine {
             .map_err(refused("write memory"))
     }
 
+    fn take_lowest_stack_pointer(&mut self) -> Option<u32> {
+        // It would take a hook on every instruction.
+        None
+    }
+
     fn set_register(&mut self, index: usize, value: u32) -> Result<(), MachineError> {
         let id = REGISTERS.get(index).copied().unwrap_or(RegisterARM::PC);
         // The Thumb bit goes with the program counter.

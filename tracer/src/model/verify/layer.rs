@@ -43,6 +43,7 @@ pub(super) struct Outcome {
     repeats: bool,
     /// A real core faults, and why.
     misaligned: Option<String>,
+    stack_bytes: Option<u32>,
 }
 
 /// An operator of a verified model.
@@ -71,6 +72,8 @@ pub struct VerifiedLayer {
     pub incomplete: bool,
     /// Scratch memory from the operator's first byte to the last that it touches, in bytes.
     pub scratch_used_bytes: Option<u32>,
+    /// Its deepest stack on all inputs, in bytes; `None` if the engine does not measure it.
+    pub stack_bytes: Option<u32>,
     /// `true` if its outputs are the same at other addresses, on a machine that has run nothing
     /// before.
     pub repeats: bool,
@@ -201,6 +204,7 @@ fn attempt(
         replay: replay.finish(),
         repeats: traced.outputs == job.outputs,
         misaligned: None,
+        stack_bytes: traced.stack_bytes,
     })
 }
 
@@ -273,6 +277,7 @@ fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer>
             .flat_map(|outcome| &outcome.replay.scratch)
             .map(|scratch| scratch.touched_bytes)
             .max(),
+        stack_bytes: outcomes.iter().filter_map(|it| it.stack_bytes).max(),
         repeats: outcomes.iter().all(|outcome| outcome.repeats),
         misaligned: outcomes
             .iter()
