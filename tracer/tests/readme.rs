@@ -19,6 +19,7 @@ fn console_examples() {
         .register_bin("dmo-trace", trycmd::cargo::cargo_bin!("dmo-trace"))
         .case("README.md")
         .case("docs/arena.md")
+        .case("docs/cycles.md")
         .case("docs/explain.md")
         .case("docs/hooks.md")
         .case("docs/in-place.md")

@@ -27,6 +27,7 @@ pub use limits::{Limits, LimitsLeft};
 pub use watch::{Deliver, Observation, RawAccess, Watch};
 
 use crate::mcu::cpu::Cpu;
+use crate::mcu::cycles::Cycles;
 use crate::mcu::memory::MemoryMap;
 use crate::mcu::self_check::{CheckError, Companion};
 use crate::mcu::system::Exception;
@@ -259,6 +260,17 @@ impl Machine {
     /// Executed instructions. At a breakpoint, BKPT or a fault the instruction there counts.
     pub fn now(&self) -> Time {
         self.engine.now()
+    }
+
+    /// Estimated cycles until now; `None` if the CPU's timing is not known, or the engine does not
+    /// count them.
+    pub fn cycles(&self) -> Option<Cycles> {
+        self.engine.cycles()
+    }
+
+    /// Estimated cycles since they were `earlier`.
+    pub fn cycles_since(&self, earlier: Option<Cycles>) -> Option<Cycles> {
+        Some(self.cycles()?.since(earlier?))
     }
 
     /// The instruction at the program counter counts as executed, and the program goes on

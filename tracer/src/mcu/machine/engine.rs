@@ -3,6 +3,7 @@
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
 use super::{Accompanied, Deliver, MachineError, Pause, Watch};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::CheckError;
 use crate::mcu::system::Exception;
 use dmo_analysis::trace::{AccessKind, Address, Time};
@@ -54,6 +55,9 @@ pub(super) trait Engine: Sight {
     fn allowance(&self) -> &Allowance;
     fn allowance_mut(&mut self) -> &mut Allowance;
     fn now(&self) -> Time;
+    fn cycles(&self) -> Option<Cycles> {
+        None
+    }
     /// From here on so many instructions have been executed, whatever was under way.
     fn stop_clock_at(&mut self, executed: Time);
     /// The self-check has heard of the instruction at the program counter; it does not execute

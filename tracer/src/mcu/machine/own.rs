@@ -13,12 +13,14 @@ use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
 use super::{Accompanied, Deliver, MachineError, Observation, Pause, RawAccess, Watch, watch};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::Exception;
 pub(super) use companion::OwnCompanion;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::core::Core;
 use dmo_engine::features::FloatingPoint;
+use dmo_engine::timing::Pipeline;
 use inspection::Inspections;
 use peripherals::System;
 use std::cell::RefCell;
@@ -41,6 +43,8 @@ pub(super) struct OwnEngine {
     regions: Vec<(Range<u64>, dmo_engine::memory::Kind)>,
     checker: Option<Checker>,
     companions: Vec<Accompanied>,
+    /// Whose cycles are counted.
+    pipeline: Option<Pipeline>,
 }
 
 impl OwnEngine {
@@ -225,6 +229,11 @@ impl Engine for OwnEngine {
         self.core().time + Time::from(self.at_instruction)
     }
 
+    fn cycles(&self) -> Option<Cycles> {
+        let pipeline = self.pipeline?;
+        Some(Cycles::counted(&self.core().cycles, pipeline))
+    }
+
     fn stop_clock_at(&mut self, executed: Time) {
         self.engine.core.time = executed;
         self.at_instruction = false;
@@ -285,12 +294,14 @@ impl Engine for OwnEngine {
         }
         let Core {
             time,
+            cycles,
             lowest_sp,
             other_lowest_sp,
             ..
         } = *self.core();
         self.engine.core = Core {
             time,
+            cycles,
             lowest_sp,
             other_lowest_sp,
             ..registers.clone()

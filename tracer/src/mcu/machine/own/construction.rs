@@ -41,8 +41,12 @@ impl OwnEngine {
             let all: Vec<_> = regions.iter().map(|(range, _)| watch(range)).collect();
             memory.watch(&all);
         }
+        let mut engine = Engine::new(cpu.features, memory, execution);
+        if let Some(timing) = cpu.timing {
+            engine.count_cycles(timing);
+        }
         Ok(Self {
-            engine: Engine::new(cpu.features, memory, execution),
+            engine,
             system,
             observation,
             allowance: Allowance::new(limits),
@@ -54,6 +58,7 @@ impl OwnEngine {
             regions,
             checker: None,
             companions: Vec::new(),
+            pipeline: cpu.timing.map(|timing| timing.pipeline),
         })
     }
 }
