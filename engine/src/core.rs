@@ -1,5 +1,7 @@
 //! The registers of a core.
 
+use crate::cycles::Cycles;
+
 /// The registers of a core. Flags are words of 0 or 1, so that translated code loads and stores
 /// them as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,6 +48,8 @@ pub struct Core {
     pub exclusive: u32,
     /// Executed instructions.
     pub time: u64,
+    /// Estimated cycles, where they are counted.
+    pub cycles: Cycles,
 }
 
 impl Core {

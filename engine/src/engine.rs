@@ -8,7 +8,8 @@ use crate::fault::Fault;
 use crate::features::Features;
 use crate::interpreter::{Flow, step};
 use crate::memory::Memory;
-use crate::translator::{After, Effort, Entry, Translator};
+use crate::timing::{Cost, Counter, Previous, Timing};
+use crate::translator::{After, Effort, Entry, Last, Limits, Translator};
 use code::Code;
 use std::collections::BTreeMap;
 
@@ -60,6 +61,8 @@ pub struct Engine {
     translator: Option<Translator>,
     /// Translated code has left an instruction to the interpreter.
     has_to_interpret: bool,
+    /// The next instruction has been fetched, as far as cycles are counted.
+    is_fetched: bool,
     /// Instructions that were interpreted and not yet told to the translator.
     interpreted: u64,
     /// Addresses to stop at, each with the lowest stack pointer to do so.
@@ -68,6 +71,8 @@ pub struct Engine {
     noted: Vec<u32>,
     floating_point_on: bool,
     floating_point_forced: bool,
+    /// Where cycles are counted.
+    counter: Option<Counter>,
     /// Code is translated before it is executed for the first time.
     at_once: bool,
     /// Instructions that translated code has executed.
@@ -93,15 +98,28 @@ impl Engine {
             code: Code::new(),
             translator,
             has_to_interpret: false,
+            is_fetched: false,
             interpreted: 0,
             stops: BTreeMap::new(),
             to_note: Vec::new(),
             noted: Vec::new(),
             floating_point_on: false,
             floating_point_forced: false,
+            counter: None,
             at_once: false,
             translated_instructions: 0,
         }
+    }
+
+    /// Counts the cycles that a core takes, in [`Core::cycles`]. Before the first run, when all
+    /// flash memory is there.
+    pub fn count_cycles(&mut self, timing: Timing) {
+        let counter = Counter::new(timing, &self.memory.flash());
+        self.code = Code::new();
+        if let Some(translator) = &mut self.translator {
+            translator.count_cycles(&counter);
+        }
+        self.counter = Some(counter);
     }
 
     /// Translates all code that can be before it is executed for the first time, not only what is
@@ -182,6 +200,12 @@ impl Engine {
 
     /// Runs until something stops it, or until so many instructions have been executed in all.
     pub fn run(&mut self, until: u64) -> Stop {
+        let stop = self.run_to_stop(until);
+        self.settle_cycles();
+        stop
+    }
+
+    fn run_to_stop(&mut self, until: u64) -> Stop {
         self.memory.attention = true;
         loop {
             if self.memory.attention
@@ -215,7 +239,7 @@ impl Engine {
             && self.core.it == 0
             && !self.has_to_interpret
         {
-            self.run_translated(entry, until);
+            self.run_translated(entry, until, slot.cost);
             return Ok(());
         }
         if slot.floating_point && !self.floating_point_on {
@@ -227,7 +251,24 @@ impl Engine {
         self.has_to_interpret = false;
         self.interpreted += 1;
         let (core, memory) = (&mut self.core, &mut self.memory);
-        match step(core, memory, &self.features, &slot.operation, slot.bytes) {
+        let counting = match (&mut self.counter, slot.cost) {
+            (Some(counter), Some(cost)) => {
+                counter.arrive(core, &cost);
+                if !self.is_fetched {
+                    counter.fetch(core, slot.bytes);
+                }
+                let expected = counter.expect(core, &slot.operation, &cost);
+                Some((counter, cost, expected))
+            }
+            _ => None,
+        };
+        self.is_fetched = false;
+        let flow = step(core, memory, &self.features, &slot.operation, slot.bytes);
+        if let (Ok(Flow::Next | Flow::Hint), Some((counter, cost, expected))) = (flow, counting) {
+            let next = pc.wrapping_add(slot.bytes.into());
+            counter.executed(core, expected, &cost, next);
+        }
+        match flow {
             Ok(Flow::Next) => {
                 if self.core.r[15] != pc.wrapping_add(slot.bytes.into()) {
                     self.arrive();
@@ -243,15 +284,58 @@ impl Engine {
     }
 
     /// Runs translated code.
-    fn run_translated(&mut self, entry: Entry, until: u64) {
+    fn run_translated(&mut self, entry: Entry, until: u64, cost: Option<Cost>) {
         let Some(translator) = &self.translator else {
             return;
         };
         let (core, memory) = (&mut self.core, &mut self.memory);
+        if let (Some(counter), Some(cost)) = (&mut self.counter, cost) {
+            counter.arrive(core, &cost);
+        }
+        let flash = self.counter.as_mut().and_then(|it| it.flash.as_deref_mut());
+        let limits = Limits {
+            until,
+            floating_point_on: self.floating_point_on,
+        };
         let before = core.time;
-        let after = translator.run(entry, core, memory, until, self.floating_point_on);
+        let left = translator.run(entry, core, memory, flash, limits);
         self.translated_instructions += core.time - before;
-        self.has_to_interpret = after == After::Interpret;
+        self.has_to_interpret = left.after != After::Anything;
+        self.is_fetched = left.after == After::InterpretFetched;
+        if self.counter.is_some() {
+            self.note_last(left.last);
+        }
+    }
+
+    /// What translated code has executed last.
+    fn note_last(&mut self, last: Last) {
+        let previous = match last {
+            Last::Nothing => Previous::Nothing,
+            Last::Branch => Previous::Branch,
+            Last::Instruction(address) => self
+                .cost_at(address)
+                .map_or(Previous::Nothing, Previous::Instruction),
+        };
+        if let Some(counter) = &mut self.counter {
+            counter.previous = previous;
+        }
+    }
+
+    fn cost_at(&mut self, address: u32) -> Option<Cost> {
+        let known = self.code.at(address);
+        known.or_else(|| self.decode(address).ok())?.cost
+    }
+
+    /// Counts what the next instruction takes for what was executed before it, so that the count
+    /// does not depend on how the code was executed.
+    fn settle_cycles(&mut self) {
+        let is_open = |counter: &Counter| counter.previous != Previous::Nothing;
+        if self.counter.as_ref().is_some_and(is_open) {
+            let cost = self.cost_at(self.core.r[15]);
+            if let (Some(counter), Some(cost)) = (&mut self.counter, cost) {
+                counter.arrive(&mut self.core, &cost);
+            }
+        }
     }
 
     /// A branch has gone somewhere: what is often gone to is translated.
@@ -295,7 +379,12 @@ impl Engine {
         let look_up = self.is_marked(pc);
         let (features, memory) = (&self.features, &mut self.memory);
         let entry = self.translator.as_ref().and_then(|known| known.entry(pc));
-        let marks = code::Marks { look_up, entry };
+        let pipeline = self.counter.as_ref().map(|counter| counter.pipeline);
+        let marks = code::Marks {
+            look_up,
+            entry,
+            pipeline,
+        };
         self.code.decode(pc, features, memory, marks)
     }
 

@@ -9,17 +9,20 @@
 //! |---|---|
 //! | [`features`] | what a core has, and what an instruction needs |
 //! | [`operation`] | what an instruction does, decoded |
+//! | [`cycles`] | counted cycles |
 //! | [`core`] | the registers |
 //! | [`fault`] | why an instruction does not execute |
 //! | [`memory`] | guest memory, what is watched, and what was recorded |
 //! | [`arithmetic`] | integer arithmetic, as the manual has it |
 //! | [`float`] | floating-point arithmetic, as the manual has it |
 //! | [`decode`] | the instruction set: one table |
+//! | [`timing`] | how many cycles code takes |
 //! | [`interpreter`] | executes one instruction |
 //! | [`engine`] | runs a program; with the private `endless`, which finds idle loops, and `translator`, of hot code to the host's |
 
 pub mod arithmetic;
 pub mod core;
+pub mod cycles;
 pub mod decode;
 mod endless;
 pub mod engine;
@@ -29,4 +32,5 @@ pub mod float;
 pub mod interpreter;
 pub mod memory;
 pub mod operation;
+pub mod timing;
 mod translator;

@@ -168,6 +168,14 @@ impl Memory {
         self.regions.push(Region { range, kind });
     }
 
+    /// The addresses of flash memory.
+    pub(crate) fn flash(&self) -> Vec<Range<u32>> {
+        let flash = self.regions.iter().filter(|it| it.kind == Kind::Flash);
+        flash
+            .map(|it| it.range.start as u32..u32::try_from(it.range.end).unwrap_or(u32::MAX))
+            .collect()
+    }
+
     /// Adds the private peripherals.
     ///
     /// # Errors

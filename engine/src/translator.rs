@@ -2,8 +2,10 @@
 //! loops, and with recording in line. What it does not translate, and every access that is not to
 //! plain memory, it leaves to the interpreter.
 
+mod condition;
 mod context;
 mod control;
+mod cycles;
 mod data;
 mod emit;
 mod float;
@@ -19,7 +21,9 @@ use crate::features::Features;
 use crate::interpreter;
 use crate::memory::Memory;
 use crate::operation::Operation;
+use crate::timing::{Counter, Flash};
 use context::{Context, Exit};
+use cycles::Counted;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use translation::Translation;
@@ -32,6 +36,34 @@ pub(crate) struct Entry {
     index: u32,
 }
 
+/// How far translated code runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Until so many instructions have been executed in all.
+    pub(crate) until: u64,
+    /// No floating-point instruction executes while this is false.
+    pub(crate) floating_point_on: bool,
+}
+
+/// Where translated code has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub(crate) after: After,
+    /// What was executed last, where cycles are counted.
+    pub(crate) last: Last,
+}
+
+/// What translated code has executed last, as far as the next instruction's time depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// Nothing that matters, or it has been counted already.
+    Nothing,
+    /// A branch that was taken.
+    Branch,
+    /// The instruction at this address.
+    Instruction(u32),
+}
+
 /// What the engine does after translated code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
@@ -39,6 +71,8 @@ pub(crate) enum After {
     Anything,
     /// It interprets the next instruction.
     Interpret,
+    /// The same, and the instruction has been fetched.
+    InterpretFetched,
 }
 
 /// What to do for a translation.
@@ -60,6 +94,8 @@ pub(crate) struct Translator {
     entries: HashMap<u32, Entry>,
     /// Where the run has once looked up: no unit goes beyond them.
     looked_up: BTreeSet<u32>,
+    /// Where cycles are counted.
+    counted: Option<Counted>,
     /// How many instructions there were to translate where that was not yet worth it.
     expected: HashMap<u32, u64>,
 }
@@ -72,8 +108,14 @@ impl Translator {
             next_unit: 0,
             entries: HashMap::new(),
             looked_up: BTreeSet::new(),
+            counted: None,
             expected: HashMap::new(),
         }
+    }
+
+    /// Counts cycles, as this counter does. Before anything is translated.
+    pub(crate) fn count_cycles(&mut self, counter: &Counter) {
+        self.counted = Some(Counted::of(counter));
     }
 
     /// The entry at an address.
@@ -129,7 +171,7 @@ impl Translator {
     ) -> Vec<(u32, Entry)> {
         let looked_up = &self.looked_up;
         let excluded = |range| looked_up.range(range).next().is_some();
-        let known = shared::find(address, features, memory, excluded);
+        let known = shared::find(address, features, self.counted.as_ref(), memory, excluded);
         let translation = match (known, effort) {
             (Some(known), _) => known,
             (None, Effort::Find) => return Vec::new(),
@@ -173,7 +215,9 @@ impl Translator {
             return None;
         }
         let looks_up = |pc| self.looked_up.contains(&pc);
-        let unit = Unit::at(address, features, memory, looks_up);
+        let counted = self.counted.as_ref();
+        let pipeline = counted.map(|counted| counted.pipeline);
+        let unit = Unit::at(address, features, memory, pipeline, looks_up);
         let instructions = unit.instructions();
         if !unit.entries.contains(&address) {
             return None;
@@ -182,7 +226,7 @@ impl Translator {
             self.expected.insert(address, instructions.max(1));
             return None;
         }
-        let translation = Arc::new(Translation::of(unit, features, memory)?);
+        let translation = Arc::new(Translation::of(unit, features, counted, memory)?);
         shared::keep(&translation);
         Some(translation)
     }
@@ -193,22 +237,26 @@ impl Translator {
         entry: Entry,
         core: &mut Core,
         memory: &mut Memory,
-        until: u64,
-        floating_point_on: bool,
-    ) -> After {
-        let Some(unit) = self.units.get(&entry.unit) else {
-            return After::Interpret;
+        flash: Option<&mut Flash>,
+        limits: Limits,
+    ) -> Left {
+        let unit = self.units.get(&entry.unit);
+        let Some(unit) = unit.filter(|unit| limits.floating_point_on || !unit.uses_floating_point)
+        else {
+            return Left {
+                after: After::Interpret,
+                last: Last::Nothing,
+            };
         };
-        if unit.uses_floating_point && !floating_point_on {
-            return After::Interpret;
-        }
         let events = memory.event_places();
         let tables = memory.tables();
         let mut context = Context {
             core,
             event: events.start,
             events_end: events.end,
-            until,
+            until: limits.until,
+            previous: cycles::NOTHING,
+            flash: flash.map_or(std::ptr::null_mut(), std::ptr::from_mut),
             loads: tables.loads,
             stores: tables.stores,
             bytes: tables.bytes,
@@ -218,11 +266,13 @@ impl Translator {
         #[expect(unsafe_code, reason = "the call of translated code")]
         let exit = unsafe { (unit.code)(&raw mut context, entry.index) };
         memory.set_next_event(context.event);
-        if exit == Exit::Branch as u32 {
-            After::Anything
-        } else {
-            After::Interpret
-        }
+        let after = match exit {
+            exit if exit == Exit::Branch as u32 => After::Anything,
+            exit if exit == Exit::InterpretFetched as u32 => After::InterpretFetched,
+            _ => After::Interpret,
+        };
+        let last = cycles::last(context.previous);
+        Left { after, last }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Translated code does exactly what the interpreter does: random loops, from the decoder's table.
+//! Translated code does exactly what the interpreter does, in as many estimated cycles: random
+//! loops, from the decoder's table.
 //!
 //! `DMO_ENGINE_LOOPS` loops, from seed `DMO_ENGINE_SEED`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
@@ -8,6 +9,7 @@ use dmo_engine::engine::{Engine, Execution, Stop};
 use dmo_engine::features::{Architecture, Features, FloatingPoint};
 use dmo_engine::memory::{Event, Kind, Memory, Watch};
 use dmo_engine::operation::Operation;
+use dmo_engine::timing::{FlashTiming, Held, Pipeline, Timing};
 
 const CODE: u32 = 0x0800_0000;
 const RAM: u32 = 0x2000_0000;
@@ -57,6 +59,31 @@ fn features() -> [Features; 3] {
         ),
         features(Architecture::Armv6M, false, FloatingPoint::None),
     ]
+}
+
+/// Pipelines whose cycles are counted: any, for the rules have to agree on all code.
+const PIPELINES: [Pipeline; 6] = [
+    Pipeline::CortexM0Plus,
+    Pipeline::CortexM3,
+    Pipeline::CortexM4,
+    Pipeline::CortexM7,
+    Pipeline::CortexM33,
+    Pipeline::CortexM55,
+];
+
+/// Flash memory with a buffer or a cache, of any kind.
+fn flash(random: &mut Random) -> FlashTiming {
+    let held = |random: &mut Random| Held {
+        ways: random.below(3) as u16,
+        sets: 1 << random.below(3),
+    };
+    FlashTiming {
+        wait_states: 1 + random.below(6) as u16,
+        line_bytes: 4 << random.below(4),
+        prefetch: random.below(2) == 0,
+        code: held(random),
+        data: (random.below(2) == 0).then(|| held(random)),
+    }
 }
 
 /// The body of a loop: no branches but one over an instruction, some IT blocks.
@@ -205,9 +232,20 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     value.map_or(otherwise, |value| value.parse().unwrap())
 }
 
-/// The translator does what the interpreter does. Gives whether the program goes on to the end, how
-/// many accesses were recorded, and whether the stack has grown.
-fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, usize, bool) {
+/// What came of a program.
+struct Compared {
+    goes_on: bool,
+    events: usize,
+    /// For code and for data.
+    stalls: [u64; 2],
+    stack_has_grown: bool,
+    instructions: u64,
+    translated: u64,
+}
+
+/// The translator does what the interpreter does: on one in two programs when an instruction has
+/// become hot, on the others at once.
+fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> Compared {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let features = features()[random.below(3) as usize];
     let mut code = make(&mut random, &features);
@@ -215,12 +253,29 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, us
     code.push(0xe000 | back as u16 & 0x7ff);
     let start = u64::from(random.next()) | 1;
     let mut ours = engine(start, features, &code, Execution::Translator);
+    if seed.is_multiple_of(2) {
+        ours.translate_at_once();
+    }
     let mut judge = engine(start, features, &code, Execution::Interpreter);
+    let pipeline = PIPELINES[random.below(6) as usize];
+    let timing = Timing {
+        pipeline,
+        flash: (random.below(2) == 0).then(|| flash(&mut random)),
+    };
+    for engine in [&mut ours, &mut judge] {
+        engine.count_cycles(timing);
+    }
     let (stop, events) = run(&mut ours);
     let (expected, expected_events) = run(&mut judge);
-    let context = format!("seed {seed}: {features:?} {code:04x?}");
+    let context = format!("seed {seed}: {features:?} {timing:?} {code:04x?}");
     assert_eq!(stop, expected, "{context}");
     assert_eq!(ours.core, judge.core, "{context}");
+    // No core issues more than two at once, nor takes nothing for an instruction for long.
+    let cycles = ours.core.cycles.total();
+    assert!(
+        stop != Stop::Until || cycles * 2 >= UNTIL,
+        "{context}: {cycles} cycles"
+    );
     let difference = events
         .iter()
         .zip(&expected_events)
@@ -229,25 +284,41 @@ fn compare(seed: u64, make: fn(&mut Random, &Features) -> Vec<u16>) -> (bool, us
     assert_eq!(events.len(), expected_events.len(), "{context}");
     let memory = |engine: &Engine| engine.memory.read(RAM, RAM_BYTES as usize);
     assert!(memory(&ours) == memory(&judge), "{context}");
-    let grown = judge.core.lowest_sp < RAM + 0x2000;
-    (stop == Stop::Until, events.len(), grown)
+    let cycles = ours.core.cycles;
+    Compared {
+        goes_on: stop == Stop::Until,
+        events: events.len(),
+        stalls: [cycles.code_stalls, cycles.data_stalls],
+        stack_has_grown: judge.core.lowest_sp < RAM + 0x2000,
+        instructions: ours.core.time,
+        translated: ours.translated_instructions(),
+    }
 }
 
 fn compare_many(make: fn(&mut Random, &Features) -> Vec<u16>, of_each_end: u64) {
     let first = setting("DMO_ENGINE_SEED", 1);
     let programs = setting("DMO_ENGINE_LOOPS", 600);
     let (mut ended, mut recorded, mut grown) = (0, 0, 0);
+    let (mut instructions, mut translated, mut stalls) = (0, 0, [0; 2]);
     for seed in first..first + programs {
-        let (goes_on, events, stack_has_grown) = compare(seed, make);
-        ended += u64::from(goes_on);
-        grown += u64::from(stack_has_grown);
-        recorded += events;
+        let compared = compare(seed, make);
+        ended += u64::from(compared.goes_on);
+        recorded += compared.events;
+        stalls = [0, 1].map(|of| stalls[of] + compared.stalls[of]);
+        grown += u64::from(compared.stack_has_grown);
+        instructions += compared.instructions;
+        translated += compared.translated;
     }
+    assert!(
+        translated * 3 >= instructions,
+        "{translated} of {instructions} instructions were translated"
+    );
     assert!(
         ended * of_each_end >= programs,
         "{ended} of {programs} go on to the end"
     );
     assert!(recorded > 0);
+    assert!(stalls.iter().all(|&of| of > 0), "{stalls:?}");
     assert!(
         grown * 50 >= programs,
         "{grown} of {programs} use the stack"

@@ -76,6 +76,7 @@ fn show(bytes: &[u8], profile: &Profile) {
         inputs: None,
         self_checked: None,
         memory: None,
+        cycles: None,
         profile,
         warnings: Vec::new(),
         ram: None,

@@ -12,6 +12,7 @@ pub use frame::{Frame, Guards, Overrun};
 use crate::elf::image::{Image, ImageError, Segment};
 use crate::elf::symbols::nearest;
 use crate::mcu::cpu::{self, Cpu, CpuError};
+use crate::mcu::cycles::FlashTiming;
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{
     EngineKind, FaultCause, Limits, Machine, MachineError, Observation, Pause,
@@ -155,6 +156,13 @@ impl Library {
             },
             ram,
         })
+    }
+
+    /// The same on a CPU whose flash memory makes it wait, as far as cycles are estimated.
+    #[must_use]
+    pub fn with_flash(mut self, flash: Option<FlashTiming>) -> Self {
+        self.target.cpu = self.target.cpu.with_flash(flash);
+        self
     }
 
     /// The CPU that it runs on.

@@ -2,6 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`cycles`] | estimated cycles, and the flash memory of common parts |
 //! | [`cpu`] | the CPU models |
 //! | [`memory`], [`bit_band`], [`boot`] | the memory map, what may not be in it, and how a program starts in it |
 //! | [`machine`] | load, run until something happens, accesses out; its `unicorn` is all that knows Unicorn |
@@ -14,6 +15,7 @@ pub mod bit_band;
 pub mod boot;
 pub mod clock;
 pub mod cpu;
+pub mod cycles;
 pub mod decode;
 pub mod disassembly;
 pub mod machine;

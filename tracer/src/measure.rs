@@ -12,6 +12,7 @@ pub use snapshot::snapshot_kernel;
 
 use crate::call::{Argument, CallError, Caller, Frame, Overrun};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
 use crate::measure::attribution::{Accesses, Attribution};
 use crate::program::other_inputs::Variation;
@@ -35,6 +36,8 @@ pub struct Measurement {
     pub work: Attribution,
     /// Its trace, with the O_s of each pair.
     pub layer: LayerProfile,
+    /// Estimated cycles of the call that was traced; `None` if they are not known.
+    pub cycles: Option<Cycles>,
     /// For each of the layer's pairs, what execution says.
     pub proofs: Vec<Proof>,
 }
@@ -292,7 +295,7 @@ impl<'a> Bench<'a> {
     }
 
     fn measure(&self, inputs: u64) -> Result<Measurement, MeasureError> {
-        let (layer, work) = self.trace(inputs, true)?;
+        let (layer, work, cycles) = self.trace(inputs, true)?;
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
             .pairs
@@ -303,6 +306,7 @@ impl<'a> Bench<'a> {
             function: self.contract.function,
             work,
             layer,
+            cycles,
             proofs,
         })
     }
@@ -358,15 +362,15 @@ impl<'a> Bench<'a> {
 
     /// The profile of the kernel's first call, compared, where asked, with its traces in
     /// later calls on other inputs; on the same one where there is only one. And who did its
-    /// work.
+    /// work, in how many estimated cycles.
     fn trace(
         &self,
         inputs: u64,
         compare: bool,
-    ) -> Result<(LayerProfile, Attribution), MeasureError> {
+    ) -> Result<(LayerProfile, Attribution, Option<Cycles>), MeasureError> {
         let mut profiler = Profiler::<()>::default();
         let mut accesses = Accesses::default();
-        let entered = self.record(Calls::First, &mut (&mut profiler, &mut accesses))?;
+        let (entered, cycles) = self.record(Calls::First, &mut (&mut profiler, &mut accesses))?;
         let work = Attribution::new(self.library, self.contract.function, &entered, &accesses);
         let (mut profile, ()) = profiler.finish();
         if compare {
@@ -379,11 +383,16 @@ impl<'a> Bench<'a> {
                 profile.compare_inputs(&[later.collect()]);
             }
         }
-        Ok((profile.layers.remove(0), work))
+        Ok((profile.layers.remove(0), work, cycles))
     }
 
-    /// Traces calls on one machine; gives the kernels that the first call entered.
-    fn record(&self, calls: Calls, sink: &mut dyn TraceSink) -> Result<Vec<u32>, MeasureError> {
+    /// Traces calls on one machine; gives the kernels that the first call entered, and the
+    /// estimated cycles of the first call that is traced.
+    fn record(
+        &self,
+        calls: Calls,
+        sink: &mut dyn TraceSink,
+    ) -> Result<(Vec<u32>, Option<Cycles>), MeasureError> {
         let emulate = |sender: SyncSender<Message>| {
             // A store after all buffers faults.
             let (layer, mut frame) = self.apart()?;
@@ -414,8 +423,13 @@ impl<'a> Bench<'a> {
                 caller.fill(&frame)?;
                 // Whether anybody still listens shows when a batch is delivered.
                 let _ = sender.send(Message::Begin(layer, caller.machine.now()));
+                let begun = caller.machine.cycles();
                 call(self.contract, &mut caller, &frame, &arguments)?;
                 caller.machine.flush();
+                let cycles = caller.machine.cycles_since(begun);
+                cycles
+                    .into_iter()
+                    .for_each(|it| drop(sender.send(Message::Cycles(it))));
                 if let Some(overrun) = overrun.lock().ok().and_then(|mut it| it.take()) {
                     return Err(outside(self.contract, overrun));
                 }
@@ -423,8 +437,8 @@ impl<'a> Bench<'a> {
             }
             Ok::<_, MeasureError>(caller.machine.entered())
         };
-        let (entered, _) = on_two_threads(emulate, sink, &mut |_| ())?;
-        Ok(entered)
+        let (entered, recorded) = on_two_threads(emulate, sink, &mut |_| ())?;
+        Ok((entered, recorded.cycles.first().copied()))
     }
 
     /// Places the inputs' content (by position), parameters and weights, and gives the arguments

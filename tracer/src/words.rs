@@ -7,6 +7,7 @@
 //! | [`names`] | how tensors, scratch buffers, clashes and counts are named |
 //! | [`table()`] | tables |
 //! | [`finding`] | what a replay finds, and which instructions did it |
+//! | [`cycles`] | estimated cycles |
 //! | [`run`] | the report of a program's run |
 //! | [`arena`] | what a firmware's arena holds |
 //! | [`explanation`] | what limits an overlap |
@@ -17,6 +18,7 @@
 //! | [`printable`] | what may reach a terminal |
 
 pub mod arena;
+pub mod cycles;
 pub mod explanation;
 pub mod finding;
 pub mod names;

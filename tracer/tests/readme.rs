@@ -27,6 +27,7 @@ fn console_examples() {
         .case("README.md")
         .case("docs/arena.md")
         .case("docs/ci.md")
+        .case("docs/cycles.md")
         .case("docs/explain.md")
         .case("docs/hooks.md")
         .case("docs/in-place.md")

@@ -15,7 +15,7 @@ use dmo_analysis::trace::AccessKind::{self, Load, Store};
 use dmo_analysis::trace::Address;
 use dmo_trace::mcu::decode::{Memory, decode, is_wide};
 use dmo_trace::mcu::machine::{FaultCause, Observation, Pause};
-use dmo_trace::mcu::self_check::{CheckError, Checker, CoreState, Reported};
+use dmo_trace::mcu::self_check::{CheckError, Checker, Companion, CoreState, Executed, Reported};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -346,6 +346,127 @@ fn store_exclusive() {
     let mut script = Script::new(&[0xe841, 0x4300]);
     script.execute(0).report(Store, 4, 4);
     assert!(script.finish().is_err());
+}
+
+/// Another engine, that does what it was made for.
+struct Scripted {
+    state: CoreState,
+    accesses: Vec<Executed>,
+    memory: Vec<u8>,
+    stops: Result<(), String>,
+}
+
+impl Companion for Scripted {
+    fn name(&self) -> &'static str {
+        "other"
+    }
+    fn take_over(&mut self, _state: &CoreState, _floats: Option<&[u32; 32]>, _time: u64) {}
+    fn advance(&mut self, _time: u64) -> Result<(), String> {
+        self.stops.clone()
+    }
+    fn take_accesses(&mut self) -> Vec<Executed> {
+        std::mem::take(&mut self.accesses)
+    }
+    fn state(&self) -> CoreState {
+        self.state
+    }
+    fn floats(&self) -> Option<[u32; 32]> {
+        None
+    }
+    fn answer(&mut self, _value: u32) {}
+    fn regions(&self) -> Vec<std::ops::Range<u64>> {
+        Vec::new()
+    }
+    fn read(&self, address: u32, size_bytes: usize) -> Option<Vec<u8>> {
+        let start = (address - MEMORY) as usize;
+        self.memory
+            .get(start..start + size_bytes)
+            .map(<[u8]>::to_vec)
+    }
+    fn write(&mut self, _address: u32, _bytes: &[u8]) {}
+}
+
+/// `str r0, [r1, #4]` and a branch, beside another engine that is not quite as it should be; gives
+/// what is found.
+fn beside(change: impl FnOnce(&mut Scripted)) -> Result<(), CheckError> {
+    let mut registers = [MEMORY; 15];
+    registers[2] = 4;
+    let store = Reported {
+        kind: Store,
+        address: MEMORY + 4,
+        size_bytes: 4,
+        value: 0,
+    };
+    let mut other = Scripted {
+        state: CoreState {
+            pc: START + 4,
+            registers,
+            status: 0,
+        },
+        accesses: vec![Executed {
+            time: 1,
+            pc: START,
+            accesses: vec![store],
+        }],
+        memory: vec![0; 32],
+        stops: Ok(()),
+    };
+    other.memory[4..8].copy_from_slice(&[1, 2, 3, 4]);
+    change(&mut other);
+    let mut script = Script::new(&[STR, 0xe7ff, NOP]);
+    script.checker.follow_by(Box::new(other), 0, |_, _| None);
+    script.execute(0).report_value(Store, 4, 4, 0x0403_0201);
+    script.execute(1).execute(2);
+    script.memory[4..8].copy_from_slice(&[1, 2, 3, 4]);
+    script.finish()
+}
+
+#[test]
+fn the_first_difference_of_another_engine_is_named() {
+    assert_eq!(beside(|_| ()), Ok(()));
+    let found = |change: fn(&mut Scripted)| match beside(change) {
+        Err(CheckError::Differs {
+            engine: "other",
+            since: 0,
+            time: 2,
+            what,
+            ..
+        }) => what,
+        other => panic!("{other:?}"),
+    };
+    let store = "store of 4 bytes at 0x20000004 by the instruction at 0x00000100 at time";
+    assert_eq!(
+        found(|other| other.state.registers[3] = 5),
+        "r3 is 0x00000005, not 0x20000000"
+    );
+    assert_eq!(
+        found(|other| other.state.status = 1 << 31),
+        "the flags are 0x80000000, not 0x00000000"
+    );
+    assert_eq!(
+        found(|other| other.state.pc += 2),
+        "it is at 0x00000106, not at 0x00000104"
+    );
+    assert_eq!(
+        found(|other| other.accesses.clear()),
+        format!("nothing, not {store} 1")
+    );
+    assert_eq!(
+        found(|other| other.accesses[0].time = 2),
+        format!("{store} 2, not {store} 1")
+    );
+    assert_eq!(
+        found(|other| other.accesses.push(other.accesses[0].clone())),
+        format!("{store} 1, not nothing")
+    );
+    assert_eq!(
+        found(|other| other.memory[6] = 9),
+        "the byte at 0x20000006 is 0x09, not 0x03"
+    );
+    assert_eq!(
+        found(|other| other.stops = Err("it has had enough".to_owned())),
+        "it has had enough"
+    );
 }
 
 /// Flags N, Z, C, V in bits 3 to 0: when a condition holds, from its name.
@@ -832,7 +953,7 @@ fn decode_agrees_with_the_emulator() {
             panic!("{encoding}: {error}");
         }
         let (accesses, passed) = (accesses.get(), passed.get());
-        let enough = 4 * passed >= accesses;
+        let enough = 5 * passed >= accesses;
         assert!(enough, "{encoding}: {passed} of {accesses} executed");
     }
 }
@@ -873,6 +994,13 @@ fn execute(filled: &Filled, registers: &[u8; 15]) -> Result<bool, TestCaseError>
             | FaultCause::Unpredictable { .. }
             | FaultCause::Access { mapped: false, .. },
         ) => Ok(false),
+        // Unicorn does something where the manual leaves it open, and keeps the lowest bits of r13.
+        Pause::Fault(FaultCause::SelfCheck(CheckError::Differs { what, .. }))
+            if what.ends_with("that the architecture calls unpredictable")
+                || what.starts_with("r13 is") =>
+        {
+            Ok(false)
+        }
         other => Err(TestCaseError::fail(format!(
             "{first:04x} {second:04x}: {other:?}"
         ))),

@@ -3,7 +3,7 @@
 mod draw;
 mod prepare;
 
-pub use draw::{Kind, draw};
+pub use draw::{Kind, draw, of_bytes};
 
 use dmo_engine::operation::{Instruction, Operation};
 

@@ -85,7 +85,17 @@ pub const KNOWN: &[Known] = &[
         explains: secure_gateway,
     },
     Known {
-        what: "Unicorn has LDREXD and STREXD of the A profile",
+        what: "Unicorn sets Q where the products of SMLAD overflow, though their sum with the addend does not",
+        reference: "DDI 0403E A7.7, SMLAD: Q is set if the sum of all three does not fit",
+        explains: sum_of_products,
+    },
+    Known {
+        what: "Unicorn has SETEND of the A profile",
+        reference: "DDI 0403E A5.2.5: of 1011 0110 only CPS is an instruction",
+        explains: set_endianness,
+    },
+    Known {
+        what: "Unicorn has LDREXD, STREXD, LDAEXD and STLEXD of the A profile",
         reference: "DDI 0403E A5.3.6: op3 0b0011 of loads, and stores of two words, are UNDEFINED",
         explains: exclusive_double,
     },
@@ -217,10 +227,33 @@ fn advanced_simd(observed: &Observed) -> bool {
     is_one && observed.notes.fault == Some(Fault::Undefined)
 }
 
+/// Only Q differs, of two products that are both 2^30.
+fn sum_of_products(observed: &Observed) -> bool {
+    const Q: u32 = 1 << 27;
+    let is_it = matches!(
+        observed.notes.executed.last(),
+        Some(Operation::MultiplyDual {
+            subtract: false,
+            ra: Some(_),
+            ..
+        })
+    );
+    let (ours, theirs) = (&observed.ours.state, &observed.theirs.state);
+    let mut without = theirs.clone();
+    without.status &= !Q;
+    is_it && ours.status & Q == 0 && is_all_else_same(observed, &without, ours)
+}
+
+/// Our engine has executed nothing, and Unicorn the instruction.
+fn set_endianness(observed: &Observed) -> bool {
+    let is_one = last(observed.case).is_some_and(|[first, _]| first & 0xfff7 == 0xb650);
+    is_one && observed.notes.fault == Some(Fault::Undefined)
+}
+
 /// Our engine has executed nothing, and Unicorn the instruction.
 fn exclusive_double(observed: &Observed) -> bool {
     let is_one = last(observed.case)
-        .is_some_and(|[first, second]| first & 0xffe0 == 0xe8c0 && second & 0xf0 == 0x70);
+        .is_some_and(|[first, second]| first & 0xffe0 == 0xe8c0 && second & 0x70 == 0x70);
     is_one && observed.notes.fault == Some(Fault::Undefined)
 }
 

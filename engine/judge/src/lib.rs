@@ -17,11 +17,13 @@
 //! | [`differences`] | where the two differ on purpose |
 //! | [`compare`] | whether the two agree on a case |
 //! | [`trial`] | many cases, and how they went |
+//! | [`fuzz`] | a case made of any bytes |
 
 pub mod case;
 pub mod compare;
 pub mod cpu;
 pub mod differences;
+pub mod fuzz;
 pub mod layout;
 pub mod ours;
 pub mod random;

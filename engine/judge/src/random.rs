@@ -23,7 +23,7 @@ impl Random {
 
     /// A number below a bound, which is not 0.
     pub fn below(&mut self, bound: u32) -> u32 {
-        ((self.bits() >> 32) * u64::from(bound) >> 32) as u32
+        (((self.bits() >> 32) * u64::from(bound)) >> 32) as u32
     }
 
     /// True once in so many times.

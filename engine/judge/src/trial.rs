@@ -1,6 +1,6 @@
 //! Many cases, and how they went.
 
-use crate::case::{Case, Kind, Ram, draw};
+use crate::case::{Case, Kind, Ram, draw, of_bytes};
 use crate::compare::{Verdict, compare, translation_difference};
 use crate::cpu::Cpu;
 use crate::layout::RAM_BYTES;
@@ -182,6 +182,23 @@ impl Trial {
             }
         }
         Ok(tally)
+    }
+
+    /// Draws a case from any bytes and judges both interpreter and translator on it; gives a report
+    /// if they are wrong. `None` too if the bytes are no case.
+    ///
+    /// # Errors
+    /// When Unicorn refuses something.
+    pub fn judge_bytes(&mut self, bytes: &[u8]) -> Result<Option<String>, TrialError> {
+        self.number += 1;
+        let Some(case) = of_bytes(bytes, &self.cpu, self.number) else {
+            return Ok(None);
+        };
+        let difference = match self.judge(&case)? {
+            Verdict::Differ(difference) => Some(difference),
+            _ => self.translate(&case, &mut Tally::default()),
+        };
+        Ok(difference.map(|difference| self.report("bytes", &case, &difference)))
     }
 
     /// Judges the interpreter on a case. Where a known difference would explain it, all that came

@@ -13,7 +13,7 @@ use dmo_engine_judge::trial::{Tally, Trial};
 use std::collections::BTreeSet;
 
 /// Of each row on each core.
-const CASES: u64 = 24;
+const CASES: u64 = 40;
 /// The translator is judged on one in this many: translating takes longer than all else.
 const TRANSLATE_ONE_IN: u64 = 6;
 /// Reports of a failure.

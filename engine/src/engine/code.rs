@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::features::Features;
 use crate::memory::{Memory, PAGE_BYTES, PageTable};
 use crate::operation::Operation;
+use crate::timing::{Cost, Pipeline};
 use crate::translator::Entry;
 
 /// A decoded instruction.
@@ -25,6 +26,8 @@ pub(super) struct Slot {
     arrivals: u16,
     /// Where translated code can be entered.
     pub(super) entry: Option<Entry>,
+    /// What it takes, where cycles are counted.
+    pub(super) cost: Option<Cost>,
 }
 
 /// What an address is to the engine.
@@ -32,6 +35,8 @@ pub(super) struct Slot {
 pub(super) struct Marks {
     pub(super) look_up: bool,
     pub(super) entry: Option<Entry>,
+    /// The pipeline whose cycles are counted.
+    pub(super) pipeline: Option<Pipeline>,
 }
 
 const EMPTY: Slot = Slot {
@@ -43,6 +48,7 @@ const EMPTY: Slot = Slot {
     it_rule: ItRule::Any,
     arrivals: 0,
     entry: None,
+    cost: None,
 };
 
 const SLOTS: usize = PAGE_BYTES as usize / 2;
@@ -96,6 +102,9 @@ impl Code {
             arrivals: 0,
             entry: marks.entry,
             floating_point: instruction.operation.is_floating_point(),
+            cost: marks
+                .pipeline
+                .map(|pipeline| Cost::of(pipeline, &instruction, address)),
         };
         self.page(address >> 12)[slot_of(address)] = slot;
         memory.holds_code(address >> 12);

@@ -1,6 +1,7 @@
 //! What translated code and the engine exchange.
 
 use crate::core::Core;
+use crate::timing::Flash;
 
 /// Where translated code leaves.
 #[repr(u32)]
@@ -9,6 +10,8 @@ pub(super) enum Exit {
     Branch,
     /// At an instruction that the interpreter has to execute.
     Interpret,
+    /// The same, and it has been fetched from memory that may make the core wait.
+    InterpretFetched,
 }
 
 /// What translated code is given. All pointers are valid while it runs, and nothing else uses
@@ -22,6 +25,10 @@ pub(super) struct Context {
     pub(super) events_end: *const u8,
     /// Executed instructions at which to leave.
     pub(super) until: u64,
+    /// Where cycles are counted: what was executed last (`cycles`).
+    pub(super) previous: u32,
+    /// Where flash memory makes the core wait; else null.
+    pub(super) flash: *mut Flash,
     /// The memory: see [`crate::memory::Tables`].
     pub(super) loads: *const u32,
     /// Likewise.

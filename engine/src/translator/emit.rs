@@ -2,12 +2,13 @@
 
 use super::compute_address;
 use super::context::{Context, Exit};
+use super::cycles::{self, Counted, Counting, Pending};
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
 use crate::operation::{Condition, Operation, SetFlags};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlags, SigRef, Value};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use std::collections::BTreeMap;
@@ -23,12 +24,12 @@ pub(super) enum Flags {
 }
 
 /// Guest state in host registers. N and Z are kept as a word that is negative, or zero.
-struct State {
+pub(super) struct State {
     registers: [Variable; 15],
-    negative: Variable,
-    zero: Variable,
-    carry: Variable,
-    overflow: Variable,
+    pub(super) negative: Variable,
+    pub(super) zero: Variable,
+    pub(super) carry: Variable,
+    pub(super) overflow: Variable,
     /// The lowest value of r13.
     lowest_sp: Variable,
     /// Executed instructions where the block begins.
@@ -55,14 +56,16 @@ pub(super) struct Emitter<'a, 'b> {
     pub(super) current: Instruction,
     /// Instructions of the block before it.
     before: i64,
-    state: State,
-    context: Value,
+    pub(super) state: State,
+    pub(super) context: Value,
     pub(super) core: Value,
     blocks: BTreeMap<u32, ir::Block>,
     exit: ir::Block,
     /// Goes on where a guest address says.
     dispatch: ir::Block,
-    helper: SigRef,
+    pub(super) helper: SigRef,
+    /// Where cycles are counted.
+    pub(super) cycles: Option<Counting>,
 }
 
 const TRUSTED: MemFlags = MemFlags::trusted();
@@ -74,6 +77,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         helper: SigRef,
         unit: &Unit,
         features: &'b Features,
+        counted: Option<&Counted>,
     ) {
         let first = builder.create_block();
         builder.append_block_params_for_function_params(first);
@@ -99,6 +103,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             time: builder.declare_var(I64),
             event: builder.declare_var(I64),
         };
+        let cycles = Counting::new(builder, unit, counted);
         let Some(start) = unit.blocks.values().next() else {
             return;
         };
@@ -126,6 +131,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             exit,
             dispatch,
             helper,
+            cycles,
         };
         emitter.load_state();
         emitter.enter(unit, entry);
@@ -166,6 +172,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         ] {
             self.builder.def_var(variable, value);
         }
+        self.load_cycles();
     }
 
     fn enter(&mut self, unit: &Unit, entry: Value) {
@@ -177,7 +184,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         switch.emit(self.builder, entry, nowhere);
         self.builder.switch_to_block(nowhere);
         let pc = self.constant(0);
-        self.leave(pc, 0, Exit::Interpret, 0);
+        self.leave(pc, 0, Exit::Interpret, Pending::none(cycles::NOTHING));
     }
 
     /// Emits a block. An entry looks whether this many instructions can be executed.
@@ -189,31 +196,43 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.flags = Flags::Stored;
         self.current = *first;
         self.before = 0;
+        self.begin_cycles();
         if let Some(instructions) = instructions_left {
             self.check_limits(instructions);
         }
         let mut group: Option<(Condition, ir::Block)> = None;
         let mut goes_on = true;
+        let mut previous = None;
         for instruction in &block.instructions {
             let condition = instruction.condition();
-            if let Some((_, join)) = group.take_if(|(wanted, _)| *wanted != condition) {
+            let waits = self.may_wait(previous, instruction);
+            if let Some((_, join)) = group.take_if(|(wanted, _)| *wanted != condition || waits) {
                 self.join(join);
             }
             self.current = *instruction;
+            self.count_arrival(previous);
+            if waits {
+                self.emit_fetch(previous);
+            }
             if condition != Condition::Al && group.is_none() {
                 let (then, join) = (self.builder.create_block(), self.builder.create_block());
                 let holds = self.condition(condition);
                 self.builder.ins().brif(holds, then, &[], join, &[]);
                 self.builder.switch_to_block(then);
                 group = Some((condition, join));
+                self.open_cycles_group();
             }
+            self.count_before();
+            previous = Some(instruction);
             goes_on = self.instruction(instruction);
             self.before += 1;
+            self.count_after();
             let group_ends = !goes_on || self.sets_flags(instruction);
             if let Some((_, join)) = group.take_if(|_| group_ends) {
                 if goes_on {
                     self.join(join);
                 } else {
+                    self.close_cycles_group(false);
                     self.builder.switch_to_block(join);
                     goes_on = true;
                 }
@@ -237,13 +256,15 @@ impl<'a, 'b> Emitter<'a, 'b> {
             }
             it => {
                 let pc = self.constant(last.next());
-                self.leave(pc, it, Exit::Interpret, self.before);
+                let pending = self.pending();
+                self.leave(pc, it, Exit::Interpret, pending);
             }
         }
     }
 
     /// Ends the instructions that a condition holds for.
     fn join(&mut self, join: ir::Block) {
+        self.close_cycles_group(true);
         self.builder.ins().jump(join, &[]);
         self.builder.switch_to_block(join);
     }
@@ -301,28 +322,44 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// Leaves before this instruction.
     pub(super) fn interpret(&mut self) {
         let pc = self.constant(self.current.pc);
-        self.leave(pc, self.current.it, Exit::Interpret, self.before);
+        let (exit, pending) = (self.exit_to_interpreter(), self.pending());
+        self.leave(pc, self.current.it, exit, pending);
     }
 
-    fn leave(&mut self, pc: Value, it: u8, exit: Exit, instructions: i64) {
+    /// What was executed of the block before this instruction.
+    fn pending(&self) -> Pending {
+        let (halves, previous) = self.cycles_in_block();
+        Pending {
+            instructions: self.before,
+            halves,
+            previous,
+        }
+    }
+
+    fn leave(&mut self, pc: Value, it: u8, exit: Exit, pending: Pending) {
         let time = self.builder.use_var(self.state.time);
-        let time = self.builder.ins().iadd_imm(time, instructions);
+        let time = self.builder.ins().iadd_imm(time, pending.instructions);
         let it = self.constant(it.into());
         let exit = self.constant(exit as u32);
-        let arguments = [pc, it, exit, time].map(BlockArg::from);
+        let mut arguments = vec![pc, it, exit, time];
+        if let Some(halves) = self.halves(pending.halves) {
+            arguments.extend([halves, self.constant(pending.previous)]);
+        }
+        let arguments: Vec<BlockArg> = arguments.into_iter().map(BlockArg::from).collect();
         self.builder.ins().jump(self.exit, &arguments);
     }
 
     /// Goes on at a guest address, after this instruction.
     pub(super) fn go(&mut self, target: u32) {
         self.finish_block();
+        let previous = self.count_edge(target);
         match self.blocks.get(&target) {
             Some(&block) => {
                 self.builder.ins().jump(block, &[]);
             }
             None => {
                 let pc = self.constant(target);
-                self.leave(pc, 0, Exit::Branch, 0);
+                self.leave(pc, 0, Exit::Branch, Pending::none(previous));
             }
         }
     }
@@ -330,6 +367,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// Goes on where a value says: a guest address without its Thumb bit.
     pub(super) fn go_indirect(&mut self, target: Value) {
         self.finish_block();
+        self.count_indirect();
         self.builder
             .ins()
             .jump(self.dispatch, &[BlockArg::from(target)]);
@@ -358,20 +396,40 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let target = self.builder.append_block_param(self.dispatch, I32);
         self.builder.switch_to_block(self.dispatch);
         let mut switch = Switch::new();
-        for address in &unit.entries {
-            switch.set_entry(u128::from(*address), self.blocks[address]);
+        let mut arrivals = Vec::new();
+        for &address in &unit.entries {
+            let mut block = self.blocks[&address];
+            let halves = self.arrival_halves(address);
+            if halves != 0 {
+                let arrival = self.builder.create_block();
+                arrivals.push((arrival, block, halves));
+                block = arrival;
+            }
+            switch.set_entry(u128::from(address), block);
         }
         let elsewhere = self.builder.create_block();
         switch.emit(self.builder, target, elsewhere);
         self.builder.switch_to_block(elsewhere);
-        self.leave(target, 0, Exit::Branch, 0);
+        self.leave(target, 0, Exit::Branch, Pending::none(cycles::BRANCH));
+        for (arrival, block, halves) in arrivals {
+            self.builder.switch_to_block(arrival);
+            self.add_halves(halves);
+            self.builder.ins().jump(block, &[]);
+        }
     }
 
     fn emit_exit(&mut self) {
         let parameters =
             [I32, I32, I32, I64].map(|kind| self.builder.append_block_param(self.exit, kind));
         let [pc, it, exit, time] = parameters;
+        let counted = self
+            .cycles
+            .is_some()
+            .then(|| [I64, I32].map(|kind| self.builder.append_block_param(self.exit, kind)));
         self.builder.switch_to_block(self.exit);
+        if let Some([halves, previous]) = counted {
+            self.store_cycles(halves, previous);
+        }
         for index in 0..15 {
             let value = self.builder.use_var(self.state.registers[index]);
             self.store_core(value, offset_of!(Core, r) + 4 * index);
@@ -416,7 +474,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             .store(TRUSTED, value, self.core, offset as i32);
     }
 
-    fn load_context(&mut self, offset: usize) -> Value {
+    pub(super) fn load_context(&mut self, offset: usize) -> Value {
         self.builder
             .ins()
             .load(I64, TRUSTED, self.context, offset as i32)
@@ -514,56 +572,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// Whether a condition holds.
-    pub(super) fn condition(&mut self, condition: Condition) -> Value {
-        if let Flags::Difference(a, b) = self.flags
-            && let Some(code) = comparison(condition)
-        {
-            return self.builder.ins().icmp(code, a, b);
-        }
-        let holds = self.stored_condition(condition);
-        if condition as u8 & 1 == 1 {
-            self.builder.ins().bxor_imm(holds, 1)
-        } else {
-            holds
-        }
-    }
-
-    /// Whether the even one of a pair of conditions holds, by the flags.
-    fn stored_condition(&mut self, condition: Condition) -> Value {
-        use Condition as C;
-        let negative = self.builder.use_var(self.state.negative);
-        let zero = self.builder.use_var(self.state.zero);
-        let carry = self.builder.use_var(self.state.carry);
-        let overflow = self.builder.use_var(self.state.overflow);
-        match condition {
-            C::Eq | C::Ne => self.builder.ins().icmp_imm(IntCC::Equal, zero, 0),
-            C::Cs | C::Cc => self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0),
-            C::Mi | C::Pl => self
-                .builder
-                .ins()
-                .icmp_imm(IntCC::SignedLessThan, negative, 0),
-            C::Vs | C::Vc => self.builder.ins().icmp_imm(IntCC::NotEqual, overflow, 0),
-            C::Hi | C::Ls => {
-                let carry = self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0);
-                let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
-                self.builder.ins().band(carry, different)
-            }
-            C::Ge | C::Lt => self.not_less(negative, overflow),
-            C::Gt | C::Le => {
-                let not_less = self.not_less(negative, overflow);
-                let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
-                self.builder.ins().band(not_less, different)
-            }
-            C::Al => self.builder.ins().iconst(I8, 1),
-        }
-    }
-
-    fn not_less(&mut self, negative: Value, overflow: Value) -> Value {
-        let negative = self.builder.ins().ushr_imm(negative, 31);
-        self.builder.ins().icmp(IntCC::Equal, negative, overflow)
-    }
-
     /// When this instruction executes, its own execution included.
     pub(super) fn time(&mut self) -> Value {
         let time = self.builder.use_var(self.state.time);
@@ -577,21 +585,4 @@ impl<'a, 'b> Emitter<'a, 'b> {
     pub(super) fn set_event(&mut self, event: Value) {
         self.builder.def_var(self.state.event, event);
     }
-}
-
-fn comparison(condition: Condition) -> Option<IntCC> {
-    use Condition as C;
-    Some(match condition {
-        C::Eq => IntCC::Equal,
-        C::Ne => IntCC::NotEqual,
-        C::Cs => IntCC::UnsignedGreaterThanOrEqual,
-        C::Cc => IntCC::UnsignedLessThan,
-        C::Hi => IntCC::UnsignedGreaterThan,
-        C::Ls => IntCC::UnsignedLessThanOrEqual,
-        C::Ge => IntCC::SignedGreaterThanOrEqual,
-        C::Lt => IntCC::SignedLessThan,
-        C::Gt => IntCC::SignedGreaterThan,
-        C::Le => IntCC::SignedLessThanOrEqual,
-        _ => return None,
-    })
 }

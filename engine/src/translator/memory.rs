@@ -336,7 +336,7 @@ impl Emitter<'_, '_> {
         } else {
             size_bytes
         };
-        self.checked(
+        let place = self.checked(
             Accesses {
                 kind,
                 size_bytes,
@@ -344,7 +344,9 @@ impl Emitter<'_, '_> {
                 alignment,
             },
             address,
-        )
+        );
+        self.count_unaligned(width, address);
+        place
     }
 
     /// Where several words are on the host.
@@ -389,6 +391,9 @@ impl Emitter<'_, '_> {
         let unusual = self.builder.ins().iadd(address, unusual);
         self.builder.ins().jump(go_on, &[BlockArg::from(unusual)]);
         self.builder.switch_to_block(go_on);
+        if accesses.kind == AccessKind::Load {
+            self.count_load(address, accesses.size_bytes * accesses.count);
+        }
         let place = self.builder.ins().uextend(I64, place);
         self.builder.ins().iadd(self.tables.bytes, place)
     }

@@ -1,6 +1,7 @@
 //! The translations of the whole process. The code of a unit depends on the guest's code and the
 //! core alone, so that all machines that execute it share it.
 
+use super::cycles::Counted;
 use super::translation::Translation;
 use crate::features::Features;
 use crate::memory::Memory;
@@ -57,6 +58,7 @@ fn known() -> MutexGuard<'static, Known> {
 pub(super) fn find(
     address: u32,
     features: &Features,
+    counted: Option<&Counted>,
     memory: &Memory,
     excluded: impl Fn(std::ops::Range<u32>) -> bool,
 ) -> Option<Arc<Translation>> {
@@ -64,6 +66,7 @@ pub(super) fn find(
     let mut candidates = known.translations.get(&address)?.iter();
     let fits = |translation: &&Arc<Translation>| {
         translation.features == *features
+            && translation.counted.as_ref() == counted
             && translation.stretches.iter().all(|stretch| {
                 !excluded(stretch.range()) && memory.has_code(stretch.start, &stretch.bytes)
             })

@@ -1,6 +1,7 @@
 //! A translated unit: the host's code, and what belongs to it.
 
 use super::context::Code;
+use super::cycles::Counted;
 use super::emit::Emitter;
 use super::unit::Unit;
 use crate::features::Features;
@@ -35,6 +36,8 @@ pub(super) struct Translation {
     _memory: Mmap,
     _unit: Unit,
     pub(super) features: Features,
+    /// How it counts cycles.
+    pub(super) counted: Option<Counted>,
     /// The guest's code.
     pub(super) stretches: Vec<Stretch>,
     pub(super) pages: BTreeSet<u32>,
@@ -63,9 +66,14 @@ pub(super) fn host_multiplies_and_adds() -> bool {
 
 impl Translation {
     /// Translates a unit of the code in this memory; `None` where the host cannot execute it.
-    pub(super) fn of(unit: Unit, features: &Features, memory: &Memory) -> Option<Self> {
+    pub(super) fn of(
+        unit: Unit,
+        features: &Features,
+        counted: Option<&Counted>,
+        memory: &Memory,
+    ) -> Option<Self> {
         let host = HOST.as_deref()?;
-        let mut context = Context::for_function(function(&unit, features, host));
+        let mut context = Context::for_function(function(&unit, features, counted, host));
         let compiled = context.compile(host, &mut ControlPlane::default());
         debug_assert!(compiled.is_ok(), "{:?}", compiled.err());
         let buffer = &compiled.ok()?.buffer;
@@ -86,6 +94,7 @@ impl Translation {
             code,
             _memory: host_memory,
             features: *features,
+            counted: counted.cloned(),
             stretches: stretches(&unit, memory)?,
             pages: unit.pages(),
             entries: unit.entries.iter().copied().collect(),
@@ -115,7 +124,12 @@ fn stretches(unit: &Unit, memory: &Memory) -> Option<Vec<Stretch>> {
 }
 
 /// What the unit does, for Cranelift.
-fn function(unit: &Unit, features: &Features, host: &dyn TargetIsa) -> Function {
+fn function(
+    unit: &Unit,
+    features: &Features,
+    counted: Option<&Counted>,
+    host: &dyn TargetIsa,
+) -> Function {
     let convention = host.default_call_conv();
     let name = UserFuncName::user(0, 0);
     let parameters = [types::I64, types::I32];
@@ -125,7 +139,7 @@ fn function(unit: &Unit, features: &Features, host: &dyn TargetIsa) -> Function 
     let mut builder = FunctionBuilder::new(&mut function, &mut builders);
     let helper = signature(convention, &[types::I64, types::I64], &[]);
     let helper = builder.import_signature(helper);
-    Emitter::emit(&mut builder, helper, unit, features);
+    Emitter::emit(&mut builder, helper, unit, features, counted);
     builder.finalize();
     function
 }

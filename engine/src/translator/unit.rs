@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use crate::features::Features;
 use crate::memory::Memory;
 use crate::operation::{Condition, Operation};
+use crate::timing::{Cost, Pipeline};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More make a unit slow to translate.
@@ -25,6 +26,8 @@ pub(super) struct Instruction {
     pub(super) bytes: u8,
     /// The IT state that it executes in.
     pub(super) it: u8,
+    /// What it takes, where cycles are counted.
+    pub(super) cost: Option<Cost>,
 }
 
 impl Instruction {
@@ -92,11 +95,13 @@ impl Unit {
         start: u32,
         features: &Features,
         memory: &Memory,
+        pipeline: Option<Pipeline>,
         looks_up: impl Fn(u32) -> bool,
     ) -> Self {
         let mut search = Search {
             features,
             memory,
+            pipeline,
             instructions: BTreeMap::new(),
             accesses: 0,
             leaders: BTreeSet::from([start]),
@@ -127,6 +132,7 @@ impl Unit {
 struct Search<'a> {
     features: &'a Features,
     memory: &'a Memory,
+    pipeline: Option<Pipeline>,
     instructions: BTreeMap<u32, Instruction>,
     /// Of all instructions, each once.
     accesses: usize,
@@ -144,14 +150,9 @@ impl Search<'_> {
             && self.accesses < MOST_ACCESSES - MOST_OF_ONE
             && !looks_up(pc)
             && !is_endless(pc, self.features, self.memory)
-            && let Ok((operation, bytes)) = self.decode(pc, it)
+            && let Ok(instruction) = self.decode(pc, it)
         {
-            let instruction = Instruction {
-                pc,
-                operation,
-                bytes,
-                it,
-            };
+            let operation = instruction.operation;
             it = instruction.next_it();
             pc = instruction.next();
             if !is_translated(&operation) {
@@ -169,7 +170,7 @@ impl Search<'_> {
         }
     }
 
-    fn decode(&self, pc: u32, it: u8) -> Result<(Operation, u8), Fault> {
+    fn decode(&self, pc: u32, it: u8) -> Result<Instruction, Fault> {
         let first = self.memory.fetch(pc)?;
         let second = match crate::decode::length(first) {
             2 => 0,
@@ -180,7 +181,14 @@ impl Search<'_> {
             let name = instruction.name;
             return Err(Fault::Unpredictable { name });
         }
-        Ok((instruction.operation, instruction.bytes))
+        let cost = self.pipeline.map(|it| Cost::of(it, &instruction, pc));
+        Ok(Instruction {
+            pc,
+            operation: instruction.operation,
+            bytes: instruction.bytes,
+            it,
+            cost,
+        })
     }
 
     /// Notes where it branches to; whether the next instruction may follow.

@@ -25,6 +25,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         inputs: None,
         self_checked: None,
         memory: None,
+        cycles: None,
         profile: &profile,
         warnings: Warning::of_exit(ending.exit).into_iter().collect(),
         ram: None,

@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod firmware;
+pub mod flash;
 pub mod hooks;
 pub mod kernels;
 pub mod layout;

@@ -8,10 +8,12 @@ use super::{Verdict, operator, output, progress};
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use dmo_trace::kernels::{Case, Contract, KernelLibrary};
+use dmo_trace::mcu::cycles::Cycles;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::measure::attribution::Attribution;
 use dmo_trace::measure::{Measurement, choose, measure_kernel};
 use dmo_trace::study::compare::{Compared, INPUTS, LIMITS, Pair, compare};
+use dmo_trace::words::cycles;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::table;
 use serde::Serialize;
@@ -65,6 +67,7 @@ struct OverlapReport {
     work: Option<Attribution>,
     vendor_contract: Option<VendorContract>,
     instructions: Option<u64>,
+    cycles: Option<Cycles>,
     data_dependent: Option<bool>,
     method: Method,
     answers: Vec<Answer>,
@@ -176,6 +179,7 @@ fn report(
             VendorContract::of(measured.function, safe.collect())
         }),
         instructions: measured.map(|measured| measured.layer.instructions()),
+        cycles: measured.and_then(|measured| measured.cycles),
         data_dependent: measured.and_then(|measured| measured.layer.data_dependent),
         method,
         answers,
@@ -221,7 +225,11 @@ impl Report for OverlapReport {
         if let (Some(kernel), Some(work), Some(instructions)) =
             (self.kernel, &self.work, self.instructions)
         {
-            text += &format!("{}: {instructions} instructions\n", work.chain(kernel));
+            text += &format!("{}: {instructions} instructions", work.chain(kernel));
+            if let Some(cycles) = &self.cycles {
+                text += &format!(", {}", cycles::sentence(cycles, |it| it.to_string()));
+            }
+            text.push('\n');
             if work.worked.iter().any(|worker| worker.function != kernel) {
                 text += &format!("loads and stores: {}\n", work.shares());
             }

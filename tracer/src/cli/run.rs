@@ -8,7 +8,9 @@ use dmo_analysis::profile::{OtherInput, Profile, Profiler};
 use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Ending, Program, Time, TraceSink};
 use dmo_trace::program::ram::RamUse;
-use dmo_trace::program::run::{RunOptions, RunOutcome, describe_exit, run as run_program};
+use dmo_trace::program::run::{
+    RunCycles, RunOptions, RunOutcome, describe_exit, run as run_program,
+};
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::target::Target;
@@ -29,7 +31,8 @@ pub struct Arguments {
     /// other inputs use a copy of it [default: no files]
     #[arg(long, value_name = "DIR")]
     semihosting_dir: Option<PathBuf>,
-    /// Compare every access with an independent decoding of the executed instructions (slow)
+    /// Run all engines side by side, whatever --engine says, and compare every access with an
+    /// independent decoding of the executed instructions (slow)
     #[arg(long)]
     self_check: bool,
     /// Print JSON (docs/json.md) instead of a table
@@ -75,6 +78,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         inputs: Some(arguments.program.inputs),
         self_checked: Some(arguments.self_check),
         memory: Some(target.map.to_string()),
+        cycles: traced.cycles.as_ref(),
         profile: &traced.profile,
         warnings: traced.warnings,
         ram: Some(traced.ram),
@@ -109,6 +113,7 @@ fn names_no_buffers(profile: &Profile) -> bool {
 struct Traced {
     profile: Profile,
     ending: Ending,
+    cycles: Option<RunCycles>,
     warnings: Vec<Warning>,
     ram: RamUse,
     /// The arena of the model that the program runs.
@@ -182,6 +187,7 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
     Ok(Traced {
         profile,
         ending,
+        cycles: outcome.cycles,
         warnings,
         ram: outcome.ram,
         arena,

@@ -1,5 +1,6 @@
 //! `dmo-trace savings`: what each way of saving memory does to models.
 
+use super::options::flash::FlashArguments;
 use super::options::layout::LayoutArguments;
 use super::options::numbers::Seconds;
 use super::{Verdict, output, pictures, progress};
@@ -28,6 +29,8 @@ pub struct Arguments {
     /// this many multiply-accumulates
     #[arg(long, value_name = "MACS", value_parser = parse_size)]
     run: Option<u64>,
+    #[command(flatten)]
+    flash: FlashArguments,
     /// Draw each model's arena size against recomputation as SVG and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -82,6 +85,7 @@ fn saved(given: &OsStr, arguments: &Arguments) -> anyhow::Result<(Source, Saving
         layout: arguments.layout.layout(),
         time: arguments.time.0,
         most_run_macs: arguments.run,
+        flash_timing: arguments.flash.timing(),
     };
     let mut saved = savings(&source, &request)?;
     if saved.stopped {

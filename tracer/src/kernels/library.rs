@@ -3,6 +3,7 @@
 use super::versions::{VersionError, Versions};
 use super::{Contract, contracts};
 use crate::call::{CallError, Library};
+use crate::mcu::cycles::FlashTiming;
 use std::ops::{Deref, Range};
 
 /// The functions of a [`Library`], and which of them are kernels.
@@ -39,6 +40,15 @@ impl KernelLibrary {
             kernels,
             library,
         })
+    }
+
+    /// The same on a CPU whose flash memory makes it wait, as far as cycles are estimated.
+    #[must_use]
+    pub fn with_flash(self, flash: Option<FlashTiming>) -> Self {
+        Self {
+            library: self.library.with_flash(flash),
+            ..self
+        }
     }
 
     /// The same library, of this version of the CMSIS-NN interface.

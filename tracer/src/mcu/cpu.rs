@@ -5,8 +5,10 @@
 //! What an architecture has is the engine's to say (`dmo_engine::features`). Which kernels there are
 //! for it is another matter: it runs those of the architectures whose code it runs.
 
+use super::cycles::timing;
 use crate::elf::attributes::Attributes;
 use dmo_engine::features::{Architecture, Features, FloatingPoint};
+use dmo_engine::timing::{FlashTiming, Pipeline, Timing};
 
 /// A CPU model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,19 @@ pub struct Cpu {
     pub features: Features,
     /// What its CPUID register reads, by its technical reference manual.
     pub cpu_id: u32,
+    /// How many cycles its code takes; `None` if that is not known.
+    pub timing: Option<Timing>,
+}
+
+impl Cpu {
+    /// The same, with flash memory that makes it wait, as far as cycles are estimated.
+    #[must_use]
+    pub fn with_flash(self, flash: Option<FlashTiming>) -> Self {
+        Self {
+            timing: self.timing.map(|timing| Timing { flash, ..timing }),
+            ..self
+        }
+    }
 }
 
 /// The emulator's models.
@@ -54,6 +69,7 @@ const CORTEX_M4: Cpu = Cpu {
     model: Model::CortexM4,
     features: features(Architecture::Armv7EM, true, FloatingPoint::Fpv4Single),
     cpu_id: 0x410f_c241,
+    timing: timing(Pipeline::CortexM4),
 };
 
 /// All CPU models, in the order in which messages list them. An image that names none runs on the
@@ -66,6 +82,7 @@ pub const CPUS: &[Cpu] = &[
         model: Model::CortexM0Plus,
         features: features(Architecture::Armv6M, false, FloatingPoint::None),
         cpu_id: 0x410c_c601,
+        timing: timing(Pipeline::CortexM0Plus),
     },
     // Manual: DDI 0432, r0p0.
     Cpu {
@@ -73,6 +90,7 @@ pub const CPUS: &[Cpu] = &[
         model: Model::CortexM0,
         features: features(Architecture::Armv6M, false, FloatingPoint::None),
         cpu_id: 0x410c_c200,
+        timing: None,
     },
     // Manual: 100165.
     Cpu {
@@ -80,6 +98,7 @@ pub const CPUS: &[Cpu] = &[
         model: Model::CortexM3,
         features: features(Architecture::Armv7M, false, FloatingPoint::None),
         cpu_id: 0x412f_c231,
+        timing: timing(Pipeline::CortexM3),
     },
     CORTEX_M4,
     // Manual: DDI 0489.
@@ -88,6 +107,7 @@ pub const CPUS: &[Cpu] = &[
         model: Model::CortexM7,
         features: features(Architecture::Armv7EM, true, FloatingPoint::Fpv5Double),
         cpu_id: 0x411f_c272,
+        timing: timing(Pipeline::CortexM7),
     },
     // Manual: DDI 0550, r1p0.
     Cpu {
@@ -95,6 +115,7 @@ pub const CPUS: &[Cpu] = &[
         model: Model::CortexM23,
         features: features(Architecture::Armv8MBaseline, false, FloatingPoint::None),
         cpu_id: 0x411c_d200,
+        timing: None,
     },
     // Manual: 100230.
     Cpu {
@@ -106,6 +127,7 @@ pub const CPUS: &[Cpu] = &[
             FloatingPoint::Fpv5Single,
         ),
         cpu_id: 0x410f_d213,
+        timing: timing(Pipeline::CortexM33),
     },
     // Manual: 101051, r0p1.
     Cpu {
@@ -117,6 +139,7 @@ pub const CPUS: &[Cpu] = &[
             FloatingPoint::Fpv5Double,
         ),
         cpu_id: 0x410f_d221,
+        timing: timing(Pipeline::CortexM55),
     },
     // Manual: 101924, r0p2.
     Cpu {
@@ -128,6 +151,7 @@ pub const CPUS: &[Cpu] = &[
             FloatingPoint::Fpv5Double,
         ),
         cpu_id: 0x410f_d232,
+        timing: None,
     },
 ];
 

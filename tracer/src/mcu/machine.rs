@@ -27,8 +27,9 @@ pub use limits::{Limits, LimitsLeft};
 pub use watch::{Deliver, Observation, RawAccess, Watch};
 
 use crate::mcu::cpu::Cpu;
+use crate::mcu::cycles::Cycles;
 use crate::mcu::memory::MemoryMap;
-use crate::mcu::self_check::CheckError;
+use crate::mcu::self_check::{CheckError, Companion};
 use crate::mcu::system::Exception;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::engine::Execution;
@@ -64,6 +65,32 @@ pub struct Machine {
     engine: Box<dyn Engine>,
 }
 
+/// An engine that executes the same, and after how many instructions it is compared.
+type Accompanied = (Box<dyn Companion>, u64);
+
+/// Instructions after which the translator is compared: enough for loops to run within its code.
+const TRANSLATOR_STRIDE: u64 = 4096;
+
+/// Those of our own engines that are not the one that is checked. The interpreter is compared at
+/// the end of each block.
+fn companions(
+    checked: EngineKind,
+    cpu: &Cpu,
+    map: &MemoryMap,
+) -> Result<Vec<Accompanied>, MachineError> {
+    let companion = |execution, stride| -> Result<Accompanied, MachineError> {
+        Ok((
+            Box::new(own::OwnCompanion::new(cpu, execution, map)?),
+            stride,
+        ))
+    };
+    let translator = companion(Execution::Translator, TRANSLATOR_STRIDE)?;
+    Ok(match checked {
+        EngineKind::Interpreter => vec![translator],
+        _ => vec![companion(Execution::Interpreter, 0)?, translator],
+    })
+}
+
 const PROGRAM_COUNTER: usize = 15;
 /// The IT bits of XPSR.
 const IT_BITS: u32 = 0x0600_fc00;
@@ -81,7 +108,13 @@ impl Machine {
         limits: Limits,
     ) -> Result<Self, MachineError> {
         let own = |execution| own::OwnEngine::new(cpu, execution, map, observation, limits);
-        let engine: Box<dyn Engine> = match kind.resolved() {
+        let is_checked = observation == Observation::SelfCheck;
+        let kind = if is_checked {
+            EngineKind::checked(&cpu)
+        } else {
+            kind.resolved()
+        };
+        let mut engine: Box<dyn Engine> = match kind {
             #[cfg(feature = "unicorn")]
             EngineKind::Unicorn => {
                 Box::new(unicorn::UnicornEngine::new(cpu, map, observation, limits)?)
@@ -89,6 +122,9 @@ impl Machine {
             EngineKind::Interpreter => Box::new(own(Execution::Interpreter)?),
             _ => Box::new(own(Execution::Translator)?),
         };
+        if is_checked {
+            engine.accompany(companions(kind, &cpu, map)?);
+        }
         Ok(Self { engine })
     }
 
@@ -224,6 +260,17 @@ impl Machine {
     /// Executed instructions. At a breakpoint, BKPT or a fault the instruction there counts.
     pub fn now(&self) -> Time {
         self.engine.now()
+    }
+
+    /// Estimated cycles until now; `None` if the CPU's timing is not known, or the engine does not
+    /// count them.
+    pub fn cycles(&self) -> Option<Cycles> {
+        self.engine.cycles()
+    }
+
+    /// Estimated cycles since they were `earlier`.
+    pub fn cycles_since(&self, earlier: Option<Cycles>) -> Option<Cycles> {
+        Some(self.cycles()?.since(earlier?))
     }
 
     /// The instruction at the program counter counts as executed, and the program goes on

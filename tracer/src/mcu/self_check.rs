@@ -1,9 +1,14 @@
 //! The self-check: holds every load and store that the emulator reports against an
-//! independent decode of the executed instructions, and the final memory against a
-//! replay of the reported stores.
+//! independent decode of the executed instructions, the final memory against a
+//! replay of the reported stores, and all of it against other engines.
+
+mod side_by_side;
+
+pub use side_by_side::{Companion, Executed};
 
 use crate::mcu::decode::{Instruction, Memory, decode};
 use dmo_analysis::trace::{AccessKind, Address};
+use side_by_side::Follower;
 use std::collections::VecDeque;
 
 /// A load or store as the emulator reports it.
@@ -56,12 +61,21 @@ pub enum CheckError {
         replayed: u8,
         actual: u8,
     },
+    #[error(
+        "the {engine} differs after {time} instructions, before or at the one at {pc}: {what}\n  both were the same after {since} instructions"
+    )]
+    Differs {
+        engine: &'static str,
+        since: u64,
+        time: u64,
+        pc: Address,
+        what: String,
+    },
     #[error("the clock says {clock} executed instructions, {counted} were counted one by one")]
     Clock { clock: u64, counted: u64 },
 }
 
 /// The self-check of one run.
-#[derive(Debug)]
 pub struct Checker {
     /// The instruction being executed, and what it should access.
     current: Option<Current>,
@@ -69,11 +83,13 @@ pub struct Checker {
     conditions: VecDeque<u8>,
     shadow: Vec<(u32, Vec<u8>)>,
     executed: u64,
+    followers: Vec<Follower>,
     error: Option<CheckError>,
 }
 
-#[derive(Debug)]
 struct Current {
+    /// The state before it.
+    state: CoreState,
     pc: u32,
     instruction: Instruction,
     expected: Option<Reported>,
@@ -90,7 +106,82 @@ impl Checker {
             conditions: VecDeque::new(),
             shadow: memory,
             executed: 0,
+            followers: Vec::new(),
             error: None,
+        }
+    }
+
+    /// Has another engine execute the same side by side, and compares it at the ends of blocks: of
+    /// each, or of the first one after `stride` instructions.
+    /// Its memory becomes what `read` gives.
+    pub fn follow_by(
+        &mut self,
+        mut companion: Box<dyn Companion>,
+        stride: u64,
+        read: impl Fn(u32, usize) -> Option<Vec<u8>>,
+    ) {
+        for region in companion.regions() {
+            let start = region.start as u32;
+            if let Some(bytes) = read(start, (region.end - region.start) as usize) {
+                companion.write(start, &bytes);
+            }
+        }
+        self.followers.push(Follower::new(companion, stride));
+    }
+
+    /// A run begins here: registers may have been changed from outside.
+    pub fn begin(&mut self, state: &CoreState, floats: Option<&[u32; 32]>) {
+        for follower in &mut self.followers {
+            follower.take_over(state, floats, self.executed);
+        }
+    }
+
+    /// A run has stopped with the program counter here: at the instruction that was about to
+    /// execute, or after it. The state before that one is compared.
+    pub fn pause(&mut self, pc: u32, floats: Option<&[u32; 32]>) {
+        let Some(current) = &self.current else {
+            return;
+        };
+        let state = current.state;
+        let before = self.executed.saturating_sub(1);
+        self.compare(&state, before, |_| true);
+        let floats = floats.filter(|_| pc == state.pc);
+        let mut reported = self.reported.iter();
+        let has_stored = reported.any(|access| access.kind == AccessKind::Store);
+        let shadow = if has_stored { &[] } else { &self.shadow[..] };
+        let mut followers = self.followers.iter();
+        let difference = followers.find_map(|follower| {
+            let what = follower.compare_rest(floats, shadow)?;
+            Some(follower.difference(before, state.pc, what))
+        });
+        if let Some(error) = difference {
+            self.fail(error);
+        }
+    }
+
+    /// The private peripherals have given this to a load.
+    pub fn answer(&mut self, value: u32) {
+        for follower in &mut self.followers {
+            follower.answer(value);
+        }
+    }
+
+    /// Compares the followers that are due, at a state and the time of it.
+    fn compare(&mut self, state: &CoreState, time: u64, is_due: impl Fn(&Follower) -> bool) {
+        if self.error.is_some() {
+            return;
+        }
+        let shadow = &self.shadow;
+        let mut followers = self
+            .followers
+            .iter_mut()
+            .filter(|follower| is_due(follower));
+        let error = followers.find_map(|follower| {
+            let compared = follower.compare(time, state, |address| byte_of(shadow, address));
+            compared.err()
+        });
+        if let Some(error) = error {
+            self.fail(error);
         }
     }
 
@@ -102,7 +193,15 @@ impl Checker {
     /// An instruction is about to execute. `fetch` reads two halfwords of code.
     pub fn execute(&mut self, core: &CoreState, fetch: impl Fn(u32) -> [u16; 2]) {
         self.settle();
+        let block_ends = self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.instruction.may_branch);
         self.follow(core, &fetch);
+        if block_ends {
+            let time = self.executed;
+            self.compare(core, time, |follower| follower.is_due(time));
+        }
         let instruction = decode_at(core.pc, &fetch);
         self.executed += 1;
         let condition = self.conditions.pop_front();
@@ -111,6 +210,7 @@ impl Checker {
             self.conditions = it_conditions(it);
         }
         let mut current = Current {
+            state: *core,
             pc: core.pc,
             instruction,
             expected: None,
@@ -147,13 +247,20 @@ impl Checker {
     pub fn report(&mut self, access: Reported) {
         if access.kind == AccessKind::Store {
             let bytes = access.value.to_le_bytes();
-            self.write(access.address, &bytes[..access.size_bytes.min(8) as usize]);
+            self.replay(access.address, &bytes[..access.size_bytes.min(8) as usize]);
         }
         self.reported.push(access);
     }
 
     /// Memory changes for another reason than an instruction.
     pub fn write(&mut self, address: u32, bytes: &[u8]) {
+        for follower in &mut self.followers {
+            follower.write(address, bytes);
+        }
+        self.replay(address, bytes);
+    }
+
+    fn replay(&mut self, address: u32, bytes: &[u8]) {
         for (start, shadow) in &mut self.shadow {
             let Some(offset) = address.checked_sub(*start) else {
                 continue;
@@ -220,6 +327,16 @@ impl Checker {
                 reported: describe(&reported),
             });
         }
+        if !self.followers.is_empty() {
+            let executed = Executed {
+                time: self.executed,
+                pc: current.pc,
+                accesses: reported,
+            };
+            for follower in &mut self.followers {
+                follower.executed(&executed);
+            }
+        }
         self.current = Some(current);
     }
 
@@ -250,6 +367,14 @@ impl Checker {
             next += decode_at(next, fetch).length_bytes;
         }
     }
+}
+
+/// A byte of the memory that the reported stores give.
+fn byte_of(shadow: &[(u32, Vec<u8>)], address: u32) -> Option<u8> {
+    shadow.iter().find_map(|(start, bytes)| {
+        let offset = address.checked_sub(*start)?;
+        bytes.get(offset as usize).copied()
+    })
 }
 
 /// Decoded each time: code in RAM may change.

@@ -4,6 +4,7 @@ use super::deployment::StepKernel;
 use super::{Deployment, Step, stand_in};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::Buffers;
+use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
@@ -227,6 +228,13 @@ impl<'a> Inference<'a> {
         let address = core.tensors.arena;
         let bytes = core.caller.machine.read(address, self.arena_bytes);
         bytes.ok_or(MeasureError::Unreadable { address })
+    }
+
+    /// Estimated cycles so far; `None` if they are not known of a core.
+    pub fn cycles(&self) -> Option<Cycles> {
+        let cores = self.cores.iter();
+        let cycles = cores.map(|core| core.caller.machine.cycles());
+        cycles.reduce(|a, b| Some(a?.plus(b?))).flatten()
     }
 
     /// Instructions executed so far.

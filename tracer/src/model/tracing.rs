@@ -208,7 +208,11 @@ impl TracedLayer {
             caller.machine.watch(watches)?;
             // Whether anybody still listens shows when a batch is delivered.
             let _ = sender.send(Message::Begin(self.layer.clone(), caller.machine.now()));
+            let begun = caller.machine.cycles();
             step.call(&mut caller, &self.frame, &calls)?;
+            if let Some(cycles) = caller.machine.cycles_since(begun) {
+                let _ = sender.send(Message::Cycles(cycles));
+            }
             let _ = sender.send(Message::End(caller.machine.now()));
             let stored = step.outputs.iter().chain(&step.states);
             let outputs = stored.map(|&tensor| {

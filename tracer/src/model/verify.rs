@@ -32,6 +32,7 @@ pub use reader::LaterLoad;
 
 use super::overlaps::granted;
 use super::{Deployment, Placement, Step};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::Limits;
 use crate::measure::MeasureError;
 use crate::program::other_inputs::Variation;
@@ -72,6 +73,8 @@ pub struct Verification {
     pub readers: Vec<LaterLoad>,
     /// Instructions of one inference.
     pub instructions: u64,
+    /// Estimated cycles of one inference; `None` if they are not known.
+    pub cycles: Option<Cycles>,
 }
 
 impl Verification {
@@ -151,7 +154,9 @@ pub fn verify(
             for index in 0..inputs {
                 execution.infer(input_number(index), &|job| sender.send(job).is_ok())?;
             }
-            Ok::<_, VerifyError>((execution.instructions() / inputs, execution.differences))
+            let cycles = execution.cycles().map(|cycles| cycles.of_each(inputs));
+            let instructions = execution.instructions() / inputs;
+            Ok::<_, VerifyError>((instructions, cycles, execution.differences))
         });
         for _ in 0..workers {
             let (receiver, outcomes, alive) = (receiver.clone(), &outcomes, &alive);
@@ -170,7 +175,7 @@ pub fn verify(
         drop(receiver);
         execution.join()
     });
-    let (instructions, differences) = executed.map_err(|_| VerifyError::Panic)??;
+    let (instructions, cycles, differences) = executed.map_err(|_| VerifyError::Panic)??;
     let outcomes = outcomes.into_inner().map_err(|_| VerifyError::Panic)?;
     let outcomes = outcomes.into_iter().collect::<Result<Vec<Outcome>, _>>()?;
     // An operator of which nobody has told anything must not pass for one without objection.
@@ -186,6 +191,7 @@ pub fn verify(
         clashes,
         differences,
         instructions,
+        cycles,
     })
 }
 

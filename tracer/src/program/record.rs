@@ -1,5 +1,6 @@
 //! From raw accesses to events of a layer's tensors.
 
+use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::RawAccess;
 use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::collections::BTreeSet;
@@ -11,6 +12,8 @@ pub enum Message {
     Begin(Layer, Time),
     /// The next accesses.
     Accesses(Vec<RawAccess>),
+    /// The layer that ends next has taken so many cycles.
+    Cycles(Cycles),
     /// The layer (or the gap) ends.
     End(Time),
 }
@@ -57,6 +60,8 @@ pub struct Recorded {
     pub instructions: BTreeSet<Address>,
     /// Loads that reached beyond a tensor.
     pub crossing_loads: Vec<CrossingLoads>,
+    /// Estimated cycles of each layer; empty if they are not known.
+    pub cycles: Vec<Cycles>,
 }
 
 /// Turns messages into a trace.
@@ -70,6 +75,7 @@ pub struct Recorder<'a> {
     events: Vec<Event>,
     pcs: PcSet,
     crossing: Vec<CrossingLoads>,
+    cycles: Vec<Cycles>,
 }
 
 impl<'a> Recorder<'a> {
@@ -83,6 +89,7 @@ impl<'a> Recorder<'a> {
             events: Vec::new(),
             pcs: PcSet::default(),
             crossing: Vec::new(),
+            cycles: Vec::new(),
         }
     }
 
@@ -104,6 +111,7 @@ impl<'a> Recorder<'a> {
                 }
                 self.sink.events(&self.events);
             }
+            Message::Cycles(cycles) => self.cycles.push(cycles),
             Message::End(time) => {
                 self.layer = None;
                 self.sink.end_layer(time);
@@ -117,6 +125,7 @@ impl<'a> Recorder<'a> {
         Recorded {
             instructions: self.pcs.seen,
             crossing_loads: self.crossing,
+            cycles: self.cycles,
         }
     }
 

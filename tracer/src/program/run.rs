@@ -2,6 +2,7 @@
 //!
 //! The emulator has a thread of its own; the trace is taken on the caller's.
 
+use crate::mcu::cycles::Cycles;
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Limits, Observation, Watch};
 use crate::mcu::system::Exception;
@@ -18,6 +19,7 @@ use dmo_analysis::trace::{
     Address, ElementType, Exit, Layer, Locations, Role, Span, Tensor, Time, TraceSink,
 };
 use rangemap::RangeSet;
+use serde::Serialize;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -44,6 +46,8 @@ pub struct RunOutcome {
     pub locations: Locations,
     /// Loads beyond the end of a tensor.
     pub crossing_loads: Vec<CrossingLoads>,
+    /// Estimated cycles; `None` if they are not known.
+    pub cycles: Option<RunCycles>,
     /// The program expects interrupts of SysTick, which never come.
     pub expects_ticks: bool,
     /// Models that its interpreters have run besides the one that is followed.
@@ -55,6 +59,15 @@ pub struct RunOutcome {
     pub skipped: Vec<String>,
     /// The RAM that it takes.
     pub ram: RamUse,
+}
+
+/// Estimated cycles of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunCycles {
+    /// All of them.
+    pub total: Cycles,
+    /// Those of each layer.
+    pub layers: Vec<Cycles>,
 }
 
 /// Runs a program to its end and sends its trace to `sink`. `progress` receives the time
@@ -94,6 +107,10 @@ pub fn run(
             .map(|pc| (pc, target.location(pc, &disassembler)))
             .collect(),
         crossing_loads: recorded.crossing_loads,
+        cycles: ended.cycles.map(|total| RunCycles {
+            total,
+            layers: recorded.cycles,
+        }),
         expects_ticks: ended.expects_ticks,
         other_models: ended.other_models,
         requested_exception: ended.requested_exception,
@@ -177,6 +194,7 @@ fn record(
     for message in receiver {
         match &message {
             Message::Begin(_, time) | Message::End(time) => progress(*time),
+            Message::Cycles(_) => {}
             Message::Accesses(accesses) => {
                 if let Some(access) = accesses.last() {
                     progress(access.time);
@@ -192,6 +210,7 @@ fn record(
 struct Ended {
     exit: Exit,
     instructions: Time,
+    cycles: Option<Cycles>,
     expects_ticks: bool,
     other_models: usize,
     requested_exception: Option<Exception>,
@@ -223,6 +242,7 @@ impl<'a> Emulation<'a> {
     }
 
     fn record(mut self) -> Result<Ended, RunError> {
+        let mut begun = None;
         if !self.known.is_empty() {
             self.watch_known()?;
             self.send(Message::Begin(gap(&self.known), 0));
@@ -240,8 +260,13 @@ impl<'a> Emulation<'a> {
                     let layer = self.with_unlisted(layer)?;
                     self.watch(bytes_of(&layer.tensors))?;
                     self.send(Message::Begin(layer, now));
+                    begun = self.program.process.machine.cycles();
                 }
                 ProgramEvent::End => {
+                    let cycles = self.program.process.machine.cycles_since(begun);
+                    cycles
+                        .into_iter()
+                        .for_each(|it| self.send(Message::Cycles(it)));
                     lowest.end_layer(&mut self.program.process.machine);
                     self.watch_known()?;
                     self.send(Message::End(now));
@@ -258,6 +283,7 @@ impl<'a> Emulation<'a> {
                     return Ok(Ended {
                         exit,
                         instructions: now,
+                        cycles: machine.cycles(),
                         expects_ticks: machine.expects_ticks(),
                         other_models: self.program.other_models(),
                         requested_exception: machine.requested_exception(),

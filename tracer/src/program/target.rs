@@ -4,6 +4,7 @@ use crate::elf::image::{Image, ImageError};
 use crate::mcu::bit_band;
 use crate::mcu::boot::{self, Boot, BootError};
 use crate::mcu::cpu::{self, Cpu, CpuError};
+use crate::mcu::cycles::FlashTiming;
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{EngineKind, Limits, Machine, MachineError, Observation};
 use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions};
@@ -21,6 +22,8 @@ pub struct TargetOptions {
     pub memory: MemoryOptions,
     /// Address of the vector table; by default found in the image.
     pub vectors: Option<u32>,
+    /// Flash memory that makes the CPU wait, as far as cycles are estimated.
+    pub flash_timing: Option<FlashTiming>,
 }
 
 /// A program that can be run.
@@ -66,6 +69,7 @@ impl Target {
     pub fn new(elf: &[u8], options: &TargetOptions) -> Result<Self, TargetError> {
         let image = Image::parse(elf)?;
         let cpu = cpu::choose(options.cpu.as_deref(), &image.attributes)?;
+        let cpu = cpu.with_flash(options.flash_timing);
         bit_band::check(&cpu, &options.memory, &image)?;
         let boot = boot::find(&image, options.vectors)?;
         let map = MemoryMap::new(&image, &options.memory, Some(boot.stack_top))?;

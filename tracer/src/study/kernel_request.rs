@@ -6,6 +6,7 @@ use crate::call::archive::{self, ArchiveError};
 use crate::call::{CallError, DEFAULT_RAM};
 use crate::kernels::{KernelLibrary, images};
 use crate::mcu::cpu::{Cpu, CpuError};
+use crate::mcu::cycles::FlashTiming;
 use crate::model::KernelSource;
 
 /// The built-in set that stands for TensorFlow Lite's reference kernels.
@@ -25,6 +26,8 @@ pub struct KernelRequest {
     pub cpu: Option<String>,
     /// Version of the CMSIS-NN interface; `None`: as far as the functions of the file tell.
     pub cmsis_nn_version: Option<u8>,
+    /// Flash memory that makes the CPU wait, as far as cycles are estimated.
+    pub flash_timing: Option<FlashTiming>,
 }
 
 /// The reference kernels.
@@ -35,6 +38,7 @@ impl Default for KernelRequest {
             further: Vec::new(),
             cpu: None,
             cmsis_nn_version: None,
+            flash_timing: None,
         }
     }
 }
@@ -113,6 +117,7 @@ impl KernelRequest {
             further: Vec::new(),
             cpu: Some(cpu.to_owned()),
             cmsis_nn_version,
+            flash_timing: self.flash_timing,
         };
         for further in &self.further {
             libraries.push(on_cpu(further, None).load_one()?);
@@ -170,7 +175,7 @@ impl KernelRequest {
         };
         Ok(NamedKernels {
             name: self.kernels.clone(),
-            library,
+            library: library.with_flash(self.flash_timing),
         })
     }
 

@@ -5,6 +5,7 @@ use super::kernel_request::KernelRequest;
 use super::search_time::within_time;
 use super::source::Source;
 use super::{KERNEL_LIMITS, SEARCH_TIME};
+use crate::mcu::cycles::{Cycles, FlashTiming};
 use crate::mcu::machine::Observation;
 use crate::model::verify::{model_inputs, without_overlaps};
 use crate::model::{Deployment, Inference};
@@ -32,6 +33,8 @@ pub struct Row {
     pub recipe: Option<Recipe>,
     /// Instructions of one inference on the reference kernels; `None` where it was not run.
     pub instructions: Option<u64>,
+    /// Estimated cycles of it; `None` where it was not run, or they are not known.
+    pub cycles: Option<Cycles>,
 }
 
 /// How a model's savings are measured.
@@ -43,6 +46,8 @@ pub struct SavingsRequest {
     pub time: Duration,
     /// A model of at most this many multiply-accumulates is run; `None`: no model is.
     pub most_run_macs: Option<u64>,
+    /// Flash memory that makes the CPU wait, as far as cycles are estimated.
+    pub flash_timing: Option<FlashTiming>,
 }
 
 impl Default for SavingsRequest {
@@ -51,6 +56,7 @@ impl Default for SavingsRequest {
             layout: Layout::tflm(),
             time: SEARCH_TIME,
             most_run_macs: None,
+            flash_timing: None,
         }
     }
 }
@@ -90,6 +96,7 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
         layout,
         time,
         most_run_macs,
+        flash_timing,
     } = *request;
     source.ensure_changeable()?;
     let graph = source.graph();
@@ -140,7 +147,7 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
     let levels = LEVELS.iter();
     rows.extend(levels.map(|&(added, percent)| Row::best(added, &found, extra_macs(percent))));
     let not_run = if most_run_macs.is_some_and(|most| macs <= most) {
-        count_instructions(source, &mut rows).err()
+        run_each(source, &mut rows, flash_timing).err()
     } else {
         None
     };
@@ -183,29 +190,40 @@ impl Row {
 }
 
 /// Runs the model once for each different way to compute it.
-fn count_instructions(source: &Source, rows: &mut [Row]) -> Result<(), StudyError> {
-    let kernels = KernelRequest::default().load()?;
+fn run_each(
+    source: &Source,
+    rows: &mut [Row],
+    flash_timing: Option<FlashTiming>,
+) -> Result<(), StudyError> {
+    let request = KernelRequest {
+        flash_timing,
+        ..KernelRequest::default()
+    };
+    let kernels = request.load()?;
     let original = source.deploy(&kernels, KERNEL_LIMITS)?.into_model();
     let original = original.complete().about(&source.name)?;
-    let mut known: Vec<(Option<Recipe>, u64)> = Vec::new();
+    let mut known: Vec<(Option<Recipe>, Work)> = Vec::new();
     for row in rows {
         let same = known.iter().find(|(recipe, _)| *recipe == row.recipe);
-        let instructions = match (same, &row.recipe) {
-            (Some((_, instructions)), _) => *instructions,
-            (None, None) => instructions(&original)?,
+        let work = match (same, &row.recipe) {
+            (Some((_, work)), _) => *work,
+            (None, None) => inference(&original)?,
             (None, Some(recipe)) => {
                 let transformed = apply(source.graph(), recipe)?;
-                instructions(&original.transformed(&transformed, KERNEL_LIMITS)?)?
+                inference(&original.transformed(&transformed, KERNEL_LIMITS)?)?
             }
         };
-        known.push((row.recipe.clone(), instructions));
-        row.instructions = Some(instructions);
+        known.push((row.recipe.clone(), work));
+        (row.instructions, row.cycles) = (Some(work.0), work.1);
     }
     Ok(())
 }
 
-/// Those of one inference without overlaps.
-fn instructions(deployment: &Deployment) -> Result<u64, StudyError> {
+/// Instructions, and estimated cycles if they are known.
+type Work = (u64, Option<Cycles>);
+
+/// One inference without overlaps.
+fn inference(deployment: &Deployment) -> Result<Work, StudyError> {
     let order = deployment.graph.file_order();
     let apart = without_overlaps(deployment, &order)?;
     let mut inference = Inference::new(deployment, &apart, 0, Observation::Watch, KERNEL_LIMITS)?;
@@ -213,5 +231,5 @@ fn instructions(deployment: &Deployment) -> Result<u64, StudyError> {
     for operator in order {
         inference.run(operator)?;
     }
-    Ok(inference.instructions())
+    Ok((inference.instructions(), inference.cycles()))
 }

@@ -2,10 +2,12 @@
 
 use super::names::{plain, short};
 use super::report::Report;
-use super::{arena, table};
+use super::{arena, cycles, table};
 use crate::elf::symbols::without_parameters;
+use crate::mcu::cycles::Cycles;
 use crate::mcu::system::Exception;
 use crate::program::ram::RamUse;
+use crate::program::run::RunCycles;
 use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
@@ -126,6 +128,8 @@ pub struct RunReport<'a> {
     pub self_checked: Option<bool>,
     /// The memory map; `None` for a saved trace.
     pub memory: Option<String>,
+    /// Estimated cycles; `None` if they are not known.
+    pub cycles: Option<&'a RunCycles>,
     /// What the layers did to their buffers.
     pub profile: &'a Profile,
     /// What the reader should know besides.
@@ -145,6 +149,7 @@ struct Json<'a> {
     inputs: Option<u64>,
     self_checked: Option<bool>,
     memory: Option<&'a str>,
+    cycles: Option<&'a RunCycles>,
     ram: Option<&'a RamUse>,
     layers: &'a [LayerProfile],
     locations: &'a Locations,
@@ -162,6 +167,7 @@ impl Serialize for RunReport<'_> {
             inputs: self.inputs,
             self_checked: self.self_checked,
             memory: self.memory.as_deref(),
+            cycles: self.cycles,
             ram: self.ram.as_ref(),
             layers: &self.profile.layers,
             locations: &self.ending.locations,
@@ -198,7 +204,7 @@ impl Report for RunReport<'_> {
 
 impl RunReport<'_> {
     fn table(&self) -> String {
-        let header = [
+        let mut header = vec![
             "#",
             "layer",
             "operator",
@@ -206,23 +212,25 @@ impl RunReport<'_> {
             "loads",
             "stores",
             "instructions",
-            "O_s",
-            "O_s %",
-            "data-dependent",
-            "binding store, load",
+            "cycles",
         ];
+        if self.has_stalls() {
+            header.extend(["code stalls", "data stalls"]);
+        }
+        let numbers = 4..=header.len() + 1;
+        header.extend(["O_s", "O_s %", "data-dependent", "binding store, load"]);
         let layers = self.profile.layers.iter().enumerate();
         let rows = layers.flat_map(|(index, layer)| {
             if layer.pairs.is_empty() {
                 let columns = [String::new(), "-".to_owned(), String::new(), String::new()];
-                return vec![row(index, layer, "no input or no output", columns)];
+                return vec![self.row(index, layer, "no input or no output", columns)];
             }
             let pairs = layer.pairs.iter();
             pairs
                 .map(|pair| self.pair_row(index, layer, pair))
                 .collect()
         });
-        table(header, 4..=8, rows)
+        table(header, numbers, rows)
     }
 
     fn pair_row(&self, index: usize, layer: &LayerProfile, pair: &Pair) -> Vec<String> {
@@ -244,7 +252,7 @@ impl RunReport<'_> {
             || "nothing binds".to_owned(),
             |binding| self.places(&binding.store, &binding.load),
         );
-        row(
+        self.row(
             index,
             layer,
             &format!("{} → {}", buffer(pair.input), buffer(pair.output)),
@@ -255,6 +263,43 @@ impl RunReport<'_> {
                 binding,
             ],
         )
+    }
+
+    fn row(
+        &self,
+        index: usize,
+        layer: &LayerProfile,
+        buffers: &str,
+        rest: [String; 4],
+    ) -> Vec<String> {
+        let cycles = self.cycles.and_then(|cycles| cycles.layers.get(index));
+        let mut cells = vec![
+            (index + 1).to_string(),
+            plain(&short(&layer.name)),
+            plain(&layer.operator),
+            buffers.to_owned(),
+            layer.loads().to_string(),
+            layer.stores().to_string(),
+            layer.instructions().to_string(),
+            cycles::total(cycles, |it| it.to_string()),
+        ];
+        if self.has_stalls() {
+            cells.extend(cycles::stalls(cycles, |it| it.to_string()));
+        }
+        cells.extend(rest);
+        cells
+    }
+
+    /// Flash memory makes the core wait somewhere.
+    fn has_stalls(&self) -> bool {
+        self.cycles.is_some_and(|cycles| {
+            let Cycles {
+                code_stalls,
+                data_stalls,
+                ..
+            } = cycles.total;
+            code_stalls + data_stalls > 0
+        })
     }
 
     fn place(&self, access: &Access) -> String {
@@ -387,18 +432,4 @@ fn several_inputs(index: usize, layer: &LayerProfile) -> Option<String> {
             plain(&layer.name)
         )
     })
-}
-
-fn row(index: usize, layer: &LayerProfile, buffers: &str, rest: [String; 4]) -> Vec<String> {
-    let mut cells = vec![
-        (index + 1).to_string(),
-        plain(&short(&layer.name)),
-        plain(&layer.operator),
-        buffers.to_owned(),
-        layer.loads().to_string(),
-        layer.stores().to_string(),
-        layer.instructions().to_string(),
-    ];
-    cells.extend(rest);
-    cells
 }

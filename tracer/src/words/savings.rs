@@ -1,8 +1,8 @@
 //! What each way of saving memory does to models.
 
 use super::report::Report;
-use super::table;
 use super::whole_arena::sizes;
+use super::{cycles, table};
 use crate::study::savings::Row;
 use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::wording::grouped;
@@ -44,12 +44,16 @@ fn text(model: &ModelSavings) -> String {
     let has_run = model.rows.iter().any(|row| row.instructions.is_some());
     let mut header = vec!["", "arena", "bound", "of no reuse", "recomputed", "of all"];
     header.extend(has_run.then_some("instructions"));
+    let has_cycles = model.rows.iter().any(|row| row.cycles.is_some());
+    header.extend(has_cycles.then_some("cycles"));
     let right = 1..header.len();
     let naive = model.rows.first().map_or(1, |row| row.arena_bytes.max(1));
     let rows = model.rows.iter().map(|row| {
         let mut cells = cells(row, naive, model.macs);
         let instructions = row.instructions.map_or(String::new(), grouped);
         cells.extend(has_run.then_some(instructions));
+        let total = cycles::total(row.cycles.as_ref(), grouped);
+        cells.extend(has_cycles.then_some(total));
         cells
     });
     let search = if model.complete {

@@ -2,6 +2,7 @@
 
 mod located;
 
+use crate::mcu::cycles::Cycles;
 use crate::measure::attribution::Attribution;
 use crate::model::Deployment;
 use crate::model::verify::{
@@ -10,9 +11,9 @@ use crate::model::verify::{
 use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
-use crate::words::names;
 use crate::words::report::Report;
 use crate::words::whole_arena::sizes;
+use crate::words::{cycles, names};
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::handover::FurtherKernels;
 use dmo_analysis::tflm::WholeArena;
@@ -42,6 +43,7 @@ pub struct VerifyReport {
     remainder: Vec<String>,
     arena_bytes: u64,
     instructions: Option<u64>,
+    cycles: Option<Cycles>,
     /// What is wrong with the plan whatever the kernels do.
     faults: Vec<String>,
     geometric: Option<Geometric>,
@@ -114,6 +116,7 @@ struct Layer {
     #[serde(flatten)]
     work: Attribution,
     instructions: u64,
+    cycles: Option<Cycles>,
     scratch_bytes: u32,
     scratch_used_bytes: Option<u32>,
     stack_bytes: Option<u32>,
@@ -186,6 +189,7 @@ impl VerifyReport {
             code_sha256: Some(verified.kernels.code_sha256.clone()),
             inputs: verified.inputs,
             instructions: Some(found.instructions),
+            cycles: found.cycles,
             geometric: Some(Geometric {
                 safe: found.clashes.is_empty(),
                 clashes: found.clashes.clone(),
@@ -321,6 +325,9 @@ impl Report for VerifyReport {
                 self.layers.len() + self.not_executed.len(),
                 grouped(instructions)
             );
+            if let Some(cycles) = &self.cycles {
+                text += &format!(", {}", cycles::sentence(cycles, grouped));
+            }
         }
         text += &format!("\nArena: {} bytes\n", grouped(self.arena_bytes));
         let deepest = self.layers.iter().max_by_key(|layer| layer.stack_bytes);
@@ -410,6 +417,7 @@ fn layer(deployment: &Deployment, layer: &VerifiedLayer) -> Layer {
         function: layer.function,
         work: layer.work.clone(),
         instructions: layer.instructions,
+        cycles: layer.cycles,
         scratch_bytes: deployment.step(layer.operator).scratch_bytes,
         scratch_used_bytes: layer.scratch_used_bytes,
         stack_bytes: layer.stack_bytes,

@@ -7,7 +7,11 @@ use std::path::Path;
 const GENERATED: &[&str] = &[".git", "build", "pictures", "target"];
 const MAX_LINES: usize = 600;
 /// The only module that may name the emulator, and its folder.
-const MACHINE: [&str; 2] = ["tracer/src/mcu/machine.rs", "tracer/src/mcu/machine/"];
+const MACHINE: [&str; 3] = [
+    "tracer/src/mcu/machine.rs",
+    "tracer/src/mcu/machine/",
+    "engine/judge/",
+];
 
 /// The path below the root, with `/`, and the bytes of all files.
 pub(crate) fn files() -> Vec<(String, Vec<u8>)> {

@@ -49,6 +49,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
         &[
             "features",
             "operation",
+            "cycles",
             "core",
             "fault",
             "memory",
@@ -56,6 +57,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
             "float",
             "decode",
             "endless",
+            "timing",
             "interpreter",
             "translator",
             "engine",

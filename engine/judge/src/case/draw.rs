@@ -21,6 +21,8 @@ pub enum Kind<'a> {
     Anything,
 }
 
+/// The most instructions of a case that is made of bytes; one may come with a load of its own.
+const MOST_OF_BYTES: usize = 14;
 /// Encodings to be tried until one is predictable.
 const TRIES: usize = 400;
 
@@ -33,15 +35,60 @@ pub fn draw(kind: Kind, cpu: &Cpu, seed: u64, number: usize) -> Option<Case> {
         Kind::Sequence(rows) => sequence(rows, cpu, &mut random),
         Kind::Anything => vec![anything(cpu, &mut random)?],
     };
+    let mut case = in_some_state(instructions, cpu, &mut random, number);
+    case.seed = seed;
+    Some(case)
+}
+
+/// A case of the instructions that any bytes are: eight for the state, the rest code. What cannot be
+/// compared is left out of it.
+pub fn of_bytes(bytes: &[u8], cpu: &Cpu, number: usize) -> Option<Case> {
+    let (seed, code) = bytes.split_first_chunk()?;
+    let mut random = Random::new(u64::from_le_bytes(*seed));
+    let (halves, _) = code.as_chunks();
+    let mut halfwords = halves.iter().map(|half| u16::from_le_bytes(*half));
+    let mut instructions: Vec<Drawn> = Vec::new();
+    let mut block = 0;
+    while instructions.len() < MOST_OF_BYTES
+        && let Some(first) = halfwords.next()
+    {
+        let second = match length(first) {
+            2 => Some(0),
+            _ => halfwords.next(),
+        };
+        let Some(second) = second else {
+            break;
+        };
+        let Some(drawn) = drawn([first, second], cpu) else {
+            continue;
+        };
+        match drawn.operation() {
+            Some(Operation::IfThen { state }) if block == 0 => {
+                block = 4 - (state & 0b1111).trailing_zeros();
+                instructions.push(drawn);
+            }
+            _ if fits(&drawn, block > 0) => {
+                instructions.extend(exclusive_load(&drawn, cpu));
+                instructions.push(drawn);
+                block = block.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    (!instructions.is_empty()).then(|| in_some_state(instructions, cpu, &mut random, number))
+}
+
+/// These instructions in a random state.
+fn in_some_state(instructions: Vec<Drawn>, cpu: &Cpu, random: &mut Random, number: usize) -> Case {
     let start = number as u32 * layout::CASE_BYTES % layout::CASES_BYTES;
     let mut case = Case {
-        seed,
+        seed: 0,
         address: layout::CASES_START + start + random.pick([0, 2]),
         instructions,
         registers: std::array::from_fn(|_| random.word()),
         status: random.bits() as u32 & FLAGS,
         float_status: random.float_status(),
-        floats: floats(cpu, &mut random),
+        floats: floats(cpu, random),
         ram: Ram::Words(random.bits() as u32),
     };
     case.registers[13] = random.ram_address() & !3;
@@ -51,8 +98,8 @@ pub fn draw(kind: Kind, cpu: &Cpu, seed: u64, number: usize) -> Option<Case> {
     if !cpu.has_floats() {
         case.float_status = 0;
     }
-    prepare(&mut case, &mut random);
-    Some(case)
+    prepare(&mut case, random);
+    case
 }
 
 /// Without a floating-point unit all are 0.
@@ -136,8 +183,7 @@ fn sequence(rows: &[Row], cpu: &Cpu, random: &mut Random) -> Vec<Drawn> {
         let Some(drawn) = instruction(row, cpu, random) else {
             continue;
         };
-        let in_block = block > 0;
-        if !goes_on(&drawn, in_block) || in_block && !can_be_conditional(&drawn, ItRule::Any) {
+        if !fits(&drawn, block > 0) {
             continue;
         }
         instructions.extend(exclusive_load(&drawn, cpu));
@@ -161,6 +207,11 @@ fn if_then(length: u32, cpu: &Cpu, random: &mut Random) -> Option<Drawn> {
         let mask = stop | others;
         drawn([(0xbf00 | condition << 4 | mask) as u16, 0], cpu)
     })
+}
+
+/// Whether others may follow it, here.
+fn fits(drawn: &Drawn, in_block: bool) -> bool {
+    goes_on(drawn, in_block) && (!in_block || can_be_conditional(drawn, ItRule::Any))
 }
 
 /// Whether the next instruction follows it, and both emulators have the same state then, as far as

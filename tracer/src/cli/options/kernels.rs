@@ -1,5 +1,6 @@
 //! Which kernels to call, as the user says it.
 
+use super::flash::FlashArguments;
 use dmo_trace::study::StudyError;
 use dmo_trace::study::kernel_request::{KernelRequest, ModelKernels, NamedKernels, REFERENCE};
 
@@ -16,6 +17,8 @@ pub struct LibraryArguments {
     /// Version of the CMSIS-NN interface, 4 to 7 [default: deduced from the file's functions]
     #[arg(long, value_name = "N")]
     pub cmsis_nn_version: Option<u8>,
+    #[command(flatten)]
+    pub flash: FlashArguments,
 }
 
 /// One kernel of several that compute the same.
@@ -34,6 +37,7 @@ impl LibraryArguments {
             further: Vec::new(),
             cpu: self.cpu.clone(),
             cmsis_nn_version: self.cmsis_nn_version,
+            flash_timing: self.flash.timing(),
         }
     }
 
@@ -57,12 +61,20 @@ pub struct ModelKernelArguments {
     /// Version of the CMSIS-NN interface, 4 to 7 [default: deduced from the file's functions]
     #[arg(long, value_name = "N")]
     pub cmsis_nn_version: Option<u8>,
+    #[command(flatten)]
+    pub flash: FlashArguments,
 }
 
 impl ModelKernelArguments {
     /// Reads the kernels.
     pub fn load(&self) -> Result<ModelKernels, StudyError> {
-        model_request(&self.kernels, self.cpu.clone(), self.cmsis_nn_version).load()
+        let request = model_request(&self.kernels, self.cpu.clone(), self.cmsis_nn_version);
+        let flash_timing = self.flash.timing();
+        KernelRequest {
+            flash_timing,
+            ..request
+        }
+        .load()
     }
 }
 
@@ -81,5 +93,6 @@ pub fn model_request(
         further,
         cpu,
         cmsis_nn_version,
+        flash_timing: None,
     }
 }

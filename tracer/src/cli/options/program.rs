@@ -1,6 +1,7 @@
 //! Options that say which program runs, and on what.
 
 use super::firmware::FirmwareOptions;
+use super::flash::FlashArguments;
 use super::hooks::HookOptions;
 use super::numbers::{Seconds, parse_address, parse_range};
 use crate::cli::{Verdict, output};
@@ -47,6 +48,8 @@ pub struct ProgramArguments {
     /// Address of the vector table [default: found in the program]
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     vectors: Option<u32>,
+    #[command(flatten)]
+    flash_timing: FlashArguments,
     /// Number of inputs to run each layer on, the program's own first: if the accesses differ, they
     /// depend on the data and no overlap is granted
     #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -84,6 +87,7 @@ impl ProgramArguments {
                 ..MemoryOptions::default()
             },
             vectors: self.vectors,
+            flash_timing: self.flash_timing.timing(),
         };
         let mut target = Target::new(&bytes, &options).with_context(|| path.to_string())?;
         let hooks = self.layers.hooks(&target);

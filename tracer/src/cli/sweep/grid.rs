@@ -248,6 +248,7 @@ fn named(
                 further: Vec::new(),
                 cpu: cpu.clone(),
                 cmsis_nn_version: default.cmsis_nn_version,
+                flash_timing: None,
             };
             ensure!(
                 !kernels.contains(char::is_control),

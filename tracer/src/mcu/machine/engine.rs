@@ -2,7 +2,8 @@
 
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Deliver, MachineError, Pause, Watch};
+use super::{Accompanied, Deliver, MachineError, Pause, Watch};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::CheckError;
 use crate::mcu::system::Exception;
 use dmo_analysis::trace::{AccessKind, Address, Time};
@@ -30,6 +31,8 @@ impl Snapshot {
 /// Executes the instructions of a machine. A method that has the name of one of the machine means
 /// the same.
 pub(super) trait Engine: Sight {
+    /// Under the self-check, other engines execute the same.
+    fn accompany(&mut self, companions: Vec<Accompanied>);
     fn deliver_to(&mut self, deliver: Deliver);
     fn note_entries(&mut self, addresses: &[u32]) -> Result<(), MachineError>;
     fn entered(&self) -> Vec<u32>;
@@ -52,6 +55,9 @@ pub(super) trait Engine: Sight {
     fn allowance(&self) -> &Allowance;
     fn allowance_mut(&mut self) -> &mut Allowance;
     fn now(&self) -> Time;
+    fn cycles(&self) -> Option<Cycles> {
+        None
+    }
     /// From here on so many instructions have been executed, whatever was under way.
     fn stop_clock_at(&mut self, executed: Time);
     /// The self-check has heard of the instruction at the program counter; it does not execute

@@ -1,5 +1,6 @@
 //! Which engine executes the code.
 
+use crate::mcu::cpu::Cpu;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -54,6 +55,16 @@ impl EngineKind {
     pub fn choose_for_process(self) {
         // The first choice stays.
         let _ = OF_PROCESS.set(self);
+    }
+
+    /// The one that the self-check observes: Unicorn, if it is there and has the CPU.
+    pub(super) fn checked(cpu: &Cpu) -> Self {
+        #[cfg(feature = "unicorn")]
+        if super::unicorn::has(cpu) {
+            return Self::Unicorn;
+        }
+        let _ = cpu;
+        Self::Interpreter
     }
 
     /// One that is an engine.

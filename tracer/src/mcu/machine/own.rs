@@ -2,6 +2,7 @@
 //! inspections are times to run up to.
 
 mod check;
+mod companion;
 mod construction;
 mod fault;
 mod inspection;
@@ -11,12 +12,15 @@ mod run;
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Deliver, MachineError, Observation, Pause, RawAccess, Watch, watch};
+use super::{Accompanied, Deliver, MachineError, Observation, Pause, RawAccess, Watch, watch};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::Exception;
+pub(super) use companion::OwnCompanion;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::core::Core;
 use dmo_engine::features::FloatingPoint;
+use dmo_engine::timing::Pipeline;
 use inspection::Inspections;
 use peripherals::System;
 use std::cell::RefCell;
@@ -38,6 +42,9 @@ pub(super) struct OwnEngine {
     inspections: Inspections,
     regions: Vec<(Range<u64>, dmo_engine::memory::Kind)>,
     checker: Option<Checker>,
+    companions: Vec<Accompanied>,
+    /// Whose cycles are counted.
+    pipeline: Option<Pipeline>,
 }
 
 impl OwnEngine {
@@ -99,6 +106,10 @@ impl Sight for OwnEngine {
 }
 
 impl Engine for OwnEngine {
+    fn accompany(&mut self, companions: Vec<Accompanied>) {
+        self.companions = companions;
+    }
+
     fn deliver_to(&mut self, deliver: Deliver) {
         self.deliver = Some(deliver);
     }
@@ -218,6 +229,11 @@ impl Engine for OwnEngine {
         self.core().time + Time::from(self.at_instruction)
     }
 
+    fn cycles(&self) -> Option<Cycles> {
+        let pipeline = self.pipeline?;
+        Some(Cycles::counted(&self.core().cycles, pipeline))
+    }
+
     fn stop_clock_at(&mut self, executed: Time) {
         self.engine.core.time = executed;
         self.at_instruction = false;
@@ -278,12 +294,14 @@ impl Engine for OwnEngine {
         }
         let Core {
             time,
+            cycles,
             lowest_sp,
             other_lowest_sp,
             ..
         } = *self.core();
         self.engine.core = Core {
             time,
+            cycles,
             lowest_sp,
             other_lowest_sp,
             ..registers.clone()

@@ -17,11 +17,13 @@ mod construction;
 mod inspection;
 mod session;
 
+pub(super) use construction::has;
+
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
 use super::watch::{self, MAX_ACCESS_BYTES};
-use super::{Deliver, FaultCause, MachineError, Observation, Pause, Watch};
+use super::{Accompanied, Deliver, FaultCause, MachineError, Observation, Pause, Watch};
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::{self, Exception};
 use dmo_analysis::trace::{AccessKind, Address, Time};
@@ -48,6 +50,7 @@ pub(super) struct UnicornEngine {
     observation: Observation,
     memory_hooks: Vec<UcHookId>,
     breakpoints: Vec<UcHookId>,
+    companions: Vec<Accompanied>,
 }
 
 impl UnicornEngine {
@@ -60,11 +63,48 @@ impl UnicornEngine {
 
     fn begin_run(&mut self) -> Result<(), MachineError> {
         if self.observation == Observation::SelfCheck && self.core.get_data().checker.is_none() {
-            let memory = self.writable_memory()?;
-            self.core.get_data_mut().checker = Some(Checker::new(memory));
+            let mut checker = Checker::new(self.writable_memory()?);
+            for (companion, stride) in std::mem::take(&mut self.companions) {
+                checker.follow_by(companion, stride, |address, size_bytes| {
+                    self.read(Address(address), size_bytes)
+                });
+            }
+            self.core.get_data_mut().checker = Some(checker);
+        }
+        let (state, floats) = (
+            callbacks::core_state(&self.core, self.register(15)),
+            self.floats(),
+        );
+        if let Some(checker) = &mut self.core.get_data_mut().checker {
+            checker.begin(&state, floats.as_ref());
         }
         self.allowance_mut().begin();
         Ok(())
+    }
+
+    /// s0 to s31.
+    fn floats(&self) -> Option<[u32; 32]> {
+        let mut floats = [0; 32];
+        for (index, register) in (0..).zip(&mut floats) {
+            *register = self.float_register(index)?;
+        }
+        Some(floats)
+    }
+
+    /// A run has stopped: what the check has found is why, if it has found something.
+    fn pause_check(&mut self, pause: Pause) -> Pause {
+        if self.observation != Observation::SelfCheck {
+            return pause;
+        }
+        let (pc, floats) = (self.register(15), self.floats());
+        let Some(checker) = &mut self.core.get_data_mut().checker else {
+            return pause;
+        };
+        checker.pause(pc, floats.as_ref());
+        match checker.error() {
+            Some(error) => Pause::Fault(FaultCause::SelfCheck(error.clone())),
+            None => pause,
+        }
     }
 
     /// All of it or an error: a part would make a snapshot or the self-check worthless.
@@ -123,6 +163,10 @@ impl Sight for UnicornEngine {
 }
 
 impl Engine for UnicornEngine {
+    fn accompany(&mut self, companions: Vec<Accompanied>) {
+        self.companions = companions;
+    }
+
     fn deliver_to(&mut self, deliver: Deliver) {
         self.core.get_data_mut().deliver = Some(deliver);
     }
@@ -317,11 +361,12 @@ impl Engine for UnicornEngine {
         };
         let session = self.core.get_data();
         let off = session.floating_point_used_off && !session.system.floating_point_enabled();
-        match pause {
+        let pause = match pause {
             Pause::Fault(_) => pause,
             _ if off => Pause::Fault(FaultCause::FloatingPointOff),
             _ => pause,
-        }
+        };
+        self.pause_check(pause)
     }
 
     fn finish_check(&mut self) -> Result<(), CheckError> {

@@ -2,6 +2,7 @@
 
 use super::layer::LayerCheck;
 use super::{Subject, VerifyError, failed, model_inputs, without_overlaps};
+use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Limits, Observation};
 use crate::model::tracing::Contents;
 use crate::model::{Deployment, Inference, Step};
@@ -88,6 +89,11 @@ impl<'a> Execution<'a> {
     /// Instructions without overlaps, of all inferences.
     pub(super) fn instructions(&self) -> u64 {
         self.apart.instructions()
+    }
+
+    /// The same in estimated cycles; `None` if they are not known.
+    pub(super) fn cycles(&self) -> Option<Cycles> {
+        self.apart.cycles()
     }
 
     /// One inference of each; `tell` receives every operator, and gives false when nobody

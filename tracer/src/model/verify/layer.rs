@@ -2,6 +2,7 @@
 
 use super::{MOST_FINDINGS, Subject, VerifyError, failed};
 use crate::call::CallError;
+use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{FaultCause, Limits};
 use crate::measure::MeasureError;
 use crate::measure::attribution::{Accesses, Attribution};
@@ -36,6 +37,7 @@ pub(super) struct Outcome {
     places: Vec<ModelBuffer>,
     profile: LayerProfile,
     work: Attribution,
+    cycles: Option<Cycles>,
     replay: ReplayReport,
     /// `true` if its outputs are those of another machine, at other addresses.
     repeats: bool,
@@ -55,6 +57,8 @@ pub struct VerifiedLayer {
     pub work: Attribution,
     /// Instructions on the first input.
     pub instructions: u64,
+    /// Estimated cycles on the first input; `None` if they are not known.
+    pub cycles: Option<Cycles>,
     /// O_s of each input with each output, of those in the arena.
     pub pairs: Vec<MeasuredPair>,
     /// Loads and stores that were replayed, on all inputs.
@@ -196,6 +200,7 @@ fn attempt(
         places,
         profile: profile.layers.remove(0),
         work,
+        cycles: traced.recorded.cycles.first().copied(),
         replay: replay.finish(),
         repeats: traced.outputs == job.outputs,
         misaligned: None,
@@ -257,6 +262,7 @@ fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer>
         function: deployment.step(first.operator).function()?,
         work: first.work.clone(),
         instructions: first.profile.instructions(),
+        cycles: first.cycles,
         pairs: pairs
             .filter_map(|pair| measured(&first.places, pair))
             .collect(),

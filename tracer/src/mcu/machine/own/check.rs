@@ -2,21 +2,50 @@
 
 use super::OwnEngine;
 use crate::mcu::machine::engine::Engine as _;
-use crate::mcu::machine::{FaultCause, RawAccess};
-use crate::mcu::self_check::{CoreState, Reported};
+use crate::mcu::machine::{FaultCause, MachineError, RawAccess};
+use crate::mcu::self_check::{Checker, CoreState, Reported};
 use dmo_analysis::trace::AccessKind;
 use dmo_engine::engine::Stop;
 
 impl OwnEngine {
-    /// Executes one instruction, if it can be, with the check told before what it should do and
-    /// after what it did.
-    pub(super) fn step_checked(&mut self) -> Stop {
+    /// A run begins.
+    pub(super) fn begin_check(&mut self) -> Result<(), MachineError> {
+        if self.checker.is_none() {
+            let mut checker = Checker::new(self.writable_memory()?);
+            for (companion, stride) in std::mem::take(&mut self.companions) {
+                checker.follow_by(companion, stride, |address, size_bytes| {
+                    self.engine.memory.read(address, size_bytes)
+                });
+            }
+            self.checker = Some(checker);
+        }
+        let (state, floats) = (self.core_state(), self.core().s);
+        if let Some(checker) = &mut self.checker {
+            checker.begin(&state, Some(&floats));
+        }
+        Ok(())
+    }
+
+    /// A run has stopped. Gives what the check has found.
+    pub(super) fn pause_check(&mut self) -> Option<FaultCause> {
+        let (pc, floats) = (self.core().r[15], self.core().s);
+        self.checker.as_mut()?.pause(pc, Some(&floats));
+        self.check_error()
+    }
+
+    fn core_state(&self) -> CoreState {
         let core = self.core();
-        let state = CoreState {
+        CoreState {
             pc: core.r[15],
             registers: std::array::from_fn(|index| core.r[index]),
             status: core.status(),
-        };
+        }
+    }
+
+    /// Executes one instruction, if it can be, with the check told before what it should do and
+    /// after what it did.
+    pub(super) fn step_checked(&mut self) -> Stop {
+        let state = self.core_state();
         if let Some(mut checker) = self.checker.take() {
             checker.execute(&state, |address| {
                 [
@@ -61,6 +90,9 @@ impl OwnEngine {
             });
         }
         for access in self.system.borrow_mut().take_accesses() {
+            if access.kind == AccessKind::Load {
+                checker.answer(access.value as u32);
+            }
             checker.report(access);
         }
         self.checker = Some(checker);

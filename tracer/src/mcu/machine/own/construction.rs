@@ -11,6 +11,7 @@ use crate::mcu::system;
 use dmo_engine::engine::{Engine, Execution};
 use dmo_engine::memory::{Kind, MapError, Memory, Watch};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 impl OwnEngine {
@@ -25,15 +26,7 @@ impl OwnEngine {
         observation: Observation,
         limits: Limits,
     ) -> Result<Self, MachineError> {
-        let regions = map.regions().iter().map(|region| {
-            let kind = match region.kind {
-                RegionKind::Flash => Kind::Flash,
-                RegionKind::Ram => Kind::Ram,
-                RegionKind::Device => Kind::Device,
-            };
-            (region.range.clone(), kind)
-        });
-        let regions: Vec<_> = regions.collect();
+        let regions = regions(map);
         let mut memory = Memory::new(regions.iter().cloned()).map_err(refused)?;
         let system = Rc::new(RefCell::new(System::new(cpu.cpu_id)));
         let private = system::START..system::START + system::SIZE_BYTES;
@@ -41,15 +34,19 @@ impl OwnEngine {
         memory.map_peripherals(private, shared).map_err(refused)?;
         if observation == Observation::SelfCheck {
             system.borrow_mut().keep_accesses();
-            let watch = |range: &std::ops::Range<u64>| Watch {
+            let watch = |range: &Range<u64>| Watch {
                 range: range.clone(),
                 loads: true,
             };
             let all: Vec<_> = regions.iter().map(|(range, _)| watch(range)).collect();
             memory.watch(&all);
         }
+        let mut engine = Engine::new(cpu.features, memory, execution);
+        if let Some(timing) = cpu.timing {
+            engine.count_cycles(timing);
+        }
         Ok(Self {
-            engine: Engine::new(cpu.features, memory, execution),
+            engine,
             system,
             observation,
             allowance: Allowance::new(limits),
@@ -60,12 +57,27 @@ impl OwnEngine {
             inspections: Inspections::default(),
             regions,
             checker: None,
+            companions: Vec::new(),
+            pipeline: cpu.timing.map(|timing| timing.pipeline),
         })
     }
 }
 
+/// The regions of a memory map, as the engine has them.
+pub(super) fn regions(map: &MemoryMap) -> Vec<(Range<u64>, Kind)> {
+    let regions = map.regions().iter().map(|region| {
+        let kind = match region.kind {
+            RegionKind::Flash => Kind::Flash,
+            RegionKind::Ram => Kind::Ram,
+            RegionKind::Device => Kind::Device,
+        };
+        (region.range.clone(), kind)
+    });
+    regions.collect()
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn refused(error: MapError) -> MachineError {
+pub(super) fn refused(error: MapError) -> MachineError {
     MachineError {
         what: "map memory",
         reason: error.to_string(),

@@ -67,10 +67,10 @@ fn before(time: u64) -> u64 {
 impl Peripherals for SharedSystem {
     fn load(&mut self, moment: Moment, address: u32, size_bytes: u32) -> u32 {
         let mut system = self.0.borrow_mut();
-        system.keep(AccessKind::Load, address, size_bytes, 0);
-        let size_bytes = size_bytes as usize;
         let before = before(moment.time);
-        system.control.load(address, size_bytes, before) as u32
+        let value = system.control.load(address, size_bytes as usize, before) as u32;
+        system.keep(AccessKind::Load, address, size_bytes, value);
+        value
     }
 
     fn store(&mut self, moment: Moment, address: u32, size_bytes: u32, value: u32) -> Attention {

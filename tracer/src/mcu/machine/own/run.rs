@@ -3,7 +3,6 @@
 use super::OwnEngine;
 use crate::mcu::decode::is_wide;
 use crate::mcu::machine::{FaultCause, Observation, Pause, RawAccess};
-use crate::mcu::self_check::Checker;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::engine::Stop;
 
@@ -15,12 +14,16 @@ impl OwnEngine {
         self.at_instruction = false;
         self.next_look = self.core().time;
         self.allowance.begin();
-        if self.observation == Observation::SelfCheck && self.checker.is_none() {
-            match self.writable_memory() {
-                Ok(memory) => self.checker = Some(Checker::new(memory)),
-                Err(error) => return Pause::Fault(FaultCause::Emulator(error.to_string())),
-            }
+        if self.observation == Observation::SelfCheck
+            && let Err(error) = self.begin_check()
+        {
+            return Pause::Fault(FaultCause::Emulator(error.to_string()));
         }
+        let pause = self.run_until_pause();
+        self.pause_check().map_or(pause, Pause::Fault)
+    }
+
+    fn run_until_pause(&mut self) -> Pause {
         loop {
             self.inspect();
             if let Some(cause) = self.out_of_limits() {

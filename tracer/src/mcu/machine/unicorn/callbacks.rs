@@ -303,12 +303,17 @@ fn fetch(core: &Unicorn<Session>, pc: u32) -> [u16; 2] {
     [halfword(u64::from(pc)), halfword(u64::from(pc) + 2)]
 }
 
-pub(super) fn on_instruction(core: &mut Unicorn<Session>, pc: u64, _size_bytes: u32) {
-    let state = CoreState {
-        pc: pc as u32,
+/// The state before the instruction there.
+pub(super) fn core_state(core: &Unicorn<Session>, pc: u32) -> CoreState {
+    CoreState {
+        pc,
         registers: registers(core),
         status: core.reg_read(RegisterARM::XPSR).unwrap_or(0) as u32,
-    };
+    }
+}
+
+pub(super) fn on_instruction(core: &mut Unicorn<Session>, pc: u64, _size_bytes: u32) {
+    let state = core_state(core, pc as u32);
     let Some(mut checker) = core.get_data_mut().checker.take() else {
         return;
     };
@@ -323,9 +328,12 @@ pub(super) fn on_instruction(core: &mut Unicorn<Session>, pc: u64, _size_bytes: 
 pub(super) fn load_system(core: &mut Unicorn<Session>, offset: u64, size_bytes: usize) -> u64 {
     let session = core.get_data_mut();
     let now = session.clock.at_least();
-    session
-        .system
-        .load((system::START + offset) as u32, size_bytes, now)
+    let address = (system::START + offset) as u32;
+    let value = session.system.load(address, size_bytes, now);
+    if let Some(checker) = &mut session.checker {
+        checker.answer(value as u32);
+    }
+    value
 }
 
 pub(super) fn store_system(

@@ -61,6 +61,7 @@ impl UnicornEngine {
             observation,
             memory_hooks: Vec::new(),
             breakpoints: Vec::new(),
+            companions: Vec::new(),
         };
         machine.add_hooks().map_err(refused("add a hook"))?;
         Ok(machine)
@@ -102,4 +103,9 @@ fn model_of(cpu: &Cpu) -> Result<ArmCpuModel, MachineError> {
             });
         }
     })
+}
+
+/// Whether Unicorn has this CPU.
+pub(in crate::mcu::machine) fn has(cpu: &Cpu) -> bool {
+    model_of(cpu).is_ok()
 }
