@@ -158,6 +158,13 @@ impl Library {
         })
     }
 
+    /// The library, executed by this engine.
+    #[must_use]
+    pub fn with_engine(mut self, engine: EngineKind) -> Self {
+        self.target.engine = engine;
+        self
+    }
+
     /// The same on a CPU whose flash memory makes it wait, as far as cycles are estimated.
     #[must_use]
     pub fn with_flash(mut self, flash: Option<FlashTiming>) -> Self {

@@ -4,6 +4,7 @@ use super::versions::{VersionError, Versions};
 use super::{Contract, contracts};
 use crate::call::{CallError, Library};
 use crate::mcu::cycles::FlashTiming;
+use crate::mcu::machine::EngineKind;
 use std::ops::{Deref, Range};
 
 /// The functions of a [`Library`], and which of them are kernels.
@@ -40,6 +41,15 @@ impl KernelLibrary {
             kernels,
             library,
         })
+    }
+
+    /// The library, executed by this engine.
+    #[must_use]
+    pub fn with_engine(self, engine: EngineKind) -> Self {
+        Self {
+            library: self.library.with_engine(engine),
+            ..self
+        }
     }
 
     /// The same on a CPU whose flash memory makes it wait, as far as cycles are estimated.
