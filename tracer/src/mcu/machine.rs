@@ -110,7 +110,7 @@ impl Machine {
         let own = |execution| own::OwnEngine::new(cpu, execution, map, observation, limits);
         let is_checked = observation == Observation::SelfCheck;
         let kind = if is_checked {
-            EngineKind::checked(&cpu)
+            kind.checked()
         } else {
             kind.resolved()
         };

@@ -1,6 +1,5 @@
 //! Which engine executes the code.
 
-use crate::mcu::cpu::Cpu;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
@@ -57,14 +56,14 @@ impl EngineKind {
         let _ = OF_PROCESS.set(self);
     }
 
-    /// The one that the self-check observes: Unicorn, if it is there and has the CPU.
-    pub(super) fn checked(cpu: &Cpu) -> Self {
-        #[cfg(feature = "unicorn")]
-        if super::unicorn::has(cpu) {
-            return Self::Unicorn;
+    /// The one that the self-check observes where this one was chosen: of ours, the one that
+    /// executes one instruction after the other.
+    pub(super) fn checked(self) -> Self {
+        match self.resolved() {
+            #[cfg(feature = "unicorn")]
+            Self::Unicorn => Self::Unicorn,
+            _ => Self::Interpreter,
         }
-        let _ = cpu;
-        Self::Interpreter
     }
 
     /// One that is an engine.

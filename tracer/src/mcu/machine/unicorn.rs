@@ -17,7 +17,6 @@ mod construction;
 mod inspection;
 mod session;
 
-pub(super) use construction::has;
 
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};

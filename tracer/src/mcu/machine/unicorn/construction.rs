@@ -104,8 +104,3 @@ fn model_of(cpu: &Cpu) -> Result<ArmCpuModel, MachineError> {
         }
     })
 }
-
-/// Whether Unicorn has this CPU.
-pub(in crate::mcu::machine) fn has(cpu: &Cpu) -> bool {
-    model_of(cpu).is_ok()
-}
