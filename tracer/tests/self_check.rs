@@ -14,7 +14,7 @@ use capstone::prelude::*;
 use dmo_analysis::trace::AccessKind::{self, Load, Store};
 use dmo_analysis::trace::Address;
 use dmo_trace::mcu::decode::{Memory, decode, is_wide};
-use dmo_trace::mcu::machine::{FaultCause, Observation, Pause};
+use dmo_trace::mcu::machine::{EngineKind, FaultCause, Observation, Pause};
 use dmo_trace::mcu::self_check::{CheckError, Checker, Companion, CoreState, Executed, Reported};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -26,6 +26,12 @@ use support::firmware::{Firmware, RAM};
 
 /// Where the code of a [`Script`] starts.
 const START: u32 = 0x100;
+
+/// The engine that the decoder has to agree with.
+#[cfg(feature = "unicorn")]
+const LEADER: EngineKind = EngineKind::Unicorn;
+#[cfg(not(feature = "unicorn"))]
+const LEADER: EngineKind = EngineKind::Interpreter;
 /// Where its memory is: 32 bytes, at first zeros.
 const MEMORY: u32 = 0x2000_0000;
 
@@ -972,7 +978,11 @@ fn execute(filled: &Filled, registers: &[u8; 15]) -> Result<bool, TestCaseError>
     let [first, second] = filled.halfwords;
     let count = if is_wide(first) { 2 } else { 1 };
     firmware.code(&[first, second][..count]).code(&[0xbe00]);
-    let mut machine = firmware.machine(Observation::SelfCheck);
+    let mut target = firmware.target();
+    target.engine = LEADER;
+    let mut machine = target
+        .machine(Observation::SelfCheck, support::LIMITS)
+        .expect("a machine");
     prop_assert_eq!(machine.run(), Pause::SoftwareBreakpoint(0));
     // Bases are in the middle of RAM, an index is small.
     for (register, random) in registers.iter().enumerate() {
@@ -992,6 +1002,7 @@ fn execute(filled: &Filled, registers: &[u8; 15]) -> Result<bool, TestCaseError>
         Pause::Fault(
             FaultCause::Undefined
             | FaultCause::Unpredictable { .. }
+            | FaultCause::Lacks { .. }
             | FaultCause::Access { mapped: false, .. },
         ) => Ok(false),
         // Unicorn does something where the manual leaves it open, and keeps the lowest bits of r13.

@@ -27,6 +27,9 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
+/// Accesses that are worth waking who listens.
+const BATCH: usize = 1 << 12;
+
 /// A microcontroller emulated by `dmo-engine`.
 pub(super) struct OwnEngine {
     engine: dmo_engine::engine::Engine,
@@ -39,6 +42,8 @@ pub(super) struct OwnEngine {
     at_instruction: bool,
     watches: Vec<Watch>,
     deliver: Option<Deliver>,
+    /// To be handed over.
+    waiting: Vec<RawAccess>,
     inspections: Inspections,
     regions: Vec<(Range<u64>, dmo_engine::memory::Kind)>,
     checker: Option<Checker>,
@@ -56,8 +61,19 @@ impl OwnEngine {
         self.core().r[15]
     }
 
-    /// Hands accesses over; false when nobody listens any more.
+    /// Hands accesses over, a few only together with later ones; false when nobody listens any
+    /// more.
     fn hand_over(&mut self, accesses: Vec<RawAccess>) -> bool {
+        if self.waiting.is_empty() {
+            self.waiting = accesses;
+        } else {
+            self.waiting.extend(accesses);
+        }
+        self.waiting.len() < BATCH || self.hand_over_all()
+    }
+
+    fn hand_over_all(&mut self) -> bool {
+        let accesses = std::mem::take(&mut self.waiting);
         match &mut self.deliver {
             Some(deliver) if !accesses.is_empty() => deliver(accesses),
             _ => true,
@@ -143,10 +159,12 @@ impl Engine for OwnEngine {
         let moment = (self.now(), self.pc());
         let accesses = watch::moved(&self.watches, moment, kind, range);
         self.hand_over(accesses);
+        self.flush();
     }
 
     fn flush(&mut self) {
-        // Each run has delivered what it has recorded.
+        // Whether anybody listens shows in the next run.
+        let _ = self.hand_over_all();
     }
 
     fn expects_ticks(&self) -> bool {
@@ -268,7 +286,9 @@ impl Engine for OwnEngine {
     }
 
     fn run(&mut self) -> Pause {
-        self.run_to_pause()
+        let pause = self.run_to_pause();
+        self.flush();
+        pause
     }
 
     fn finish_check(&mut self) -> Result<(), CheckError> {

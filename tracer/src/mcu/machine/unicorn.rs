@@ -17,7 +17,6 @@ mod construction;
 mod inspection;
 mod session;
 
-
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;

@@ -54,6 +54,7 @@ impl OwnEngine {
             at_instruction: false,
             watches: Vec::new(),
             deliver: None,
+            waiting: Vec::new(),
             inspections: Inspections::default(),
             regions,
             checker: None,
