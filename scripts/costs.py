@@ -55,9 +55,9 @@ def renewed(line, values):
     for place, value in enumerate(values):
         old = re.search(r"(\d+(?:\.\d+)?)(?= (?:times|bytes|MB))", cells[place])
         decimals = len(old[1].partition(".")[2])
-        # valgrind is what dmo-trace is compared with: less is worse.
+        # What dmo-trace is compared with: less is worse.
         before, now = float(old[1]), round(value, decimals)
-        if heading.startswith("| valgrind"):
+        if heading.startswith(("| valgrind", "| `dmo-trace verify`")):
             before, now = now, before
         if now > before * WORSE_AT_MOST:
             worse.append(f"{heading.lstrip('| ')}: {old[1]}, now {value:.{decimals}f}")

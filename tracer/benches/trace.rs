@@ -31,8 +31,8 @@ const LIMITS: Limits = Limits {
 const ROUNDS: usize = 7;
 
 /// Bounds of the project, in multiples of the run under bare Unicorn.
-const TRACED_AT_MOST: f64 = 0.5;
-const SAVED_AT_MOST: f64 = 0.6;
+const TRACED_AT_MOST: f64 = 1.5;
+const SAVED_AT_MOST: f64 = 2.0;
 const EVENT_BYTES_AT_MOST: f64 = 2.0;
 const RESIDENT_BYTES_AT_MOST: u64 = 100_000_000;
 const RESIDENT_BYTES_PER_BUFFER_BYTE: u64 = 32;
