@@ -106,17 +106,24 @@ pub(super) fn least_long_multiply(operation: &Operation) -> u8 {
     }
 }
 
-/// Whether a load or store of one register may be unaligned: not by the stack pointer or the
-/// program counter and whole words.
-pub(super) fn may_be_unaligned(operation: &Operation) -> bool {
-    let (width, addressing) = match *operation {
+/// What a load or store of one register accesses; `None` of all else.
+fn single_access(operation: &Operation) -> Option<(Width, Addressing)> {
+    match *operation {
         Operation::Load {
             width, addressing, ..
         }
         | Operation::Store {
             width, addressing, ..
-        } => (width, addressing),
-        _ => return false,
+        } => Some((width, addressing)),
+        _ => None,
+    }
+}
+
+/// Whether a load or store of one register may be unaligned: not by the stack pointer or the
+/// program counter and whole words.
+pub(super) fn may_be_unaligned(operation: &Operation) -> bool {
+    let Some((width, addressing)) = single_access(operation) else {
+        return false;
     };
     let by_words = match addressing.offset {
         Offset::Immediate(offset) => offset % 4 == 0,
@@ -136,15 +143,7 @@ pub(super) struct Access {
 impl Access {
     /// Of a load or store of one register, the only ones that may be unaligned.
     pub(super) fn single(operation: &Operation, core: &Core, pc: u32) -> Option<Self> {
-        let (width, addressing) = match *operation {
-            Operation::Load {
-                width, addressing, ..
-            }
-            | Operation::Store {
-                width, addressing, ..
-            } => (width, addressing),
-            _ => return None,
-        };
+        let (width, addressing) = single_access(operation)?;
         Some(Self {
             address: address(addressing, core, pc),
             size_bytes: width.bytes(),
