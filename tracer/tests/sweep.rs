@@ -237,7 +237,7 @@ fn wrong_grids() {
         ),
         (
             format!("{relu}kernels = [\"dsp\"]\ncpu = [\"cortex-m3\"]"),
-            "cortex-m3 does not have",
+            "it is built in for cortex-m4, cortex-m7, and cortex-m3 does not run their code",
         ),
         (format!("{relu}kernels = [\"dsp\"]"), "dsp has no kernel"),
     ] {
