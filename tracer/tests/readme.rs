@@ -26,6 +26,7 @@ fn console_examples() {
         .register_bin("dmo-trace", trycmd::cargo::cargo_bin!("dmo-trace"))
         .case("README.md")
         .case("docs/arena.md")
+        .case("docs/build.md")
         .case("docs/ci.md")
         .case("docs/cycles.md")
         .case("docs/explain.md")

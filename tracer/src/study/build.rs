@@ -7,7 +7,7 @@ use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::overlap_source::{OverlapKind, OverlapRequest};
 use super::plan::{PlanRequest, Planned, plan, plan_as_it_is};
 use super::plan_to_check::PlanToCheck;
-use super::prove::{Proof, prove};
+use super::prove::{Proof, Provable, prove};
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
@@ -101,8 +101,6 @@ pub struct Built {
     pub network: Network,
     /// What the library's test compares with.
     pub recorded: Vec<RecordedInference>,
-    /// Sources that only a proof needs.
-    pub files_for_proof: Vec<GeneratedFile>,
     /// The same as compiled, where that was asked for.
     pub proof: Option<Proof>,
     /// No witness objects to the plan, and the planned calls compute what the model computes.
@@ -172,7 +170,6 @@ pub fn build(
     let is_safe = verified.is_safe() && recorded.inferences == in_layout.inferences;
     let mut built = Built {
         files,
-        files_for_proof,
         arena_bytes: network.arena_bytes,
         state_bytes,
         weights_bytes,
@@ -190,7 +187,15 @@ pub fn build(
     };
     let target = (kernels.cpu(), request.kernels.flash_timing);
     if let Some(compiler) = &request.prove {
-        built.proof = Some(prove(source, &built, compiler, target, session)?);
+        let library = Provable {
+            files: &built.files,
+            files_for_proof: &files_for_proof,
+            description: &built.description,
+            network: &built.network,
+            recorded: &built.recorded,
+            planned: &built.planned,
+        };
+        built.proof = Some(prove(source, &library, compiler, target, session)?);
     }
     Ok(built)
 }
