@@ -3,6 +3,7 @@
 //! 24 bytes for each byte that a tensor covers, whatever the length of the trace.
 
 use crate::trace::{Address, Tensor, Time};
+use std::collections::BTreeSet;
 
 /// The life of one byte. Time 0 stands for 'never'.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub struct Lifetimes {
     /// 1 + index into `pages` for each page of the address space, 0 where none is.
     index: Vec<u32>,
     pages: Vec<Vec<ByteLife>>,
+    /// The pages that exist: of the index only these entries are ever read, so that the others
+    /// take no memory.
+    covered: BTreeSet<u32>,
 }
 
 impl Default for Lifetimes {
@@ -39,6 +43,7 @@ impl Default for Lifetimes {
         Self {
             index: vec![0; 1 << (32 - PAGE_BITS)],
             pages: Vec::new(),
+            covered: BTreeSet::new(),
         }
     }
 }
@@ -52,6 +57,7 @@ impl Lifetimes {
             if *slot == 0 {
                 self.pages.push(vec![ByteLife::default(); PAGE_SIZE]);
                 *slot = self.pages.len() as u32;
+                self.covered.insert(page as u32);
             }
         }
     }
@@ -61,6 +67,14 @@ impl Lifetimes {
     pub fn byte(&mut self, address: u32) -> &mut ByteLife {
         let page = self.index[(address >> PAGE_BITS) as usize] as usize;
         &mut self.pages[page - 1][address as usize & (PAGE_SIZE - 1)]
+    }
+
+    /// The lives of bytes from an address on: as many, up to `most`, as lie in one page.
+    #[inline]
+    pub fn bytes(&mut self, address: u32, most: usize) -> &mut [ByteLife] {
+        let page = self.index[(address >> PAGE_BITS) as usize] as usize;
+        let start = address as usize & (PAGE_SIZE - 1);
+        &mut self.pages[page - 1][start..PAGE_SIZE.min(start + most)]
     }
 
     /// The lives of a tensor's bytes, in address order.
@@ -73,16 +87,11 @@ impl Lifetimes {
 
     /// Every byte with room, in ascending address order.
     pub fn all(&self) -> impl Iterator<Item = (Address, &ByteLife)> {
-        self.index
-            .iter()
-            .enumerate()
-            .filter(|&(_, &slot)| slot != 0)
-            .flat_map(|(page, &slot)| {
-                let base = (page as u32) << PAGE_BITS;
-                self.pages[slot as usize - 1]
-                    .iter()
-                    .enumerate()
-                    .map(move |(byte, life)| (Address(base + byte as u32), life))
-            })
+        self.covered.iter().flat_map(|&page| {
+            let base = page << PAGE_BITS;
+            let slot = self.index[page as usize] as usize;
+            let lives = self.pages[slot - 1].iter().enumerate();
+            lives.map(move |(byte, life)| (Address(base + byte as u32), life))
+        })
     }
 }

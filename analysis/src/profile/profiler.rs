@@ -84,19 +84,23 @@ impl<O: Observer> Profiler<O> {
         let gap = current.span == Span::Gap;
         // Bytes with content of before the layer, loaded for the first time, and its age.
         let mut old_content = Vec::new();
-        for byte in 0..u32::from(event.size_bytes) {
-            let life = self.lifetimes.byte(address + byte);
-            if life.first_store <= begin && tensor.load_before_store.is_none() {
-                tensor.load_before_store = Some(event.into());
+        let (mut from, end) = bytes_at(address, event);
+        while from < end {
+            let lives = self.lifetimes.bytes(from as u32, (end - from) as usize);
+            for (life, byte) in lives.iter_mut().zip(from..) {
+                if life.first_store <= begin && tensor.load_before_store.is_none() {
+                    tensor.load_before_store = Some(event.into());
+                }
+                if life.last_use <= begin && life.last_store <= begin {
+                    old_content.push((byte, life.last_store));
+                }
+                // What code between layers loads is noted, but a layer's picture would be
+                // spoilt by it.
+                if !gap {
+                    life.last_use = event.time;
+                }
             }
-            if life.last_use <= begin && life.last_store <= begin {
-                old_content.push((u64::from(address + byte), life.last_store));
-            }
-            // What code between layers loads is noted, but a layer's picture would be
-            // spoilt by it.
-            if !gap {
-                life.last_use = event.time;
-            }
+            from += lives.len() as u64;
         }
         if !old_content.is_empty() {
             let by = (!gap).then_some(current.profile.name.as_str());
@@ -131,16 +135,20 @@ impl<O: Observer> Profiler<O> {
         let mut update = true;
         let mut run = None;
         let own = !current.produced_over[event.tensor as usize];
-        for byte in 0..u32::from(event.size_bytes) {
-            let life = self.lifetimes.byte(address + byte);
-            // What was loaded of the other tensor is not what is stored again.
-            let known = own || life.first_store > begin;
-            update &= known && life.last_use > life.last_store && life.last_use > begin;
-            InUseRun::extend(&mut run, address + byte, life, &mut self.observer);
-            if life.first_store <= begin {
-                life.first_store = event.time;
+        let (mut from, end) = bytes_at(address, event);
+        while from < end {
+            let lives = self.lifetimes.bytes(from as u32, (end - from) as usize);
+            for (life, byte) in lives.iter_mut().zip(from..) {
+                // What was loaded of the other tensor is not what is stored again.
+                let known = own || life.first_store > begin;
+                update &= known && life.last_use > life.last_store && life.last_use > begin;
+                InUseRun::extend(&mut run, byte as u32, life, &mut self.observer);
+                if life.first_store <= begin {
+                    life.first_store = event.time;
+                }
+                life.last_store = event.time;
             }
-            life.last_store = event.time;
+            from += lives.len() as u64;
         }
         InUseRun::close(&mut run, &mut self.observer);
         tensor.updates += u64::from(update);
@@ -158,6 +166,13 @@ impl<O: Observer> Profiler<O> {
         };
         self.observer.access(Address(address), event, class);
     }
+}
+
+/// From the first byte of an event to one past its last, by address.
+#[inline]
+fn bytes_at(address: u32, event: &Event) -> (u64, u64) {
+    let start = u64::from(address);
+    (start, start + u64::from(event.size_bytes))
 }
 
 /// All safe displacements of a pair, and whether 0 is one of them, from its bytes' lives in the

@@ -230,7 +230,14 @@ impl<'a> Inference<'a> {
         bytes.ok_or(MeasureError::Unreadable { address })
     }
 
-    /// Estimated cycles so far; `None` if they are not known of a core.
+    /// Counts the estimated cycles from now on. Before the first operator runs.
+    pub fn count_cycles(&mut self) {
+        for core in &mut self.cores {
+            core.caller.machine.count_cycles();
+        }
+    }
+
+    /// Estimated cycles so far; `None` if they are not known of a core, or not counted.
     pub fn cycles(&self) -> Option<Cycles> {
         let cores = self.cores.iter();
         let cycles = cores.map(|core| core.caller.machine.cycles());

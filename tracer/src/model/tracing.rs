@@ -30,6 +30,8 @@ pub struct TracedLayer {
     pub layer: Layer,
     /// For each of the layer's tensors the buffer of the model that it stands for.
     pub places: Vec<ModelBuffer>,
+    /// Its estimated cycles are counted.
+    pub counts_cycles: bool,
     addresses: Vec<Option<Address>>,
     frame: Frame,
 }
@@ -69,6 +71,7 @@ impl TracedLayer {
                 tensors: Vec::new(),
             },
             places: Vec::new(),
+            counts_cycles: false,
             addresses: vec![None; deployment.graph.tensors.len()],
             frame: deployment.library(kernel).frame(),
         };
@@ -199,6 +202,9 @@ impl TracedLayer {
         let watches: Vec<Watch> = watches.collect();
         let emulate = |sender: std::sync::mpsc::SyncSender<Message>| {
             let mut caller = Caller::within(library, &self.frame, Observation::Watch, limits)?;
+            if self.counts_cycles {
+                caller.machine.count_cycles();
+            }
             caller.fill(&self.frame)?;
             let batches = sender.clone();
             caller.machine.deliver_to(Box::new(move |batch| {

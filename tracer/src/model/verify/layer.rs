@@ -1,6 +1,6 @@
 //! The trace of one operator, and what it says of a layout.
 
-use super::{MOST_FINDINGS, Subject, VerifyError, failed};
+use super::{MOST_FINDINGS, Subject, VerifyError, failed, input_number};
 use crate::call::CallError;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{FaultCause, Limits};
@@ -166,7 +166,8 @@ fn attempt(
     aligned_as: Option<&Placement>,
     limits: Limits,
 ) -> Result<Outcome, VerifyError> {
-    let layer = TracedLayer::new(deployment, job.operator, aligned_as)?;
+    let mut layer = TracedLayer::new(deployment, job.operator, aligned_as)?;
+    layer.counts_cycles = job.number == input_number(0);
     let places = layer.places.clone();
     let planned: Vec<Option<replay::BufferPlace>> = places
         .iter()
