@@ -29,11 +29,13 @@
 //! | [`plan_to_check`] | a plan as somebody has written it |
 //! | [`audit`] | a plan against overlaps that are known |
 //! | [`verify`] | a plan against the machine code of kernels |
+//! | [`build`] | a C library that computes a model in its planned arena |
 //! | [`examine`] | a model of a baseline: planned, then audited or verified |
 //! | [`savings`] | each way of saving memory, one added to the other |
 //! | [`firmware`] | the arena of a firmware that runs a model |
 
 pub mod audit;
+pub mod build;
 pub mod change;
 pub mod compare;
 pub mod emit;

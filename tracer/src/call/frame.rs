@@ -193,6 +193,13 @@ impl Frame {
         self.place(what, bytes)
     }
 
+    /// What was placed in flash so far, by its address.
+    pub fn flash(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let data = self.data.iter();
+        let in_flash = data.filter(|(address, _)| CONSTANTS.contains(&address.0.into()));
+        in_flash.map(|(address, bytes)| (address.0, &bytes[..]))
+    }
+
     /// The guards placed so far by [`Self::guard`].
     pub fn guards(&self) -> Guards {
         Guards(self.guards.clone())

@@ -1,6 +1,7 @@
 //! Options that several commands have, and what they ask of the library.
 
 pub mod cache;
+pub mod change;
 pub mod firmware;
 pub mod flash;
 pub mod hooks;

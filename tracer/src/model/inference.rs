@@ -237,6 +237,15 @@ impl<'a> Inference<'a> {
         }
     }
 
+    /// The deepest stack of a call so far in bytes; `None` before the first, and if the engine does
+    /// not measure it.
+    pub fn deepest_stack_bytes(&self) -> Option<u32> {
+        let cores = self.cores.iter();
+        cores
+            .filter_map(|core| core.caller.deepest_stack_bytes())
+            .max()
+    }
+
     /// Estimated cycles so far; `None` if they are not known of a core, or not counted.
     pub fn cycles(&self) -> Option<Cycles> {
         let cores = self.cores.iter();
@@ -385,7 +394,7 @@ fn scratch(
 }
 
 /// What the function is given, of tensors that all lie somewhere.
-pub(super) fn buffers(
+pub(crate) fn buffers(
     step: &Step,
     addresses: &[Option<Address>],
     scratch: Option<(Address, u32)>,
