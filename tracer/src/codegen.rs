@@ -22,8 +22,10 @@
 //! | [`description`] | what generated code says of its model |
 //! | `model_source` | calls as C text |
 //! | [`library`] | all files of a library |
+//! | [`compilation`] | the library, compiled for the target |
 
 pub mod c_interface;
+pub mod compilation;
 pub mod description;
 mod expression;
 pub mod kernel_sources;

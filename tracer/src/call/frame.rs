@@ -1,6 +1,6 @@
 //! Memory of a call: what a function is given, and places for its buffers.
 
-use super::{ALIGNMENT, CONSTANTS, CallError};
+use super::{ALIGNMENT, CONSTANTS, CallError, STACK_BYTES};
 use crate::mcu::memory::PAGE_BYTES;
 use dmo_analysis::trace::Address;
 use std::ops::Range;
@@ -191,6 +191,11 @@ impl Frame {
     pub fn words(&mut self, what: &str, words: &[i32]) -> Result<Address, CallError> {
         let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.place(what, bytes)
+    }
+
+    /// The memory of the stack, with what every call has on top of it.
+    pub fn stack(&self) -> Range<u64> {
+        self.stack_top - u64::from(STACK_BYTES)..self.stack_top
     }
 
     /// What was placed in flash so far, by its address.

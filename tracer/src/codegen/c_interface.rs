@@ -53,7 +53,8 @@ impl CInterface {
     /// skipped.
     pub fn of_headers(headers: impl Iterator<Item = (&'static str, &'static str)> + Clone) -> Self {
         let mut interface = Self::default();
-        for (_, text) in headers.clone() {
+        // A member's structure may be in a header that comes later.
+        for (_, text) in headers.clone().chain(headers.clone()) {
             for declaration in declarations(text) {
                 interface.take_structure(&declaration);
             }

@@ -3,7 +3,7 @@
 use super::c_interface::CInterface;
 use super::description::{Description, EndpointDescription};
 use super::expression::constant_name;
-use super::kernel_sources::{self, closure};
+use super::kernel_sources::{self, SourceFile, closure};
 use super::loops::Loop;
 use super::model_source::{calls, wrapped_list};
 use super::network::{Endpoint, Network};
@@ -84,14 +84,25 @@ impl Contents<'_> {
             let text = kernel_sources::text(&format!("board/{name}"))?;
             Some(self.file(format!("test/board/{name}"), text.to_owned()))
         }));
-        let functions: BTreeSet<&str> = self.network.calls.iter().map(|it| it.function).collect();
-        let kernels = closure(functions, prefix)?;
-        files.extend(
-            kernels
-                .into_iter()
-                .map(|kernel| self.file(format!("src/kernels/{}", kernel.name), kernel.text)),
-        );
+        files.extend(kernels(self.functions(), prefix)?);
         Ok(files)
+    }
+
+    /// Sources that a proof needs beside those of [`Self::files`]: what says how much scratch
+    /// memory a kernel wants.
+    ///
+    /// # Errors
+    /// As [`Self::files`].
+    pub fn files_for_proof(&self) -> Result<Vec<GeneratedFile>, String> {
+        let prefix = &self.description.prefix;
+        let known = kernels(self.functions(), prefix)?;
+        let mut further = kernels(self.network.scratch_functions.clone(), prefix)?;
+        further.retain(|file| !known.contains(file));
+        Ok(further)
+    }
+
+    fn functions(&self) -> BTreeSet<&'static str> {
+        self.network.calls.iter().map(|it| it.function).collect()
     }
 
     /// Bytes of weights and tables, without the parameters of calls.
@@ -375,6 +386,15 @@ impl Contents<'_> {
         }
         text
     }
+}
+
+/// The sources of some functions.
+fn kernels(functions: BTreeSet<&str>, prefix: &str) -> Result<Vec<GeneratedFile>, String> {
+    let file = |kernel: SourceFile| GeneratedFile {
+        path: format!("src/kernels/{}", kernel.name),
+        text: kernel.text,
+    };
+    Ok(closure(functions, prefix)?.into_iter().map(file).collect())
 }
 
 impl RecordedInference {

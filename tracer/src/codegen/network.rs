@@ -7,12 +7,15 @@ use crate::measure::MeasureError;
 use crate::model::{Deployment, Placement, Step};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
+use std::collections::BTreeSet;
 
 /// A model as calls.
 #[derive(Debug)]
 pub struct Network {
     /// Calls in the order in which they run.
     pub calls: Vec<Call>,
+    /// Functions that say how much scratch memory kernels want; no call needs them.
+    pub scratch_functions: BTreeSet<&'static str>,
     /// The arrays that calls point to.
     pub constants: Constants,
     /// What the application stores before an inference.
@@ -146,6 +149,7 @@ impl Network {
         };
         let mut network = Self {
             calls: Vec::new(),
+            scratch_functions: BTreeSet::new(),
             constants: Constants::default(),
             inputs: endpoints(&deployment.graph.inputs)?,
             outputs: endpoints(&deployment.graph.outputs)?,
@@ -185,6 +189,8 @@ impl Network {
         };
         let contract = kernel.contract;
         let function = contract.function;
+        let scratch_function = contract.scratch.and_then(|it| it.function);
+        self.scratch_functions.extend(scratch_function);
         let prototype = interface.function(function);
         let prototype = prototype.ok_or(NetworkError::NoPrototype { operator, function })?;
         let mut frame = places.deployment.library(kernel).frame();

@@ -5,7 +5,7 @@ use super::{Deployment, Step, stand_in};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::Buffers;
 use crate::mcu::cycles::Cycles;
-use crate::mcu::machine::{Limits, Observation};
+use crate::mcu::machine::{Limits, Observation, RawAccess, Watch};
 use crate::measure::MeasureError;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
@@ -235,6 +235,33 @@ impl<'a> Inference<'a> {
         for core in &mut self.cores {
             core.caller.machine.count_cycles();
         }
+    }
+
+    /// Delivers every access to the arena from now on; addresses are bytes from the arena's start.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn watch_arena(
+        &mut self,
+        deliver: impl Fn(RawAccess) + Clone + 'static,
+    ) -> Result<(), MeasureError> {
+        for core in &mut self.cores {
+            let arena = core.tensors.arena.0;
+            let deliver = deliver.clone();
+            core.caller.machine.deliver_to(Box::new(move |batch| {
+                for access in batch {
+                    deliver(RawAccess {
+                        address: access.address.wrapping_sub(arena),
+                        ..access
+                    });
+                }
+                true
+            }));
+            let range = u64::from(arena)..u64::from(arena) + self.arena_bytes as u64;
+            let watch = Watch { range, loads: true };
+            core.caller.machine.watch(vec![watch])?;
+        }
+        Ok(())
     }
 
     /// The deepest stack of a call so far in bytes; `None` before the first, and if the engine does

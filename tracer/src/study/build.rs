@@ -2,14 +2,17 @@
 
 use super::change::ChangeRequest;
 use super::error::{About, BuildError, StudyError};
+use super::forms::{Form, fastest_within, follow, forms};
 use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::overlap_source::{OverlapKind, OverlapRequest};
-use super::plan::{PlanRequest, Planned, plan};
+use super::plan::{PlanRequest, Planned, plan, plan_as_it_is};
 use super::plan_to_check::PlanToCheck;
+use super::prove::{Proof, prove};
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
 use super::{INPUTS, SEARCH_TIME};
+use crate::codegen::compilation::Compiler;
 use crate::codegen::description::{Description, EndpointDescription, identifier};
 use crate::codegen::kernel_sources;
 use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
@@ -41,8 +44,13 @@ pub struct BuildRequest {
     pub changes: ChangeRequest,
     /// The model's inputs have to be as they were when an inference has ended.
     pub keep_inputs: bool,
+    /// The fastest form is made whose arena and stack take at most this; `None`: the smallest that
+    /// [`Self::changes`] allow.
+    pub ram_bytes: Option<u64>,
     /// The search for a plan ends after this time with the best so far.
     pub time: Duration,
+    /// The library is compiled with this, and proven as compiled.
+    pub prove: Option<Compiler>,
     /// On how many inputs the plan is verified, and how many inferences are recorded for the
     /// library's test.
     pub inputs: u64,
@@ -54,11 +62,14 @@ impl Default for BuildRequest {
             name: None,
             kernels: KernelRequest {
                 kernels: DSP.to_owned(),
+                further: vec![REFERENCE.to_owned()],
                 ..KernelRequest::default()
             },
             changes: ChangeRequest::default(),
             keep_inputs: false,
+            ram_bytes: None,
             time: SEARCH_TIME,
+            prove: None,
             inputs: INPUTS,
         }
     }
@@ -84,10 +95,27 @@ pub struct Built {
     pub cycles: Option<Cycles>,
     /// The plan.
     pub planned: Planned,
+    /// The forms among which the fastest was chosen; empty where there was no choice.
+    pub forms: Vec<Form>,
+    /// The calls.
+    pub network: Network,
+    /// What the library's test compares with.
+    pub recorded: Vec<RecordedInference>,
+    /// Sources that only a proof needs.
+    pub files_for_proof: Vec<GeneratedFile>,
+    /// The same as compiled, where that was asked for.
+    pub proof: Option<Proof>,
     /// No witness objects to the plan, and the planned calls compute what the model computes.
     pub is_safe: bool,
     /// On how many inputs that was tried.
     pub inputs: u64,
+}
+
+impl Built {
+    /// Nothing speaks against the library.
+    pub fn holds(&self) -> bool {
+        self.is_safe && self.proof.as_ref().is_none_or(Proof::holds)
+    }
 }
 
 /// Makes a library of a model. Nothing is written.
@@ -104,7 +132,11 @@ pub fn build(
     ensure_buildable(source, request)?;
     let kernels = request.kernels.load()?;
     ensure_executed(source, &kernels)?;
-    let planned = plan(source, &plan_request(request), session)?;
+    let plan_request = plan_request(request);
+    let (planned, forms) = match request.ram_bytes {
+        None => (plan(source, &plan_request, session)?, Vec::new()),
+        Some(limit) => fitting(source, &plan_request, &kernels, limit, session)?,
+    };
     let to_check = PlanToCheck::of_planned(&planned, source)?;
     let verification = VerifyRequest {
         inputs: request.inputs,
@@ -133,21 +165,49 @@ pub fn build(
         recorded: &recorded.inferences,
         cpu: kernels.cpu(),
     };
-    let files = contents.files();
-    let files = files.map_err(|function| BuildError::NoSource { function })?;
-    Ok(Built {
+    let no_source = |function| BuildError::NoSource { function };
+    let files = contents.files().map_err(no_source)?;
+    let files_for_proof = contents.files_for_proof().map_err(no_source)?;
+    let (state_bytes, weights_bytes) = (contents.state_bytes(), contents.weights_bytes());
+    let is_safe = verified.is_safe() && recorded.inferences == in_layout.inferences;
+    let mut built = Built {
         files,
+        files_for_proof,
         arena_bytes: network.arena_bytes,
-        state_bytes: contents.state_bytes(),
-        weights_bytes: contents.weights_bytes(),
+        state_bytes,
+        weights_bytes,
         calls: network.calls.len(),
         instructions: in_layout.instructions / request.inputs.max(1),
         cycles: in_layout.cycles.map(|it| it.of_each(request.inputs)),
-        is_safe: verified.is_safe() && recorded.inferences == in_layout.inferences,
+        is_safe,
         inputs: request.inputs,
         description,
+        network,
+        recorded: recorded.inferences,
         planned,
-    })
+        forms,
+        proof: None,
+    };
+    let target = (kernels.cpu(), request.kernels.flash_timing);
+    if let Some(compiler) = &request.prove {
+        built.proof = Some(prove(source, &built, compiler, target, session)?);
+    }
+    Ok(built)
+}
+
+/// The plan of the fastest form that fits, and all forms that were found.
+fn fitting(
+    source: &mut Source,
+    request: &PlanRequest,
+    kernels: &ModelKernels,
+    limit_bytes: u64,
+    session: &Session,
+) -> Result<(Planned, Vec<Form>), StudyError> {
+    let forms = forms(source, request, kernels, session)?;
+    let form = fastest_within(&forms, limit_bytes, &source.name)?;
+    follow(source, &form.recipe)?;
+    let planned = plan_as_it_is(source, request, request.time, session)?;
+    Ok((planned, forms))
 }
 
 fn plan_request(request: &BuildRequest) -> PlanRequest {

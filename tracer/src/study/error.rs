@@ -3,6 +3,7 @@
 use super::input::InputError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
+use crate::codegen::compilation::CompileError;
 use crate::codegen::network::NetworkError;
 use crate::kernels::versions::VersionError;
 use crate::mcu::cpu::CpuError;
@@ -52,6 +53,7 @@ pub enum StudyError {
     Emit(#[from] EmitError),
     Build(#[from] BuildError),
     Network(#[from] NetworkError),
+    Compile(#[from] CompileError),
     ArenaPlace(#[from] ArenaPlaceError),
     Allocation(#[from] Box<AllocationError>),
     Events(#[from] EventError),
@@ -113,6 +115,17 @@ pub enum BuildError {
         "--name {given}: a C identifier begins with a letter and has only letters, digits and underscores, up to 48 of them"
     )]
     Name { given: String },
+    #[error(
+        "--ram {limit_bytes}: the smallest form of {model} that was found takes {smallest_bytes} bytes of \
+         arena and stack\n  hint: allow more (--allow, --max-recompute), or search longer (--time)"
+    )]
+    TooSmall {
+        model: String,
+        limit_bytes: u64,
+        smallest_bytes: u64,
+    },
+    #[error("the compiled library: {function} returns {status}, not 0")]
+    Status { function: String, status: i32 },
     #[error("tensor {tensor} has elements of type {given}, which have no C type")]
     ElementType { tensor: String, given: TensorType },
 }

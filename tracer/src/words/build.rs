@@ -2,10 +2,13 @@
 
 use super::cycles;
 use super::report::Report;
+use super::table;
 use crate::mcu::cycles::Cycles;
 use crate::study::build::Built;
+use crate::study::forms::Form;
+use crate::study::prove::Proof;
 use crate::study::source::Source;
-use dmo_analysis::wording::{counted, grouped};
+use dmo_analysis::wording::{bytes, counted, grouped};
 use serde::Serialize;
 
 /// What a library needs, and what was checked of it.
@@ -19,12 +22,16 @@ pub struct BuildReport {
     inputs: u64,
     arena_bytes: u32,
     state_bytes: u32,
+    /// The deepest of the kernels as they were measured.
     stack_bytes: Option<u32>,
     weights_bytes: u64,
     macs: u64,
     calls: usize,
     instructions: u64,
     cycles: Option<Cycles>,
+    /// Forms that none of the others beats in both memory and time, the fastest first.
+    forms: Vec<Form>,
+    proof: Option<Proof>,
     files: Vec<String>,
 }
 
@@ -37,7 +44,7 @@ impl BuildReport {
             name: description.name.clone(),
             kernels: description.kernels.clone(),
             cpu: description.cpu.clone(),
-            safe: built.is_safe,
+            safe: built.holds(),
             inputs: built.inputs,
             arena_bytes: built.arena_bytes,
             state_bytes: built.state_bytes,
@@ -47,56 +54,147 @@ impl BuildReport {
             calls: built.calls,
             instructions: built.instructions,
             cycles: built.cycles,
+            forms: built.forms.clone(),
+            proof: built.proof.clone(),
             files: built.files.iter().map(|file| file.path.clone()).collect(),
         }
     }
+
+    fn objections(&self) -> String {
+        let mut text = format!("{}: UNSAFE; nothing was written.\n", self.model);
+        let Some(proof) = &self.proof else {
+            text += "The plan does not hold on the kernels' machine code; please report this.\n";
+            return text;
+        };
+        if !proof.kernels_are_safe {
+            text += "  The plan does not hold on the kernels as this compiler makes them.\n";
+        }
+        if !proof.accesses_are_planned {
+            text += "  Inferences do not load and store what the verified calls do.\n";
+        }
+        if !proof.outputs_are_equal {
+            text += "  The outputs are not the model's.\n";
+        }
+        for stray in &proof.stray {
+            text += &format!("  Outside the arena and the stack: {stray}\n");
+        }
+        text +=
+            "  hint: plan for what this compiler makes with fewer overlaps, or use other flags\n";
+        text
+    }
+
+    /// The forms that were found, the one that was chosen marked.
+    fn choice(&self) -> String {
+        if self.forms.is_empty() {
+            return String::new();
+        }
+        let rows = self.forms.iter().map(|form| {
+            let is_chosen =
+                form.arena_bytes == u64::from(self.arena_bytes) && form.macs == self.macs;
+            vec![
+                if is_chosen { "*" } else { "" }.to_owned(),
+                grouped(form.ram_bytes()),
+                grouped(form.arena_bytes),
+                cycles::total(form.cycles.as_ref(), grouped),
+                grouped(form.instructions),
+                grouped(form.macs),
+            ]
+        });
+        let header = [
+            "",
+            "arena and stack",
+            "arena",
+            "cycles",
+            "instructions",
+            "multiply-accumulates",
+        ];
+        format!("{}\n\n", table(header, 1..6, rows))
+    }
+
+    fn needs(&self) -> String {
+        let state = match self.state_bytes {
+            0 => String::new(),
+            state => format!(", {} of them state", grouped(state.into())),
+        };
+        let stack = match self.stack_bytes {
+            Some(stack) => format!(
+                "{}, the deepest kernel's on {}",
+                bytes(stack.into()),
+                self.cpu
+            ),
+            None => "not measured".to_owned(),
+        };
+        format!(
+            "Arena:     {}{state}\nStack:     {stack}\nWeights:   {}\nInference: {}, {} \
+             multiply-accumulates, {} instructions{}\n",
+            bytes(self.arena_bytes.into()),
+            bytes(self.weights_bytes),
+            counted(self.calls as u64, "call", "calls"),
+            grouped(self.macs),
+            grouped(self.instructions),
+            about_cycles(self.cycles.as_ref()),
+        )
+    }
+}
+
+fn about_cycles(cycles: Option<&Cycles>) -> String {
+    match cycles {
+        Some(_) => format!(", about {} cycles", cycles::total(cycles, grouped)),
+        None => String::new(),
+    }
+}
+
+fn proven(proof: &Proof) -> String {
+    let stack = proof.stack_bytes.map_or_else(
+        || "of a depth that this engine does not measure".to_owned(),
+        |depth| bytes(depth.into()),
+    );
+    let ram = proof.ram_bytes.map_or_else(
+        || "not measured".to_owned(),
+        |ram| {
+            format!(
+                "{}: arena, stack {stack}, variables {}",
+                bytes(ram),
+                proof.data_bytes
+            )
+        },
+    );
+    format!(
+        "\nAs compiled by {} {}:\n\
+         RAM:       {ram}\n\
+         Flash:     {}, weights included\n\
+         Inference: {} instructions{}\n",
+        proof.compiler,
+        proof.flags.join(" "),
+        bytes(proof.flash_bytes),
+        grouped(proof.instructions),
+        about_cycles(proof.cycles.as_ref()),
+    )
 }
 
 impl Report for BuildReport {
     const SCHEMA: &'static str = "dmo-trace/build/1";
 
     fn text(&self) -> String {
-        let inputs = counted(self.inputs, "input", "inputs");
         if !self.safe {
-            return format!(
-                "{}: UNSAFE: the plan does not hold on the kernels' machine code; nothing was written.\n\
-                 Please report this. `dmo-trace plan` and `dmo-trace verify` show what clashes.\n",
-                self.model
-            );
+            return self.objections();
         }
-        let stack = self.stack_bytes.map_or_else(
-            || "not measured".to_owned(),
-            |bytes| format!("{} bytes", grouped(u64::from(bytes))),
-        );
-        let state = match self.state_bytes {
-            0 => String::new(),
-            bytes => format!(", {} of them state", grouped(u64::from(bytes))),
-        };
-        let cycles = match &self.cycles {
-            Some(_) => format!(
-                ", about {} cycles",
-                cycles::total(self.cycles.as_ref(), grouped)
-            ),
-            None => String::new(),
+        let inputs = counted(self.inputs, "input", "inputs");
+        let files = counted(self.files.len() as u64, "file", "files");
+        let verdict = if self.proof.is_some() {
+            "SAFE: the compiled kernels keep to the plan, every load and store of an inference lies in \
+             the arena or on the stack, and all outputs are the model's"
+        } else {
+            "SAFE: the plan holds on the kernels' machine code, and all outputs are the model's"
         };
         format!(
-            "{model}: C library {name}, {files}\n\n\
-             Arena:     {arena} bytes{state}\n\
-             Stack:     {stack}, deepest of the kernels on {cpu}\n\
-             Weights:   {weights} bytes\n\
-             Inference: {calls}, {macs} multiply-accumulates, {instructions} instructions{cycles}\n\n\
-             SAFE: the plan holds on the machine code of the {kernels} kernels, and all outputs are \
-             the model's, on {inputs}.\n",
-            model = self.model,
-            name = self.name,
-            files = counted(self.files.len() as u64, "file", "files"),
-            arena = grouped(self.arena_bytes.into()),
-            cpu = self.cpu,
-            weights = grouped(self.weights_bytes),
-            calls = counted(self.calls as u64, "call", "calls"),
-            macs = grouped(self.macs),
-            instructions = grouped(self.instructions),
-            kernels = self.kernels,
+            "{}: C library {} with {} kernels, {files}\n\n{}{}{}\n{verdict}, on {inputs}.\n",
+            self.model,
+            self.name,
+            self.kernels,
+            self.choice(),
+            self.needs(),
+            self.proof.as_ref().map(proven).unwrap_or_default(),
         )
     }
 }
