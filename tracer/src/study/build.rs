@@ -308,6 +308,7 @@ fn record(
         }
     };
     let mut inference = Inference::new(deployment, placement, POISON, Observation::Watch, limits)?;
+    inference.count_cycles();
     let mut inferences = Vec::new();
     for number in 0..inputs {
         let content = model_inputs(deployment, number);

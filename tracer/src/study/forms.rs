@@ -214,6 +214,7 @@ fn measure(
     let plan = PlanToCheck::of_planned(planned, source)?;
     let (placement, _) = place(&deployment, &plan);
     let mut inference = Inference::new(&deployment, &placement, 0, Observation::Watch, limits)?;
+    inference.count_cycles();
     inference.begin(&model_inputs(&deployment, 0))?;
     for &operator in &plan.order {
         inference.run(operator)?;

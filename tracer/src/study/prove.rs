@@ -228,6 +228,7 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
     let arena = frame.reserve_guarded("the arena", library.network.arena_bytes.into())?;
     frame.fill(arena, vec![0xb7; library.network.arena_bytes as usize]);
     let mut caller = Caller::within(image, &frame, Observation::Watch, super::KERNEL_LIMITS)?;
+    caller.machine.count_cycles();
     caller.fill(&frame)?;
     let range = |start: Address, bytes: u64| u64::from(start.0)..u64::from(start.0) + bytes;
     let mut own = vec![
