@@ -79,6 +79,32 @@ impl Layout {
         Ok(places)
     }
 
+    /// Writes a table whose fields are no references, as another file has it: its directory and
+    /// its own bytes, which begin there at `start`.
+    pub(crate) fn inline(
+        &mut self,
+        reference: usize,
+        directory: &[u8],
+        table: &[u8],
+        start: usize,
+    ) -> Result<(), TfliteError> {
+        const LARGEST: usize = 8;
+        self.align(2);
+        let place = self.bytes.len();
+        self.bytes.extend(directory);
+        // Numbers inside are aligned as they were.
+        while self.bytes.len() % LARGEST != start % LARGEST {
+            self.bytes.push(0);
+        }
+        let target = self.bytes.len();
+        self.bytes.extend(table);
+        let back = i32::try_from(target - place).map_err(|_| too_large(target))?;
+        if let Some(first) = self.bytes[target..].first_chunk_mut() {
+            *first = back.to_le_bytes();
+        }
+        self.link(reference, target)
+    }
+
     /// Writes a vector of references, and gives their places.
     pub(crate) fn references(
         &mut self,
