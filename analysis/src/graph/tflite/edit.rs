@@ -91,7 +91,7 @@ pub(crate) fn edited(file: &[u8], edits: &Edits) -> Result<Vec<u8>, TfliteError>
         graph,
         contents,
         edits,
-        layout: Layout::new(),
+        layout: Layout::sharing(),
         data: Vec::new(),
         used: BTreeSet::new(),
     };
