@@ -51,19 +51,23 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
-    /// Edits an operand of an operator, in its place if nothing else uses the tensor.
-    pub(crate) fn operand(
-        &mut self,
-        operator: OperatorId,
-        slot: usize,
-        tensor: TensorId,
-        is_shared: bool,
-        edit: TensorEdit,
-    ) {
-        if is_shared {
-            self.operands.insert((operator, slot), (tensor, edit));
-        } else {
-            self.tensors.insert(tensor, edit);
+    /// Edits tensors in their place where nothing needs them as they were. `uses` says how many
+    /// operands each tensor is.
+    pub(crate) fn settle(&mut self, uses: &[usize]) {
+        let mut edited: BTreeMap<TensorId, Vec<(OperatorId, usize)>> = BTreeMap::new();
+        for (&place, (tensor, _)) in &self.operands {
+            edited.entry(*tensor).or_default().push(place);
+        }
+        for (tensor, places) in edited {
+            if uses.get(tensor.0) != Some(&places.len()) {
+                continue;
+            }
+            let first = self.operands.get(&places[0]).cloned();
+            if let Some((_, edit)) = &first {
+                self.tensors.insert(tensor, edit.clone());
+            }
+            self.operands
+                .retain(|place, own| !places.contains(place) || Some(&*own) != first.as_ref());
         }
     }
 }

@@ -69,14 +69,15 @@ impl Cuts<'_> {
                 Layer::Linked(_) | Layer::Opaque => {}
             }
         }
+        edits.settle(&self.model.uses);
         edits
     }
 
     fn filter(&self, edits: &mut Edits, operator: OperatorId, weights: &Weights, cuts: Vec<Cut>) {
         if !cuts.is_empty() {
             let edit = TensorEdit { cuts, data: None };
-            let is_shared = self.model.is_shared(weights.filter);
-            edits.operand(operator, FILTER, weights.filter, is_shared, edit);
+            let place = (operator, FILTER);
+            edits.operands.insert(place, (weights.filter, edit));
         }
     }
 
@@ -103,7 +104,7 @@ impl Cuts<'_> {
             cuts: rows.map(|kept| Cut { axis: 0, kept }).into_iter().collect(),
             data: is_other.then(|| words.collect()),
         };
-        edits.operand(operator, BIAS, bias, self.model.is_shared(bias), edit);
+        edits.operands.insert((operator, BIAS), (bias, edit));
     }
 
     /// The shape that an operator is to give its output, as options and as an operand.
@@ -137,13 +138,7 @@ impl Cuts<'_> {
                 cuts: Vec::new(),
                 data: Some(values.into_iter().flat_map(i32::to_le_bytes).collect()),
             };
-            edits.operand(
-                operator,
-                operand,
-                tensor,
-                self.model.is_shared(tensor),
-                edit,
-            );
+            edits.operands.insert((operator, operand), (tensor, edit));
         }
         edits.new_shapes.insert(operator, shape);
     }

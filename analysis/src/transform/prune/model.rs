@@ -15,8 +15,8 @@ pub(super) struct Model<'a> {
     pub graph: &'a Graph,
     pub layers: Vec<Layer<'a>>,
     parameters: &'a [Result<Parameters<'a>, Unsupported>],
-    /// How many operands are this tensor.
-    uses: Vec<usize>,
+    /// How many operands each tensor is, or ends of the graph.
+    pub uses: Vec<usize>,
 }
 
 impl<'a> Model<'a> {
@@ -63,15 +63,14 @@ impl<'a> Model<'a> {
         self.parameters.get(operator.0)?.as_ref().ok()
     }
 
-    /// Whether more than one operand is this tensor.
-    pub(super) fn is_shared(&self, tensor: TensorId) -> bool {
-        self.uses[tensor.0] > 1
-    }
-
     /// Tensors whose channels stay.
     pub(super) fn pinned(&self) -> BTreeSet<TensorId> {
         let ends = self.graph.inputs.iter().chain(&self.graph.outputs);
         let mut pinned: BTreeSet<TensorId> = ends.copied().collect();
+        let constants = self.graph.tensors.iter().zip(&self.uses).enumerate();
+        let unused = constants
+            .filter(|(_, (tensor, uses))| tensor.storage == Storage::Constant && **uses == 0);
+        pinned.extend(unused.map(|(index, _)| TensorId(index)));
         for (layer, node) in self.layers.iter().zip(&self.graph.operators) {
             match layer {
                 Layer::Opaque => {
