@@ -310,7 +310,11 @@ fn shapes() -> Vec<Case> {
         scale: 0.0499,
         zero_point: 7,
     };
-    let mean = net.mean(middle, rescaled);
+    let shifted = Affine {
+        zero_point: 7,
+        ..USUAL
+    };
+    let mean = net.mean(middle, shifted);
     let output = net.fully_connected(mean, 3, 4, &layer(43, 3, 4));
     let removed: [(i32, &[u32]); 2] = [(middle, &[1]), (mean, &[1])];
     cases.push(case("mean", net.finish(output), &removed));

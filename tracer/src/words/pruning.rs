@@ -67,9 +67,7 @@ impl PruneSummary {
                 0 => String::new(),
                 _ => format!("; operators that keep all channels: {}", keep.join(", ")),
             };
-            return format!(
-                "Pruned: nothing, no channel is known to be unread or the same for every input{keep}"
-            );
+            return format!("Pruned: nothing, no channel is known that makes no difference{keep}");
         }
         let figures = |of: fn(&Cost) -> u64| {
             format!(

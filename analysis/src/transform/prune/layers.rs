@@ -45,6 +45,8 @@ pub(super) enum Flow {
         from: Affine,
         to: Affine,
         limits: Range,
+        /// The kernel may be off by so much before it rounds, if that is more than all may be.
+        error: f64,
     },
     /// The numbers of two tensors are added; of one with a single channel this one.
     Added {
@@ -135,7 +137,12 @@ impl Linked {
                 };
                 sources.into_iter().map(within).collect()
             }
-            Flow::Rescaled { from, to, limits } => {
+            Flow::Rescaled {
+                from,
+                to,
+                limits,
+                error,
+            } => {
                 let sources = self.sources(channels, count);
                 let rescale = |source: Option<Range>| {
                     let range = source.unwrap_or(Range::ANY);
@@ -145,7 +152,7 @@ impl Linked {
                         greatest: shifted(range.greatest),
                     };
                     let ratio = f64::from(from.scale) / f64::from(to.scale);
-                    sum.rescaled(ratio, to.zero_point, *limits)
+                    sum.rescaled(ratio, *error, to.zero_point, *limits)
                 };
                 sources.into_iter().map(rescale).collect()
             }

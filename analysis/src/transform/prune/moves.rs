@@ -23,16 +23,18 @@ pub(super) fn links(known: Known) -> Option<Links> {
         }
         Kind::AveragePool2d | Kind::MaxPool2d => {
             let limits = known.limits();
-            Some((same(known, input, output)?, within(limits)))
+            Some((same(known, input, output)?, within(known, limits, None)))
         }
-        Kind::ResizeNearestNeighbor => Some((same(known, input, output)?, within(Range::ANY))),
+        Kind::ResizeNearestNeighbor => {
+            Some((same(known, input, output)?, within(known, Range::ANY, None)))
+        }
         Kind::Relu => Some((
             same(known, input, output)?,
-            rescaled(known, Activation::Relu),
+            rescaled(known, Activation::Relu, 0.0),
         )),
         Kind::Quantize => Some((
             same(known, input, output)?,
-            rescaled(known, Activation::None),
+            rescaled(known, Activation::None, 0.0),
         )),
         Kind::Relu6 | Kind::Logistic | Kind::Tanh | Kind::HardSwish | Kind::LeakyRelu => {
             Some((same(known, input, output)?, Flow::Any))
@@ -57,19 +59,24 @@ pub(super) fn shape_operand(known: Known) -> Option<Option<usize>> {
     is_plain.then_some(Some(SHAPE))
 }
 
-fn within(limits: Range) -> Flow {
-    Flow::Within {
-        border: None,
-        limits,
+/// Values that stay within what they were, `border` beside them; anything where the operator
+/// would have to change the scale for that.
+fn within(known: Known, limits: Range, border: Option<i32>) -> Flow {
+    if known.parameters.operand(0) == known.parameters.output(0) {
+        Flow::Within { border, limits }
+    } else {
+        Flow::Any
     }
 }
 
-fn rescaled(known: Known, activation: Activation) -> Flow {
+/// Some kernels are off by `error` before they round.
+fn rescaled(known: Known, activation: Activation, error: f64) -> Flow {
     let to = known.parameters.output(0);
     Flow::Rescaled {
         from: known.parameters.operand(0),
         to,
         limits: limits(activation, to),
+        error,
     }
 }
 
@@ -117,10 +124,11 @@ fn mean(known: Known, input: TensorId, output: TensorId) -> Option<Links> {
     if axes.iter().any(|&axis| axis == last || axis == -1) {
         return None;
     }
-    // A mean lies within what it is the mean of.
+    // A mean lies within what it is the mean of. Some kernels round the sum before they divide it.
+    const ERROR: f64 = 0.4;
     Some((
         same(known, input, output)?,
-        rescaled(known, Activation::None),
+        rescaled(known, Activation::None, ERROR),
     ))
 }
 
@@ -142,10 +150,8 @@ fn pad(known: Known, input: TensorId, output: TensorId) -> Option<Links> {
             }
         }
     };
-    let flow = Flow::Within {
-        border: paddings.iter().any(|&count| count != 0).then_some(border),
-        limits: Range::ANY,
-    };
+    let is_bordered = paddings.iter().any(|&count| count != 0);
+    let flow = within(known, Range::ANY, is_bordered.then_some(border));
     Some((same(known, input, output)?, flow))
 }
 
@@ -166,7 +172,7 @@ fn reshape(known: Known, input: TensorId, output: TensorId) -> Option<Links> {
     } else {
         return None;
     };
-    Some((links, within(Range::ANY)))
+    Some((links, within(known, Range::ANY, None)))
 }
 
 /// Along the last axis one after the other, along others all in their place.
@@ -176,6 +182,9 @@ fn concatenation(known: Known, output: TensorId) -> Option<Links> {
     let mut links = Vec::new();
     let mut before = 0;
     let mut along_last = false;
+    if known.parameters.activation != Activation::None {
+        return None;
+    }
     let inputs = known.node.inputs.clone();
     for (operand, &input) in inputs.iter().enumerate() {
         known.int8(input)?;
@@ -195,7 +204,7 @@ fn concatenation(known: Known, output: TensorId) -> Option<Links> {
         }
     }
     let whole = !along_last || before == shape[last];
-    whole.then_some((links, within(Range::ANY)))
+    whole.then_some((links, within(known, Range::ANY, None)))
 }
 
 fn numbers(constant: &Constant) -> Option<Vec<i64>> {

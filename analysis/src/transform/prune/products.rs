@@ -104,7 +104,8 @@ impl<'a> Weights<'a> {
     }
 
     fn result(&self, output: usize, sum: Sum) -> Range {
-        sum.rescaled(self.ratios[output], self.output.zero_point, self.limits)
+        let (ratio, zero_point) = (self.ratios[output], self.output.zero_point);
+        sum.rescaled(ratio, 0.0, zero_point, self.limits)
     }
 }
 

@@ -61,8 +61,9 @@ pub(super) struct Sum {
 
 impl Sum {
     /// What a kernel makes of it: times the ratio, rounded, on the zero point, within the limits.
+    /// It may be off by `error` before it rounds, or by what rounding twice comes to.
     /// Where an accumulator or a product could leave 32 bits, anything within the limits.
-    pub(super) fn rescaled(self, ratio: f64, zero_point: i32, limits: Range) -> Range {
+    pub(super) fn rescaled(self, ratio: f64, error: f64, zero_point: i32, limits: Range) -> Range {
         let fits = |value: i64| i32::try_from(value).is_ok();
         // A left shift comes before the multiplication.
         let shift = ratio.log2().ceil().max(0.0) + 1.0;
@@ -79,7 +80,7 @@ impl Sum {
         // of one after it.
         let twice = ratio.min(0.25);
         let [least, greatest] = [self.least, self.greatest].map(|value| value as f64 * ratio);
-        rounded(least, greatest, twice, zero_point).clamped(limits)
+        rounded(least, greatest, error.max(twice), zero_point).clamped(limits)
     }
 }
 
@@ -154,7 +155,7 @@ mod tests {
             };
             let zero_point = random.below(256) as i32 - 128;
             let wide = Range::new(-100_000, 100_000);
-            let range = own.rescaled(ratio, zero_point, wide);
+            let range = own.rescaled(ratio, 0.0, zero_point, wide);
             for value in kernels(sum as i32, ratio) {
                 let value = value + zero_point;
                 assert!(
@@ -182,11 +183,11 @@ mod tests {
             least: 1 << 31,
             greatest: 1 << 31,
         };
-        assert_eq!(sum.rescaled(1e-9, 0, Range::ANY), Range::ANY);
+        assert_eq!(sum.rescaled(1e-9, 0.0, 0, Range::ANY), Range::ANY);
         let shifted = Sum {
             least: 1 << 20,
             greatest: 1 << 20,
         };
-        assert_eq!(shifted.rescaled(2048.0, 0, Range::ANY), Range::ANY);
+        assert_eq!(shifted.rescaled(2048.0, 0.0, 0, Range::ANY), Range::ANY);
     }
 }
