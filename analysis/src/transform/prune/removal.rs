@@ -171,12 +171,12 @@ impl<'a> Reader<'a> {
     fn new(layer: &'a Product<'a>, operator: usize) -> Self {
         let mut rows = vec![Vec::new(); layer.channels];
         let mut magnitudes = vec![0; layer.rows()];
-        for row in 0..layer.rows() {
+        for (row, magnitude) in magnitudes.iter_mut().enumerate() {
             let mut sums: Vec<Option<i64>> = vec![None; layer.channels];
             for column in 0..layer.columns {
                 let weight = layer.weight(row, column);
                 if weight != 0 {
-                    magnitudes[row] += weight.abs();
+                    *magnitude += weight.abs();
                     *sums[column % layer.channels].get_or_insert(0) += weight;
                 }
             }
