@@ -106,6 +106,8 @@ pub(crate) fn fits_into_flash(what: &str, size_bytes: u64) -> Result<(), CallErr
 pub struct Library {
     target: Target,
     ram: Range<u64>,
+    /// What its functions' names begin with, before the names that they are asked for by.
+    prefix: String,
 }
 
 /// An argument of a call.
@@ -155,7 +157,17 @@ impl Library {
                 stop_after: None,
             },
             ram,
+            prefix: String::new(),
         })
+    }
+
+    /// The same library, whose functions have this before their names.
+    #[must_use]
+    pub fn with_prefix(self, prefix: &str) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+            ..self
+        }
     }
 
     /// The library, executed by this engine.
@@ -197,7 +209,7 @@ impl Library {
         self.target
             .image
             .symbols
-            .named(name)
+            .named(&format!("{}{name}", self.prefix))
             .filter(|symbol| symbol.function)
             .map(|symbol| symbol.address)
     }

@@ -2,6 +2,7 @@
 
 mod arena;
 mod audit;
+mod build;
 mod check;
 mod dump;
 mod examples;
@@ -73,6 +74,9 @@ enum Command {
     /// Prove that a plan is safe with your kernels, by running their machine code in it
     #[command(after_help = examples::VERIFY)]
     Verify(verify::Arguments),
+    /// Write a C library that computes a model in its planned arena, without an interpreter
+    #[command(after_help = examples::BUILD)]
+    Build(build::Arguments),
     /// Check in CI that no arena has grown and that every layout is safe
     Check(check::Arguments),
     /// List the built-in networks, or write one as a .tflite file
@@ -146,6 +150,7 @@ impl Arguments {
             Command::Arena(arguments) => arena::run(&arguments),
             Command::Audit(arguments) => audit::run(&arguments),
             Command::Verify(arguments) => verify::run(&arguments),
+            Command::Build(arguments) => build::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Zoo(arguments) => zoo::run(&arguments),
             Command::Savings(arguments) => savings::run(&arguments),

@@ -17,6 +17,7 @@
 //! | [`kernels`] | which kernels there are, and how each is called |
 //! | [`measure`] | the O_s of a kernel on a shape, traced and proven by execution |
 //! | [`model`] | a whole model on the kernels: outputs, overlaps, verification |
+//! | [`codegen`] | a planned model as a C library |
 //! | [`study`] | what is done with whole models: planned, changed, checked, verified, measured |
 //! | [`words`] | results in words and as JSON |
 
@@ -24,6 +25,7 @@
 const _: () = assert!(usize::BITS == 64, "dmo-trace needs a 64-bit host");
 
 pub mod call;
+pub mod codegen;
 pub mod elf;
 pub mod explain;
 pub mod kernels;

@@ -30,17 +30,22 @@
 //! | [`plan_to_check`] | a plan as somebody has written it |
 //! | [`audit`] | a plan against overlaps that are known |
 //! | [`verify`] | a plan against the machine code of kernels |
+//! | [`forms`] | forms of a model, from the fastest to the smallest |
+//! | [`prove`] | a generated library as compiled: every load and store, outputs, stack |
+//! | [`build`] | a C library that computes a model in its planned arena |
 //! | [`examine`] | a model of a baseline: planned, then audited or verified |
 //! | [`savings`] | each way of saving memory, one added to the other |
 //! | [`firmware`] | the arena of a firmware that runs a model |
 
 pub mod audit;
+pub mod build;
 pub mod change;
 pub mod compare;
 pub mod emit;
 pub mod error;
 pub mod examine;
 pub mod firmware;
+pub mod forms;
 pub mod input;
 pub mod kernel_request;
 pub mod others;
@@ -50,6 +55,7 @@ pub mod plan_file;
 pub mod plan_to_check;
 pub mod problem;
 pub mod pruning;
+pub mod prove;
 mod region_file;
 pub mod regions;
 pub mod savings;

@@ -19,6 +19,7 @@
 //! | [`printable`] | what may reach a terminal |
 
 pub mod arena;
+pub mod build;
 pub mod cycles;
 pub mod explanation;
 pub mod finding;

@@ -287,6 +287,12 @@ impl Net {
             ..layer.clone()
         };
         let parameters = self.parameters(layer, &[outputs, depth], 0);
+        if let Some(&bias) = parameters.get(1) {
+            // The runtimes want that of the products.
+            let scale = self.tensors[input as usize].scales[0] * WEIGHT_SCALE;
+            let bias = &mut self.tensors[bias as usize];
+            (bias.scales, bias.zero_points) = (vec![scale], vec![0]);
+        }
         let rows = self.shape(input).iter().product::<i32>() / depth;
         let output = self.activation(&[rows, outputs], layer.output);
         let inputs = [&[input], &parameters[..]].concat();

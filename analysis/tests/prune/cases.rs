@@ -8,6 +8,7 @@ pub struct Case {
     pub name: &'static str,
     pub file: Vec<u8>,
     /// The tensor, and its channels.
+    #[allow(dead_code, reason = "not all that share the cases look at it")]
     pub removed: Vec<(usize, Vec<u32>)>,
 }
 

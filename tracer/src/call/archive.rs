@@ -77,6 +77,15 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 
 const THIN_MAGIC: &[u8] = b"!<thin>\n";
 
+/// An archive of object files, each with its name.
+pub fn of_objects(objects: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let members = objects.iter().map(|(name, content)| Member {
+        name: name.clone(),
+        content,
+    });
+    members::write(&members.collect::<Vec<_>>())
+}
+
 /// All that [`link`] looks at before it calls a linker.
 ///
 /// # Errors

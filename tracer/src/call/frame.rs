@@ -1,6 +1,6 @@
 //! Memory of a call: what a function is given, and places for its buffers.
 
-use super::{ALIGNMENT, CONSTANTS, CallError};
+use super::{ALIGNMENT, CONSTANTS, CallError, STACK_BYTES};
 use crate::mcu::memory::PAGE_BYTES;
 use dmo_analysis::trace::Address;
 use std::ops::Range;
@@ -191,6 +191,18 @@ impl Frame {
     pub fn words(&mut self, what: &str, words: &[i32]) -> Result<Address, CallError> {
         let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.place(what, bytes)
+    }
+
+    /// The memory of the stack, with what every call has on top of it.
+    pub fn stack(&self) -> Range<u64> {
+        self.stack_top - u64::from(STACK_BYTES)..self.stack_top
+    }
+
+    /// What was placed in flash so far, by its address.
+    pub fn flash(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let data = self.data.iter();
+        let in_flash = data.filter(|(address, _)| CONSTANTS.contains(&address.0.into()));
+        in_flash.map(|(address, bytes)| (address.0, &bytes[..]))
     }
 
     /// The guards placed so far by [`Self::guard`].

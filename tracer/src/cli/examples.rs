@@ -42,6 +42,11 @@ Examples:
   dmo-trace plan model.tflite --allow prune --emit pruned.tflite
   dmo-trace plan model.tflite --allow inplace,remove,split,patch --max-recompute 10%";
 
+pub const BUILD: &str = "\
+Examples:
+  dmo-trace build model.tflite --out model
+  dmo-trace build model.tflite --out model --allow inplace,remove,split,patch --name detector";
+
 pub const ARENA: &str = "\
 Examples:
   dmo-trace arena model.tflite --operators

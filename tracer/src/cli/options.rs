@@ -2,6 +2,7 @@
 
 pub mod before;
 pub mod cache;
+pub mod change;
 pub mod firmware;
 pub mod flash;
 pub mod hooks;

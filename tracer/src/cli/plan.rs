@@ -1,11 +1,11 @@
 //! `dmo-trace plan`: the smallest arena of a model, with proof, and what others would need.
 
-mod change;
 mod draw;
 mod hint;
 mod problem;
 mod regions;
 
+use super::options::change::ChangeArguments;
 use super::options::layout::LayoutArguments;
 use super::options::named::one_of;
 use super::options::numbers::Seconds;
@@ -13,7 +13,6 @@ use super::options::overlap::OverlapOptions;
 use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
-use change::ChangeArguments;
 use clap::builder::TypedValueParser;
 use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::OnDevice;

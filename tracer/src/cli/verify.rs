@@ -70,6 +70,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             max_instructions: arguments.max_instructions,
             timeout: arguments.timeout.0,
         },
+        ..VerifyRequest::default()
     };
     let session = Bars::session(Cache::default());
     let verified = verify(&source, plan, &kernels, request, &session)?;

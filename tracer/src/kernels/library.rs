@@ -32,15 +32,19 @@ impl KernelLibrary {
     /// # Errors
     /// When the file is no such program, or does not fit into memory.
     pub fn new(elf: &[u8], cpu: Option<&str>, ram: Range<u64>) -> Result<Self, CallError> {
-        let library = Library::new(elf, cpu, ram)?;
+        Ok(Self::of_library(Library::new(elf, cpu, ram)?))
+    }
+
+    /// The kernels among the functions of a library.
+    pub fn of_library(library: Library) -> Self {
         let entry = |it: &Contract| Some((library.address_of(it.function)?, it.function));
         let mut kernels: Vec<_> = contracts().filter_map(entry).collect();
         kernels.dedup();
-        Ok(Self {
+        Self {
             versions: Versions::of_functions(|name| library.has(name)),
             kernels,
             library,
-        })
+        }
     }
 
     /// The library, executed by this engine.

@@ -417,7 +417,7 @@ impl Step<'_> {
     ///
     /// # Errors
     /// When their sizes are not known.
-    pub(super) fn initial_states(&self) -> Result<Vec<(TensorId, Vec<u8>)>, MeasureError> {
+    pub(crate) fn initial_states(&self) -> Result<Vec<(TensorId, Vec<u8>)>, MeasureError> {
         if self.states.is_empty() {
             return Ok(Vec::new());
         }
@@ -433,7 +433,7 @@ impl Step<'_> {
     ///
     /// # Errors
     /// When flash is full.
-    pub(super) fn place_constant(
+    pub(crate) fn place_constant(
         &self,
         tensor: TensorId,
         name: &str,
@@ -451,7 +451,7 @@ impl Step<'_> {
     ///
     /// # Errors
     /// When flash is full, or no kernel can compute with the parameters.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         &self,
         buffers: &Buffers,
         frame: &mut Frame,

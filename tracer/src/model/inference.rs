@@ -5,7 +5,7 @@ use super::{Deployment, Step, stand_in};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::Buffers;
 use crate::mcu::cycles::Cycles;
-use crate::mcu::machine::{Limits, Observation};
+use crate::mcu::machine::{Limits, Observation, RawAccess, Watch};
 use crate::measure::MeasureError;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
@@ -230,6 +230,42 @@ impl<'a> Inference<'a> {
         bytes.ok_or(MeasureError::Unreadable { address })
     }
 
+    /// Delivers every access to the arena from now on; addresses are bytes from the arena's start.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn watch_arena(
+        &mut self,
+        deliver: impl Fn(RawAccess) + Clone + 'static,
+    ) -> Result<(), MeasureError> {
+        for core in &mut self.cores {
+            let arena = core.tensors.arena.0;
+            let deliver = deliver.clone();
+            core.caller.machine.deliver_to(Box::new(move |batch| {
+                for access in batch {
+                    deliver(RawAccess {
+                        address: access.address.wrapping_sub(arena),
+                        ..access
+                    });
+                }
+                true
+            }));
+            let range = u64::from(arena)..u64::from(arena) + self.arena_bytes as u64;
+            let watch = Watch { range, loads: true };
+            core.caller.machine.watch(vec![watch])?;
+        }
+        Ok(())
+    }
+
+    /// The deepest stack of a call so far in bytes; `None` before the first, and if the engine does
+    /// not measure it.
+    pub fn deepest_stack_bytes(&self) -> Option<u32> {
+        let cores = self.cores.iter();
+        cores
+            .filter_map(|core| core.caller.deepest_stack_bytes())
+            .max()
+    }
+
     /// Estimated cycles so far; `None` if they are not known of a core.
     pub fn cycles(&self) -> Option<Cycles> {
         let cores = self.cores.iter();
@@ -378,7 +414,7 @@ fn scratch(
 }
 
 /// What the function is given, of tensors that all lie somewhere.
-pub(super) fn buffers(
+pub(crate) fn buffers(
     step: &Step,
     addresses: &[Option<Address>],
     scratch: Option<(Address, u32)>,

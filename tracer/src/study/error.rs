@@ -3,6 +3,8 @@
 use super::input::InputError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
+use crate::codegen::compilation::CompileError;
+use crate::codegen::network::NetworkError;
 use crate::kernels::versions::VersionError;
 use crate::mcu::cpu::CpuError;
 use crate::mcu::machine::MachineError;
@@ -13,8 +15,8 @@ use crate::program::allocation::AllocationError;
 use crate::program::interpreter::EventError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
-use dmo_analysis::graph::TensorId;
 use dmo_analysis::graph::tflite::TfliteError;
+use dmo_analysis::graph::{TensorId, TensorType};
 use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::tflm::TflmError;
@@ -49,6 +51,9 @@ pub enum StudyError {
     PlanToCheck(#[from] PlanToCheckError),
     OtherKernels(#[from] Box<OtherKernels>),
     Emit(#[from] EmitError),
+    Build(#[from] BuildError),
+    Network(#[from] NetworkError),
+    Compile(#[from] CompileError),
     ArenaPlace(#[from] ArenaPlaceError),
     Allocation(#[from] Box<AllocationError>),
     Events(#[from] EventError),
@@ -85,6 +90,44 @@ pub enum KernelsError {
         cpu: &'static str,
         hint: &'static str,
     },
+}
+
+/// Why no C library can be made of a model.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum BuildError {
+    #[error(
+        "--kernels {given}: a library brings its kernels along as C, which are those of reference \
+         and dsp"
+    )]
+    Kernels { given: String },
+    #[error(
+        "{model} has no weights\n  hint: `dmo-trace zoo NAME --emit model.tflite` makes a file"
+    )]
+    NoModelFile { model: String },
+    #[error("it has {subgraphs} subgraphs; generated code computes one")]
+    Subgraphs { subgraphs: usize },
+    #[error("{}; no C code was written\n  hint: docs/build.md lists the operators that there are kernels for", .operators.join("\n  "))]
+    NotExecuted { operators: Vec<String> },
+    #[error("{function} has no C source; please report this")]
+    NoSource { function: String },
+    #[error(
+        "--name {given}: a C identifier begins with a letter and has only letters, digits and underscores, up to 48 of them"
+    )]
+    Name { given: String },
+    #[error(
+        "--ram {limit_bytes}: the smallest form of {model} that was found takes {smallest_bytes} bytes of \
+         arena and stack\n  hint: allow more (--allow, --max-recompute), or search longer (--time)"
+    )]
+    TooSmall {
+        model: String,
+        limit_bytes: u64,
+        smallest_bytes: u64,
+    },
+    #[error("the compiled library: {function} returns {status}, not 0")]
+    Status { function: String, status: i32 },
+    #[error("tensor {tensor} has elements of type {given}, which have no C type")]
+    ElementType { tensor: String, given: TensorType },
 }
 
 /// Why a model cannot be planned as requested.

@@ -310,7 +310,11 @@ pub(super) fn ensure_safe(
     }
 }
 
-fn search(task: Task<'_>, time: Duration, session: &Session) -> Result<ModelPlan, ArenaError> {
+pub(super) fn search(
+    task: Task<'_>,
+    time: Duration,
+    session: &Session,
+) -> Result<ModelPlan, ArenaError> {
     let running = session.begin(Work::Planning);
     let start = Instant::now();
     let mut reach = |progress| running.reach(State::Planning(progress, start.elapsed()));

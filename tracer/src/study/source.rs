@@ -120,6 +120,13 @@ impl Source {
         self.change.as_ref().map(|(recipe, _)| recipe)
     }
 
+    /// The operator of the model as it is read that one of the model as it is now is made of.
+    pub fn origin(&self, operator: OperatorId) -> OperatorId {
+        let origins = self.change.as_ref().map(|(_, changed)| &changed.origins);
+        let origin = origins.and_then(|origins| origins.get(operator.0));
+        origin.map_or(operator, |origin| origin.operator)
+    }
+
     /// Refuses a model whose operators cannot be changed.
     ///
     /// # Errors

@@ -23,6 +23,8 @@ pub struct VerifyRequest {
     pub inputs: u64,
     /// Bounds of one call of an operator.
     pub limits: Limits,
+    /// What is made of the model has to compute what the model computes on the same kernels.
+    pub compares_original: bool,
 }
 
 impl Default for VerifyRequest {
@@ -30,6 +32,7 @@ impl Default for VerifyRequest {
         Self {
             inputs: INPUTS,
             limits: KERNEL_LIMITS,
+            compares_original: true,
         }
     }
 }
@@ -93,7 +96,7 @@ pub fn verify<'a>(
     if let Some(plan) = &plan {
         ensure_is_for(plan, kernels)?;
     }
-    let VerifyRequest { inputs, limits } = request;
+    let VerifyRequest { inputs, limits, .. } = request;
     let deployed = source.deploy(kernels, limits)?;
     let deployment = deployed.model();
     let now = planned_kernels(kernels, deployment);
@@ -131,7 +134,9 @@ pub fn verify<'a>(
         )
         .about(&source.name)?
     };
-    if let Some(changed) = &verified.deployed.changed {
+    if let Some(changed) = &verified.deployed.changed
+        && request.compares_original
+    {
         let differences = differences_from(&verified.deployed.original, changed, inputs, limits);
         found.differences.extend(differences.about(&source.name)?);
     }
@@ -222,7 +227,7 @@ pub fn ensure_is_same(plan: &PlanToCheck, now: PlannedKernels) -> Result<(), Box
 /// A plan's layout, as far as kernels can run in it, and what scratch memory it does not give:
 /// that lies apart. The scratch memory of each operator is the plan's first for it, if that is
 /// large enough.
-fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, Option<PlanFault>) {
+pub(super) fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, Option<PlanFault>) {
     let mut scratch = vec![None; deployment.steps.len()];
     let mut lacking = Vec::new();
     for step in deployment.steps.iter().filter(|_| plan.layout.scratch) {

@@ -18,6 +18,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
             "kernels",
             "measure",
             "model",
+            "codegen",
             "study",
             "words",
             "cli",

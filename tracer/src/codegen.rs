@@ -1,0 +1,37 @@
+//! A planned model as a C library: no interpreter, every tensor at its place in one arena.
+//!
+//! ```text
+//! deployment, order, placement --network--> calls --loops--> loops --model_source--> C
+//!                                   |
+//!                                   +-> constants --library--> weights, kernels, test, build files
+//! ```
+//!
+//! The calls are those that the model is verified with under emulation: the same functions with
+//! the same arguments, read back from the registers and the memory that they are given in
+//! ([`value`]), with the types of the kernels' headers ([`c_interface`]).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `template` | texts with places to fill |
+//! | [`c_interface`] | the kernels' structures and functions |
+//! | [`kernel_sources`] | the kernels' C sources, and which of them some functions need |
+//! | [`value`] | arguments as C values |
+//! | [`network`] | a deployed model in its arena as calls |
+//! | [`loops`] | calls rolled up into loops: tiles |
+//! | `expression` | values as C text |
+//! | [`description`] | what generated code says of its model |
+//! | `model_source` | calls as C text |
+//! | [`library`] | all files of a library |
+//! | [`compilation`] | the library, compiled for the target |
+
+pub mod c_interface;
+pub mod compilation;
+pub mod description;
+mod expression;
+pub mod kernel_sources;
+pub mod library;
+pub mod loops;
+mod model_source;
+pub mod network;
+mod template;
+pub mod value;

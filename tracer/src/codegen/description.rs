@@ -1,0 +1,207 @@
+//! What generated code says of its model.
+
+use super::expression::float;
+use super::template::Values;
+use dmo_analysis::graph::parameters::Affine;
+use dmo_analysis::graph::{OperatorId, TensorType};
+
+/// A model and the plan that its code is made for.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// The library's name, a C identifier.
+    pub name: String,
+    /// The name and an underscore: what every external name begins with.
+    pub prefix: String,
+    /// The model file's name.
+    pub model: String,
+    /// The model file's hash.
+    pub sha256: String,
+    /// The kernels' set.
+    pub kernels: String,
+    /// The CPU that they were planned on.
+    pub cpu: String,
+    /// The model's inputs.
+    pub inputs: Vec<EndpointDescription>,
+    /// The model's outputs.
+    pub outputs: Vec<EndpointDescription>,
+    /// Each operator of the model in words.
+    pub operators: Vec<String>,
+    /// The deepest stack that a kernel used when it was measured; `None` if it was not.
+    pub stack_bytes: Option<u32>,
+    /// Multiply-accumulates of an inference.
+    pub macs: u64,
+    /// What the arena holds, and what is proven of it, in a sentence or two.
+    pub layout: String,
+    /// The inputs are as they were when an inference has ended.
+    pub keeps_inputs: bool,
+}
+
+/// An input or output of the model.
+#[derive(Debug, Clone)]
+pub struct EndpointDescription {
+    /// Its name in C: `input`, or `input0` where there are several.
+    pub name: String,
+    /// The tensor's name.
+    pub tensor: String,
+    /// Elements on each axis.
+    pub shape: Vec<u32>,
+    /// Type of its elements.
+    pub element_type: TensorType,
+    /// How it is quantised; `None` if it is not, or not known.
+    pub quantisation: Option<Affine>,
+}
+
+impl EndpointDescription {
+    /// The C type of an element.
+    pub fn c_type(&self) -> &'static str {
+        match self.element_type {
+            TensorType::Float32 => "float",
+            TensorType::Int8 => "int8_t",
+            TensorType::Int16 => "int16_t",
+            TensorType::Int32 => "int32_t",
+            TensorType::Uint32 => "uint32_t",
+            TensorType::Int64 => "int64_t",
+            _ => "uint8_t",
+        }
+    }
+
+    /// The least and the greatest element of a quantised type.
+    pub fn limits(&self) -> Option<(i32, i32)> {
+        match self.element_type {
+            TensorType::Int8 => Some((-128, 127)),
+            TensorType::Uint8 => Some((0, 255)),
+            TensorType::Int16 => Some((-32768, 32767)),
+            _ => None,
+        }
+    }
+
+    /// Number of its elements.
+    pub fn elements(&self) -> u64 {
+        let extents = self.shape.iter().map(|&extent| u64::from(extent));
+        extents.fold(1, u64::saturating_mul)
+    }
+
+    /// Size of an element in C.
+    pub fn element_bytes(&self) -> u64 {
+        match self.c_type() {
+            "int64_t" => 8,
+            "float" | "int32_t" | "uint32_t" => 4,
+            "int16_t" => 2,
+            _ => 1,
+        }
+    }
+
+    /// Values for templates about this endpoint.
+    pub fn values(&self, description: &Description) -> Values {
+        let shape: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
+        let shape = shape.join("x");
+        let tensor = description.printable(&self.tensor);
+        let (least, most) = self.limits().unwrap_or_default();
+        description
+            .values()
+            .with("name", &self.name)
+            .with("NAME", self.name.to_uppercase())
+            .with("element", self.c_type())
+            .with("elements", format!("{}u", self.elements()))
+            .with("about", format!("{tensor}: {} {shape}", self.element_type))
+            .with("least", least)
+            .with("most", most)
+    }
+
+    /// Scale and zero point as macros; empty if it is not quantised.
+    pub fn quantisation_macros(&self, description: &Description) -> String {
+        let Some(affine) = self.quantisation else {
+            return String::new();
+        };
+        let name = format!("{}{}", description.upper_prefix(), self.name.to_uppercase());
+        format!(
+            "#define {name}_SCALE {}\n#define {name}_ZERO_POINT {}\n",
+            float(affine.scale),
+            parenthesised(affine.zero_point)
+        )
+    }
+}
+
+fn parenthesised(number: i32) -> String {
+    if number < 0 {
+        format!("({number})")
+    } else {
+        number.to_string()
+    }
+}
+
+impl Description {
+    /// The prefix of macros.
+    pub fn upper_prefix(&self) -> String {
+        self.prefix.to_uppercase()
+    }
+
+    /// An operator of the model in words.
+    pub fn operator(&self, operator: OperatorId) -> String {
+        let known = self.operators.get(operator.0);
+        format!("{}: {}", operator.0, known.map_or("", String::as_str))
+    }
+
+    /// One line on what this is and where it comes from.
+    pub fn line(&self) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        let model = self.printable(&self.model);
+        format!("Generated by dmo-trace {version} from {model}. Do not edit.")
+    }
+
+    /// The comment at the top of a C file.
+    pub fn banner(&self, what: &str) -> String {
+        format!(
+            "// SPDX-License-Identifier: MIT OR Apache-2.0\n//\n// {what}\n//\n// {}\n// SHA-256 of the model: {}",
+            self.line(),
+            self.sha256
+        )
+    }
+
+    /// A name out of the model as it may stand in a comment: on one line, in ASCII, without what
+    /// would end or continue it.
+    pub fn printable(&self, text: &str) -> String {
+        let safe = |character: char| match character {
+            ' '..='~' if !"\\*?@".contains(character) => character,
+            _ => '_',
+        };
+        text.chars().take(MOST_NAME).map(safe).collect()
+    }
+
+    /// Values for all templates.
+    pub fn values(&self) -> Values {
+        Values::default()
+            .with("name", &self.name)
+            .with("prefix", &self.prefix)
+            .with("PREFIX", self.upper_prefix())
+            .with("model", self.printable(&self.model))
+            .with("sha256", &self.sha256)
+            .with("version", env!("CARGO_PKG_VERSION"))
+            .with("url", env!("CARGO_PKG_REPOSITORY"))
+            .with("line", self.line())
+            .with("kernels", &self.kernels)
+            .with("cpu", &self.cpu)
+            .with("macs", self.macs)
+    }
+}
+
+/// Longer names are cut in comments.
+const MOST_NAME: usize = 120;
+
+/// The C identifier that is most like a file's name.
+pub fn identifier(file: &str) -> String {
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let allowed = |character: char| {
+        if character.is_ascii_alphanumeric() {
+            character.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    };
+    let name: String = stem.chars().map(allowed).collect();
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        name
+    } else {
+        format!("model_{name}")
+    }
+}

@@ -1,0 +1,161 @@
+//! The C sources of our kernels, and which of them some functions need.
+
+use super::c_interface::CInterface;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Path below `kernels-c/`, and text, of each file.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
+
+/// The text of a file below `kernels-c/`; `None` if there is no such file.
+pub fn text(path: &str) -> Option<&'static str> {
+    let file = FILES.iter().find(|(name, _)| *name == path)?;
+    Some(file.1)
+}
+
+/// The functions and structures that the kernels' headers declare.
+pub fn interface() -> CInterface {
+    CInterface::of_headers(
+        FILES
+            .iter()
+            .copied()
+            .filter(|(path, _)| path.starts_with("include/") && path.ends_with(".h")),
+    )
+}
+
+/// A file of a library, without its folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its name.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// The sources that define some functions, with all that they call and include, and every name
+/// that the linker sees prefixed. All files lie in one folder.
+///
+/// # Errors
+/// The first function that no source defines.
+pub fn closure<'a>(
+    functions: impl IntoIterator<Item = &'a str>,
+    prefix: &str,
+) -> Result<Vec<SourceFile>, String> {
+    let index = Index::new();
+    let mut needed = BTreeSet::new();
+    for function in functions {
+        let path = index.defined_in.get(function);
+        needed.insert(*path.ok_or_else(|| function.to_owned())?);
+    }
+    let mut unread: Vec<&str> = needed.iter().copied().collect();
+    while let Some(path) = unread.pop() {
+        for word in words(text(path).unwrap_or_default()) {
+            let file = index.defined_in.get(word).or(index.headers.get(word));
+            if let Some(&file) = file.filter(|file| !needed.contains(*file)) {
+                // A header declares more functions than its includer calls.
+                let is_called =
+                    !path.ends_with(".h") || file.ends_with(".h") || is_inline(path, word);
+                if is_called {
+                    needed.insert(file);
+                    unread.push(file);
+                }
+            }
+        }
+    }
+    let exported: BTreeSet<&str> = index.defined_in.keys().copied().collect();
+    let files = needed.into_iter().map(|path| SourceFile {
+        name: file_name(path).to_owned(),
+        text: prefixed(text(path).unwrap_or_default(), &exported, prefix),
+    });
+    Ok(files.collect())
+}
+
+/// Where names are defined.
+struct Index {
+    /// The file of each function.
+    defined_in: BTreeMap<&'static str, &'static str>,
+    /// The file of each header's name, dots as underscores, as [`words`] has them.
+    headers: BTreeMap<&'static str, &'static str>,
+}
+
+impl Index {
+    fn new() -> Self {
+        let kernels = |path: &str| path.starts_with("reference/") || path.starts_with("dsp/");
+        let (mut defined_in, mut headers) = (BTreeMap::new(), BTreeMap::new());
+        for &(path, text) in FILES {
+            if path.ends_with(".h") {
+                headers.insert(file_name(path), path);
+            } else if kernels(path) {
+                defined_in.extend(definitions(text).map(|name| (name, path)));
+            }
+        }
+        Self {
+            defined_in,
+            headers,
+        }
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Names of the functions that a source defines and the linker sees: they begin at the left margin,
+/// and their declaration may go on over several lines.
+fn definitions(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let lines = text.lines().filter(|line| {
+        line.starts_with(|first: char| first.is_ascii_alphabetic())
+            && !line.starts_with("static")
+            && !line.starts_with("typedef")
+            && !line.starts_with("DSP_INLINE")
+            && !line.ends_with(';')
+    });
+    lines.filter_map(|line| {
+        let before = line.split_once('(')?.0;
+        before.rsplit([' ', '*']).next()
+    })
+}
+
+/// Whether the header calls the function, in an inline function, rather than declare it.
+fn is_inline(header: &str, function: &str) -> bool {
+    let mut lines = text(header).unwrap_or_default().lines();
+    lines.any(|line| line.starts_with(' ') && words(line).any(|word| word == function))
+}
+
+/// The names in a text, those of included files with their endings.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || "_.".contains(character);
+    text.split(move |character| !is_part(character))
+        .filter(|word| !word.is_empty())
+}
+
+/// The text with these names prefixed. Strings, comments and names of files stay as they are.
+fn prefixed(text: &str, names: &BTreeSet<&str>, prefix: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let code = line.find("//").unwrap_or(line.len());
+        let (code, comment) = line.split_at(if line.starts_with("#include") {
+            0
+        } else {
+            code
+        });
+        let mut rest = code;
+        while let Some(start) = rest.find(|character: char| is_word(character)) {
+            let (before, after) = rest.split_at(start);
+            let end = after.find(|character: char| !is_word(character));
+            let (word, after) = after.split_at(end.unwrap_or(after.len()));
+            result.push_str(before);
+            if names.contains(word) {
+                result.push_str(prefix);
+            }
+            result.push_str(word);
+            rest = after;
+        }
+        result.push_str(rest);
+        result.push_str(comment);
+    }
+    result
+}
+
+fn is_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}

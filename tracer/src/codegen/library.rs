@@ -1,0 +1,458 @@
+//! All files of a library.
+
+use super::c_interface::CInterface;
+use super::description::{Description, EndpointDescription};
+use super::expression::constant_name;
+use super::kernel_sources::{self, SourceFile, closure};
+use super::loops::Loop;
+use super::model_source::{calls, wrapped_list};
+use super::network::{Endpoint, Network};
+use super::template::Values;
+use super::value::{Constant, ConstantId};
+use crate::mcu::cpu::Cpu;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// A file of a generated library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratedFile {
+    /// Path below the library's folder.
+    pub path: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// One inference: a content for each of the model's inputs, and what it computes for each output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedInference {
+    /// Bytes of each input.
+    pub inputs: Vec<Vec<u8>>,
+    /// Bytes of each output.
+    pub outputs: Vec<Vec<u8>>,
+}
+
+/// What a library is made of.
+pub struct Contents<'a> {
+    /// What its texts say.
+    pub description: &'a Description,
+    /// The model's calls.
+    pub network: &'a Network,
+    /// The same in loops.
+    pub loops: &'a [Loop],
+    /// The kernels' types.
+    pub interface: &'a CInterface,
+    /// What its test compares with.
+    pub recorded: &'a [RecordedInference],
+    /// The CPU that it was planned for.
+    pub cpu: Cpu,
+}
+
+macro_rules! template {
+    ($name:literal) => {
+        include_str!(concat!("templates/", $name))
+    };
+}
+
+impl Contents<'_> {
+    /// The files.
+    ///
+    /// # Errors
+    /// The name of a function that no source of ours defines.
+    pub fn files(&self) -> Result<Vec<GeneratedFile>, String> {
+        let prefix = &self.description.prefix;
+        let mut files = vec![
+            self.file(format!("src/{prefix}model.h"), self.header()),
+            self.file(format!("src/{prefix}model.c"), self.source()),
+            self.file(format!("src/{prefix}weights.h"), self.weights_header()),
+            self.file(format!("src/{prefix}weights.c"), self.weights()),
+            self.file(format!("test/{prefix}test.c"), self.test()),
+            self.file(format!("test/{prefix}vectors.h"), self.vectors()),
+        ];
+        let templates = [
+            ("Makefile", template!("Makefile")),
+            ("CMakeLists.txt", template!("CMakeLists.txt")),
+            ("README.md", template!("README.md")),
+            ("library.json", template!("library.json")),
+            ("library.properties", template!("library.properties")),
+            ("zephyr/module.yml", template!("zephyr_module.yml")),
+            ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
+        ];
+        let values = self.values();
+        files.extend(templates.map(|(path, text)| self.file(path, values.fill(text))));
+        let board = ["link.ld", "startup.c", "semihost.c", "semihost.h"];
+        files.extend(board.into_iter().filter_map(|name| {
+            let text = kernel_sources::text(&format!("board/{name}"))?;
+            Some(self.file(format!("test/board/{name}"), text.to_owned()))
+        }));
+        files.extend(kernels(self.functions(), prefix)?);
+        Ok(files)
+    }
+
+    /// Sources that a proof needs beside those of [`Self::files`]: what says how much scratch
+    /// memory a kernel wants.
+    ///
+    /// # Errors
+    /// As [`Self::files`].
+    pub fn files_for_proof(&self) -> Result<Vec<GeneratedFile>, String> {
+        let prefix = &self.description.prefix;
+        let known = kernels(self.functions(), prefix)?;
+        let mut further = kernels(self.network.scratch_functions.clone(), prefix)?;
+        further.retain(|file| !known.contains(file));
+        Ok(further)
+    }
+
+    fn functions(&self) -> BTreeSet<&'static str> {
+        self.network.calls.iter().map(|it| it.function).collect()
+    }
+
+    /// Bytes of weights and tables, without the parameters of calls.
+    pub fn weights_bytes(&self) -> u64 {
+        let constants = self.network.constants.all().iter();
+        constants
+            .map(|(_, constant)| constant.bytes.len() as u64)
+            .sum()
+    }
+
+    fn file(&self, path: impl Into<String>, text: String) -> GeneratedFile {
+        GeneratedFile {
+            path: path.into(),
+            text,
+        }
+    }
+
+    fn values(&self) -> Values {
+        let (description, network) = (self.description, self.network);
+        let first = |ends: &[EndpointDescription]| {
+            ends.first().map_or_else(String::new, |it| it.name.clone())
+        };
+        let (input, output) = (first(&description.inputs), first(&description.outputs));
+        let needs_math = self.needs_math();
+        description
+            .values()
+            .with("arena_bytes", network.arena_bytes)
+            .with("state_bytes", self.state_bytes())
+            .with("weights_bytes", self.weights_bytes())
+            .with("INPUT", input.to_uppercase())
+            .with("OUTPUT", output.to_uppercase())
+            .with("input", input)
+            .with("output", output)
+            .with("layout", &description.layout)
+            .with("stack", self.stack())
+            .with("board", board_of(self.cpu.name))
+            .with("cpu_flags", flags_of(self.cpu.name))
+            .with("libraries", if needs_math { "-lm" } else { "" })
+            .with(
+                "link",
+                if needs_math {
+                    format!("target_link_libraries({} PUBLIC m)\n", description.name)
+                } else {
+                    String::new()
+                },
+            )
+    }
+
+    /// Whether a kernel calls functions of the mathematical library.
+    fn needs_math(&self) -> bool {
+        let of_floats = |function: &str| function.contains("f32");
+        self.network.calls.iter().any(|it| of_floats(it.function))
+    }
+
+    /// Bytes of the arena that persist from one inference to the next.
+    pub fn state_bytes(&self) -> u32 {
+        if self.network.states.is_empty() {
+            return 0;
+        }
+        self.network.arena_bytes - self.network.planned_bytes
+    }
+
+    fn stack(&self) -> String {
+        match self.description.stack_bytes {
+            Some(bytes) => format!(
+                "{bytes} bytes below invoke's caller, measured on {} as compiled by GCC at -O2",
+                self.description.cpu
+            ),
+            None => "not measured".to_owned(),
+        }
+    }
+
+    fn header(&self) -> String {
+        let description = self.description;
+        let what = format!(
+            "{} as a C library.",
+            description.printable(&description.model)
+        );
+        let endpoints = self.endpoints().map(|(endpoint, _, constness)| {
+            let values = endpoint
+                .values(description)
+                .with("const", constness)
+                .with("quantisation", endpoint.quantisation_macros(description));
+            let mut text = values.fill(template!("endpoint.h"));
+            if endpoint.quantisation.is_some() && endpoint.limits().is_some() {
+                text += &values.fill(if constness.is_empty() {
+                    template!("quantize.h")
+                } else {
+                    template!("dequantize.h")
+                });
+            }
+            text
+        });
+        let stack_macro = match description.stack_bytes {
+            Some(bytes) => format!(
+                "#define {}STACK_BYTES {bytes}u\n",
+                description.upper_prefix()
+            ),
+            None => String::new(),
+        };
+        let values = self
+            .values()
+            .with("banner", description.banner(&what))
+            .with("endpoints", endpoints.collect::<String>())
+            .with("stack", format!("Stack: {}.", self.stack()))
+            .with("stack_macro", stack_macro)
+            .with(
+                "inputs_after",
+                if description.keeps_inputs {
+                    "The inputs stay as they are."
+                } else {
+                    "The inputs are overwritten: store them again before each inference."
+                },
+            );
+        let mut saved = String::new();
+        if !self.network.states.is_empty() {
+            saved = values.fill(template!("saved_states.h"));
+        }
+        values
+            .with("saved_states", saved)
+            .fill(template!("model.h"))
+    }
+
+    /// Inputs and outputs, where they lie, and their qualifier.
+    fn endpoints(&self) -> impl Iterator<Item = (&EndpointDescription, &Endpoint, &'static str)> {
+        let (description, network) = (self.description, self.network);
+        let inputs = description.inputs.iter().zip(&network.inputs);
+        let outputs = description.outputs.iter().zip(&network.outputs);
+        inputs
+            .map(|(known, place)| (known, place, ""))
+            .chain(outputs.map(|(known, place)| (known, place, "const ")))
+    }
+
+    fn source(&self) -> String {
+        let (description, network) = (self.description, self.network);
+        let text = calls(description, &network.constants, self.loops, self.interface);
+        let mut includes = String::new();
+        for header in &text.headers {
+            let _ = writeln!(includes, "#include \"kernels/{header}\"");
+        }
+        if ["INFINITY", "NAN"]
+            .iter()
+            .any(|it| text.variables.contains(it))
+        {
+            includes += "\n#include <math.h>";
+        }
+        let mut reset = String::new();
+        for state in &network.states {
+            let (offset, bytes) = (state.offset_bytes, state.initial.len());
+            let content = state.initial.first().map_or(0, |&byte| byte as i8);
+            let _ = writeln!(reset, "  memset(arena + {offset}, {content}, {bytes});");
+        }
+        if reset.is_empty() {
+            reset += "  (void)arena;\n";
+        }
+        let accessors = self.endpoints().map(|(endpoint, place, constness)| {
+            let values = endpoint.values(description);
+            let values = values
+                .with("const", constness)
+                .with("offset", place.offset_bytes);
+            values.fill(template!("accessor.c"))
+        });
+        let mut saved = String::new();
+        if !network.states.is_empty() {
+            let values = description.values().with("offset", network.planned_bytes);
+            saved = values.fill(template!("saved_states.c"));
+        }
+        description
+            .values()
+            .with(
+                "banner",
+                description.banner("The calls of an inference, in the planned arena."),
+            )
+            .with("includes", includes)
+            .with("variables", text.variables)
+            .with("reset", reset)
+            .with("calls", text.statements)
+            .with("accessors", accessors.collect::<String>())
+            .with("saved_states", saved)
+            .fill(template!("model.c"))
+    }
+
+    fn constants(&self) -> impl Iterator<Item = (String, &Constant)> {
+        let constants = &self.network.constants;
+        let all = constants.all().iter().enumerate();
+        all.map(|(index, (_, constant))| {
+            let name = constant_name(&self.description.prefix, constants, ConstantId(index));
+            (name, constant)
+        })
+    }
+
+    fn weights_header(&self) -> String {
+        let description = self.description;
+        let declarations = self.constants().map(|(name, constant)| {
+            format!(
+                "extern const {} {name}[{}];\n",
+                constant.element,
+                elements(constant)
+            )
+        });
+        description
+            .values()
+            .with("banner", description.banner("Weights, biases and tables."))
+            .with("declarations", declarations.collect::<String>())
+            .fill(template!("weights.h"))
+    }
+
+    fn weights(&self) -> String {
+        let description = self.description;
+        let upper = description.upper_prefix();
+        let mut text = description.banner("Weights, biases and tables.");
+        let _ = writeln!(text, "\n#include \"{}weights.h\"", description.prefix);
+        for (name, constant) in self.constants() {
+            let list = wrapped_list(numbers(&constant.element, &constant.bytes));
+            let (element, count) = (&constant.element, elements(constant));
+            let _ = write!(
+                text,
+                "\n{upper}WEIGHTS {upper}ALIGNED const {element} {name}[{count}] = {{\n{list}\n}};\n"
+            );
+        }
+        text
+    }
+
+    fn test(&self) -> String {
+        let description = self.description;
+        let prefix = &description.prefix;
+        let (mut copy, mut compare) = (String::new(), String::new());
+        for (endpoint, _, constness) in self.endpoints() {
+            let name = &endpoint.name;
+            let recorded = format!("{prefix}recorded_{name}[vector]");
+            let own = format!("{prefix}{name}(&contexts[i])");
+            let size = format!("sizeof {recorded}");
+            if constness.is_empty() {
+                let _ = writeln!(copy, "      memcpy({own}, {recorded}, {size});");
+            } else {
+                let _ = writeln!(
+                    compare,
+                    "      if (memcmp({own}, {recorded}, {size}) != 0) {{\n        return failed(\"{name}\");\n      }}"
+                );
+            }
+        }
+        description
+            .values()
+            .with("banner", description.banner("A test of the library."))
+            .with("copy", copy)
+            .with("compare", compare)
+            .fill(template!("test.c"))
+    }
+
+    fn vectors(&self) -> String {
+        let description = self.description;
+        let (prefix, upper) = (&description.prefix, description.upper_prefix());
+        let count = self.recorded.len();
+        let mut text = description.banner("Recorded inferences.");
+        let _ = write!(
+            text,
+            "\n#include \"{prefix}model.h\"\n\n#define {upper}VECTORS {count}\n#define {upper}VECTORS_TEXT \"{count}\"\n"
+        );
+        let ends = [
+            (
+                &description.inputs,
+                RecordedInference::inputs as fn(&_) -> &_,
+            ),
+            (&description.outputs, RecordedInference::outputs),
+        ];
+        for (endpoints, content) in ends {
+            for (index, endpoint) in endpoints.iter().enumerate() {
+                let (element, name) = (endpoint.c_type(), &endpoint.name);
+                let elements = endpoint.elements();
+                let _ = writeln!(
+                    text,
+                    "\nstatic const {element} {prefix}recorded_{name}[{count}][{elements}] = {{"
+                );
+                for inference in self.recorded {
+                    let bytes = content(inference).get(index).map_or(&[][..], |it| it);
+                    let list = wrapped_list(numbers(element, bytes));
+                    let _ = writeln!(text, "{{\n{list}\n}},");
+                }
+                text += "};\n";
+            }
+        }
+        text
+    }
+}
+
+/// The sources of some functions.
+fn kernels(functions: BTreeSet<&str>, prefix: &str) -> Result<Vec<GeneratedFile>, String> {
+    let file = |kernel: SourceFile| GeneratedFile {
+        path: format!("src/kernels/{}", kernel.name),
+        text: kernel.text,
+    };
+    Ok(closure(functions, prefix)?.into_iter().map(file).collect())
+}
+
+impl RecordedInference {
+    fn inputs(&self) -> &Vec<Vec<u8>> {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> &Vec<Vec<u8>> {
+        &self.outputs
+    }
+}
+
+/// The board of QEMU that has the CPU, or one that runs its code.
+fn board_of(cpu: &str) -> &'static str {
+    match cpu {
+        "cortex-m3" => "mps2-an385",
+        "cortex-m7" => "mps2-an500",
+        _ => "mps2-an386",
+    }
+}
+
+/// Flags of GCC for the CPU.
+pub fn flags_of(cpu: &str) -> &'static str {
+    match cpu {
+        "cortex-m3" => "-mcpu=cortex-m3 -mthumb -mfloat-abi=soft",
+        "cortex-m7" => "-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16",
+        _ => "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16",
+    }
+}
+
+fn elements(constant: &Constant) -> usize {
+    constant.bytes.len() / element_bytes(&constant.element)
+}
+
+fn element_bytes(element: &str) -> usize {
+    match element {
+        "int16_t" | "uint16_t" => 2,
+        "int32_t" | "uint32_t" | "float" => 4,
+        "int64_t" => 8,
+        _ => 1,
+    }
+}
+
+/// Little-endian elements of a C type as literals.
+fn numbers<'a>(element: &'a str, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
+    let chunks = bytes.chunks_exact(element_bytes(element));
+    chunks.map(move |chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        let bits = u64::from_le_bytes(word);
+        match element {
+            "int8_t" => (bits as i8).to_string(),
+            "int16_t" => (bits as i16).to_string(),
+            "int32_t" => super::expression::integer(bits as i32),
+            "int64_t" if bits as i64 == i64::MIN => "INT64_MIN".to_owned(),
+            "int64_t" => format!("{}LL", bits as i64),
+            "float" => super::expression::float(f32::from_bits(bits as u32)),
+            _ => bits.to_string(),
+        }
+    })
+}

@@ -1,0 +1,154 @@
+//! Calls rolled up into loops: the tiles of an operator differ in offsets and shapes only.
+
+use super::network::Call;
+use super::value::Value;
+use dmo_analysis::graph::OperatorId;
+
+/// What is done in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loop {
+    /// How often its calls are made.
+    pub count: usize,
+    /// Calls of one turn.
+    pub body: Vec<LoopCall>,
+}
+
+/// A call in a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopCall {
+    /// The operator of the model that it computes a part of.
+    pub origin: OperatorId,
+    /// The function.
+    pub function: &'static str,
+    /// It returns a status, 0 for success.
+    pub returns_status: bool,
+    /// Its arguments in order.
+    pub arguments: Vec<LoopArgument>,
+}
+
+/// An argument of a call in a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoopArgument {
+    /// The same in all turns.
+    Same(Value),
+    /// One for each turn.
+    Each(Vec<Value>),
+}
+
+/// Turns of a loop have at most this many calls.
+const MOST_CALLS: usize = 64;
+
+/// The same calls in the same order, with loops where parts of the same operators follow each
+/// other: as few calls in the text as can be. `origin` gives the operator of the model that an
+/// operator is made of.
+pub fn rolled(calls: &[Call], origin: impl Fn(OperatorId) -> OperatorId) -> Vec<Loop> {
+    let origins: Vec<OperatorId> = calls.iter().map(|call| origin(call.operator)).collect();
+    let shapes = origins.iter().zip(calls);
+    let shapes: Vec<Shape> = shapes.map(|(&it, call)| Shape::of(it, call)).collect();
+    let mut loops = Vec::new();
+    let mut start = 0;
+    for (period, count) in fewest_calls(&shapes) {
+        let end = start + period * count;
+        let body = (start..start + period).map(|first| {
+            let turns: Vec<&Call> = (first..end).step_by(period).map(|at| &calls[at]).collect();
+            loop_call(origins[first], &turns)
+        });
+        let body = body.collect();
+        loops.push(Loop { count, body });
+        start = end;
+    }
+    loops
+}
+
+/// Periods and numbers of turns that cover everything with the fewest calls in the text.
+fn fewest_calls(shapes: &[Shape]) -> Vec<(usize, usize)> {
+    let length = shapes.len();
+    // Of what begins at a call: the calls in the text, and the first loop.
+    let mut best = vec![(0, (0, 0)); length + 1];
+    // How many calls from here on are like those one period later.
+    let mut alike = vec![0; MOST_CALLS + 1];
+    for start in (0..length).rev() {
+        let mut fewest = (usize::MAX, (1, 1));
+        for period in 1..=MOST_CALLS.min(length - start) {
+            let is_alike = shapes.get(start + period) == Some(&shapes[start]);
+            alike[period] = if is_alike { alike[period] + 1 } else { 0 };
+            for count in 1..=alike[period] / period + 1 {
+                let calls = period + best[start + period * count].0;
+                if calls < fewest.0 || calls == fewest.0 && count > fewest.1.1 {
+                    fewest = (calls, (period, count));
+                }
+            }
+        }
+        best[start] = fewest;
+    }
+    let mut loops = Vec::new();
+    let mut start = 0;
+    while start < length {
+        let (period, count) = best[start].1;
+        loops.push((period, count));
+        start += period * count;
+    }
+    loops
+}
+
+/// What calls of one loop have in common.
+#[derive(PartialEq, Eq)]
+struct Shape<'a> {
+    origin: OperatorId,
+    function: &'static str,
+    arguments: Vec<ArgumentShape<'a>>,
+}
+
+#[derive(PartialEq, Eq)]
+enum ArgumentShape<'a> {
+    Arena,
+    Integer,
+    Float,
+    Structure(&'a str),
+    Exactly(&'a Value),
+}
+
+impl<'a> Shape<'a> {
+    fn of(origin: OperatorId, call: &'a Call) -> Self {
+        let arguments = call.arguments.iter().map(|value| match value {
+            Value::Arena(_) => ArgumentShape::Arena,
+            Value::Integer(_) => ArgumentShape::Integer,
+            Value::Float(_) => ArgumentShape::Float,
+            Value::PointerTo(inner) => match &**inner {
+                Value::Structure(name, _) if !inner.needs_arena() => ArgumentShape::Structure(name),
+                _ => ArgumentShape::Exactly(value),
+            },
+            _ => ArgumentShape::Exactly(value),
+        });
+        Self {
+            origin,
+            function: call.function,
+            arguments: arguments.collect(),
+        }
+    }
+}
+
+fn loop_call(origin: OperatorId, calls: &[&Call]) -> LoopCall {
+    let first = calls[0];
+    let argument = |index: usize| {
+        let same = calls
+            .iter()
+            .all(|call| call.arguments[index] == first.arguments[index]);
+        if same {
+            LoopArgument::Same(first.arguments[index].clone())
+        } else {
+            LoopArgument::Each(
+                calls
+                    .iter()
+                    .map(|call| call.arguments[index].clone())
+                    .collect(),
+            )
+        }
+    };
+    LoopCall {
+        origin,
+        function: first.function,
+        returns_status: first.returns_status,
+        arguments: (0..first.arguments.len()).map(argument).collect(),
+    }
+}

@@ -1,0 +1,320 @@
+//! A deployed model in its planned arena as calls of C functions.
+
+use super::c_interface::CInterface;
+use super::value::{CallMemory, Constants, Reader, Value, ValueError};
+use crate::call::{Argument, CallError, Frame};
+use crate::measure::MeasureError;
+use crate::model::{Deployment, Placement, Step};
+use dmo_analysis::graph::{OperatorId, Storage, TensorId};
+use dmo_analysis::trace::Address;
+use std::collections::BTreeSet;
+
+/// A model as calls.
+#[derive(Debug)]
+pub struct Network {
+    /// Calls in the order in which they run.
+    pub calls: Vec<Call>,
+    /// Functions that say how much scratch memory kernels want; no call needs them.
+    pub scratch_functions: BTreeSet<&'static str>,
+    /// The arrays that calls point to.
+    pub constants: Constants,
+    /// What the application stores before an inference.
+    pub inputs: Vec<Endpoint>,
+    /// What the application reads after an inference.
+    pub outputs: Vec<Endpoint>,
+    /// What persists from one inference to the next.
+    pub states: Vec<StateBuffer>,
+    /// Where states begin in the arena: what lies before them is reused.
+    pub planned_bytes: u32,
+    /// Size of the arena, states included.
+    pub arena_bytes: u32,
+}
+
+/// A call of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The operator that it computes.
+    pub operator: OperatorId,
+    /// The function.
+    pub function: &'static str,
+    /// It returns a status, 0 for success.
+    pub returns_status: bool,
+    /// Its arguments in order.
+    pub arguments: Vec<Value>,
+}
+
+/// An input or output of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Where it lies in the arena.
+    pub offset_bytes: u32,
+}
+
+/// A state of an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateBuffer {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Where it lies in the arena.
+    pub offset_bytes: u32,
+    /// What it holds before the first inference.
+    pub initial: Vec<u8>,
+}
+
+/// Why there is no C code of a model.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum NetworkError {
+    #[error("operator {} {kind}: {reason}", operator.0)]
+    NotExecuted {
+        operator: OperatorId,
+        kind: String,
+        reason: String,
+    },
+    #[error("tensor {} {name} lies outside the arena", tensor.0)]
+    OutsideArena { tensor: TensorId, name: String },
+    #[error("operator {}: its scratch buffer lies outside the arena", operator.0)]
+    NoScratch { operator: OperatorId },
+    #[error("operator {}: {function} is not declared in a header of ours", operator.0)]
+    NoPrototype {
+        operator: OperatorId,
+        function: &'static str,
+    },
+    #[error("operator {}: {function} takes {declared} arguments, {given} are known", operator.0)]
+    OtherInterface {
+        operator: OperatorId,
+        function: &'static str,
+        declared: usize,
+        given: usize,
+    },
+    #[error("operator {}, argument {parameter} of {function}: {error}", operator.0)]
+    Value {
+        operator: OperatorId,
+        function: &'static str,
+        parameter: String,
+        error: ValueError,
+    },
+    #[error("the arena has {given} bytes; generated code takes at most {limit}")]
+    LargeArena { given: u64, limit: u64 },
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// No microcontroller has more RAM.
+const MOST_ARENA_BYTES: u64 = 32 << 20;
+
+/// States lie as far apart as anything that is planned.
+const STATE_ALIGNMENT: u32 = crate::call::ALIGNMENT;
+
+impl Network {
+    /// The calls of a model in a layout.
+    ///
+    /// # Errors
+    /// When an operator has no kernel whose call can be written in C, or a tensor no place.
+    pub fn new(
+        deployment: &Deployment,
+        order: &[OperatorId],
+        placement: &Placement,
+        interface: &CInterface,
+    ) -> Result<Self, NetworkError> {
+        let arena_bytes = placement.arena_bytes;
+        if arena_bytes > MOST_ARENA_BYTES {
+            return Err(NetworkError::LargeArena {
+                given: arena_bytes,
+                limit: MOST_ARENA_BYTES,
+            });
+        }
+        let planned_bytes = (arena_bytes as u32).next_multiple_of(STATE_ALIGNMENT);
+        let mut places = Places {
+            deployment,
+            offsets: placement.tensors.clone(),
+            arena_bytes: planned_bytes,
+        };
+        let states = places.states(order)?;
+        let endpoints = |tensors: &[TensorId]| {
+            let endpoint = |&tensor: &TensorId| {
+                Ok(Endpoint {
+                    tensor,
+                    offset_bytes: places.offset(tensor)?,
+                })
+            };
+            tensors
+                .iter()
+                .map(endpoint)
+                .collect::<Result<Vec<_>, NetworkError>>()
+        };
+        let mut network = Self {
+            calls: Vec::new(),
+            scratch_functions: BTreeSet::new(),
+            constants: Constants::default(),
+            inputs: endpoints(&deployment.graph.inputs)?,
+            outputs: endpoints(&deployment.graph.outputs)?,
+            states,
+            planned_bytes,
+            arena_bytes: if places.arena_bytes == planned_bytes {
+                arena_bytes as u32
+            } else {
+                places.arena_bytes
+            },
+        };
+        for &operator in order {
+            let scratch = placement.scratch[operator.0];
+            network.add_calls(deployment.step(operator), &places, scratch, interface)?;
+        }
+        Ok(network)
+    }
+
+    fn add_calls(
+        &mut self,
+        step: &Step,
+        places: &Places,
+        scratch: Option<u64>,
+        interface: &CInterface,
+    ) -> Result<(), NetworkError> {
+        let operator = step.operator;
+        let kernel = match &step.kernel {
+            Ok(kernel) => kernel,
+            Err(reason) => {
+                let node = &places.deployment.graph.operators[operator.0];
+                return Err(NetworkError::NotExecuted {
+                    operator,
+                    kind: node.kind.escape_debug().to_string(),
+                    reason: reason.to_string(),
+                });
+            }
+        };
+        let contract = kernel.contract;
+        let function = contract.function;
+        let scratch_function = contract.scratch.and_then(|it| it.function);
+        self.scratch_functions.extend(scratch_function);
+        let prototype = interface.function(function);
+        let prototype = prototype.ok_or(NetworkError::NoPrototype { operator, function })?;
+        let mut frame = places.deployment.library(kernel).frame();
+        let arena = frame.reserve("the arena", self.arena_bytes.into())?;
+        let addresses = places.addresses(step, arena, &mut frame)?;
+        if step.scratch_bytes > 0 && scratch.is_none() {
+            return Err(NetworkError::NoScratch { operator });
+        }
+        let scratch = scratch.map(|offset| (Address(arena.0 + offset as u32), step.scratch_bytes));
+        let buffers = crate::model::inference::buffers(step, &addresses, scratch);
+        let calls = step.prepare(&buffers, &mut frame)?;
+        for arguments in calls {
+            if arguments.len() != prototype.parameters.len() {
+                return Err(NetworkError::OtherInterface {
+                    operator,
+                    function,
+                    declared: prototype.parameters.len(),
+                    given: arguments.len(),
+                });
+            }
+            let mut reader = Reader {
+                interface,
+                memory: CallMemory {
+                    arena: arena.0..arena.0 + self.arena_bytes,
+                    flash: frame.flash().collect(),
+                },
+                constants: &mut self.constants,
+            };
+            let values = prototype.parameters.iter().zip(&arguments);
+            let values = values.map(|(parameter, argument)| {
+                let word = match *argument {
+                    Argument::Word(word) => word,
+                    Argument::Float(float) => float.to_bits(),
+                };
+                let value = reader.word(&parameter.name, &parameter.ctype, word);
+                value.map_err(|error| NetworkError::Value {
+                    operator,
+                    function,
+                    parameter: parameter.name.clone(),
+                    error,
+                })
+            });
+            let arguments = values.collect::<Result<_, _>>()?;
+            self.calls.push(Call {
+                operator,
+                function,
+                returns_status: contract.returns_status,
+                arguments,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Where tensors lie in the arena.
+struct Places<'a> {
+    deployment: &'a Deployment<'a>,
+    offsets: Vec<Option<u64>>,
+    arena_bytes: u32,
+}
+
+impl Places<'_> {
+    /// Gives each state its place after all others.
+    fn states(&mut self, order: &[OperatorId]) -> Result<Vec<StateBuffer>, NetworkError> {
+        let mut states = Vec::new();
+        for &operator in order {
+            for (tensor, initial) in self.deployment.step(operator).initial_states()? {
+                let offset_bytes = self.arena_bytes;
+                let end = u64::from(offset_bytes) + initial.len() as u64;
+                if end > MOST_ARENA_BYTES {
+                    return Err(NetworkError::LargeArena {
+                        given: end,
+                        limit: MOST_ARENA_BYTES,
+                    });
+                }
+                self.arena_bytes = (end as u32).next_multiple_of(STATE_ALIGNMENT);
+                self.offsets[tensor.0] = Some(offset_bytes.into());
+                states.push(StateBuffer {
+                    tensor,
+                    offset_bytes,
+                    initial,
+                });
+            }
+        }
+        Ok(states)
+    }
+
+    fn offset(&self, tensor: TensorId) -> Result<u32, NetworkError> {
+        let graph = &self.deployment.graph;
+        let (root, within) = match graph.views.get(&tensor) {
+            Some(view) => (view.of, view.offset_bytes as u32),
+            None => (tensor, 0),
+        };
+        let outside = || NetworkError::OutsideArena {
+            tensor,
+            name: graph.tensor(tensor).name.escape_debug().to_string(),
+        };
+        let offset = self.offsets[root.0].ok_or_else(outside)?;
+        Ok(offset as u32 + within)
+    }
+
+    /// Addresses of a step's tensors; constants are placed in the frame.
+    fn addresses(
+        &self,
+        step: &Step,
+        arena: Address,
+        frame: &mut Frame,
+    ) -> Result<Vec<Option<Address>>, NetworkError> {
+        let graph = &self.deployment.graph;
+        let mut addresses = vec![None; graph.tensors.len()];
+        for &tensor in step.inputs.iter().chain(&step.outputs).chain(&step.states) {
+            let (root, within) = match graph.views.get(&tensor) {
+                Some(view) => (view.of, view.offset_bytes as u32),
+                None => (tensor, 0),
+            };
+            let known = graph.tensor(root);
+            addresses[tensor.0] = Some(match known.storage {
+                Storage::Constant => {
+                    let start = step.place_constant(root, &known.name, frame)?;
+                    Address(start.0 + within)
+                }
+                _ => Address(arena.0 + self.offset(tensor)?),
+            });
+        }
+        Ok(addresses)
+    }
+}

@@ -1,0 +1,417 @@
+//! A C library that computes a model in its planned arena.
+
+use super::change::ChangeRequest;
+use super::error::{About, BuildError, StudyError};
+use super::forms::{Form, fastest_within, follow, forms};
+use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
+use super::overlap_source::{OverlapKind, OverlapRequest};
+use super::plan::{PlanRequest, Planned, plan, plan_as_it_is};
+use super::plan_to_check::PlanToCheck;
+use super::prove::{Proof, prove};
+use super::session::Session;
+use super::source::Source;
+use super::verify::{Verified, VerifyRequest, verify};
+use super::{INPUTS, SEARCH_TIME};
+use crate::codegen::compilation::Compiler;
+use crate::codegen::description::{Description, EndpointDescription, identifier};
+use crate::codegen::kernel_sources;
+use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
+use crate::codegen::loops::rolled;
+use crate::codegen::network::Network;
+use crate::mcu::cycles::Cycles;
+use crate::mcu::machine::{Limits, Observation};
+use crate::measure::MeasureError;
+use crate::model::verify::{model_inputs, without_overlaps};
+use crate::model::{Deployment, Inference, Placement};
+use dmo_analysis::graph::parameters::Affine;
+use dmo_analysis::graph::{Graph, Node, OperatorId, TensorId};
+use dmo_analysis::transform::macs;
+use dmo_analysis::wording::grouped;
+use std::time::Duration;
+
+/// The kernels that a library is made with unless others are asked for.
+pub const DSP: &str = "dsp";
+
+/// How a library is to be made. By default with the kernels for the DSP extension, without
+/// computing anything twice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuildRequest {
+    /// The library's name, a C identifier; `None`: what the file's name becomes.
+    pub name: Option<String>,
+    /// The kernels, [`DSP`] or [`REFERENCE`], and the CPU.
+    pub kernels: KernelRequest,
+    /// What may be changed of the work.
+    pub changes: ChangeRequest,
+    /// The model's inputs have to be as they were when an inference has ended.
+    pub keep_inputs: bool,
+    /// The fastest form is made whose arena and stack take at most this; `None`: the smallest that
+    /// [`Self::changes`] allow.
+    pub ram_bytes: Option<u64>,
+    /// The search for a plan ends after this time with the best so far.
+    pub time: Duration,
+    /// The library is compiled with this, and proven as compiled.
+    pub prove: Option<Compiler>,
+    /// On how many inputs the plan is verified, and how many inferences are recorded for the
+    /// library's test.
+    pub inputs: u64,
+}
+
+impl Default for BuildRequest {
+    fn default() -> Self {
+        Self {
+            name: None,
+            kernels: KernelRequest {
+                kernels: DSP.to_owned(),
+                further: vec![REFERENCE.to_owned()],
+                ..KernelRequest::default()
+            },
+            changes: ChangeRequest::default(),
+            keep_inputs: false,
+            ram_bytes: None,
+            time: SEARCH_TIME,
+            prove: None,
+            inputs: INPUTS,
+        }
+    }
+}
+
+/// A library, and what is known of it.
+pub struct Built {
+    /// All its files.
+    pub files: Vec<GeneratedFile>,
+    /// What its texts say.
+    pub description: Description,
+    /// Size of the arena in bytes, states included.
+    pub arena_bytes: u32,
+    /// Bytes of it that persist from one inference to the next.
+    pub state_bytes: u32,
+    /// Bytes of weights and tables.
+    pub weights_bytes: u64,
+    /// Calls of kernels in an inference.
+    pub calls: usize,
+    /// Instructions of an inference.
+    pub instructions: u64,
+    /// Estimated cycles of an inference; `None` if they are not known.
+    pub cycles: Option<Cycles>,
+    /// The plan.
+    pub planned: Planned,
+    /// The forms among which the fastest was chosen; empty where there was no choice.
+    pub forms: Vec<Form>,
+    /// The calls.
+    pub network: Network,
+    /// What the library's test compares with.
+    pub recorded: Vec<RecordedInference>,
+    /// Sources that only a proof needs.
+    pub files_for_proof: Vec<GeneratedFile>,
+    /// The same as compiled, where that was asked for.
+    pub proof: Option<Proof>,
+    /// No witness objects to the plan, and the planned calls compute what the model computes.
+    pub is_safe: bool,
+    /// On how many inputs that was tried.
+    pub inputs: u64,
+}
+
+impl Built {
+    /// Nothing speaks against the library.
+    pub fn holds(&self) -> bool {
+        self.is_safe && self.proof.as_ref().is_none_or(Proof::holds)
+    }
+}
+
+/// Makes a library of a model. Nothing is written.
+///
+/// # Errors
+/// When an operator has no kernel, the model cannot be planned or verified, or something of it
+/// cannot be said in C.
+pub fn build(
+    source: &mut Source,
+    request: &BuildRequest,
+    session: &Session,
+) -> Result<Built, StudyError> {
+    let name = library_name(source, request)?;
+    ensure_buildable(source, request)?;
+    let kernels = request.kernels.load()?;
+    ensure_executed(source, &kernels)?;
+    let plan_request = plan_request(request);
+    let (planned, forms) = match request.ram_bytes {
+        None => (plan(source, &plan_request, session)?, Vec::new()),
+        Some(limit) => fitting(source, &plan_request, &kernels, limit, session)?,
+    };
+    let to_check = PlanToCheck::of_planned(&planned, source)?;
+    let verification = VerifyRequest {
+        inputs: request.inputs,
+        ..VerifyRequest::default()
+    };
+    let verified = verify(source, Some(to_check), &kernels, verification, session)?;
+    let deployment = verified.deployed.model();
+    let subject = verified.subject();
+    let interface = kernel_sources::interface();
+    let network = Network::new(deployment, subject.order, subject.placement, &interface);
+    let network = network.about(&source.name)?;
+    let limits = verification.limits;
+    let recorded = record(&verified.deployed.original, None, request.inputs, limits)?;
+    let layout = Some((subject.order, subject.placement));
+    let in_layout = record(deployment, layout, request.inputs, limits)?;
+    let description = Description {
+        stack_bytes: in_layout.stack_bytes,
+        ..describe(name, source, &verified, &planned)?
+    };
+    let loops = rolled(&network.calls, |operator| source.origin(operator));
+    let contents = Contents {
+        description: &description,
+        network: &network,
+        loops: &loops,
+        interface: &interface,
+        recorded: &recorded.inferences,
+        cpu: kernels.cpu(),
+    };
+    let no_source = |function| BuildError::NoSource { function };
+    let files = contents.files().map_err(no_source)?;
+    let files_for_proof = contents.files_for_proof().map_err(no_source)?;
+    let (state_bytes, weights_bytes) = (contents.state_bytes(), contents.weights_bytes());
+    let is_safe = verified.is_safe() && recorded.inferences == in_layout.inferences;
+    let mut built = Built {
+        files,
+        files_for_proof,
+        arena_bytes: network.arena_bytes,
+        state_bytes,
+        weights_bytes,
+        calls: network.calls.len(),
+        instructions: in_layout.instructions / request.inputs.max(1),
+        cycles: in_layout.cycles.map(|it| it.of_each(request.inputs)),
+        is_safe,
+        inputs: request.inputs,
+        description,
+        network,
+        recorded: recorded.inferences,
+        planned,
+        forms,
+        proof: None,
+    };
+    let target = (kernels.cpu(), request.kernels.flash_timing);
+    if let Some(compiler) = &request.prove {
+        built.proof = Some(prove(source, &built, compiler, target, session)?);
+    }
+    Ok(built)
+}
+
+/// The plan of the fastest form that fits, and all forms that were found.
+fn fitting(
+    source: &mut Source,
+    request: &PlanRequest,
+    kernels: &ModelKernels,
+    limit_bytes: u64,
+    session: &Session,
+) -> Result<(Planned, Vec<Form>), StudyError> {
+    let forms = forms(source, request, kernels, session)?;
+    let form = fastest_within(&forms, limit_bytes, &source.name)?;
+    follow(source, &form.recipe)?;
+    let planned = plan_as_it_is(source, request, request.time, session)?;
+    Ok((planned, forms))
+}
+
+fn plan_request(request: &BuildRequest) -> PlanRequest {
+    let mut plan = PlanRequest {
+        overlap: OverlapRequest::on(OverlapKind::Traced, &request.kernels),
+        changes: request.changes,
+        time: request.time,
+        ..PlanRequest::default()
+    };
+    plan.overlap.inputs = request.inputs;
+    plan.layout.keep_inputs = request.keep_inputs;
+    plan
+}
+
+/// Names have at most this many characters: they are in file names.
+const MOST_NAME: usize = 48;
+
+fn library_name(source: &Source, request: &BuildRequest) -> Result<String, BuildError> {
+    let Some(given) = &request.name else {
+        let mut name = identifier(&source.name);
+        name.truncate(MOST_NAME);
+        return Ok(name);
+    };
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let begins = given.starts_with(|first: char| first.is_ascii_alphabetic());
+    if begins && given.len() <= MOST_NAME && given.chars().all(is_word) {
+        Ok(given.clone())
+    } else {
+        let given = given.escape_debug().to_string();
+        Err(BuildError::Name { given })
+    }
+}
+
+fn ensure_buildable(source: &Source, request: &BuildRequest) -> Result<(), BuildError> {
+    if source.file.is_none() {
+        let model = source.name.clone();
+        return Err(BuildError::NoModelFile { model });
+    }
+    let subgraphs = source.model.graphs.len();
+    if subgraphs > 1 {
+        return Err(BuildError::Subgraphs { subgraphs });
+    }
+    let kernels = &request.kernels;
+    let mut names = std::iter::once(&kernels.kernels).chain(&kernels.further);
+    match names.find(|&name| name != DSP && name != REFERENCE) {
+        Some(given) => Err(BuildError::Kernels {
+            given: given.escape_debug().to_string(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Before time is spent on a plan.
+fn ensure_executed(source: &Source, kernels: &ModelKernels) -> Result<(), StudyError> {
+    let deployed = source.deploy(kernels, super::KERNEL_LIMITS)?;
+    let graph = source.graph();
+    let operators = deployed.model().not_executed().map(|(operator, reason)| {
+        let kind = graph.operators[operator.0].kind.escape_debug().to_string();
+        format!("operator {} {kind}: {reason}", operator.0)
+    });
+    let operators: Vec<String> = operators.collect();
+    if operators.is_empty() {
+        Ok(())
+    } else {
+        let error = StudyError::from(BuildError::NotExecuted { operators });
+        Err(error.about(&source.name))
+    }
+}
+
+/// Inferences one after the other, and what they took.
+struct Recording {
+    inferences: Vec<RecordedInference>,
+    stack_bytes: Option<u32>,
+    instructions: u64,
+    cycles: Option<Cycles>,
+}
+
+/// Runs a model on several inputs, in a layout or with a buffer for each tensor.
+fn record(
+    deployment: &Deployment,
+    layout: Option<(&[OperatorId], &Placement)>,
+    inputs: u64,
+    limits: Limits,
+) -> Result<Recording, StudyError> {
+    const POISON: u8 = 0xc3;
+    let file_order = deployment.graph.file_order();
+    let apart;
+    let (order, placement) = match layout {
+        Some((order, placement)) => (order, placement),
+        None => {
+            apart = without_overlaps(deployment, &file_order)?;
+            (&file_order[..], &apart)
+        }
+    };
+    let mut inference = Inference::new(deployment, placement, POISON, Observation::Watch, limits)?;
+    let mut inferences = Vec::new();
+    for number in 0..inputs {
+        let content = model_inputs(deployment, number);
+        inference.begin(&content)?;
+        for &operator in order {
+            inference.run(operator)?;
+        }
+        let outputs = deployment.graph.outputs.iter();
+        let outputs = outputs.map(|&tensor| inference.own_bytes(tensor));
+        inferences.push(RecordedInference {
+            inputs: content.into_iter().map(|(_, bytes)| bytes).collect(),
+            outputs: outputs.collect::<Result<_, MeasureError>>()?,
+        });
+    }
+    Ok(Recording {
+        inferences,
+        stack_bytes: inference.deepest_stack_bytes(),
+        instructions: inference.instructions(),
+        cycles: inference.cycles(),
+    })
+}
+
+fn describe(
+    name: String,
+    source: &Source,
+    verified: &Verified,
+    planned: &Planned,
+) -> Result<Description, StudyError> {
+    let original = &verified.deployed.original;
+    let graph = &original.graph;
+    let endpoints = |tensors: &[TensorId], name: &str| {
+        let several = tensors.len() > 1;
+        let endpoints = tensors.iter().enumerate().map(|(index, &tensor)| {
+            let number = if several {
+                index.to_string()
+            } else {
+                String::new()
+            };
+            endpoint(original, tensor, format!("{name}{number}"))
+        });
+        endpoints.collect::<Result<Vec<_>, BuildError>>()
+    };
+    let operators = graph.operators.iter().map(|node| in_words(graph, node));
+    let bytes = grouped(planned.file.arena_bytes);
+    Ok(Description {
+        prefix: format!("{name}_"),
+        name,
+        model: source.name.clone(),
+        sha256: source.sha256.clone().unwrap_or_default(),
+        kernels: verified.kernels.name.clone(),
+        cpu: verified.kernels.cpu.clone(),
+        inputs: endpoints(&graph.inputs, "input")?,
+        outputs: endpoints(&graph.outputs, "output")?,
+        operators: operators.collect(),
+        stack_bytes: None,
+        macs: macs::of_graph(&planned.overlaps.graph),
+        layout: format!("The plan needs {bytes} bytes of arena."),
+        keeps_inputs: planned.file.layout.keep_inputs,
+    })
+}
+
+/// An operator's kind and shapes.
+fn in_words(graph: &Graph, node: &Node) -> String {
+    let shapes = |tensors: Vec<TensorId>| {
+        let shapes = tensors.into_iter().map(|tensor| {
+            let extents = graph.tensor(tensor).shape.iter().map(ToString::to_string);
+            extents.collect::<Vec<_>>().join("x")
+        });
+        shapes.collect::<Vec<_>>().join(", ")
+    };
+    let [inputs, outputs] = [graph.arena_inputs(node), graph.arena_outputs(node)].map(shapes);
+    format!("{} {inputs} -> {outputs}", node.kind.escape_debug())
+}
+
+fn endpoint(
+    deployment: &Deployment,
+    tensor: TensorId,
+    name: String,
+) -> Result<EndpointDescription, BuildError> {
+    let known = deployment.graph.tensor(tensor);
+    let endpoint = EndpointDescription {
+        name,
+        tensor: known.name.clone(),
+        shape: known.shape.clone(),
+        element_type: known.element_type,
+        quantisation: quantisation(deployment, tensor),
+    };
+    let has_c_type = endpoint.elements().checked_mul(endpoint.element_bytes());
+    if has_c_type == Some(known.size_bytes) {
+        Ok(endpoint)
+    } else {
+        Err(BuildError::ElementType {
+            tensor: known.name.escape_debug().to_string(),
+            given: known.element_type,
+        })
+    }
+}
+
+/// How a tensor is quantised, by an operator that reads or writes it.
+fn quantisation(deployment: &Deployment, tensor: TensorId) -> Option<Affine> {
+    let steps = deployment.steps.iter();
+    let mut known = steps.filter_map(|step| {
+        let parameters = step.parameters.as_ref()?;
+        let node = &deployment.graph.operators[step.operator.0];
+        let operand = parameters.tensors.iter().position(|&it| it == Some(tensor));
+        let output = node.outputs.iter().position(|&it| it == tensor);
+        let of_operand = operand.and_then(|index| parameters.operands.get(index));
+        let of_output = output.and_then(|index| parameters.outputs.get(index));
+        of_operand.or(of_output).copied()
+    });
+    known.find(|&affine| affine != Affine::PLAIN)
+}

@@ -1,0 +1,326 @@
+//! A generated library as a user's compiler makes it: its kernels verified in the plan, and whole
+//! inferences run, with every load and store held against the memory that the library may use.
+
+use super::build::Built;
+use super::error::{About, BuildError, StudyError};
+use super::kernel_request::{ModelKernels, NamedKernels};
+use super::plan_to_check::PlanToCheck;
+use super::session::Session;
+use super::source::Source;
+use super::verify::{Verified, VerifyRequest, verify};
+use crate::call::{Argument, Caller, DEFAULT_RAM, Frame, Library};
+use crate::codegen::compilation::{Compiled, Compiler, compile};
+use crate::elf::image::Segment;
+use crate::kernels::KernelLibrary;
+use crate::mcu::cpu::Cpu;
+use crate::mcu::cycles::{Cycles, FlashTiming};
+use crate::mcu::disassembly::Disassembler;
+use crate::mcu::machine::{Observation, RawAccess, Watch};
+use crate::model::Inference;
+use dmo_analysis::trace::{AccessKind, Address};
+use serde::Serialize;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// What a compiled library was seen to do.
+#[derive(Debug, Clone, Serialize)]
+pub struct Proof {
+    /// What the compiler calls itself.
+    pub compiler: String,
+    /// Its flags beside those for CPU and language.
+    pub flags: Vec<String>,
+    /// The three witnesses have no objection to the plan on the compiled kernels.
+    pub kernels_are_safe: bool,
+    /// Inferences load and store the same bytes of the arena, in the same order, as the calls that
+    /// were verified.
+    pub accesses_are_planned: bool,
+    /// All outputs are those of the model.
+    pub outputs_are_equal: bool,
+    /// Loads and stores outside the arena, the context and the stack, the first few in words.
+    pub stray: Vec<String>,
+    /// Code and constants of an inference, in bytes.
+    pub flash_bytes: u64,
+    /// Variables outside the arena, in bytes.
+    pub data_bytes: u64,
+    /// The deepest stack of an inference; `None` if the engine does not measure it.
+    pub stack_bytes: Option<u32>,
+    /// Arena, variables and stack: what an inference takes of RAM.
+    pub ram_bytes: Option<u64>,
+    /// Instructions of an inference.
+    pub instructions: u64,
+    /// Estimated cycles of an inference; `None` if they are not known.
+    pub cycles: Option<Cycles>,
+}
+
+impl Proof {
+    /// Nothing speaks against the library.
+    pub fn holds(&self) -> bool {
+        self.kernels_are_safe
+            && self.accesses_are_planned
+            && self.outputs_are_equal
+            && self.stray.is_empty()
+    }
+}
+
+/// Compiles a library for the CPU of the kernels that it was planned on, and watches it.
+///
+/// # Errors
+/// When it cannot be compiled, or does not come back from a call.
+pub(super) fn prove(
+    source: &Source,
+    built: &Built,
+    compiler: &Compiler,
+    (cpu, flash): (Cpu, Option<FlashTiming>),
+    session: &Session,
+) -> Result<Proof, StudyError> {
+    let prefix = &built.description.prefix;
+    let endpoints = built
+        .description
+        .inputs
+        .iter()
+        .chain(&built.description.outputs);
+    let accessors = endpoints.map(|endpoint| endpoint.name.as_str());
+    let entries = ["invoke", "init"].into_iter().chain(accessors);
+    let entries: Vec<String> = entries.map(|name| format!("{prefix}{name}")).collect();
+    let compiled = compile(
+        compiler,
+        cpu.name,
+        &built.files,
+        &built.files_for_proof,
+        &entries,
+    )?;
+    let library = || Library::new(&compiled.elf, Some(cpu.name), DEFAULT_RAM);
+    let library = || Ok::<_, StudyError>(library()?.with_prefix(prefix));
+    let kernels = ModelKernels {
+        libraries: vec![NamedKernels {
+            name: compiler.program.clone(),
+            library: KernelLibrary::of_library(library()?),
+        }],
+        has_fallback: false,
+    };
+    let plan = PlanToCheck {
+        kernels: None,
+        ..PlanToCheck::of_planned(&built.planned, source)?
+    };
+    let request = VerifyRequest {
+        inputs: built.inputs,
+        // The library has the kernels of what was made of the model only.
+        compares_original: false,
+        ..VerifyRequest::default()
+    };
+    let verified = verify(source, Some(plan), &kernels, request, session)?;
+    let run = run(built, &library()?.with_flash(flash)).about(&source.name)?;
+    let planned = planned_accesses(&verified, built)?;
+    let seen = Seen {
+        kernels_are_safe: verified.is_safe(),
+        accesses_are_planned: planned == run.accesses,
+        run,
+    };
+    Ok(proof(built, compiler, &compiled, seen))
+}
+
+/// What was seen of a compiled library.
+struct Seen {
+    kernels_are_safe: bool,
+    accesses_are_planned: bool,
+    run: Run,
+}
+
+fn proof(built: &Built, compiler: &Compiler, compiled: &Compiled, seen: Seen) -> Proof {
+    let run = seen.run;
+    let outside_stack = u64::from(built.arena_bytes) + compiled.data_bytes;
+    Proof {
+        compiler: compiled.compiler.clone(),
+        flags: compiler.flags.clone(),
+        kernels_are_safe: seen.kernels_are_safe,
+        accesses_are_planned: seen.accesses_are_planned,
+        outputs_are_equal: run.outputs_are_equal,
+        stray: run.stray,
+        flash_bytes: compiled.flash_bytes,
+        data_bytes: compiled.data_bytes,
+        stack_bytes: run.stack_bytes,
+        ram_bytes: run
+            .stack_bytes
+            .map(|bytes| outside_stack + u64::from(bytes)),
+        instructions: run.instructions / built.inputs.max(1),
+        cycles: run.cycles.map(|cycles| cycles.of_each(built.inputs)),
+    }
+}
+
+/// A sequence of accesses: how many, and a hash of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct AccessDigest {
+    count: u64,
+    hash: u64,
+}
+
+impl AccessDigest {
+    /// Adds an access to bytes of the arena, given from its start.
+    fn add(&mut self, access: &RawAccess) {
+        let kind = u64::from(access.kind == AccessKind::Store);
+        let word = u64::from(access.address) << 8 | u64::from(access.size_bytes) << 1 | kind;
+        self.count += 1;
+        self.hash = (self.hash ^ word)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
+    }
+}
+
+/// What the verified calls do to the arena on the recorded inputs.
+fn planned_accesses(verified: &Verified, built: &Built) -> Result<AccessDigest, StudyError> {
+    let deployment = verified.deployed.model();
+    let subject = verified.subject();
+    let (observation, limits) = (Observation::Watch, super::KERNEL_LIMITS);
+    let mut inference = Inference::new(deployment, subject.placement, 0, observation, limits)?;
+    let digest = Rc::new(Cell::new(AccessDigest::default()));
+    let into = digest.clone();
+    inference.watch_arena(move |access| {
+        let mut digest = into.get();
+        digest.add(&access);
+        into.set(digest);
+    })?;
+    for recorded in &built.recorded {
+        let inputs = deployment.graph.inputs.iter().copied();
+        let content: Vec<_> = inputs.zip(recorded.inputs.iter().cloned()).collect();
+        inference.begin(&content)?;
+        for &operator in subject.order {
+            inference.run(operator)?;
+        }
+    }
+    Ok(digest.get())
+}
+
+/// What whole inferences did.
+struct Run {
+    /// Of the part of the arena that is planned.
+    accesses: AccessDigest,
+    outputs_are_equal: bool,
+    stray: Vec<String>,
+    stack_bytes: Option<u32>,
+    instructions: u64,
+    cycles: Option<Cycles>,
+}
+
+/// At most this many stray accesses are reported.
+const MOST_STRAY: usize = 8;
+
+/// Calls the library as an application does, on the recorded inputs.
+fn run(built: &Built, library: &Library) -> Result<Run, StudyError> {
+    const CONTEXT_BYTES: u64 = 4;
+    let mut frame = library.frame();
+    let context = frame.reserve_guarded("the context", CONTEXT_BYTES)?;
+    let arena = frame.reserve_guarded("the arena", built.arena_bytes.into())?;
+    frame.fill(arena, vec![0xb7; built.arena_bytes as usize]);
+    let mut caller = Caller::within(library, &frame, Observation::Watch, super::KERNEL_LIMITS)?;
+    caller.fill(&frame)?;
+    let range = |start: Address, bytes: u64| u64::from(start.0)..u64::from(start.0) + bytes;
+    let mut own = vec![
+        range(context, CONTEXT_BYTES),
+        range(arena, built.arena_bytes.into()),
+        frame.stack(),
+    ];
+    // Variables of the C library.
+    own.extend(library.image().segments.iter().map(Segment::run_range));
+    let stray = Rc::new(RefCell::new(Vec::<RawAccess>::new()));
+    let found = stray.clone();
+    let accesses = Rc::new(Cell::new(AccessDigest::default()));
+    let (digest, planned) = (
+        accesses.clone(),
+        range(arena, built.network.planned_bytes.into()),
+    );
+    caller.machine.deliver_to(Box::new(move |batch| {
+        for access in batch {
+            note_stray(&access, &own, &mut found.borrow_mut());
+            if is_within(&access, std::slice::from_ref(&planned)) {
+                let mut so_far = digest.get();
+                so_far.add(&RawAccess {
+                    address: access.address - arena.0,
+                    ..access
+                });
+                digest.set(so_far);
+            }
+        }
+        true
+    }));
+    caller.machine.watch(vec![Watch {
+        range: DEFAULT_RAM,
+        loads: true,
+    }])?;
+    let size = Argument::Word(built.arena_bytes);
+    succeed(
+        &mut caller,
+        &frame,
+        "init",
+        &[context.into(), arena.into(), size],
+    )?;
+    // What initialisation stores is no part of the plan.
+    accesses.set(AccessDigest::default());
+    let (begun, cycles_begun) = (caller.machine.now(), caller.machine.cycles());
+    let mut outputs_are_equal = true;
+    for inference in &built.recorded {
+        for (input, bytes) in built.network.inputs.iter().zip(&inference.inputs) {
+            let at = Address(arena.0 + input.offset_bytes);
+            caller.machine.write(at, bytes)?;
+        }
+        succeed(&mut caller, &frame, "invoke", &[context.into()])?;
+        for (output, bytes) in built.network.outputs.iter().zip(&inference.outputs) {
+            let at = Address(arena.0 + output.offset_bytes);
+            let found = caller.machine.read(at, bytes.len());
+            outputs_are_equal &= found.as_ref() == Some(bytes);
+        }
+    }
+    outputs_are_equal &= caller.changed_guard(&frame).is_none();
+    let disassembler = Disassembler::default();
+    let in_words = |access: &RawAccess| {
+        let kind = match access.kind {
+            AccessKind::Load => "load",
+            AccessKind::Store => "store",
+        };
+        let at = library.location(Address(access.pc), &disassembler);
+        format!(
+            "{kind} of {} bytes at {} by {at}",
+            access.size_bytes,
+            Address(access.address)
+        )
+    };
+    let stray = stray.borrow().iter().map(in_words).collect();
+    Ok(Run {
+        accesses: accesses.get(),
+        outputs_are_equal,
+        stray,
+        stack_bytes: caller.deepest_stack_bytes(),
+        instructions: caller.machine.now() - begun,
+        cycles: cycles_begun.and_then(|begun| caller.machine.cycles_since(Some(begun))),
+    })
+}
+
+/// Keeps an access that is none of the library's, once for each instruction.
+fn note_stray(access: &RawAccess, own: &[Range<u64>], found: &mut Vec<RawAccess>) {
+    let is_known = |known: &RawAccess| known.pc == access.pc;
+    if found.len() < MOST_STRAY && !is_within(access, own) && !found.iter().any(is_known) {
+        found.push(*access);
+    }
+}
+
+fn is_within(access: &RawAccess, own: &[Range<u64>]) -> bool {
+    let start = u64::from(access.address);
+    let end = start + u64::from(access.size_bytes);
+    own.iter()
+        .any(|range| range.start <= start && end <= range.end)
+}
+
+/// Calls a function that returns 0.
+fn succeed(
+    caller: &mut Caller,
+    frame: &Frame,
+    function: &str,
+    arguments: &[Argument],
+) -> Result<(), StudyError> {
+    let status = caller.call_on(function, frame, arguments)? as i32;
+    if status == 0 {
+        return Ok(());
+    }
+    let function = function.to_owned();
+    Err(BuildError::Status { function, status }.into())
+}

@@ -1,0 +1,200 @@
+//! A generated library in words and as JSON.
+
+use super::cycles;
+use super::report::Report;
+use super::table;
+use crate::mcu::cycles::Cycles;
+use crate::study::build::Built;
+use crate::study::forms::Form;
+use crate::study::prove::Proof;
+use crate::study::source::Source;
+use dmo_analysis::wording::{bytes, counted, grouped};
+use serde::Serialize;
+
+/// What a library needs, and what was checked of it.
+#[derive(Debug, Serialize)]
+pub struct BuildReport {
+    model: String,
+    name: String,
+    kernels: String,
+    cpu: String,
+    safe: bool,
+    inputs: u64,
+    arena_bytes: u32,
+    state_bytes: u32,
+    /// The deepest of the kernels as they were measured.
+    stack_bytes: Option<u32>,
+    weights_bytes: u64,
+    macs: u64,
+    calls: usize,
+    instructions: u64,
+    cycles: Option<Cycles>,
+    /// Forms that none of the others beats in both memory and time, the fastest first.
+    forms: Vec<Form>,
+    proof: Option<Proof>,
+    files: Vec<String>,
+}
+
+impl BuildReport {
+    /// What is known of a library.
+    pub fn new(source: &Source, built: &Built) -> Self {
+        let description = &built.description;
+        Self {
+            model: source.name.clone(),
+            name: description.name.clone(),
+            kernels: description.kernels.clone(),
+            cpu: description.cpu.clone(),
+            safe: built.holds(),
+            inputs: built.inputs,
+            arena_bytes: built.arena_bytes,
+            state_bytes: built.state_bytes,
+            stack_bytes: description.stack_bytes,
+            weights_bytes: built.weights_bytes,
+            macs: description.macs,
+            calls: built.calls,
+            instructions: built.instructions,
+            cycles: built.cycles,
+            forms: built.forms.clone(),
+            proof: built.proof.clone(),
+            files: built.files.iter().map(|file| file.path.clone()).collect(),
+        }
+    }
+
+    fn objections(&self) -> String {
+        let mut text = format!("{}: UNSAFE; nothing was written.\n", self.model);
+        let Some(proof) = &self.proof else {
+            text += "The plan does not hold on the kernels' machine code; please report this.\n";
+            return text;
+        };
+        if !proof.kernels_are_safe {
+            text += "  The plan does not hold on the kernels as this compiler makes them.\n";
+        }
+        if !proof.accesses_are_planned {
+            text += "  Inferences do not load and store what the verified calls do.\n";
+        }
+        if !proof.outputs_are_equal {
+            text += "  The outputs are not the model's.\n";
+        }
+        for stray in &proof.stray {
+            text += &format!("  Outside the arena and the stack: {stray}\n");
+        }
+        text +=
+            "  hint: plan for what this compiler makes with fewer overlaps, or use other flags\n";
+        text
+    }
+
+    /// The forms that were found, the one that was chosen marked.
+    fn choice(&self) -> String {
+        if self.forms.is_empty() {
+            return String::new();
+        }
+        let rows = self.forms.iter().map(|form| {
+            let is_chosen =
+                form.arena_bytes == u64::from(self.arena_bytes) && form.macs == self.macs;
+            vec![
+                if is_chosen { "*" } else { "" }.to_owned(),
+                grouped(form.ram_bytes()),
+                grouped(form.arena_bytes),
+                cycles::total(form.cycles.as_ref(), grouped),
+                grouped(form.instructions),
+                grouped(form.macs),
+            ]
+        });
+        let header = [
+            "",
+            "arena and stack",
+            "arena",
+            "cycles",
+            "instructions",
+            "multiply-accumulates",
+        ];
+        format!("{}\n\n", table(header, 1..6, rows))
+    }
+
+    fn needs(&self) -> String {
+        let state = match self.state_bytes {
+            0 => String::new(),
+            state => format!(", {} of them state", grouped(state.into())),
+        };
+        let stack = match self.stack_bytes {
+            Some(stack) => format!(
+                "{}, the deepest kernel's on {}",
+                bytes(stack.into()),
+                self.cpu
+            ),
+            None => "not measured".to_owned(),
+        };
+        format!(
+            "Arena:     {}{state}\nStack:     {stack}\nWeights:   {}\nInference: {}, {} \
+             multiply-accumulates, {} instructions{}\n",
+            bytes(self.arena_bytes.into()),
+            bytes(self.weights_bytes),
+            counted(self.calls as u64, "call", "calls"),
+            grouped(self.macs),
+            grouped(self.instructions),
+            about_cycles(self.cycles.as_ref()),
+        )
+    }
+}
+
+fn about_cycles(cycles: Option<&Cycles>) -> String {
+    match cycles {
+        Some(_) => format!(", about {} cycles", cycles::total(cycles, grouped)),
+        None => String::new(),
+    }
+}
+
+fn proven(proof: &Proof) -> String {
+    let stack = proof.stack_bytes.map_or_else(
+        || "of a depth that this engine does not measure".to_owned(),
+        |depth| bytes(depth.into()),
+    );
+    let ram = proof.ram_bytes.map_or_else(
+        || "not measured".to_owned(),
+        |ram| {
+            format!(
+                "{}: arena, stack {stack}, variables {}",
+                bytes(ram),
+                proof.data_bytes
+            )
+        },
+    );
+    format!(
+        "\nAs compiled by {} {}:\n\
+         RAM:       {ram}\n\
+         Flash:     {}, weights included\n\
+         Inference: {} instructions{}\n",
+        proof.compiler,
+        proof.flags.join(" "),
+        bytes(proof.flash_bytes),
+        grouped(proof.instructions),
+        about_cycles(proof.cycles.as_ref()),
+    )
+}
+
+impl Report for BuildReport {
+    const SCHEMA: &'static str = "dmo-trace/build/1";
+
+    fn text(&self) -> String {
+        if !self.safe {
+            return self.objections();
+        }
+        let inputs = counted(self.inputs, "input", "inputs");
+        let files = counted(self.files.len() as u64, "file", "files");
+        let verdict = if self.proof.is_some() {
+            "SAFE: the compiled kernels keep to the plan, every load and store of an inference lies in \
+             the arena or on the stack, and all outputs are the model's"
+        } else {
+            "SAFE: the plan holds on the kernels' machine code, and all outputs are the model's"
+        };
+        format!(
+            "{}: C library {} with {} kernels, {files}\n\n{}{}{}\n{verdict}, on {inputs}.\n",
+            self.model,
+            self.name,
+            self.kernels,
+            self.choice(),
+            self.needs(),
+            self.proof.as_ref().map(proven).unwrap_or_default(),
+        )
+    }
+}
