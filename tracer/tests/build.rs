@@ -1,0 +1,190 @@
+//! Libraries that `dmo-trace build` makes: as C that a native compiler takes without a warning and
+//! that computes what was recorded, under sanitizers, in arenas filled with garbage; as compiled for
+//! the target; and whether their tests notice a tensor that lies elsewhere.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panic, with the model's name"
+)]
+
+mod support;
+
+use dmo_trace::codegen::compilation::Compiler;
+use dmo_trace::study::Session;
+use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
+use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
+use dmo_trace::study::source::Source;
+use libtest_mimic::{Arguments, Failed};
+use std::path::Path;
+use std::process::Command;
+use support::{models, tools};
+
+/// Models of the repository, and real ones where they are at hand.
+const MODELS: [&str; 16] = [
+    "activations_float.tflite",
+    "activations_int16.tflite",
+    "activations_int8.tflite",
+    "stand_in_autoencoder_int8.tflite",
+    "stand_in_keyword_int8.tflite",
+    "stand_in_padded_int8.tflite",
+    "stand_in_sequence_int8.tflite",
+    "stand_in_upsampling_float32.tflite",
+    "stand_in_upsampling_int16.tflite",
+    "stand_in_upsampling_int8.tflite",
+    "stand_in_vision_float32.tflite",
+    "stand_in_vision_int16.tflite",
+    "stand_in_vision_int8.tflite",
+    "stand_in_vision_uint8.tflite",
+    "mlcommons_tiny/kws_ref_model.tflite",
+    "tflite_micro/trained_lstm_int8.tflite",
+];
+
+fn main() {
+    let mut trials = Vec::new();
+    for model in MODELS {
+        for kernels in [DSP, REFERENCE] {
+            let name = format!("natively::{model}::{kernels}");
+            trials.push(models::trial(name, model, move |file| {
+                let plain = built(model, file, request(kernels, false))?;
+                let tiled = built(model, file, request(kernels, true))?;
+                [plain, tiled].iter().try_for_each(runs_natively)
+            }));
+        }
+        let prove = move |file: &[u8]| {
+            let compiler = Compiler::default();
+            let request = BuildRequest {
+                prove: Some(compiler),
+                ..request(DSP, true)
+            };
+            let proof = built(model, file, request)?.proof.ok_or("no proof")?;
+            if proof.holds() && proof.flash_bytes > 100 && proof.ram_bytes > Some(0) {
+                return Ok(());
+            }
+            Err(format!("{proof:?}").into())
+        };
+        let name = format!("proven::{model}");
+        trials.push(match tools::version(&Compiler::default().program) {
+            Ok(_) => models::trial(name, model, prove),
+            Err(problem) => tools::trial(name, &Err(problem), || Ok(())),
+        });
+    }
+    let vision = "stand_in_vision_int8.tflite";
+    trials.push(models::trial(
+        "a_tensor_elsewhere_is_noticed",
+        vision,
+        |file| moved_tensors_are_noticed(&built(vision, file, request(REFERENCE, false))?),
+    ));
+    trials.push(models::trial(
+        "the_same_model_gives_the_same_files",
+        vision,
+        |file| {
+            let twice = [(), ()].map(|()| built(vision, file, request(DSP, true)).unwrap().files);
+            assert!(twice[0] == twice[1] && twice[0].len() > 20);
+            Ok(())
+        },
+    ));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn request(kernels: &str, is_tiled: bool) -> BuildRequest {
+    let by_default = BuildRequest::default();
+    BuildRequest {
+        name: Some("m".to_owned()),
+        kernels: KernelRequest {
+            kernels: kernels.to_owned(),
+            further: if kernels == REFERENCE {
+                Vec::new()
+            } else {
+                by_default.kernels.further.clone()
+            },
+            ..KernelRequest::default()
+        },
+        changes: ChangeRequest {
+            in_place: is_tiled,
+            remove: is_tiled,
+            split: is_tiled,
+            patch: is_tiled,
+            most_recomputed_percent: 50.0,
+            ..ChangeRequest::default()
+        },
+        time: std::time::Duration::from_secs(3),
+        ..by_default
+    }
+}
+
+fn built(model: &str, file: &[u8], request: BuildRequest) -> Result<Built, Failed> {
+    let mut source = Source::of_bytes(model, file.to_vec())?;
+    let built = build(&mut source, &request, &Session::default())?;
+    assert!(built.is_safe, "{model}");
+    Ok(built)
+}
+
+/// Flags under which a library has to be clean.
+const STRICT: &str = "-O1 -g -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror \
+                      -fsanitize=address,undefined -fno-sanitize-recover=all";
+
+fn runs_natively(built: &Built) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    for file in &built.files {
+        write(folder.path(), &file.path, &file.text)?;
+    }
+    let output = run(folder.path(), STRICT)?;
+    let inferences = format!(
+        "{} recorded inferences, all outputs equal",
+        built.recorded.len()
+    );
+    if output.contains(&inferences) {
+        return Ok(());
+    }
+    Err(output.into())
+}
+
+fn write(folder: &Path, path: &str, text: &str) -> std::io::Result<()> {
+    let path = folder.join(path);
+    std::fs::create_dir_all(path.parent().unwrap())?;
+    std::fs::write(path, text)
+}
+
+/// Builds and runs a library's test; gives what it says.
+fn run(folder: &Path, flags: &str) -> Result<String, Failed> {
+    let mut make = Command::new("make");
+    make.current_dir(folder).args(["-s", "-j2", "test"]);
+    let output = make.arg(format!("CFLAGS={flags}")).output()?;
+    let said = [output.stdout, output.stderr].concat();
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// Moves each pointer into the arena by one byte to either side, one at a time, and runs the test.
+fn moved_tensors_are_noticed(built: &Built) -> Result<(), Failed> {
+    const POINTER: &str = "AT(int8_t, ";
+    let folder = tempfile::tempdir()?;
+    let mut model = None;
+    for file in &built.files {
+        write(folder.path(), &file.path, &file.text)?;
+        if file.path.ends_with("_model.c") {
+            model = Some(file);
+        }
+    }
+    let model = model.ok_or("no model")?;
+    let (mut tried, mut unnoticed) = (0, Vec::new());
+    for (at, _) in model.text.match_indices(POINTER) {
+        let start = at + POINTER.len();
+        let end = start + model.text[start..].find(')').ok_or("no end")?;
+        let offset: i64 = model.text[start..end].parse()?;
+        for moved in [offset - 1, offset + 1] {
+            let text = format!("{}{moved}{}", &model.text[..start], &model.text[end..]);
+            write(folder.path(), &model.path, &text)?;
+            tried += 1;
+            if run(folder.path(), "-O1")?.contains("all outputs equal") {
+                unnoticed.push((offset, moved));
+            }
+        }
+    }
+    // The output of the last operator but one may be equal in all its bytes to a shifted one.
+    if tried >= 20 && unnoticed.len() * 20 <= tried {
+        return Ok(());
+    }
+    Err(format!("{tried} tried, not noticed: {unnoticed:?}").into())
+}
