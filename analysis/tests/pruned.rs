@@ -2,7 +2,7 @@
 //! TensorFlow Lite Micro: both compute the same bytes as before. A test whose model or runtime is
 //! missing is reported as ignored.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
 #[path = "prune/builder.rs"]
 mod builder;

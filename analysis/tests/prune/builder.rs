@@ -217,9 +217,10 @@ impl Net {
         let data = layer.weights.iter().map(|weight| weight.cast_unsigned());
         let buffer = self.buffer(data.collect());
         let scale = |channel: usize| WEIGHT_SCALE * (1.0 + 0.1 * channel as f32);
-        let scales = match layer.per_channel {
-            true => (0..outputs).map(scale).collect(),
-            false => vec![WEIGHT_SCALE],
+        let scales = if layer.per_channel {
+            (0..outputs).map(scale).collect()
+        } else {
+            vec![WEIGHT_SCALE]
         };
         let mut ids = vec![self.weights(shape, buffer, scales, axis)];
         if let Some(bias) = &layer.bias {

@@ -68,10 +68,10 @@ fn unread(mut layer: Layer, channel: usize, channels: usize) -> Layer {
 const OTHER: i32 = 3000;
 
 /// What follows the layer that is looked at: a filter of three by three, and its border.
-fn with_reader(first: Layer, border: Border, change: fn(Layer) -> Layer) -> (Vec<u8>, i32) {
+fn with_reader(first: &Layer, border: Border, change: fn(Layer) -> Layer) -> (Vec<u8>, i32) {
     let mut net = Net::default();
     let input = net.input(&[1, 6, 6, 3]);
-    let middle = net.conv(input, 4, &first);
+    let middle = net.conv(input, 4, first);
     let reader = change(layer(2, 3, 36).window(3, border));
     let output = net.conv(middle, 3, &reader);
     (net.finish(output), middle)
@@ -84,6 +84,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(limits());
     cases.extend(branches());
     cases.extend(shapes());
+    cases.extend(runs());
     cases.extend(shared());
     cases
 }
@@ -93,23 +94,23 @@ fn borders() -> Vec<Case> {
     let zero_point = constant_rows(layer(1, 4, 3), &[1], 0);
     let other = constant_rows(layer(1, 4, 3), &[1], OTHER);
     let mut cases = Vec::new();
-    let (file, middle) = with_reader(zero_point, Border::Same, same);
+    let (file, middle) = with_reader(&zero_point, Border::Same, same);
     cases.push(case("zero_point_beside_a_border", file, &[(middle, &[1])]));
-    let (file, _) = with_reader(other.clone(), Border::Same, same);
+    let (file, _) = with_reader(&other, Border::Same, same);
     cases.push(case("constant_beside_a_border", file, &[]));
-    let (file, middle) = with_reader(other.clone(), Border::Valid, same);
+    let (file, middle) = with_reader(&other, Border::Valid, same);
     cases.push(case("constant_without_a_border", file, &[(middle, &[1])]));
     let by_one = |layer: Layer| Layer {
         per_channel: false,
         ..layer
     };
     let first = by_one(other);
-    let (file, middle) = with_reader(first, Border::Valid, by_one);
+    let (file, middle) = with_reader(&first, Border::Valid, by_one);
     cases.push(case("one_scale_for_all", file, &[(middle, &[1])]));
     let first = layer(1, 4, 3);
-    let (file, middle) = with_reader(first.clone(), Border::Same, |layer| unread(layer, 2, 4));
+    let (file, middle) = with_reader(&first, Border::Same, |layer| unread(layer, 2, 4));
     cases.push(case("unread", file, &[(middle, &[2])]));
-    let (file, _) = with_reader(first, Border::Same, same);
+    let (file, _) = with_reader(&first, Border::Same, same);
     cases.push(case("all_needed", file, &[]));
     // Padding puts zero points around a constant.
     for (name, bias, gone) in [("padded", OTHER, false), ("padded_zero_point", 0, true)] {
@@ -132,7 +133,7 @@ fn saturated() -> Vec<Case> {
         let mut first = layer(5, 4, 3).activation(activation);
         first.bias.as_mut().unwrap()[3] = bias;
         first.output = output;
-        with_reader(first, Border::Valid, |layer| layer)
+        with_reader(&first, Border::Valid, |layer| layer)
     };
     let (file, middle) = of(RELU6, 100_000, USUAL);
     cases.push(case("at_six", file, &[(middle, &[3])]));
@@ -155,7 +156,7 @@ fn limits() -> Vec<Case> {
     let mut cases = Vec::new();
     let first = || constant_rows(layer(6, 4, 3), &[2], OTHER);
     // What is added to the bias would not fit.
-    let (file, _) = with_reader(first(), Border::Valid, |mut layer| {
+    let (file, _) = with_reader(&first(), Border::Valid, |mut layer| {
         layer.bias.as_mut().unwrap()[1] = i32::MAX - 36 * 8 * 255;
         layer.bias.as_mut().unwrap()[1] += 60_000;
         layer
@@ -165,10 +166,10 @@ fn limits() -> Vec<Case> {
         bias: None,
         ..layer
     };
-    let (file, _) = with_reader(first(), Border::Valid, no_bias);
+    let (file, _) = with_reader(&first(), Border::Valid, no_bias);
     cases.push(case("no_bias", file, &[]));
     let zero_point = constant_rows(layer(6, 4, 3), &[2], 0);
-    let (file, middle) = with_reader(zero_point, Border::Valid, no_bias);
+    let (file, middle) = with_reader(&zero_point, Border::Valid, no_bias);
     cases.push(case("no_bias_needed", file, &[(middle, &[2])]));
     // The application reads it.
     let mut net = Net::default();
@@ -307,10 +308,6 @@ fn shapes() -> Vec<Case> {
     let mut net = Net::default();
     let input = net.input(&[1, 4, 4, 3]);
     let middle = net.conv(input, 4, &constant_rows(layer(42, 4, 3), &[1], OTHER));
-    let rescaled = Affine {
-        scale: 0.0499,
-        zero_point: 7,
-    };
     let shifted = Affine {
         zero_point: 7,
         ..USUAL
@@ -352,6 +349,12 @@ fn shapes() -> Vec<Case> {
         net.finish(output),
         &removed,
     ));
+    cases
+}
+
+/// Depthwise convolutions, other scales, and what goes one after the other.
+fn runs() -> Vec<Case> {
+    let mut cases = Vec::new();
     // Two outputs of each input channel: both go, or none.
     let mut net = Net::default();
     let input = net.input(&[1, 4, 4, 3]);
@@ -386,7 +389,11 @@ fn shapes() -> Vec<Case> {
     let mut net = Net::default();
     let input = net.input(&[1, 4, 4, 3]);
     let middle = net.conv(input, 4, &constant_rows(layer(57, 4, 3), &[1], -OTHER));
-    let rescaled = net.quantize(middle, rescaled);
+    let to = Affine {
+        scale: 0.0499,
+        zero_point: 7,
+    };
+    let rescaled = net.quantize(middle, to);
     let active = net.relu(rescaled);
     let output = net.conv(active, 2, &layer(58, 2, 4));
     let removed: [(i32, &[u32]); 3] = [(middle, &[1]), (rescaled, &[1]), (active, &[1])];
