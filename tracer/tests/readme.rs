@@ -34,6 +34,7 @@ fn console_examples() {
         .case("docs/in-place.md")
         .case("docs/overlap.md")
         .case("docs/planning.md")
+        .case("docs/pruning.md")
         .case("docs/run.md")
         .case("docs/verification.md")
         .case("tracer/tests/console/*.md");

@@ -57,7 +57,7 @@ const ORDER_SHARE: f64 = 0.1;
 const PLAN_SHARE: f64 = 0.02;
 
 /// Forms that none of the others beats in both memory and time, the fastest first. The source is
-/// left as it was read.
+/// left as it was read, or pruned where it may be.
 ///
 /// # Errors
 /// When the model cannot be changed, or not be planned on the kernels.
@@ -67,6 +67,9 @@ pub fn forms(
     kernels: &ModelKernels,
     session: &Session,
 ) -> Result<Vec<Form>, StudyError> {
+    if request.changes.prune {
+        source.prune()?;
+    }
     let recipes = recipes(source, request, session)?;
     let running = session.begin(Work::OtherKernels);
     let mut forms = Vec::new();
