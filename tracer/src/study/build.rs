@@ -33,7 +33,7 @@ use std::time::Duration;
 pub const DSP: &str = "dsp";
 
 /// How a library is to be made. By default with the kernels for the DSP extension, without
-/// computing anything twice.
+/// channels that make no difference, and without computing anything twice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuildRequest {
     /// The library's name, a C identifier; `None`: what the file's name becomes.
@@ -65,7 +65,10 @@ impl Default for BuildRequest {
                 further: vec![REFERENCE.to_owned()],
                 ..KernelRequest::default()
             },
-            changes: ChangeRequest::default(),
+            changes: ChangeRequest {
+                prune: true,
+                ..ChangeRequest::default()
+            },
             keep_inputs: false,
             ram_bytes: None,
             time: SEARCH_TIME,
@@ -130,7 +133,14 @@ pub fn build(
     ensure_buildable(source, request)?;
     let kernels = request.kernels.load()?;
     ensure_executed(source, &kernels)?;
-    let plan_request = plan_request(request);
+    let mut plan_request = plan_request(request);
+    if request.changes.prune
+        && let Err(error) = source.prune()
+    {
+        let note = format!("the model is not pruned: {error}");
+        session.progress.note(&note);
+        plan_request.changes.prune = false;
+    }
     let (planned, forms) = match request.ram_bytes {
         None => (plan(source, &plan_request, session)?, Vec::new()),
         Some(limit) => fitting(source, &plan_request, &kernels, limit, session)?,
@@ -351,7 +361,9 @@ fn describe(
         });
         endpoints.collect::<Result<Vec<_>, BuildError>>()
     };
-    let operators = graph.operators.iter().map(|node| in_words(graph, node));
+    // Pruned, it has the shapes that the calls have.
+    let made = source.original();
+    let operators = made.operators.iter().map(|node| in_words(made, node));
     let bytes = grouped(planned.file.arena_bytes);
     Ok(Description {
         prefix: format!("{name}_"),
