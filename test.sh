@@ -56,6 +56,11 @@ provide missing_for_tests
 provide_python_packages
 
 run "Rust: all tests" cargo test --locked --workspace --no-fail-fast
+# Nothing but which engines there are depends on the feature. These tests run each command (readme, and the console
+# sessions with it) and each core, and have the self-check led by the interpreter: a few minutes, of which most is
+# building. All others would only repeat what the run above has found.
+run "Rust: without Unicorn" cargo test --locked --package dmo-trace --no-default-features --no-fail-fast \
+  --lib --bins --test readme --test cores --test self_check --test bad_input
 cross=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
 kernels host-test "against their direct evaluation, natively, with sanitizers"
 kernels dsp-host-test "DSP kernels, natively, with sanitizers"

@@ -11,6 +11,7 @@
 //! | [`region`] | what of its inputs an operator needs for a region of its output |
 //! | [`in_place`] | depthwise convolutions that work in place |
 //! | [`remove`] | operators that only move data, left out |
+//! | [`prune`](mod@prune) | channels that make no difference, left out of the model's file |
 //! | `draft` | a graph while it is rewritten |
 //! | `pitch` | operators on tensors in pieces |
 //! | `split` | a run of operators computed tile by tile |
@@ -30,6 +31,7 @@ pub mod front;
 pub mod in_place;
 pub mod macs;
 mod pitch;
+pub mod prune;
 pub mod region;
 pub mod remove;
 mod split;

@@ -7,13 +7,16 @@
 
 mod event;
 mod page_table;
+mod watch;
 
 pub(crate) use event::{EVENT_BYTES, event_form};
 pub use event::{Event, Moment};
 pub(crate) use page_table::PageTable;
+pub use watch::Watch;
 
 use crate::fault::{AccessKind, Fault};
 use std::ops::Range;
+use watch::Watches;
 
 /// Granularity of regions in bytes.
 pub const PAGE_BYTES: u32 = 4096;
@@ -57,25 +60,6 @@ pub trait Peripherals {
     fn floating_point_enabled(&self) -> bool;
 }
 
-/// A range whose accesses are recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watch {
-    /// Addresses.
-    pub range: Range<u64>,
-    /// Loads too, not only stores.
-    pub loads: bool,
-}
-
-impl Watch {
-    fn wants(&self, event: &Event) -> bool {
-        let start = u64::from(event.address());
-        let end = start + u64::from(event.size_bytes());
-        (self.loads || event.kind() == AccessKind::Store)
-            && start < self.range.end
-            && self.range.start < end
-    }
-}
-
 /// Why memory cannot be mapped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MapError {
@@ -115,7 +99,7 @@ pub struct Memory {
     stores: PageTable,
     regions: Vec<Region>,
     peripherals: Option<(Range<u64>, Box<dyn Peripherals>)>,
-    watches: Vec<Watch>,
+    watches: Watches,
     events: Vec<Event>,
     event_count: usize,
     /// Pages of code that were stored to.
@@ -138,7 +122,7 @@ impl Memory {
             stores: PageTable::new(),
             regions: Vec::new(),
             peripherals: None,
-            watches: Vec::new(),
+            watches: Watches::default(),
             events: vec![Event::default(); EVENTS + EVENTS_BEYOND],
             event_count: 0,
             changed_code: Vec::new(),
@@ -208,13 +192,13 @@ impl Memory {
     /// Records the accesses to these ranges from now on, and to no others. Accesses that were
     /// recorded and not taken are dropped.
     pub fn watch(&mut self, watches: &[Watch]) {
-        for watch in std::mem::take(&mut self.watches) {
-            self.tag(&watch, |entry| entry & !WATCHED);
+        for watch in std::mem::take(&mut self.watches).ranges() {
+            self.tag(watch, |entry| entry & !WATCHED);
         }
         for watch in watches {
             self.tag(watch, |entry| entry | WATCHED);
         }
-        self.watches = watches.to_vec();
+        self.watches = Watches::new(watches);
         self.event_count = 0;
     }
 
@@ -234,19 +218,21 @@ impl Memory {
     /// The accesses to watched ranges since the last call, in order.
     pub fn take_events(&mut self) -> impl Iterator<Item = Event> + use<'_> {
         let count = std::mem::take(&mut self.event_count);
-        let watches = &self.watches;
-        // Most accesses are to the range of the one before.
-        let mut last = 0;
-        let watched = move |event: &Event| {
-            let wants = |watch: &Watch| watch.wants(event);
-            if watches.get(last).is_some_and(wants) {
-                return true;
-            }
-            let found = watches.iter().position(wants);
-            last = found.unwrap_or(last);
-            found.is_some()
-        };
-        self.events[..count].iter().copied().filter(watched)
+        let watches = &mut self.watches;
+        let events = self.events[..count].iter().copied();
+        events.filter(|event| watches.want(event))
+    }
+
+    /// The same, added to those in a list.
+    pub fn move_events_to(&mut self, taken: &mut Vec<Event>) {
+        let count = std::mem::take(&mut self.event_count);
+        let mut events = &self.events[..count];
+        while !events.is_empty() {
+            let unwanted = events.iter().position(|event| !self.watches.want(event));
+            let (wanted, others) = events.split_at(unwanted.unwrap_or(events.len()));
+            taken.extend_from_slice(wanted);
+            events = others.get(1..).unwrap_or_default();
+        }
     }
 
     /// Where translated code finds the memory.

@@ -171,7 +171,13 @@ impl Translator {
     ) -> Vec<(u32, Entry)> {
         let looked_up = &self.looked_up;
         let excluded = |range| looked_up.range(range).next().is_some();
-        let known = shared::find(address, features, self.counted.as_ref(), memory, excluded);
+        let counted = self.counted.as_ref();
+        let known = shared::find(address, features, counted, memory, excluded);
+        let otherwise = || shared::is_known_otherwise(address, features, counted, memory);
+        let effort = match effort {
+            Effort::Find if known.is_none() && otherwise() => Effort::TranslateAtAnyCost,
+            effort => effort,
+        };
         let translation = match (known, effort) {
             (Some(known), _) => known,
             (None, Effort::Find) => return Vec::new(),

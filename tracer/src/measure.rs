@@ -36,7 +36,8 @@ pub struct Measurement {
     pub work: Attribution,
     /// Its trace, with the O_s of each pair.
     pub layer: LayerProfile,
-    /// Estimated cycles of the call that was traced; `None` if they are not known.
+    /// Estimated cycles of the call that was traced; `None` if they are not known, or were not
+    /// asked for.
     pub cycles: Option<Cycles>,
     /// For each of the layer's pairs, what execution says.
     pub proofs: Vec<Proof>,
@@ -122,6 +123,25 @@ pub fn measure_kernel(
     limits: Limits,
 ) -> Result<Measurement, MeasureError> {
     Bench::new(library, case, contract, limits)?.measure(inputs)
+}
+
+/// [`measure_kernel`] with the estimated cycles of the first call, which counting makes slower.
+///
+/// # Errors
+/// When the buffers do not fit, or the kernel faults.
+pub fn measure_with_cycles(
+    library: &KernelLibrary,
+    case: &Case,
+    contract: &'static Contract,
+    inputs: u64,
+    limits: Limits,
+) -> Result<Measurement, MeasureError> {
+    let bench = Bench::new(library, case, contract, limits)?;
+    let counting = Bench {
+        counts_cycles: true,
+        ..bench
+    };
+    counting.measure(inputs)
 }
 
 /// [`measure_kernel`] with the numbers of a model.
@@ -238,14 +258,14 @@ fn deliver(
 ) -> Deliver {
     let (sender, guards, overrun) = (sender.clone(), frame.guards(), Arc::clone(overrun));
     Box::new(move |batch| {
-        let stores = batch.iter().filter(|it| it.kind == AccessKind::Store);
-        let mut ranges = stores.map(|it| {
-            let start = u64::from(it.address);
-            start..start + u64::from(it.size_bytes)
-        });
         if let Ok(mut overrun) = overrun.lock()
             && overrun.is_none()
         {
+            let stores = batch.iter().filter(|it| it.kind == AccessKind::Store);
+            let mut ranges = stores.map(|it| {
+                let start = u64::from(it.address);
+                start..start + u64::from(it.size_bytes)
+            });
             *overrun = ranges.find_map(|range| guards.overrun_by(&range));
         }
         sender.send(Message::Accesses(batch)).is_ok()
@@ -262,6 +282,8 @@ struct Bench<'a> {
     scratch_bytes: u32,
     /// How many calls were prepared.
     prepared: AtomicU64,
+    /// The estimated cycles of the first call are counted.
+    counts_cycles: bool,
 }
 
 impl<'a> Bench<'a> {
@@ -291,6 +313,7 @@ impl<'a> Bench<'a> {
             limits,
             scratch_bytes,
             prepared: AtomicU64::new(0),
+            counts_cycles: false,
         })
     }
 
@@ -399,7 +422,12 @@ impl<'a> Bench<'a> {
             self.prepare(&layer.tensors, &mut frame, varied(0))?;
             let mut caller = Caller::within(self.library, &frame, Observation::Watch, self.limits)?;
             match calls {
-                Calls::First => caller.machine.note_entries(&self.library.entries())?,
+                Calls::First => {
+                    if self.counts_cycles {
+                        caller.machine.count_cycles();
+                    }
+                    caller.machine.note_entries(&self.library.entries())?;
+                }
                 Calls::Later { .. } => {
                     self.execute(&mut caller, Placement::Apart, 0)?;
                 }

@@ -15,6 +15,7 @@
 //! | [`session`] | where measurements are kept, and who hears of progress |
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
+//! | [`pruning`] | a model without the channels that make no difference |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
 //! | [`whole_arena`] | what `kTensorArenaSize` has to be |
 //! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
@@ -54,6 +55,7 @@ pub mod plan_file;
 pub mod plan_to_check;
 pub mod problem;
 pub mod prove;
+pub mod pruning;
 mod region_file;
 pub mod regions;
 pub mod savings;

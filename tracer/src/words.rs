@@ -11,6 +11,7 @@
 //! | [`run`] | the report of a program's run |
 //! | [`arena`] | what a firmware's arena holds |
 //! | [`explanation`] | what limits an overlap |
+//! | [`pruning`] | what pruning did to a model |
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
 //! | [`savings`] | what each way of saving memory does |
 //! | [`verification`] | what the three witnesses say of a plan |
@@ -25,6 +26,7 @@ pub mod finding;
 pub mod names;
 pub mod plan;
 pub mod printable;
+pub mod pruning;
 pub mod report;
 pub mod run;
 pub mod savings;

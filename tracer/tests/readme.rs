@@ -26,6 +26,7 @@ fn console_examples() {
         .register_bin("dmo-trace", trycmd::cargo::cargo_bin!("dmo-trace"))
         .case("README.md")
         .case("docs/arena.md")
+        .case("docs/build.md")
         .case("docs/ci.md")
         .case("docs/cycles.md")
         .case("docs/explain.md")
@@ -33,6 +34,7 @@ fn console_examples() {
         .case("docs/in-place.md")
         .case("docs/overlap.md")
         .case("docs/planning.md")
+        .case("docs/pruning.md")
         .case("docs/run.md")
         .case("docs/verification.md")
         .case("tracer/tests/console/*.md");

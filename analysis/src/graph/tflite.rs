@@ -13,6 +13,7 @@
 //! | `nodes.rs` | subgraphs as the runtime finds them |
 //! | `requests.rs` | which scratch buffers the runtime's kernels ask for |
 //! | `plan.rs` | plans in model files |
+//! | `edit.rs`, `edit/` | models written anew with other tensors |
 //! | `value_options.rs` | activation, factors and limits among an operator's options |
 //! | `roles.rs` | what the inputs of an operator are |
 //! | `export.rs` | graphs as model files |
@@ -25,6 +26,7 @@
 //! `BUILTIN:` and the number.
 
 mod catalogue;
+pub(crate) mod edit;
 mod error;
 mod ethos_u;
 mod export;

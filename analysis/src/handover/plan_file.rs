@@ -26,6 +26,10 @@ pub struct PlanFile {
     /// The kernels that they were measured on; `None` if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernels: Option<PlannedKernels>,
+    /// SHA-256 of the file that pruning makes of the model's, where it does: all of the plan is for
+    /// that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned_sha256: Option<String>,
     /// What is done to the model first: order, tensors and scratch are those of what comes of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<Recipe>,
@@ -186,6 +190,7 @@ impl PlanFile {
             model_sha256,
             overlap: overlap.to_owned(),
             kernels: None,
+            pruned_sha256: None,
             recipe: None,
             layout: task.layout,
             arena_bytes: planned.arena_bytes,

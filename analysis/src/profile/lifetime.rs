@@ -3,6 +3,7 @@
 //! 24 bytes for each byte that a tensor covers, whatever the length of the trace.
 
 use crate::trace::{Address, Tensor, Time};
+use std::collections::BTreeSet;
 
 /// The life of one byte. Time 0 stands for 'never'.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,13 +26,70 @@ impl ByteLife {
 const PAGE_BITS: u32 = 12;
 const PAGE_SIZE: usize = 1 << PAGE_BITS;
 
+/// The lives of a page of bytes. Apart from each other, as most loads need the last uses alone.
+#[derive(Debug)]
+struct Page {
+    first_store: Vec<Time>,
+    last_store: Vec<Time>,
+    last_use: Vec<Time>,
+}
+
+impl Page {
+    fn new() -> Self {
+        let never = || vec![0; PAGE_SIZE];
+        Self {
+            first_store: never(),
+            last_store: never(),
+            last_use: never(),
+        }
+    }
+
+    fn life(&self, byte: usize) -> ByteLife {
+        ByteLife {
+            first_store: self.first_store[byte],
+            last_store: self.last_store[byte],
+            last_use: self.last_use[byte],
+        }
+    }
+}
+
+/// The lives of adjacent bytes: of each, in address order, what [`ByteLife`] has.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names are those of ByteLife")]
+pub struct ByteLives<'a> {
+    pub first_store: &'a mut [Time],
+    pub last_store: &'a mut [Time],
+    pub last_use: &'a mut [Time],
+}
+
+impl ByteLives<'_> {
+    /// How many bytes they are of.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.last_use.len()
+    }
+
+    /// The life of the byte at this position.
+    #[inline]
+    pub fn life(&self, index: usize) -> ByteLife {
+        ByteLife {
+            first_store: self.first_store[index],
+            last_store: self.last_store[index],
+            last_use: self.last_use[index],
+        }
+    }
+}
+
 /// [`ByteLife`] of every byte of the guest's buffers, in pages that exist only
 /// where a tensor lies.
 #[derive(Debug)]
 pub struct Lifetimes {
     /// 1 + index into `pages` for each page of the address space, 0 where none is.
     index: Vec<u32>,
-    pages: Vec<Vec<ByteLife>>,
+    pages: Vec<Page>,
+    /// The pages that exist: of the index only these entries are ever read, so that the others
+    /// take no memory.
+    covered: BTreeSet<u32>,
 }
 
 impl Default for Lifetimes {
@@ -39,6 +97,7 @@ impl Default for Lifetimes {
         Self {
             index: vec![0; 1 << (32 - PAGE_BITS)],
             pages: Vec::new(),
+            covered: BTreeSet::new(),
         }
     }
 }
@@ -50,39 +109,53 @@ impl Lifetimes {
         for page in u64::from(tensor.address.0) >> PAGE_BITS..=last_byte {
             let slot = &mut self.index[page as usize];
             if *slot == 0 {
-                self.pages.push(vec![ByteLife::default(); PAGE_SIZE]);
+                self.pages.push(Page::new());
                 *slot = self.pages.len() as u32;
+                self.covered.insert(page as u32);
             }
         }
     }
 
-    /// The life of a byte that [`cover`](Self::cover) has made room for.
+    /// The lives of bytes that [`cover`](Self::cover) has made room for, from an address on: of as
+    /// many, up to `most`, as lie in one page.
     #[inline]
-    pub fn byte(&mut self, address: u32) -> &mut ByteLife {
+    pub fn bytes(&mut self, address: u32, most: usize) -> ByteLives<'_> {
         let page = self.index[(address >> PAGE_BITS) as usize] as usize;
-        &mut self.pages[page - 1][address as usize & (PAGE_SIZE - 1)]
+        let start = address as usize & (PAGE_SIZE - 1);
+        let range = start..PAGE_SIZE.min(start + most);
+        let page = &mut self.pages[page - 1];
+        ByteLives {
+            first_store: &mut page.first_store[range.clone()],
+            last_store: &mut page.last_store[range.clone()],
+            last_use: &mut page.last_use[range],
+        }
+    }
+
+    /// Calls `change` with the lives of all bytes of a tensor, in address order.
+    pub fn each_of(&mut self, tensor: &Tensor, mut change: impl FnMut(ByteLives<'_>)) {
+        let mut address = u64::from(tensor.address.0);
+        while address < tensor.end() {
+            let lives = self.bytes(address as u32, (tensor.end() - address) as usize);
+            address += lives.count() as u64;
+            change(lives);
+        }
     }
 
     /// The lives of a tensor's bytes, in address order.
-    pub fn tensor<'a>(&'a self, tensor: &Tensor) -> impl Iterator<Item = &'a ByteLife> {
+    pub fn tensor(&self, tensor: &Tensor) -> impl Iterator<Item = ByteLife> {
         (u64::from(tensor.address.0)..tensor.end()).map(|address| {
             let page = self.index[(address >> PAGE_BITS) as usize] as usize;
-            &self.pages[page - 1][address as usize & (PAGE_SIZE - 1)]
+            self.pages[page - 1].life(address as usize & (PAGE_SIZE - 1))
         })
     }
 
     /// Every byte with room, in ascending address order.
-    pub fn all(&self) -> impl Iterator<Item = (Address, &ByteLife)> {
-        self.index
-            .iter()
-            .enumerate()
-            .filter(|&(_, &slot)| slot != 0)
-            .flat_map(|(page, &slot)| {
-                let base = (page as u32) << PAGE_BITS;
-                self.pages[slot as usize - 1]
-                    .iter()
-                    .enumerate()
-                    .map(move |(byte, life)| (Address(base + byte as u32), life))
-            })
+    pub fn all(&self) -> impl Iterator<Item = (Address, ByteLife)> {
+        self.covered.iter().flat_map(|&page| {
+            let base = page << PAGE_BITS;
+            let slot = self.index[page as usize] as usize;
+            let lives = &self.pages[slot - 1];
+            (0..PAGE_SIZE).map(move |byte| (Address(base + byte as u32), lives.life(byte)))
+        })
     }
 }

@@ -59,7 +59,7 @@ impl<O: Observer> Profiler<O> {
     pub fn finish(mut self) -> (Profile, O) {
         let mut run: Option<InUseRun> = None;
         for (address, life) in self.lifetimes.all() {
-            InUseRun::extend(&mut run, address.0, life, &mut self.observer);
+            InUseRun::extend(&mut run, address.0, &life, &mut self.observer);
         }
         InUseRun::close(&mut run, &mut self.observer);
         for layer in &mut self.layers {
@@ -84,19 +84,25 @@ impl<O: Observer> Profiler<O> {
         let gap = current.span == Span::Gap;
         // Bytes with content of before the layer, loaded for the first time, and its age.
         let mut old_content = Vec::new();
-        for byte in 0..u32::from(event.size_bytes) {
-            let life = self.lifetimes.byte(address + byte);
-            if life.first_store <= begin && tensor.load_before_store.is_none() {
+        let (mut from, end) = bytes_at(address, event);
+        while from < end {
+            let lives = self.lifetimes.bytes(from as u32, (end - from) as usize);
+            if tensor.load_before_store.is_none() && any(lives.first_store, |it| it <= begin) {
                 tensor.load_before_store = Some(event.into());
             }
-            if life.last_use <= begin && life.last_store <= begin {
-                old_content.push((u64::from(address + byte), life.last_store));
+            if any(lives.last_use, |it| it <= begin) {
+                let last = lives.last_use.iter().zip(lives.last_store.iter());
+                let old = last
+                    .zip(from..)
+                    .filter(|((last_use, last_store), _)| **last_use.max(last_store) <= begin);
+                old_content.extend(old.map(|((_, &last_store), byte)| (byte, last_store)));
             }
             // What code between layers loads is noted, but a layer's picture would be
             // spoilt by it.
             if !gap {
-                life.last_use = event.time;
+                lives.last_use.fill(event.time);
             }
+            from += lives.count() as u64;
         }
         if !old_content.is_empty() {
             let by = (!gap).then_some(current.profile.name.as_str());
@@ -131,16 +137,21 @@ impl<O: Observer> Profiler<O> {
         let mut update = true;
         let mut run = None;
         let own = !current.produced_over[event.tensor as usize];
-        for byte in 0..u32::from(event.size_bytes) {
-            let life = self.lifetimes.byte(address + byte);
-            // What was loaded of the other tensor is not what is stored again.
-            let known = own || life.first_store > begin;
-            update &= known && life.last_use > life.last_store && life.last_use > begin;
-            InUseRun::extend(&mut run, address + byte, life, &mut self.observer);
-            if life.first_store <= begin {
-                life.first_store = event.time;
+        let (mut from, end) = bytes_at(address, event);
+        while from < end {
+            let lives = self.lifetimes.bytes(from as u32, (end - from) as usize);
+            for (index, byte) in (0..lives.count()).zip(from..) {
+                let life = lives.life(index);
+                // What was loaded of the other tensor is not what is stored again.
+                let known = own || life.first_store > begin;
+                update &= known && life.last_use > life.last_store && life.last_use > begin;
+                InUseRun::extend(&mut run, byte as u32, &life, &mut self.observer);
+                if life.first_store <= begin {
+                    lives.first_store[index] = event.time;
+                }
+                lives.last_store[index] = event.time;
             }
-            life.last_store = event.time;
+            from += lives.count() as u64;
         }
         InUseRun::close(&mut run, &mut self.observer);
         tensor.updates += u64::from(update);
@@ -158,6 +169,20 @@ impl<O: Observer> Profiler<O> {
         };
         self.observer.access(Address(address), event, class);
     }
+}
+
+/// From the first byte of an event to one past its last, by address.
+#[inline]
+fn bytes_at(address: u32, event: &Event) -> (u64, u64) {
+    let start = u64::from(address);
+    (start, start + u64::from(event.size_bytes))
+}
+
+/// Whether a time of one of the few bytes of an access is so. It looks at all of them, as that
+/// takes no branch for each.
+#[inline]
+fn any(times: &[Time], is_so: impl Fn(Time) -> bool) -> bool {
+    times.iter().fold(false, |any, &time| any | is_so(time))
 }
 
 /// All safe displacements of a pair, and whether 0 is one of them, from its bytes' lives in the
@@ -258,13 +283,12 @@ impl<O: Observer> TraceSink for Profiler<O> {
             if matches!(tensor.role, Role::Input | Role::Constant | Role::State)
                 && layer.span == Span::Layer
             {
-                let bytes = u64::from(tensor.address.0)..tensor.end();
-                for address in bytes {
-                    let life = self.lifetimes.byte(address as u32);
-                    if life.last_store == 0 && life.last_use == 0 {
-                        life.last_store = time;
-                    }
-                }
+                self.lifetimes.each_of(tensor, |lives| {
+                    let lives = lives.last_store.iter_mut().zip(lives.last_use);
+                    lives
+                        .filter(|(last_store, last_use)| **last_store == 0 && **last_use == 0)
+                        .for_each(|(last_store, _)| *last_store = time);
+                });
             }
         }
         self.earlier_inputs.retain(|input| {
@@ -337,12 +361,12 @@ impl<O: Observer> TraceSink for Profiler<O> {
         // What the layer produced is in use until it is handed over.
         for tensor in &profile.tensors {
             if matches!(tensor.tensor.role, Role::Output | Role::State) {
-                for address in u64::from(tensor.tensor.address.0)..tensor.tensor.end() {
-                    let life = self.lifetimes.byte(address as u32);
-                    if life.first_store > profile.begin {
-                        life.last_use = time;
-                    }
-                }
+                self.lifetimes.each_of(&tensor.tensor, |lives| {
+                    let lives = lives.first_store.iter().zip(lives.last_use);
+                    lives
+                        .filter(|(first_store, _)| **first_store > profile.begin)
+                        .for_each(|(_, last_use)| *last_use = time);
+                });
             }
         }
         for (index, tensor) in profile.tensors.iter().enumerate() {

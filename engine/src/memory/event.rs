@@ -30,7 +30,9 @@ pub(crate) fn event_form(kind: AccessKind, size_bytes: u32) -> u32 {
 }
 
 impl Event {
-    pub(crate) fn new(kind: AccessKind, moment: Moment, address: u32, size_bytes: u32) -> Self {
+    /// An access of `size_bytes` bytes.
+    #[inline]
+    pub fn new(kind: AccessKind, moment: Moment, address: u32, size_bytes: u32) -> Self {
         Self {
             time_and_form: moment.time << 8 | u64::from(event_form(kind, size_bytes)),
             pc: moment.pc,
@@ -39,11 +41,13 @@ impl Event {
     }
 
     /// When, in executed instructions, its own included.
+    #[inline]
     pub fn time(&self) -> u64 {
         self.time_and_form >> 8
     }
 
     /// Load or store.
+    #[inline]
     pub fn kind(&self) -> AccessKind {
         match self.time_and_form & 1 {
             0 => AccessKind::Load,
@@ -52,16 +56,19 @@ impl Event {
     }
 
     /// Length in bytes, 1 to 8.
+    #[inline]
     pub fn size_bytes(&self) -> u8 {
         (self.time_and_form >> 1 & 0x7f) as u8
     }
 
     /// Address of the instruction.
+    #[inline]
     pub fn pc(&self) -> u32 {
         self.pc
     }
 
     /// First byte.
+    #[inline]
     pub fn address(&self) -> u32 {
         self.address
     }

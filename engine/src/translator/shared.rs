@@ -2,7 +2,7 @@
 //! core alone, so that all machines that execute it share it.
 
 use super::cycles::Counted;
-use super::translation::Translation;
+use super::translation::{Stretch, Translation};
 use crate::features::Features;
 use crate::memory::Memory;
 use std::collections::HashMap;
@@ -72,6 +72,24 @@ pub(super) fn find(
             })
     };
     candidates.find(fits).map(Arc::clone)
+}
+
+/// Whether there is one of the same code that counts cycles otherwise: what is worth translating
+/// for others is worth it again.
+pub(super) fn is_known_otherwise(
+    address: u32,
+    features: &Features,
+    counted: Option<&Counted>,
+    memory: &Memory,
+) -> bool {
+    let known = known();
+    let mut here = known.translations.get(&address).into_iter().flatten();
+    here.any(|translation| {
+        let has_code = |stretch: &Stretch| memory.has_code(stretch.start, &stretch.bytes);
+        translation.features == *features
+            && translation.counted.as_ref() != counted
+            && translation.stretches.iter().all(has_code)
+    })
 }
 
 /// Keeps a translation for all machines.

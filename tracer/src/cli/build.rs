@@ -89,10 +89,15 @@ impl Arguments {
         vec![REFERENCE.to_owned()]
     }
 
-    /// With a limit of memory all changes are allowed, by default.
+    /// By default, pruning is allowed, which costs nothing; with a limit of memory all changes are.
     fn changes(&self) -> anyhow::Result<ChangeRequest> {
-        if self.ram.is_none() || !self.change.allow.is_empty() {
+        if !self.change.allow.is_empty() {
             return self.change.request();
+        }
+        if self.ram.is_none() {
+            let changes = self.change.request()?;
+            let prune = true;
+            return Ok(ChangeRequest { prune, ..changes });
         }
         let all = ChangeArguments {
             allow: Change::value_variants().to_vec(),

@@ -39,6 +39,7 @@ pub const PLAN: &str = "\
 Examples:
   dmo-trace plan model.tflite --emit planned.tflite
   dmo-trace plan model.tflite --overlap traced --kernels libcmsis-nn.a --emit plan.json
+  dmo-trace plan model.tflite --allow prune --emit pruned.tflite
   dmo-trace plan model.tflite --allow inplace,remove,split,patch --max-recompute 10%";
 
 pub const BUILD: &str = "\

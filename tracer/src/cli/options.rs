@@ -1,5 +1,6 @@
 //! Options that several commands have, and what they ask of the library.
 
+pub mod before;
 pub mod cache;
 pub mod change;
 pub mod firmware;

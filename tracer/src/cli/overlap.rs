@@ -11,7 +11,7 @@ use dmo_trace::kernels::{Case, Contract, KernelLibrary};
 use dmo_trace::mcu::cycles::Cycles;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::measure::attribution::Attribution;
-use dmo_trace::measure::{Measurement, choose, measure_kernel};
+use dmo_trace::measure::{Measurement, choose, measure_with_cycles};
 use dmo_trace::study::compare::{Compared, INPUTS, LIMITS, Pair, compare};
 use dmo_trace::words::cycles;
 use dmo_trace::words::report::Report;
@@ -130,7 +130,7 @@ fn measured(arguments: &Arguments, case: &Case) -> anyhow::Result<(Measurement, 
             timeout: arguments.timeout.0,
             ..LIMITS
         };
-        let measured = measure_kernel(&library, case, kernel, arguments.inputs, limits)?;
+        let measured = measure_with_cycles(&library, case, kernel, arguments.inputs, limits)?;
         Ok((measured, uncertain_version(&library, kernel)))
     });
     measured.with_context(|| arguments.library.kernels.clone())

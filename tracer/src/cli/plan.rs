@@ -27,6 +27,7 @@ use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::names;
 use dmo_trace::words::plan::PlanReport;
+use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::whole_arena::changes;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -150,7 +151,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         output::folder(folder)?;
     }
     let request = arguments.request()?;
-    if request.changes.reshapes() && !arguments.region.is_empty() {
+    let is_changed = request.changes.prune || request.changes.reshapes();
+    if is_changed && !arguments.region.is_empty() {
         return Err(PlanError::ChangeOfFixed.into());
     }
     let session = Bars::session(arguments.overlap.cache());
@@ -231,6 +233,10 @@ fn report(
         unknown: unknown(graph),
         notes: [source.notes(), notes_of_kernels(arguments, planned)].concat(),
         front: planned.front.clone(),
+        pruning: source
+            .pruning
+            .as_ref()
+            .map(|it| PruneSummary::new(&it.report)),
         carries_plan: source.carried_offsets().is_some(),
         capacity_bytes: arguments.capacity,
         fits: None,

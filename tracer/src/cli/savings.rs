@@ -1,5 +1,6 @@
 //! `dmo-trace savings`: what each way of saving memory does to models.
 
+use super::options::before::FileChangeArguments;
 use super::options::flash::FlashArguments;
 use super::options::layout::LayoutArguments;
 use super::options::numbers::Seconds;
@@ -11,6 +12,7 @@ use dmo_trace::study::savings::{Savings, SavingsRequest, savings};
 use dmo_trace::study::search_time::STOPPED;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::whole_arena::whole_arenas;
+use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::savings::{ModelSavings, SavingsReport};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -20,6 +22,8 @@ pub struct Arguments {
     /// Models: .tflite files, or zoo:NAME (see `dmo-trace zoo`)
     #[arg(required = true)]
     models: Vec<OsString>,
+    #[command(flatten)]
+    change: FileChangeArguments,
     #[command(flatten)]
     layout: LayoutArguments,
     /// Seconds for each model's search for runs of operators to tile
@@ -63,6 +67,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         models.push(ModelSavings {
             // A network that cannot be written to a file is compared all the same.
             whole_arenas: whole_arenas(&source).map_or_else(|_| Vec::new(), Vec::from),
+            pruning: source
+                .pruning
+                .as_ref()
+                .map(|it| PruneSummary::new(&it.report)),
             name: source.name,
             macs: saved.macs,
             complete: saved.front.complete,
@@ -80,7 +88,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 
 /// A model that cannot be planned does not keep others from being planned.
 fn saved(given: &OsStr, arguments: &Arguments) -> anyhow::Result<(Source, Savings)> {
-    let source = Source::load(given)?;
+    let mut source = Source::load(given)?;
+    arguments.change.make(&mut source)?;
     let request = SavingsRequest {
         layout: arguments.layout.layout(),
         time: arguments.time.0,

@@ -2,6 +2,7 @@
 
 mod draw;
 
+use super::options::before::FileChangeArguments;
 use super::options::kernels::ModelKernelArguments;
 use super::options::numbers::Seconds;
 use super::progress::Bars;
@@ -13,6 +14,7 @@ use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
 use dmo_trace::study::whole_arena::whole_arenas;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
+use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::verification::VerifyReport;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,6 +27,8 @@ pub struct Arguments {
     /// model, otherwise the one that `dmo-trace plan` finds for the reference kernels]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    #[command(flatten)]
+    change: FileChangeArguments,
     #[command(flatten)]
     library: ModelKernelArguments,
     /// Number of different inputs to run the model on
@@ -55,6 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let mut source = Source::load(&arguments.model)?;
     let plan = arguments.plan.as_ref();
     let plan = plan.map(|path| source.follow_plan(path)).transpose()?;
+    arguments.change.make(&mut source)?;
     let carries_plan = plan.is_none() && source.carried_offsets().is_some();
     let kernels = arguments.library.load()?;
     let plan = plan.map(|plan| PlanToCheck::new(&plan, &source, None));
@@ -70,6 +75,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let session = Bars::session(Cache::default());
     let verified = verify(&source, plan, &kernels, request, &session)?;
     let mut report = VerifyReport::new(&source.name, &kernels.name(), &verified);
+    report.pruning = source
+        .pruning
+        .as_ref()
+        .map(|it| PruneSummary::new(&it.report));
     if carries_plan {
         report.whole_arenas = whole_arenas(&source)?.into();
     }

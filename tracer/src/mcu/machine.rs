@@ -24,7 +24,7 @@ pub use engine::Snapshot;
 pub use inspection::{CoreState, ExecutionPoint, Inspector};
 pub use kind::{EngineKind, UnknownEngine};
 pub use limits::{Limits, LimitsLeft};
-pub use watch::{Deliver, Observation, RawAccess, Watch};
+pub use watch::{Batch, Deliver, Observation, RawAccess, Watch};
 
 use crate::mcu::cpu::Cpu;
 use crate::mcu::cycles::Cycles;
@@ -262,8 +262,13 @@ impl Machine {
         self.engine.now()
     }
 
-    /// Estimated cycles until now; `None` if the CPU's timing is not known, or the engine does not
-    /// count them.
+    /// Counts the estimated cycles from now on, where the CPU's timing is known and the engine can.
+    /// Before the first run; it makes each one take longer.
+    pub fn count_cycles(&mut self) {
+        self.engine.count_cycles();
+    }
+
+    /// Estimated cycles until now; `None` if they are not counted.
     pub fn cycles(&self) -> Option<Cycles> {
         self.engine.cycles()
     }

@@ -230,6 +230,13 @@ impl<'a> Inference<'a> {
         bytes.ok_or(MeasureError::Unreadable { address })
     }
 
+    /// Counts the estimated cycles from now on. Before the first operator runs.
+    pub fn count_cycles(&mut self) {
+        for core in &mut self.cores {
+            core.caller.machine.count_cycles();
+        }
+    }
+
     /// Delivers every access to the arena from now on; addresses are bytes from the arena's start.
     ///
     /// # Errors
@@ -266,7 +273,7 @@ impl<'a> Inference<'a> {
             .max()
     }
 
-    /// Estimated cycles so far; `None` if they are not known of a core.
+    /// Estimated cycles so far; `None` if they are not known of a core, or not counted.
     pub fn cycles(&self) -> Option<Cycles> {
         let cores = self.cores.iter();
         let cycles = cores.map(|core| core.caller.machine.cycles());

@@ -30,6 +30,8 @@ pub struct TracedLayer {
     pub layer: Layer,
     /// For each of the layer's tensors the buffer of the model that it stands for.
     pub places: Vec<ModelBuffer>,
+    /// The kernels that it enters are noted, and its estimated cycles are counted.
+    pub in_detail: bool,
     addresses: Vec<Option<Address>>,
     frame: Frame,
 }
@@ -40,7 +42,8 @@ pub struct Traced {
     pub recorded: Recorded,
     /// The bytes that the operator has stored: its outputs, then its states.
     pub outputs: Contents,
-    /// The kernels that it entered, by the address of their first instructions.
+    /// The kernels that it entered, by the address of their first instructions; none if they were
+    /// not noted.
     pub entered: Vec<u32>,
     /// Its deepest stack in bytes; `None` if the engine does not measure it.
     pub stack_bytes: Option<u32>,
@@ -69,6 +72,7 @@ impl TracedLayer {
                 tensors: Vec::new(),
             },
             places: Vec::new(),
+            in_detail: false,
             addresses: vec![None; deployment.graph.tensors.len()],
             frame: deployment.library(kernel).frame(),
         };
@@ -199,12 +203,15 @@ impl TracedLayer {
         let watches: Vec<Watch> = watches.collect();
         let emulate = |sender: std::sync::mpsc::SyncSender<Message>| {
             let mut caller = Caller::within(library, &self.frame, Observation::Watch, limits)?;
+            if self.in_detail {
+                caller.machine.count_cycles();
+                caller.machine.note_entries(&library.entries())?;
+            }
             caller.fill(&self.frame)?;
             let batches = sender.clone();
             caller.machine.deliver_to(Box::new(move |batch| {
                 batches.send(Message::Accesses(batch)).is_ok()
             }));
-            caller.machine.note_entries(&library.entries())?;
             caller.machine.watch(watches)?;
             // Whether anybody still listens shows when a batch is delivered.
             let _ = sender.send(Message::Begin(self.layer.clone(), caller.machine.now()));

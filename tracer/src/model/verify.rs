@@ -143,12 +143,13 @@ pub fn verify(
     .map_err(ArenaError::from)?;
     let operators = subject.order.iter();
     let executed = operators.filter(|&&operator| deployment.step(operator).kernel.is_ok());
-    let total = executed.count() * inputs as usize;
+    let executed = executed.count();
+    let total = executed * inputs as usize;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let (sender, receiver) = sync_channel::<LayerCheck>(workers);
     let receiver = Arc::new(Mutex::new(receiver));
     let outcomes = Mutex::new(Vec::new());
-    let executed = std::thread::scope(|scope| {
+    let execution = std::thread::scope(|scope| {
         let execution = scope.spawn(move || {
             let mut execution = Execution::new(deployment, subject, limits)?;
             for index in 0..inputs {
@@ -175,14 +176,15 @@ pub fn verify(
         drop(receiver);
         execution.join()
     });
-    let (instructions, cycles, differences) = executed.map_err(|_| VerifyError::Panic)??;
+    let (instructions, cycles, differences) = execution.map_err(|_| VerifyError::Panic)??;
     let outcomes = outcomes.into_inner().map_err(|_| VerifyError::Panic)?;
     let outcomes = outcomes.into_iter().collect::<Result<Vec<Outcome>, _>>()?;
+    let told = outcomes.len();
+    let layers = layer::merged(deployment, outcomes);
     // An operator of which nobody has told anything must not pass for one without objection.
-    if outcomes.len() != total {
+    if told != total || layers.len() != executed {
         return Err(VerifyError::Panic);
     }
-    let layers = layer::merged(deployment, outcomes);
     let clashes = geometric(deployment, subject, &layers)?;
     let readers = reader::readers(deployment, subject, &layers, limits)?;
     Ok(Verification {

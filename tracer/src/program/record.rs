@@ -1,7 +1,7 @@
 //! From raw accesses to events of a layer's tensors.
 
 use crate::mcu::cycles::Cycles;
-use crate::mcu::machine::RawAccess;
+use crate::mcu::machine::{Batch, RawAccess};
 use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ pub enum Message {
     /// A layer (or a gap) begins.
     Begin(Layer, Time),
     /// The next accesses.
-    Accesses(Vec<RawAccess>),
+    Accesses(Batch),
     /// The layer that ends next has taken so many cycles.
     Cycles(Cycles),
     /// The layer (or the gap) ends.
@@ -70,8 +70,9 @@ pub struct Recorder<'a> {
     layer: Option<Layer>,
     /// Memory of the layer's tensors: disjoint, by address.
     places: Vec<OwnedRange>,
-    /// Position among them of the last access: most are near the one before.
-    last: usize,
+    /// The position among them of what each instruction accessed last: it is there more often
+    /// than not.
+    likely: [u32; LIKELY],
     events: Vec<Event>,
     pcs: PcSet,
     crossing: Vec<CrossingLoads>,
@@ -85,7 +86,7 @@ impl<'a> Recorder<'a> {
             sink,
             layer: None,
             places: Vec::new(),
-            last: 0,
+            likely: [0; LIKELY],
             events: Vec::new(),
             pcs: PcSet::default(),
             crossing: Vec::new(),
@@ -106,8 +107,9 @@ impl<'a> Recorder<'a> {
             }
             Message::Accesses(accesses) => {
                 self.events.clear();
-                for access in &accesses {
-                    self.resolve(access)?;
+                self.events.reserve(accesses.len());
+                for access in accesses.iter() {
+                    self.resolve(&access)?;
                 }
                 self.sink.events(&self.events);
             }
@@ -133,11 +135,22 @@ impl<'a> Recorder<'a> {
     fn resolve(&mut self, access: &RawAccess) -> Result<(), RecordError> {
         let start = u64::from(access.address);
         let end = start + u64::from(access.size_bytes);
-        let holds = |place: &OwnedRange| place.start <= start && end <= place.end;
-        if !self.places.get(self.last).is_some_and(holds) {
-            self.last = self.places.partition_point(|place| place.end <= start);
+        let likely = &mut self.likely[slot(access.pc)];
+        if let Some(place) = self.places.get(*likely as usize)
+            && place.start <= start
+            && end <= place.end
+        {
+            let owner = match access.kind {
+                AccessKind::Load => &place.loaded,
+                AccessKind::Store => &place.stored,
+            };
+            self.pcs.insert(access.pc);
+            self.events.push(owner.event(access, start, access.size_bytes));
+            return Ok(());
         }
-        for place in &self.places[self.last.min(self.places.len())..] {
+        let first = self.places.partition_point(|place| place.end <= start);
+        *likely = first as u32;
+        for place in self.places.get(first..).unwrap_or_default() {
             if place.start >= end {
                 break;
             }
@@ -150,14 +163,7 @@ impl<'a> Recorder<'a> {
                 note_crossing(self.layer.as_ref(), &mut self.crossing, access, owner.index)?;
             }
             self.pcs.insert(access.pc);
-            self.events.push(Event {
-                time: access.time,
-                pc: Address(access.pc),
-                offset: (from - owner.start) as u32,
-                tensor: owner.index,
-                size_bytes: (to - from) as u8,
-                kind: access.kind,
-            });
+            self.events.push(owner.event(access, from, (to - from) as u8));
         }
         Ok(())
     }
@@ -180,6 +186,21 @@ struct Owner {
     index: u16,
     start: u64,
     end: u64,
+}
+
+impl Owner {
+    /// The part of an access that is in the tensor, from an address on.
+    #[inline]
+    fn event(&self, access: &RawAccess, from: u64, size_bytes: u8) -> Event {
+        Event {
+            time: access.time,
+            pc: Address(access.pc),
+            offset: (from - self.start) as u32,
+            tensor: self.index,
+            size_bytes,
+            kind: access.kind,
+        }
+    }
 }
 
 /// The memory of a layer's tensors. Where several share it, as in a model's offline plan, a load
@@ -283,9 +304,17 @@ fn note_crossing(
     Ok(())
 }
 
+/// Instructions that are told apart, by the bits of their addresses.
+const LIKELY: usize = 256;
+
+#[inline]
+fn slot(pc: u32) -> usize {
+    pc as usize / 2 % LIKELY
+}
+
 /// A set of instruction addresses, quick for the few that come again and again.
 struct PcSet {
-    recent: [u32; 256],
+    recent: [u32; LIKELY],
     seen: BTreeSet<Address>,
 }
 
@@ -293,7 +322,7 @@ impl Default for PcSet {
     fn default() -> Self {
         Self {
             // Odd: no instruction's address.
-            recent: [1; 256],
+            recent: [1; LIKELY],
             seen: BTreeSet::new(),
         }
     }
@@ -302,7 +331,7 @@ impl Default for PcSet {
 impl PcSet {
     #[inline]
     fn insert(&mut self, pc: u32) {
-        let slot = (pc as usize / 2) % self.recent.len();
+        let slot = slot(pc);
         if self.recent[slot] != pc {
             self.recent[slot] = pc;
             self.seen.insert(Address(pc));

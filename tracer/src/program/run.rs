@@ -90,7 +90,8 @@ pub fn run(
         Observation::Watch
     };
     let emulate = |sender| -> Result<_, RunError> {
-        let program = Program::load(target, &layers, observation, options.limits, host)?;
+        let mut program = Program::load(target, &layers, observation, options.limits, host)?;
+        program.process.machine.count_cycles();
         let mut emulation = Emulation::new(program, sender, options.limits);
         let arena = layers.arena().filter(|arena| !arena.is_empty());
         emulation.known.extend(arena);
@@ -196,7 +197,7 @@ fn record(
             Message::Begin(_, time) | Message::End(time) => progress(*time),
             Message::Cycles(_) => {}
             Message::Accesses(accesses) => {
-                if let Some(access) = accesses.last() {
+                if let Some(access) = accesses.iter().next_back() {
                     progress(access.time);
                 }
             }

@@ -7,7 +7,7 @@ use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::overlap_source::{OverlapKind, OverlapRequest};
 use super::plan::{PlanRequest, Planned, plan, plan_as_it_is};
 use super::plan_to_check::PlanToCheck;
-use super::prove::{Proof, prove};
+use super::prove::{Proof, Provable, prove};
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
@@ -33,7 +33,7 @@ use std::time::Duration;
 pub const DSP: &str = "dsp";
 
 /// How a library is to be made. By default with the kernels for the DSP extension, without
-/// computing anything twice.
+/// channels that make no difference, and without computing anything twice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuildRequest {
     /// The library's name, a C identifier; `None`: what the file's name becomes.
@@ -65,7 +65,10 @@ impl Default for BuildRequest {
                 further: vec![REFERENCE.to_owned()],
                 ..KernelRequest::default()
             },
-            changes: ChangeRequest::default(),
+            changes: ChangeRequest {
+                prune: true,
+                ..ChangeRequest::default()
+            },
             keep_inputs: false,
             ram_bytes: None,
             time: SEARCH_TIME,
@@ -101,8 +104,6 @@ pub struct Built {
     pub network: Network,
     /// What the library's test compares with.
     pub recorded: Vec<RecordedInference>,
-    /// Sources that only a proof needs.
-    pub files_for_proof: Vec<GeneratedFile>,
     /// The same as compiled, where that was asked for.
     pub proof: Option<Proof>,
     /// No witness objects to the plan, and the planned calls compute what the model computes.
@@ -132,7 +133,14 @@ pub fn build(
     ensure_buildable(source, request)?;
     let kernels = request.kernels.load()?;
     ensure_executed(source, &kernels)?;
-    let plan_request = plan_request(request);
+    let mut plan_request = plan_request(request);
+    if request.changes.prune
+        && let Err(error) = source.prune()
+    {
+        let note = format!("the model is not pruned: {error}");
+        session.progress.note(&note);
+        plan_request.changes.prune = false;
+    }
     let (planned, forms) = match request.ram_bytes {
         None => (plan(source, &plan_request, session)?, Vec::new()),
         Some(limit) => fitting(source, &plan_request, &kernels, limit, session)?,
@@ -172,7 +180,6 @@ pub fn build(
     let is_safe = verified.is_safe() && recorded.inferences == in_layout.inferences;
     let mut built = Built {
         files,
-        files_for_proof,
         arena_bytes: network.arena_bytes,
         state_bytes,
         weights_bytes,
@@ -190,7 +197,15 @@ pub fn build(
     };
     let target = (kernels.cpu(), request.kernels.flash_timing);
     if let Some(compiler) = &request.prove {
-        built.proof = Some(prove(source, &built, compiler, target, session)?);
+        let library = Provable {
+            files: &built.files,
+            files_for_proof: &files_for_proof,
+            description: &built.description,
+            network: &built.network,
+            recorded: &built.recorded,
+            planned: &built.planned,
+        };
+        built.proof = Some(prove(source, &library, compiler, target, session)?);
     }
     Ok(built)
 }
@@ -303,6 +318,7 @@ fn record(
         }
     };
     let mut inference = Inference::new(deployment, placement, POISON, Observation::Watch, limits)?;
+    inference.count_cycles();
     let mut inferences = Vec::new();
     for number in 0..inputs {
         let content = model_inputs(deployment, number);
@@ -345,7 +361,9 @@ fn describe(
         });
         endpoints.collect::<Result<Vec<_>, BuildError>>()
     };
-    let operators = graph.operators.iter().map(|node| in_words(graph, node));
+    // Pruned, it has the shapes that the calls have.
+    let made = source.original();
+    let operators = made.operators.iter().map(|node| in_words(made, node));
     let bytes = grouped(planned.file.arena_bytes);
     Ok(Description {
         prefix: format!("{name}_"),

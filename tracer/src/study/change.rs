@@ -20,6 +20,8 @@ pub struct ChangeRequest {
     pub in_place: bool,
     /// Element-wise operators may store over an input, whatever else overlaps.
     pub accumulate: bool,
+    /// Channels that make no difference are left out of the model's file, before all else.
+    pub prune: bool,
     /// Operators that only move data are left out.
     pub remove: bool,
     /// Runs of operators are computed in bands of rows.
@@ -39,6 +41,7 @@ impl Default for ChangeRequest {
         Self {
             in_place: false,
             accumulate: false,
+            prune: false,
             remove: false,
             split: false,
             patch: false,
@@ -48,7 +51,7 @@ impl Default for ChangeRequest {
 }
 
 impl ChangeRequest {
-    /// Whether something is allowed that gives another graph.
+    /// Whether something is allowed that gives another graph than that of the file.
     pub fn reshapes(&self) -> bool {
         self.in_place || self.remove || self.split || self.patch
     }

@@ -100,12 +100,13 @@ impl Emission {
             changes: Vec::new(),
             choice: None,
         };
+        let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
         match (self.form, source.recipe()) {
             (Form::Json, _) => {
                 emitted.content = (serde_json::to_string_pretty(plan)? + "\n").into_bytes();
             }
-            (Form::Header, Some(_)) => return Err(refused(EmitReason::ChangedAsHeader)),
-            (Form::Header, None) => {
+            (Form::Header, _) if is_changed => return Err(refused(EmitReason::ChangedAsHeader)),
+            (Form::Header, _) => {
                 let arena_bytes = plan.arena_bytes;
                 if arena_bytes > i32::MAX as u64 {
                     return Err(refused(EmitReason::HeaderRange { arena_bytes }));
@@ -117,7 +118,7 @@ impl Emission {
                 let file = source.file.as_deref();
                 let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
                 return match recipe {
-                    Some(recipe) => self.best_form(source.original(), file, recipe, planned),
+                    Some(recipe) => self.best_form(source, file, recipe, planned),
                     None => self.planned_model(source, file, planned),
                 };
             }
@@ -146,8 +147,9 @@ impl Emission {
         let words = offsets.into_iter().map(word);
         let words = words.collect::<Result<Vec<i32>, _>>()?;
         let content = tflite::with_plan(file, Some(&plan.order), &words).about(self.refusal())?;
+        let given = source.given_file().unwrap_or(file);
         Ok(Emitted {
-            changes: ArenaChange::all(file, &content, kernels(planned)).about(self.refusal())?,
+            changes: ArenaChange::all(given, &content, kernels(planned)).about(self.refusal())?,
             content,
             arena_bytes: device.arena_bytes,
             choice: None,
@@ -171,7 +173,7 @@ impl Emission {
     /// part smaller and what persists larger.
     fn best_form(
         &self,
-        graph: &Graph,
+        source: &Source,
         file: &[u8],
         recipe: &Recipe,
         planned: &Planned,
@@ -193,7 +195,7 @@ impl Emission {
         recipes.truncate(MOST_FORMS);
         let (mut forms, mut refused) = (Vec::new(), None);
         for recipe in recipes {
-            match self.form(graph, file, recipe, planned) {
+            match self.form(source, file, recipe, planned) {
                 Ok(form) => forms.push(form),
                 Err(error) => {
                     refused.get_or_insert(error);
@@ -220,11 +222,13 @@ impl Emission {
     /// The model that follows a recipe, with a plan of its own.
     fn form(
         &self,
-        graph: &Graph,
+        source: &Source,
         file: &[u8],
         recipe: &Recipe,
         planned: &Planned,
     ) -> Result<Emitted, StudyError> {
+        let given = source.given_file().unwrap_or(file);
+        let graph = source.original();
         let (source, layout) = (&planned.overlaps, planned.file.layout);
         // Of kernels that were measured nothing is known of the operators that are added.
         let overlaps = |graph: &Graph| match source.kind {
@@ -239,7 +243,8 @@ impl Emission {
         self.ensure_apart(&tiled.device, layout)?;
         let operators = tiled.standard.graph.operators.len();
         Ok(Emitted {
-            changes: ArenaChange::all(file, &tiled.file, kernels(planned)).about(self.refusal())?,
+            changes: ArenaChange::all(given, &tiled.file, kernels(planned))
+                .about(self.refusal())?,
             arena_bytes: tiled.device.arena_bytes,
             choice: Some(FormChoice {
                 operators,

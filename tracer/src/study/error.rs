@@ -159,6 +159,11 @@ pub enum PlanError {
          run on an accelerator, in memory that the accelerator's compiler has laid out"
     )]
     Accelerated { model: String },
+    #[error(
+        "{model}: --allow prune looks at weights, and a network of the zoo has none of its own: \
+         give a .tflite file"
+    )]
+    NothingToPrune { model: String },
     #[error("--allow other than accumulate goes with neither --fix nor --region")]
     ChangeOfFixed,
     #[error(
@@ -201,6 +206,11 @@ pub enum PlanToCheckError {
          the file that was planned, not to the one that was emitted"
     )]
     OtherModel { plan: String, model: String },
+    #[error(
+        "{plan} is the plan of a model pruned in another way: what pruning makes of the file has \
+         another SHA-256\n  hint: plan it anew with --allow prune"
+    )]
+    OtherPruning { plan: String },
     #[error("{plan} is the plan of a model that other operators are made of")]
     OtherRecipe { plan: String },
     #[error(
@@ -360,7 +370,7 @@ pub enum EmitReason {
     Subgraphs,
     #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]
     Alignment { given: u64 },
-    #[error(": a changed model has other operators, which only .json and .tflite tell")]
+    #[error(": a changed model has other operators or tensors, which only .json and .tflite tell")]
     ChangedAsHeader,
     #[error(": no standard operator works in place, or is left out\n  hint: --allow split,patch")]
     NotStandard,

@@ -57,7 +57,7 @@ const ORDER_SHARE: f64 = 0.1;
 const PLAN_SHARE: f64 = 0.02;
 
 /// Forms that none of the others beats in both memory and time, the fastest first. The source is
-/// left as it was read.
+/// left as it was read, or pruned where it may be.
 ///
 /// # Errors
 /// When the model cannot be changed, or not be planned on the kernels.
@@ -67,6 +67,9 @@ pub fn forms(
     kernels: &ModelKernels,
     session: &Session,
 ) -> Result<Vec<Form>, StudyError> {
+    if request.changes.prune {
+        source.prune()?;
+    }
     let recipes = recipes(source, request, session)?;
     let running = session.begin(Work::OtherKernels);
     let mut forms = Vec::new();
@@ -214,6 +217,7 @@ fn measure(
     let plan = PlanToCheck::of_planned(planned, source)?;
     let (placement, _) = place(&deployment, &plan);
     let mut inference = Inference::new(&deployment, &placement, 0, Observation::Watch, limits)?;
+    inference.count_cycles();
     inference.begin(&model_inputs(&deployment, 0))?;
     for &operator in &plan.order {
         inference.run(operator)?;

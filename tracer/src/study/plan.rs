@@ -105,7 +105,8 @@ impl Planned {
 /// Of the time where the work may change: for the order, for what may be changed, for the plan.
 const SHARES: [f64; 3] = [0.2, 0.6, 0.2];
 
-/// Plans a model. Where changes are allowed, the model becomes what needs the smallest arena.
+/// Plans a model. Where it may be pruned, it is; where other changes are allowed, it becomes what
+/// needs the smallest arena.
 ///
 /// # Errors
 /// When a fixed tensor is none of the model's or cannot lie there, kernels cannot run the model,
@@ -115,6 +116,12 @@ pub fn plan(
     request: &PlanRequest,
     session: &Session,
 ) -> Result<Planned, StudyError> {
+    if request.changes.prune {
+        if !request.fixed.is_empty() {
+            return Err(PlanError::ChangeOfFixed.into());
+        }
+        source.prune()?;
+    }
     let tensors = source.graph().tensors.len();
     if let Some((tensor, _)) = request.fixed.iter().find(|(id, _)| id.0 >= tensors) {
         let tensor = tensor.0;
@@ -273,6 +280,7 @@ fn plan_file(
     );
     let measured = overlaps.measured.as_ref();
     file.kernels = measured.map(|measured| measured.planned.clone());
+    file.pruned_sha256 = source.pruned_sha256().cloned();
     file.recipe = source.recipe().cloned();
     let tensors = file.offsets(task.graph.tensors.len());
     let scratch = file.scratch_positions();

@@ -67,6 +67,9 @@ impl PlanToCheck {
             }
             .into());
         }
+        if plan.pruned_sha256.as_ref() != source.pruned_sha256() {
+            return Err(PlanToCheckError::OtherPruning { plan: name.clone() }.into());
+        }
         if plan.recipe.as_ref() != source.recipe() {
             return Err(PlanToCheckError::OtherRecipe { plan: name.clone() }.into());
         }

@@ -1,15 +1,18 @@
 //! A generated library as a user's compiler makes it: its kernels verified in the plan, and whole
 //! inferences run, with every load and store held against the memory that the library may use.
 
-use super::build::Built;
 use super::error::{About, BuildError, StudyError};
 use super::kernel_request::{ModelKernels, NamedKernels};
+use super::plan::Planned;
 use super::plan_to_check::PlanToCheck;
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
 use crate::call::{Argument, Caller, DEFAULT_RAM, Frame, Library};
 use crate::codegen::compilation::{Compiled, Compiler, compile};
+use crate::codegen::description::Description;
+use crate::codegen::library::{GeneratedFile, RecordedInference};
+use crate::codegen::network::Network;
 use crate::elf::image::Segment;
 use crate::kernels::KernelLibrary;
 use crate::mcu::cpu::Cpu;
@@ -63,61 +66,72 @@ impl Proof {
     }
 }
 
+/// A library to be proven.
+pub(super) struct Provable<'a> {
+    pub files: &'a [GeneratedFile],
+    /// Sources that only the proof needs.
+    pub files_for_proof: &'a [GeneratedFile],
+    pub description: &'a Description,
+    pub network: &'a Network,
+    /// What it has to compute.
+    pub recorded: &'a [RecordedInference],
+    pub planned: &'a Planned,
+}
+
 /// Compiles a library for the CPU of the kernels that it was planned on, and watches it.
 ///
 /// # Errors
 /// When it cannot be compiled, or does not come back from a call.
 pub(super) fn prove(
     source: &Source,
-    built: &Built,
+    library: &Provable,
     compiler: &Compiler,
     (cpu, flash): (Cpu, Option<FlashTiming>),
     session: &Session,
 ) -> Result<Proof, StudyError> {
-    let prefix = &built.description.prefix;
-    let endpoints = built
-        .description
-        .inputs
-        .iter()
-        .chain(&built.description.outputs);
+    let prefix = &library.description.prefix;
+    let outputs = &library.description.outputs;
+    let endpoints = library.description.inputs.iter().chain(outputs);
     let accessors = endpoints.map(|endpoint| endpoint.name.as_str());
     let entries = ["invoke", "init"].into_iter().chain(accessors);
     let entries: Vec<String> = entries.map(|name| format!("{prefix}{name}")).collect();
     let compiled = compile(
         compiler,
         cpu.name,
-        &built.files,
-        &built.files_for_proof,
+        library.files,
+        library.files_for_proof,
         &entries,
     )?;
-    let library = || Library::new(&compiled.elf, Some(cpu.name), DEFAULT_RAM);
-    let library = || Ok::<_, StudyError>(library()?.with_prefix(prefix));
+    let image = || {
+        let image = Library::new(&compiled.elf, Some(cpu.name), DEFAULT_RAM)?;
+        Ok::<_, StudyError>(image.with_prefix(prefix))
+    };
     let kernels = ModelKernels {
         libraries: vec![NamedKernels {
             name: compiler.program.clone(),
-            library: KernelLibrary::of_library(library()?),
+            library: KernelLibrary::of_library(image()?),
         }],
         has_fallback: false,
     };
     let plan = PlanToCheck {
         kernels: None,
-        ..PlanToCheck::of_planned(&built.planned, source)?
+        ..PlanToCheck::of_planned(library.planned, source)?
     };
     let request = VerifyRequest {
-        inputs: built.inputs,
+        inputs: library.recorded.len() as u64,
         // The library has the kernels of what was made of the model only.
         compares_original: false,
         ..VerifyRequest::default()
     };
     let verified = verify(source, Some(plan), &kernels, request, session)?;
-    let run = run(built, &library()?.with_flash(flash)).about(&source.name)?;
-    let planned = planned_accesses(&verified, built)?;
+    let run = run(library, &image()?.with_flash(flash)).about(&source.name)?;
+    let planned = planned_accesses(&verified, library)?;
     let seen = Seen {
         kernels_are_safe: verified.is_safe(),
         accesses_are_planned: planned == run.accesses,
         run,
     };
-    Ok(proof(built, compiler, &compiled, seen))
+    Ok(proof(library, compiler, &compiled, seen))
 }
 
 /// What was seen of a compiled library.
@@ -127,9 +141,10 @@ struct Seen {
     run: Run,
 }
 
-fn proof(built: &Built, compiler: &Compiler, compiled: &Compiled, seen: Seen) -> Proof {
+fn proof(library: &Provable, compiler: &Compiler, compiled: &Compiled, seen: Seen) -> Proof {
     let run = seen.run;
-    let outside_stack = u64::from(built.arena_bytes) + compiled.data_bytes;
+    let inferences = library.recorded.len() as u64;
+    let outside_stack = u64::from(library.network.arena_bytes) + compiled.data_bytes;
     Proof {
         compiler: compiled.compiler.clone(),
         flags: compiler.flags.clone(),
@@ -143,8 +158,8 @@ fn proof(built: &Built, compiler: &Compiler, compiled: &Compiled, seen: Seen) ->
         ram_bytes: run
             .stack_bytes
             .map(|bytes| outside_stack + u64::from(bytes)),
-        instructions: run.instructions / built.inputs.max(1),
-        cycles: run.cycles.map(|cycles| cycles.of_each(built.inputs)),
+        instructions: run.instructions / inferences.max(1),
+        cycles: run.cycles.map(|cycles| cycles.of_each(inferences)),
     }
 }
 
@@ -168,7 +183,7 @@ impl AccessDigest {
 }
 
 /// What the verified calls do to the arena on the recorded inputs.
-fn planned_accesses(verified: &Verified, built: &Built) -> Result<AccessDigest, StudyError> {
+fn planned_accesses(verified: &Verified, library: &Provable) -> Result<AccessDigest, StudyError> {
     let deployment = verified.deployed.model();
     let subject = verified.subject();
     let (observation, limits) = (Observation::Watch, super::KERNEL_LIMITS);
@@ -180,7 +195,7 @@ fn planned_accesses(verified: &Verified, built: &Built) -> Result<AccessDigest, 
         digest.add(&access);
         into.set(digest);
     })?;
-    for recorded in &built.recorded {
+    for recorded in library.recorded {
         let inputs = deployment.graph.inputs.iter().copied();
         let content: Vec<_> = inputs.zip(recorded.inputs.iter().cloned()).collect();
         inference.begin(&content)?;
@@ -206,28 +221,29 @@ struct Run {
 const MOST_STRAY: usize = 8;
 
 /// Calls the library as an application does, on the recorded inputs.
-fn run(built: &Built, library: &Library) -> Result<Run, StudyError> {
+fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
     const CONTEXT_BYTES: u64 = 4;
-    let mut frame = library.frame();
+    let mut frame = image.frame();
     let context = frame.reserve_guarded("the context", CONTEXT_BYTES)?;
-    let arena = frame.reserve_guarded("the arena", built.arena_bytes.into())?;
-    frame.fill(arena, vec![0xb7; built.arena_bytes as usize]);
-    let mut caller = Caller::within(library, &frame, Observation::Watch, super::KERNEL_LIMITS)?;
+    let arena = frame.reserve_guarded("the arena", library.network.arena_bytes.into())?;
+    frame.fill(arena, vec![0xb7; library.network.arena_bytes as usize]);
+    let mut caller = Caller::within(image, &frame, Observation::Watch, super::KERNEL_LIMITS)?;
+    caller.machine.count_cycles();
     caller.fill(&frame)?;
     let range = |start: Address, bytes: u64| u64::from(start.0)..u64::from(start.0) + bytes;
     let mut own = vec![
         range(context, CONTEXT_BYTES),
-        range(arena, built.arena_bytes.into()),
+        range(arena, library.network.arena_bytes.into()),
         frame.stack(),
     ];
     // Variables of the C library.
-    own.extend(library.image().segments.iter().map(Segment::run_range));
+    own.extend(image.image().segments.iter().map(Segment::run_range));
     let stray = Rc::new(RefCell::new(Vec::<RawAccess>::new()));
     let found = stray.clone();
     let accesses = Rc::new(Cell::new(AccessDigest::default()));
     let (digest, planned) = (
         accesses.clone(),
-        range(arena, built.network.planned_bytes.into()),
+        range(arena, library.network.planned_bytes.into()),
     );
     caller.machine.deliver_to(Box::new(move |batch| {
         for access in batch {
@@ -247,7 +263,7 @@ fn run(built: &Built, library: &Library) -> Result<Run, StudyError> {
         range: DEFAULT_RAM,
         loads: true,
     }])?;
-    let size = Argument::Word(built.arena_bytes);
+    let size = Argument::Word(library.network.arena_bytes);
     succeed(
         &mut caller,
         &frame,
@@ -258,13 +274,13 @@ fn run(built: &Built, library: &Library) -> Result<Run, StudyError> {
     accesses.set(AccessDigest::default());
     let (begun, cycles_begun) = (caller.machine.now(), caller.machine.cycles());
     let mut outputs_are_equal = true;
-    for inference in &built.recorded {
-        for (input, bytes) in built.network.inputs.iter().zip(&inference.inputs) {
+    for inference in library.recorded {
+        for (input, bytes) in library.network.inputs.iter().zip(&inference.inputs) {
             let at = Address(arena.0 + input.offset_bytes);
             caller.machine.write(at, bytes)?;
         }
         succeed(&mut caller, &frame, "invoke", &[context.into()])?;
-        for (output, bytes) in built.network.outputs.iter().zip(&inference.outputs) {
+        for (output, bytes) in library.network.outputs.iter().zip(&inference.outputs) {
             let at = Address(arena.0 + output.offset_bytes);
             let found = caller.machine.read(at, bytes.len());
             outputs_are_equal &= found.as_ref() == Some(bytes);
@@ -277,7 +293,7 @@ fn run(built: &Built, library: &Library) -> Result<Run, StudyError> {
             AccessKind::Load => "load",
             AccessKind::Store => "store",
         };
-        let at = library.location(Address(access.pc), &disassembler);
+        let at = image.location(Address(access.pc), &disassembler);
         format!(
             "{kind} of {} bytes at {} by {at}",
             access.size_bytes,

@@ -99,6 +99,7 @@ impl RegionFile {
             model_sha256: self.model_sha256,
             overlap: self.overlap,
             kernels: self.kernels,
+            pruned_sha256: None,
             recipe: None,
             layout: self.layout,
             arena_bytes,

@@ -227,6 +227,7 @@ fn inference(deployment: &Deployment) -> Result<Work, StudyError> {
     let order = deployment.graph.file_order();
     let apart = without_overlaps(deployment, &order)?;
     let mut inference = Inference::new(deployment, &apart, 0, Observation::Watch, KERNEL_LIMITS)?;
+    inference.count_cycles();
     inference.begin(&model_inputs(deployment, 0))?;
     for operator in order {
         inference.run(operator)?;

@@ -4,6 +4,7 @@ use super::error::{About, PlanError, SourceError, StudyError};
 use super::input;
 use super::kernel_request::ModelKernels;
 use super::plan_file::NamedPlan;
+use super::pruning::Pruning;
 use crate::elf::image::sha256;
 use crate::mcu::machine::Limits;
 use crate::model::Deployment;
@@ -20,14 +21,16 @@ use std::path::Path;
 pub struct Source {
     /// The file's name, or the network's.
     pub name: String,
-    /// Of the file.
+    /// Of the file as it was given.
     pub sha256: Option<String>,
-    /// The file; none of a network of the zoo.
+    /// The file, pruned where it was; none of a network of the zoo.
     pub file: Option<Vec<u8>>,
     /// What was read, at least one graph.
     pub model: Model,
     /// The plan that the file carries, `None` where it carries no plan.
     pub offline_plan: Result<Option<OfflinePlan>, TfliteError>,
+    /// What was made of the file first.
+    pub pruning: Option<Pruning>,
     /// What is made of the first graph.
     change: Option<(Recipe, Transformed)>,
 }
@@ -48,12 +51,17 @@ impl Source {
         }
     }
 
-    /// Reads a plan of the model, which from now on is what the plan's recipe makes of it.
+    /// Reads a plan of the model, which from now on is what the plan makes of it: pruned, and
+    /// what its recipe says.
     ///
     /// # Errors
-    /// As [`NamedPlan::read`]; when the recipe is not one for the model.
+    /// As [`NamedPlan::read`]; when the model cannot be pruned, or the recipe is not one for it.
     pub fn follow_plan(&mut self, plan: &Path) -> Result<NamedPlan, StudyError> {
         let plan = NamedPlan::read(plan)?;
+        // Of another model's plan this would be of no use, and is refused later.
+        if plan.plan.pruned_sha256.is_some() && plan.plan.model_sha256 == self.sha256 {
+            self.prune()?;
+        }
         if let Some(recipe) = &plan.plan.recipe {
             self.follow(recipe.clone())?;
         }
@@ -68,7 +76,41 @@ impl Source {
         }
     }
 
-    /// The first subgraph as it is read.
+    /// From now on the model is without the channels that make no difference.
+    ///
+    /// # Errors
+    /// When the model has no file, or one that cannot be pruned.
+    pub fn prune(&mut self) -> Result<(), StudyError> {
+        if self.pruning.is_some() {
+            return Ok(());
+        }
+        let (pruning, file) = Pruning::of(&self.name, self.file.as_deref(), self.original())?;
+        if pruning.sha256.is_some() {
+            let mut model = tflite::read(&file).about(&self.name)?;
+            if let [graph, ..] = &mut model.graphs[..] {
+                graph.name.clone_from(&self.model.graphs[0].name);
+            }
+            self.offline_plan = model.offline_plan(&file);
+            (self.file, self.model) = (Some(file), model);
+        }
+        self.pruning = Some(pruning);
+        Ok(())
+    }
+
+    /// SHA-256 of the file that pruning made; `None` where it made none.
+    pub fn pruned_sha256(&self) -> Option<&String> {
+        self.pruning.as_ref()?.sha256.as_ref()
+    }
+
+    /// The file as it was given, where there is one.
+    pub fn given_file(&self) -> Option<&[u8]> {
+        match &self.pruning {
+            Some(pruning) => Some(&pruning.given),
+            None => self.file.as_deref(),
+        }
+    }
+
+    /// The first subgraph as it is read, or as pruning left it.
     pub fn original(&self) -> &Graph {
         &self.model.graphs[0]
     }
@@ -167,7 +209,17 @@ impl Source {
             ),
             None => None,
         };
-        Ok(Deployed { original, changed })
+        match &self.pruning {
+            Some(pruning) if pruning.sha256.is_some() => {
+                let (graph, file) = (&pruning.graph, &pruning.given);
+                let given = Deployment::of_file_on(graph, file, &sources, limits);
+                Ok(Deployed {
+                    original: given.about(&self.name)?,
+                    changed: Some(changed.unwrap_or(original)),
+                })
+            }
+            _ => Ok(Deployed { original, changed }),
+        }
     }
 
     /// The offsets of the plan that the model carries, one for each tensor; `None` where there is
@@ -243,6 +295,7 @@ impl Source {
             offline_plan: model.offline_plan(&file),
             file: Some(file),
             model,
+            pruning: None,
             change: None,
         })
     }
@@ -261,6 +314,7 @@ impl Source {
                 ..Model::default()
             },
             offline_plan: Ok(None),
+            pruning: None,
             change: None,
         })
     }
@@ -277,7 +331,7 @@ pub(super) fn offset_of(given: i32) -> Option<Option<u64>> {
 
 /// A model on kernels.
 pub struct Deployed<'a> {
-    /// As it was read.
+    /// As it was given.
     pub original: Deployment<'a>,
     /// What is made of it, where something is.
     pub changed: Option<Deployment<'a>>,

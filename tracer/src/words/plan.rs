@@ -7,6 +7,7 @@ use crate::model::overlaps::KernelOverlaps;
 use crate::study::change::WorkFront;
 use crate::study::others::{LoopOrderCost, Planner};
 use crate::study::whole_arena::ArenaChange;
+use crate::words::pruning::PruneSummary;
 use crate::words::report::Report;
 use crate::words::whole_arena::changes;
 use crate::words::{names, table};
@@ -54,6 +55,8 @@ pub struct PlanReport {
     pub unknown: Vec<String>,
     /// What other operators for the same result would save; `None` if no change is allowed.
     pub front: Option<WorkFront>,
+    /// What pruning did to the model; `None` if it is not allowed.
+    pub pruning: Option<PruneSummary>,
     /// The model carries a plan already.
     pub carries_plan: bool,
     /// TensorFlow Lite Micro's arena, as the model is and with the plan.
@@ -91,6 +94,9 @@ impl Report for PlanReport {
             counted(plan.tensors.len() as u64, "tensor", "tensors"),
             grouped(self.naive_bytes)
         );
+        if let Some(pruning) = &self.pruning {
+            text += &format!("{}\n\n", pruning.sentence());
+        }
         for headline in &self.headlines {
             text += &format!("{headline}\n");
         }

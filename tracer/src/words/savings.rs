@@ -1,5 +1,6 @@
 //! What each way of saving memory does to models.
 
+use super::pruning::PruneSummary;
 use super::report::Report;
 use super::whole_arena::sizes;
 use super::{cycles, table};
@@ -29,6 +30,8 @@ impl Report for SavingsReport {
 pub struct ModelSavings {
     /// The model's name.
     pub name: String,
+    /// What was left out of its file first; `None` if nothing was to be.
+    pub pruning: Option<PruneSummary>,
     /// Multiply-accumulates of the model.
     pub macs: u64,
     /// The search for runs to be split tried all that it knows.
@@ -69,8 +72,10 @@ fn text(model: &ModelSavings) -> String {
             "\nAs it is, with all that TensorFlow Lite Micro keeps there: kTensorArenaSize {sizes}\n"
         )
     };
+    let pruning = model.pruning.as_ref();
+    let pruning = pruning.map_or(String::new(), |it| it.sentence() + "\n\n");
     format!(
-        "{}: {} multiply-accumulates{search}\n\n{}\n{whole}",
+        "{}: {} multiply-accumulates{search}\n\n{pruning}{}\n{whole}",
         model.name,
         grouped(model.macs),
         table(header, right, rows)

@@ -11,6 +11,7 @@ use crate::model::verify::{
 use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
+use crate::words::pruning::PruneSummary;
 use crate::words::report::Report;
 use crate::words::whole_arena::sizes;
 use crate::words::{cycles, names};
@@ -50,6 +51,8 @@ pub struct VerifyReport {
     replay: Option<Replayed>,
     execution: Option<Executed>,
     layers: Vec<Layer>,
+    /// What pruning did to the model first; `None` if nothing was to be done.
+    pub pruning: Option<PruneSummary>,
     /// What else the reader should know, a sentence each without its full stop.
     pub notes: Vec<String>,
     /// The whole arena of TensorFlow Lite Micro for the model with the plan that it carries; empty
@@ -340,6 +343,9 @@ impl Report for VerifyReport {
             );
         }
         text += "\n";
+        if let Some(pruning) = &self.pruning {
+            text += &format!("{}\n\n", pruning.sentence());
+        }
         for fault in &self.faults {
             text += &format!("plan       UNSAFE: {fault}\n");
         }
@@ -348,6 +354,11 @@ impl Report for VerifyReport {
         }
         for line in &self.remainder {
             text += &format!("Not executed: {line}\n");
+        }
+        let pruned = self.pruning.as_ref();
+        if pruned.is_some_and(|it| it.channels_removed > 0) && self.computes_the_same() {
+            let inputs = counted(self.inputs, "input", "inputs");
+            text += &format!("On {inputs} the outputs are those of the model as it was given.\n");
         }
         for note in &self.notes {
             text += &format!("Note: {note}.\n");
@@ -361,6 +372,11 @@ impl Report for VerifyReport {
 }
 
 impl VerifyReport {
+    /// Execution found no difference, neither from the model as it was given.
+    fn computes_the_same(&self) -> bool {
+        self.execution.as_ref().is_some_and(|found| found.safe)
+    }
+
     /// How many operators no kernel can be called for.
     pub fn not_executed(&self) -> usize {
         self.not_executed.len()

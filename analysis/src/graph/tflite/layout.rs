@@ -4,11 +4,14 @@
 use super::TfliteError;
 use super::schema::{Field, operator, operator_code};
 use crate::graph::TensorId;
+use std::collections::HashMap;
 
 /// Bytes that begin with a reference to the root table.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub bytes: Vec<u8>,
+    /// Where tables' directories are, each once, if equal ones are shared.
+    directories: Option<HashMap<Vec<u8>, usize>>,
 }
 
 /// Where the reference to the root table is.
@@ -31,6 +34,15 @@ impl Layout {
     pub(crate) fn new() -> Self {
         Self {
             bytes: b"\0\0\0\0TFL3".to_vec(),
+            directories: None,
+        }
+    }
+
+    /// One whose tables share their directories, which makes a file of many tables smaller.
+    pub(crate) fn sharing() -> Self {
+        Self {
+            directories: Some(HashMap::new()),
+            ..Self::new()
         }
     }
 
@@ -48,19 +60,10 @@ impl Layout {
     ) -> Result<Vec<usize>, TfliteError> {
         let count = fields.iter().map(|(field, _)| field.number + 1).max();
         let mut offsets = vec![0u16; count.unwrap_or(0)];
-        let directory = 4 + 2 * offsets.len();
-        // The table, which begins with a 32-bit number, follows its directory.
-        self.align(4);
-        if directory % 4 != 0 {
-            self.bytes.extend([0; 2]);
-        }
-        let start = self.bytes.len() + directory;
-        let mut body = (directory as u32).to_le_bytes().to_vec();
-        let mut places = Vec::with_capacity(fields.len());
+        let mut body = vec![0; 4];
         for (field, value) in fields {
             // Fields are few, so that an offset fits.
             offsets[field.number] = body.len() as u16;
-            places.push(start + body.len());
             body.extend(match value {
                 Value::Byte(byte) => u32::from(*byte).to_le_bytes(),
                 Value::Word(word) => word.to_le_bytes(),
@@ -68,15 +71,64 @@ impl Layout {
                 Value::Reference => [0; 4],
             });
         }
-        for word in [directory as u16, body.len() as u16] {
-            self.bytes.extend(word.to_le_bytes());
-        }
-        for offset in offsets {
-            self.bytes.extend(offset.to_le_bytes());
-        }
+        let length = 4 + 2 * offsets.len();
+        let words = [length as u16, body.len() as u16].into_iter();
+        let directory: Vec<u8> = words
+            .chain(offsets.iter().copied())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        // The table, which begins with a 32-bit number, follows its directory.
+        self.align(4);
+        let place = self.directory(&directory, length % 4);
+        let start = self.bytes.len();
+        let back = i32::try_from(start - place).map_err(|_| too_large(start))?;
+        body[..4].copy_from_slice(&back.to_le_bytes());
         self.bytes.extend(body);
         self.link(reference, start)?;
-        Ok(places)
+        let fields = fields.iter();
+        Ok(fields
+            .map(|(field, _)| start + usize::from(offsets[field.number]))
+            .collect())
+    }
+
+    /// Where a directory is, which is written if it has to be, with as many zeros before it.
+    fn directory(&mut self, directory: &[u8], zeros: usize) -> usize {
+        let known = self.directories.as_ref();
+        if let Some(&place) = known.and_then(|known| known.get(directory)) {
+            return place;
+        }
+        self.bytes.resize(self.bytes.len() + zeros, 0);
+        let place = self.bytes.len();
+        self.bytes.extend(directory);
+        if let Some(known) = &mut self.directories {
+            known.insert(directory.to_vec(), place);
+        }
+        place
+    }
+
+    /// Writes a table whose fields are no references, as another file has it: its directory and
+    /// its own bytes, which begin there at `start`.
+    pub(crate) fn inline(
+        &mut self,
+        reference: usize,
+        directory: &[u8],
+        table: &[u8],
+        start: usize,
+    ) -> Result<(), TfliteError> {
+        const LARGEST: usize = 8;
+        self.align(2);
+        let place = self.directory(directory, 0);
+        // Numbers inside are aligned as they were.
+        while self.bytes.len() % LARGEST != start % LARGEST {
+            self.bytes.push(0);
+        }
+        let target = self.bytes.len();
+        self.bytes.extend(table);
+        let back = i32::try_from(target - place).map_err(|_| too_large(target))?;
+        if let Some(first) = self.bytes[target..].first_chunk_mut() {
+            *first = back.to_le_bytes();
+        }
+        self.link(reference, target)
     }
 
     /// Writes a vector of references, and gives their places.

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Name of the metadata.
-const NAME: &str = "OfflineMemoryAllocation";
+pub(super) const NAME: &str = "OfflineMemoryAllocation";
 /// Version of their format.
 const VERSION: i32 = 1;
 /// The old file's data stay aligned if the new part is a multiple of this.

@@ -32,15 +32,20 @@ tables! {
     subgraph { TENSORS = 0, INPUTS = 1, OUTPUTS = 2, OPERATORS = 3, NAME = 4 }
     tensor {
         SHAPE = 0, TYPE = 1, BUFFER = 2, NAME = 3, QUANTIZATION = 4, IS_VARIABLE = 5, SPARSITY = 6,
-        SHAPE_SIGNATURE = 7,
+        SHAPE_SIGNATURE = 7, HAS_RANK = 8,
     }
-    quantization { SCALE = 2, ZERO_POINT = 3, DETAILS_TYPE = 4, QUANTIZED_DIMENSION = 6 }
+    quantization {
+        MIN = 0, MAX = 1, SCALE = 2, ZERO_POINT = 3, DETAILS_TYPE = 4, QUANTIZED_DIMENSION = 6,
+    }
     operator {
         OPCODE_INDEX = 0, INPUTS = 1, OUTPUTS = 2, OPTIONS_TYPE = 3, OPTIONS = 4,
-        LARGE_CUSTOM_OPTIONS_OFFSET = 9,
+        CUSTOM_OPTIONS = 5, CUSTOM_OPTIONS_FORMAT = 6, MUTATING_VARIABLE_INPUTS = 7,
+        INTERMEDIATES = 8, LARGE_CUSTOM_OPTIONS_OFFSET = 9, DEBUG_METADATA_INDEX = 13,
     }
     buffer { DATA = 0, OFFSET = 1, SIZE = 2 }
     metadata { NAME = 0, BUFFER = 1 }
+    signature_def { INPUTS = 0, OUTPUTS = 1, SIGNATURE_KEY = 2, SUBGRAPH_INDEX = 4 }
+    tensor_map { NAME = 0, TENSOR_INDEX = 1 }
 
     conv_2d {
         PADDING = 0, STRIDE_W = 1, STRIDE_H = 2, ACTIVATION = 3, DILATION_W = 4, DILATION_H = 5,
@@ -65,6 +70,7 @@ tables! {
     softmax { BETA = 0 }
     concatenation { AXIS = 0, ACTIVATION = 1 }
     reshape { NEW_SHAPE = 0 }
+    squeeze { SQUEEZE_DIMS = 0 }
     reducer { KEEP_DIMS = 0 }
     strided_slice {
         BEGIN_MASK = 0, END_MASK = 1, ELLIPSIS_MASK = 2, NEW_AXIS_MASK = 3, SHRINK_AXIS_MASK = 4,
@@ -138,6 +144,7 @@ pub(crate) mod options {
     pub const REDUCER: u8 = 27;
     pub const SUB: u8 = 28;
     pub const DIV: u8 = 29;
+    pub const SQUEEZE: u8 = 30;
     pub const STRIDED_SLICE: u8 = 32;
     pub const SPLIT: u8 = 35;
     pub const CAST: u8 = 37;

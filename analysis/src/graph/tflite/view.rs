@@ -31,6 +31,10 @@ pub(crate) struct Table<'a> {
     table: table_reader::Table<'a>,
     /// How many fields its directory has room for.
     pub fields: usize,
+    /// Where it begins.
+    start: usize,
+    /// Where its directory begins.
+    directory: usize,
 }
 
 /// Where the bytes of a field are.
@@ -72,11 +76,13 @@ impl<'a> File<'a> {
             TfliteError::damaged(format!("the table that byte {place} refers to: {kind}"))
         };
         let table = table_reader::Table::from_buffer(whole, place).map_err(damaged)?;
-        let fields = directory_fields(whole, place).map_err(damaged)?;
+        let [start, directory, fields] = directory_of(whole, place).map_err(damaged)?;
         Ok(Table {
             file: self,
             table,
             fields,
+            start,
+            directory,
         })
     }
 
@@ -138,6 +144,27 @@ impl<'a> Table<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Where its directory and its own bytes are: all of it, if no field is a reference.
+    pub(crate) fn inline(&self) -> Result<[Range<usize>; 2], TfliteError> {
+        let words = self.file.bytes.get(self.directory..);
+        let words = words.and_then(|rest| rest.first_chunk::<4>());
+        let ranges = words.map(|&[low, high, own_low, own_high]| {
+            let [directory, own] = [[low, high], [own_low, own_high]].map(u16::from_le_bytes);
+            [
+                self.directory..self.directory + usize::from(directory),
+                self.start..self.start + usize::from(own),
+            ]
+        });
+        let inside = |range: &Range<usize>| range.end <= self.file.bytes.len();
+        let ranges = ranges.filter(|ranges| ranges.iter().all(inside));
+        let ranges = ranges.ok_or_else(|| {
+            let start = self.start;
+            TfliteError::damaged(format!("the table at byte {start} has no bytes of its own"))
+        })?;
+        self.charge(ranges.iter().map(ExactSizeIterator::len).sum())?;
+        Ok(ranges)
     }
 
     /// The text of a string; what is no UTF-8 is replaced.
@@ -227,9 +254,9 @@ fn decoded<const SIZE: usize, T>(words: &[[u8; SIZE]], decode: fn([u8; SIZE]) ->
     words.iter().map(|&word| decode(word)).collect()
 }
 
-/// How many fields the directory has room for, of the table that the offset at `place`
-/// leads to: before it stand its own length and the table's, 16 bits each.
-fn directory_fields(buffer: SliceWithStartOffset, place: usize) -> Result<usize, ErrorKind> {
+/// Where the table begins that the offset at `place` leads to, where its directory does, and how
+/// many fields this has room for: before them stand its own length and the table's, 16 bits each.
+fn directory_of(buffer: SliceWithStartOffset, place: usize) -> Result<[usize; 3], ErrorKind> {
     let table = forward(buffer, place)?;
     let back: i32 = TableRead::from_buffer(buffer, table)?;
     let directory = i64::try_from(table)
@@ -237,7 +264,8 @@ fn directory_fields(buffer: SliceWithStartOffset, place: usize) -> Result<usize,
         .and_then(|table| usize::try_from(table - i64::from(back)).ok())
         .ok_or(ErrorKind::InvalidOffset)?;
     let length: u16 = TableRead::from_buffer(buffer, directory)?;
-    Ok(usize::from(length).saturating_sub(4) / 2)
+    let fields = usize::from(length).saturating_sub(4) / 2;
+    Ok([table, directory, fields])
 }
 
 /// Where the offset at `place` leads to.

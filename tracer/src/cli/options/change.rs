@@ -10,6 +10,8 @@ pub enum Change {
     Inplace,
     /// Let element-wise operators overwrite an input, whatever --overlap says
     Accumulate,
+    /// Leave out channels that are never read or the same for every input
+    Prune,
     /// Leave out operators that only move data
     Remove,
     /// Compute runs of operators in bands of rows
@@ -52,6 +54,7 @@ impl ChangeArguments {
         Ok(ChangeRequest {
             in_place: allows(Change::Inplace),
             accumulate: allows(Change::Accumulate),
+            prune: allows(Change::Prune),
             remove: allows(Change::Remove),
             split: allows(Change::Split),
             patch: allows(Change::Patch),

@@ -55,6 +55,8 @@ pub(super) trait Engine: Sight {
     fn allowance(&self) -> &Allowance;
     fn allowance_mut(&mut self) -> &mut Allowance;
     fn now(&self) -> Time;
+    /// Where it can.
+    fn count_cycles(&mut self) {}
     fn cycles(&self) -> Option<Cycles> {
         None
     }

@@ -12,7 +12,7 @@ mod run;
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Accompanied, Deliver, MachineError, Observation, Pause, RawAccess, Watch, watch};
+use super::{Accompanied, Batch, Deliver, MachineError, Observation, Pause, Watch, watch};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::Exception;
@@ -20,7 +20,7 @@ pub(super) use companion::OwnCompanion;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::core::Core;
 use dmo_engine::features::FloatingPoint;
-use dmo_engine::timing::Pipeline;
+use dmo_engine::timing::{Pipeline, Timing};
 use inspection::Inspections;
 use peripherals::System;
 use std::cell::RefCell;
@@ -43,11 +43,13 @@ pub(super) struct OwnEngine {
     watches: Vec<Watch>,
     deliver: Option<Deliver>,
     /// To be handed over.
-    waiting: Vec<RawAccess>,
+    waiting: Batch,
     inspections: Inspections,
     regions: Vec<(Range<u64>, dmo_engine::memory::Kind)>,
     checker: Option<Checker>,
     companions: Vec<Accompanied>,
+    /// What is known of the core's cycles.
+    timing: Option<Timing>,
     /// Whose cycles are counted.
     pipeline: Option<Pipeline>,
 }
@@ -61,17 +63,7 @@ impl OwnEngine {
         self.core().r[15]
     }
 
-    /// Hands accesses over, a few only together with later ones; false when nobody listens any
-    /// more.
-    fn hand_over(&mut self, accesses: Vec<RawAccess>) -> bool {
-        if self.waiting.is_empty() {
-            self.waiting = accesses;
-        } else {
-            self.waiting.extend(accesses);
-        }
-        self.waiting.len() < BATCH || self.hand_over_all()
-    }
-
+    /// Hands over what waits; false when nobody listens any more.
     fn hand_over_all(&mut self) -> bool {
         let accesses = std::mem::take(&mut self.waiting);
         match &mut self.deliver {
@@ -157,8 +149,9 @@ impl Engine for OwnEngine {
 
     fn moved(&mut self, kind: AccessKind, range: &Range<u64>) {
         let moment = (self.now(), self.pc());
-        let accesses = watch::moved(&self.watches, moment, kind, range);
-        self.hand_over(accesses);
+        for access in watch::moved(&self.watches, moment, kind, range) {
+            self.waiting.push(access);
+        }
         self.flush();
     }
 
@@ -245,6 +238,13 @@ impl Engine for OwnEngine {
 
     fn now(&self) -> Time {
         self.core().time + Time::from(self.at_instruction)
+    }
+
+    fn count_cycles(&mut self) {
+        if let Some(timing) = self.timing {
+            self.engine.count_cycles(timing);
+            self.pipeline = Some(timing.pipeline);
+        }
     }
 
     fn cycles(&self) -> Option<Cycles> {

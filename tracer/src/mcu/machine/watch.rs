@@ -1,6 +1,7 @@
 //! The accesses that a machine reports.
 
 use dmo_analysis::trace::{AccessKind, Time};
+use dmo_engine::memory::{Event, Moment};
 use std::ops::Range;
 
 /// A load or store of a watched range.
@@ -16,6 +17,82 @@ pub struct RawAccess {
     pub size_bytes: u8,
     /// Load or store.
     pub kind: AccessKind,
+}
+
+impl From<Event> for RawAccess {
+    #[inline]
+    fn from(event: Event) -> Self {
+        Self {
+            time: event.time(),
+            pc: event.pc(),
+            address: event.address(),
+            size_bytes: event.size_bytes(),
+            kind: kind(event.kind()),
+        }
+    }
+}
+
+/// The same in the words of the trace.
+#[inline]
+pub(super) fn kind(kind: dmo_engine::fault::AccessKind) -> AccessKind {
+    match kind {
+        dmo_engine::fault::AccessKind::Load => AccessKind::Load,
+        dmo_engine::fault::AccessKind::Store => AccessKind::Store,
+    }
+}
+
+/// Accesses in the order in which they were made, as close together as they can be: a trace has
+/// many millions of them, which go from one thread to another.
+#[derive(Debug, Clone, Default)]
+pub struct Batch(Vec<Event>);
+
+impl Batch {
+    /// An empty one, with room for so many accesses.
+    pub(super) fn with_capacity(accesses: usize) -> Self {
+        Self(Vec::with_capacity(accesses))
+    }
+
+    /// How many accesses there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The accesses.
+    #[inline]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = RawAccess> {
+        self.0.iter().map(|&event| event.into())
+    }
+
+    pub(super) fn push(&mut self, access: RawAccess) {
+        let RawAccess { time, pc, .. } = access;
+        let kind = match access.kind {
+            AccessKind::Load => dmo_engine::fault::AccessKind::Load,
+            AccessKind::Store => dmo_engine::fault::AccessKind::Store,
+        };
+        let moment = Moment { time, pc };
+        let size_bytes = access.size_bytes.into();
+        self.0
+            .push(Event::new(kind, moment, access.address, size_bytes));
+    }
+
+    /// What `dmo-engine` has recorded.
+    pub(super) fn events_mut(&mut self) -> &mut Vec<Event> {
+        &mut self.0
+    }
+}
+
+impl IntoIterator for Batch {
+    type Item = RawAccess;
+    type IntoIter = std::iter::Map<std::vec::IntoIter<Event>, fn(Event) -> RawAccess>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter().map(RawAccess::from)
+    }
 }
 
 /// The accesses to report.
@@ -40,7 +117,7 @@ impl Watch {
 }
 
 /// Receives accesses in batches; false stops the program.
-pub type Deliver = Box<dyn FnMut(Vec<RawAccess>) -> bool>;
+pub type Deliver = Box<dyn FnMut(Batch) -> bool>;
 
 /// How a machine observes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -77,10 +77,12 @@ impl<'a> Execution<'a> {
     ) -> Result<Self, VerifyError> {
         let apart = without_overlaps(deployment, subject.order)?;
         let watch = Observation::Watch;
+        let mut apart = Inference::new(deployment, &apart, POISON[0], watch, limits)?;
+        apart.count_cycles();
         Ok(Self {
             deployment,
             subject,
-            apart: Inference::new(deployment, &apart, POISON[0], watch, limits)?,
+            apart,
             planned: Inference::new(deployment, subject.placement, POISON[1], watch, limits)?,
             differences: Vec::new(),
         })

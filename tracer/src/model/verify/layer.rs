@@ -1,18 +1,20 @@
 //! The trace of one operator, and what it says of a layout.
 
-use super::{MOST_FINDINGS, Subject, VerifyError, failed};
+use super::{MOST_FINDINGS, Subject, VerifyError, failed, input_number};
 use crate::call::CallError;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{FaultCause, Limits};
 use crate::measure::MeasureError;
 use crate::measure::attribution::{Accesses, Attribution};
 use crate::model::overlaps::Allowed;
-use crate::model::tracing::{Contents, ModelBuffer, TracedLayer};
+use crate::model::tracing::{Contents, ModelBuffer, Traced, TracedLayer};
 use crate::model::{Deployment, Placement};
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::profile::overlap::Binding;
+use dmo_analysis::profile::pattern::{Pattern, PatternRecorder};
 use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profile, Profiler, Refusal};
 use dmo_analysis::replay::{self, Alive, Finding, Replay, ReplayReport, ViewPart};
+use dmo_analysis::trace::TraceSink;
 use dmo_analysis::verify::Occupant;
 use serde::Serialize;
 
@@ -35,15 +37,24 @@ pub(super) struct Outcome {
     index: usize,
     operator: OperatorId,
     places: Vec<ModelBuffer>,
-    profile: LayerProfile,
-    work: Attribution,
-    cycles: Option<Cycles>,
+    /// The accesses, to be compared with those on other inputs.
+    pattern: Pattern,
+    /// Of the first input alone.
+    details: Option<Details>,
     replay: ReplayReport,
     /// `true` if its outputs are those of another machine, at other addresses.
     repeats: bool,
     /// A real core faults, and why.
     misaligned: Option<String>,
     stack_bytes: Option<u32>,
+}
+
+/// What is only asked on the first input: on the others the same accesses are as safe, and others
+/// refuse each overlap.
+struct Details {
+    profile: LayerProfile,
+    work: Attribution,
+    cycles: Option<Cycles>,
 }
 
 /// An operator of a verified model.
@@ -166,7 +177,7 @@ fn attempt(
     aligned_as: Option<&Placement>,
     limits: Limits,
 ) -> Result<Outcome, VerifyError> {
-    let layer = TracedLayer::new(deployment, job.operator, aligned_as)?;
+    let mut layer = TracedLayer::new(deployment, job.operator, aligned_as)?;
     let places = layer.places.clone();
     let planned: Vec<Option<replay::BufferPlace>> = places
         .iter()
@@ -178,33 +189,52 @@ fn attempt(
         after: &alive[job.index].after,
     };
     let mut replay = Replay::new(&layer.layer, &step, MOST_FINDINGS)?;
-    let mut profiler = Profiler::<()>::default();
-    let mut accesses = Accesses::default();
-    let sink = &mut (&mut (&mut profiler, &mut accesses), &mut replay);
-    let contents = job.contents.clone();
-    let traced = layer.trace(deployment, job.operator, contents, limits, sink)?;
-    let (mut profile, ()) = profiler.finish();
-    let step = deployment.step(job.operator);
-    let kernel = step
-        .kernel
-        .as_ref()
-        .map_err(|_| MeasureError::NotExecuted {
-            operator: job.operator,
-        })?;
-    let (library, function) = (deployment.library(kernel), kernel.contract.function);
-    let work = Attribution::new(library, function, &traced.entered, &accesses);
+    let is_first = job.number == input_number(0);
+    layer.in_detail = is_first;
+    let traced = |sink: &mut dyn TraceSink| {
+        let contents = job.contents.clone();
+        layer.trace(deployment, job.operator, contents, limits, sink)
+    };
+    let (traced, pattern, details) = if is_first {
+        let mut profiler = Profiler::<()>::default();
+        let mut accesses = Accesses::default();
+        let traced = traced(&mut (&mut (&mut profiler, &mut accesses), &mut replay))?;
+        let details = details(deployment, job.operator, profiler, &accesses, &traced)?;
+        (traced, details.profile.pattern, Some(details))
+    } else {
+        let mut recorder = PatternRecorder::default();
+        let traced = traced(&mut (&mut recorder, &mut replay))?;
+        (traced, recorder.patterns.remove(0), None)
+    };
     Ok(Outcome {
         number: job.number,
         index: job.index,
         operator: job.operator,
         places,
-        profile: profile.layers.remove(0),
-        work,
-        cycles: traced.recorded.cycles.first().copied(),
+        pattern,
+        details,
         replay: replay.finish(),
         repeats: traced.outputs == job.outputs,
         misaligned: None,
         stack_bytes: traced.stack_bytes,
+    })
+}
+
+fn details(
+    deployment: &Deployment,
+    operator: OperatorId,
+    profiler: Profiler,
+    accesses: &Accesses,
+    traced: &Traced,
+) -> Result<Details, MeasureError> {
+    let (mut profile, ()) = profiler.finish();
+    let kernel = deployment.step(operator).kernel.as_ref();
+    let kernel = kernel.map_err(|_| MeasureError::NotExecuted { operator })?;
+    let (library, function) = (deployment.library(kernel), kernel.contract.function);
+    Ok(Details {
+        profile: profile.layers.remove(0),
+        work: Attribution::new(library, function, &traced.entered, accesses),
+        cycles: traced.recorded.cycles.first().copied(),
     })
 }
 
@@ -249,20 +279,21 @@ pub(super) fn merged(deployment: &Deployment, mut outcomes: Vec<Outcome>) -> Vec
 
 fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer> {
     let (first, others) = outcomes.split_first()?;
+    let details = first.details.as_ref()?;
     let mut profile = Profile {
-        layers: vec![first.profile.clone()],
+        layers: vec![details.profile.clone()],
     };
     let others = others.iter();
-    let others = others.map(|outcome| OtherInput::Accesses(outcome.profile.pattern));
+    let others = others.map(|outcome| OtherInput::Accesses(outcome.pattern));
     profile.compare_inputs(&[others.collect()]);
     let compared = profile.layers.pop()?;
     let pairs = compared.pairs.iter();
     Some(VerifiedLayer {
         operator: first.operator,
         function: deployment.step(first.operator).function()?,
-        work: first.work.clone(),
-        instructions: first.profile.instructions(),
-        cycles: first.cycles,
+        work: details.work.clone(),
+        instructions: details.profile.instructions(),
+        cycles: details.cycles,
         pairs: pairs
             .filter_map(|pair| measured(&first.places, pair))
             .collect(),

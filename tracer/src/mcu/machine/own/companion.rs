@@ -1,7 +1,7 @@
 //! The engine as the companion of another, under the self-check.
 
 use crate::mcu::cpu::Cpu;
-use crate::mcu::machine::MachineError;
+use crate::mcu::machine::{MachineError, watch};
 use crate::mcu::memory::MemoryMap;
 use crate::mcu::self_check::{Companion, CoreState, Executed, Reported};
 use crate::mcu::system;
@@ -63,7 +63,7 @@ impl OwnCompanion {
     fn keep_accesses(&mut self) {
         for event in self.engine.memory.take_events() {
             let access = Reported {
-                kind: super::run::kind(event.kind()),
+                kind: watch::kind(event.kind()),
                 address: event.address(),
                 size_bytes: event.size_bytes().into(),
                 value: 0,

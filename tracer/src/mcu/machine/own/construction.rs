@@ -5,7 +5,7 @@ use super::inspection::Inspections;
 use super::peripherals::{SharedSystem, System};
 use crate::mcu::cpu::Cpu;
 use crate::mcu::machine::limits::Allowance;
-use crate::mcu::machine::{Limits, MachineError, Observation};
+use crate::mcu::machine::{Batch, Limits, MachineError, Observation};
 use crate::mcu::memory::{MemoryMap, RegionKind};
 use crate::mcu::system;
 use dmo_engine::engine::{Engine, Execution};
@@ -41,12 +41,8 @@ impl OwnEngine {
             let all: Vec<_> = regions.iter().map(|(range, _)| watch(range)).collect();
             memory.watch(&all);
         }
-        let mut engine = Engine::new(cpu.features, memory, execution);
-        if let Some(timing) = cpu.timing {
-            engine.count_cycles(timing);
-        }
         Ok(Self {
-            engine,
+            engine: Engine::new(cpu.features, memory, execution),
             system,
             observation,
             allowance: Allowance::new(limits),
@@ -54,12 +50,13 @@ impl OwnEngine {
             at_instruction: false,
             watches: Vec::new(),
             deliver: None,
-            waiting: Vec::new(),
+            waiting: Batch::default(),
             inspections: Inspections::default(),
             regions,
             checker: None,
             companions: Vec::new(),
-            pipeline: cpu.timing.map(|timing| timing.pipeline),
+            timing: cpu.timing,
+            pipeline: None,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Faults of the engine as the machine tells them.
 
 use super::OwnEngine;
-use super::run::kind;
+use crate::mcu::machine::watch::kind;
 use crate::mcu::machine::{FaultCause, Pause};
 use dmo_analysis::trace::Address;
 use dmo_engine::fault::Fault;

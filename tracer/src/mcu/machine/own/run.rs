@@ -1,10 +1,11 @@
 //! Runs, from stop to stop of the engine.
 
-use super::OwnEngine;
+use super::{BATCH, OwnEngine};
 use crate::mcu::decode::is_wide;
 use crate::mcu::machine::{FaultCause, Observation, Pause, RawAccess};
-use dmo_analysis::trace::{AccessKind, Address, Time};
+use dmo_analysis::trace::{Address, Time};
 use dmo_engine::engine::Stop;
+use dmo_engine::memory::EVENTS;
 
 /// Instructions between two looks at the real time.
 const INSTRUCTIONS_PER_LOOK: Time = 1 << 22;
@@ -76,25 +77,30 @@ impl OwnEngine {
 
     /// Hands over what is watched of the recorded accesses; false when nobody listens any more.
     fn hand_events_over(&mut self) -> bool {
-        let events = self.engine.memory.take_events();
-        let mut accesses = Vec::with_capacity(events.size_hint().1.unwrap_or(0));
-        accesses.extend(events.map(|event| RawAccess {
-            time: event.time(),
-            pc: event.pc(),
-            address: event.address(),
-            size_bytes: event.size_bytes(),
-            kind: kind(event.kind()),
-        }));
         if self.observation == Observation::SelfCheck {
-            self.report_to_check(&accesses);
-            accesses.retain(|access| {
-                let start = u64::from(access.address);
-                let range = start..start + u64::from(access.size_bytes);
-                let mut watches = self.watches.iter();
-                watches.any(|watch| watch.wants_any_of(access.kind, &range))
-            });
+            self.take_checked_events();
+        } else {
+            let waiting = self.waiting.events_mut();
+            if waiting.capacity() == 0 {
+                waiting.reserve(BATCH + EVENTS);
+            }
+            self.engine.memory.move_events_to(waiting);
         }
-        self.hand_over(accesses)
+        self.waiting.len() < BATCH || self.hand_over_all()
+    }
+
+    /// The self-check records all of memory.
+    fn take_checked_events(&mut self) {
+        let accesses: Vec<RawAccess> = self.engine.memory.take_events().map(Into::into).collect();
+        self.report_to_check(&accesses);
+        for access in accesses {
+            let start = u64::from(access.address);
+            let range = start..start + u64::from(access.size_bytes);
+            let mut watches = self.watches.iter();
+            if watches.any(|watch| watch.wants_any_of(access.kind, &range)) {
+                self.waiting.push(access);
+            }
+        }
     }
 
     /// What a stop of the engine is to the machine; `None` if it is nothing.
@@ -137,13 +143,5 @@ impl OwnEngine {
         let core = &mut self.engine.core;
         core.r[15] = core.r[15].wrapping_add(if is_wide(first) { 4 } else { 2 });
         core.time += 1;
-    }
-}
-
-/// The same in the words of the trace.
-pub(super) fn kind(kind: dmo_engine::fault::AccessKind) -> AccessKind {
-    match kind {
-        dmo_engine::fault::AccessKind::Load => AccessKind::Load,
-        dmo_engine::fault::AccessKind::Store => AccessKind::Store,
     }
 }

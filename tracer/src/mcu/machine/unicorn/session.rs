@@ -2,7 +2,7 @@
 
 use crate::mcu::clock::Clock;
 use crate::mcu::machine::limits::Allowance;
-use crate::mcu::machine::{Deliver, Limits, Pause, RawAccess, Watch};
+use crate::mcu::machine::{Batch, Deliver, Limits, Pause, RawAccess, Watch};
 use crate::mcu::self_check::Checker;
 use crate::mcu::system::{Exception, SystemControl};
 use dmo_analysis::trace::AccessKind;
@@ -16,7 +16,7 @@ const BATCH: usize = 1 << 15;
 pub(super) struct Session {
     pub(super) clock: Clock,
     pub(super) watches: Vec<Watch>,
-    pub(super) batch: Vec<RawAccess>,
+    pub(super) batch: Batch,
     pub(super) deliver: Option<Deliver>,
     pub(super) pause: Option<Pause>,
     /// Functions that were entered, of those to be noted.
@@ -59,7 +59,7 @@ impl Session {
         Self {
             clock,
             watches: Vec::new(),
-            batch: Vec::new(),
+            batch: Batch::default(),
             deliver: None,
             pause: None,
             entered: Vec::new(),
@@ -79,7 +79,7 @@ impl Session {
         if self.batch.is_empty() {
             return true;
         }
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let batch = std::mem::replace(&mut self.batch, Batch::with_capacity(BATCH));
         match &mut self.deliver {
             Some(deliver) => deliver(batch),
             None => true,

@@ -1,0 +1,283 @@
+//! Models written anew, with some tensors changed: fewer channels, other data.
+//!
+//! A plan or other operators go in front of the old file (`plan.rs`), which stays whole. Here
+//! data are left out, so that all of the model is written: what is known of the schema, table by
+//! table. A model with anything else is refused, and nothing is lost unnoticed.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `edit/operators.rs` | operators and their options |
+//! | `edit/tensors.rs` | tensors, and how they are cut |
+//! | `edit/root.rs` | operator codes, metadata, signatures |
+
+mod operators;
+mod root;
+mod tensors;
+
+use super::layout::{Layout, ROOT, Value};
+use super::plan::{REFERENCES, check_root_fields};
+use super::schema::{buffer, model, subgraph};
+use super::view::{File, Table};
+use super::{Contents, TfliteError, read};
+use crate::graph::{OperatorId, TensorId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What stays of a tensor along one axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub axis: usize,
+    /// Indices, ascending.
+    pub kept: Vec<u32>,
+}
+
+/// What becomes of a tensor.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TensorEdit {
+    pub cuts: Vec<Cut>,
+    /// Its data before it is cut, where they are others.
+    pub data: Option<Vec<u8>>,
+}
+
+/// What becomes of a model.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Edits {
+    /// Tensors that keep their index.
+    pub tensors: BTreeMap<TensorId, TensorEdit>,
+    /// Operands that become tensors of their own, since others use the old one: those of this
+    /// operator at this place.
+    pub operands: BTreeMap<(OperatorId, usize), (TensorId, TensorEdit)>,
+    /// Shapes among the options of operators that reshape.
+    pub new_shapes: BTreeMap<OperatorId, Vec<i32>>,
+}
+
+impl Edits {
+    /// Edits tensors in their place where nothing needs them as they were. `uses` says how many
+    /// operands each tensor is.
+    pub(crate) fn settle(&mut self, uses: &[usize]) {
+        let mut edited: BTreeMap<TensorId, Vec<(OperatorId, usize)>> = BTreeMap::new();
+        for (&place, (tensor, _)) in &self.operands {
+            edited.entry(*tensor).or_default().push(place);
+        }
+        for (tensor, places) in edited {
+            if uses.get(tensor.0) != Some(&places.len()) {
+                continue;
+            }
+            let first = self.operands.get(&places[0]).cloned();
+            if let Some((_, edit)) = &first {
+                self.tensors.insert(tensor, edit.clone());
+            }
+            self.operands
+                .retain(|place, own| !places.contains(place) || Some(&*own) != first.as_ref());
+        }
+    }
+}
+
+/// The model with these edits. A plan that it carries is left out: it is for other sizes.
+///
+/// # Errors
+/// When the file is no model of one subgraph, or has what is not known here; when an edit does not
+/// fit its tensor.
+pub(crate) fn edited(file: &[u8], edits: &Edits) -> Result<Vec<u8>, TfliteError> {
+    let view = File::new(file);
+    let root = view.root()?;
+    check_root_fields(&root)?;
+    let contents = Contents::read(&root)?;
+    let mut subgraphs = root.tables(model::SUBGRAPHS)?;
+    let graph = subgraphs.next().ok_or(TfliteError::NoSubgraph)??;
+    if subgraphs.next().is_some() {
+        return Err(TfliteError::Plan(
+            "the model has several subgraphs, expected 1".to_owned(),
+        ));
+    }
+    let writer = Writer {
+        file,
+        root,
+        graph,
+        contents,
+        edits,
+        layout: Layout::sharing(),
+        data: Vec::new(),
+        used: BTreeSet::new(),
+    };
+    let bytes = writer.write()?;
+    ensure_same(file, &bytes)?;
+    Ok(bytes)
+}
+
+/// Number of the subgraph's last field: it says where the model comes from, which is of no use
+/// to what runs it, and is left out.
+const DEBUG_METADATA: usize = 5;
+
+struct Writer<'a> {
+    file: &'a [u8],
+    root: Table<'a>,
+    graph: Table<'a>,
+    contents: Contents,
+    edits: &'a Edits,
+    layout: Layout,
+    /// Data of further buffers, after the old ones.
+    data: Vec<Vec<u8>>,
+    /// Old buffers that are still of use.
+    used: BTreeSet<usize>,
+}
+
+impl Writer<'_> {
+    fn write(mut self) -> Result<Vec<u8>, TfliteError> {
+        let mut fields = vec![(
+            model::VERSION,
+            Value::Word(self.root.number(model::VERSION, 0)?),
+        )];
+        for field in REFERENCES {
+            if field.number == model::BUFFERS.number || self.root.place(field)?.is_some() {
+                fields.push((field, Value::Reference));
+            }
+        }
+        let places = self.layout.table(ROOT, &fields)?;
+        let mut buffers = 0;
+        for ((field, _), place) in fields.iter().zip(places).skip(1) {
+            match field.number {
+                number if number == model::OPERATOR_CODES.number => self.codes(place)?,
+                number if number == model::SUBGRAPHS.number => {
+                    let graphs = self.layout.references(place, 1)?;
+                    self.subgraph(graphs[0])?;
+                }
+                number if number == model::BUFFERS.number => buffers = place,
+                number if number == model::METADATA.number => self.metadata(place)?,
+                number if number == model::SIGNATURE_DEFS.number => self.signatures(place)?,
+                number if number == model::METADATA_BUFFER.number => {
+                    let indices = self.root.integers(*field)?;
+                    let known = indices
+                        .iter()
+                        .filter_map(|&index| usize::try_from(index).ok());
+                    self.used.extend(known);
+                    self.layout.integers(place, &indices)?;
+                }
+                _ => self.text(place, self.root, *field)?,
+            }
+        }
+        // Which of them are of use is known when all else is written.
+        self.buffers(buffers)?;
+        Ok(self.layout.bytes)
+    }
+
+    /// A string as the old table has it.
+    fn text(
+        &mut self,
+        place: usize,
+        table: Table<'_>,
+        field: super::schema::Field,
+    ) -> Result<(), TfliteError> {
+        let bytes = &self.file[table.bytes(field)?.unwrap_or_default()];
+        self.layout.vector(place, bytes.len(), bytes, 4)?;
+        self.layout.bytes.push(0);
+        Ok(())
+    }
+
+    fn subgraph(&mut self, reference: usize) -> Result<(), TfliteError> {
+        if let Some(number) = self.graph.unknown_field(DEBUG_METADATA + 1)? {
+            return Err(unknown("the subgraph", number));
+        }
+        let wanted = [
+            subgraph::TENSORS,
+            subgraph::INPUTS,
+            subgraph::OUTPUTS,
+            subgraph::OPERATORS,
+            subgraph::NAME,
+        ];
+        let mut fields = Vec::new();
+        for field in wanted {
+            if self.graph.place(field)?.is_some() {
+                fields.push((field, Value::Reference));
+            }
+        }
+        let places = self.layout.table(reference, &fields)?;
+        for ((field, _), place) in fields.into_iter().zip(places) {
+            match field.number {
+                number if number == subgraph::TENSORS.number => self.tensors(place)?,
+                number if number == subgraph::OPERATORS.number => self.operators(place)?,
+                number if number == subgraph::NAME.number => {
+                    self.text(place, self.graph, field)?;
+                }
+                _ => {
+                    let ids = self.graph.integers(field)?;
+                    self.layout.integers(place, &ids)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The old ones that are still of use, with their indices, and the further ones.
+    fn buffers(&mut self, place: usize) -> Result<(), TfliteError> {
+        let old = std::mem::take(&mut self.contents.buffers);
+        let first = old.len().max(1);
+        let places = self.layout.references(place, first + self.data.len())?;
+        for (index, &place) in places[..first].iter().enumerate() {
+            let range = old.get(index).cloned().flatten();
+            match range.filter(|_| self.used.contains(&index)) {
+                None => drop(self.layout.table(place, &[])?),
+                Some(range) => self.buffer(place, &self.file[range])?,
+            }
+        }
+        for (place, data) in places
+            .into_iter()
+            .skip(first)
+            .zip(std::mem::take(&mut self.data))
+        {
+            self.buffer(place, &data)?;
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, place: usize, data: &[u8]) -> Result<(), TfliteError> {
+        let fields = [(buffer::DATA, Value::Reference)];
+        let places = self.layout.table(place, &fields)?;
+        self.layout.data(places[0], data)
+    }
+
+    /// Index of a further buffer.
+    fn further(&mut self, data: Vec<u8>) -> u32 {
+        self.data.push(data);
+        // Buffer 0 stands for no data.
+        (self.contents.buffers.len().max(1) + self.data.len() - 1) as u32
+    }
+}
+
+/// The result is read as the same operators, on as many tensors or more.
+fn ensure_same(old: &[u8], new: &[u8]) -> Result<(), TfliteError> {
+    let [old, new] = [read(old)?, read(new)?];
+    let same = match (&old.graphs[..], &new.graphs[..]) {
+        ([old], [new]) => {
+            let kinds = |graph: &crate::graph::Graph| -> Vec<_> {
+                let nodes = graph.operators.iter();
+                nodes
+                    .map(|node| {
+                        (
+                            node.kind.clone(),
+                            node.outputs.clone(),
+                            node.kernel.is_some(),
+                        )
+                    })
+                    .collect()
+            };
+            let ends = |graph: &crate::graph::Graph| -> Vec<_> {
+                let ends = graph.inputs.iter().chain(&graph.outputs);
+                ends.map(|&id| (id, graph.tensor(id).clone())).collect()
+            };
+            kinds(old) == kinds(new) && ends(old) == ends(new)
+        }
+        _ => false,
+    };
+    if same {
+        return Ok(());
+    }
+    Err(TfliteError::Plan(
+        "the new model is not read as it was meant".to_owned(),
+    ))
+}
+
+fn unknown(place: &str, number: usize) -> TfliteError {
+    TfliteError::Plan(format!(
+        "{place} has a field {number}, which is not known and would be lost"
+    ))
+}
