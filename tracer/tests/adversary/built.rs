@@ -185,7 +185,7 @@ fn has_kernels(file: &[u8], kernels: &ModelKernels, tally: &mut Tally) -> bool {
     for (operator, reason) in deployed.model().not_executed() {
         is_executed = false;
         let kind = &graph.operators[operator.0].kind;
-        tally.without_kernel(format!("{kind}: {reason}"));
+        tally.without_kernel(without_numbers(&format!("{kind}: {reason}")));
     }
     is_executed
 }
@@ -215,7 +215,7 @@ fn any_request(random: &mut SplitMix64) -> BuildRequest {
     }
 }
 
-/// An error with its causes, without numbers of operators.
+/// An error with its causes, without numbers.
 fn whole_reason(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -223,13 +223,17 @@ fn whole_reason(error: &dyn Error) -> String {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    let is_digit = |character: char| character.is_ascii_digit();
-    let mut result = String::new();
-    for character in text.chars() {
-        let character = if is_digit(character) { '#' } else { character };
-        if character != '#' || !result.ends_with('#') {
-            result.push(character);
+    without_numbers(&text)
+}
+
+/// The same text for all tensors and sizes. Names keep their digits.
+fn without_numbers(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        if word.starts_with(|first: char| first.is_ascii_digit() || "[-".contains(first)) {
+            "N"
+        } else {
+            word
         }
-    }
-    result
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

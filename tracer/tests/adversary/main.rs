@@ -91,6 +91,10 @@ const BOUNDED: Campaign = Campaign {
     save: None,
 };
 
+/// Seeds of models whose libraries were wrong once: their own test failed where the C library rounds
+/// `expf` in another way (2), a float out of range was converted (1038), nothing was called (1746).
+const ONCE_WRONG: [u64; 3] = [2, 1038, 1746];
+
 /// How often a campaign says how far it is.
 const PROGRESS: Duration = Duration::from_secs(60);
 
@@ -144,7 +148,11 @@ impl Campaign {
 
 /// Nothing disagrees, and enough was tried for that to mean something.
 fn bounded() -> Result<(), Failed> {
-    let tally = BOUNDED.run();
+    let mut tally = BOUNDED.run();
+    let (mut builder, mut judge) = (Builder::new(), Judge::start());
+    for seed in ONCE_WRONG {
+        builder.attempt(seed, &mut judge, &mut tally);
+    }
     println!("{tally}");
     if let Some(first) = tally.disagreements.first() {
         return Err(first.clone().into());

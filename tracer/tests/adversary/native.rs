@@ -106,7 +106,7 @@ impl NativeLibrary {
         self.link(&["-Itest", test], &path)?;
         let run = Command::new(&path).output().unwrap();
         let said = String::from_utf8_lossy(&run.stdout).into_owned();
-        if run.status.success() && said.contains("all outputs equal") {
+        if run.status.success() && said.contains(" recorded inferences, ") {
             return Ok(());
         }
         Err(format!("its own test: {} {said}", run.status))
