@@ -48,8 +48,8 @@ fn main() {
         for kernels in [DSP, REFERENCE] {
             let name = format!("natively::{model}::{kernels}");
             trials.push(models::trial(name, model, move |file| {
-                let plain = built(model, file, request(kernels, false))?;
-                let tiled = built(model, file, request(kernels, true))?;
+                let plain = built(model, file, &request(kernels, false))?;
+                let tiled = built(model, file, &request(kernels, true))?;
                 [plain, tiled].iter().try_for_each(runs_natively)
             }));
         }
@@ -59,7 +59,7 @@ fn main() {
                 prove: Some(compiler),
                 ..request(DSP, true)
             };
-            let proof = built(model, file, request)?.proof.ok_or("no proof")?;
+            let proof = built(model, file, &request)?.proof.ok_or("no proof")?;
             if proof.holds() && proof.flash_bytes > 100 && proof.ram_bytes > Some(0) {
                 return Ok(());
             }
@@ -75,13 +75,13 @@ fn main() {
     trials.push(models::trial(
         "a_tensor_elsewhere_is_noticed",
         vision,
-        |file| moved_tensors_are_noticed(&built(vision, file, request(REFERENCE, false))?),
+        |file| moved_tensors_are_noticed(&built(vision, file, &request(REFERENCE, false))?),
     ));
     trials.push(models::trial(
         "the_same_model_gives_the_same_files",
         vision,
         |file| {
-            let twice = [(), ()].map(|()| built(vision, file, request(DSP, true)).unwrap().files);
+            let twice = [(), ()].map(|()| built(vision, file, &request(DSP, true)).unwrap().files);
             assert!(twice[0] == twice[1] && twice[0].len() > 20);
             Ok(())
         },
@@ -115,9 +115,9 @@ fn request(kernels: &str, is_tiled: bool) -> BuildRequest {
     }
 }
 
-fn built(model: &str, file: &[u8], request: BuildRequest) -> Result<Built, Failed> {
+fn built(model: &str, file: &[u8], request: &BuildRequest) -> Result<Built, Failed> {
     let mut source = Source::of_bytes(model, file.to_vec())?;
-    let built = build(&mut source, &request, &Session::default())?;
+    let built = build(&mut source, request, &Session::default())?;
     assert!(built.is_safe, "{model}");
     Ok(built)
 }
