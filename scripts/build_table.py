@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("DMO_TRACE_MODELS", ROOT.parent / "shared/models"))
 PROGRAM = ROOT / "target/release/dmo-trace"
 PAGE = ROOT / "docs/build.md"
@@ -32,7 +32,7 @@ MODELS = [
     "coral/mobilenet_v1_0.25_128_quant.tflite",
     "coral/mobilenet_v2_1.0_224_quant.tflite",
 ]
-TILES = ["--allow", "remove,split,patch"]
+TILES = ["--allow", "prune,remove,split,patch"]
 FORMS = [
     ("fastest", []),
     ("10 % again", [*TILES, "--max-recompute", "10%"]),

@@ -33,13 +33,15 @@ def figure(arguments, pattern):
 def row(name, model, folder):
     plan = ["plan", model]
     needed = r"kTensorArenaSize [\d,]+ -> ([\d,]+) bytes with the reference kernels"
-    emitted = lambda file: ["--emit", str(pathlib.Path(folder) / file)]
+    build, ram = ["build", model, "--prove", "--out"], r"RAM: +([\d,]+) bytes"
+    in_folder = lambda file: str(pathlib.Path(folder) / file)
+    emitted = lambda file: ["--emit", in_folder(file)]
     figures = [
         figure(["arena", model], r"kTensorArenaSize ([\d,]+) bytes with the reference kernels"),
         figure([*plan, *emitted("planned.tflite")], needed),
         figure([*plan, "--allow", "split,patch", *emitted("tiled.tflite")], needed),
-        figure(plan, r"TensorFlow Lite Micro: ([\d,]+) bytes by its own planner"),
-        figure([*plan, "--allow", "inplace,remove,split,patch", *emitted("plan.json")], r"Arena: ([\d,]+) bytes"),
+        figure([*build, in_folder("fastest")], ram),
+        figure([*build, in_folder("smaller"), "--allow", "prune,remove,split,patch"], ram),
     ]
     return f"| `{name}` | {' | '.join(figures)} |"
 

@@ -159,3 +159,54 @@ fn prefixed(text: &str, names: &BTreeSet<&str>, prefix: &str) -> String {
 fn is_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::{FILES, closure, interface};
+    use crate::kernels::contracts;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_kernel_that_is_built_in_has_a_prototype_and_sources() {
+        let interface = interface();
+        let functions: BTreeSet<&str> = contracts().map(|contract| contract.function).collect();
+        let is_ours = |function: &&&str| {
+            let defined = format!(" {function}(");
+            FILES
+                .iter()
+                .any(|(path, text)| path.ends_with(".c") && text.contains(&defined))
+        };
+        let ours: BTreeSet<&str> = functions.iter().filter(is_ours).copied().collect();
+        assert_eq!(functions, ours);
+        assert!(ours.len() > 100, "{}", ours.len());
+        for function in ours {
+            assert!(interface.function(function).is_some(), "{function}");
+            let files = closure([function], "p_").unwrap();
+            let defined = format!(" p_{function}(");
+            let defining = files.iter().filter(|file| file.text.contains(&defined));
+            assert!(defining.count() >= 1, "{function}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_function_is_named() {
+        assert_eq!(closure(["none_such"], ""), Err("none_such".to_owned()));
+    }
+
+    #[test]
+    fn names_are_prefixed_where_the_linker_sees_them() {
+        let files = closure(["arm_softmax_s8"], "m_").unwrap();
+        let file = files
+            .iter()
+            .find(|file| file.name == "arm_softmax_s8.c")
+            .unwrap();
+        assert!(file.text.contains("m_arm_softmax_s8("));
+        assert!(file.text.contains("m_dmo_softmax_s8("));
+        assert!(file.text.contains("#include \"dmo_softmax.h\""));
+        let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names.len(), files.len(), "two files of one name");
+        assert!(names.contains("dmo_softmax_s8.c") && !names.contains("dmo_softmax_f32.c"));
+    }
+}

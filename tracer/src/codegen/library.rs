@@ -171,7 +171,8 @@ impl Contents<'_> {
     fn stack(&self) -> String {
         match self.description.stack_bytes {
             Some(bytes) => format!(
-                "{bytes} bytes below invoke's caller, measured on {} as compiled by GCC at -O2",
+                "{bytes} bytes, the deepest kernel's, measured on {} as compiled by GCC at -O2; invoke itself takes \
+                 more. `dmo-trace build --prove` measures the whole call with your compiler",
                 self.description.cpu
             ),
             None => "not measured".to_owned(),
@@ -201,7 +202,7 @@ impl Contents<'_> {
         });
         let stack_macro = match description.stack_bytes {
             Some(bytes) => format!(
-                "#define {}STACK_BYTES {bytes}u\n",
+                "#define {}KERNEL_STACK_BYTES {bytes}u\n",
                 description.upper_prefix()
             ),
             None => String::new(),

@@ -152,3 +152,79 @@ fn loop_call(origin: OperatorId, calls: &[&Call]) -> LoopCall {
         arguments: (0..first.arguments.len()).map(argument).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Loop, LoopArgument, rolled};
+    use crate::codegen::network::Call;
+    use crate::codegen::value::Value;
+    use dmo_analysis::graph::OperatorId;
+    use dmo_analysis::random::SplitMix64;
+
+    const FUNCTIONS: [&str; 3] = ["conv", "pool", "add"];
+
+    fn call(operator: usize, offset: u32) -> Call {
+        Call {
+            operator: OperatorId(operator),
+            function: FUNCTIONS[operator % FUNCTIONS.len()],
+            returns_status: false,
+            arguments: vec![Value::Integer(operator as i32), Value::Arena(offset)],
+        }
+    }
+
+    /// The calls that loops make.
+    fn unrolled(loops: &[Loop]) -> Vec<(&'static str, Vec<Value>)> {
+        let turns = loops
+            .iter()
+            .flat_map(|it| (0..it.count).map(move |turn| (it, turn)));
+        let calls = turns.flat_map(|(it, turn)| it.body.iter().map(move |call| (call, turn)));
+        calls
+            .map(|(call, turn)| {
+                let value = |argument: &LoopArgument| match argument {
+                    LoopArgument::Same(value) => value.clone(),
+                    LoopArgument::Each(values) => values[turn].clone(),
+                };
+                (call.function, call.arguments.iter().map(value).collect())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn loops_make_the_same_calls_in_the_same_order() {
+        let mut rolled_up = 0;
+        for seed in 0..2000 {
+            let mut random = SplitMix64::new(seed);
+            let mut calls = Vec::new();
+            while calls.len() < 40 {
+                let (period, turns) = (1 + random.below(4), 1 + random.below(6));
+                let first = random.below(5);
+                for _ in 0..turns {
+                    calls
+                        .extend((first..first + period).map(|it| call(it, random.below(9) as u32)));
+                }
+            }
+            let loops = rolled(&calls, |operator| operator);
+            let wanted = calls.iter().map(|it| (it.function, it.arguments.clone()));
+            assert_eq!(unrolled(&loops), wanted.collect::<Vec<_>>(), "seed {seed}");
+            let written: usize = loops.iter().map(|it| it.body.len()).sum();
+            rolled_up += usize::from(written < calls.len());
+        }
+        assert!(rolled_up > 1500, "{rolled_up}");
+    }
+
+    #[test]
+    fn tiles_become_one_loop() {
+        let calls: Vec<Call> = (0..30).map(|at| call(at % 3, at as u32)).collect();
+        let loops = rolled(&calls, |operator| operator);
+        assert_eq!(
+            (loops.len(), loops[0].count, loops[0].body.len()),
+            (1, 10, 3)
+        );
+    }
+
+    #[test]
+    fn layers_of_one_function_are_no_loop() {
+        let calls: Vec<Call> = (0..30).map(|at| call(3 * at, 0)).collect();
+        assert_eq!(rolled(&calls, |operator| operator).len(), 30);
+    }
+}

@@ -145,7 +145,8 @@ impl<'a> Recorder<'a> {
                 AccessKind::Store => &place.stored,
             };
             self.pcs.insert(access.pc);
-            self.events.push(owner.event(access, start, access.size_bytes));
+            self.events
+                .push(owner.event(access, start, access.size_bytes));
             return Ok(());
         }
         let first = self.places.partition_point(|place| place.end <= start);
@@ -163,7 +164,8 @@ impl<'a> Recorder<'a> {
                 note_crossing(self.layer.as_ref(), &mut self.crossing, access, owner.index)?;
             }
             self.pcs.insert(access.pc);
-            self.events.push(owner.event(access, from, (to - from) as u8));
+            self.events
+                .push(owner.event(access, from, (to - from) as u8));
         }
         Ok(())
     }

@@ -98,6 +98,8 @@ pub struct Built {
     pub cycles: Option<Cycles>,
     /// The plan.
     pub planned: Planned,
+    /// The RAM that was asked for.
+    pub ram_limit_bytes: Option<u64>,
     /// The forms among which the fastest was chosen; empty where there was no choice.
     pub forms: Vec<Form>,
     /// The calls.
@@ -115,7 +117,13 @@ pub struct Built {
 impl Built {
     /// Nothing speaks against the library.
     pub fn holds(&self) -> bool {
-        self.is_safe && self.proof.as_ref().is_none_or(Proof::holds)
+        self.is_safe && self.proof.as_ref().is_none_or(Proof::holds) && self.fits()
+    }
+
+    /// As compiled it takes no more RAM than was asked for.
+    pub fn fits(&self) -> bool {
+        let proven = self.proof.as_ref().and_then(|proof| proof.ram_bytes);
+        proven.is_none_or(|bytes| self.ram_limit_bytes.is_none_or(|limit| bytes <= limit))
     }
 }
 
@@ -193,6 +201,7 @@ pub fn build(
         recorded: recorded.inferences,
         planned,
         forms,
+        ram_limit_bytes: request.ram_bytes,
         proof: None,
     };
     let target = (kernels.cpu(), request.kernels.flash_timing);

@@ -19,6 +19,8 @@ pub struct BuildReport {
     kernels: String,
     cpu: String,
     safe: bool,
+    /// As compiled it takes no more RAM than was asked for.
+    fits: bool,
     inputs: u64,
     arena_bytes: u32,
     state_bytes: u32,
@@ -45,6 +47,7 @@ impl BuildReport {
             kernels: description.kernels.clone(),
             cpu: description.cpu.clone(),
             safe: built.holds(),
+            fits: built.fits(),
             inputs: built.inputs,
             arena_bytes: built.arena_bytes,
             state_bytes: built.state_bytes,
@@ -62,6 +65,15 @@ impl BuildReport {
 
     fn objections(&self) -> String {
         let mut text = format!("{}: UNSAFE; nothing was written.\n", self.model);
+        if !self.fits {
+            let ram = self.proof.as_ref().and_then(|proof| proof.ram_bytes);
+            return format!(
+                "{}: as compiled it takes {} of RAM, more than --ram; nothing was written.\n  hint: \
+                 flags that take less stack, such as -O2, or a smaller --ram, which chooses another form\n",
+                self.model,
+                bytes(ram.unwrap_or(0))
+            );
+        }
         let Some(proof) = &self.proof else {
             text += "The plan does not hold on the kernels' machine code; please report this.\n";
             return text;

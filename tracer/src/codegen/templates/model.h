@@ -49,7 +49,8 @@ typedef struct {
 // Gives the states what they hold before the first inference. A model without states has nothing to reset.
 @prefix@status @prefix@reset(@prefix@context *context);
 
-// Computes the outputs. @inputs_after@
+// Computes the outputs, which are valid until an input is stored or the next call of init, reset or invoke: they may lie
+// where an input lies. @inputs_after@
 @prefix@status @prefix@invoke(@prefix@context *context);
 @saved_states@@endpoints@
 #ifdef __cplusplus
