@@ -101,7 +101,7 @@ fn main() {
                 name: None,
                 ..request(DSP, false)
             };
-            runs_natively(&built(name, file, request)?)?;
+            runs_natively(&built(name, file, &request)?)?;
         }
         Ok(())
     }));

@@ -87,7 +87,9 @@ impl Builder {
                 ("--ram", request.ram_bytes.is_some()),
                 (
                     "other operators",
-                    source.recipe().is_some_and(|it| it.changes()),
+                    source
+                        .recipe()
+                        .is_some_and(dmo_analysis::transform::Recipe::changes),
                 ),
                 (
                     "in loops",
