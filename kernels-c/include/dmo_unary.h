@@ -18,7 +18,27 @@ typedef struct {
   int32_t zero_point;
 } dmo_affine_params;
 
-// output[i] = saturate(round(input[i] / scale) + zero_point), halves away from zero; |input[i] / scale| is below 2^30.
+// A whole number as 32 bits, as an Arm core converts it: what does not fit saturates, NaN is 0. In C alone that would be
+// undefined, and other processors convert in other ways.
+static inline int32_t dmo_whole(float number) {
+#if !defined(__arm__)
+  if (!(number >= -2147483648.0f)) {
+    return number < 0.0f ? INT32_MIN : 0;
+  }
+  if (number >= 2147483648.0f) {
+    return INT32_MAX;
+  }
+#endif
+  return (int32_t)number;
+}
+
+// Wraps around, without being undefined.
+static inline int32_t dmo_wrapping_add(int32_t a, int32_t b) {
+  return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+// output[i] = saturate(round(input[i] / scale) + zero_point), halves away from zero, where |input[i] / scale| is below
+// 2^30; beyond that any element.
 void dmo_quantize_f32_s8(const dmo_affine_params *params, int32_t count, const float *input, int8_t *output);
 void dmo_quantize_f32_s16(const dmo_affine_params *params, int32_t count, const float *input, int16_t *output);
 

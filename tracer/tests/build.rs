@@ -86,6 +86,25 @@ fn main() {
             Ok(())
         },
     ));
+    trials.push(tools::trial(
+        "files_of_others_stay",
+        &Ok(()),
+        files_of_others_stay,
+    ));
+    trials.push(models::trial("odd_names_are_no_code", vision, |file| {
+        for name in [
+            "a*/ \\ \"?? @prefix@\n#error",
+            "test.tflite",
+            "\u{1f600}.tflite",
+        ] {
+            let request = BuildRequest {
+                name: None,
+                ..request(DSP, false)
+            };
+            runs_natively(&built(name, file, request)?)?;
+        }
+        Ok(())
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -188,4 +207,30 @@ fn moved_tensors_are_noticed(built: &Built) -> Result<(), Failed> {
         return Ok(());
     }
     Err(format!("{tried} tried, not noticed: {unnoticed:?}").into())
+}
+
+/// What stands in a folder that was not generated, or was added to one that was, is not replaced.
+fn files_of_others_stay() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let model = folder.path().join("m.tflite");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    std::fs::copy(golden.join("stand_in_autoencoder_int8.tflite"), &model)?;
+    let out = folder.path().join("library");
+    let exit_code = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+        command.args(["build", "--time", "1", "--inputs", "1", "--out"]);
+        let output = command.arg(&out).arg(&model).output().unwrap();
+        output.status.code()
+    };
+    assert_eq!([exit_code(), exit_code()], [Some(0), Some(0)]);
+    for own in ["main.c", "src/main.c", "test/notes"] {
+        let own = out.join(own);
+        std::fs::write(&own, "mine")?;
+        assert_eq!(exit_code(), Some(2), "{own:?}");
+        assert_eq!(std::fs::read(&own)?, b"mine");
+        std::fs::remove_file(own)?;
+    }
+    std::fs::remove_file(out.join(".dmo-trace-files"))?;
+    assert_eq!(exit_code(), Some(2));
+    Ok(())
 }

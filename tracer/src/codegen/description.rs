@@ -162,7 +162,7 @@ impl Description {
     /// would end or continue it.
     pub fn printable(&self, text: &str) -> String {
         let safe = |character: char| match character {
-            ' '..='~' if !"\\*?@".contains(character) => character,
+            ' '..='~' if !"\\\"*?@".contains(character) => character,
             _ => '_',
         };
         text.chars().take(MOST_NAME).map(safe).collect()

@@ -60,12 +60,13 @@ impl Contents<'_> {
     /// The name of a function that no source of ours defines.
     pub fn files(&self) -> Result<Vec<GeneratedFile>, String> {
         let prefix = &self.description.prefix;
+        let kernels = kernels(self.functions(), prefix)?;
         let mut files = vec![
             self.file(format!("src/{prefix}model.h"), self.header()),
             self.file(format!("src/{prefix}model.c"), self.source()),
             self.file(format!("src/{prefix}weights.h"), self.weights_header()),
             self.file(format!("src/{prefix}weights.c"), self.weights()),
-            self.file(format!("test/{prefix}test.c"), self.test()),
+            self.file(format!("test/{prefix}test.c"), self.test(&kernels)),
             self.file(format!("test/{prefix}vectors.h"), self.vectors()),
         ];
         let templates = [
@@ -84,7 +85,7 @@ impl Contents<'_> {
             let text = kernel_sources::text(&format!("board/{name}"))?;
             Some(self.file(format!("test/board/{name}"), text.to_owned()))
         }));
-        files.extend(kernels(self.functions(), prefix)?);
+        files.extend(kernels);
         Ok(files)
     }
 
@@ -127,6 +128,7 @@ impl Contents<'_> {
         };
         let (input, output) = (first(&description.inputs), first(&description.outputs));
         let needs_math = self.needs_math();
+        let target = cmake_target(&description.name);
         description
             .values()
             .with("arena_bytes", network.arena_bytes)
@@ -141,10 +143,11 @@ impl Contents<'_> {
             .with("board", board_of(self.cpu.name))
             .with("cpu_flags", flags_of(self.cpu.name))
             .with("libraries", if needs_math { "-lm" } else { "" })
+            .with("target", &target)
             .with(
                 "link",
                 if needs_math {
-                    format!("target_link_libraries({} PUBLIC m)\n", description.name)
+                    format!("target_link_libraries({target} PUBLIC m)\n")
                 } else {
                     String::new()
                 },
@@ -244,12 +247,11 @@ impl Contents<'_> {
         for header in &text.headers {
             let _ = writeln!(includes, "#include \"kernels/{header}\"");
         }
-        if ["INFINITY", "NAN"]
-            .iter()
-            .any(|it| text.variables.contains(it))
-        {
-            includes += "\n#include <math.h>";
-        }
+        includes += math_header(&text.variables);
+        // A model whose outputs are its inputs calls nothing.
+        let uses_arena = text.statements.contains("AT(");
+        let unused = if uses_arena { "" } else { "  (void)arena;\n" };
+        let statements = format!("{unused}{}", text.statements);
         let mut reset = String::new();
         for state in &network.states {
             let (offset, bytes) = (state.offset_bytes, state.initial.len());
@@ -280,7 +282,7 @@ impl Contents<'_> {
             .with("includes", includes)
             .with("variables", text.variables)
             .with("reset", reset)
-            .with("calls", text.statements)
+            .with("calls", statements)
             .with("accessors", accessors.collect::<String>())
             .with("saved_states", saved)
             .fill(template!("model.c"))
@@ -314,8 +316,7 @@ impl Contents<'_> {
     fn weights(&self) -> String {
         let description = self.description;
         let upper = description.upper_prefix();
-        let mut text = description.banner("Weights, biases and tables.");
-        let _ = writeln!(text, "\n#include \"{}weights.h\"", description.prefix);
+        let mut text = String::new();
         for (name, constant) in self.constants() {
             let list = wrapped_list(numbers(&constant.element, &constant.bytes));
             let (element, count) = (&constant.element, elements(constant));
@@ -324,12 +325,16 @@ impl Contents<'_> {
                 "\n{upper}WEIGHTS {upper}ALIGNED const {element} {name}[{count}] = {{\n{list}\n}};\n"
             );
         }
-        text
+        let banner = description.banner("Weights, biases and tables.");
+        let math = math_header(&text);
+        let prefix = &description.prefix;
+        format!("{banner}\n{math}\n#include \"{prefix}weights.h\"\n{text}")
     }
 
-    fn test(&self) -> String {
+    fn test(&self, kernels: &[GeneratedFile]) -> String {
         let description = self.description;
         let prefix = &description.prefix;
+        let is_rounded = is_rounded_by_c_library(kernels);
         let (mut copy, mut compare) = (String::new(), String::new());
         for (endpoint, _, constness) in self.endpoints() {
             let name = &endpoint.name;
@@ -338,18 +343,30 @@ impl Contents<'_> {
             let size = format!("sizeof {recorded}");
             if constness.is_empty() {
                 let _ = writeln!(copy, "      memcpy({own}, {recorded}, {size});");
-            } else {
-                let _ = writeln!(
-                    compare,
-                    "      if (memcmp({own}, {recorded}, {size}) != 0) {{\n        return failed(\"{name}\");\n      }}"
-                );
+                continue;
             }
+            let values = description.values();
+            let values = values.with("own", own).with("recorded", recorded);
+            let values = values.with("name", name).with("size", size);
+            compare += &values.fill(if is_rounded {
+                template!("compare_rounded.c")
+            } else {
+                template!("compare.c")
+            });
         }
-        description
-            .values()
+        let rounding = if is_rounded {
+            [template!("rounding.c"), template!("rounded.c")]
+        } else {
+            ["", ""]
+        };
+        let values = description.values();
+        let [rounding, rounded] = rounding.map(|template| values.fill(template));
+        values
             .with("banner", description.banner("A test of the library."))
             .with("copy", copy)
             .with("compare", compare)
+            .with("rounding", rounding)
+            .with("rounded", rounded)
             .fill(template!("test.c"))
     }
 
@@ -357,9 +374,9 @@ impl Contents<'_> {
         let description = self.description;
         let (prefix, upper) = (&description.prefix, description.upper_prefix());
         let count = self.recorded.len();
-        let mut text = description.banner("Recorded inferences.");
-        let _ = write!(
-            text,
+        let mut text = String::new();
+        let banner = description.banner("Recorded inferences.");
+        let head = format!(
             "\n#include \"{prefix}model.h\"\n\n#define {upper}VECTORS {count}\n#define {upper}VECTORS_TEXT \"{count}\"\n"
         );
         let ends = [
@@ -385,8 +402,25 @@ impl Contents<'_> {
                 text += "};\n";
             }
         }
-        text
+        let math = math_header(&text);
+        format!("{banner}\n{math}{head}{text}")
     }
+}
+
+/// What a text has to include for its numbers that are not finite.
+fn math_header(text: &str) -> &'static str {
+    let needs = |word| text.contains(word);
+    if needs("INFINITY") || needs("NAN") {
+        "\n#include <math.h>"
+    } else {
+        ""
+    }
+}
+
+/// Whether kernels call functions that C libraries round differently.
+fn is_rounded_by_c_library(kernels: &[GeneratedFile]) -> bool {
+    let calls = |text: &str| ["expf(", "tanhf("].iter().any(|it| text.contains(it));
+    kernels.iter().any(|file| calls(&file.text))
 }
 
 /// The sources of some functions.
@@ -405,6 +439,26 @@ impl RecordedInference {
 
     fn outputs(&self) -> &Vec<Vec<u8>> {
         &self.outputs
+    }
+}
+
+/// The name of the library in CMake, which keeps some for itself; `m` is the mathematical library.
+fn cmake_target(name: &str) -> String {
+    const TAKEN: [&str; 9] = [
+        "all",
+        "clean",
+        "depend",
+        "help",
+        "install",
+        "m",
+        "package",
+        "preinstall",
+        "test",
+    ];
+    if TAKEN.contains(&name) {
+        format!("{name}_model")
+    } else {
+        name.to_owned()
     }
 }
 

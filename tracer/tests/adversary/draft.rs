@@ -296,6 +296,12 @@ impl Draft {
         known.filter(|&id| !is_read(id)).collect()
     }
 
+    /// The file with what nothing loads as outputs.
+    pub fn file_so_far(&mut self) -> Vec<u8> {
+        self.outputs = self.unread();
+        self.file()
+    }
+
     pub fn file(&self) -> Vec<u8> {
         let mut codes: Vec<usize> = self.operators.iter().map(code).collect();
         codes.sort_unstable();

@@ -15,6 +15,12 @@ pub struct Generated {
 
 /// The model of a seed.
 pub fn model(seed: u64) -> Generated {
+    model_of(seed, |_| true)
+}
+
+/// The model of a seed, of operators that are accepted: after each that is added, the model so far
+/// is asked about, and it is taken back where the answer is no.
+pub fn model_of(seed: u64, mut accepts: impl FnMut(&[u8]) -> bool) -> Generated {
     let mut draft = Draft::new(seed);
     let is_vision = draft.once_in(4);
     let choice = if is_vision { VISION } else { ALL };
@@ -29,7 +35,10 @@ pub fn model(seed: u64) -> Generated {
     // Some operators find nothing that they could take.
     for _ in 0..20 * wanted {
         if draft.operator_count() < wanted {
-            grow(&mut draft, choice);
+            draft.attempt(|draft| {
+                let is_kept = grow(draft, choice) && accepts(&draft.file_so_far());
+                is_kept.then_some(())
+            });
         }
     }
     draft.outputs = outputs(&mut draft);

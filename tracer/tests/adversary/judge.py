@@ -4,7 +4,7 @@
 # lasts. A request is a line of JSON, followed by as many bytes of a model as the line says; the answer is a line of
 # JSON. The model that the others have to agree with comes first, as "reference"; then, as often as one likes, what is
 # to be the same with a plan, with the offsets of mutants of that plan. Those may break the process, and run in a copy
-# of it; the answer is then null.
+# of it; the answer is then null. So does a "library", which is the reference as C, compiled.
 
 import ctypes
 import json
@@ -127,6 +127,103 @@ def judged(reference, model, request, messages):
     return answer
 
 
+# Bytes on both sides of an arena, at least, that must stay as they are.
+GUARD_BYTES = 64
+
+
+class LibraryError(Exception):
+    """A generated library does something else than it should."""
+
+
+class LibraryContext:
+    """A context of a generated library. Its arena is as large and as aligned as declared, and no more."""
+
+    def __init__(self, functions, library, seed):
+        self.functions, self.library = functions, library
+        size, alignment = library["arena_bytes"], library["alignment"]
+        self.memory = numpy.random.default_rng(seed).integers(
+            0, 256, size + 2 * GUARD_BYTES + 8 * alignment, dtype=numpy.uint8
+        )
+        first = self.memory.ctypes.data + GUARD_BYTES
+        self.start = GUARD_BYTES + (alignment - first) % (4 * alignment)
+        self.guards = self.outside()
+        # The structure holds one pointer.
+        self.context = ctypes.c_void_p()
+        self.call("init", ctypes.c_void_p(self.memory.ctypes.data + self.start), ctypes.c_size_t(size))
+
+    def outside(self):
+        end = self.start + self.library["arena_bytes"]
+        return self.memory[: self.start].tobytes(), self.memory[end:].tobytes()
+
+    def call(self, name, *arguments):
+        status = self.functions[self.library["prefix"] + name](ctypes.byref(self.context), *arguments)
+        if status != 0:
+            raise LibraryError(f"{name} returns {status}")
+
+    def address(self, name):
+        function = self.functions[self.library["prefix"] + name]
+        function.restype = ctypes.c_void_p
+        return function(ctypes.byref(self.context))
+
+    def store(self, inputs):
+        for name, values in zip(self.library["inputs"], inputs, strict=True):
+            content = values.tobytes()
+            ctypes.memmove(self.address(name), content, len(content))
+
+    def infer(self, inputs, expected):
+        self.call("invoke")
+        if self.outside() != self.guards:
+            raise LibraryError("it stores outside its arena")
+        self.compare(self.library["outputs"], expected)
+        if self.library["keeps_inputs"]:
+            self.compare(self.library["inputs"], [values.tobytes() for values in inputs])
+
+    def compare(self, names, expected):
+        for name, content in zip(names, expected, strict=True):
+            found = ctypes.string_at(self.address(name), len(content))
+            if found != content:
+                at = next(index for index, pair in enumerate(zip(found, content)) if pair[0] != pair[1])
+                count = sum(one != other for one, other in zip(found, content))
+                at -= at % 4
+                raise LibraryError(
+                    f"{count} of {len(content)} bytes of {name}, from byte {at} on: "
+                    f"{found[at : at + 8].hex()}, expected {content[at : at + 8].hex()}"
+                )
+
+    def swap_states(self):
+        """Puts the states away and back, as a program does that serves several streams."""
+        if self.library["state_bytes"] > 0:
+            saved = ctypes.create_string_buffer(self.library["state_bytes"])
+            self.call("save_state", saved)
+            self.call("reset")
+            self.call("restore_state", saved)
+
+
+def library_verdict(reference, library):
+    """Two contexts take turns, the second one inference later; then the first begins again."""
+    keeps = library["keeps_inputs"]
+    expected = reference.results(keeps)
+    store_again = [True, False] if keeps else [True]
+    try:
+        functions = ctypes.CDLL(library["path"])
+        contexts = [LibraryContext(functions, library, seed) for seed in range(2)]
+        for step in range(RUNS + 1):
+            active = [(context, step - lag) for lag, context in enumerate(contexts) if 0 <= step - lag < RUNS]
+            for again, is_stored in enumerate(store_again):
+                for context, run in active:
+                    if is_stored:
+                        context.store(reference.inputs[run])
+                for context, run in active:
+                    context.infer(reference.inputs[run], expected[run * len(store_again) + again])
+            contexts[1].swap_states()
+        contexts[0].call("reset")
+        contexts[0].store(reference.inputs[0])
+        contexts[0].infer(reference.inputs[0], expected[0])
+    except (LibraryError, OSError) as error:
+        return str(error)
+    return "same"
+
+
 def in_a_child(answer):
     """An answer that may break the process: `None` where it does."""
     reading, writing = os.pipe()
@@ -158,6 +255,11 @@ def main():
             except (RuntimeError, ValueError) as error:
                 answer = {"refused": messages.read() or str(error)}
             signal.alarm(0)
+        elif request["what"] == "library":
+            library = request["library"]
+            # What the child computes of the reference would be lost.
+            reference.results(library["keeps_inputs"])
+            answer = in_a_child(lambda: library_verdict(reference, library))
         else:
             answer = in_a_child(lambda: judged(reference, model, request, messages))
         sys.stdout.write(json.dumps(answer) + "\n")

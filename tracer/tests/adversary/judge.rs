@@ -1,9 +1,9 @@
 //! TensorFlow Lite Micro in a process of its own, which runs one model after the other.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// The Python package.
@@ -50,6 +50,20 @@ pub struct Judgement {
     /// What the runtime takes for tensors and scratch buffers, where it runs the plan.
     pub head_bytes: Option<u64>,
     pub mutants: Vec<Verdict>,
+}
+
+/// A generated library, compiled for this machine as a shared object.
+#[derive(Serialize)]
+pub struct Library {
+    pub path: PathBuf,
+    pub prefix: String,
+    pub arena_bytes: u64,
+    pub state_bytes: u64,
+    pub alignment: u64,
+    pub keeps_inputs: bool,
+    /// Names of its functions, without the prefix.
+    pub inputs: Vec<String>,
+    pub outputs: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -162,6 +176,15 @@ impl Judge {
             planned: planned.map_or(Verdict::Broken, |planned| planned.planned),
             mutants,
         }
+    }
+
+    /// Runs a library of the reference that was loaded last.
+    pub fn run(&mut self, library: &Library) -> Verdict {
+        let request = json!({ "what": "library", "bytes": 0, "library": library });
+        let answer: Option<Option<String>> = self.ask(&request, &[]);
+        answer
+            .flatten()
+            .map_or(Verdict::Broken, |text| verdict(&text))
     }
 
     fn together(&mut self, case: &Case) -> Option<Judgement> {

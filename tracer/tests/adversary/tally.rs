@@ -1,10 +1,11 @@
 //! What came out of a campaign.
 
 use dmo_analysis::graph::Graph;
+use dmo_trace::codegen::library::GeneratedFile;
 use dmo_trace::study::StudyError;
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan::{OrderKind, PlanRequest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Write};
 use std::path::PathBuf;
 
@@ -34,6 +35,15 @@ pub struct Tally {
     pub verified_changed: u64,
     /// Plans that emulated kernels cannot run.
     pub unverified: u64,
+    /// Models that are C libraries, by what was asked for.
+    pub built: u64,
+    pub built_options: BTreeMap<&'static str, u64>,
+    /// In how many of them the operators of each kind are.
+    pub built_kinds: BTreeMap<String, u64>,
+    /// Operators that no library has, by the reason.
+    pub without_kernel: BTreeMap<String, u64>,
+    /// Models that do not become a library, by the reason; with a seed.
+    pub not_built: BTreeMap<String, (u64, u64)>,
     pub disagreements: Vec<String>,
     /// Where the files of disagreements are written.
     pub folder: Option<PathBuf>,
@@ -51,10 +61,23 @@ impl Tally {
 
     pub fn model(&mut self, graph: &Graph) {
         self.models += 1;
-        let kinds = graph.operators.iter().map(|node| node.kind.to_string());
-        for kind in kinds.collect::<std::collections::BTreeSet<_>>() {
-            *self.kinds.entry(kind).or_default() += 1;
+        count_kinds(&mut self.kinds, graph);
+    }
+
+    pub fn built(&mut self, graph: &Graph, options: &[(&'static str, bool)]) {
+        self.built += 1;
+        count_kinds(&mut self.built_kinds, graph);
+        for (option, _) in options.iter().filter(|(_, asked)| *asked) {
+            *self.built_options.entry(option).or_default() += 1;
         }
+    }
+
+    pub fn not_built(&mut self, seed: u64, reason: String) {
+        self.not_built.entry(reason).or_insert((0, seed)).0 += 1;
+    }
+
+    pub fn without_kernel(&mut self, reason: String) {
+        *self.without_kernel.entry(reason).or_default() += 1;
     }
 
     pub fn plan(&mut self, request: &PlanRequest, is_tiled: bool) {
@@ -113,6 +136,25 @@ impl Tally {
             std::fs::write(folder.join(format!("{seed}-{name}.tflite")), content).unwrap();
         }
     }
+
+    /// Writes the files of a library that does not agree.
+    pub fn save_library(&self, seed: u64, files: &[GeneratedFile]) {
+        let Some(folder) = &self.folder else {
+            return;
+        };
+        for file in files {
+            let path = folder.join(format!("{seed}-library")).join(&file.path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, &file.text).unwrap();
+        }
+    }
+}
+
+fn count_kinds(counts: &mut BTreeMap<String, u64>, graph: &Graph) {
+    let kinds = graph.operators.iter().map(|node| node.kind.to_string());
+    for kind in kinds.collect::<BTreeSet<_>>() {
+        *counts.entry(kind).or_default() += 1;
+    }
 }
 
 impl Display for Tally {
@@ -157,6 +199,32 @@ impl Display for Tally {
             "{} plans verified on emulated kernels, {} of them with other operators; {} not run",
             self.verified, self.verified_changed, self.unverified
         )?;
+        let of_names = |names: &BTreeMap<&'static str, u64>| {
+            let names = names.iter();
+            counts(
+                names
+                    .map(|(&name, &count)| (name.to_owned(), count))
+                    .collect(),
+            )
+        };
+        writeln!(
+            text,
+            "{} models built and run as C, of {} kinds of operators:",
+            self.built,
+            self.built_kinds.len()
+        )?;
+        writeln!(text, "  {}", of_names(&self.built_options))?;
+        writeln!(
+            text,
+            "  {}",
+            counts(self.built_kinds.clone().into_iter().collect())
+        )?;
+        for (reason, (count, seed)) in &self.not_built {
+            writeln!(text, "{count} models not built (seed {seed}): {reason}")?;
+        }
+        for (reason, count) in &self.without_kernel {
+            writeln!(text, "{count} operators taken back: {reason}")?;
+        }
         for (reason, count) in &self.refused_plans {
             writeln!(text, "{count} plans not made: {reason}")?;
         }

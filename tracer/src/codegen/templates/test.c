@@ -21,7 +21,7 @@
 #endif
 
 static @prefix@arena arenas[CONTEXTS];
-
+@rounding@
 static int failed(const char *what) {
   PRINT("@model@: ");
   PRINT(what);
@@ -59,6 +59,6 @@ int main(void) {
       }
 @compare@    }
   }
-  PRINT("@model@: " @PREFIX@VECTORS_TEXT " recorded inferences, all outputs equal\n");
+@rounded@  PRINT("@model@: " @PREFIX@VECTORS_TEXT " recorded inferences, all outputs equal\n");
   return 0;
 }
