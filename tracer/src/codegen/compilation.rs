@@ -148,7 +148,7 @@ fn run(
     folder: &Path,
     arguments: impl IntoIterator<Item = String>,
 ) -> Result<(), CompileError> {
-    let flags = "-std=c99 -ffunction-sections -fdata-sections";
+    let flags = "-std=c99 -ffp-contract=off -ffunction-sections -fdata-sections";
     let mut command = Command::new(&compiler.program);
     command.current_dir(folder).stdin(Stdio::null());
     command

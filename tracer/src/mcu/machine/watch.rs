@@ -48,6 +48,7 @@ pub struct Batch(Vec<Event>);
 
 impl Batch {
     /// An empty one, with room for so many accesses.
+    #[cfg(feature = "unicorn")]
     pub(super) fn with_capacity(accesses: usize) -> Self {
         Self(Vec::with_capacity(accesses))
     }
