@@ -18,7 +18,9 @@
 mod channels;
 mod cut;
 mod groups;
+mod known;
 mod layers;
+mod linked;
 mod model;
 mod moves;
 mod products;

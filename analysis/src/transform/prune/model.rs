@@ -1,7 +1,8 @@
 //! A model as pruning sees it.
 
 use super::channels::Channels;
-use super::layers::{Known, Layer};
+use super::known::Known;
+use super::layers::Layer;
 use super::products::{BIAS, FILTER};
 use super::range::Range;
 use crate::graph::parameters::{Constant, Parameters};

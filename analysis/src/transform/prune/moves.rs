@@ -1,7 +1,8 @@
 //! Operators without weights, whose channels are linked to one another.
 
 use super::channels::Channel;
-use super::layers::{Flow, Known};
+use super::known::Known;
+use super::linked::Flow;
 use super::range::{Range, limits};
 use crate::graph::parameters::{Activation, Constant};
 use crate::graph::tflite::view;

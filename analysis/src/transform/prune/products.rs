@@ -1,7 +1,7 @@
 //! Layers with weights.
 
 use super::channels::{Channel, Channels};
-use super::layers::Known;
+use super::known::Known;
 use super::range::{Range, Sum};
 use crate::graph::TensorId;
 use crate::graph::parameters::{Affine, Constant};
