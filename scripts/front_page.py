@@ -46,6 +46,11 @@ def row(name, model, folder):
     return f"| `{name}` | {' | '.join(figures)} |"
 
 
+def steady(line):
+    """A row without its last figure, of a search that the clock may end sooner on a slow machine."""
+    return line.split(" | ")[:-1]
+
+
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(f"usage: {sys.argv[0]} [--check]")
@@ -60,7 +65,7 @@ def main():
                 print(f"{found[1]}.tflite is missing", file=sys.stderr)
                 continue
             lines[place] = row(found[1], model, folder)
-            if lines[place] != line:
+            if steady(lines[place]) != steady(line):
                 stale.append(lines[place])
     if rows == 0:
         sys.exit(f"{PAGE.name} has no row of the table")
