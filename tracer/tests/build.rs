@@ -105,6 +105,13 @@ fn main() {
         }
         Ok(())
     }));
+    for (kernels, is_refused) in [(DSP, true), (REFERENCE, false)] {
+        let name = format!("cores_without_the_dsp_extension::{kernels}");
+        trials.push(models::trial(name, vision, move |file| {
+            let built = built(vision, file, &request(kernels, false))?;
+            core_is_refused(&built, is_refused)
+        }));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -159,6 +166,24 @@ fn runs_natively(built: &Built) -> Result<(), Failed> {
         return Ok(());
     }
     Err(output.into())
+}
+
+/// Whether the calls do not compile for an Arm core without the DSP extension, and do for one with it.
+fn core_is_refused(built: &Built, is_refused: bool) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    for file in &built.files {
+        write(folder.path(), &file.path, &file.text)?;
+    }
+    for (extension, is_refused) in [(None, is_refused), (Some("-D__ARM_FEATURE_DSP"), false)] {
+        let mut compiler = Command::new("gcc");
+        compiler.current_dir(folder.path());
+        compiler.args(["-std=c99", "-fsyntax-only", "-D__arm__", "src/m_model.c"]);
+        let output = compiler.args(extension).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), !is_refused, "{said}");
+        assert_eq!(said.contains("--kernels reference"), is_refused, "{said}");
+    }
+    Ok(())
 }
 
 fn write(folder: &Path, path: &str, text: &str) -> std::io::Result<()> {

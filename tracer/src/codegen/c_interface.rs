@@ -41,6 +41,17 @@ pub struct Prototype {
     pub parameters: Vec<Variable>,
 }
 
+/// Size of a number's type; `None` of `void` and of what is no number of a known size.
+pub fn scalar_bytes(name: &str) -> Option<usize> {
+    match name {
+        "int8_t" | "uint8_t" => Some(1),
+        "int16_t" | "uint16_t" => Some(2),
+        "int32_t" | "uint32_t" | "float" => Some(4),
+        "int64_t" => Some(8),
+        _ => None,
+    }
+}
+
 /// All structures and functions of some headers.
 #[derive(Debug, Clone, Default)]
 pub struct CInterface {
@@ -81,13 +92,7 @@ impl CInterface {
     /// no size known here. Members of structures are words, so that there is no padding.
     pub fn size_bytes(&self, ctype: &CType) -> Option<usize> {
         match ctype {
-            CType::Scalar(name) => match name.as_str() {
-                "int8_t" | "uint8_t" => Some(1),
-                "int16_t" | "uint16_t" => Some(2),
-                "int32_t" | "uint32_t" | "float" => Some(4),
-                "int64_t" => Some(8),
-                _ => None,
-            },
+            CType::Scalar(name) => scalar_bytes(name),
             CType::Pointer { .. } => Some(4),
             CType::Array(element, count) => Some(self.size_bytes(element)? * count),
             CType::Struct(name) => {

@@ -1,5 +1,6 @@
 //! What generated code says of its model.
 
+use super::c_interface::scalar_bytes;
 use super::expression::float;
 use super::template::Values;
 use dmo_analysis::graph::parameters::Affine;
@@ -83,12 +84,7 @@ impl EndpointDescription {
 
     /// Size of an element in C.
     pub fn element_bytes(&self) -> u64 {
-        match self.c_type() {
-            "int64_t" => 8,
-            "float" | "int32_t" | "uint32_t" => 4,
-            "int16_t" => 2,
-            _ => 1,
-        }
+        scalar_bytes(self.c_type()).unwrap_or(1) as u64
     }
 
     /// Values for templates about this endpoint.

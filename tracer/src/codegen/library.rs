@@ -1,6 +1,6 @@
 //! All files of a library.
 
-use super::c_interface::CInterface;
+use super::c_interface::{CInterface, scalar_bytes};
 use super::description::{Description, EndpointDescription};
 use super::expression::constant_name;
 use super::kernel_sources::{self, SourceFile, closure};
@@ -279,6 +279,7 @@ impl Contents<'_> {
                 "banner",
                 description.banner("The calls of an inference, in the planned arena."),
             )
+            .with("core", description.values().fill(self.core_guard()))
             .with("includes", includes)
             .with("variables", text.variables)
             .with("reset", reset)
@@ -286,6 +287,16 @@ impl Contents<'_> {
             .with("accessors", accessors.collect::<String>())
             .with("saved_states", saved)
             .fill(template!("model.c"))
+    }
+
+    /// What refuses a core that would run other code of these kernels than the plan was made for.
+    fn core_guard(&self) -> &'static str {
+        let is_dsp = |name: &str| name.starts_with("arm_") || name.starts_with("dmo_dsp_");
+        if self.functions().into_iter().any(is_dsp) {
+            template!("core.c")
+        } else {
+            ""
+        }
     }
 
     fn constants(&self) -> impl Iterator<Item = (String, &Constant)> {
@@ -485,12 +496,7 @@ fn elements(constant: &Constant) -> usize {
 }
 
 fn element_bytes(element: &str) -> usize {
-    match element {
-        "int16_t" | "uint16_t" => 2,
-        "int32_t" | "uint32_t" | "float" => 4,
-        "int64_t" => 8,
-        _ => 1,
-    }
+    scalar_bytes(element).unwrap_or(1)
 }
 
 /// Little-endian elements of a C type as literals.

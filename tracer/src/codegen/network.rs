@@ -278,12 +278,15 @@ impl Places<'_> {
         Ok(states)
     }
 
+    /// The tensor that this one lies in, which may be itself, and where in it, in bytes.
+    fn root(&self, tensor: TensorId) -> (TensorId, u32) {
+        let view = self.deployment.graph.views.get(&tensor);
+        view.map_or((tensor, 0), |view| (view.of, view.offset_bytes as u32))
+    }
+
     fn offset(&self, tensor: TensorId) -> Result<u32, NetworkError> {
         let graph = &self.deployment.graph;
-        let (root, within) = match graph.views.get(&tensor) {
-            Some(view) => (view.of, view.offset_bytes as u32),
-            None => (tensor, 0),
-        };
+        let (root, within) = self.root(tensor);
         let outside = || NetworkError::OutsideArena {
             tensor,
             name: graph.tensor(tensor).name.escape_debug().to_string(),
@@ -302,10 +305,7 @@ impl Places<'_> {
         let graph = &self.deployment.graph;
         let mut addresses = vec![None; graph.tensors.len()];
         for &tensor in step.inputs.iter().chain(&step.outputs).chain(&step.states) {
-            let (root, within) = match graph.views.get(&tensor) {
-                Some(view) => (view.of, view.offset_bytes as u32),
-                None => (tensor, 0),
-            };
+            let (root, within) = self.root(tensor);
             let known = graph.tensor(root);
             addresses[tensor.0] = Some(match known.storage {
                 Storage::Constant => {

@@ -124,6 +124,8 @@ pub enum BuildError {
         limit_bytes: u64,
         smallest_bytes: u64,
     },
+    #[error("--ram: this engine does not measure the stack\n  hint: leave out --engine unicorn")]
+    UnknownStack,
     #[error("the compiled library: {function} returns {status}, not 0")]
     Status { function: String, status: i32 },
     #[error("tensor {tensor} has elements of type {given}, which have no C type")]

@@ -112,12 +112,15 @@ pub(super) fn follow(source: &mut Source, recipe: &Recipe) -> Result<(), StudyEr
 /// The fastest form that fits.
 ///
 /// # Errors
-/// When none does.
+/// When none does, or it is not known how much stack a form takes.
 pub fn fastest_within<'a>(
     forms: &'a [Form],
     limit_bytes: u64,
     model: &str,
 ) -> Result<&'a Form, BuildError> {
+    if forms.iter().any(|form| form.stack_bytes.is_none()) {
+        return Err(BuildError::UnknownStack);
+    }
     let fits = |form: &&Form| form.ram_bytes() <= limit_bytes;
     forms.iter().find(fits).ok_or_else(|| {
         let smallest = forms.iter().map(Form::ram_bytes).min();

@@ -8,7 +8,7 @@
 #error "the kernels load and store words of a little-endian CPU"
 #endif
 
-// A pointer into the arena.
+@core@// A pointer into the arena.
 #define AT(type, offset) ((type *)(void *)(arena + (offset)))
 
 @variables@
