@@ -47,7 +47,7 @@ pub(super) fn kind(kind: dmo_engine::fault::AccessKind) -> AccessKind {
 pub struct Batch(Vec<Event>);
 
 impl Batch {
-    /// An empty one, with room for so many accesses.
+    /// An empty batch, with room for this many accesses.
     #[cfg(feature = "unicorn")]
     pub(super) fn with_capacity(accesses: usize) -> Self {
         Self(Vec::with_capacity(accesses))

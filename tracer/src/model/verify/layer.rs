@@ -49,8 +49,8 @@ pub(super) struct Outcome {
     stack_bytes: Option<u32>,
 }
 
-/// What is only asked on the first input: on the others the same accesses are as safe, and others
-/// refuse each overlap.
+/// Measured on the first input only. Where another input leads to the same accesses, the same
+/// overlaps are safe; where it leads to different ones, none is granted.
 struct Details {
     profile: LayerProfile,
     work: Attribution,
