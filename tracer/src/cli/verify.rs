@@ -47,6 +47,13 @@ pub struct Arguments {
     /// Fail (exit code 1) if an operator is not executed because no kernel can be called for it
     #[arg(long)]
     require_all: bool,
+    /// Write all objections to this file in SARIF, which code hosts show beside the source lines
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+    /// Folder of the sources: paths below it are written to the SARIF file relative to it [default:
+    /// the current folder]
+    #[arg(long, value_name = "DIR", requires = "sarif")]
+    source_root: Option<PathBuf>,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
@@ -86,6 +93,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         && verified.verification.is_some()
     {
         draw::draw(&source.name, &verified, request.limits, folder)?;
+    }
+    if let Some(path) = &arguments.sarif {
+        let root = match &arguments.source_root {
+            Some(root) => root.clone(),
+            None => std::env::current_dir()?,
+        };
+        let log = report.sarif(arguments.model.as_ref(), &root)?;
+        output::write(path, log.as_bytes())?;
     }
     output::report(&report, arguments.json)?;
     let holds = if arguments.require_all {

@@ -1,6 +1,7 @@
 //! What the three witnesses say of a plan, in words and as JSON.
 
 mod located;
+mod sarif;
 
 use crate::mcu::cycles::Cycles;
 use crate::measure::attribution::Attribution;
@@ -20,7 +21,7 @@ use dmo_analysis::handover::FurtherKernels;
 use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, first_lines, grouped};
-use located::LocatedFinding;
+use located::{Annotation, LocatedFinding};
 use serde::Serialize;
 
 /// What the three witnesses say of a plan.
@@ -61,6 +62,12 @@ pub struct VerifyReport {
     /// The first few objections of geometry, replay and execution, in words.
     #[serde(skip)]
     objections: [Vec<String>; 3],
+    /// What the replay cannot say of operators, in words.
+    #[serde(skip)]
+    doubts: Vec<String>,
+    /// What the replay found, with the instructions.
+    #[serde(skip)]
+    annotations: Vec<Annotation>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -172,6 +179,8 @@ impl VerifyReport {
         let deployment = verified.deployed.model();
         let findings = located::locate(deployment, found);
         let graph = &deployment.graph;
+        let doubts = doubts(found);
+        let annotations = located::first_of_each(&findings, graph);
         let clashes = found.clashes.iter();
         let clashes = clashes.map(|clash| {
             let operator = clash.operator;
@@ -184,7 +193,7 @@ impl VerifyReport {
         });
         let objections = [
             some_of(clashes.collect()),
-            some_of([doubts(found), located::first_of_each(&findings, graph)].concat()),
+            some_of([doubts.clone(), texts(&annotations)].concat()),
             first_differences(deployment, &found.differences),
         ];
         Self {
@@ -218,6 +227,8 @@ impl VerifyReport {
             ]
             .concat(),
             objections,
+            doubts,
+            annotations,
             ..self
         }
     }
@@ -441,6 +452,10 @@ fn layer(deployment: &Deployment, layer: &VerifiedLayer) -> Layer {
         misaligned: layer.misaligned.clone(),
         pairs: layer.pairs.clone(),
     }
+}
+
+fn texts(annotations: &[Annotation]) -> Vec<String> {
+    annotations.iter().map(|it| it.text.clone()).collect()
 }
 
 /// Operators whose trace says nothing, or at which a real core faults.

@@ -77,9 +77,17 @@ pub fn locate(deployment: &Deployment<'_>, found: &Verification) -> Vec<LocatedF
     all
 }
 
-/// The first finding of each kind and buffer, in words: the others are often those of further
-/// instructions of an unrolled loop.
-pub fn first_of_each(findings: &[LocatedFinding], graph: &Graph) -> Vec<String> {
+/// A finding in words, and where its instructions come from.
+pub struct Annotation {
+    /// The finding, and how many are like it.
+    pub text: String,
+    /// What instructions do, and where they come from, the one to blame first.
+    pub places: Vec<(&'static str, Location)>,
+}
+
+/// The first finding of each kind and buffer: the others are often those of further instructions of
+/// an unrolled loop.
+pub fn first_of_each(findings: &[LocatedFinding], graph: &Graph) -> Vec<Annotation> {
     let same = |one: &LocatedFinding, other: &LocatedFinding| {
         (one.operator, one.input, one.finding.kind)
             == (other.operator, other.input, other.finding.kind)
@@ -93,12 +101,29 @@ pub fn first_of_each(findings: &[LocatedFinding], graph: &Graph) -> Vec<String> 
                 0 => String::new(),
                 count => format!("\n  and {count} more of the same by other instructions"),
             };
-            Some(first.text(graph) + &more)
+            Some(Annotation {
+                text: first.text(graph) + &more,
+                places: first.places(),
+            })
         })
         .collect()
 }
 
 impl LocatedFinding {
+    /// The store that overwrote, the load that shows it, the load that needed the bytes.
+    fn places(&self) -> Vec<(&'static str, Location)> {
+        let reader = self.reader.as_ref().map(|reader| &reader.location);
+        let known = [
+            ("overwrites them", self.writer_location.as_ref()),
+            ("shows it", self.access_location.as_ref()),
+            ("needs them", reader),
+        ];
+        let known = known.into_iter();
+        known
+            .filter_map(|(what, location)| Some((what, location?.clone())))
+            .collect()
+    }
+
     /// In words.
     pub fn text(&self, graph: &Graph) -> String {
         let finding = &self.finding;
