@@ -140,6 +140,17 @@ class Net:
         options.dilationWFactor = options.dilationHFactor = 1
         return self.operator("DEPTHWISE_CONV_2D", [source, *weights], [output], options)
 
+    def rows(self, source, kernel):
+        """A depthwise convolution over rows, without padding."""
+        batches, height, width, depth = self.shape(source)
+        output = self.activation([batches, height - kernel + 1, width, depth])
+        weights = self.weights([1, kernel, 1, depth], source, output, kernel, axis=3)
+        options = schema.DepthwiseConv2DOptionsT()
+        options.padding, options.strideW, options.strideH = VALID, 1, 1
+        options.depthMultiplier, options.fusedActivationFunction = 1, RELU
+        options.dilationWFactor = options.dilationHFactor = 1
+        return self.operator("DEPTHWISE_CONV_2D", [source, *weights], [output], options)
+
     def transposed_conv(self, source, channels, kernel=3, stride=2):
         batches, height, width, depth = self.shape(source)
         output = self.activation([batches, height * stride, width * stride, channels])
@@ -315,6 +326,16 @@ def padded():
     net.write([source], [net.add(narrow, body), net.pool(wide, "MAX_POOL_2D", 2, 2)])
 
 
+def window():
+    """A wake word over a window of time, without padding in time."""
+    net = Net("stand_in_window_int8", "int8")
+    source = net.activation([1, 20, 1, 8])
+    body = net.conv(net.rows(source, 3), 12)
+    body = net.conv(net.rows(body, 5), 12)
+    body = net.rows(body, 14)
+    net.write([source], [net.softmax(net.dense(net.reshape(body, 1, 12), 4))])
+
+
 def main():
     for kind in ["int8", "int16", "uint8", "float32"]:
         vision(kind)
@@ -324,6 +345,7 @@ def main():
     sequence()
     autoencoder()
     padded()
+    window()
 
 
 if __name__ == "__main__":

@@ -243,6 +243,16 @@ impl Operator {
 
     /// The window of a convolution or pooling, and the shapes of its input and its output;
     /// `None` for other operators.
+    pub(crate) fn windowed(&self) -> Option<(Window, Shape, Shape)> {
+        match self {
+            Self::Conv2d(conv) => Some((conv.window, conv.input, conv.output)),
+            Self::DepthwiseConv2d(conv) => Some((conv.window, conv.input, conv.output)),
+            Self::Pool2d(pool) => Some((pool.window, pool.input, pool.output)),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
     pub(crate) fn windowed_mut(&mut self) -> Option<(&mut Window, &mut Shape, &mut Shape)> {
         match self {
             Self::Conv2d(conv) => Some((&mut conv.window, &mut conv.input, &mut conv.output)),

@@ -12,6 +12,7 @@
 //! | [`in_place`] | depthwise convolutions that work in place |
 //! | [`remove`] | operators that only move data, left out |
 //! | [`prune`](mod@prune) | channels that make no difference, left out of the model's file |
+//! | [`stream`](mod@stream) | windows over time of which only the newest rows are computed |
 //! | `draft` | a graph while it is rewritten |
 //! | `pitch` | operators on tensors in pieces |
 //! | `split` | a run of operators computed tile by tile |
@@ -36,6 +37,7 @@ pub mod region;
 pub mod remove;
 mod split;
 pub mod standard;
+pub mod stream;
 
 use crate::graph::{Graph, OperatorId, TensorId};
 use draft::Draft;

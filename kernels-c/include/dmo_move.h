@@ -62,6 +62,11 @@ void dmo_strided_slice(const dmo_strided_slice_params *params, int32_t element_b
 // Same elements, another shape: one memcpy of count * element_bytes, left out where output == input. Scratch: none.
 void dmo_reshape(int32_t element_bytes, int32_t count, const void *input, void *output);
 
+// The last bytes of a stream, oldest first: moves the buffer's bytes down by input_bytes, which is at most buffer_bytes,
+// and stores the input at its end. One memmove within the buffer, one memcpy. The buffer persists from one call to the
+// next and overlaps nothing. Scratch: none.
+void dmo_circular_buffer(int32_t input_bytes, int32_t buffer_bytes, const int8_t *input, int8_t *buffer);
+
 #ifdef __cplusplus
 }
 #endif

@@ -154,6 +154,18 @@ static void reshape(void) {
   free(input), free(output);
 }
 
+// Some rows after others: what is left is the last bytes of all of them.
+static void circular_buffer(void) {
+  const int32_t row = random_between(1, 20), kept = row * random_between(1, 6), rows = random_between(1, 12);
+  int8_t *all = random_s8(kept + row * rows), *buffer = random_s8(kept);
+  memcpy(buffer, all, (size_t)kept);
+  for (int32_t i = 0; i < rows; ++i) {
+    dmo_circular_buffer(row, kept, all + kept + i * row, buffer);
+  }
+  CHECK(memcmp(buffer, all + row * rows, (size_t)kept) == 0, "circular_buffer", rows);
+  free(all), free(buffer);
+}
+
 void test_move(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     concat_and_split();
@@ -161,5 +173,6 @@ void test_move(void) {
     transpose();
     slices();
     reshape();
+    circular_buffer();
   }
 }

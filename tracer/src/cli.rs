@@ -21,6 +21,7 @@ mod progress;
 mod run;
 mod saved_trace;
 mod savings;
+mod stream;
 mod sweep;
 mod vendor;
 mod verify;
@@ -77,6 +78,9 @@ enum Command {
     /// Write a C library that computes a model in its planned arena, without an interpreter
     #[command(after_help = examples::BUILD)]
     Build(build::Arguments),
+    /// Make a model over a window of time take only its newest rows, and check that it computes the same
+    #[command(after_help = examples::STREAM)]
+    Stream(stream::Arguments),
     /// Check in CI that no arena has grown and that every layout is safe
     Check(check::Arguments),
     /// List the built-in networks, or write one as a .tflite file
@@ -151,6 +155,7 @@ impl Arguments {
             Command::Audit(arguments) => audit::run(&arguments),
             Command::Verify(arguments) => verify::run(&arguments),
             Command::Build(arguments) => build::run(&arguments),
+            Command::Stream(arguments) => stream::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Zoo(arguments) => zoo::run(&arguments),
             Command::Savings(arguments) => savings::run(&arguments),

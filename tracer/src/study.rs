@@ -16,6 +16,7 @@
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
 //! | [`pruning`] | a model without the channels that make no difference |
+//! | [`streaming`] | a model that takes only the newest rows of its window over time |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
 //! | [`whole_arena`] | what `kTensorArenaSize` has to be |
 //! | [`overlap_source`] | which overlaps a plan may use, and where they come from |
@@ -30,6 +31,7 @@
 //! | [`plan_to_check`] | a plan as somebody has written it |
 //! | [`audit`] | a plan against overlaps that are known |
 //! | [`verify`] | a plan against the machine code of kernels |
+//! | [`windows`] | a model on the newest rows against the model on whole windows |
 //! | [`forms`] | forms of a model, from the fastest to the smallest |
 //! | [`prove`] | a generated library as compiled: every load and store, outputs, stack |
 //! | [`build`] | a C library that computes a model in its planned arena |
@@ -62,8 +64,10 @@ pub mod savings;
 pub mod search_time;
 pub mod session;
 pub mod source;
+pub mod streaming;
 pub mod verify;
 pub mod whole_arena;
+pub mod windows;
 
 pub use error::StudyError;
 pub use session::Session;

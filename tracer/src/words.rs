@@ -12,6 +12,7 @@
 //! | [`arena`] | what a firmware's arena holds |
 //! | [`explanation`] | what limits an overlap |
 //! | [`pruning`] | what pruning did to a model |
+//! | [`streaming`] | a model that takes the newest rows of its window |
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
 //! | [`savings`] | what each way of saving memory does |
 //! | [`verification`] | what the three witnesses say of a plan |
@@ -30,6 +31,7 @@ pub mod pruning;
 pub mod report;
 pub mod run;
 pub mod savings;
+pub mod streaming;
 mod table;
 pub mod verification;
 pub mod whole_arena;

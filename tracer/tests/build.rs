@@ -23,7 +23,7 @@ use std::process::Command;
 use support::{models, tools};
 
 /// Models of the repository, and real ones where they are at hand.
-const MODELS: [&str; 16] = [
+const MODELS: [&str; 17] = [
     "activations_float.tflite",
     "activations_int16.tflite",
     "activations_int8.tflite",
@@ -38,6 +38,7 @@ const MODELS: [&str; 16] = [
     "stand_in_vision_int16.tflite",
     "stand_in_vision_int8.tflite",
     "stand_in_vision_uint8.tflite",
+    "stand_in_window_int8.tflite",
     "mlcommons_tiny/kws_ref_model.tflite",
     "tflite_micro/trained_lstm_int8.tflite",
 ];
@@ -85,6 +86,35 @@ fn main() {
             assert!(twice[0] == twice[1] && twice[0].len() > 20);
             Ok(())
         },
+    ));
+    let window = "stand_in_window_int8.tflite";
+    for kernels in [DSP, REFERENCE] {
+        let name = format!("newest_rows_natively::{kernels}");
+        trials.push(models::trial(name, window, move |file| {
+            let built = built(window, file, &newest_rows(kernels))?;
+            assert_eq!((built.recorded.len(), built.state_bytes), (19 + 3, 272));
+            runs_natively(&built)
+        }));
+    }
+    let name = "newest_rows_proven";
+    trials.push(match tools::version(&Compiler::default().program) {
+        Ok(_) => models::trial(name, window, move |file| {
+            let request = BuildRequest {
+                prove: Some(Compiler::default()),
+                ..newest_rows(DSP)
+            };
+            let proof = built(window, file, &request)?.proof.ok_or("no proof")?;
+            proof
+                .holds()
+                .then_some(())
+                .ok_or_else(|| format!("{proof:?}").into())
+        }),
+        Err(problem) => tools::trial(name, &Err(problem), || Ok(())),
+    });
+    trials.push(tools::trial(
+        "newest_rows_in_the_runtime",
+        &tools::python_package("tflite_micro"),
+        newest_rows_in_the_runtime,
     ));
     trials.push(tools::trial(
         "files_of_others_stay",
@@ -139,6 +169,35 @@ fn request(kernels: &str, is_tiled: bool) -> BuildRequest {
         time: std::time::Duration::from_secs(3),
         ..by_default
     }
+}
+
+/// A library that takes one row at a time.
+fn newest_rows(kernels: &str) -> BuildRequest {
+    BuildRequest {
+        stream_rows: Some(1),
+        ..request(kernels, false)
+    }
+}
+
+/// TensorFlow Lite Micro computes the same of rows and of whole windows, too.
+fn newest_rows_in_the_runtime() -> Result<(), Failed> {
+    let window = models::find("stand_in_window_int8.tflite").ok_or("no model")?;
+    let folder = tempfile::tempdir()?;
+    let rows = folder.path().join("rows.tflite");
+    let mut stream = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+    stream.args(["stream", "--rows", "1", "--out"]).arg(&rows);
+    let output = stream.arg(&window).output()?;
+    assert!(output.status.success(), "{output:?}");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/windows.py");
+    let output = Command::new("python3")
+        .arg(script)
+        .args([window, rows])
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    if said.starts_with("40 windows, 40 equal") {
+        return Ok(());
+    }
+    Err((said + &String::from_utf8_lossy(&output.stderr)).into())
 }
 
 fn built(model: &str, file: &[u8], request: &BuildRequest) -> Result<Built, Failed> {

@@ -36,6 +36,7 @@ fn console_examples() {
         .case("docs/planning.md")
         .case("docs/pruning.md")
         .case("docs/run.md")
+        .case("docs/streaming.md")
         .case("docs/verification.md")
         .case("tracer/tests/console/*.md");
 }

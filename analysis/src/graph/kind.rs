@@ -89,11 +89,13 @@ kinds! {
     BitwiseXor "BITWISE_XOR", RightShift "RIGHT_SHIFT",
     // Kernels here tell these apart, the schema does not.
     Matmul "MATMUL", Requantize "REQUANTIZE",
+    // A custom operator of TensorFlow Lite Micro.
+    CircularBuffer "CIRCULAR_BUFFER",
 }
 
 impl Kind {
     /// How many kinds of the schema have a name: the codes below.
-    const CODES: usize = Self::NAMED.len() - 2;
+    const CODES: usize = Self::NAMED.len() - 3;
 
     /// The builtin operator of a code in TensorFlow Lite's schema.
     pub fn of_code(code: i32) -> Self {
@@ -108,6 +110,9 @@ impl Kind {
 
     /// The custom operator of this name.
     pub fn custom(name: &str) -> Self {
+        if name == Self::CircularBuffer.name() {
+            return Self::CircularBuffer;
+        }
         Self::Other(format!("{CUSTOM_PREFIX}{name}"))
     }
 
@@ -122,7 +127,7 @@ impl Kind {
         code.filter(|&code| code < Self::CODES)
     }
 
-    /// Whether it is a custom operator, which only its author knows.
+    /// Whether it is a custom operator that only its author knows.
     pub fn is_custom(&self) -> bool {
         self.name().starts_with(CUSTOM_PREFIX)
     }

@@ -26,6 +26,7 @@
 //! `BUILTIN:` and the number.
 
 mod catalogue;
+mod circular_buffer;
 pub(crate) mod edit;
 mod error;
 mod ethos_u;

@@ -34,6 +34,7 @@ static ROWS: &[Row] = &[
     Row::of(Kind::BatchMatmul).options(3, 1).data_of(16, 36).persistent(persistent::batch_matmul),
     Row::of(Kind::CallOnce).options(4, 4).data(8),
     Row::of(Kind::Cast).options(2, 1),
+    Row::of(Kind::CircularBuffer).data(8),
     Row::of(Kind::Concatenation).options(8, 4).data(24),
     Row::of(Kind::Conv2d).options(28, 4).data_of(56, 60).persistent(persistent::conv),
     Row::of(Kind::Cumsum).options(2, 1).persistent(persistent::cumsum),

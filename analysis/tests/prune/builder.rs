@@ -53,7 +53,11 @@ pub struct Layer {
     pub weights: Vec<i8>,
     pub bias: Option<Vec<i32>>,
     pub kernel: i32,
+    /// Taps over columns, where they are others than over rows.
+    pub columns: Option<i32>,
     pub stride: i32,
+    /// Over rows.
+    pub dilation: i32,
     pub border: Border,
     pub activation: u8,
     pub output: Affine,
@@ -70,7 +74,9 @@ impl Layer {
             weights,
             bias: Some(bias),
             kernel: 1,
+            columns: None,
             stride: 1,
+            dilation: 1,
             border: Border::Valid,
             activation: NONE,
             output: USUAL,
@@ -89,6 +95,16 @@ impl Layer {
 
     pub fn activation(self, activation: u8) -> Self {
         Self { activation, ..self }
+    }
+
+    fn taps(&self) -> [i32; 2] {
+        [self.kernel, self.columns.unwrap_or(self.kernel)]
+    }
+
+    /// Rows and columns that a window reaches over.
+    fn reach(&self) -> [i32; 2] {
+        let [rows, columns] = self.taps();
+        [(rows - 1) * self.dilation + 1, columns]
     }
 }
 
@@ -234,12 +250,13 @@ impl Net {
         let shape = self.shape(input);
         [1, 2].map(|axis| match layer.border {
             Border::Same => (shape[axis] + layer.stride - 1) / layer.stride,
-            Border::Valid => (shape[axis] - layer.kernel) / layer.stride + 1,
+            Border::Valid => (shape[axis] - layer.reach()[axis - 1]) / layer.stride + 1,
         })
     }
 
     pub fn conv(&mut self, input: Id, outputs: i32, layer: &Layer) -> Id {
-        let shape = [outputs, layer.kernel, layer.kernel, self.channels(input)];
+        let [rows, columns] = layer.taps();
+        let shape = [outputs, rows, columns, self.channels(input)];
         let parameters = self.parameters(layer, &shape, 0);
         self.conv_of(input, outputs, layer, &parameters)
     }
@@ -255,7 +272,7 @@ impl Net {
             (2, Word(stride)),
             (3, Byte(layer.activation)),
             (4, Word(1)),
-            (5, Word(1)),
+            (5, Word(layer.dilation as u32)),
         ];
         let inputs = [&[input], parameters].concat();
         self.operator(3, &inputs, output, (1, options))
@@ -263,7 +280,8 @@ impl Net {
 
     pub fn depthwise(&mut self, input: Id, layer: &Layer) -> Id {
         let outputs = self.channels(input) * layer.multiplier;
-        let shape = [1, layer.kernel, layer.kernel, outputs];
+        let [rows, columns] = layer.taps();
+        let shape = [1, rows, columns, outputs];
         let parameters = self.parameters(layer, &shape, 3);
         let [height, width] = self.moved(input, layer);
         let output = self.activation(&[1, height, width, outputs], layer.output);
@@ -275,7 +293,7 @@ impl Net {
             (3, Word(layer.multiplier as u32)),
             (4, Byte(layer.activation)),
             (5, Word(1)),
-            (6, Word(1)),
+            (6, Word(layer.dilation as u32)),
         ];
         let inputs = [&[input], &parameters[..]].concat();
         self.operator(4, &inputs, output, (2, options))

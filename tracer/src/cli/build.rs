@@ -40,6 +40,10 @@ pub struct Arguments {
     /// are allowed unless --allow names some
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     ram: Option<u64>,
+    /// Take this many rows of the model's window over time at a time, the newest ones, and compute only
+    /// what is new (docs/streaming.md)
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
+    stream: Option<u32>,
     /// Preserve the model's inputs: they are intact when an inference has ended
     #[arg(long)]
     keep_inputs: bool,
@@ -122,6 +126,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         changes: arguments.changes()?,
         ram_bytes: arguments.ram,
         keep_inputs: arguments.keep_inputs,
+        stream_rows: arguments.stream,
         time: arguments.time.0,
         inputs: arguments.inputs,
         prove: arguments.prove.then(|| Compiler {

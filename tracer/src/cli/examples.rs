@@ -47,6 +47,11 @@ Examples:
   dmo-trace build model.tflite --out model
   dmo-trace build model.tflite --out model --allow inplace,remove,split,patch --name detector";
 
+pub const STREAM: &str = "\
+Examples:
+  dmo-trace stream wakeword.tflite --rows 1
+  dmo-trace stream wakeword.tflite --rows 1 --out streamed.tflite";
+
 pub const ARENA: &str = "\
 Examples:
   dmo-trace arena model.tflite --operators

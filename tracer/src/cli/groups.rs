@@ -4,8 +4,8 @@
 use clap::Command;
 
 /// The commands of the first group, in the order in which the list has them; all others follow.
-const DAILY: [&str; 8] = [
-    "plan", "build", "arena", "verify", "audit", "check", "run", "explain",
+const DAILY: [&str; 9] = [
+    "plan", "build", "stream", "arena", "verify", "audit", "check", "run", "explain",
 ];
 
 /// The command with a list of its commands in two groups, which clap itself cannot make.

@@ -35,6 +35,19 @@ pub struct Description {
     pub layout: String,
     /// The inputs are as they were when an inference has ended.
     pub keeps_inputs: bool,
+    /// How it takes the rows of a window over time; `None` if it takes whole windows.
+    pub stream: Option<StreamDescription>,
+}
+
+/// How a model takes the rows of a window over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamDescription {
+    /// Rows of the window.
+    pub window_rows: u32,
+    /// Rows that an inference takes.
+    pub new_rows: u32,
+    /// Inferences whose outputs are of no whole window.
+    pub warm_up: u32,
 }
 
 /// An input or output of the model.
@@ -132,6 +145,31 @@ impl Description {
         self.prefix.to_uppercase()
     }
 
+    /// What the header says of the rows that an inference takes; empty if it takes whole windows.
+    pub fn stream_macros(&self) -> String {
+        let Some(stream) = self.stream else {
+            return String::new();
+        };
+        let StreamDescription {
+            window_rows,
+            new_rows,
+            warm_up,
+        } = stream;
+        let prefix = self.upper_prefix();
+        format!(
+            "\n// The input is {} of a stream. The outputs are those of the model on the\n\
+             // last {window_rows} rows, once that many have been stored since init or reset: ignore those of the first\n\
+             // {prefix}WARM_UP inferences. Where the stream is interrupted, call {}reset.\n\
+             #define {prefix}NEW_ROWS {new_rows}u\n#define {prefix}WINDOW_ROWS {window_rows}u\n\
+             #define {prefix}WARM_UP {warm_up}u\n",
+            match new_rows {
+                1 => "the newest row".to_owned(),
+                _ => format!("the {new_rows} newest rows"),
+            },
+            self.prefix
+        )
+    }
+
     /// An operator of the model in words.
     pub fn operator(&self, operator: OperatorId) -> String {
         let known = self.operators.get(operator.0);
@@ -178,6 +216,7 @@ impl Description {
             .with("kernels", &self.kernels)
             .with("cpu", &self.cpu)
             .with("macs", self.macs)
+            .with("stream", self.stream_macros())
     }
 }
 

@@ -244,7 +244,7 @@ impl Job<'_> {
 
     /// How a state is quantised; without a zero point where it has 16 bits.
     pub fn state(&self, state: State) -> Result<Affine, CallError> {
-        let affine = self.parameters.operand(state.operand);
+        let affine = state.affine(self.parameters);
         let affine = checked(state.name, affine, state.element_type)?;
         of_kernel(state.name, affine, state.element_type)
     }

@@ -2,7 +2,8 @@
 
 use super::{Case, Job};
 use crate::call::{CallError, fits_into_flash};
-use dmo_analysis::graph::parameters::Parameters;
+use dmo_analysis::graph::TensorId;
+use dmo_analysis::graph::parameters::{Affine, Parameters};
 use dmo_analysis::trace::ElementType;
 
 /// A buffer that persists. It overlaps nothing.
@@ -12,13 +13,38 @@ pub struct State {
     pub name: &'static str,
     /// Type of its elements.
     pub element_type: ElementType,
-    /// Its number among the operator's operands.
-    pub operand: usize,
+    /// Which of the operator's tensors it is.
+    pub place: StatePlace,
     pub(super) elements: fn(&Job) -> Result<u64, CallError>,
     pub(super) invented: fn(usize) -> Vec<u8>,
 }
 
+/// Which of an operator's tensors a state is.
+#[derive(Clone, Copy)]
+pub enum StatePlace {
+    /// This operand.
+    Operand(usize),
+    /// This output, which later operators read.
+    Output(usize),
+}
+
 impl State {
+    /// The tensor, where the operator has these outputs.
+    pub(crate) fn tensor(&self, parameters: &Parameters, outputs: &[TensorId]) -> Option<TensorId> {
+        match self.place {
+            StatePlace::Operand(operand) => *parameters.tensors.get(operand)?,
+            StatePlace::Output(output) => outputs.get(output).copied(),
+        }
+    }
+
+    /// How it is quantised.
+    pub(super) fn affine(&self, parameters: &Parameters) -> Affine {
+        match self.place {
+            StatePlace::Operand(operand) => parameters.operand(operand),
+            StatePlace::Output(output) => parameters.output(output),
+        }
+    }
+
     /// Its size.
     ///
     /// # Errors
@@ -37,7 +63,7 @@ impl State {
         let size_bytes = self.size_bytes(case, parameters)?;
         fits_into_flash(self.name, size_bytes)?;
         let zero = match self.element_type {
-            ElementType::Int8 => parameters.operand(self.operand).zero_point as u8,
+            ElementType::Int8 => self.affine(parameters).zero_point as u8,
             _ => 0,
         };
         Ok(vec![zero; size_bytes as usize])

@@ -1,7 +1,7 @@
 //! What the kernels of SVDF have in common.
 
 use super::quantisation::{Multiplier, symmetric};
-use super::{Case, Job, State};
+use super::{Case, Job, State, StatePlace};
 use crate::call::{CallError, Frame, inexpressible};
 use dmo_analysis::operator::{Operator, Svdf};
 use dmo_analysis::random::xorshift_bytes;
@@ -22,7 +22,7 @@ const fn state(element_type: ElementType) -> State {
     State {
         name: "state",
         element_type,
-        operand: STATE,
+        place: StatePlace::Operand(STATE),
         elements: |job| {
             let shape = SvdfShape::of(job)?;
             Ok(shape.steps().saturating_mul(shape.batches.into()))

@@ -344,7 +344,7 @@ impl<'g> Executed<'g> {
                 Ok((contract, bytes))
             })?;
         let states = contract.states.iter();
-        let states = states.filter_map(|state| *parameters.tensors.get(state.operand)?);
+        let states = states.filter_map(|state| state.tensor(parameters, &loops.outputs));
         let states: Vec<TensorId> = states.collect();
         for (operand, &tensor) in parameters.tensors.iter().enumerate() {
             let Some(tensor) = tensor else { continue };

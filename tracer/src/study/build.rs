@@ -11,9 +11,12 @@ use super::prove::{Proof, Provable, prove};
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
+use super::windows::{Windows, compare_windows};
 use super::{INPUTS, SEARCH_TIME};
 use crate::codegen::compilation::Compiler;
-use crate::codegen::description::{Description, EndpointDescription, identifier};
+use crate::codegen::description::{
+    Description, EndpointDescription, StreamDescription, identifier,
+};
 use crate::codegen::kernel_sources;
 use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
 use crate::codegen::loops::rolled;
@@ -44,6 +47,9 @@ pub struct BuildRequest {
     pub changes: ChangeRequest,
     /// The model's inputs have to be as they were when an inference has ended.
     pub keep_inputs: bool,
+    /// The model takes this many rows of its window over time, the newest ones; `None`: whole
+    /// windows.
+    pub stream_rows: Option<u32>,
     /// The fastest form is made whose arena and stack take at most this; `None`: the smallest that
     /// [`Self::changes`] allow.
     pub ram_bytes: Option<u64>,
@@ -70,6 +76,7 @@ impl Default for BuildRequest {
                 ..ChangeRequest::default()
             },
             keep_inputs: false,
+            stream_rows: None,
             ram_bytes: None,
             time: SEARCH_TIME,
             prove: None,
@@ -149,6 +156,13 @@ pub fn build(
         session.progress.note(&note);
         plan_request.changes.prune = false;
     }
+    let mut windows = None;
+    if let Some(new_rows) = request.stream_rows {
+        source.stream(new_rows)?;
+        plan_request.changes.prune = false;
+        let limits = super::KERNEL_LIMITS;
+        windows = Some(compare_windows(source, &kernels, request.inputs, limits)?);
+    }
     let (planned, forms) = match request.ram_bytes {
         None => (plan(source, &plan_request, session)?, Vec::new()),
         Some(limit) => fitting(source, &plan_request, &kernels, limit, session)?,
@@ -165,9 +179,12 @@ pub fn build(
     let network = Network::new(deployment, subject.order, subject.placement, &interface);
     let network = network.about(&source.name)?;
     let limits = verification.limits;
-    let recorded = record(&verified.deployed.original, None, request.inputs, limits)?;
+    // Of a stream also those before it has seen a whole window.
+    let warm_up = source.streaming.as_ref().map(|it| it.report.warm_up);
+    let inferences = request.inputs + u64::from(warm_up.unwrap_or(0));
+    let recorded = record(&verified.deployed.original, None, inferences, limits)?;
     let layout = Some((subject.order, subject.placement));
-    let in_layout = record(deployment, layout, request.inputs, limits)?;
+    let in_layout = record(deployment, layout, inferences, limits)?;
     let description = Description {
         stack_bytes: in_layout.stack_bytes,
         ..describe(name, source, &verified, &planned)?
@@ -185,15 +202,17 @@ pub fn build(
     let files = contents.files().map_err(no_source)?;
     let files_for_proof = contents.files_for_proof().map_err(no_source)?;
     let (state_bytes, weights_bytes) = (contents.state_bytes(), contents.weights_bytes());
-    let is_safe = verified.is_safe() && recorded.inferences == in_layout.inferences;
+    let is_safe = verified.is_safe()
+        && recorded.inferences == in_layout.inferences
+        && windows.as_ref().is_none_or(Windows::are_equal);
     let mut built = Built {
         files,
         arena_bytes: network.arena_bytes,
         state_bytes,
         weights_bytes,
         calls: network.calls.len(),
-        instructions: in_layout.instructions / request.inputs.max(1),
-        cycles: in_layout.cycles.map(|it| it.of_each(request.inputs)),
+        instructions: in_layout.instructions / inferences.max(1),
+        cycles: in_layout.cycles.map(|it| it.of_each(inferences)),
         is_safe,
         inputs: request.inputs,
         description,
@@ -227,7 +246,7 @@ fn fitting(
     limit_bytes: u64,
     session: &Session,
 ) -> Result<(Planned, Vec<Form>), StudyError> {
-    let forms = forms(source, request, kernels, session)?;
+    let forms = forms(source, request, kernels, limit_bytes, session)?;
     let form = fastest_within(&forms, limit_bytes, &source.name)?;
     follow(source, &form.recipe)?;
     let planned = plan_as_it_is(source, request, request.time, session)?;
@@ -388,6 +407,11 @@ fn describe(
         macs: macs::of_graph(&planned.overlaps.graph),
         layout: format!("The plan needs {bytes} bytes of arena."),
         keeps_inputs: planned.file.layout.keep_inputs,
+        stream: source.streaming.as_ref().map(|it| StreamDescription {
+            window_rows: it.report.window_rows,
+            new_rows: it.report.new_rows,
+            warm_up: it.report.warm_up,
+        }),
     })
 }
 

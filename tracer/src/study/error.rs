@@ -21,6 +21,7 @@ use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::tflm::TflmError;
 use dmo_analysis::transform::TransformError;
+use dmo_analysis::transform::stream::StreamError;
 use dmo_analysis::verify::{Clash, Misaligned};
 use dmo_planner::minimalloc::TableError;
 use dmo_planner::plan::tflm::ALIGNMENT;
@@ -64,6 +65,7 @@ pub enum StudyError {
     Arena(#[from] ArenaError),
     Tflm(#[from] TflmError),
     Transform(#[from] TransformError),
+    Stream(#[from] StreamError),
     Tiled(#[from] TiledError),
     Deploy(#[from] DeployError),
     Verify(#[from] VerifyError),
@@ -105,6 +107,8 @@ pub enum BuildError {
         "{model} has no weights\n  hint: `dmo-trace zoo NAME --emit model.tflite` makes a file"
     )]
     NoModelFile { model: String },
+    #[error("{model} takes whole windows, and there is nothing to compare; please report this")]
+    NotStreamed { model: String },
     #[error("it has {subgraphs} subgraphs; generated code computes one")]
     Subgraphs { subgraphs: usize },
     #[error("{}; no C code was written\n  hint: docs/build.md lists the operators that there are kernels for", .operators.join("\n  "))]

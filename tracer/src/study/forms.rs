@@ -60,8 +60,16 @@ const MOST_FORMS: usize = 24;
 const ORDER_SHARE: f64 = 0.1;
 const PLAN_SHARE: f64 = 0.02;
 
-/// Forms that none of the others beats in both memory and time, the fastest first. The source is
-/// left as it was read, or pruned where it may be.
+/// Where all forms together execute more instructions, not all are measured.
+const MOST_INSTRUCTIONS: u64 = 4_000_000_000;
+
+/// How many forms that fit are measured where not all are: the one with the least work need not be the
+/// fastest.
+const FITTING: usize = 3;
+
+/// Forms that none of the others beats in both memory and time, the fastest first. Of a model whose
+/// inferences take long, only the model as it is and forms that may fit into `limit_bytes`, by
+/// their work, until some do. The source is left as it was read, or pruned where it may be.
 ///
 /// # Errors
 /// When the model cannot be changed, or not be planned on the kernels.
@@ -69,16 +77,29 @@ pub fn forms(
     source: &mut Source,
     request: &PlanRequest,
     kernels: &ModelKernels,
+    limit_bytes: u64,
     session: &Session,
 ) -> Result<Vec<Form>, StudyError> {
     if request.changes.prune {
         source.prune()?;
     }
-    let recipes = recipes(source, request, session)?;
+    let candidates = candidates(source, request, session)?;
     let running = session.begin(Work::OtherKernels);
-    let mut forms = Vec::new();
-    for (index, recipe) in recipes.iter().enumerate() {
-        running.parts(index, recipes.len());
+    let mut forms: Vec<Form> = Vec::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        running.parts(index, candidates.len());
+        let recipe = &candidate.recipe;
+        if let Some(first) = forms.first()
+            && first.instructions.saturating_mul(candidates.len() as u64) > MOST_INSTRUCTIONS
+        {
+            let fits = |form: &&Form| form.ram_bytes() <= limit_bytes;
+            if forms.iter().filter(fits).count() >= FITTING {
+                break;
+            }
+            if candidate.arena_bytes > limit_bytes {
+                continue;
+            }
+        }
         // The session of the plan has no progress of its own.
         let quiet = Session {
             cache: session.cache.clone(),
@@ -132,15 +153,28 @@ pub fn fastest_within<'a>(
     })
 }
 
-/// The recipes to try, the model as it is first.
-fn recipes(
+/// A recipe to try.
+struct Candidate {
+    recipe: Recipe,
+    /// Size of the arena by formula, in bytes.
+    arena_bytes: u64,
+    extra_macs: u64,
+}
+
+/// The recipes to try, the model as it is first, the others by their work.
+fn candidates(
     source: &Source,
     request: &PlanRequest,
     session: &Session,
-) -> Result<Vec<Recipe>, StudyError> {
-    let mut recipes = vec![Recipe::default()];
+) -> Result<Vec<Candidate>, StudyError> {
+    let as_it_is = Candidate {
+        recipe: Recipe::default(),
+        arena_bytes: 0,
+        extra_macs: 0,
+    };
+    let mut candidates = vec![as_it_is];
     if !request.changes.reshapes() {
-        return Ok(recipes);
+        return Ok(candidates);
     }
     source.ensure_changeable()?;
     let graph = source.graph();
@@ -161,12 +195,18 @@ fn recipes(
     for changes in &searches {
         let front = WorkFront::search(source, &order, changes, layout, kind, time, session)?;
         for point in front.front.points {
-            if !recipes.contains(&point.recipe) {
-                recipes.push(point.recipe);
+            if candidates.iter().any(|it| it.recipe == point.recipe) {
+                continue;
             }
+            candidates.push(Candidate {
+                recipe: point.recipe,
+                arena_bytes: point.arena_bytes,
+                extra_macs: point.extra_macs,
+            });
         }
     }
-    Ok(thinned(recipes))
+    candidates.sort_by_key(|candidate| candidate.extra_macs);
+    Ok(thinned(candidates))
 }
 
 /// What may be computed again, in percent: the more, the more tiles there are to try, and the less
@@ -199,17 +239,17 @@ fn searches(changes: &ChangeRequest) -> Vec<ChangeRequest> {
 }
 
 /// At most as many as are measured, evenly spread.
-fn thinned(recipes: Vec<Recipe>) -> Vec<Recipe> {
-    let count = recipes.len();
+fn thinned(candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let count = candidates.len();
     if count <= MOST_FORMS {
-        return recipes;
+        return candidates;
     }
     let kept = (0..MOST_FORMS).map(|index| index * (count - 1) / (MOST_FORMS - 1));
     let mut kept: Vec<usize> = kept.collect();
     kept.dedup();
-    let recipes = recipes.into_iter().enumerate();
-    let kept = recipes.filter(|(index, _)| kept.contains(index));
-    kept.map(|(_, recipe)| recipe).collect()
+    let candidates = candidates.into_iter().enumerate();
+    let kept = candidates.filter(|(index, _)| kept.contains(index));
+    kept.map(|(_, candidate)| candidate).collect()
 }
 
 /// Runs one inference in the plan.

@@ -5,6 +5,7 @@ use super::input;
 use super::kernel_request::ModelKernels;
 use super::plan_file::NamedPlan;
 use super::pruning::Pruning;
+use super::streaming::Streaming;
 use crate::elf::image::sha256;
 use crate::mcu::machine::Limits;
 use crate::model::Deployment;
@@ -31,6 +32,8 @@ pub struct Source {
     pub offline_plan: Result<Option<OfflinePlan>, TfliteError>,
     /// What was made of the file first.
     pub pruning: Option<Pruning>,
+    /// What was made of the file so that it takes the newest rows of a window, after it was pruned.
+    pub streaming: Option<Streaming>,
     /// What is made of the first graph.
     change: Option<(Recipe, Transformed)>,
 }
@@ -86,14 +89,35 @@ impl Source {
         }
         let (pruning, file) = Pruning::of(&self.name, self.file.as_deref(), self.original())?;
         if pruning.sha256.is_some() {
-            let mut model = tflite::read(&file).about(&self.name)?;
-            if let [graph, ..] = &mut model.graphs[..] {
-                graph.name.clone_from(&self.model.graphs[0].name);
-            }
-            self.offline_plan = model.offline_plan(&file);
-            (self.file, self.model) = (Some(file), model);
+            self.read_anew(file)?;
         }
         self.pruning = Some(pruning);
+        Ok(())
+    }
+
+    /// From now on the model takes `new_rows` rows of its window over time, the newest ones. What
+    /// was pruned before counts as the model as it was given.
+    ///
+    /// # Errors
+    /// When the model has no file, or nothing in it can be reused from one window to the next.
+    pub fn stream(&mut self, new_rows: u32) -> Result<(), StudyError> {
+        let pruned = self.pruning.as_ref();
+        let graph = pruned.map_or_else(|| self.original(), |pruning| &pruning.graph);
+        let given = (self.given_file(), graph);
+        let (streaming, file) = Streaming::of(&self.name, self.file.as_deref(), given, new_rows)?;
+        self.read_anew(file)?;
+        (self.pruning, self.streaming) = (None, Some(streaming));
+        Ok(())
+    }
+
+    /// Reads what was made of the file.
+    fn read_anew(&mut self, file: Vec<u8>) -> Result<(), StudyError> {
+        let mut model = tflite::read(&file).about(&self.name)?;
+        if let [graph, ..] = &mut model.graphs[..] {
+            graph.name.clone_from(&self.model.graphs[0].name);
+        }
+        self.offline_plan = model.offline_plan(&file);
+        (self.file, self.model) = (Some(file), model);
         Ok(())
     }
 
@@ -296,6 +320,7 @@ impl Source {
             file: Some(file),
             model,
             pruning: None,
+            streaming: None,
             change: None,
         })
     }
@@ -315,6 +340,7 @@ impl Source {
             },
             offline_plan: Ok(None),
             pruning: None,
+            streaming: None,
             change: None,
         })
     }

@@ -2,12 +2,14 @@
 
 use super::cycles;
 use super::report::Report;
+use super::streaming;
 use super::table;
 use crate::mcu::cycles::Cycles;
 use crate::study::build::Built;
 use crate::study::forms::Form;
 use crate::study::prove::Proof;
 use crate::study::source::Source;
+use dmo_analysis::transform::stream::StreamReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use serde::Serialize;
 
@@ -34,6 +36,9 @@ pub struct BuildReport {
     /// Forms that none of the others beats in both memory and time, the fastest first.
     forms: Vec<Form>,
     proof: Option<Proof>,
+    /// How it takes the rows of its window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<StreamReport>,
     files: Vec<String>,
 }
 
@@ -59,6 +64,7 @@ impl BuildReport {
             cycles: built.cycles,
             forms: built.forms.clone(),
             proof: built.proof.clone(),
+            stream: source.streaming.as_ref().map(|it| it.report.clone()),
             files: built.files.iter().map(|file| file.path.clone()).collect(),
         }
     }
@@ -128,6 +134,8 @@ impl BuildReport {
             0 => String::new(),
             state => format!(", {} of them state", grouped(state.into())),
         };
+        let stream = self.stream.as_ref();
+        let stream = stream.map(streaming::sentence).unwrap_or_default();
         let stack = match self.stack_bytes {
             Some(stack) => format!(
                 "{}, the deepest kernel's on {}",
@@ -137,7 +145,7 @@ impl BuildReport {
             None => "not measured".to_owned(),
         };
         format!(
-            "Arena:     {}{state}\nStack:     {stack}\nWeights:   {}\nInference: {}, {} \
+            "{stream}Arena:     {}{state}\nStack:     {stack}\nWeights:   {}\nInference: {}, {} \
              multiply-accumulates, {} instructions{}\n",
             bytes(self.arena_bytes.into()),
             bytes(self.weights_bytes),

@@ -6,6 +6,7 @@
 //! where no model says it (`tracer/src/kernels/invented.rs`). A kind without a row keeps its
 //! tensors and gets no kernel, so that nothing overlaps.
 
+use super::circular_buffer;
 use super::lower::{FileNode, Lowered, elements, moves, products, windows};
 use super::roles::{self, Exported, Roles};
 use super::schema::{
@@ -265,6 +266,9 @@ static ROWS: &[Row] = &[
         .cmsis_nn_scratch(scratch::cmsis_nn::lstm)
         .options(options::UNIDIRECTIONAL_SEQUENCE_LSTM)
         .values(values::lstm),
+    Row::of(Kind::CircularBuffer)
+        .named("circular_buffer")
+        .lowered(circular_buffer::lowered),
     Row::of(Kind::L2Normalization)
         .options(options::L2_NORM)
         .activation(l2_norm::ACTIVATION),

@@ -19,7 +19,7 @@ use super::plan::{REFERENCES, check_root_fields};
 use super::schema::{buffer, model, subgraph};
 use super::view::{File, Table};
 use super::{Contents, TfliteError, read};
-use crate::graph::{OperatorId, TensorId};
+use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, TensorId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stays of a tensor along one axis.
@@ -38,6 +38,20 @@ pub(crate) struct TensorEdit {
     pub data: Option<Vec<u8>>,
 }
 
+/// A circular buffer of the last rows of a tensor, a new tensor which an operator stores that stands
+/// in front of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BufferEdit {
+    /// The tensor whose new rows go into it.
+    pub of: TensorId,
+    /// Which of its rows the buffer holds, of the tensor as it was.
+    pub cut: Cut,
+    /// The operator that it stands in front of.
+    pub before: OperatorId,
+    /// The operands that it replaces.
+    pub operands: Vec<(OperatorId, usize)>,
+}
+
 /// What becomes of a model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Edits {
@@ -48,6 +62,8 @@ pub(crate) struct Edits {
     pub operands: BTreeMap<(OperatorId, usize), (TensorId, TensorEdit)>,
     /// Shapes among the options of operators that reshape.
     pub new_shapes: BTreeMap<OperatorId, Vec<i32>>,
+    /// Circular buffers, in the order of the operators that they stand in front of.
+    pub buffers: Vec<BufferEdit>,
 }
 
 impl Edits {
@@ -100,7 +116,7 @@ pub(crate) fn edited(file: &[u8], edits: &Edits) -> Result<Vec<u8>, TfliteError>
         used: BTreeSet::new(),
     };
     let bytes = writer.write()?;
-    ensure_same(file, &bytes)?;
+    ensure_same(file, &bytes, edits)?;
     Ok(bytes)
 }
 
@@ -158,6 +174,12 @@ impl Writer<'_> {
         // Which of them are of use is known when all else is written.
         self.buffers(buffers)?;
         Ok(self.layout.bytes)
+    }
+
+    /// The tensor that this circular buffer is, after the old ones and those of single operands.
+    fn buffer_tensor(&self, index: usize) -> Result<usize, TfliteError> {
+        let old = self.graph.tables(subgraph::TENSORS)?.len();
+        Ok(old + self.edits.operands.len() + index)
     }
 
     /// A string as the old table has it.
@@ -243,28 +265,21 @@ impl Writer<'_> {
     }
 }
 
-/// The result is read as the same operators, on as many tensors or more.
-fn ensure_same(old: &[u8], new: &[u8]) -> Result<(), TfliteError> {
+/// The result is read as the same operators and the new ones, on as many tensors or more.
+fn ensure_same(old: &[u8], new: &[u8], edits: &Edits) -> Result<(), TfliteError> {
     let [old, new] = [read(old)?, read(new)?];
     let same = match (&old.graphs[..], &new.graphs[..]) {
         ([old], [new]) => {
-            let kinds = |graph: &crate::graph::Graph| -> Vec<_> {
-                let nodes = graph.operators.iter();
-                nodes
-                    .map(|node| {
-                        (
-                            node.kind.clone(),
-                            node.outputs.clone(),
-                            node.kernel.is_some(),
-                        )
-                    })
-                    .collect()
-            };
-            let ends = |graph: &crate::graph::Graph| -> Vec<_> {
-                let ends = graph.inputs.iter().chain(&graph.outputs);
-                ends.map(|&id| (id, graph.tensor(id).clone())).collect()
-            };
-            kinds(old) == kinds(new) && ends(old) == ends(new)
+            let known = old.operators.iter().map(described);
+            let buffers = edits.buffers.iter().enumerate();
+            let mut expected: Vec<_> = known.collect();
+            for (index, buffer) in buffers {
+                let output = TensorId(old.tensors.len() + edits.operands.len() + index);
+                let place = (buffer.before.0 + index).min(expected.len());
+                expected.insert(place, (Kind::CircularBuffer, vec![output], true));
+            }
+            let read: Vec<_> = new.operators.iter().map(described).collect();
+            read == expected && ends(old, edits) == ends(new, edits)
         }
         _ => false,
     };
@@ -274,6 +289,25 @@ fn ensure_same(old: &[u8], new: &[u8]) -> Result<(), TfliteError> {
     Err(TfliteError::Plan(
         "the new model is not read as it was meant".to_owned(),
     ))
+}
+
+/// An operator's kind, its outputs, and whether its loops are known.
+fn described(node: &Node) -> (Kind, Vec<TensorId>, bool) {
+    let is_known = node.kernel.is_some();
+    (node.kind.clone(), node.outputs.clone(), is_known)
+}
+
+/// Inputs and outputs, without the extents of those that are cut.
+fn ends(graph: &Graph, edits: &Edits) -> Vec<(TensorId, GraphTensor)> {
+    let ends = graph.inputs.iter().chain(&graph.outputs);
+    let ends = ends.map(|&id| {
+        let mut tensor = graph.tensor(id).clone();
+        if edits.tensors.contains_key(&id) {
+            (tensor.shape, tensor.size_bytes) = (Vec::new(), 0);
+        }
+        (id, tensor)
+    });
+    ends.collect()
 }
 
 fn unknown(place: &str, number: usize) -> TfliteError {

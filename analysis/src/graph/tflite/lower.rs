@@ -45,6 +45,8 @@ pub(crate) struct FileNode<'a> {
     pub data: &'a dyn Fn(TensorId) -> Option<&'a [u8]>,
     /// Its options, if they are those of its kind.
     pub options: Option<Table<'a>>,
+    /// The options of a custom operator.
+    pub custom_options: Option<&'a [u8]>,
 }
 
 /// An operator and which of its inputs stand for the formula's. All outputs do.

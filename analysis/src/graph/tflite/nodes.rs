@@ -2,7 +2,7 @@
 //! options.
 
 use super::lower::FileNode;
-use super::read::{Draft, options_of, tensor_ids};
+use super::read::{Draft, custom_options_of, options_of, tensor_ids};
 use super::schema::{model, operator, subgraph};
 use super::view::{File, Table};
 use super::{Contents, TfliteError, catalogue};
@@ -28,6 +28,7 @@ pub(crate) struct RawOperator<'a> {
     pub inputs: Vec<Option<TensorId>>,
     pub outputs: Vec<TensorId>,
     options: Option<(u8, Table<'a>)>,
+    custom_options: Option<Range<usize>>,
 }
 
 /// What is made of a model's subgraphs.
@@ -78,6 +79,7 @@ impl<'a> RawSubgraph<'a> {
                 inputs: ids(&entry, operator::INPUTS)?,
                 outputs: present(ids(&entry, operator::OUTPUTS)?),
                 options: options_of(&entry)?,
+                custom_options: custom_options_of(&entry)?,
             });
         }
         Ok(Self {
@@ -105,6 +107,8 @@ impl<'a> RawSubgraph<'a> {
                 .options
                 .filter(|&(number, _)| number == options)
                 .map(|(_, table)| table),
+            custom_options: (operator.custom_options.clone())
+                .and_then(|range| self.file.get(range)),
         })
     }
 }

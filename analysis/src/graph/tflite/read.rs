@@ -101,6 +101,7 @@ pub(super) fn subgraph(
             options: options
                 .filter(|&(number, _)| number == row.options)
                 .map(|(_, table)| table),
+            custom_options: custom_options_of(&entry)?.and_then(|range| file.get(range)),
         };
         let kernel = lower::kernel(&file_node, row.lower);
         let scratch_bytes = (row.scratch)(&file_node).unwrap_or_default();
@@ -278,6 +279,11 @@ pub(super) fn options_of<'a>(entry: &Table<'a>) -> Result<Option<(u8, Table<'a>)
     }
     let options = entry.table(operator::OPTIONS)?;
     Ok(options.map(|options| (options_type, options)))
+}
+
+/// Where the options of a custom operator are.
+pub(super) fn custom_options_of(entry: &Table) -> Result<Option<Range<usize>>, TfliteError> {
+    entry.bytes(operator::CUSTOM_OPTIONS)
 }
 
 /// The subgraphs that an operator runs.

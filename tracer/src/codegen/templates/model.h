@@ -23,7 +23,7 @@ extern "C" {
 
 // What persists from one inference to the next, part of the arena.
 #define @PREFIX@STATE_BYTES @state_bytes@u
-
+@stream@
 // @stack@
 @stack_macro@
 typedef struct {

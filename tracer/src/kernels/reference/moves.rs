@@ -4,13 +4,14 @@
 use super::{in_and_out, words};
 use crate::call::{Argument, CallError, Frame};
 use crate::kernels::moves::{padding, padding_word};
-use crate::kernels::{Arguments, Buffers, Contract, Job};
+use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
-    Concatenation, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice, Split, StridedSlice,
-    Transpose,
+    CircularBuffer, Concatenation, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice,
+    Split, StridedSlice, Transpose,
 };
 use dmo_analysis::operator::{self, Shape};
-use dmo_analysis::trace::Address;
+use dmo_analysis::random::xorshift_bytes;
+use dmo_analysis::trace::{Address, ElementType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new("dmo_concat", &Concatenation, |job, buffers, frame| {
@@ -60,9 +61,29 @@ pub(super) const CONTRACTS: &[Contract] = &[
             moved(job, buffers, frame, &modes)
         },
     ),
+    Contract::int8("dmo_circular_buffer", &CircularBuffer, |job, buffers, _| {
+        let moved: &operator::Opaque = job.operator()?;
+        let bytes = [&moved.inputs, &moved.outputs].map(|sizes| sizes.first().copied());
+        let bytes = bytes.map(|size| Argument::Word(size.unwrap_or(0)));
+        let [input, buffer] = [buffers.inputs[0], buffers.outputs[0]].map(Argument::from);
+        Ok(vec![bytes[0], bytes[1], input, buffer])
+    })
+    .with_states(&[LAST_ROWS]),
     Contract::int8("dmo_resize_bilinear_s8", &ResizeBilinear, resize_bilinear),
     Contract::float32("dmo_resize_bilinear_f32", &ResizeBilinear, resize_bilinear),
 ];
+
+/// What a circular buffer holds.
+const LAST_ROWS: State = State {
+    name: "last rows",
+    element_type: ElementType::Int8,
+    place: StatePlace::Output(0),
+    elements: |job| {
+        let moved: &operator::Opaque = job.operator()?;
+        Ok(moved.outputs.iter().map(|&bytes| u64::from(bytes)).sum())
+    },
+    invented: |elements| xorshift_bytes(3, elements),
+};
 
 /// Shapes, one after the other, and pointers to the buffers.
 fn lists(

@@ -4,7 +4,7 @@ use crate::call::{Argument, CallError, Frame, inexpressible};
 use crate::kernels::quantisation::{Multiplier, product_ratio, scale, symmetric};
 use crate::kernels::svdf::{STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
 use crate::kernels::tables::{halfwords, sigmoid};
-use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State};
+use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State, StatePlace};
 use dmo_analysis::graph::Kind::{Svdf, UnidirectionalSequenceLstm};
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::operator::{self, Lstm, Operator};
@@ -84,7 +84,7 @@ fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame, state: State) -> Argume
 const HIDDEN_STATE: State = State {
     name: "hidden state",
     element_type: ElementType::Int8,
-    operand: 18,
+    place: StatePlace::Operand(18),
     elements: lstm_states,
     invented: |elements| xorshift_bytes(4, elements),
 };
@@ -92,7 +92,7 @@ const HIDDEN_STATE: State = State {
 const CELL_STATE: State = State {
     name: "cell state",
     element_type: ElementType::Int16,
-    operand: 19,
+    place: StatePlace::Operand(19),
     elements: lstm_states,
     invented: |elements| {
         let cells = xorshift_bytes(5, elements).into_iter();

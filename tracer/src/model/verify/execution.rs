@@ -6,7 +6,7 @@ use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Limits, Observation};
 use crate::model::tracing::Contents;
 use crate::model::{Deployment, Inference, Step};
-use dmo_analysis::graph::{OperatorId, TensorId};
+use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -222,7 +222,9 @@ pub(in crate::model) fn loaded(
     step: &Step,
 ) -> Result<Contents, VerifyError> {
     let mut loaded = step.inputs.clone();
-    loaded.retain(|&id| deployment.graph.in_arena(id));
+    // Constants are placed with the operator's parameters.
+    let graph = &deployment.graph;
+    loaded.retain(|&id| graph.tensor(id).storage != Storage::Constant);
     loaded.extend(&step.states);
     tensors(inference, &loaded)
 }

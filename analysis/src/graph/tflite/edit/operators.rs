@@ -1,11 +1,11 @@
 //! Operators and their options.
 
 use super::{Writer, unknown};
-use crate::graph::OperatorId;
-use crate::graph::tflite::TfliteError;
 use crate::graph::tflite::layout::Value;
-use crate::graph::tflite::schema::{Field, operator, options, reshape, squeeze, subgraph};
+use crate::graph::tflite::schema::{Field, model, operator, options, reshape, squeeze, subgraph};
 use crate::graph::tflite::view::Table;
+use crate::graph::tflite::{TfliteError, circular_buffer};
+use crate::graph::{OperatorId, TensorId};
 
 /// Options that are numbers and truth values only, and how many fields of theirs are known.
 const PLAIN: [(u8, usize); 30] = [
@@ -44,11 +44,42 @@ const PLAIN: [(u8, usize); 30] = [
 impl Writer<'_> {
     pub(super) fn operators(&mut self, place: usize) -> Result<(), TfliteError> {
         let operators = self.graph.tables(subgraph::OPERATORS)?;
-        let places = self.layout.references(place, operators.len())?;
-        for ((index, table), place) in operators.enumerate().zip(places) {
-            self.operator(place, OperatorId(index), table?)?;
+        let buffers = &self.edits.buffers;
+        let places = (self.layout).references(place, operators.len() + buffers.len())?;
+        let mut places = places.into_iter();
+        let code = self.root.tables(model::OPERATOR_CODES)?.len();
+        for (index, table) in operators.enumerate() {
+            let id = OperatorId(index);
+            for (number, buffer) in buffers.iter().enumerate() {
+                if buffer.before == id {
+                    let place = places.next().ok_or(TfliteError::NoSubgraph)?;
+                    self.circular_buffer(place, code, number, buffer.of)?;
+                }
+            }
+            let place = places.next().ok_or(TfliteError::NoSubgraph)?;
+            self.operator(place, id, table?)?;
         }
         Ok(())
+    }
+
+    fn circular_buffer(
+        &mut self,
+        place: usize,
+        code: usize,
+        number: usize,
+        of: TensorId,
+    ) -> Result<(), TfliteError> {
+        let fields = [
+            (operator::OPCODE_INDEX, Value::Word(code as u32)),
+            (operator::INPUTS, Value::Reference),
+            (operator::OUTPUTS, Value::Reference),
+            (operator::CUSTOM_OPTIONS, Value::Reference),
+        ];
+        let output = TensorId(self.buffer_tensor(number)?);
+        let places = self.layout.table(place, &fields)?;
+        self.layout.ids(places[1], &[of])?;
+        self.layout.ids(places[2], &[output])?;
+        self.layout.data(places[3], circular_buffer::EVERY_TIME)
     }
 
     fn operator(
@@ -86,7 +117,7 @@ impl Writer<'_> {
             match (field.number, value) {
                 (_, Value::Byte(_) | Value::Word(_) | Value::Float(_)) => {}
                 (number, _) if number == operator::INPUTS.number => {
-                    let ids = self.operands(id, table.integers(field)?);
+                    let ids = self.operands(id, table.integers(field)?)?;
                     self.layout.integers(place, &ids)?;
                 }
                 (number, _) if number == operator::OPTIONS.number => {
@@ -109,17 +140,22 @@ impl Writer<'_> {
     }
 
     /// Its operands, with those that become tensors of their own after the old ones.
-    fn operands(&self, id: OperatorId, mut ids: Vec<i32>) -> Vec<i32> {
-        let old = self
-            .graph
-            .tables(subgraph::TENSORS)
-            .map_or(0, |old| old.len());
+    fn operands(&self, id: OperatorId, mut ids: Vec<i32>) -> Result<Vec<i32>, TfliteError> {
+        let old = self.graph.tables(subgraph::TENSORS)?.len();
         for (index, (operator, slot)) in self.edits.operands.keys().enumerate() {
             if let Some(operand) = ids.get_mut(*slot).filter(|_| *operator == id) {
                 *operand = (old + index) as i32;
             }
         }
-        ids
+        for (index, buffer) in self.edits.buffers.iter().enumerate() {
+            let tensor = self.buffer_tensor(index)? as i32;
+            for (_, slot) in buffer.operands.iter().filter(|(of, _)| *of == id) {
+                if let Some(operand) = ids.get_mut(*slot) {
+                    *operand = tensor;
+                }
+            }
+        }
+        Ok(ids)
     }
 
     fn options(&mut self, place: usize, id: OperatorId, table: Table) -> Result<(), TfliteError> {

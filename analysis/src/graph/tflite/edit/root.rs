@@ -3,16 +3,20 @@
 use super::{Writer, unknown};
 use crate::graph::tflite::TfliteError;
 use crate::graph::tflite::layout::Value;
-use crate::graph::tflite::plan;
 use crate::graph::tflite::schema::{
-    Field, metadata, model, operator_code, signature_def, tensor_map,
+    CUSTOM, Field, metadata, model, operator_code, signature_def, tensor_map,
 };
 use crate::graph::tflite::view::Table;
+use crate::graph::tflite::{circular_buffer, plan};
 
 impl Writer<'_> {
     pub(super) fn codes(&mut self, place: usize) -> Result<(), TfliteError> {
         let codes = self.root.tables(model::OPERATOR_CODES)?;
-        let places = self.layout.references(place, codes.len())?;
+        let further = usize::from(!self.edits.buffers.is_empty());
+        let places = self.layout.references(place, codes.len() + further)?;
+        if let Some(&place) = places.get(codes.len()) {
+            self.code_of_buffers(place)?;
+        }
         for (place, code) in places.into_iter().zip(codes) {
             let code = code?;
             if let Some(number) = code.unknown_field(operator_code::BUILTIN_CODE.number + 1)? {
@@ -39,6 +43,20 @@ impl Writer<'_> {
             }
         }
         Ok(())
+    }
+
+    fn code_of_buffers(&mut self, place: usize) -> Result<(), TfliteError> {
+        let fields = [
+            (
+                operator_code::DEPRECATED_BUILTIN_CODE,
+                Value::Byte(CUSTOM as u8),
+            ),
+            (operator_code::VERSION, Value::Word(1)),
+            (operator_code::BUILTIN_CODE, Value::Word(CUSTOM as u32)),
+            (operator_code::CUSTOM_CODE, Value::Reference),
+        ];
+        let places = self.layout.table(place, &fields)?;
+        self.layout.text(places[3], circular_buffer::NAME)
     }
 
     /// All but the plan.

@@ -14,17 +14,53 @@ impl Writer<'_> {
             .tables(subgraph::TENSORS)?
             .collect::<Result<_, _>>()?;
         let edits = self.edits;
-        let places = self
-            .layout
-            .references(place, old.len() + edits.operands.len())?;
+        let places = self.layout.references(
+            place,
+            old.len() + edits.operands.len() + edits.buffers.len(),
+        )?;
         let own = (0..old.len()).map(|index| (index, edits.tensors.get(&TensorId(index))));
         let further = edits.operands.values();
         let further = further.map(|(of, edit)| (of.0, Some(edit)));
-        for (place, (index, edit)) in places.into_iter().zip(own.chain(further)) {
+        let mut places = places.into_iter();
+        for ((index, edit), place) in own.chain(further).zip(&mut places) {
             let table = old.get(index).ok_or_else(misfit)?;
             self.tensor(place, *table, index, edit)?;
         }
+        for (buffer, place) in edits.buffers.iter().zip(places) {
+            let table = old.get(buffer.of.0).ok_or_else(misfit)?;
+            self.buffer_of_rows(place, *table, &buffer.cut)?;
+        }
         Ok(())
+    }
+
+    /// A variable with some rows of a tensor.
+    fn buffer_of_rows(
+        &mut self,
+        place: usize,
+        table: Table<'_>,
+        cut: &Cut,
+    ) -> Result<(), TfliteError> {
+        let fields = [
+            (tensor::TYPE, Value::Byte(table.number(tensor::TYPE, 0)?)),
+            (tensor::BUFFER, Value::Word(0)),
+            (tensor::IS_VARIABLE, Value::Byte(1)),
+            (tensor::SHAPE, Value::Reference),
+            (tensor::NAME, Value::Reference),
+            (tensor::QUANTIZATION, Value::Reference),
+        ];
+        let is_quantised = table.place(tensor::QUANTIZATION)?.is_some();
+        let fields = &fields[..fields.len() - usize::from(!is_quantised)];
+        let places = self.layout.table(place, fields)?;
+        let mut shape = table.integers(tensor::SHAPE)?;
+        let extent = shape.get_mut(cut.axis).ok_or_else(misfit)?;
+        *extent = cut.kept.len() as i32;
+        self.layout.integers(places[3], &shape)?;
+        let name = format!("{}/last_rows", table.text(tensor::NAME)?);
+        self.layout.text(places[4], &name)?;
+        match places.get(5) {
+            Some(&place) => self.quantization(place, table, &shape, &[]),
+            None => Ok(()),
+        }
     }
 
     fn tensor(
