@@ -14,6 +14,15 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
   const dsp_way way =
       dsp_choose_way(&range, channels, quant->multiplier, quant->shift, bias, filter_shape->h * filter_shape->w);
   const depthwise_layer layer = { range, params->input_offset, bias, quant->multiplier, quant->shift, way };
+  windows_3x3 *fast = NULL;
+#if DSP_INSTRUCTIONS
+  windows_3x3 windows;
+  if (filter_shape->h == 3 && filter_shape->w == 3 && channels == input_shape->c && g->dilation_w == 1 &&
+      input_pitch->pixel == channels) {
+    prepare_3x3(&layer, channels, &windows);
+    fast = &windows;
+  }
+#endif
   for (int32_t oy = 0; oy < output_shape->h; ++oy) {
     const int32_t top = oy * g->stride_h - g->pad_h;
     const tap_range rows = inside(top, g->dilation_h, filter_shape->h, input_shape->h);
@@ -26,6 +35,7 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
       const tap_window window = {
         .input = any ? &input[dmo_pitched_offset(input_pitch, y, x, 0)] : input,
         .filter = any ? &filter[(rows.first * filter_shape->w + columns.first) * channels] : filter,
+        .first_column = columns.first,
         .rows = any ? rows.count : 0,
         .columns = columns.count,
         .input_row = g->dilation_h * input_pitch->row,
@@ -33,7 +43,7 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
         .filter_row = filter_shape->w * channels,
         .filter_column = channels,
       };
-      one_pixel(&layer, &window, input_shape->c, channels / input_shape->c,
+      one_pixel(&layer, &window, fast, input_shape->c, channels / input_shape->c,
                 &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
     }
   }

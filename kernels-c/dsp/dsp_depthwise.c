@@ -12,6 +12,14 @@ void dsp_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_cha
                                      filter_dims->h * filter_dims->w);
   const depthwise_layer layer = { range, params->input_offset, bias, quant->multiplier, quant->shift, way };
   const int32_t line = input_dims->w * in_channels;
+  windows_3x3 *fast = NULL;
+#if DSP_INSTRUCTIONS
+  windows_3x3 windows;
+  if (filter_dims->h == 3 && filter_dims->w == 3 && params->ch_mult == 1 && params->dilation.w == 1) {
+    prepare_3x3(&layer, channels, &windows);
+    fast = &windows;
+  }
+#endif
   for (int32_t b = 0; b < output_dims->n; ++b) {
     const int8_t *batch = &input[b * input_dims->h * line];
     for (int32_t oy = 0; oy < output_dims->h; ++oy) {
@@ -26,6 +34,7 @@ void dsp_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_cha
         const tap_window window = {
           .input = any ? &batch[y * line + x * in_channels] : batch,
           .filter = any ? &filter[(rows.first * filter_dims->w + columns.first) * channels] : filter,
+          .first_column = columns.first,
           .rows = any ? rows.count : 0,
           .columns = columns.count,
           .input_row = params->dilation.h * line,
@@ -33,7 +42,7 @@ void dsp_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_cha
           .filter_row = filter_dims->w * channels,
           .filter_column = channels,
         };
-        one_pixel(&layer, &window, in_channels, params->ch_mult, output);
+        one_pixel(&layer, &window, fast, in_channels, params->ch_mult, output);
         output += channels;
       }
     }
