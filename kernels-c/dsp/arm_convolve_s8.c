@@ -147,16 +147,27 @@ static int8_t *fill(int8_t *to, int8_t byte, int32_t count) {
   return to;
 }
 
-static int8_t *copy(int8_t *to, const int8_t *from, int32_t count) {
-  for (; count >= 4; count -= 4) {
-    dsp_store4(to, dsp_load4(from));
-    to += 4;
-    from += 4;
+// By words, the last of which may take some bytes once more.
+DSP_INLINE int8_t *copy(int8_t *to, const int8_t *from, int32_t count) {
+  if (count < 4) {
+    for (int32_t i = 0; i < count; ++i) {
+      to[i] = from[i];
+    }
+    return to + count;
   }
-  for (int32_t i = 0; i < count; ++i) {
-    *to++ = from[i];
+  const int32_t last = count - 4;
+  for (int32_t i = 0; i < last; i += 4) {
+    dsp_store4(&to[i], dsp_load4(&from[i]));
   }
-  return to;
+  dsp_store4(&to[last], dsp_load4(&from[last]));
+  return to + count;
+}
+
+// The gathered bytes, and in the last group those that the offset makes 0.
+DSP_INLINE void widen_gathered(const patch_source *source, uint32_t *row, int8_t *bytes, int8_t *end) {
+  const int32_t count = (int32_t)(end - bytes);
+  fill(end, (int8_t)-source->params->input_offset, -count & 3);
+  dsp_widen(row, bytes, (count + 3) & ~3, source->params->input_offset, false);
 }
 
 // The same by way of `bytes`. Taps outside the input are the byte that the offset makes 0.
@@ -168,6 +179,15 @@ DSP_OUT_OF_LINE static void gather_patch(const patch_source *source, uint32_t *r
   const int32_t line_bytes = taps->w * taps->c;
   const int8_t zero = (int8_t)-source->params->input_offset;
   int8_t *to = bytes;
+  if (top >= 0 && top + (taps->h - 1) * dilation.h < in->h && joined && left >= 0 && left + taps->w <= in->w) {
+    const int8_t *from = &source->input[(top * in->w + left) * in->c];
+    for (int32_t fy = taps->h; fy != 0; --fy) {
+      to = copy(to, from, line_bytes);
+      from += dilation.h * in->w * in->c;
+    }
+    widen_gathered(source, row, bytes, to);
+    return;
+  }
   for (int32_t fy = 0; fy < taps->h; ++fy) {
     const int32_t y = top + fy * dilation.h;
     if (y < 0 || y >= in->h) {
@@ -184,7 +204,7 @@ DSP_OUT_OF_LINE static void gather_patch(const patch_source *source, uint32_t *r
       to = x < 0 || x >= in->w ? fill(to, zero, taps->c) : copy(to, &line[x * in->c], taps->c);
     }
   }
-  widen(source, row, bytes, patch_bytes(taps));
+  widen_gathered(source, row, bytes, to);
 }
 
 int32_t arm_convolve_s8_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims) {

@@ -26,8 +26,21 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
   for (int32_t oy = 0; oy < output_shape->h; ++oy) {
     const int32_t top = oy * g->stride_h - g->pad_h;
     const tap_range rows = inside(top, g->dilation_h, filter_shape->h, input_shape->h);
+#if DSP_INSTRUCTIONS
+    const int32_t first_row = rows.count == 0 ? 0 : rows.first;
+    const int32_t first_line = rows.count == 0 ? 0 : top + first_row * g->dilation_h;
+    const row_3x3 row = begin_row(fast, &input[dmo_pitched_offset(input_pitch, first_line, 0, 0)],
+                                  &filter[first_row * filter_shape->w * channels], rows.count,
+                                  g->dilation_h * input_pitch->row, channels);
+#endif
     for (int32_t ox = 0; ox < output_shape->w; ++ox) {
       const int32_t left = ox * g->stride_w - g->pad_w;
+#if DSP_INSTRUCTIONS
+      if (row.windows != NULL && left >= 0 && left + 3 <= input_shape->w) {
+        pixel_in_row(&row, left * channels, &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
+        continue;
+      }
+#endif
       const tap_range columns = inside(left, g->dilation_w, filter_shape->w, input_shape->w);
       const int32_t y = top + rows.first * g->dilation_h;
       const int32_t x = left + columns.first * g->dilation_w;

@@ -227,6 +227,36 @@ static int32_t try_3x3(const depthwise_layer *layer, const tap_window *window, w
   }
   return done;
 }
+
+// What the pixels of a row share, whose windows lie inside the input from left to right.
+typedef struct {
+  windows_3x3 *windows; // NULL: there is no short cut
+  uint32_t input, filter; // addresses of column 0 in the first row of taps inside the input
+  uint32_t rows_code;
+  int32_t done;
+} row_3x3;
+
+DSP_INLINE row_3x3 begin_row(windows_3x3 *windows, const int8_t *input, const int8_t *filter, int32_t rows,
+                             int32_t input_row, int32_t channels) {
+  row_3x3 row = { NULL, 0, 0, 0, channels };
+  if (windows != NULL && windows->inside != NULL && windows->exact_count == 0 && rows != 0 && channels % 4 == 0) {
+    windows->pixel.row = input_row;
+    row = (row_3x3){ windows, dsp_address(input) + (uint32_t)channels, dsp_address(filter) + (uint32_t)channels,
+                     (uint32_t)((3 - rows) * ROW_INSIDE_BYTES), channels };
+  }
+  return row;
+}
+
+// The pixel whose window begins `at` bytes after column 0.
+DSP_INLINE void pixel_in_row(const row_3x3 *row, int32_t at, int8_t *output) {
+  dsp_3x3 *const pixel = &row->windows->pixel;
+  pixel->input = row->input + (uint32_t)at;
+  pixel->filter = row->filter;
+  pixel->channel = -row->done;
+  pixel->rows_code = row->rows_code;
+  pixel->output = output + row->done;
+  row->windows->inside(pixel);
+}
 #else
 typedef struct {
   int32_t unused;

@@ -54,9 +54,10 @@ static void multiply_channel(const dsp_filters *filters, const uint32_t *rows, i
 #define MULTIPLY_GROUPS                                              \
   MULTIPLY_GROUP("0", "8", "16", "24", "4", "12", "20", "28")        \
   MULTIPLY_GROUP("32", "40", "48", "56", "36", "44", "52", "60")     \
-  "adds r0, r0, #64\n\t"
+  MULTIPLY_GROUP("64", "72", "80", "88", "68", "76", "84", "92")     \
+  "adds r0, r0, #96\n\t"
 // Bytes of code for a group, and groups in a row.
-enum { GROUP_CODE_BYTES = 112, UNROLLED_GROUPS = 2 };
+enum { GROUP_CODE_BYTES = 112, UNROLLED_GROUPS = 3 };
 
 #define REQUANTIZE(sum)                     \
   "add " sum ", r0, " sum ", lsl #1\n\t"    \

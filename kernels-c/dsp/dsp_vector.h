@@ -87,9 +87,11 @@ DSP_INLINE uint32_t dsp_requantize_vector(const dsp_range *range, dsp_sums sums,
   if (channels == 4 && dsp_are_small(sums)) {
     dsp_channel channel[4];
     bool are_fast = true;
-    for (int32_t i = 0; i <= 3 * step; ++i) {
-      are_fast = are_fast && dsp_is_fast(multiplier[i], shift[i], 0, 0);
-      channel[i] = dsp_make_channel(DSP_CLAMP, range, multiplier[i], shift[i]);
+    for (int32_t i = 0; i <= 3 * step && are_fast; ++i) {
+      are_fast = dsp_is_fast(multiplier[i], shift[i], 0, 0);
+      if (are_fast) {
+        channel[i] = dsp_make_channel(DSP_CLAMP, range, multiplier[i], shift[i]);
+      }
     }
     if (are_fast) {
       return dsp_requantize_four(range, sums, channel, step);
