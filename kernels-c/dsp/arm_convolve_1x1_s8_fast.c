@@ -18,7 +18,6 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
   }
   const dsp_filters filters =
       dsp_make_filters(conv_params, quant_params, filter_dims->c, filter_data, bias_data, output_dims->c);
-  const bool doubled = filters.way != DSP_EXACT;
   const int32_t depth = input_dims->c;
   const int32_t offset = conv_params->input_offset;
   const int32_t pixel_bytes = output_dims->c;
@@ -30,12 +29,12 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
   dsp_prepare(&filters, &table, rows);
 
 #if DSP_INSTRUCTIONS
-  if (table.multiply != NULL) {
+  if (depth % DSP_GROUP_COLUMNS == 0) {
     const int32_t groups = dsp_groups(depth);
     const uint32_t offsets = dsp_pair(offset, offset);
     for (; pixels >= DSP_ROWS; pixels -= DSP_ROWS) {
-      dsp_widen_doubled(rows, input, depth, groups, offsets);
-      dsp_multiply_pixels(&filters, &table, DSP_ROWS, output, pixel_bytes);
+      dsp_widen_four(rows, input, depth, groups, offsets);
+      dsp_multiply_some_pixels(&filters, &table, DSP_ROWS, output, pixel_bytes);
       input += DSP_ROWS * depth;
       output += DSP_ROWS * pixel_bytes;
     }
@@ -43,11 +42,11 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
 #endif
   for (; pixels > 0; pixels -= DSP_ROWS) {
     const int32_t count = pixels < DSP_ROWS ? pixels : DSP_ROWS;
-    // Rows that no pixel needs are copies of the first.
+    // Rows that no pixel needs are copies of the last.
     for (int32_t i = 0; i < DSP_ROWS; ++i) {
-      dsp_widen(&rows[2 * i], i < count ? &input[i * depth] : input, depth, offset, doubled);
+      dsp_widen(&rows[2 * i], &input[(i < count ? i : count - 1) * depth], depth, offset, false);
     }
-    dsp_multiply_pixels(&filters, &table, count, output, pixel_bytes);
+    dsp_multiply_some_pixels(&filters, &table, count, output, pixel_bytes);
     input += DSP_ROWS * depth;
     output += DSP_ROWS * pixel_bytes;
   }

@@ -6,7 +6,6 @@ typedef struct {
   const cmsis_nn_conv_params *params;
   const cmsis_nn_dims *input_dims, *filter_dims;
   const int8_t *input; // first channel of the group, at position 0, 0
-  bool doubled;
 } patch_source;
 
 // Rows are filled group by group if no tap of a patch begins within a group of columns; else the patch is gathered byte
@@ -28,13 +27,20 @@ static uint32_t *clear(uint32_t *row, int32_t columns) {
   return row;
 }
 
+// All four rows.
+static void clear_all(uint32_t *rows, int32_t columns) {
+  for (int32_t i = dsp_row_words(columns); i != 0; --i) {
+    *rows++ = 0;
+  }
+}
+
 static uint32_t *widen(const patch_source *source, uint32_t *row, const int8_t *from, int32_t count) {
   const int32_t offset = source->params->input_offset;
-  return source->doubled ? dsp_widen(row, from, count, offset, true) : dsp_widen(row, from, count, offset, false);
+  return dsp_widen(row, from, count, offset, false);
 }
 
 // The patch whose first tap is at (top, left). Taps outside the input contribute nothing: 0.
-static void load_patch(const patch_source *source, uint32_t *row, int32_t top, int32_t left) {
+DSP_OUT_OF_LINE static void load_patch(const patch_source *source, uint32_t *row, int32_t top, int32_t left) {
   const cmsis_nn_dims *in = source->input_dims;
   const cmsis_nn_dims *taps = source->filter_dims;
   const cmsis_nn_tile dilation = source->params->dilation;
@@ -57,25 +63,148 @@ static void load_patch(const patch_source *source, uint32_t *row, int32_t top, i
   }
 }
 
+// What of a window of three columns, for four pixels next to each other with stride 1, lies outside the input.
+typedef struct {
+  bool left, right; // the first of six columns, the last
+} outside_columns;
+
+// One line of it: a column is loaded once and stored for each pixel that takes it.
+DSP_INLINE void widen_three_columns(uint32_t *row, const int8_t *line, int32_t left, int32_t depth, uint32_t offsets, bool at_edge,
+                                    outside_columns outside) {
+  const uint32_t left_mask = at_edge && outside.left ? 0 : UINT32_MAX;
+  const uint32_t right_mask = at_edge && outside.right ? 0 : UINT32_MAX;
+  const int32_t end = (left + 1) * depth;
+  const int32_t tap = dsp_row_words(depth);
+  const int32_t first = at_edge && outside.left ? depth : 0;
+  const int32_t last = at_edge && outside.right ? 4 * depth : 5 * depth;
+  for (int32_t at = left * depth; at != end; at += DSP_GROUP_COLUMNS) {
+    uint32_t *const middle = row + tap;
+    uint32_t *const right = middle + tap;
+    uint32_t bytes = dsp_load4(&line[at + first]);
+    uint32_t even = dsp_add_even(offsets, bytes), odd = dsp_add_odd(offsets, bytes);
+    dsp_store_two(row, 0, at_edge ? even & left_mask : even, at_edge ? odd & left_mask : odd);
+    bytes = dsp_load4(&line[at + depth]);
+    even = dsp_add_even(offsets, bytes);
+    odd = dsp_add_odd(offsets, bytes);
+    dsp_store_two(middle, 0, even, odd);
+    dsp_store_two(row, 2, even, odd);
+    bytes = dsp_load4(&line[at + 2 * depth]);
+    even = dsp_add_even(offsets, bytes);
+    odd = dsp_add_odd(offsets, bytes);
+    dsp_store_two(right, 0, even, odd);
+    dsp_store_two(middle, 2, even, odd);
+    dsp_store_two(row, 4, even, odd);
+    bytes = dsp_load4(&line[at + 3 * depth]);
+    even = dsp_add_even(offsets, bytes);
+    odd = dsp_add_odd(offsets, bytes);
+    dsp_store_two(right, 2, even, odd);
+    dsp_store_two(middle, 4, even, odd);
+    dsp_store_two(row, 6, even, odd);
+    bytes = dsp_load4(&line[at + 4 * depth]);
+    even = dsp_add_even(offsets, bytes);
+    odd = dsp_add_odd(offsets, bytes);
+    dsp_store_two(right, 4, even, odd);
+    dsp_store_two(middle, 6, even, odd);
+    bytes = dsp_load4(&line[at + last]);
+    even = dsp_add_even(offsets, bytes);
+    odd = dsp_add_odd(offsets, bytes);
+    dsp_store_two(right, 6, at_edge ? even & right_mask : even, at_edge ? odd & right_mask : odd);
+    row += DSP_GROUP_WORDS;
+  }
+}
+
+// The patches of four pixels next to each other. Returns false if it does not take the layer or the place.
+DSP_OUT_OF_LINE static bool load_three_columns(const patch_source *source, uint32_t *rows, int32_t top, int32_t left) {
+  const cmsis_nn_dims *in = source->input_dims;
+  const cmsis_nn_dims *taps = source->filter_dims;
+  const int32_t offset = source->params->input_offset;
+  if (taps->w != 3 || taps->c != in->c || source->params->stride.w != 1 || source->params->dilation.w != 1 ||
+      left < -1 || left + 5 > in->w) {
+    return false;
+  }
+  const outside_columns outside = { left < 0, left + 6 > in->w };
+  for (int32_t fy = 0; fy < taps->h; ++fy) {
+    const int32_t y = top + fy * source->params->dilation.h;
+    if (y < 0 || y >= in->h) {
+      clear_all(rows, 3 * taps->c);
+    } else {
+      const int8_t *const line = &source->input[y * in->w * in->c];
+      if (outside.left || outside.right) {
+        widen_three_columns(rows, line, left, in->c, dsp_pair(offset, offset), true, outside);
+      } else {
+        widen_three_columns(rows, line, left, in->c, dsp_pair(offset, offset), false, outside);
+      }
+    }
+    rows += 3 * dsp_row_words(taps->c);
+  }
+  return true;
+}
+
+static int8_t *fill(int8_t *to, int8_t byte, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    *to++ = byte;
+  }
+  return to;
+}
+
+// By words, the last of which may take some bytes once more.
+DSP_INLINE int8_t *copy(int8_t *to, const int8_t *from, int32_t count) {
+  if (count < 4) {
+    for (int32_t i = 0; i < count; ++i) {
+      to[i] = from[i];
+    }
+    return to + count;
+  }
+  const int32_t last = count - 4;
+  for (int32_t i = 0; i < last; i += 4) {
+    dsp_store4(&to[i], dsp_load4(&from[i]));
+  }
+  dsp_store4(&to[last], dsp_load4(&from[last]));
+  return to + count;
+}
+
+// The gathered bytes, and in the last group those that the offset makes 0.
+DSP_INLINE void widen_gathered(const patch_source *source, uint32_t *row, int8_t *bytes, int8_t *end) {
+  const int32_t count = (int32_t)(end - bytes);
+  fill(end, (int8_t)-source->params->input_offset, -count & 3);
+  dsp_widen(row, bytes, (count + 3) & ~3, source->params->input_offset, false);
+}
+
 // The same by way of `bytes`. Taps outside the input are the byte that the offset makes 0.
-static void gather_patch(const patch_source *source, uint32_t *row, int32_t top, int32_t left, int8_t *bytes) {
+DSP_OUT_OF_LINE static void gather_patch(const patch_source *source, uint32_t *row, int32_t top, int32_t left, int8_t *bytes) {
   const cmsis_nn_dims *in = source->input_dims;
   const cmsis_nn_dims *taps = source->filter_dims;
   const cmsis_nn_tile dilation = source->params->dilation;
+  const bool joined = dilation.w == 1 && taps->c == in->c;
+  const int32_t line_bytes = taps->w * taps->c;
   const int8_t zero = (int8_t)-source->params->input_offset;
   int8_t *to = bytes;
+  if (top >= 0 && top + (taps->h - 1) * dilation.h < in->h && joined && left >= 0 && left + taps->w <= in->w) {
+    const int8_t *from = &source->input[(top * in->w + left) * in->c];
+    for (int32_t fy = taps->h; fy != 0; --fy) {
+      to = copy(to, from, line_bytes);
+      from += dilation.h * in->w * in->c;
+    }
+    widen_gathered(source, row, bytes, to);
+    return;
+  }
   for (int32_t fy = 0; fy < taps->h; ++fy) {
     const int32_t y = top + fy * dilation.h;
+    if (y < 0 || y >= in->h) {
+      to = fill(to, zero, line_bytes);
+      continue;
+    }
+    const int8_t *line = &source->input[y * in->w * in->c];
+    if (joined && left >= 0 && left + taps->w <= in->w) {
+      to = copy(to, &line[left * in->c], line_bytes);
+      continue;
+    }
     for (int32_t fx = 0; fx < taps->w; ++fx) {
       const int32_t x = left + fx * dilation.w;
-      const bool inside = y >= 0 && y < in->h && x >= 0 && x < in->w;
-      const int8_t *from = inside ? &source->input[(y * in->w + x) * in->c] : NULL;
-      for (int32_t c = 0; c < taps->c; ++c) {
-        *to++ = inside ? from[c] : zero;
-      }
+      to = x < 0 || x >= in->w ? fill(to, zero, taps->c) : copy(to, &line[x * in->c], taps->c);
     }
   }
-  widen(source, row, bytes, patch_bytes(taps));
+  widen_gathered(source, row, bytes, to);
 }
 
 int32_t arm_convolve_s8_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims) {
@@ -134,9 +263,10 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
         }
       }
       for (int32_t g = 0; g < groups; ++g) {
-        const patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c],
-                                      filters.way != DSP_EXACT };
-        for (int32_t i = 0; i < DSP_ROWS; ++i) {
+        const patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c] };
+        const bool in_line = !gathered && count == DSP_ROWS && top[0] == top[DSP_ROWS - 1] &&
+                             load_three_columns(&source, rows, top[0], left[0]);
+        for (int32_t i = 0; i < DSP_ROWS && !in_line; ++i) {
           if (gathered) {
             gather_patch(&source, &rows[2 * i], top[i], left[i], bytes);
           } else {
@@ -150,7 +280,7 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
           filters.shift = &quant_params->shift[g * group_channels];
           dsp_prepare(&filters, &table, rows);
         }
-        dsp_multiply_pixels(&filters, &table, count, &out[g * group_channels], channels);
+        dsp_multiply_some_pixels(&filters, &table, count, &out[g * group_channels], channels);
       }
       out += DSP_ROWS * channels;
     }

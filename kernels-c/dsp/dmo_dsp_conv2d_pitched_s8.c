@@ -9,7 +9,6 @@ typedef struct {
   const dmo_pitch *pitch;
   const int8_t *input;
   int8_t *bytes; // of a patch that is gathered first, or NULL
-  bool doubled;
 } patch_source;
 
 static int32_t patch_bytes(const dmo_shape *filter_shape) {
@@ -38,7 +37,7 @@ static uint32_t *clear(uint32_t *row, int32_t columns) {
 
 static uint32_t *widen(const patch_source *source, uint32_t *row, const int8_t *from, int32_t count) {
   const int32_t offset = source->params->input_offset;
-  return source->doubled ? dsp_widen(row, from, count, offset, true) : dsp_widen(row, from, count, offset, false);
+  return dsp_widen(row, from, count, offset, false);
 }
 
 // The patch whose first tap is at (top, left). Taps outside the input contribute nothing: 0, or the byte that the
@@ -78,6 +77,7 @@ void dmo_dsp_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_
   const int32_t columns = patch_bytes(filter_shape);
   const int32_t channels = output_shape->c;
   const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
+  const int32_t exact = dsp_count_exact(channels, quant->multiplier, quant->shift, bias, columns);
   const dsp_filters filters = {
     .filter = filter,
     .bias = bias,
@@ -86,7 +86,8 @@ void dmo_dsp_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_
     .channels = channels,
     .columns = columns,
     .range = range,
-    .way = dsp_choose_way(&range, channels, quant->multiplier, quant->shift, bias, columns),
+    .way = exact == channels ? DSP_EXACT : dsp_fast_way(&range),
+    .some_exact = exact != 0,
   };
   uint32_t *const rows = scratch;
   const patch_source source = {
@@ -96,10 +97,10 @@ void dmo_dsp_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_
     .pitch = input_pitch,
     .input = input,
     .bytes = is_gathered(filter_shape) ? (int8_t *)scratch + dsp_rows_bytes(columns) : NULL,
-    .doubled = filters.way != DSP_EXACT,
   };
 #if DSP_INSTRUCTIONS
-  const bool is_1x1 = filter_shape->h == 1 && filter_shape->w == 1 && g->pad_h == 0 && g->pad_w == 0 &&
+  const bool is_1x1 = filter_shape->h == 1 && filter_shape->w == 1 && columns % DSP_GROUP_COLUMNS == 0 &&
+                      g->pad_h == 0 && g->pad_w == 0 &&
                       (output_shape->h - 1) * g->stride_h < input_shape->h &&
                       (output_shape->w - 1) * g->stride_w < input_shape->w;
   const uint32_t offsets = dsp_pair(params->input_offset, params->input_offset);
@@ -114,19 +115,19 @@ void dmo_dsp_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_
       const int32_t count = rest < DSP_ROWS ? rest : DSP_ROWS;
       int8_t *const out = &output[dmo_pitched_offset(output_pitch, oy, ox, 0)];
 #if DSP_INSTRUCTIONS
-      if (is_1x1 && table.multiply != NULL && count == DSP_ROWS) {
+      if (is_1x1 && count == DSP_ROWS) {
         const int8_t *from = &input[dmo_pitched_offset(input_pitch, top, ox * g->stride_w, 0)];
-        dsp_widen_doubled(rows, from, g->stride_w * input_pitch->pixel, dsp_groups(columns), offsets);
-        dsp_multiply_pixels(&filters, &table, DSP_ROWS, out, output_pitch->pixel);
+        dsp_widen_four(rows, from, g->stride_w * input_pitch->pixel, dsp_groups(columns), offsets);
+        dsp_multiply_some_pixels(&filters, &table, DSP_ROWS, out, output_pitch->pixel);
         continue;
       }
 #endif
       for (int32_t i = 0; i < DSP_ROWS; ++i) {
-        // Rows that no pixel needs are copies of the first.
-        const int32_t left = (ox + (i < count ? i : 0)) * g->stride_w - g->pad_w;
+        // Rows that no pixel needs are copies of the last.
+        const int32_t left = (ox + (i < count ? i : count - 1)) * g->stride_w - g->pad_w;
         load_patch(&source, &rows[2 * i], top, left);
       }
-      dsp_multiply_pixels(&filters, &table, count, out, output_pitch->pixel);
+      dsp_multiply_some_pixels(&filters, &table, count, out, output_pitch->pixel);
     }
   }
 }

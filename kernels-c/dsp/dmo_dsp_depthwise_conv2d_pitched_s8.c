@@ -14,11 +14,33 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
   const dsp_way way =
       dsp_choose_way(&range, channels, quant->multiplier, quant->shift, bias, filter_shape->h * filter_shape->w);
   const depthwise_layer layer = { range, params->input_offset, bias, quant->multiplier, quant->shift, way };
+  windows_3x3 *fast = NULL;
+#if DSP_INSTRUCTIONS
+  windows_3x3 windows;
+  if (filter_shape->h == 3 && filter_shape->w == 3 && channels == input_shape->c && g->dilation_w == 1 &&
+      input_pitch->pixel == channels) {
+    prepare_3x3(&layer, channels, &windows);
+    fast = &windows;
+  }
+#endif
   for (int32_t oy = 0; oy < output_shape->h; ++oy) {
     const int32_t top = oy * g->stride_h - g->pad_h;
     const tap_range rows = inside(top, g->dilation_h, filter_shape->h, input_shape->h);
+#if DSP_INSTRUCTIONS
+    const int32_t first_row = rows.count == 0 ? 0 : rows.first;
+    const int32_t first_line = rows.count == 0 ? 0 : top + first_row * g->dilation_h;
+    const row_3x3 row = begin_row(fast, &input[dmo_pitched_offset(input_pitch, first_line, 0, 0)],
+                                  &filter[first_row * filter_shape->w * channels], rows.count,
+                                  g->dilation_h * input_pitch->row, channels);
+#endif
     for (int32_t ox = 0; ox < output_shape->w; ++ox) {
       const int32_t left = ox * g->stride_w - g->pad_w;
+#if DSP_INSTRUCTIONS
+      if (row.windows != NULL && left >= 0 && left + 3 <= input_shape->w) {
+        pixel_in_row(&row, left * channels, &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
+        continue;
+      }
+#endif
       const tap_range columns = inside(left, g->dilation_w, filter_shape->w, input_shape->w);
       const int32_t y = top + rows.first * g->dilation_h;
       const int32_t x = left + columns.first * g->dilation_w;
@@ -26,6 +48,7 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
       const tap_window window = {
         .input = any ? &input[dmo_pitched_offset(input_pitch, y, x, 0)] : input,
         .filter = any ? &filter[(rows.first * filter_shape->w + columns.first) * channels] : filter,
+        .first_column = columns.first,
         .rows = any ? rows.count : 0,
         .columns = columns.count,
         .input_row = g->dilation_h * input_pitch->row,
@@ -33,7 +56,7 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
         .filter_row = filter_shape->w * channels,
         .filter_column = channels,
       };
-      one_pixel(&layer, &window, input_shape->c, channels / input_shape->c,
+      one_pixel(&layer, &window, fast, input_shape->c, channels / input_shape->c,
                 &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
     }
   }

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define DSP_INLINE static inline __attribute__((always_inline))
+// For a function whose loops are to have all registers to themselves.
+#define DSP_OUT_OF_LINE __attribute__((noinline))
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #define DSP_INSTRUCTIONS 1
@@ -138,9 +140,13 @@ DSP_INLINE int32_t dsp_multiply_top(int32_t a, int32_t b, int32_t sum) {
   return result;
 }
 
-// Stores two words, one after the other, `offset` words (a constant) behind `to`, in one instruction.
-#define dsp_store_two(to, offset, word0, word1) \
-  __asm__ volatile("strd %1, %2, [%0, %3]" : : "r"(to), "r"(word0), "r"(word1), "n"(4 * (offset)) : "memory")
+// Stores two words, one after the other, `offset` words (a constant) behind `to`: two instructions are faster than the
+// one that stores both.
+#define dsp_store_two(to, offset, word0, word1)                            \
+  __asm__ volatile("str %1, [%0, %3]\n\tstr %2, [%0, %4]"                  \
+                   :                                                       \
+                   : "r"(to), "r"(word0), "r"(word1), "n"(4 * (offset)), "n"(4 * (offset) + 4) \
+                   : "memory")
 
 // To [-128, 127]; to [0, 255].
 DSP_INLINE int32_t dsp_saturate_signed(int32_t value) {
@@ -166,6 +172,10 @@ DSP_INLINE uint32_t dsp_min4(uint32_t a, uint32_t b) {
   uint32_t result;
   __asm__("ssub8 %0, %1, %2\n\tsel %0, %2, %1" : "=&r"(result) : "r"(a), "r"(b));
   return result;
+}
+
+DSP_INLINE uint32_t dsp_address(const void *pointer) {
+  return (uint32_t)(uintptr_t)pointer;
 }
 
 #else
@@ -290,8 +300,43 @@ DSP_INLINE int32_t dsp_requantize(dsp_way way, const dsp_range *range, dsp_chann
   return way == DSP_SATURATE ? value : dsp_saturate_unsigned(value - range->saturated_min) + range->min;
 }
 
-// The way for a layer whose sums are a bias (NULL: 0) and `products` products of numbers in [-255, 255] and in
+// Whether the fast ways take a channel whose sums are a bias and `products` products of numbers in [-255, 255] and in
 // [-128, 127].
+DSP_INLINE bool dsp_is_fast(int32_t multiplier, int32_t shift, int32_t bias, int32_t products) {
+  const int32_t largest_product = 255 * 128;
+  const int32_t largest_sum = (1 << 30) - 1;
+  if (products > largest_sum / largest_product) {
+    return false;
+  }
+  const int32_t largest_bias = largest_sum - largest_product * products;
+  return shift >= DSP_LEAST_SHIFT && shift < 0 && multiplier >= 0 && bias >= -largest_bias && bias <= largest_bias;
+}
+
+// The way of the channels that the fast ways take.
+DSP_INLINE dsp_way dsp_fast_way(const dsp_range *range) {
+  return range->min == -128 && range->max == 127 ? DSP_SATURATE : DSP_CLAMP;
+}
+
+// What assembly needs of a channel, packed: 32 times the bias of its sums, and in the lowest four bits -shift - 1; and
+// the multiplier.
+typedef struct {
+  int32_t start, multiplier;
+} dsp_numbers;
+
+DSP_INLINE bool dsp_fits_numbers(int32_t shift, int32_t bias) {
+  const int32_t largest_bias = (1 << 26) - 1;
+  return shift >= -16 && bias >= -largest_bias && bias <= largest_bias;
+}
+
+DSP_INLINE dsp_numbers dsp_make_numbers(int32_t multiplier, int32_t shift, int32_t bias) {
+  return (dsp_numbers){ (int32_t)((uint32_t)bias << 5 | (~(uint32_t)shift & 15u)), multiplier };
+}
+
+// How many of a layer's channels the fast ways do not take; bias: NULL for none.
+int32_t dsp_count_exact(int32_t channels, const int32_t *multiplier, const int32_t *shift, const int32_t *bias,
+                        int32_t products);
+
+// The way that takes all channels of a layer.
 dsp_way dsp_choose_way(const dsp_range *range, int32_t channels, const int32_t *multiplier, const int32_t *shift,
                        const int32_t *bias, int32_t products);
 

@@ -3,20 +3,18 @@
 
 #include <stddef.h>
 
-dsp_way dsp_choose_way(const dsp_range *range, int32_t channels, const int32_t *multiplier, const int32_t *shift,
-                       const int32_t *bias, int32_t products) {
-  const int32_t largest_product = 255 * 128;
-  const int32_t largest_sum = (1 << 30) - 1;
-  if (products > largest_sum / largest_product) {
-    return DSP_EXACT;
-  }
-  const int32_t largest_bias = largest_sum - largest_product * products;
+int32_t dsp_count_exact(int32_t channels, const int32_t *multiplier, const int32_t *shift, const int32_t *bias,
+                        int32_t products) {
+  int32_t count = 0;
   for (int32_t c = 0; c < channels; ++c) {
-    const bool fits = shift[c] >= DSP_LEAST_SHIFT && shift[c] < 0 && multiplier[c] >= 0 &&
-                      (bias == NULL || (bias[c] >= -largest_bias && bias[c] <= largest_bias));
-    if (!fits) {
-      return DSP_EXACT;
+    if (!dsp_is_fast(multiplier[c], shift[c], bias == NULL ? 0 : bias[c], products)) {
+      ++count;
     }
   }
-  return range->min == -128 && range->max == 127 ? DSP_SATURATE : DSP_CLAMP;
+  return count;
+}
+
+dsp_way dsp_choose_way(const dsp_range *range, int32_t channels, const int32_t *multiplier, const int32_t *shift,
+                       const int32_t *bias, int32_t products) {
+  return dsp_count_exact(channels, multiplier, shift, bias, products) != 0 ? DSP_EXACT : dsp_fast_way(range);
 }

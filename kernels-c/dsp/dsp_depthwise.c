@@ -12,13 +12,34 @@ void dsp_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_cha
                                      filter_dims->h * filter_dims->w);
   const depthwise_layer layer = { range, params->input_offset, bias, quant->multiplier, quant->shift, way };
   const int32_t line = input_dims->w * in_channels;
+  windows_3x3 *fast = NULL;
+#if DSP_INSTRUCTIONS
+  windows_3x3 windows;
+  if (filter_dims->h == 3 && filter_dims->w == 3 && params->ch_mult == 1 && params->dilation.w == 1) {
+    prepare_3x3(&layer, channels, &windows);
+    fast = &windows;
+  }
+#endif
   for (int32_t b = 0; b < output_dims->n; ++b) {
     const int8_t *batch = &input[b * input_dims->h * line];
     for (int32_t oy = 0; oy < output_dims->h; ++oy) {
       const int32_t top = oy * params->stride.h - params->padding.h;
       const tap_range rows = inside(top, params->dilation.h, filter_dims->h, input_dims->h);
-      for (int32_t ox = 0; ox < output_dims->w; ++ox) {
-        const int32_t left = ox * params->stride.w - params->padding.w;
+#if DSP_INSTRUCTIONS
+      const int32_t first_row = rows.count == 0 ? 0 : rows.first;
+      const int32_t first_line = rows.count == 0 ? 0 : top + first_row * params->dilation.h;
+      const row_3x3 row = begin_row(fast, &batch[first_line * line], &filter[first_row * filter_dims->w * channels],
+                                    rows.count, params->dilation.h * line, channels);
+#endif
+      int32_t left = -params->padding.w;
+      for (int32_t ox = 0; ox < output_dims->w; ++ox, left += params->stride.w) {
+#if DSP_INSTRUCTIONS
+        if (row.windows != NULL && left >= 0 && left + 3 <= input_dims->w) {
+          pixel_in_row(&row, left * channels, output);
+          output += channels;
+          continue;
+        }
+#endif
         const tap_range columns = inside(left, params->dilation.w, filter_dims->w, input_dims->w);
         const int32_t y = top + rows.first * params->dilation.h;
         const int32_t x = left + columns.first * params->dilation.w;
@@ -26,6 +47,7 @@ void dsp_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_cha
         const tap_window window = {
           .input = any ? &batch[y * line + x * in_channels] : batch,
           .filter = any ? &filter[(rows.first * filter_dims->w + columns.first) * channels] : filter,
+          .first_column = columns.first,
           .rows = any ? rows.count : 0,
           .columns = columns.count,
           .input_row = params->dilation.h * line,
@@ -33,7 +55,7 @@ void dsp_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_cha
           .filter_row = filter_dims->w * channels,
           .filter_column = channels,
         };
-        one_pixel(&layer, &window, in_channels, params->ch_mult, output);
+        one_pixel(&layer, &window, fast, in_channels, params->ch_mult, output);
         output += channels;
       }
     }

@@ -4,7 +4,7 @@
 #ifndef DSP_DEPTHWISE_PIXEL_H
 #define DSP_DEPTHWISE_PIXEL_H
 
-#include "dsp.h"
+#include "dsp_depthwise_3x3.h"
 
 #include <stddef.h>
 
@@ -12,6 +12,7 @@
 typedef struct {
   const int8_t *input;  // first tap, first channel
   const int8_t *filter; // the same tap's
+  int32_t first_column; // its place in the filter
   int32_t rows, columns;
   int32_t input_row, input_column;   // bytes from one tap to the next
   int32_t filter_row, filter_column;
@@ -69,8 +70,8 @@ DSP_INLINE void store_sums(dsp_way way, const depthwise_layer *layer, int32_t ch
 }
 
 // A single output channel, which reads a single input channel.
-DSP_INLINE void one_channel(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t in_channel,
-                            int32_t channel, int8_t *output) {
+DSP_INLINE int8_t one_channel(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t in_channel,
+                              int32_t channel) {
   const int8_t *in_row = window->input + in_channel;
   const int8_t *weight_row = window->filter + channel;
   int32_t sum = 0;
@@ -85,7 +86,7 @@ DSP_INLINE void one_channel(dsp_way way, const depthwise_layer *layer, const tap
     in_row += window->input_row;
     weight_row += window->filter_row;
   }
-  output[channel] = (int8_t)finish(way, layer, channel, sum);
+  return (int8_t)finish(way, layer, channel, sum);
 }
 
 // Multiplier 1, channels from `first`.
@@ -112,7 +113,7 @@ DSP_INLINE void one_to_one(dsp_way way, const depthwise_layer *layer, const tap_
     store_sums(way, layer, c, sums, &output[c]);
   }
   for (; c < channels; ++c) {
-    one_channel(way, layer, window, c, c, output);
+    output[c] = one_channel(way, layer, window, c, c);
   }
 }
 
@@ -137,149 +138,134 @@ DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap
       store_sums(way, layer, c, sums, &output[c]);
     }
     for (; m < multiplier; ++m) {
-      one_channel(way, layer, window, ic, ic * multiplier + m, output);
+      output[ic * multiplier + m] = one_channel(way, layer, window, ic, ic * multiplier + m);
     }
   }
 }
 
+// Numbers of a layer of 3x3, multiplier 1, for the assembly; made once.
+enum { TABLE_CHANNELS = 64, MOST_EXACT = 8 };
 #if DSP_INSTRUCTIONS
-
-// Multiplier 1, windows of three columns, blocks of four channels, in the fast ways. What the assembly reads, in this
-// order; `channel` counts from -channels up to 0, and pointers lie behind the last channel.
 typedef struct {
-  int32_t channel;
-  const int32_t *bias, *multiplier, *shift;
-  int32_t half_offset;
-  const int8_t *input, *filter;
-  int32_t input_column, filter_column;
-  uint32_t input_offsets;
-  int32_t rows, input_row, filter_row;
-  int8_t *output;
-  int32_t saturated_min, min;
-} three_columns;
+  void (*inside)(dsp_3x3 *pixel);  // NULL: the assembly does not take the layer
+  void (*at_edge)(dsp_3x3 *pixel);
+  dsp_3x3 pixel;
+  int32_t exact_count, exact[MOST_EXACT]; // channels that it does not take
+  dsp_numbers numbers[TABLE_CHANNELS];
+} windows_3x3;
 
-//   r0 input          r1 filter          r2, r3 bytes from one column to the next   r4 to r7 sums, then values
-//   r8 offsets        r9, r10 input, r11, r12 filter: channels 0 and 2, 1 and 3     lr rows
-// and after the taps
-//   r0 channel, then temporary           r8 half_offset      r9 to r12 biases, then multipliers
-//   r1, r2, r3, lr shifts
-#define TAP(in, weight)                \
-  "ldr r10, " in "\n\t"                \
-  "ldr r12, " weight "\n\t"            \
-  "sxtab16 r9, r8, r10\n\t"            \
-  "sxtab16 r10, r8, r10, ror #8\n\t"   \
-  "sxtb16 r11, r12\n\t"                \
-  "sxtb16 r12, r12, ror #8\n\t"        \
-  "smlabb r4, r9, r11, r4\n\t"         \
-  "smlabb r5, r10, r12, r5\n\t"        \
-  "smlatt r6, r9, r11, r6\n\t"         \
-  "smlatt r7, r10, r12, r7\n\t"
-#define REQUANTIZE(sum, multiplier, shift)           \
-  "lsl " sum ", " sum ", #1\n\t"                     \
-  "mvn " shift ", " shift "\n\t"                     \
-  "lsl r0, r8, " shift "\n\t"                        \
-  "add r0, r0, " sum ", asr #31\n\t"                 \
-  "smmlar " sum ", " sum ", " multiplier ", r0\n\t"  \
-  "asr " sum ", " sum ", " shift "\n\t"              \
-  "ssat " sum ", #8, " sum ", asr #1\n\t"
-#define CLAMP(value)                  \
-  "sub " value ", " value ", r0\n\t"  \
-  "usat " value ", #8, " value "\n\t" \
-  "add " value ", " value ", r1\n\t"
-#define CLAMP_ALL "ldrd r0, r1, [sp, #56]\n\t" CLAMP("r4") CLAMP("r5") CLAMP("r6") CLAMP("r7")
-#define MULTIPLY_THREE_COLUMNS(clamp)                                                \
-  __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"                 \
-                   "add r12, r0, #32\n\t"                                            \
-                   "ldm r12, {r1, r2, r3, r4, r5, r6, r7, r8}\n\t"                   \
-                   "push {r1, r2, r3, r4, r5, r6, r7, r8}\n\t"                       \
-                   "ldm r0, {r1, r2, r3, r4, r5, r6, r7, r8}\n\t"                    \
-                   "push {r1, r2, r3, r4, r5, r6, r7, r8}\n"                         \
-                   "1:\n\t"                                                          \
-                   "add lr, sp, #20\n\t"                                             \
-                   "ldm lr, {r0, r1, r2, r3, r8, lr}\n\t"                            \
-                   "ldr r9, [sp]\n\t"                                                \
-                   "movs r4, #0\n\t"                                                 \
-                   "movs r5, #0\n\t"                                                 \
-                   "movs r6, #0\n\t"                                                 \
-                   "movs r7, #0\n\t"                                                 \
-                   "add r0, r0, r9\n\t"                                              \
-                   "add r1, r1, r9\n"                                                \
-                   "2:\n\t"                                                          \
-                   TAP("[r0]", "[r1]")                                               \
-                   TAP("[r0, r2]", "[r1, r3]")                                       \
-                   TAP("[r0, r2, lsl #1]", "[r1, r3, lsl #1]")                       \
-                   "ldrd r9, r10, [sp, #44]\n\t"                                     \
-                   "subs lr, lr, #1\n\t"                                             \
-                   "add r0, r0, r9\n\t"                                              \
-                   "add r1, r1, r10\n\t"                                             \
-                   "bne 2b\n\t"                                                      \
-                   "ldm sp, {r0, r1, r2, r3, r8}\n\t"                                \
-                   "add r1, r1, r0, lsl #2\n\t"                                      \
-                   "ldm r1, {r9, r10, r11, r12}\n\t"                                 \
-                   "add r4, r4, r9\n\t"                                              \
-                   "add r5, r5, r10\n\t"                                             \
-                   "add r6, r6, r11\n\t"                                             \
-                   "add r7, r7, r12\n\t"                                             \
-                   "add r2, r2, r0, lsl #2\n\t"                                      \
-                   "ldm r2, {r9, r10, r11, r12}\n\t"                                 \
-                   "add r3, r3, r0, lsl #2\n\t"                                      \
-                   "ldm r3, {r1, r2, r3, lr}\n\t"                                    \
-                   REQUANTIZE("r4", "r9", "r1") REQUANTIZE("r5", "r10", "r2")        \
-                   REQUANTIZE("r6", "r11", "r3") REQUANTIZE("r7", "r12", "lr")       \
-                   clamp                                                             \
-                   "ldr r0, [sp]\n\t"                                                \
-                   "ldr r1, [sp, #52]\n\t"                                           \
-                   "bfi r4, r5, #8, #8\n\t"                                          \
-                   "bfi r4, r6, #16, #8\n\t"                                         \
-                   "bfi r4, r7, #24, #8\n\t"                                         \
-                   "str r4, [r1, r0]\n\t"                                            \
-                   "adds r0, r0, #4\n\t"                                             \
-                   "str r0, [sp]\n\t"                                                \
-                   "bne 1b\n\t"                                                      \
-                   "add sp, sp, #64\n\t"                                             \
-                   "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}")
-
-// The argument is in r0, as the procedure call standard says.
-DSP_NAKED static void multiply_three_columns_saturate(DSP_UNUSED const three_columns *numbers) {
-  MULTIPLY_THREE_COLUMNS("");
+static bool fill_numbers(const depthwise_layer *layer, int32_t channels, windows_3x3 *windows) {
+  bool fits = channels <= TABLE_CHANNELS;
+  windows->exact_count = 0;
+  for (int32_t c = 0; c < channels; ++c) {
+    const int32_t bias = layer->bias == NULL ? 0 : layer->bias[c];
+    if (!dsp_is_fast(layer->multiplier[c], layer->shift[c], bias, 9)) {
+      if (windows->exact_count < MOST_EXACT) {
+        windows->exact[windows->exact_count] = c;
+      }
+      ++windows->exact_count;
+    } else {
+      fits = fits && dsp_fits_numbers(layer->shift[c], bias);
+    }
+    if (fits) {
+      windows->numbers[c] = dsp_make_numbers(layer->multiplier[c], layer->shift[c], bias);
+    }
+  }
+  return fits;
 }
 
-DSP_NAKED static void multiply_three_columns_clamp(DSP_UNUSED const three_columns *numbers) {
-  MULTIPLY_THREE_COLUMNS(CLAMP_ALL);
+// For windows of 3x3 whose taps are `channels` apart in a row, as those of the filter are.
+static void prepare_3x3(const depthwise_layer *layer, int32_t channels, windows_3x3 *windows) {
+  const int32_t done = channels & ~3;
+  const bool fits = fill_numbers(layer, done, windows);
+  windows->inside = NULL;
+  if (done == 0 || windows->exact_count > MOST_EXACT || (!fits && layer->bias == NULL)) {
+    return;
+  }
+  windows->inside = fits ? multiply_3x3_inside_table : multiply_3x3_inside_layer;
+  windows->at_edge = fits ? multiply_3x3_at_edge_table : multiply_3x3_at_edge_layer;
+  windows->pixel = (dsp_3x3){
+    .column = channels,
+    .offsets = dsp_pair(layer->input_offset, layer->input_offset),
+    .is_clamped = dsp_fast_way(&layer->range) == DSP_CLAMP,
+    .saturated_min = layer->range.saturated_min,
+    .min = layer->range.min,
+    .half_offset = layer->range.half_offset,
+    .numbers = &windows->numbers[fits ? done : 0],
+    .bias = fits ? NULL : layer->bias + done,
+    .multiplier = layer->multiplier + done,
+    .shift = layer->shift + done,
+  };
 }
 
 // Returns how many channels are done.
-static int32_t try_three_columns(const depthwise_layer *layer, const tap_window *window, int32_t channels,
-                                 int8_t *output) {
+static int32_t try_3x3(const depthwise_layer *layer, const tap_window *window, windows_3x3 *windows, int32_t channels,
+                       int8_t *output) {
   const int32_t done = channels & ~3;
-  if (done == 0 || window->rows == 0 || window->columns != 3 || layer->bias == NULL || layer->way == DSP_EXACT) {
+  const int32_t first = window->first_column;
+  if (windows->inside == NULL || window->rows == 0 || first > 1 || first + window->columns < 2) {
     return 0;
   }
-  const three_columns numbers = {
-    .channel = -done,
-    .bias = layer->bias + done,
-    .multiplier = layer->multiplier + done,
-    .shift = layer->shift + done,
-    .half_offset = layer->range.half_offset,
-    .input = window->input + done,
-    .filter = window->filter + done,
-    .input_column = window->input_column,
-    .filter_column = window->filter_column,
-    .input_offsets = dsp_pair(layer->input_offset, layer->input_offset),
-    .rows = window->rows,
-    .input_row = window->input_row,
-    .filter_row = window->filter_row,
-    .output = output + done,
-    .saturated_min = layer->range.saturated_min,
-    .min = layer->range.min,
-  };
-  (layer->way == DSP_SATURATE ? multiply_three_columns_saturate : multiply_three_columns_clamp)(&numbers);
+  // These are stored last, because the output may lie on the taps.
+  int8_t exact[MOST_EXACT];
+  for (int32_t i = 0; i < windows->exact_count; ++i) {
+    exact[i] = one_channel(DSP_EXACT, layer, window, windows->exact[i], windows->exact[i]);
+  }
+  const bool is_whole = window->columns == 3;
+  const int32_t skipped = 3 - window->rows;
+  dsp_3x3 *const pixel = &windows->pixel;
+  pixel->input = dsp_address(window->input) + (uint32_t)(done - first * channels);
+  pixel->filter = dsp_address(window->filter) + (uint32_t)(done - first * channels);
+  pixel->row = window->input_row;
+  pixel->channel = -done;
+  pixel->outside = (uint32_t)first | (first + window->columns < 3 ? 2u : 0u);
+  pixel->rows_code = (uint32_t)(skipped * (is_whole ? ROW_INSIDE_BYTES : ROW_AT_EDGE_BYTES));
+  pixel->output = output + done;
+  (is_whole ? windows->inside : windows->at_edge)(pixel);
+  for (int32_t i = 0; i < windows->exact_count; ++i) {
+    output[windows->exact[i]] = exact[i];
+  }
   return done;
 }
+
+// What the pixels of a row share, whose windows lie inside the input from left to right.
+typedef struct {
+  windows_3x3 *windows; // NULL: there is no short cut
+  uint32_t input, filter; // addresses of column 0 in the first row of taps inside the input
+  uint32_t rows_code;
+  int32_t done;
+} row_3x3;
+
+DSP_INLINE row_3x3 begin_row(windows_3x3 *windows, const int8_t *input, const int8_t *filter, int32_t rows,
+                             int32_t input_row, int32_t channels) {
+  row_3x3 row = { NULL, 0, 0, 0, channels };
+  if (windows != NULL && windows->inside != NULL && windows->exact_count == 0 && rows != 0 && channels % 4 == 0) {
+    windows->pixel.row = input_row;
+    row = (row_3x3){ windows, dsp_address(input) + (uint32_t)channels, dsp_address(filter) + (uint32_t)channels,
+                     (uint32_t)((3 - rows) * ROW_INSIDE_BYTES), channels };
+  }
+  return row;
+}
+
+// The pixel whose window begins `at` bytes after column 0.
+DSP_INLINE void pixel_in_row(const row_3x3 *row, int32_t at, int8_t *output) {
+  dsp_3x3 *const pixel = &row->windows->pixel;
+  pixel->input = row->input + (uint32_t)at;
+  pixel->filter = row->filter;
+  pixel->channel = -row->done;
+  pixel->rows_code = row->rows_code;
+  pixel->output = output + row->done;
+  row->windows->inside(pixel);
+}
+#else
+typedef struct {
+  int32_t unused;
+} windows_3x3;
 #endif
 
-static void one_pixel(const depthwise_layer *layer, const tap_window *window, int32_t in_channels, int32_t multiplier,
-                      int8_t *output) {
+// windows: NULL unless the layer's windows are of 3x3, prepared.
+static void one_pixel(const depthwise_layer *layer, const tap_window *window, windows_3x3 *windows,
+                      int32_t in_channels, int32_t multiplier, int8_t *output) {
   if (multiplier != 1) {
     if (layer->way == DSP_EXACT) {
       one_to_many(DSP_EXACT, layer, window, in_channels, multiplier, output);
@@ -290,10 +276,14 @@ static void one_pixel(const depthwise_layer *layer, const tap_window *window, in
   }
   int32_t first = 0;
 #if DSP_INSTRUCTIONS
-  first = try_three_columns(layer, window, in_channels, output);
-  if (first == in_channels) {
-    return;
+  if (windows != NULL) {
+    first = try_3x3(layer, window, windows, in_channels, output);
+    if (first == in_channels) {
+      return;
+    }
   }
+#else
+  (void)windows;
 #endif
   if (layer->way == DSP_EXACT) {
     one_to_one(DSP_EXACT, layer, window, first, in_channels, output);
@@ -307,8 +297,12 @@ typedef struct {
 } tap_range;
 
 static tap_range inside(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
-  const int32_t first = start < 0 ? (-start + dilation - 1) / dilation : 0;
-  const int32_t end = start >= extent ? 0 : (extent - start + dilation - 1) / dilation;
+  int32_t first = start < 0 ? -start : 0;
+  int32_t end = start >= extent ? 0 : extent - start;
+  if (dilation != 1) {
+    first = (first + dilation - 1) / dilation;
+    end = (end + dilation - 1) / dilation;
+  }
   const int32_t last = end < taps ? end : taps;
   return (tap_range){ first, last > first ? last - first : 0 };
 }

@@ -37,10 +37,17 @@ DSP_INLINE int32_t dsp_row_words(int32_t columns) {
 DSP_INLINE uint32_t *dsp_widen(uint32_t *row, const int8_t *from, int32_t count, int32_t offset, bool doubled) {
   const uint32_t offsets = dsp_pair(offset, offset);
   const int8_t *const end = from + (count & ~3);
-  while (from != end) {
+  if ((count & DSP_GROUP_COLUMNS) != 0) {
     DSP_WIDEN_GROUP(row, 0, dsp_load4(from), offsets, doubled);
     from += DSP_GROUP_COLUMNS;
     row += DSP_GROUP_WORDS;
+  }
+  while (from != end) {
+    const uint32_t first = dsp_load4(from), second = dsp_load4(from + DSP_GROUP_COLUMNS);
+    from += 2 * DSP_GROUP_COLUMNS;
+    DSP_WIDEN_GROUP(row, 0, first, offsets, doubled);
+    DSP_WIDEN_GROUP(row, DSP_GROUP_WORDS, second, offsets, doubled);
+    row += 2 * DSP_GROUP_WORDS;
   }
   const int32_t rest = count & 3;
   if (rest != 0) {
@@ -84,64 +91,102 @@ typedef struct {
   const int32_t *multiplier, *shift;
   int32_t channels, columns;
   dsp_range range;
-  dsp_way way; // rows are doubled, unless it is DSP_EXACT
+  dsp_way way;     // of the channels that it takes, DSP_EXACT if it takes none
+  bool some_exact; // there are channels that it does not take
 } dsp_filters;
 
-// What is needed of each channel, for some of the channels at a time; the assembly reads the first seven words.
-enum { DSP_TABLE_CHANNELS = 32 };
-typedef struct dsp_table {
-  uint32_t *rows;
-  int32_t groups;
-  const int32_t *start_end;
-  int32_t saturated_min, min; // of dsp_range
+DSP_INLINE dsp_way dsp_way_of(const dsp_filters *filters, int32_t c) {
+  const bool is_fast = dsp_is_fast(filters->multiplier[c], filters->shift[c],
+                                   filters->bias == NULL ? 0 : filters->bias[c], filters->columns);
+  return is_fast ? filters->way : DSP_EXACT;
+}
+
+#if DSP_INSTRUCTIONS
+// What the assembly reads, and in part advances, in this order.
+typedef struct {
+  int32_t apart;               // bytes from the filter of the first channel of a pair to that of the second
+  uint32_t rows_end;           // addresses; of the rows, lowered by the groups that are skipped
+  int32_t skipped_code_bytes;
+  uint32_t rows;
   const int8_t *filter;
-  int32_t minus_count;
-  void (*multiply)(const struct dsp_table *table); // takes four pixels by all channels; NULL: must be taken apart
-  uint32_t *output_ends;                           // of four pixels; behind the rows
-  int32_t first, count;                            // the channels below
-  int32_t start[DSP_TABLE_CHANNELS];               // bias, doubled as the rows are
-  int32_t multiplier[DSP_TABLE_CHANNELS], bias[DSP_TABLE_CHANNELS], shift[DSP_TABLE_CHANNELS]; // dsp_channel
+  int32_t filter_step;         // from the end of a first channel's filter to the next pair
+  uint32_t numbers, numbers_end; // addresses in the table; or 4 times the channel's index
+  int8_t *output;              // of the first pixel, and bytes from one pixel to the next
+  int32_t step1, step2, step3;
+  int32_t saturated_min, min;  // of dsp_range
+  const int32_t *bias, *multiplier, *shift; // of the layer
+  int32_t half_offset;         // of dsp_range
+} dsp_block;
+
+enum { DSP_TABLE_CHANNELS = 64, DSP_TABLE_KINDS = 256, DSP_LAST_COLUMNS = 32 };
+#endif
+
+// What is needed of each channel, made once for a layer.
+typedef struct {
+  const uint32_t *rows;
+#if DSP_INSTRUCTIONS
+  void (*multiply)(dsp_block *block); // NULL: the assembly does not take this layer
+  dsp_block block;
+  bool is_plain;                      // the assembly takes all channels at once
+  bool is_filled, has_last;           // numbers, last
+  int32_t first;                      // channel of the next block, and where its filter and its numbers are
+  const int8_t *filter;
+  uint32_t first_numbers;
+  int8_t *output;
+  union {
+    dsp_numbers numbers[DSP_TABLE_CHANNELS];
+    int16_t kinds[DSP_TABLE_KINDS];   // of the channels, if there are some that the fast ways do not take
+  };
+  int8_t last[DSP_LAST_COLUMNS];      // filter of the last channel
+#endif
 } dsp_table;
 
-// Memory for four rows, and behind them what the assembly reads: where multipliers, biases and shifts end, and where
-// the outputs of four pixels end.
-enum { DSP_TAIL_ENDS = 3, DSP_TAIL_WORDS = DSP_TAIL_ENDS + DSP_ROWS };
+// Memory for four rows.
 DSP_INLINE int32_t dsp_rows_bytes(int32_t columns) {
-  return (dsp_row_words(columns) + DSP_TAIL_WORDS) * (int32_t)sizeof(uint32_t);
+  return dsp_row_words(columns) * (int32_t)sizeof(uint32_t);
 }
 
 // To be called for new filters or rows.
 void dsp_prepare(const dsp_filters *filters, dsp_table *table, uint32_t *rows);
 
-#if DSP_INSTRUCTIONS
-DSP_INLINE uint32_t dsp_address(const void *pointer) {
-  return (uint32_t)(uintptr_t)pointer;
-}
+// Stores the outputs of four pixels, whose patches are the four rows. Pixels may be equal, if their rows are equal too.
+// Order: for each channel or two, filters are loaded and the outputs are stored.
+void dsp_multiply_pixels(const dsp_filters *filters, dsp_table *table, int8_t *const *outputs);
 
-// Widens and doubles one row each from four places that are `apart` bytes apart, by whole groups.
-void dsp_widen_doubled(uint32_t *rows, const int8_t *from, int32_t apart, int32_t groups, uint32_t offsets);
+#if DSP_INSTRUCTIONS
+// By the assembly: the channels, and the pixels, that are set.
+DSP_INLINE void dsp_multiply_block(dsp_table *table) {
+  dsp_block *const block = &table->block;
+  block->filter = table->filter;
+  block->numbers = table->first_numbers;
+  block->output = table->output + table->first;
+  table->multiply(block);
+}
 #endif
 
-void dsp_multiply_some_pixels(const dsp_filters *filters, dsp_table *table, int32_t pixels, int8_t *output,
-                              int32_t pixel_bytes);
-
-// Stores the outputs of `pixels` pixels, 1 to 4, whose patches are the first of the four rows; pixel_bytes lie from one
-// pixel of the output to the next. Order: for each channel, its filter is loaded and the outputs are stored.
-DSP_INLINE void dsp_multiply_pixels(const dsp_filters *filters, dsp_table *table, int32_t pixels, int8_t *output,
-                                    int32_t pixel_bytes) {
+// The same for `pixels` pixels, 1 to 4, that are `pixel_bytes` apart; rows beyond them are copies of the last.
+DSP_INLINE void dsp_multiply_some_pixels(const dsp_filters *filters, dsp_table *table, int32_t pixels, int8_t *output,
+                                         int32_t pixel_bytes) {
 #if DSP_INSTRUCTIONS
-  if (table->multiply != NULL && pixels == DSP_ROWS) {
-    uint32_t *const ends = table->output_ends;
-    const uint32_t end = dsp_address(output + filters->channels);
-    ends[0] = end;
-    ends[1] = end + (uint32_t)pixel_bytes;
-    ends[2] = end + 2 * (uint32_t)pixel_bytes;
-    ends[3] = end + 3 * (uint32_t)pixel_bytes;
-    table->multiply(table);
+  if (table->is_plain) {
+    table->output = output;
+    table->block.step1 = pixels > 1 ? pixel_bytes : 0;
+    table->block.step2 = pixels > 2 ? pixel_bytes : 0;
+    table->block.step3 = pixels > 3 ? pixel_bytes : 0;
+    dsp_multiply_block(table);
     return;
   }
 #endif
-  dsp_multiply_some_pixels(filters, table, pixels, output, pixel_bytes);
+  int8_t *const output1 = pixels > 1 ? output + pixel_bytes : output;
+  int8_t *const output2 = pixels > 2 ? output1 + pixel_bytes : output1;
+  int8_t *const output3 = pixels > 3 ? output2 + pixel_bytes : output2;
+  int8_t *const outputs[DSP_ROWS] = { output, output1, output2, output3 };
+  dsp_multiply_pixels(filters, table, outputs);
 }
+
+#if DSP_INSTRUCTIONS
+// Widens one row each from four places that are `apart` bytes apart, by whole groups.
+void dsp_widen_four(uint32_t *rows, const int8_t *from, int32_t apart, int32_t groups, uint32_t offsets);
+#endif
 
 #endif

@@ -3,14 +3,25 @@
 
 #if DSP_INSTRUCTIONS
 
-//   r0 row   r1 offsets   r2 filters   r3 apart, r12 three times that   r4 to r7 sums
-//   r8, r9 columns of the row          r10, r11 columns of a filter     lr groups
-#define MULTIPLY_FILTER(sum, filter)    \
-  "ldr r11, " filter "\n\t"             \
-  "sxtb16 r10, r11\n\t"                \
-  "sxtb16 r11, r11, ror #8\n\t"        \
-  "smlad " sum ", r8, r10, " sum "\n\t" \
-  "smlad " sum ", r9, r11, " sum "\n\t"
+//   r0 row   r1 offsets   r2 filters, r12 two filters further   r3 apart   r4 to r7 sums
+//   r8, r9 columns of the row   r10, r11 four columns of two filters   lr temporary; the end of the row is on the stack
+#define ADD_FILTER(sum, bytes)              \
+  "sxtb16 lr, " bytes "\n\t"                \
+  "sxtb16 " bytes ", " bytes ", ror #8\n\t" \
+  "smlad " sum ", r8, lr, " sum "\n\t"      \
+  "smlad " sum ", r9, " bytes ", " sum "\n\t"
+#define MULTIPLY_GROUP             \
+  "ldr.w r9, [r0], #4\n\t"         \
+  "ldr.w r11, [r2, r3]\n\t"        \
+  "ldr.w r10, [r2], #4\n\t"        \
+  "sxtab16 r8, r1, r9\n\t"         \
+  "sxtab16 r9, r1, r9, ror #8\n\t" \
+  ADD_FILTER("r4", "r10")          \
+  ADD_FILTER("r5", "r11")          \
+  "ldr.w r11, [r12, r3]\n\t"       \
+  "ldr.w r10, [r12], #4\n\t"       \
+  ADD_FILTER("r6", "r10")          \
+  ADD_FILTER("r7", "r11")
 
 // Two arguments are on the stack, as the procedure call standard says.
 DSP_NAKED void dsp_multiply_vector_groups(DSP_UNUSED const int8_t *row, DSP_UNUSED uint32_t offsets,
@@ -19,17 +30,20 @@ DSP_NAKED void dsp_multiply_vector_groups(DSP_UNUSED const int8_t *row, DSP_UNUS
   __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"
                    "ldrd lr, r12, [sp, #36]\n\t"
                    "ldm r12, {r4, r5, r6, r7}\n\t"
-                   "add r12, r3, r3, lsl #1\n"
+                   "add r12, r0, lr, lsl #2\n\t"
+                   "push {r12}\n\t"
+                   "add r12, r2, r3, lsl #1\n\t"
+                   "tst lr, #1\n\t"
+                   "bne.w 2f\n\t"
+                   ".balign 4\n"
                    "1:\n\t"
-                   "ldr r9, [r0], #4\n\t"
-                   "sxtab16 r8, r1, r9\n\t"
-                   "sxtab16 r9, r1, r9, ror #8\n\t"
-                   MULTIPLY_FILTER("r5", "[r2, r3]")
-                   MULTIPLY_FILTER("r6", "[r2, r3, lsl #1]")
-                   MULTIPLY_FILTER("r7", "[r2, r12]")
-                   MULTIPLY_FILTER("r4", "[r2], #4")
-                   "subs lr, lr, #1\n\t"
+                   MULTIPLY_GROUP
+                   "2:\n\t"
+                   MULTIPLY_GROUP
+                   "ldr r10, [sp]\n\t"
+                   "cmp r0, r10\n\t"
                    "bne 1b\n\t"
+                   "add sp, sp, #4\n\t"
                    "ldr r12, [sp, #40]\n\t"
                    "stm r12, {r4, r5, r6, r7}\n\t"
                    "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}");

@@ -162,8 +162,11 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
   if (ctx->buf == NULL || !dsp_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
-  const dsp_filters filters =
+  dsp_filters filters =
       dsp_make_filters(conv_params, quant_params, filter_dims->c, filter_data, bias_data, output_dims->c);
+  if (filters.some_exact) {
+    filters.way = DSP_EXACT;
+  }
   channel_block block = { .filters = &filters, .memory = ctx->buf };
   const int32_t pixels = output_dims->n * output_dims->h * output_dims->w;
   for (int32_t first = 0; first < filters.channels && pixels > 0; first += DSP_ROWS) {

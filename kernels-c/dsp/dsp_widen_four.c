@@ -6,12 +6,10 @@
 // One group of four places, in registers that can be stored by one instruction.
 #define WIDEN(even, odd)                        \
   "sxtab16 " even ", lr, " odd "\n\t"           \
-  "sxtab16 " odd ", lr, " odd ", ror #8\n\t"    \
-  "sadd16 " even ", " even ", " even "\n\t"     \
-  "sadd16 " odd ", " odd ", " odd "\n\t"
+  "sxtab16 " odd ", lr, " odd ", ror #8\n\t"
 
 // r0 rows, r1 from, r2 apart, r3 groups; the last argument is on the stack, as the procedure call standard says.
-DSP_NAKED void dsp_widen_doubled(DSP_UNUSED uint32_t *rows, DSP_UNUSED const int8_t *from, DSP_UNUSED int32_t apart,
+DSP_NAKED void dsp_widen_four(DSP_UNUSED uint32_t *rows, DSP_UNUSED const int8_t *from, DSP_UNUSED int32_t apart,
                                  DSP_UNUSED int32_t groups, DSP_UNUSED uint32_t offsets) {
   __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"
                    "ldr lr, [sp, #36]\n\t"
