@@ -10,7 +10,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 fn dmo_trace(arguments: &[&str]) -> String {
