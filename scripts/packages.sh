@@ -64,6 +64,7 @@ missing_for_tests() {
   need libstdc++-arm-none-eabi-newlib has_cxx_library
   need qemu-system-arm qemu-system-arm --version
   need valgrind valgrind --version
+  need curl curl --version
 }
 
 install_packages() { # PACKAGE...

@@ -4,12 +4,14 @@ mod arena;
 mod audit;
 mod build;
 mod check;
+mod completions;
 mod dump;
 mod examples;
 mod explain;
 mod groups;
 mod info;
 mod interruption;
+mod man;
 mod operator;
 mod options;
 mod output;
@@ -99,6 +101,12 @@ enum Command {
     /// Report the safe overlaps of a saved trace
     #[command(after_help = examples::INFO)]
     Info(info::Arguments),
+    /// Print the completions of a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(completions::Arguments),
+    /// Write the manual pages
+    #[command(after_help = examples::MAN)]
+    Man(man::Arguments),
 }
 
 /// Arguments of a command that has moved to another program.
@@ -165,6 +173,8 @@ impl Arguments {
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),
+            Command::Completions(arguments) => completions::run(&arguments),
+            Command::Man(arguments) => man::run(&arguments),
         }
     }
 }

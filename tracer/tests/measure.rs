@@ -39,7 +39,7 @@ fn pointwise(extent: u32) -> Case {
 
 fn measured(set: &str, case: &Case) -> Result<Measurement, MeasureError> {
     let path = format!(
-        "{}/../traces/kernels/cortex-m4/kernels-{set}.elf",
+        "{}/../kernels-c/images/cortex-m4/kernels-{set}.elf",
         env!("CARGO_MANIFEST_DIR")
     );
     let elf = std::fs::read(path).expect("kernels");

@@ -21,7 +21,7 @@ use dmo_analysis::operator::{
 use dmo_analysis::trace::ElementType::{self, Int8, Int16, Int32, Uint8};
 use dmo_trace::call::{CallError, Caller, DEFAULT_RAM};
 use dmo_trace::kernels::images::IMAGES;
-use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary};
+use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, StatePlace};
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::measure::scratch_bytes;
 use support::LIMITS;
@@ -1338,7 +1338,9 @@ fn states_before_the_first_inference() {
     let [hidden, cell] = contract.states else {
         panic!("two states");
     };
-    assert_eq!([hidden.operand, cell.operand], [18, 19]);
+    let places = [hidden, cell].map(|state| state.place);
+    let operands = [18, 19].map(StatePlace::Operand);
+    assert_eq!(places, operands);
     let zero = parameters.operand(18).zero_point as u8;
     assert_ne!(zero, 0);
     assert_eq!(hidden.initial(&case, &parameters).unwrap(), [zero; 8]);

@@ -88,3 +88,11 @@ Examples:
 pub const INFO: &str = "\
 Example:
   dmo-trace info firmware.dmotrace --json";
+
+pub const COMPLETIONS: &str = "\
+Example:
+  dmo-trace completions bash";
+
+pub const MAN: &str = "\
+Example:
+  dmo-trace man --out ~/.local/share/man/man1";

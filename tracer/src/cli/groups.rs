@@ -1,14 +1,17 @@
-//! The list of commands in `dmo-trace --help`, in two groups: what one uses every day, and what one
-//! studies with.
+//! The list of commands in `dmo-trace --help`, in three groups: what one uses every day, what one
+//! studies with, and what one needs once.
 
 use clap::Command;
 
-/// The commands of the first group, in the order in which the list has them; all others follow.
+/// The commands of the first group, in the order in which the list has them.
 const DAILY: [&str; 9] = [
     "plan", "build", "stream", "arena", "verify", "audit", "check", "run", "explain",
 ];
 
-/// The command with a list of its commands in two groups, which clap itself cannot make.
+/// The commands of the last group; all others are between the two.
+const ONCE: [&str; 2] = ["completions", "man"];
+
+/// The command with a list of its commands in groups, which clap itself cannot make.
 pub fn grouped(mut command: Command) -> Command {
     // Only then is `help` a command.
     command.build();
@@ -31,17 +34,19 @@ pub fn grouped(mut command: Command) -> Command {
     };
     let named = |name: &&str| all.iter().copied().find(|sub| sub.get_name() == *name);
     let daily: Vec<&Command> = DAILY.iter().filter_map(named).collect();
+    let once: Vec<&Command> = ONCE.iter().filter_map(named).collect();
+    let is_other = |sub: &&Command| ![&DAILY[..], &ONCE].concat().contains(&sub.get_name());
+    let others: Vec<&Command> = all.iter().copied().filter(is_other).collect();
     add("Daily commands", &daily);
-    let mut others = all;
-    others.retain(|sub| !DAILY.contains(&sub.get_name()));
     add("Research commands", &others);
+    add("Set-up commands", &once);
     template += &format!("\n{header}Options:{header:#}\n{{options}}{{after-help}}");
     command.help_template(template)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DAILY, grouped};
+    use super::{DAILY, ONCE, grouped};
     use crate::cli::Arguments;
     use clap::CommandFactory;
 
@@ -51,8 +56,9 @@ mod tests {
         let command = Arguments::command();
         let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
         let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
-        assert!(DAILY.iter().all(|name| names.contains(name)), "{names:?}");
-        assert!(names.len() > DAILY.len());
+        let mut named = DAILY.iter().chain(&ONCE);
+        assert!(named.all(|name| names.contains(name)), "{names:?}");
+        assert!(names.len() > DAILY.len() + ONCE.len());
         for name in names {
             let start = format!("  {name} ");
             let lines = help.lines().filter(|line| line.starts_with(&start));

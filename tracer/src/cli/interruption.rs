@@ -1,8 +1,8 @@
 //! What remains of a process that a signal ends: nothing that it has not finished.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
+#[cfg_attr(not(unix), path = "interruption/console.rs")]
+mod signals;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,32 +18,7 @@ pub fn vanishes(path: &Path) {
 /// From now on a signal that ends the process removes its unfinished and temporary files first. One
 /// that is ignored, as under `nohup`, stays so.
 pub fn clean_up_on_signals() {
-    let ended_by: Vec<i32> = [SIGINT, SIGTERM, SIGHUP]
-        .into_iter()
-        .filter(|&signal| !is_ignored(signal))
-        .collect();
-    // Without the handler files are left behind, and nothing else is worse.
-    let Ok(mut signals) = Signals::new(ended_by) else {
-        return;
-    };
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            remove_files();
-            // The shell sees a process that the signal has ended.
-            let _ = emulate_default_handler(signal);
-        }
-    });
-}
-
-/// Whether the process was started with this signal ignored; where that is not known, only
-/// SIGHUP is.
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    match line.map(|mask| u64::from_str_radix(mask.trim(), 16)) {
-        Some(Ok(mask)) => mask >> (signal - 1) & 1 == 1,
-        _ => signal == SIGHUP,
-    }
+    signals::before_the_end(remove_files);
 }
 
 fn remove_files() {

@@ -45,9 +45,11 @@ pub fn unfinished(path: &Path) -> anyhow::Result<NamedTempFile> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    tempfile::Builder::new()
-        .prefix(".dmo-trace-")
-        .permissions(permissions())
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".dmo-trace-");
+    #[cfg(unix)]
+    builder.permissions(permissions());
+    builder
         .tempfile_in(folder)
         .inspect(|file| interruption::vanishes(file.path()))
         .with_context(|| format!("cannot write {}", path.display()))

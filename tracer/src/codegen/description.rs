@@ -162,9 +162,10 @@ impl Description {
              // {prefix}WARM_UP inferences. Where the stream is interrupted, call {}reset.\n\
              #define {prefix}NEW_ROWS {new_rows}u\n#define {prefix}WINDOW_ROWS {window_rows}u\n\
              #define {prefix}WARM_UP {warm_up}u\n",
-            match new_rows {
-                1 => "the newest row".to_owned(),
-                _ => format!("the {new_rows} newest rows"),
+            if new_rows == 1 {
+                "the newest row".to_owned()
+            } else {
+                format!("the {new_rows} newest rows")
             },
             self.prefix
         )

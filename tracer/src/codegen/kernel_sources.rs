@@ -1,10 +1,8 @@
 //! The C sources of our kernels, and which of them some functions need.
 
 use super::c_interface::CInterface;
+use dmo_kernels::SOURCES as FILES;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Path below `kernels-c/`, and text, of each file.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 
 /// The text of a file below `kernels-c/`; `None` if there is no such file.
 pub fn text(path: &str) -> Option<&'static str> {

@@ -20,7 +20,7 @@ pub struct State {
 }
 
 /// Which of an operator's tensors a state is.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatePlace {
     /// This operand.
     Operand(usize),

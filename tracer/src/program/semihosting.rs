@@ -4,12 +4,17 @@
 //!
 //! Source: Semihosting for AArch32 and AArch64 (Arm).
 
+mod access;
+#[cfg(unix)]
+pub mod folder;
+#[cfg(not(unix))]
+#[path = "semihosting/no_folder.rs"]
 pub mod folder;
 
 use crate::mcu::machine::{Machine, MachineError};
+use access::Access;
 use dmo_analysis::trace::{AccessKind, Address};
-use folder::{Access, Folder, MAX_FILE_BYTES, MAX_NAME_BYTES};
-use rustix::io::Errno;
+use folder::{Errno, Folder, MAX_FILE_BYTES, MAX_NAME_BYTES};
 
 /// The BKPT number of a semihosting call.
 pub const BREAKPOINT: u8 = 0xab;

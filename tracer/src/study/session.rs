@@ -43,7 +43,9 @@ impl Cache {
         let folder = set("XDG_CACHE_HOME")
             .map(PathBuf::from)
             .filter(|folder| folder.is_absolute())
-            .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
+            .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")))
+            // Windows has this one.
+            .or_else(|| set("LOCALAPPDATA").map(PathBuf::from));
         Self {
             folder: folder.map(|folder| folder.join("dmo-trace")),
         }

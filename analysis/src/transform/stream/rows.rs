@@ -65,9 +65,12 @@ pub(super) fn step(graph: &Graph, node: &Node, inputs: &[Option<Rows>]) -> Step 
         read: rows.new,
         stored: rows,
     };
-    let is_kept = |is_so: bool, why| match is_so && rows.fits(shape(output)) {
-        true => same,
-        false => Step::Whole(why),
+    let is_kept = |is_so: bool, why| {
+        if is_so && rows.fits(shape(output)) {
+            same
+        } else {
+            Step::Whole(why)
+        }
     };
     match &kernel.operator {
         Operator::Conv2d(conv) => windowed(rows, axis, conv.window, conv.output),

@@ -4,10 +4,11 @@
 //! a link: there is no way out of the folder, whoever changes what is in it meanwhile. Only
 //! plain files are opened.
 
+use super::access::Access;
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, renameat, statat, unlinkat,
 };
-use rustix::io::Errno;
+pub(super) use rustix::io::Errno;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
@@ -42,38 +43,6 @@ pub struct Folder {
 struct OpenFile {
     file: File,
     access: Access,
-}
-
-/// The access mode of an open file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Access {
-    read: bool,
-    write: bool,
-    /// The file is made where there is none.
-    make: bool,
-    /// Truncates the file.
-    truncate: bool,
-    append: bool,
-}
-
-impl Access {
-    /// That of `fopen`: r, w, a, with b after each, and before that with `+`, from 0 on.
-    pub(super) fn of_mode(mode: u32) -> Option<Self> {
-        let both = mode & 2 != 0;
-        let (write, append) = match mode / 4 {
-            0 => (false, false),
-            1 => (true, false),
-            2 => (true, true),
-            _ => return None,
-        };
-        Some(Self {
-            read: both || !write,
-            write: both || write,
-            make: write,
-            truncate: write && !append,
-            append,
-        })
-    }
 }
 
 impl Folder {

@@ -115,9 +115,12 @@ fn place(file: &str, line: Option<u32>, root: &Path) -> Value {
 /// As a URI reference: what it may not hold is percent-encoded.
 fn escaped(path: &str) -> String {
     let kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:+,=@".contains(&byte);
-    let encoded = path.bytes().map(|byte| match kept(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let encoded = path.bytes().map(|byte| {
+        if kept(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
     });
     encoded.collect()
 }

@@ -1,5 +1,4 @@
-//! Makes a table of the C sources in `kernels-c/`, so that a generated library can bring along the
-//! kernels that it calls.
+//! Makes the table of the C sources.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ const FOLDERS: [&str; 5] = ["include", "include/cmsis_nn", "reference", "dsp", "
 
 fn main() -> io::Result<()> {
     let manifest = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
-    let root = Path::new(&manifest).join("../kernels-c");
+    let root = Path::new(&manifest);
     let mut table = String::from("&[\n");
     for folder in FOLDERS {
         println!("cargo::rerun-if-changed={}", root.join(folder).display());
@@ -26,7 +25,7 @@ fn main() -> io::Result<()> {
     }
     table.push_str("]\n");
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    fs::write(Path::new(&out).join("kernel_sources.rs"), table)
+    fs::write(Path::new(&out).join("sources.rs"), table)
 }
 
 /// C sources, headers and linker scripts, in order.
