@@ -63,11 +63,12 @@ DSP_INLINE dsp_sums dsp_multiply_vector(const int8_t *row, int32_t offset, const
   return sums;
 }
 
-// Whether the fast ways take sums, which are not doubled yet, for the multiplier and shift that they take.
+// Whether sums can be doubled: they are at least -2^30 and below 2^30. Then the fast ways take them, for the multiplier
+// and shift that they take.
 DSP_INLINE bool dsp_are_small(dsp_sums sums) {
   const uint32_t limit = UINT32_C(1) << 30;
-  const uint32_t beyond = ((uint32_t)sums.row0 + limit - 1) | ((uint32_t)sums.row1 + limit - 1) |
-                          ((uint32_t)sums.row2 + limit - 1) | ((uint32_t)sums.row3 + limit - 1);
+  const uint32_t beyond = ((uint32_t)sums.row0 + limit) | ((uint32_t)sums.row1 + limit) |
+                          ((uint32_t)sums.row2 + limit) | ((uint32_t)sums.row3 + limit);
   return beyond >> 31 == 0;
 }
 

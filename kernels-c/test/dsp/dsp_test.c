@@ -495,15 +495,23 @@ static void test_depthwise(depthwise function) {
 static void test_fully_connected(void) {
   what = "arm_fully_connected_s8";
   const int32_t batches = between(1, 3), inputs = between(1, 40), outputs = between(1, 20);
+  // Sums that are the bias, about where they cannot be doubled any more.
+  const bool at_limit = one_in(8);
+  const int32_t limit = one_in(2) ? 1 << 30 : -(1 << 30);
   const cmsis_nn_fc_params params = { .input_offset = between(-127, 128),
-                                      .filter_offset = one_in(2) ? 0 : between(-127, 128),
+                                      .filter_offset = at_limit || one_in(2) ? 0 : between(-127, 128),
                                       .output_offset = between(-128, 127), .activation = random_activation() };
   const cmsis_nn_per_tensor_quant_params quant = { one_in(20) ? 0 : between(1 << 30, INT32_MAX), between(-14, 1) };
   const cmsis_nn_dims in = { batches, 1, 1, inputs }, taps = { inputs, 1, 1, outputs };
   const cmsis_nn_dims out = { batches, 1, 1, outputs };
   const cmsis_nn_dims bias_dims = { 1, 1, 1, outputs };
-  const int32_t *const bias = one_in(5) ? NULL : numbers(outputs, -50000, 50000);
-  const int8_t *const filter = values(inputs * outputs);
+  const int32_t *const bias = at_limit    ? numbers(outputs, limit - 2, limit + 2)
+                              : one_in(5) ? NULL
+                                          : numbers(outputs, -50000, 50000);
+  int8_t *const filter = values(inputs * outputs);
+  if (at_limit) {
+    memset(filter, 0, (size_t)(inputs * outputs));
+  }
   const int8_t *const input = values(batches * inputs);
   int8_t *const expected = allocate(batches * outputs);
   int8_t *const actual = values(batches * outputs);
