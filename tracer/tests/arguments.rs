@@ -11,8 +11,8 @@
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
-    ElementwiseBinary, FullyConnected, Interpolation, Lstm, Matmul, Operator, Pad, Pitched, Pool2d,
-    Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split,
+    ElementwiseBinary, FullyConnected, Interpolation, Lstm, Matmul, Opaque, Operator, Pad, Pitched,
+    Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split,
     StridedSlice, Svdf, Transpose, TransposeConv2d, Window,
 };
 use dmo_analysis::trace::Address;
@@ -181,6 +181,13 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             Operator::Reshape(Reshape {
                 elements: 9,
                 element_bytes,
+            }),
+        ),
+        (
+            "circular_buffer",
+            Operator::Opaque(Opaque {
+                inputs: vec![12],
+                outputs: vec![36],
             }),
         ),
         (

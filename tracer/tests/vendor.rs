@@ -315,7 +315,13 @@ fn as_linked() -> Result<(), Failed> {
         let [one, other] = [&found, &expected].map(|it| &it.layer.pairs[0]);
         assert_eq!(one.safe_overlap_bytes, other.safe_overlap_bytes);
         assert_eq!(one.displacement_bytes, other.displacement_bytes);
-        assert_eq!(found.layer.instructions(), expected.layer.instructions());
+        // A copy of weights takes other steps by how their address is aligned, which is that of
+        // what lies before them.
+        let instructions = [&found, &expected].map(|it| it.layer.instructions());
+        assert!(
+            instructions[0].abs_diff(instructions[1]) * 100 <= instructions[1],
+            "{instructions:?}"
+        );
         assert_eq!(found.proofs, expected.proofs);
         assert_eq!(found.work, expected.work);
         assert!(found.proofs[0].equal_at_overlap);

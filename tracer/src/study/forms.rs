@@ -68,8 +68,8 @@ const MOST_INSTRUCTIONS: u64 = 4_000_000_000;
 const FITTING: usize = 3;
 
 /// Forms that none of the others beats in both memory and time, the fastest first. Of a model whose
-/// inferences take long, only the model as it is and forms that may fit into `limit_bytes`, by
-/// their work, until some do. The source is left as it was read, or pruned where it may be.
+/// inferences take long, only the model as it is, the smallest form, and those that may fit into
+/// `limit_bytes`, by their work, until some do. The source is left as it was read, or pruned where it may be.
 ///
 /// # Errors
 /// When the model cannot be changed, or not be planned on the kernels.
@@ -84,6 +84,8 @@ pub fn forms(
         source.prune()?;
     }
     let candidates = candidates(source, request, session)?;
+    // The model as it is comes first, and has no size yet.
+    let smallest = candidates.iter().skip(1).map(|it| it.arena_bytes).min();
     let running = session.begin(Work::OtherKernels);
     let mut forms: Vec<Form> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
@@ -96,7 +98,7 @@ pub fn forms(
             if forms.iter().filter(fits).count() >= FITTING {
                 break;
             }
-            if candidate.arena_bytes > limit_bytes {
+            if candidate.arena_bytes > limit_bytes && Some(candidate.arena_bytes) != smallest {
                 continue;
             }
         }
