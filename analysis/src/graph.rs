@@ -139,6 +139,16 @@ impl Graph {
         ids.iter().copied().filter(once).collect()
     }
 
+    /// How many operands, and inputs and outputs of the graph, each tensor is.
+    pub(crate) fn uses(&self) -> Vec<usize> {
+        let mut uses = vec![0; self.tensors.len()];
+        let operands = self.operators.iter().flat_map(|node| &node.inputs);
+        for id in operands.chain(&self.inputs).chain(&self.outputs) {
+            uses[id.0] += 1;
+        }
+        uses
+    }
+
     /// The operators in the file's order.
     pub fn file_order(&self) -> Vec<OperatorId> {
         (0..self.operators.len()).map(OperatorId).collect()

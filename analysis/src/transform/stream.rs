@@ -16,7 +16,8 @@
 mod rows;
 
 use super::macs;
-use crate::graph::tflite::edit::{BufferEdit, Cut, Edits, TensorEdit, edited};
+use crate::graph::parameters::Parameters;
+use crate::graph::tflite::edit::{BufferEdit, Cut, Edits, TensorEdit, edited, names_shape};
 use crate::graph::tflite::{self, TfliteError};
 use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId, TensorType};
 use crate::operator::Operator;
@@ -300,61 +301,59 @@ impl<'g> Plan<'g> {
             let edit = TensorEdit { cuts, data: None };
             edits.tensors.insert(id, edit);
         }
-        let mut uses = vec![0; self.graph.tensors.len()];
-        for &id in self.graph.operators.iter().flat_map(|node| &node.inputs) {
-            uses[id.0] += 1;
-        }
         let parameters = tflite::parameters(file, 0)?;
-        for (index, node) in self.graph.operators.iter().enumerate() {
-            let operator = OperatorId(index);
-            let [output] = node.outputs[..] else { continue };
-            let Some(rows) = self.rows.get(&output) else {
-                continue;
-            };
-            if node.kind != Kind::Reshape {
-                continue;
-            }
-            let mut shape = self.graph.tensor(output).shape.clone();
-            shape[rows.axis] = rows.new;
-            let shape: Vec<i32> = shape.iter().map(|&extent| extent as i32).collect();
-            let named = parameters.get(index).and_then(|known| known.as_ref().ok());
-            let named = named.and_then(|known| *known.tensors.get(1)?);
-            if let Some(named) = named {
-                let data = shape.iter().flat_map(|extent| extent.to_le_bytes());
-                let data = Some(data.collect());
-                let edit = TensorEdit {
-                    cuts: Vec::new(),
-                    data,
-                };
-                edits.operands.insert((operator, 1), (named, edit));
-            }
-            edits.new_shapes.insert(operator, shape);
+        let nodes = self.graph.operators.iter().zip(&parameters).enumerate();
+        for (index, (node, known)) in nodes.filter(|(_, (node, _))| node.kind == Kind::Reshape) {
+            self.reshape(&mut edits, OperatorId(index), node, known.as_ref().ok())?;
         }
-        edits.settle(&uses);
+        edits.settle(&self.graph.uses());
         for ((of, read), operators) in &self.kept {
             let Some(&before) = operators.first() else {
                 continue;
             };
-            let places = operators.iter().flat_map(|&operator| {
-                // The file's operands, those that are absent included.
-                let known = parameters.get(operator.0).and_then(|it| it.as_ref().ok());
-                let operands = known.map(|known| known.tensors.clone());
-                let present = &self.graph.operators[operator.0].inputs;
-                let operands =
-                    operands.unwrap_or_else(|| present.iter().map(|&id| Some(id)).collect());
-                let slots = operands.into_iter().enumerate();
-                let slots = slots.filter(|(_, id)| *id == Some(*of));
-                slots.map(|(slot, _)| (operator, slot)).collect::<Vec<_>>()
-            });
             edits.buffers.push(BufferEdit {
                 of: *of,
                 cut: first_rows(self.rows[of].axis, *read),
                 before,
-                operands: places.collect(),
+                readers: operators.clone(),
             });
         }
         edits.buffers.sort_by_key(|buffer| buffer.before);
         Ok(edits)
+    }
+
+    /// An operator whose output has new rows names its shape.
+    fn reshape(
+        &self,
+        edits: &mut Edits,
+        operator: OperatorId,
+        node: &Node,
+        parameters: Option<&Parameters>,
+    ) -> Result<(), TfliteError> {
+        const SHAPE: usize = 1;
+        let of_rows = |output: &TensorId| Some((*output, self.rows.get(output)?));
+        let Some((output, rows)) = node.outputs.first().and_then(of_rows) else {
+            return Ok(());
+        };
+        let mut shape = self.graph.tensor(output).shape.clone();
+        shape[rows.axis] = rows.new;
+        let named = match node.inputs.get(SHAPE) {
+            None => None,
+            Some(&tensor) => {
+                let constant = parameters.and_then(|known| known.constant(SHAPE));
+                let constant = constant.filter(|it| names_shape(it, shape.len()));
+                let unknown = || {
+                    let operator = operator.0;
+                    TfliteError::Plan(format!(
+                        "operator {operator} RESHAPE names its shape in a way that is not known"
+                    ))
+                };
+                Some((SHAPE, tensor, constant.ok_or_else(unknown)?))
+            }
+        };
+        let shape = shape.into_iter().map(|extent| extent as i32);
+        edits.reshape(operator, shape.collect(), named);
+        Ok(())
     }
 
     fn buffered(&self) -> Vec<BufferedRows> {

@@ -9,9 +9,6 @@ use super::lower::{FileNode, Lowered};
 use crate::graph::{Storage, TensorType};
 use crate::operator::{Opaque, Operator};
 
-/// Its name among the custom operators.
-pub(super) const NAME: &str = "CIRCULAR_BUFFER";
-
 /// Its options as a `FlexBuffer`, the map `{"cycles_max": 1}`: what follows it runs every time.
 pub(super) const EVERY_TIME: &[u8] = b"cycles_max\0\x01\x0c\x01\x01\x01\x01\x04\x02\x24\x01";
 

@@ -17,9 +17,11 @@ mod tensors;
 use super::layout::{Layout, ROOT, Value};
 use super::plan::{REFERENCES, check_root_fields};
 use super::schema::{buffer, model, subgraph};
-use super::view::{File, Table};
+use super::view::{self, File, Table};
 use super::{Contents, TfliteError, read};
+use crate::graph::parameters::Constant;
 use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, TensorId};
+use crate::trace::ElementType;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stays of a tensor along one axis.
@@ -38,6 +40,11 @@ pub(crate) struct TensorEdit {
     pub data: Option<Vec<u8>>,
 }
 
+/// Whether a constant names a shape of so many axes, and could name another.
+pub(crate) fn names_shape(constant: &Constant, rank: usize) -> bool {
+    constant.element_type == ElementType::Int32 && constant.shape == [rank as u32]
+}
+
 /// A circular buffer of the last rows of a tensor, a new tensor which an operator stores that stands
 /// in front of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +55,8 @@ pub(crate) struct BufferEdit {
     pub cut: Cut,
     /// The operator that it stands in front of.
     pub before: OperatorId,
-    /// The operands that it replaces.
-    pub operands: Vec<(OperatorId, usize)>,
+    /// The operators that read it instead of the tensor.
+    pub readers: Vec<OperatorId>,
 }
 
 /// What becomes of a model.
@@ -67,6 +74,29 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
+    /// Gives an operator that reshapes another shape: among its options, and as the operand that
+    /// names it, where the model has it as a constant.
+    pub(crate) fn reshape(
+        &mut self,
+        operator: OperatorId,
+        shape: Vec<i32>,
+        named: Option<(usize, TensorId, &Constant)>,
+    ) {
+        if let Some((operand, tensor, constant)) = named {
+            let mut values = view::integers(&constant.bytes);
+            // An extent of -1 is what remains.
+            for (value, &extent) in values.iter_mut().zip(&shape) {
+                *value = if *value < 0 { *value } else { extent };
+            }
+            let edit = TensorEdit {
+                cuts: Vec::new(),
+                data: Some(values.into_iter().flat_map(i32::to_le_bytes).collect()),
+            };
+            self.operands.insert((operator, operand), (tensor, edit));
+        }
+        self.new_shapes.insert(operator, shape);
+    }
+
     /// Edits tensors in their place where nothing needs them as they were. `uses` says how many
     /// operands each tensor is.
     pub(crate) fn settle(&mut self, uses: &[usize]) {

@@ -6,7 +6,6 @@ use super::model::Model;
 use super::products::{BIAS, FILTER, Weights};
 use super::removal::Removal;
 use crate::graph::tflite::edit::{Cut, Edits, TensorEdit};
-use crate::graph::tflite::view;
 use crate::graph::{Kind, OperatorId, TensorId};
 
 /// A model and what is removed from it.
@@ -128,19 +127,7 @@ impl Cuts<'_> {
             let tensor = (*parameters?.tensors.get(operand)?)?;
             Some((operand, tensor, parameters?.constant(operand)?))
         });
-        if let Some((operand, tensor, constant)) = named {
-            let mut values = view::integers(&constant.bytes);
-            // An extent of -1 is what remains.
-            for (value, &extent) in values.iter_mut().zip(&shape) {
-                *value = if *value < 0 { *value } else { extent };
-            }
-            let edit = TensorEdit {
-                cuts: Vec::new(),
-                data: Some(values.into_iter().flat_map(i32::to_le_bytes).collect()),
-            };
-            edits.operands.insert((operator, operand), (tensor, edit));
-        }
-        edits.new_shapes.insert(operator, shape);
+        edits.reshape(operator, shape, named);
     }
 }
 

@@ -26,13 +26,6 @@ impl<'a> Model<'a> {
         parameters: &'a [Result<Parameters<'a>, Unsupported>],
         channels: &Channels,
     ) -> Self {
-        let mut uses = vec![0; graph.tensors.len()];
-        for id in graph.operators.iter().flat_map(|node| &node.inputs) {
-            uses[id.0] += 1;
-        }
-        for id in graph.inputs.iter().chain(&graph.outputs) {
-            uses[id.0] += 1;
-        }
         let nodes = graph.operators.iter().zip(parameters);
         let layer = |(node, parameters): (&'a Node, &'a Result<Parameters<'a>, Unsupported>)| {
             let Ok(parameters) = parameters else {
@@ -56,7 +49,7 @@ impl<'a> Model<'a> {
             layers: nodes.map(layer).collect(),
             graph,
             parameters,
-            uses,
+            uses: graph.uses(),
         }
     }
 

@@ -5,6 +5,7 @@ use super::known::Known;
 use super::linked::Flow;
 use super::range::{Range, limits};
 use crate::graph::parameters::{Activation, Constant};
+use crate::graph::tflite::edit::names_shape;
 use crate::graph::tflite::view;
 use crate::graph::{Kind, TensorId};
 use crate::trace::ElementType;
@@ -56,8 +57,7 @@ pub(super) fn shape_operand(known: Known) -> Option<Option<usize>> {
     }
     let constant = known.parameters.constant(SHAPE)?;
     let rank = known.shape(known.output()?).len();
-    let is_plain = constant.element_type == ElementType::Int32 && constant.shape == [rank as u32];
-    is_plain.then_some(Some(SHAPE))
+    names_shape(constant, rank).then_some(Some(SHAPE))
 }
 
 /// Values that stay within what they were, `border` beside them; anything where the operator

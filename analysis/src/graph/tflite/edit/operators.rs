@@ -41,34 +41,39 @@ const PLAIN: [(u8, usize); 30] = [
     (options::BATCH_MATMUL, 3),
 ];
 
+/// An operator of the new model.
+enum Written<'a> {
+    Old(OperatorId, Table<'a>),
+    /// A circular buffer, by its position among the edits.
+    Buffer(usize),
+}
+
 impl Writer<'_> {
     pub(super) fn operators(&mut self, place: usize) -> Result<(), TfliteError> {
         let operators = self.graph.tables(subgraph::OPERATORS)?;
-        let buffers = &self.edits.buffers;
-        let places = (self.layout).references(place, operators.len() + buffers.len())?;
-        let mut places = places.into_iter();
-        let code = self.root.tables(model::OPERATOR_CODES)?.len();
-        for (index, table) in operators.enumerate() {
-            let id = OperatorId(index);
-            for (number, buffer) in buffers.iter().enumerate() {
-                if buffer.before == id {
-                    let place = places.next().ok_or(TfliteError::NoSubgraph)?;
-                    self.circular_buffer(place, code, number, buffer.of)?;
-                }
+        let operators = operators.collect::<Result<Vec<Table>, _>>()?;
+        let mut written = Vec::new();
+        for (index, table) in operators.into_iter().enumerate() {
+            let operator = OperatorId(index);
+            let buffers = self.edits.buffers.iter().enumerate();
+            let in_front = buffers.filter(|(_, buffer)| buffer.before == operator);
+            written.extend(in_front.map(|(number, _)| Written::Buffer(number)));
+            written.push(Written::Old(operator, table));
+        }
+        let places = self.layout.references(place, written.len())?;
+        for (written, place) in written.into_iter().zip(places) {
+            match written {
+                Written::Old(operator, table) => self.operator(place, operator, table)?,
+                Written::Buffer(number) => self.circular_buffer(place, number)?,
             }
-            let place = places.next().ok_or(TfliteError::NoSubgraph)?;
-            self.operator(place, id, table?)?;
         }
         Ok(())
     }
 
-    fn circular_buffer(
-        &mut self,
-        place: usize,
-        code: usize,
-        number: usize,
-        of: TensorId,
-    ) -> Result<(), TfliteError> {
+    fn circular_buffer(&mut self, place: usize, number: usize) -> Result<(), TfliteError> {
+        // The one after the old codes.
+        let code = self.root.tables(model::OPERATOR_CODES)?.len();
+        let of = self.edits.buffers[number].of;
         let fields = [
             (operator::OPCODE_INDEX, Value::Word(code as u32)),
             (operator::INPUTS, Value::Reference),
@@ -149,10 +154,10 @@ impl Writer<'_> {
         }
         for (index, buffer) in self.edits.buffers.iter().enumerate() {
             let tensor = self.buffer_tensor(index)? as i32;
-            for (_, slot) in buffer.operands.iter().filter(|(of, _)| *of == id) {
-                if let Some(operand) = ids.get_mut(*slot) {
-                    *operand = tensor;
-                }
+            let of = buffer.of.0 as i32;
+            let is_reader = buffer.readers.contains(&id);
+            for operand in ids.iter_mut().filter(|it| is_reader && **it == of) {
+                *operand = tensor;
             }
         }
         Ok(ids)

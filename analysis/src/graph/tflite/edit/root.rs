@@ -1,13 +1,14 @@
 //! Operator codes, metadata, signatures.
 
 use super::{Writer, unknown};
+use crate::graph::Kind;
 use crate::graph::tflite::TfliteError;
 use crate::graph::tflite::layout::Value;
+use crate::graph::tflite::plan;
 use crate::graph::tflite::schema::{
     CUSTOM, Field, metadata, model, operator_code, signature_def, tensor_map,
 };
 use crate::graph::tflite::view::Table;
-use crate::graph::tflite::{circular_buffer, plan};
 
 impl Writer<'_> {
     pub(super) fn codes(&mut self, place: usize) -> Result<(), TfliteError> {
@@ -56,7 +57,7 @@ impl Writer<'_> {
             (operator_code::CUSTOM_CODE, Value::Reference),
         ];
         let places = self.layout.table(place, &fields)?;
-        self.layout.text(places[3], circular_buffer::NAME)
+        self.layout.text(places[3], Kind::CircularBuffer.name())
     }
 
     /// All but the plan.
