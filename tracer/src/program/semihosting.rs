@@ -12,9 +12,9 @@ pub mod folder;
 pub mod folder;
 
 use crate::mcu::machine::{Machine, MachineError};
-use access::Access;
+use access::{Access, MAX_FILE_BYTES, MAX_NAME_BYTES};
 use dmo_analysis::trace::{AccessKind, Address};
-use folder::{Errno, Folder, MAX_FILE_BYTES, MAX_NAME_BYTES};
+use folder::{Errno, Folder};
 
 /// The BKPT number of a semihosting call.
 pub const BREAKPOINT: u8 = 0xab;

@@ -1,4 +1,13 @@
-//! How a program opens a file.
+//! How a program opens files, and how many, of which size.
+
+/// Files that may be open at the same time.
+pub const MAX_OPEN_FILES: usize = 32;
+/// Files that a program may make in one run.
+pub const MAX_NEW_FILES: usize = 256;
+/// Bytes that it may write to files in one run, and the largest size of a file that it writes.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
+/// Longer names are refused.
+pub const MAX_NAME_BYTES: u32 = 1024;
 
 /// The access mode of an open file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! plain files are opened.
 
 use super::access::Access;
+pub use super::access::{MAX_FILE_BYTES, MAX_NEW_FILES, MAX_OPEN_FILES};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, renameat, statat, unlinkat,
 };
@@ -13,15 +14,6 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-
-/// Files that may be open at the same time.
-pub const MAX_OPEN_FILES: usize = 32;
-/// Files that a program may make in one run.
-pub const MAX_NEW_FILES: usize = 256;
-/// Bytes that it may write to files in one run, and the largest size of a file that it writes.
-pub const MAX_FILE_BYTES: u64 = 64 << 20;
-/// Longer names are refused.
-pub const MAX_NAME_BYTES: u32 = 1024;
 
 /// Files and bytes that a [copy](Folder::copy) may have.
 const MAX_COPIED_FILES: usize = 4096;

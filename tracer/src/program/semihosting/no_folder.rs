@@ -5,15 +5,6 @@ use super::access::Access;
 use std::convert::Infallible;
 use std::path::Path;
 
-/// Files that may be open at the same time.
-pub const MAX_OPEN_FILES: usize = 32;
-/// Files that a program may make in one run.
-pub const MAX_NEW_FILES: usize = 256;
-/// Bytes that it may write to files in one run, and the largest size of a file that it writes.
-pub const MAX_FILE_BYTES: u64 = 64 << 20;
-/// Longer names are refused.
-pub const MAX_NAME_BYTES: u32 = 1024;
-
 /// A folder of the host; there is none.
 #[derive(Debug)]
 pub struct Folder(Infallible);
