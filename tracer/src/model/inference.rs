@@ -139,6 +139,20 @@ impl<'a> Inference<'a> {
         step.call(&mut core.caller, &core.frame, calls)
     }
 
+    /// One inference: [`begin`](Self::begin), then each operator.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn infer<'o>(
+        &mut self,
+        inputs: &[(TensorId, Vec<u8>)],
+        order: impl IntoIterator<Item = &'o OperatorId>,
+    ) -> Result<(), MeasureError> {
+        self.begin(inputs)?;
+        let mut order = order.into_iter();
+        order.try_for_each(|&operator| self.run(operator))
+    }
+
     /// Gives a core the memory as the others have left it.
     fn hand_over_to(&mut self, core: usize) -> Result<(), MeasureError> {
         if core == self.current {

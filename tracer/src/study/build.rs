@@ -115,6 +115,9 @@ pub struct Built {
     pub recorded: Vec<RecordedInference>,
     /// The same as compiled, where that was asked for.
     pub proof: Option<Proof>,
+    /// How its outputs on newest rows compare with those of the model on whole windows; `None` if it
+    /// takes whole windows.
+    pub windows: Option<Windows>,
     /// No witness objects to the plan, and the planned calls compute what the model computes.
     pub is_safe: bool,
     /// On how many inputs that was tried.
@@ -218,6 +221,7 @@ pub fn build(
         description,
         network,
         recorded: recorded.inferences,
+        windows,
         planned,
         forms,
         ram_limit_bytes: request.ram_bytes,
@@ -350,10 +354,7 @@ fn record(
     let mut inferences = Vec::new();
     for number in 0..inputs {
         let content = model_inputs(deployment, number);
-        inference.begin(&content)?;
-        for &operator in order {
-            inference.run(operator)?;
-        }
+        inference.infer(&content, order)?;
         let outputs = deployment.graph.outputs.iter();
         let outputs = outputs.map(|&tensor| inference.own_bytes(tensor));
         inferences.push(RecordedInference {

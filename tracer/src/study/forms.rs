@@ -267,10 +267,7 @@ fn measure(
     let (placement, _) = place(&deployment, &plan);
     let mut inference = Inference::new(&deployment, &placement, 0, Observation::Watch, limits)?;
     inference.count_cycles();
-    inference.begin(&model_inputs(&deployment, 0))?;
-    for &operator in &plan.order {
-        inference.run(operator)?;
-    }
+    inference.infer(&model_inputs(&deployment, 0), &plan.order)?;
     let graph: &Graph = &planned.overlaps.graph;
     Ok(Form {
         recipe: recipe.clone(),

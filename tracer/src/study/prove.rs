@@ -198,10 +198,7 @@ fn planned_accesses(verified: &Verified, library: &Provable) -> Result<AccessDig
     for recorded in library.recorded {
         let inputs = deployment.graph.inputs.iter().copied();
         let content: Vec<_> = inputs.zip(recorded.inputs.iter().cloned()).collect();
-        inference.begin(&content)?;
-        for &operator in subject.order {
-            inference.run(operator)?;
-        }
+        inference.infer(&content, subject.order)?;
     }
     Ok(digest.get())
 }

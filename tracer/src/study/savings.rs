@@ -228,9 +228,6 @@ fn inference(deployment: &Deployment) -> Result<Work, StudyError> {
     let apart = without_overlaps(deployment, &order)?;
     let mut inference = Inference::new(deployment, &apart, 0, Observation::Watch, KERNEL_LIMITS)?;
     inference.count_cycles();
-    inference.begin(&model_inputs(deployment, 0))?;
-    for operator in order {
-        inference.run(operator)?;
-    }
+    inference.infer(&model_inputs(deployment, 0), &order)?;
     Ok((inference.instructions(), inference.cycles()))
 }

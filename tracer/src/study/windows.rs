@@ -63,12 +63,12 @@ pub fn compare_windows(
     for number in 0..calls {
         let newest = model_inputs(&rows, number);
         stored.extend(newest.iter().flat_map(|(_, bytes)| bytes.iter().copied()));
-        infer(&rows, &mut of_rows, &newest)?;
+        of_rows.infer(&newest, &rows.graph.file_order())?;
         if number < warm_up {
             continue;
         }
         let window = stored[stored.len().saturating_sub(window_bytes)..].to_vec();
-        infer(&given, &mut of_window, &[(report.input, window)])?;
+        of_window.infer(&[(report.input, window)], &given.graph.file_order())?;
         if !same_outputs((&given, &of_window), (&rows, &of_rows))? {
             different.push(number - warm_up);
         }
@@ -88,16 +88,6 @@ fn runner<'a>(deployment: &'a Deployment<'a>, limits: Limits) -> Result<Inferenc
     Ok(Inference::new(
         deployment, &placement, POISON, watch, limits,
     )?)
-}
-
-fn infer(
-    deployment: &Deployment,
-    inference: &mut Inference,
-    inputs: &[(dmo_analysis::graph::TensorId, Vec<u8>)],
-) -> Result<(), MeasureError> {
-    inference.begin(inputs)?;
-    let mut order = deployment.graph.file_order().into_iter();
-    order.try_for_each(|operator| inference.run(operator))
 }
 
 /// An output of which only the newest rows are computed is the end of the whole one.

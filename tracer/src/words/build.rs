@@ -9,6 +9,7 @@ use crate::study::build::Built;
 use crate::study::forms::Form;
 use crate::study::prove::Proof;
 use crate::study::source::Source;
+use crate::study::windows::Windows;
 use dmo_analysis::transform::stream::StreamReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use serde::Serialize;
@@ -36,6 +37,9 @@ pub struct BuildReport {
     /// Forms that none of the others beats in both memory and time, the fastest first.
     forms: Vec<Form>,
     proof: Option<Proof>,
+    /// On newest rows it computes what the model computes on whole windows.
+    #[serde(skip)]
+    keeps_windows: bool,
     /// How it takes the rows of its window.
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<StreamReport>,
@@ -64,6 +68,7 @@ impl BuildReport {
             cycles: built.cycles,
             forms: built.forms.clone(),
             proof: built.proof.clone(),
+            keeps_windows: built.windows.as_ref().is_none_or(Windows::are_equal),
             stream: source.streaming.as_ref().map(|it| it.report.clone()),
             files: built.files.iter().map(|file| file.path.clone()).collect(),
         }
@@ -79,6 +84,10 @@ impl BuildReport {
                 self.model,
                 bytes(ram.unwrap_or(0))
             );
+        }
+        if !self.keeps_windows {
+            text += "Its outputs on new rows are not the model's on whole windows; please report this.\n";
+            return text;
         }
         let Some(proof) = &self.proof else {
             text += "The plan does not hold on the kernels' machine code; please report this.\n";

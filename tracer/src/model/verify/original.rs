@@ -27,10 +27,7 @@ pub fn differences_from(
     for number in (0..inputs).map(input_number) {
         let content = model_inputs(original, number);
         for (inference, order) in [(&mut first, &orders[0]), (&mut second, &orders[1])] {
-            inference.begin(&content)?;
-            for &operator in order {
-                inference.run(operator)?;
-            }
+            inference.infer(&content, order)?;
         }
         for &tensor in &compared {
             let [expected, found] = [first.tensor(tensor)?, second.tensor(tensor)?];

@@ -101,14 +101,9 @@ fn contents(
 ) -> Result<Contents, VerifyError> {
     let apart = without_overlaps(deployment, subject.order)?;
     let mut inference = Inference::new(deployment, &apart, 0, Observation::Watch, limits)?;
-    inference.begin(&model_inputs(deployment, number))?;
-    let before = subject
-        .order
-        .iter()
-        .take_while(|&&operator| operator != until);
-    for &operator in before {
-        inference.run(operator)?;
-    }
+    let order = subject.order.iter();
+    let before = order.take_while(|&&operator| operator != until);
+    inference.infer(&model_inputs(deployment, number), before)?;
     super::execution::loaded(deployment, &inference, deployment.step(until))
 }
 
