@@ -15,6 +15,7 @@ use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::study::Session;
 use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
 use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::forms::Form;
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::source::Source;
 use libtest_mimic::{Arguments, Failed};
@@ -96,6 +97,11 @@ fn main() {
             runs_natively(&built)
         }));
     }
+    trials.push(models::trial(
+        "states_count_as_memory",
+        window,
+        states_count_as_memory,
+    ));
     let name = "newest_rows_proven";
     trials.push(match tools::version(&Compiler::default().program) {
         Ok(_) => models::trial(name, window, move |file| {
@@ -177,6 +183,26 @@ fn newest_rows(kernels: &str) -> BuildRequest {
         stream_rows: Some(1),
         ..request(kernels, false)
     }
+}
+
+/// A limit that only what is planned keeps, and not the states after it, is too small.
+fn states_count_as_memory(file: &[u8]) -> Result<(), Failed> {
+    let within = |bytes| {
+        let mut source = Source::of_bytes("window", file.to_vec())?;
+        let request = BuildRequest {
+            ram_bytes: Some(bytes),
+            ..newest_rows(REFERENCE)
+        };
+        build(&mut source, &request, &Session::default())
+    };
+    let wide = within(1 << 20)?;
+    let least = wide.forms.iter().map(Form::ram_bytes).min().unwrap();
+    assert_eq!(wide.forms[0].arena_bytes, u64::from(wide.arena_bytes));
+    assert_eq!(wide.state_bytes, 272);
+    assert!(within(least).is_ok());
+    let error = within(least - 1).err().ok_or("it fits")?.to_string();
+    assert!(error.contains(&format!("takes {least} bytes")), "{error}");
+    Ok(())
 }
 
 /// TensorFlow Lite Micro computes the same of rows and of whole windows, too.

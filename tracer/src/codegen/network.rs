@@ -110,6 +110,21 @@ const MOST_ARENA_BYTES: u64 = 32 << 20;
 /// States lie as far apart as anything that is planned.
 const STATE_ALIGNMENT: u32 = crate::call::ALIGNMENT;
 
+/// The arena of a library in bytes: what is planned, and after it the states.
+///
+/// # Errors
+/// When the size of a state is not known.
+pub fn arena_with_states(deployment: &Deployment, planned_bytes: u64) -> Result<u64, MeasureError> {
+    let aligned = |bytes: u64| bytes.next_multiple_of(STATE_ALIGNMENT.into());
+    let mut arena_bytes = planned_bytes;
+    for step in &deployment.steps {
+        for (_, initial) in step.initial_states()? {
+            arena_bytes = aligned(aligned(arena_bytes) + initial.len() as u64);
+        }
+    }
+    Ok(arena_bytes)
+}
+
 impl Network {
     /// The calls of a model in a layout.
     ///

@@ -9,6 +9,7 @@ use super::plan_to_check::PlanToCheck;
 use super::session::{Session, Work};
 use super::source::Source;
 use super::verify::{VerifyRequest, place};
+use crate::codegen::network::arena_with_states;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::Observation;
 use crate::model::Inference;
@@ -25,7 +26,7 @@ pub struct Form {
     /// What is done to the model; nothing in the form that it has.
     #[serde(skip)]
     pub recipe: Recipe,
-    /// Size of the arena in bytes.
+    /// Size of the arena in bytes, states included.
     pub arena_bytes: u64,
     /// The deepest stack of a kernel in bytes; `None` if the engine does not measure it.
     pub stack_bytes: Option<u32>,
@@ -271,7 +272,7 @@ fn measure(
     let graph: &Graph = &planned.overlaps.graph;
     Ok(Form {
         recipe: recipe.clone(),
-        arena_bytes: planned.file.arena_bytes,
+        arena_bytes: arena_with_states(&deployment, planned.file.arena_bytes)?,
         stack_bytes: inference.deepest_stack_bytes(),
         macs: macs::of_graph(graph),
         instructions: inference.instructions(),
