@@ -124,6 +124,53 @@ fn rows_are_kept_where_windows_reach_back() {
     assert_eq!(outputs, [Storage::Variable; 3]);
 }
 
+/// The shape that a constant names is that of the new rows.
+#[test]
+fn a_shape_that_is_named_becomes_that_of_the_rows() {
+    let mut net = Net::default();
+    let input = net.input(&[1, 12, 1, 4]);
+    let mut wide = layer(1, 4, 12).window(3, Border::Valid);
+    wide.columns = Some(1);
+    let one = net.conv(input, 4, &wide);
+    let same = net.quantize(one, USUAL);
+    let last = net.reshape(same, &[1, 1, 10, 4]);
+    let (source, windows) = streamed(net.finish(last), 2, &kernels());
+    assert!(windows.are_equal(), "{windows:?}");
+    let file = source.file.as_deref().unwrap();
+    let all = parameters(file, 0).unwrap();
+    let named = all.last().unwrap().as_ref().unwrap().constant(1).unwrap();
+    let words = named.bytes.chunks_exact(4);
+    let named: Vec<i32> = words
+        .map(|word| i32::from_le_bytes(word.try_into().unwrap()))
+        .collect();
+    assert_eq!(named, [1, 1, 2, 4]);
+}
+
+/// What is added to each row is another number: the rows are not the same work one after the other.
+#[test]
+fn a_constant_that_differs_from_row_to_row_needs_the_window() {
+    let mut net = Net::default();
+    let input = net.input(&[1, 12, 1, 3]);
+    let mut wide = layer(1, 4, 9).window(3, Border::Valid);
+    wide.columns = Some(1);
+    let one = net.conv(input, 4, &wide);
+    let added: Vec<i8> = (0..40).map(|value| 3 * value - 60).collect();
+    let added = net.constant(&[1, 10, 1, 4], USUAL, &added);
+    let sum = net.add(one, added, 0);
+    let (source, windows) = streamed(net.finish(sum), 1, &kernels());
+    assert!(windows.are_equal(), "{windows:?}");
+    let report = source.streaming.unwrap().report;
+    let whole: Vec<(&str, &str)> = report
+        .whole
+        .iter()
+        .map(|it| (it.kind.name(), it.reason))
+        .collect();
+    let reason = "an input that stays differs from row to row";
+    assert_eq!(whole, [("ADD", reason)]);
+    let rows: Vec<u32> = report.buffers.iter().map(|buffer| buffer.rows).collect();
+    assert_eq!(rows, [3, 10]);
+}
+
 #[test]
 fn a_streamed_model_is_planned_and_verified() {
     let (mut source, _) = streamed(three_layers(), 1, &kernels());

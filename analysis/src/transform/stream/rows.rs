@@ -77,11 +77,14 @@ pub(super) fn step(graph: &Graph, node: &Node, inputs: &[Option<Rows>]) -> Step 
         Operator::DepthwiseConv2d(conv) => windowed(rows, axis, conv.window, conv.output),
         Operator::Pool2d(pool) => windowed(rows, axis, pool.window, pool.output),
         Operator::Elementwise(_) => is_kept(true, "its output has another shape"),
-        Operator::ElementwiseBinary(binary) => {
-            let serves = |(shape, of): (&[u32; 4], &TensorId)| {
-                shape[axis] == 1 || inputs_of(graph, node, inputs, *of).is_some()
+        Operator::ElementwiseBinary(_) => {
+            let extent = |of: &TensorId| {
+                let shape = shape(of);
+                let place = (axis + shape.len()).checked_sub(4);
+                place.map_or(1, |place| shape[place])
             };
-            let all = binary.inputs.iter().zip(&kernel.inputs).all(serves);
+            let serves = |(of, rows): (&TensorId, &Option<Rows>)| rows.is_some() || extent(of) == 1;
+            let all = node.inputs.iter().zip(inputs).all(serves);
             is_kept(all, "an input that stays differs from row to row")
         }
         Operator::Softmax(_) => is_kept(axis < 3, "it is over time"),
@@ -106,13 +109,6 @@ pub(super) fn step(graph: &Graph, node: &Node, inputs: &[Option<Rows>]) -> Step 
         Operator::Reshape(_) => reshaped(rows, node, shape(first), shape(output)),
         _ => Step::Whole("it needs all rows"),
     }
-}
-
-/// The rows of this tensor, where it is an input of the node.
-fn inputs_of(graph: &Graph, node: &Node, inputs: &[Option<Rows>], of: TensorId) -> Option<Rows> {
-    let arena = graph.in_arena(of);
-    let position = node.inputs.iter().position(|&input| input == of);
-    inputs.get(position.filter(|_| arena)?).copied().flatten()
 }
 
 /// A window over time. Of the outputs, the last ones are new; they need the rows that their windows
