@@ -40,8 +40,8 @@ pub struct Arguments {
     /// are allowed unless --allow names some
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     ram: Option<u64>,
-    /// Take this many rows of the model's window over time at a time, the newest ones, and compute only
-    /// what is new (docs/streaming.md)
+    /// Take this many new rows of the model's time window per inference, and compute only what is new
+    /// (docs/streaming.md)
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     stream: Option<u32>,
     /// Preserve the model's inputs: they are intact when an inference has ended

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// Model: a .tflite file whose input is a window over time
     model: OsString,
-    /// How many rows each inference takes: the newest ones of the window
+    /// Number of new rows per inference, the newest ones of the window
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rows: u32,
     /// Write the model that takes them to this .tflite file
