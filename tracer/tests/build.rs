@@ -18,7 +18,7 @@ use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::forms::Form;
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::source::Source;
-use libtest_mimic::{Arguments, Failed};
+use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::process::Command;
 use support::{models, tools};
@@ -88,6 +88,39 @@ fn main() {
             Ok(())
         },
     ));
+    trials.extend(of_newest_rows());
+    trials.push(tools::trial(
+        "files_of_others_stay",
+        &Ok(()),
+        files_of_others_stay,
+    ));
+    trials.push(models::trial("odd_names_are_no_code", vision, |file| {
+        for name in [
+            "a*/ \\ \"?? @prefix@\n#error",
+            "test.tflite",
+            "\u{1f600}.tflite",
+        ] {
+            let request = BuildRequest {
+                name: None,
+                ..request(DSP, false)
+            };
+            runs_natively(&built(name, file, &request)?)?;
+        }
+        Ok(())
+    }));
+    for (kernels, is_refused) in [(DSP, true), (REFERENCE, false)] {
+        let name = format!("cores_without_the_dsp_extension::{kernels}");
+        trials.push(models::trial(name, vision, move |file| {
+            let built = built(vision, file, &request(kernels, false))?;
+            core_is_refused(&built, is_refused)
+        }));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Libraries that take the newest rows of a window.
+fn of_newest_rows() -> Vec<Trial> {
+    let mut trials = Vec::new();
     let window = "stand_in_window_int8.tflite";
     for kernels in [DSP, REFERENCE] {
         let name = format!("newest_rows_natively::{kernels}");
@@ -122,33 +155,7 @@ fn main() {
         &tools::python_package("tflite_micro"),
         newest_rows_in_the_runtime,
     ));
-    trials.push(tools::trial(
-        "files_of_others_stay",
-        &Ok(()),
-        files_of_others_stay,
-    ));
-    trials.push(models::trial("odd_names_are_no_code", vision, |file| {
-        for name in [
-            "a*/ \\ \"?? @prefix@\n#error",
-            "test.tflite",
-            "\u{1f600}.tflite",
-        ] {
-            let request = BuildRequest {
-                name: None,
-                ..request(DSP, false)
-            };
-            runs_natively(&built(name, file, &request)?)?;
-        }
-        Ok(())
-    }));
-    for (kernels, is_refused) in [(DSP, true), (REFERENCE, false)] {
-        let name = format!("cores_without_the_dsp_extension::{kernels}");
-        trials.push(models::trial(name, vision, move |file| {
-            let built = built(vision, file, &request(kernels, false))?;
-            core_is_refused(&built, is_refused)
-        }));
-    }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    trials
 }
 
 fn request(kernels: &str, is_tiled: bool) -> BuildRequest {
