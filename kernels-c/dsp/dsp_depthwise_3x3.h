@@ -36,8 +36,8 @@ typedef struct {
 #define ADD_TAP                        \
   "sxtab16 r9, r8, r10\n\t"            \
   "sxtab16 r10, r8, r10, ror #8\n\t"   \
-  "sxtb16.w r11, r12\n\t"              \
-  "sxtb16.w r12, r12, ror #8\n\t"      \
+  "sxtb16 r11, r12\n\t"              \
+  "sxtb16 r12, r12, ror #8\n\t"      \
   "smlabb r4, r9, r11, r4\n\t"         \
   "smlabb r5, r10, r12, r5\n\t"        \
   "smlatt r6, r9, r11, r6\n\t"         \

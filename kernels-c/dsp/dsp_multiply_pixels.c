@@ -36,8 +36,8 @@ static void multiply_channel(const dsp_filters *filters, const uint32_t *rows, i
   "ldr r3, [r1, r3]\n\t"                                           \
   "ldr r5, [r0, #" row1 "]\n\t"                                    \
   load_filter                                                      \
-  "sxtb16.w r3, r3" rotate "\n\t"                                  \
-  "sxtb16.w r2, r2" rotate "\n\t"                                  \
+  "sxtb16 r3, r3" rotate "\n\t"                                  \
+  "sxtb16 r2, r2" rotate "\n\t"                                  \
   "smlad r6, r4, r2, r6\n\t"                                       \
   "smlad r10, r4, r3, r10\n\t"                                     \
   "smlad r7, r5, r2, r7\n\t"                                       \
