@@ -24,7 +24,7 @@ RUNS = 3
 NOT_LOADED = 3
 ARENA_BYTES = 1 << 27
 # Many times what the largest model takes: a runtime that has spoilt its own heap may wait for ever.
-SECONDS = 300
+SECONDS = 60
 
 
 class Lite:

@@ -294,11 +294,15 @@ fn a_plan_above_its_capacity_says_what_tiles_reach() {
     let reached = hint
         .split_once(": ")
         .and_then(|(_, reached)| reached.strip_suffix(" or less"));
-    let reached = reached.unwrap_or_else(|| panic!("{errors}"));
-    let output = run(&["plan", model, "--allow", "split", "--time", "1"]);
-    let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    let arena = format!("\nArena: {reached}, ");
-    assert!(report.contains(&arena), "{arena} {report}");
+    if let Some(reached) = reached {
+        let output = run(&["plan", model, "--allow", "split", "--time", "1"]);
+        let report = String::from_utf8_lossy(&output.stdout).into_owned();
+        let arena = format!("\nArena: {reached}, ");
+        assert!(report.contains(&arena), "{arena} {report}");
+    } else {
+        // The clock ended the search, on a busy machine.
+        assert!(errors.contains("ran out of time"), "{errors}");
+    }
     let (errors, hint) = too_large(&["zoo:liberis_lane_figure_1:int8"]);
     let hint = hint.unwrap_or_default();
     assert!(hint.ends_with("which may need less"), "{errors}");
