@@ -26,6 +26,7 @@
 //! | [`plan`] | the smallest arena of a model |
 //! | [`regions`] | a planned model in several memories |
 //! | [`emit`] | a plan as JSON, as C, or within the model |
+//! | [`peak`] | the operator at which most of a planned arena is in use |
 //! | [`others`] | what a planned model would need with other planners, or other kernels |
 //! | [`problem`] | a bare planning problem, a .csv |
 //! | [`plan_to_check`] | a plan as somebody has written it |
@@ -52,6 +53,7 @@ pub mod input;
 pub mod kernel_request;
 pub mod others;
 pub mod overlap_source;
+pub mod peak;
 pub mod plan;
 pub mod plan_file;
 pub mod plan_to_check;

@@ -7,6 +7,7 @@ use dmo_planner::plan::exact;
 use dmo_planner::plan::{Plan, STRATEGIES};
 use dmo_planner::problem::{Buffer, Displacement, Problem};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// Up to so many buffers of so many bytes and steps are planned by brute force.
 const MOST_BUFFERS: usize = 5;
@@ -286,4 +287,31 @@ fn overlaps_are_found_below_what_is_placed() {
     let stack = dmo_planner::plan::Strategy::named("stack").unwrap();
     assert_eq!(stack.plan(&problem).unwrap().arena_bytes(&problem), 9);
     assert_eq!(optimum(&problem).arena_bytes, 9);
+}
+
+/// What is in use at each step, byte by byte.
+fn used_at(problem: &Problem, plan: &Plan, step: u32) -> u64 {
+    let alive = problem.buffers().iter().zip(&plan.offsets);
+    let alive = alive.filter(|(buffer, _)| buffer.alive.contains(&step));
+    let bytes = alive.flat_map(|(buffer, &offset)| offset..offset + buffer.size_bytes);
+    bytes.collect::<BTreeSet<u64>>().len() as u64
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_peak_is_that_of_the_bytes_in_use(problem in problem(12, 30)) {
+        let plan = optimum(&problem).plan;
+        let peak = plan.peak(&problem).unwrap();
+        let used: Vec<u64> = (0..problem.steps())
+            .map(|step| used_at(&problem, &plan, step))
+            .collect();
+        prop_assert_eq!(Some(&peak.used_bytes), used.iter().max());
+        let first = used.iter().position(|&bytes| bytes == peak.used_bytes);
+        prop_assert_eq!(first, Some(peak.steps.start as usize));
+        for step in peak.steps {
+            prop_assert_eq!(used[step as usize], peak.used_bytes);
+        }
+    }
 }

@@ -21,6 +21,7 @@ use dmo_planner::regions::ArenaRegion;
 use dmo_trace::study::emit::{Emission, Emitted, arena_changes};
 use dmo_trace::study::error::{EmitReason, PlanError};
 use dmo_trace::study::others::{LoopOrderCost, Planner, on_tflm};
+use dmo_trace::study::peak::ArenaPeak;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::source::Source;
@@ -67,7 +68,10 @@ pub struct Arguments {
     /// first go to the next
     #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot"])]
     region: Vec<ArenaRegion>,
-    /// Print JSON (docs/json.md) instead of a table
+    /// Compare with published planners, without and with overlaps
+    #[arg(long, conflicts_with = "region")]
+    compare: bool,
+    /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
 }
@@ -114,6 +118,11 @@ impl Arguments {
         self.emit.iter().map(emission).collect()
     }
 
+    fn planners(&self, source: &Source, planned: &Planned) -> anyhow::Result<Option<Vec<Planner>>> {
+        let planners = self.compare.then(|| Planner::all(planned.task()));
+        planners.transpose().with_context(|| source.name.clone())
+    }
+
     /// What exceeds the capacity: the plan, or what is emitted of it where that needs more.
     fn too_large(
         &self,
@@ -130,7 +139,9 @@ impl Arguments {
         let exceeding = |(place, bytes): (String, u64)| {
             let capacity = self.capacity.filter(|capacity| bytes > *capacity)?;
             Some(format!(
-                "dmo-trace: {place}: the arena has {bytes} bytes, {capacity} are allowed"
+                "dmo-trace: {place}: the arena has {} bytes, {} are allowed",
+                grouped(bytes),
+                grouped(capacity)
             ))
         };
         let mut messages: Vec<String> = all.filter_map(exceeding).collect();
@@ -176,6 +187,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let report = PlanReport {
         headlines: headlines.collect(),
         fits: arguments.capacity.map(|_| too_large.is_empty()),
+        next: if too_large.is_empty() {
+            hint::next_steps(arguments, &source, &emitted)
+        } else {
+            Vec::new()
+        },
         ..report(arguments, &source, &planned, &session)?
     };
     if let Some(folder) = &arguments.plot {
@@ -227,7 +243,9 @@ fn report(
         arena_changes: arena_changes(source, planned),
         headlines: Vec::new(),
         device,
-        planners: Planner::all(planned.task()).with_context(|| source.name.clone())?,
+        planners: arguments.planners(source, planned)?,
+        peak: ArenaPeak::of(planned),
+        next: Vec::new(),
         naive_bytes: source.original().naive_bytes(),
         operators: graph.operators.len(),
         unknown: unknown(graph),

@@ -1,18 +1,18 @@
 //! A model's plan, with what other planners and other kernels would need.
 
+mod answer;
 mod front;
 mod kernels;
 
 use crate::model::overlaps::KernelOverlaps;
 use crate::study::change::WorkFront;
 use crate::study::others::{LoopOrderCost, Planner};
+use crate::study::peak::ArenaPeak;
 use crate::study::whole_arena::ArenaChange;
 use crate::words::pruning::PruneSummary;
 use crate::words::report::Report;
-use crate::words::whole_arena::changes;
 use crate::words::{names, table};
 use dmo_analysis::handover::{self, OnDevice, PlanFile};
-use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::{counted, grouped};
 use serde::Serialize;
 
@@ -74,8 +74,14 @@ pub struct PlanReport {
     /// Kinds of the operators, in the file's order.
     #[serde(skip)]
     pub kinds: Vec<String>,
-    /// What each planner needs, in the file's order of operators.
-    pub planners: Vec<Planner>,
+    /// What each planner needs, in the file's order of operators; `None` if not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planners: Option<Vec<Planner>>,
+    /// Where most of the arena is in use; `None` if it is empty.
+    pub peak: Option<ArenaPeak>,
+    /// What to do next, a sentence each without its full stop.
+    #[serde(skip)]
+    pub next: Vec<String>,
     /// What the certificate does not cover.
     pub limits_of_proof: Vec<String>,
     /// What else the reader should know, a sentence each without its full stop.
@@ -97,62 +103,21 @@ impl Report for PlanReport {
         if let Some(pruning) = &self.pruning {
             text += &format!("{}\n\n", pruning.sentence());
         }
-        for headline in &self.headlines {
-            text += &format!("{headline}\n");
+        if let Some(planners) = &self.planners {
+            text += &format!("{}\n\n", planner_table(planners, plan.arena_bytes));
         }
-        if !self.headlines.is_empty() {
-            text += "\n";
-        }
-        text += &format!(
-            "Arena: {} bytes, {}\n",
-            grouped(plan.arena_bytes),
-            self.certificate()
-        );
-        let order = if self.reordered {
-            "another than the file's"
-        } else {
-            "that of the file"
-        };
-        text += &format!(
-            "Order: {order}. Overlaps: {} ({} used). Alignment: {}.\n",
-            plan.overlap,
-            plan.overlaps.len(),
-            plan.layout.alignment
-        );
-        if let Some([own, with_plan]) = &self.device {
-            text += &format!(
-                "TensorFlow Lite Micro: {} bytes {}, {} with this plan{}\n",
-                grouped(own.arena_bytes),
-                if self.carries_plan {
-                    "with the plan that the model carries"
-                } else {
-                    "by its own planner"
-                },
-                grouped(with_plan.arena_bytes),
-                if with_plan.scratch_is_apart {
-                    ""
-                } else {
-                    " (UNSAFE: its scratch buffers would not keep apart)"
-                }
-            );
-        }
-        let all = self.arena_changes.as_ref();
-        if let Some(all) = all.filter(|_| self.headlines.is_empty()) {
-            text += &format!("With all that the runtime keeps there: {}\n", changes(all));
-        }
-        text += &format!("\n{}\n", planner_table(&self.planners, plan.arena_bytes));
         if let (Some(kernels), Some(cost)) = (&self.kernels, &self.loop_order_cost) {
             let table = kernels::kernel_table(&self.kinds, kernels, cost, plan.arena_bytes);
-            text += &format!("\n{table}\n");
+            text += &format!("{table}\n\n");
         }
         if let Some(front) = &self.front {
             let by_formula = self.kernels.is_some();
-            text += &format!("\n{}\n", front::front_table(front, by_formula));
+            text += &format!("{}\n\n", front::front_table(front, by_formula));
         }
         for line in self.remarks() {
-            text += &format!("\n{line}\n");
+            text += &format!("{line}\n\n");
         }
-        text
+        text + &self.answer()
     }
 
     /// The plan's own form, which names its schema itself, with further keys.
@@ -162,34 +127,6 @@ impl Report for PlanReport {
 }
 
 impl PlanReport {
-    fn certificate(&self) -> String {
-        let proof = self.proof();
-        if self.limits_of_proof.is_empty() {
-            return proof;
-        }
-        format!("{proof}, but: {}", self.limits_of_proof.join("; "))
-    }
-
-    fn proof(&self) -> String {
-        let plan = &self.plan;
-        if !plan.fixed.is_empty() && plan.certificate != Certificate::BestFound {
-            return "proven with the given offsets: no placement for this order needs less"
-                .to_owned();
-        }
-        match plan.certificate {
-            Certificate::Optimal => "proven: no order and no placement needs less".to_owned(),
-            Certificate::OptimalForOrder => format!(
-                "proven for this order; any order needs at least {}",
-                grouped(plan.bound_bytes)
-            ),
-            Certificate::BestFound => format!(
-                "the best found in time; at least {} are needed for this order, {} for any",
-                grouped(plan.order_bound_bytes),
-                grouped(plan.bound_bytes)
-            ),
-        }
-    }
-
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if !self.plan.overlaps.is_empty() {

@@ -1,12 +1,14 @@
-//! What to try where an arena is larger than its capacity.
+//! What to do next: with a plan, and where an arena is larger than its capacity.
 
 use super::Arguments;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::emit::Emitted;
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan::{PlanRequest, plan};
 use dmo_trace::study::source::Source;
+use std::path::Path;
 use std::time::Duration;
 
 /// At most this long a search for what tiles reach: a hint must not keep anyone waiting.
@@ -45,4 +47,47 @@ fn with_bands(arguments: &Arguments, session: &Session) -> Option<u64> {
     let mut source = Source::load(&arguments.model).ok()?;
     let planned = plan(&mut source, &request, session).ok()?;
     Some(planned.file.arena_bytes)
+}
+
+/// What to do with the plan, and what may need less, a sentence each without its full stop.
+pub fn next_steps(
+    arguments: &Arguments,
+    source: &Source,
+    emitted: &[(&Path, &Emitted)],
+) -> Vec<String> {
+    let mut steps = Vec::new();
+    let model = emitted
+        .iter()
+        .find(|(path, _)| has_extension(path, "tflite"));
+    let plan = emitted.iter().find(|(path, _)| has_extension(path, "json"));
+    let is_file = source.file.is_some();
+    match (model, plan) {
+        (Some((path, _)), _) => steps.push(format!(
+            "`dmo-trace verify {}` runs it on the kernels' machine code",
+            path.display()
+        )),
+        (None, Some((path, _))) => steps.push(format!(
+            "`dmo-trace verify {} --plan {}` runs it on the kernels' machine code",
+            arguments.model.to_string_lossy(),
+            path.display()
+        )),
+        (None, None) if is_file => steps.push(
+            "`--emit planned.tflite` writes the model with this plan, for TensorFlow Lite Micro"
+                .to_owned(),
+        ),
+        (None, None) => (),
+    }
+    if !arguments.change.allow_tiles() {
+        steps.push(
+            "`--allow split,patch` computes operators in tiles, which may need less".to_owned(),
+        );
+    } else if is_file {
+        steps.push("`dmo-trace build` writes C code that runs in this little memory".to_owned());
+    }
+    steps
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case(extension))
 }

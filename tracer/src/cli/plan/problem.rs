@@ -21,7 +21,8 @@ struct ProblemReport<'a> {
     capacity_bytes: Option<u64>,
     seconds: f64,
     offsets: &'a [u64],
-    planners: Vec<Planner>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planners: Option<Vec<Planner>>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
@@ -53,7 +54,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         capacity_bytes: capacity,
         seconds: planned.time.as_secs_f64(),
         offsets: &planned.plan.offsets,
-        planners: planners(&problem),
+        planners: arguments.compare.then(|| planners(&problem)),
     };
     output::report(&report, arguments.json)?;
     Ok(capacity
@@ -86,12 +87,14 @@ impl Report for ProblemReport<'_> {
             }
             Some(capacity) => format!("Capacity: {} bytes, NO PLAN FOUND\n", grouped(capacity)),
         };
+        let planners = self.planners.as_ref();
+        let planners = planners.map(|them| planner_table(them, self.arena_bytes) + "\n\n");
         format!(
-            "{}: {} buffers\n\nArena: {bytes} bytes, {proof}\n{capacity}Time: {:.2} s\n\n{}\n",
+            "{}: {} buffers\n\n{}Time: {:.2} s\nArena: {bytes} bytes, {proof}\n{capacity}",
             self.problem,
-            self.buffers,
+            grouped(self.buffers as u64),
+            planners.unwrap_or_default(),
             self.seconds,
-            planner_table(&self.planners, self.arena_bytes),
         )
     }
 }
