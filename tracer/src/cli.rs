@@ -25,6 +25,7 @@ mod saved_trace;
 mod savings;
 mod stream;
 mod sweep;
+mod terminal;
 mod vendor;
 mod verify;
 mod zoo;
@@ -50,6 +51,8 @@ pub struct Arguments {
         hide_default_value = true
     )]
     engine: EngineKind,
+    #[command(flatten)]
+    colour: colorchoice_clap::Color,
 }
 
 #[derive(Subcommand)]
@@ -65,7 +68,7 @@ enum Command {
     Explain(explain::Arguments),
     /// Compute the safe overlaps of a grid of operators and shapes, as CSV or JSON Lines
     Sweep(sweep::Arguments),
-    /// Plan the smallest arena of a model, with a proof, and compare it with other planners
+    /// Plan the smallest arena of a model, with a proof
     #[command(after_help = examples::PLAN)]
     Plan(plan::Arguments),
     /// Compute kTensorArenaSize for stock TensorFlow Lite Micro: head, tail and temporary memory
@@ -152,6 +155,7 @@ impl Arguments {
 
     /// Does what the user asks for.
     pub fn run(self) -> anyhow::Result<Verdict> {
+        self.colour.write_global();
         self.engine.choose_for_process();
         match self.command {
             Command::Run(arguments) => run::run(&arguments),

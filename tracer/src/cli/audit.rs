@@ -4,7 +4,7 @@ use super::options::overlap::kinds;
 use super::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::verify::Clash;
-use dmo_analysis::wording::parse_size;
+use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::plan::{Plan, ViolationKind};
 use dmo_trace::study::audit::Audit;
 use dmo_trace::study::overlap_source::OverlapKind;
@@ -75,7 +75,7 @@ impl Report for AuditReport {
     fn text(&self) -> String {
         let mut text = format!("{}: arena {} bytes\n", self.model, self.arena_bytes);
         if let (Some(capacity), Some(false)) = (self.capacity_bytes, self.fits) {
-            text += &format!("TOO LARGE: {capacity} bytes are allowed\n");
+            text += &format!("TOO LARGE: {} bytes are allowed\n", grouped(capacity));
         }
         for message in &self.messages {
             text += &format!("{message}\n");

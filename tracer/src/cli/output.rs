@@ -1,7 +1,8 @@
 //! Writing results: to stdout, which may be a closed pipe, and to files, whole or not at
 //! all.
 
-use super::interruption;
+use super::{interruption, terminal};
+use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::report::Report;
@@ -9,20 +10,39 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
+use terminal_size::{Width, terminal_size_of};
 
 /// Prints to stdout. A reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    let is_terminal = std::io::stdout().is_terminal();
+    write_out(&Printable::default().for_terminal(is_terminal, text.as_bytes()))
+}
+
+fn write_out(text: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    let text = Printable::default().for_terminal(stdout.is_terminal(), text.as_bytes());
-    match stdout.write_all(&text).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to stdout"),
     }
 }
 
-/// Prints a result to stdout, as JSON or as text.
+/// Prints a result to stdout, as JSON or as text: on a terminal within its width, and with colours
+/// where `--color` and the environment want them.
 pub fn report(report: &impl Report, json: bool) -> anyhow::Result<()> {
-    print(&if json { report.json()? } else { report.text() })
+    if json {
+        return print(&report.json()?);
+    }
+    let stdout = std::io::stdout();
+    let mut text = report.text();
+    if let Some((Width(columns), _)) = terminal_size_of(&stdout) {
+        text = terminal::fit(&text, columns);
+    }
+    // Colours last: names that files hold may not give the terminal orders.
+    let text = Printable::default().for_terminal(stdout.is_terminal(), text.as_bytes());
+    match AutoStream::choice(&stdout) {
+        ColorChoice::Never => write_out(&text),
+        _ => write_out(terminal::paint(&String::from_utf8_lossy(&text)).as_bytes()),
+    }
 }
 
 /// Prints a line to stderr. Nobody can be told when that fails, and what it is about goes on.

@@ -9,8 +9,8 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Without a terminal the first line comes after this time, each further one after twice the time.
-const FIRST_LINE: Duration = Duration::from_secs(30);
+/// Without a terminal a line comes each time that this has passed.
+const LINES_APART: Duration = Duration::from_secs(10);
 
 /// Work that is shown by this template of indicatif on a terminal, and by a few lines elsewhere; its
 /// length is set as soon as it is known.
@@ -18,7 +18,7 @@ pub fn shown(template: &str, what: impl Into<Cow<'static, str>>) -> ProgressBar 
     if !std::io::stderr().is_terminal() {
         let bar = ProgressBar::hidden().with_prefix(what);
         let shown = bar.downgrade();
-        std::thread::spawn(move || print_lines(&shown, FIRST_LINE, output::message));
+        std::thread::spawn(move || print_lines(&shown, LINES_APART, output::message));
         return bar;
     }
     let style = ProgressStyle::with_template(template);
@@ -27,21 +27,19 @@ pub fn shown(template: &str, what: impl Into<Cow<'static, str>>) -> ProgressBar 
         .with_prefix(what)
 }
 
-/// Prints how far the work is, after `first`, twice that time and so on, until it has ended.
-fn print_lines(shown: &WeakProgressBar, first: Duration, mut print: impl FnMut(&str)) {
+/// Prints how far the work is, at these intervals, until it has ended.
+fn print_lines(shown: &WeakProgressBar, apart: Duration, mut print: impl FnMut(&str)) {
     let begin = Instant::now();
-    let mut next = first;
     loop {
-        std::thread::sleep(next.saturating_sub(begin.elapsed()));
+        std::thread::sleep(apart);
         match shown.upgrade().filter(|bar| !bar.is_finished()) {
             Some(bar) => print(&line(&bar, begin.elapsed())),
             None => return,
         }
-        next *= 2;
     }
 }
 
-/// `verifying: 3 of 12, 60 s`
+/// `verifying: 3 of 12, 60 s, about 180 s left`
 fn line(bar: &ProgressBar, elapsed: Duration) -> String {
     let count = match (bar.position(), bar.length()) {
         (position, Some(length)) if length > 0 => format!("{position} of {length}"),
@@ -51,6 +49,12 @@ fn line(bar: &ProgressBar, elapsed: Duration) -> String {
     let mut parts = vec![count, bar.message()];
     parts.retain(|part| !part.is_empty());
     parts.push(format!("{} s", elapsed.as_secs()));
+    if let (done @ 1.., Some(all)) = (bar.position(), bar.length())
+        && let Some(rest) = all.checked_sub(done)
+    {
+        let left = elapsed.as_secs_f64() * rest as f64 / done as f64;
+        parts.push(format!("about {left:.0} s left"));
+    }
     format!("dmo-trace: {}: {}", bar.prefix(), parts.join(", "))
 }
 
@@ -174,8 +178,15 @@ mod tests {
                     bar.as_ref().unwrap().finish_and_clear();
                 }
             });
-            let expected = [0, 1, 2].map(|done| format!("dmo-trace: verifying: {done} of 12, 0 s"));
-            assert_eq!(lines, expected);
+            let expected = [
+                "0 of 12, 0 s",
+                "1 of 12, 0 s, about 0 s left",
+                "2 of 12, 0 s, about 0 s left",
+            ];
+            assert_eq!(
+                lines,
+                expected.map(|it| format!("dmo-trace: verifying: {it}"))
+            );
         }
     }
 
@@ -191,5 +202,11 @@ mod tests {
         bar.set_position(12_345);
         bar.set_message("");
         assert_eq!(line(&bar, minute), "dmo-trace: overlap: 12,345, 60 s");
+        bar.set_length(20_000);
+        bar.set_position(5_000);
+        assert_eq!(
+            line(&bar, minute),
+            "dmo-trace: overlap: 5000 of 20000, 60 s, about 180 s left"
+        );
     }
 }
