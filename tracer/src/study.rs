@@ -14,7 +14,9 @@
 //! | [`search_time`] | seconds of a user as the budget of a search |
 //! | [`session`] | where measurements are kept, and who hears of progress |
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
+//! | [`case`] | an operator and its shapes in words |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
+//! | [`sweep`] | a grid of operators, shapes, kernels and CPUs |
 //! | [`pruning`] | a model without the channels that make no difference |
 //! | [`streaming`] | a model that takes only the newest rows of its window over time |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
@@ -41,6 +43,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod case;
 pub mod change;
 pub mod compare;
 pub mod emit;
@@ -65,6 +68,7 @@ pub mod search_time;
 pub mod session;
 pub mod source;
 pub mod streaming;
+pub mod sweep;
 pub mod verify;
 pub mod whole_arena;
 pub mod windows;

@@ -1,6 +1,9 @@
 //! Why a study cannot be made.
 
+use super::case::CaseError;
+use super::compare::CompareError;
 use super::input::InputError;
+use super::sweep::GridError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
 use crate::codegen::compilation::CompileError;
@@ -70,6 +73,9 @@ pub enum StudyError {
     Deploy(#[from] DeployError),
     Verify(#[from] VerifyError),
     Measure(#[from] MeasureError),
+    Case(#[from] CaseError),
+    Compare(#[from] CompareError),
+    Grid(#[from] GridError),
     Machine(#[from] MachineError),
 }
 
