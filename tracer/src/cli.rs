@@ -25,7 +25,6 @@ mod saved_trace;
 mod savings;
 mod stream;
 mod sweep;
-mod vendor;
 mod verify;
 mod zoo;
 

@@ -16,6 +16,7 @@
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
 //! | [`case`] | an operator and its shapes in words |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
+//! | [`single`] | one case on one kernel, measured |
 //! | [`sweep`] | a grid of operators, shapes, kernels and CPUs |
 //! | [`pruning`] | a model without the channels that make no difference |
 //! | [`streaming`] | a model that takes only the newest rows of its window over time |
@@ -66,6 +67,7 @@ pub mod regions;
 pub mod savings;
 pub mod search_time;
 pub mod session;
+pub mod single;
 pub mod source;
 pub mod streaming;
 pub mod sweep;

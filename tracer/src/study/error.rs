@@ -3,7 +3,6 @@
 use super::case::CaseError;
 use super::compare::CompareError;
 use super::input::InputError;
-use super::sweep::GridError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
 use crate::codegen::compilation::CompileError;
@@ -450,6 +449,39 @@ pub enum ArenaPlaceError {
 }
 
 const HINT: &str = "hint: --arena START..END takes addresses";
+
+/// A grid may not have more cases.
+pub(super) const MAX_CASES: usize = 1_000_000;
+
+/// What is wrong with a grid.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum GridError {
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    #[error("no case is left\n  {reasons}")]
+    Empty { reasons: String },
+    #[error("the grid has more than {MAX_CASES} cases, the limit\n  hint: several grids")]
+    TooManyCases,
+    #[error("it has more than {MAX_CASES} combinations, the limit\n  hint: several grids")]
+    TooManyCombinations,
+    #[error("unknown operator '{given}'\n  hint: one of {known}")]
+    Operator { given: String, known: String },
+    #[error("unknown key '{given}'\n  hint: one of {known}")]
+    Key { given: String, known: String },
+    #[error("key '{key}': its value is a {found}, {EXPECTED}")]
+    NoList { key: String, found: &'static str },
+    #[error("key '{key}': one of its values is a {found}, {EXPECTED}")]
+    NoWord { key: String, found: &'static str },
+    #[error("key '{key}' has no values")]
+    NoValues { key: String },
+    #[error("--{option} is given {count} values, and takes one")]
+    Several { option: String, count: usize },
+    #[error("kernels {kernels:?}: a name with control characters cannot be in a table")]
+    Control { kernels: String },
+}
+
+const EXPECTED: &str = "expected a list of strings or whole numbers";
 
 impl StudyError {
     /// The same of `place`: a model, a file.

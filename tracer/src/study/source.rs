@@ -268,6 +268,11 @@ impl Source {
         kinds.into_iter().collect()
     }
 
+    /// An error that is about this model.
+    pub fn about(&self, error: impl Into<StudyError>) -> StudyError {
+        error.into().about(&self.name)
+    }
+
     /// What the user should know of this model.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();

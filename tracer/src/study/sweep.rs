@@ -3,7 +3,7 @@
 
 mod grid;
 
-pub use grid::{Entry, Grid, GridError};
+pub use grid::{Entry, Grid};
 
 use super::compare::{LIMITS, Pair, compare};
 use super::error::{About, StudyError};

@@ -1,5 +1,6 @@
 //! A model's plan, with what other planners and other kernels would need.
 
+mod assembly;
 mod front;
 mod kernels;
 

@@ -2,43 +2,13 @@
 
 use crate::kernels::{Case, Contract};
 use crate::study::case::{CaseError, CaseRequest, names};
-use crate::study::error::{About, StudyError};
+use crate::study::error::{About, GridError, MAX_CASES, StudyError};
 use crate::study::input;
 use crate::study::kernel_request::{KernelRequest, NamedKernels};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-
-/// What is wrong with a grid.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum GridError {
-    #[error(transparent)]
-    Toml(#[from] toml::de::Error),
-    #[error("no case is left\n  {reasons}")]
-    Empty { reasons: String },
-    #[error("the grid has more than {MAX_CASES} cases, the limit\n  hint: several grids")]
-    TooManyCases,
-    #[error("it has more than {MAX_CASES} combinations, the limit\n  hint: several grids")]
-    TooManyCombinations,
-    #[error("unknown operator '{given}'\n  hint: one of {known}")]
-    Operator { given: String, known: String },
-    #[error("unknown key '{given}'\n  hint: one of {known}")]
-    Key { given: String, known: String },
-    #[error("key '{key}': its value is a {found}, {EXPECTED}")]
-    NoList { key: String, found: &'static str },
-    #[error("key '{key}': one of its values is a {found}, {EXPECTED}")]
-    NoWord { key: String, found: &'static str },
-    #[error("key '{key}' has no values")]
-    NoValues { key: String },
-    #[error("--{option} is given {count} values, and takes one")]
-    Several { option: String, count: usize },
-    #[error("kernels {kernels:?}: a name with control characters cannot be in a table")]
-    Control { kernels: String },
-}
-
-const EXPECTED: &str = "expected a list of strings or whole numbers";
 
 /// The cases of a grid, in its order.
 pub struct Grid {
@@ -90,10 +60,7 @@ struct GridTable {
     options: BTreeMap<String, toml::Value>,
 }
 
-/// A grid may not be larger.
-const MAX_CASES: usize = 1_000_000;
-
-/// Nor may its file, in bytes.
+/// The file of a grid may not be larger, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
 impl Grid {
