@@ -15,6 +15,7 @@
 //! | [`session`] | where measurements are kept, and who hears of progress |
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
 //! | [`case`] | an operator and its shapes in words |
+//! | [`sketch`] | a network as operators in words on tensors |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
 //! | [`single`] | one case on one kernel, measured |
 //! | [`sweep`] | a grid of operators, shapes, kernels and CPUs |
@@ -41,6 +42,7 @@
 //! | [`examine`] | a model of a baseline: planned, then audited or verified |
 //! | [`savings`] | each way of saving memory, one added to the other |
 //! | [`firmware`] | the arena of a firmware that runs a model |
+//! | [`run`] | a program run to its end |
 
 pub mod audit;
 pub mod build;
@@ -64,10 +66,12 @@ pub mod prove;
 pub mod pruning;
 mod region_file;
 pub mod regions;
+pub mod run;
 pub mod savings;
 pub mod search_time;
 pub mod session;
 pub mod single;
+pub mod sketch;
 pub mod source;
 pub mod streaming;
 pub mod sweep;

@@ -17,6 +17,7 @@ use crate::program::allocation::AllocationError;
 use crate::program::interpreter::EventError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
+use dmo_analysis::graph::sketch::SketchError;
 use dmo_analysis::graph::tflite::TfliteError;
 use dmo_analysis::graph::{TensorId, TensorType};
 use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
@@ -75,6 +76,7 @@ pub enum StudyError {
     Case(#[from] CaseError),
     Compare(#[from] CompareError),
     Grid(#[from] GridError),
+    Sketch(#[from] SketchError),
     Machine(#[from] MachineError),
 }
 

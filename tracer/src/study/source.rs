@@ -332,22 +332,27 @@ impl Source {
 
     fn of_zoo(given: &str) -> Result<Self, StudyError> {
         let (network, element) = network(given)?;
-        Ok(Self {
+        Ok(Self::of_graph(Graph {
             name: format!("zoo:{given}"),
+            ..network.build(element)
+        }))
+    }
+
+    /// A network built in code, without weights.
+    pub fn of_graph(graph: Graph) -> Self {
+        Self {
+            name: graph.name.escape_debug().to_string(),
             sha256: None,
             file: None,
             model: Model {
-                graphs: vec![Graph {
-                    name: format!("zoo:{given}"),
-                    ..network.build(element)
-                }],
+                graphs: vec![graph],
                 ..Model::default()
             },
             offline_plan: Ok(None),
             pruning: None,
             streaming: None,
             change: None,
-        })
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Why an operator and shapes, as somebody has written them, make no case.
 
+use dmo_analysis::graph::{GraphTensor, TensorType};
 use dmo_analysis::operator::ShapeError;
+use dmo_analysis::trace::ElementType;
 
 /// What is wrong with an operator and its shapes, in the words of the options that give them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +26,17 @@ impl CaseError {
             message,
             is_misfit: true,
         }
+    }
+
+    /// A tensor whose elements are of another type than those of the operator.
+    pub(in crate::study) fn of_types(tensor: &GraphTensor, expected: ElementType) -> Self {
+        let GraphTensor {
+            name, element_type, ..
+        } = tensor;
+        Self::new(format!(
+            "tensor {name:?} is of {element_type}, expected {}",
+            TensorType::from(expected)
+        ))
     }
 
     /// The same, and where.
