@@ -75,7 +75,7 @@ build() {
 check() { # WHEEL
   local content=$scratch/content library
   "$tools/bin/python" -m zipfile --extract "$1" "$content"
-  library=$(echo "$content"/dmo_trace/_native.abi3.so)
+  library=$content/dmo_trace/_native.abi3.so
   [ -f "$library" ] || fail "$1: it holds no _native.abi3.so"
   ! grep --quiet --text --fixed-strings uc_emu_start "$library" || fail "$1: it links Unicorn, and is under the GPL"
   [ -f "$content"/dmo_trace/py.typed ] || fail "$1: it is not typed"
