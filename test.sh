@@ -75,6 +75,8 @@ if lacks "$python_packages"; then
 else
   run "golden outputs, by the runtimes" python3 scripts/golden.py --check
 fi
+# With what the run without Unicorn has built.
+run "Python package" scripts/wheel.sh --profile dev
 for package in "${missing[@]}"; do
   skip "Rust: tests and benches with $package" "$package"
 done

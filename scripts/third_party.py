@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Prints the licences of all packages of others that a built dmo-trace contains, with their texts.
 
-Usage: third_party.py TARGET [CARGO-OPTION...], for example third_party.py x86_64-unknown-linux-musl --no-default-features
+Usage: third_party.py TARGET [--package NAME] [CARGO-OPTION...], for example third_party.py x86_64-unknown-linux-musl --no-default-features
 """
 
 import json
@@ -16,12 +16,12 @@ TEXTS = ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "COPYRIGHT*")
 BUILT = "dmo-trace"
 
 
-def linked_packages(metadata):
+def linked_packages(metadata, built):
     """The packages that the program links: build scripts, macros and tests are not in it."""
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     is_macro = lambda package: any("proc-macro" in target["kind"] for target in package["targets"])
-    root = next(id for id, package in packages.items() if package["name"] == BUILT)
+    root = next(id for id, package in packages.items() if package["name"] == built)
     found, unread = {root}, [root]
     while unread:
         for dependency in nodes[unread.pop()]["deps"]:
@@ -45,11 +45,14 @@ def texts(folder):
 
 def main():
     target, *options = sys.argv[1:]
+    built = BUILT
+    if options[:1] == ["--package"]:
+        built, options = options[1], options[2:]
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target]
     command += ["--manifest-path", str(FOLDER / "tracer/Cargo.toml"), *options]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     print("The program contains these packages, under their licences. The texts follow.\n")
-    packages = linked_packages(metadata)
+    packages = linked_packages(metadata, built)
     users = {}
     for package in packages:
         name = f"{package['name']} {package['version']}"

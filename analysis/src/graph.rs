@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`overlaps`] | which inputs of an operator its outputs may overlap, and how far |
 //! | [`parameters`] | quantisation, weights and options of an operator |
+//! | [`sketch`] | a network as shapes and operators |
 //! | [`tflite`] | models of TensorFlow Lite |
 //! | [`view`] | tensors that lie inside of others |
 //! | [`zoo`] | networks built in code |
@@ -14,6 +15,7 @@
 mod kind;
 pub mod overlaps;
 pub mod parameters;
+pub mod sketch;
 mod tensor_type;
 pub mod tflite;
 pub mod view;

@@ -19,6 +19,7 @@
 //! | [`arena`] | a graph, an order and overlaps as a planning problem |
 //! | [`transform`] | other operators for the same result: in bands and patches, in place, removed |
 //! | [`optimise`] | order and placement of a whole model together |
+//! | [`oracle`] | what memory one candidate network after the other needs |
 //! | [`verify`] | whether a layout of a model's tensors is safe |
 //! | [`replay`] | the same by replaying what an operator did, where the layout has its buffers |
 //! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
@@ -39,6 +40,7 @@ pub mod graph;
 pub mod handover;
 pub mod operator;
 pub mod optimise;
+pub mod oracle;
 pub mod profile;
 pub mod random;
 pub mod replay;

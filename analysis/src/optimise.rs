@@ -114,6 +114,26 @@ pub fn optimise(
     Ok(best)
 }
 
+/// The smallest arena for the graph's order of operators, as far as the budget goes: a quick answer,
+/// which does not look for other orders, nor for what bounds these but for the largest buffer.
+///
+/// # Errors
+/// As [`optimise`].
+pub fn in_file_order(task: Task<'_>, budget: &mut Budget<'_>) -> Result<ModelPlan, ArenaError> {
+    if !task.graph.views.is_empty() {
+        return in_given_order(task, budget, &mut |_| {});
+    }
+    let mut best = place_by(task, task.graph.file_order(), budget, Care::Quick)?;
+    best.bound_bytes = if Shuffle::new(task.graph)?.has_choice() {
+        let buffers = best.arena.problem.buffers().iter();
+        buffers.map(|buffer| buffer.size_bytes).max().unwrap_or(0)
+    } else {
+        best.order_bound_bytes
+    };
+    best.stopped = budget.was_stopped();
+    Ok(best)
+}
+
 /// Work that is spent on plans that rely on fewer overlaps.
 const SPARING: u64 = WORK_PER_SECOND / 2;
 
@@ -234,13 +254,34 @@ fn place(
     order: Vec<OperatorId>,
     budget: &mut Budget<'_>,
 ) -> Result<ModelPlan, ArenaError> {
+    place_by(task, order, budget, Care::Thorough)
+}
+
+/// How an order is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// The same plan whatever else has been tried.
+    Thorough,
+    /// What is likely to be the best comes first, and ends the search if it is.
+    Quick,
+}
+
+fn place_by(
+    task: Task<'_>,
+    order: Vec<OperatorId>,
+    budget: &mut Budget<'_>,
+    care: Care,
+) -> Result<ModelPlan, ArenaError> {
     let arena = arena(task, &order)?;
-    let best = exact::plan(&arena.problem, budget);
+    let best = match care {
+        Care::Thorough => exact::plan(&arena.problem, budget),
+        Care::Quick => exact::plan_quickly(&arena.problem, budget),
+    };
     if !best.plan.check(&arena.problem).is_empty() {
         return Err(ArenaError::GivenOffsetsClash);
     }
     let order_bound_bytes = if arena.has_aliases() {
-        bound_with_aliases(task, &order, budget)?.min(best.arena_bytes)
+        bound_with_aliases(task, &order, best.arena_bytes, care, budget)?
     } else {
         best.bound_bytes
     };
@@ -256,10 +297,12 @@ fn place(
 }
 
 /// No plan for the order has a smaller arena, in bytes, also none in which tensors that may be
-/// one buffer are two.
+/// one buffer are two, and at most `arena_bytes`.
 fn bound_with_aliases(
     task: Task<'_>,
     order: &[OperatorId],
+    arena_bytes: u64,
+    care: Care,
     budget: &mut Budget<'_>,
 ) -> Result<u64, ArenaError> {
     let relaxed = Arena::relaxed(task.graph, order, task.overlaps, task.layout)?;
@@ -270,7 +313,11 @@ fn bound_with_aliases(
         }
     }
     let problem = relaxed.problem.with_offsets(&offsets)?;
-    Ok(exact::plan(&problem, budget).bound_bytes)
+    if care == Care::Quick && problem.lower_bound() >= arena_bytes {
+        return Ok(arena_bytes);
+    }
+    let bound_bytes = exact::plan(&problem, budget).bound_bytes;
+    Ok(bound_bytes.min(arena_bytes))
 }
 
 /// The problem of an order, with what is fixed.

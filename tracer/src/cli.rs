@@ -26,20 +26,33 @@ mod savings;
 mod stream;
 mod sweep;
 mod terminal;
-mod vendor;
 mod verify;
 mod zoo;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use dmo_trace::mcu::machine::EngineKind;
-pub use interruption::clean_up_on_signals;
-use std::process::ExitCode;
+use std::ffi::OsString;
+
+/// Runs the command line `arguments`, the program's name first, and gives the exit code: 0 if what
+/// was checked holds, 1 if it does not, 2 if it could not be checked. Where the arguments are wrong
+/// or ask for help, the process ends here.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = Arguments::read(arguments);
+    interruption::clean_up_on_signals();
+    match arguments.run() {
+        Ok(verdict) => verdict.exit_code(),
+        Err(error) => {
+            output::message(&format!("dmo-trace: {error:#}"));
+            2
+        }
+    }
+}
 
 /// Shrink the tensor arena of a neural network by overlapping buffers, and prove the layout safe on
 /// the kernels' machine code
 #[derive(Parser)]
 #[command(name = "dmo-trace", version, after_help = examples::ALL)]
-pub struct Arguments {
+struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// What executes the machine code: auto, translator, interpreter or unicorn
@@ -121,7 +134,7 @@ struct Moved {
 
 /// What a command found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+enum Verdict {
     /// What was checked holds.
     Holds,
     /// It does not.
@@ -136,25 +149,25 @@ impl From<bool> for Verdict {
     }
 }
 
-impl From<Verdict> for ExitCode {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Holds => Self::SUCCESS,
-            Verdict::Fails => Self::from(1),
-            Verdict::Unknown => Self::from(2),
+impl Verdict {
+    fn exit_code(self) -> u8 {
+        match self {
+            Self::Holds => 0,
+            Self::Fails => 1,
+            Self::Unknown => 2,
         }
     }
 }
 
 impl Arguments {
-    /// Reads the command line. Where it is wrong, or asks for help, the program ends here.
-    pub fn read() -> Self {
-        let matches = groups::grouped(Self::command()).get_matches();
+    /// Reads the command line. Where it is wrong, or asks for help, the process ends here.
+    fn read(arguments: impl IntoIterator<Item = OsString>) -> Self {
+        let matches = groups::grouped(Self::command()).get_matches_from(arguments);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 
     /// Does what the user asks for.
-    pub fn run(self) -> anyhow::Result<Verdict> {
+    fn run(self) -> anyhow::Result<Verdict> {
         self.colour.write_global();
         self.engine.choose_for_process();
         match self.command {
@@ -181,9 +194,4 @@ impl Arguments {
             Command::Man(arguments) => man::run(&arguments),
         }
     }
-}
-
-/// Tells the user what is wrong.
-pub fn report(error: &anyhow::Error) {
-    output::message(&format!("dmo-trace: {error:#}"));
 }

@@ -20,11 +20,16 @@
 //! | [`codegen`] | a planned model as a C library |
 //! | [`study`] | what is done with whole models: planned, changed, checked, verified, measured |
 //! | [`words`] | results in words and as JSON |
+//! | [`cli`] | the command line |
 
 // Guest addresses are 32 bits; casts between them and host indices are lossless.
 const _: () = assert!(usize::BITS == 64, "dmo-trace needs a 64-bit host");
 
+// The command line names the library as other programs do.
+extern crate self as dmo_trace;
+
 pub mod call;
+pub mod cli;
 pub mod codegen;
 pub mod elf;
 pub mod explain;

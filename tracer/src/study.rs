@@ -14,7 +14,11 @@
 //! | [`search_time`] | seconds of a user as the budget of a search |
 //! | [`session`] | where measurements are kept, and who hears of progress |
 //! | [`kernel_request`] | kernels that are built in, of an ELF file or of a static library |
+//! | [`case`] | an operator and its shapes in words |
+//! | [`sketch`] | a network as operators in words on tensors |
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
+//! | [`single`] | one case on one kernel, measured |
+//! | [`sweep`] | a grid of operators, shapes, kernels and CPUs |
 //! | [`pruning`] | a model without the channels that make no difference |
 //! | [`streaming`] | a model that takes only the newest rows of its window over time |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
@@ -39,9 +43,11 @@
 //! | [`examine`] | a model of a baseline: planned, then audited or verified |
 //! | [`savings`] | each way of saving memory, one added to the other |
 //! | [`firmware`] | the arena of a firmware that runs a model |
+//! | [`run`] | a program run to its end |
 
 pub mod audit;
 pub mod build;
+pub mod case;
 pub mod change;
 pub mod compare;
 pub mod emit;
@@ -62,11 +68,15 @@ pub mod prove;
 pub mod pruning;
 mod region_file;
 pub mod regions;
+pub mod run;
 pub mod savings;
 pub mod search_time;
 pub mod session;
+pub mod single;
+pub mod sketch;
 pub mod source;
 pub mod streaming;
+pub mod sweep;
 pub mod verify;
 pub mod whole_arena;
 pub mod windows;

@@ -10,6 +10,7 @@
 //! | [`cycles`] | estimated cycles |
 //! | [`run`] | the report of a program's run |
 //! | [`arena`] | what a firmware's arena holds |
+//! | [`overlap`] | O_s of an operator on a shape |
 //! | [`explanation`] | what limits an overlap |
 //! | [`pruning`] | what pruning did to a model |
 //! | [`streaming`] | a model that takes the newest rows of its window |
@@ -25,6 +26,7 @@ pub mod cycles;
 pub mod explanation;
 pub mod finding;
 pub mod names;
+pub mod overlap;
 pub mod plan;
 pub mod printable;
 pub mod pruning;

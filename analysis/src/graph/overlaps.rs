@@ -88,6 +88,15 @@ pub fn analytic_of(graph: &Graph, node: &Node) -> Vec<SafeOverlap> {
     found
 }
 
+/// What each pair of an operator may share, one input after the other with all outputs; the
+/// tensors have no gaps, and lie in the arena.
+pub(crate) fn sharings(operator: &Operator, inputs: usize, outputs: usize) -> Vec<Option<Sharing>> {
+    let pairs = (0..inputs).flat_map(|input| (0..outputs).map(move |output| (input, output)));
+    pairs
+        .map(|(input, output)| sharing(operator, input, output))
+        .collect()
+}
+
 fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> {
     match operator {
         Operator::Reshape(_) => Some(Sharing::Alias),

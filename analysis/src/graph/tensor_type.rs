@@ -100,6 +100,20 @@ impl TensorType {
     }
 }
 
+impl From<ElementType> for TensorType {
+    fn from(element_type: ElementType) -> Self {
+        match element_type {
+            ElementType::Int8 => Self::Int8,
+            ElementType::Uint8 => Self::Uint8,
+            ElementType::Int16 => Self::Int16,
+            ElementType::Int32 => Self::Int32,
+            ElementType::Int64 => Self::Int64,
+            ElementType::Float32 => Self::Float32,
+            ElementType::Bool => Self::Bool,
+        }
+    }
+}
+
 impl From<TensorType> for String {
     fn from(element_type: TensorType) -> Self {
         element_type.to_string()

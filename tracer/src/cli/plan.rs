@@ -14,21 +14,17 @@ use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
 use clap::builder::TypedValueParser;
-use dmo_analysis::graph::{Graph, TensorId};
-use dmo_analysis::handover::OnDevice;
+use dmo_analysis::graph::TensorId;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::ArenaRegion;
-use dmo_trace::study::emit::{Emission, Emitted, arena_changes};
+use dmo_trace::study::emit::{Emission, Emitted};
 use dmo_trace::study::error::{EmitReason, PlanError};
-use dmo_trace::study::others::{LoopOrderCost, Planner, on_tflm};
-use dmo_trace::study::peak::ArenaPeak;
+use dmo_trace::study::others::Planner;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
-use dmo_trace::words::names;
 use dmo_trace::words::plan::PlanReport;
-use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::whole_arena::changes;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -186,13 +182,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let headlines = headlines.filter_map(|(path, file)| headline(path, file));
     let report = PlanReport {
         headlines: headlines.collect(),
+        capacity_bytes: arguments.capacity,
         fits: arguments.capacity.map(|_| too_large.is_empty()),
+        planners: arguments.planners(&source, &planned)?,
         next: if too_large.is_empty() {
             hint::next_steps(arguments, &source, &emitted)
         } else {
             Vec::new()
         },
-        ..report(arguments, &source, &planned, &session)?
+        ..PlanReport::new(&source, &planned, request.overlap.inputs, &session)?
     };
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;
@@ -221,117 +219,4 @@ fn headline(path: &Path, file: &Emitted) -> Option<String> {
         None => String::new(),
     };
     Some(format!("{}: {changes}{form}", path.display()))
-}
-
-fn report(
-    arguments: &Arguments,
-    source: &Source,
-    planned: &Planned,
-    session: &Session,
-) -> anyhow::Result<PlanReport> {
-    let graph = &planned.overlaps.graph;
-    let measured = planned.overlaps.measured.as_ref();
-    let kernels = measured.map(|measured| measured.layers.clone());
-    let kernels = kernels.filter(|layers| !layers.is_empty());
-    let device = on_tflm(source, planned)?;
-    Ok(PlanReport {
-        loop_order_cost: match kernels {
-            Some(_) => Some(LoopOrderCost::of(planned, session)?),
-            None => None,
-        },
-        limits_of_proof: limits_of_proof(source, planned, device.as_ref()),
-        arena_changes: arena_changes(source, planned),
-        headlines: Vec::new(),
-        device,
-        planners: arguments.planners(source, planned)?,
-        peak: ArenaPeak::of(planned),
-        next: Vec::new(),
-        naive_bytes: source.original().naive_bytes(),
-        operators: graph.operators.len(),
-        unknown: unknown(graph),
-        notes: [source.notes(), notes_of_kernels(arguments, planned)].concat(),
-        front: planned.front.clone(),
-        pruning: source
-            .pruning
-            .as_ref()
-            .map(|it| PruneSummary::new(&it.report)),
-        carries_plan: source.carried_offsets().is_some(),
-        capacity_bytes: arguments.capacity,
-        fits: None,
-        kernels,
-        kinds: graph
-            .operators
-            .iter()
-            .map(|node| node.kind.escape_debug().to_string())
-            .collect(),
-        reordered: planned.is_reordered(),
-        plan: planned.file.clone(),
-    })
-}
-
-/// What the user should know of measured kernels, and of those that there are none of.
-fn notes_of_kernels(arguments: &Arguments, planned: &Planned) -> Vec<String> {
-    let Some(measured) = &planned.overlaps.measured else {
-        return Vec::new();
-    };
-    let graph = &planned.overlaps.graph;
-    let further = measured.planned.further.iter();
-    let mut notes: Vec<String> = further.map(|it| names::computed_by(graph, it)).collect();
-    let not_executed = names::not_executed(graph, &measured.not_executed);
-    notes.extend(
-        not_executed
-            .iter()
-            .map(|line| format!("not executed: {line}")),
-    );
-    if !not_executed.is_empty() {
-        notes.push(names::NOT_EXECUTED.to_owned());
-    }
-    if !measured.layers.is_empty() && arguments.overlap.request().inputs == 1 {
-        notes.push(names::ON_ONE_INPUT.to_owned());
-    }
-    notes
-}
-
-/// What the certificate of a plan leaves out.
-fn limits_of_proof(
-    source: &Source,
-    planned: &Planned,
-    device: Option<&[OnDevice; 2]>,
-) -> Vec<String> {
-    let mut limits = Vec::new();
-    let mut unknown = source.unknown_memory();
-    if let Some(measured) = &planned.overlaps.measured {
-        let operators = &planned.overlaps.graph.operators;
-        let kinds = measured.not_executed.iter();
-        unknown.extend(kinds.map(|(id, _)| operators[id.0].kind.escape_debug().to_string()));
-        unknown.sort();
-        unknown.dedup();
-    }
-    if !unknown.is_empty() {
-        let unknown = unknown.join(", ");
-        limits.push(format!(
-            "without the scratch memory of {unknown}, which is not known"
-        ));
-    }
-    let carried = device.filter(|_| source.carried_offsets().is_some());
-    if let Some([carried, _]) = carried
-        && carried.arena_bytes < planned.file.arena_bytes
-    {
-        let bytes = grouped(carried.arena_bytes);
-        limits.push(format!(
-            "the plan that the model carries needs less, {bytes} bytes; `dmo-trace audit` says \
-             whether it is safe"
-        ));
-    }
-    limits
-}
-
-/// Kinds of operators that get no overlap because they are not known.
-fn unknown(graph: &Graph) -> Vec<String> {
-    let nodes = graph.operators.iter().filter(|node| node.kernel.is_none());
-    let kinds = nodes.map(|node| node.kind.escape_debug().to_string());
-    let mut kinds: Vec<String> = kinds.collect();
-    kinds.sort();
-    kinds.dedup();
-    kinds
 }

@@ -3,18 +3,15 @@
 use super::options::program::ProgramArguments;
 use super::{Verdict, output, pictures, progress};
 use anyhow::Context;
-use dmo_analysis::firmware::{ArenaUse, Observed, Placed, Witness};
-use dmo_analysis::profile::{OtherInput, Profile, Profiler};
+use dmo_analysis::firmware::Placed;
+use dmo_analysis::profile::Profile;
 use dmo_analysis::trace::file::TraceWriter;
-use dmo_analysis::trace::{Ending, Program, Time, TraceSink};
-use dmo_trace::program::ram::RamUse;
-use dmo_trace::program::run::{
-    RunCycles, RunOptions, RunOutcome, describe_exit, run as run_program,
-};
-use dmo_trace::program::semihosting::Host;
+use dmo_analysis::trace::{Program, Time, TraceSink};
+use dmo_trace::program::run::{RunOptions, describe_exit};
 use dmo_trace::program::semihosting::folder::Folder;
+use dmo_trace::program::semihosting::{Console, Host};
 use dmo_trace::program::target::Target;
-use dmo_trace::study::firmware::arena_use;
+use dmo_trace::study::run::{RunRequest, Traced, placed, trace};
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::run::{RunReport, Warning};
 use indicatif::ProgressBar;
@@ -63,7 +60,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         cpu: target.cpu.name.to_owned(),
         recorder: concat!("dmo-trace ", env!("CARGO_PKG_VERSION")).to_owned(),
     };
-    let traced = trace(arguments, &target, &program)
+    let (traced, file) = trace_into_file(arguments, &target, &program)
         .with_context(|| arguments.program.elf.display().to_string())?;
     if target.interpreted.is_none() && names_no_buffers(&traced.profile) {
         output::message(
@@ -78,21 +75,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         inputs: Some(arguments.program.inputs),
         self_checked: Some(arguments.self_check),
         memory: Some(target.map.to_string()),
-        cycles: traced.cycles.as_ref(),
+        cycles: traced.outcome.cycles.as_ref(),
         profile: &traced.profile,
-        warnings: traced.warnings,
-        ram: Some(traced.ram),
+        warnings: Warning::all(&traced),
+        ram: Some(traced.outcome.ram.clone()),
         arena: placed(&target).zip(traced.arena.as_ref()),
     };
     if let Some(folder) = &arguments.plot {
-        let file = traced
-            .file
+        let file = file
             .as_ref()
             .context("the trace for the pictures is missing")?;
         let reader = file.reopen().context("cannot read the trace again")?;
         pictures::draw(reader, &traced.profile, folder, &[])?;
     }
-    if let (Some(path), Some(file)) = (&arguments.save, traced.file) {
+    if let (Some(path), Some(file)) = (&arguments.save, file) {
         output::finish(file, path)?;
     }
     output::report(&report, arguments.json)?;
@@ -100,29 +96,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(arguments.program.verdict(traced.ending.exit, arena))
 }
 
-/// The model that the program runs, in its arena.
-fn placed(target: &Target) -> Option<&Placed> {
-    target.interpreted.as_ref().map(|found| &found.placed)
-}
-
 fn names_no_buffers(profile: &Profile) -> bool {
     let mut layers = profile.layers.iter();
     layers.all(|layer| layer.tensors.is_empty())
 }
 
-struct Traced {
-    profile: Profile,
-    ending: Ending,
-    cycles: Option<RunCycles>,
-    warnings: Vec<Warning>,
-    ram: RamUse,
-    /// The arena of the model that the program runs.
-    arena: Option<ArenaUse>,
-    /// The complete trace, where it is wanted.
-    file: Option<NamedTempFile>,
-}
-
-fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::Result<Traced> {
+/// Runs the program, and writes its trace to a file where that is wanted.
+fn trace_into_file(
+    arguments: &Arguments,
+    target: &Target,
+    program: &Program,
+) -> anyhow::Result<(Traced, Option<NamedTempFile>)> {
     let file = match (&arguments.save, &arguments.plot) {
         (Some(path), _) => Some(output::unfinished(path)?),
         (None, Some(_)) => {
@@ -133,7 +117,6 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
         }
         (None, None) => None,
     };
-    let mut profiler = Profiler::<()>::default();
     let mut writer = file
         .as_ref()
         .map(|file| -> anyhow::Result<TraceWriter<File>> {
@@ -144,93 +127,42 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
         "{spinner} {prefix}: {human_pos} instructions, {elapsed}",
         program.name.clone(),
     );
-    let (own_folder, copied_folder) = folders(arguments)?;
-    let (outcome, others) = std::thread::scope(|scope| {
-        let others = scope.spawn(|| arguments.program.other_inputs(target, copied_folder));
-        let outcome = match &mut writer {
-            Some(writer) => {
-                let mut both = (&mut profiler, writer);
-                own_inputs(arguments, target, own_folder, &mut both, &progress)
-            }
-            None => own_inputs(arguments, target, own_folder, &mut profiler, &progress),
-        };
-        (outcome, others.join())
-    });
+    let (own_folder, other_folder) = folders(arguments)?;
+    let request = RunRequest {
+        options: RunOptions {
+            limits: arguments.program.limits(),
+            self_check: arguments.self_check,
+        },
+        inputs: arguments.program.inputs,
+        other_folder,
+    };
+    let host = Host {
+        console: console(&progress),
+        folder: own_folder,
+    };
+    let sink = writer.as_mut().map(|writer| writer as &mut dyn TraceSink);
+    let mut tick = |time: Time| progress.set_position(time);
+    let traced = trace(target, request, host, sink, &mut tick);
     progress.finish_and_clear();
-    let (outcome, observed) = outcome?;
-    let others = others.map_err(|_| anyhow::anyhow!("the run on other inputs panicked"))??;
-    let (mut profile, ()) = profiler.finish();
-    if let Some(others) = &others {
-        profile.compare_inputs(others);
-    }
-    let arena = match (placed(target), &observed) {
-        (Some(placed), Some(observed)) => Some(arena_use(placed, observed, &profile)?),
-        _ => None,
-    };
-    let warnings = warnings(&outcome, &profile, others.as_deref().unwrap_or_default());
-    let ending = Ending {
-        exit: outcome.exit,
-        instructions: outcome.instructions,
-        data_dependent: profile
-            .layers
-            .iter()
-            .map(|layer| layer.data_dependent)
-            .collect(),
-        locations: outcome.locations,
-    };
+    let traced = traced?;
     if let Some(writer) = writer {
         writer
-            .finish(&ending)
+            .finish(&traced.ending)
             .and_then(|mut file| Ok(file.flush()?))
             .context("cannot save the trace")?;
     }
-    Ok(Traced {
-        profile,
-        ending,
-        cycles: outcome.cycles,
-        warnings,
-        ram: outcome.ram,
-        arena,
-        file,
-    })
+    Ok((traced, file))
 }
 
-fn warnings(outcome: &RunOutcome, profile: &Profile, others: &[Vec<OtherInput>]) -> Vec<Warning> {
-    let crossing = outcome
-        .crossing_loads
-        .iter()
-        .map(|crossing| Warning::CrossingLoads {
-            layer: crossing.layer.clone(),
-            tensor: crossing.tensor.clone(),
-            count: crossing.count,
-            pc: crossing.pc,
-        });
-    let failed = profile
-        .layers
-        .iter()
-        .zip(others)
-        .filter_map(|(layer, others)| {
-            let reason = others.iter().find_map(|other| match other {
-                OtherInput::Failed(reason) => reason.lines().next().map(str::to_owned),
-                OtherInput::Accesses(_) => None,
-            })?;
-            Some(Warning::OtherInputFailed {
-                layer: layer.name.clone(),
-                reason,
-            })
-        });
-    let ticks = outcome.expects_ticks.then_some(Warning::NoTicks);
-    let others = (outcome.other_models > 0).then_some(Warning::OtherModels {
-        count: outcome.other_models,
-    });
-    let requested = outcome.requested_exception;
-    let exception = requested.map(|exception| Warning::NoException { exception });
-    let functions = outcome.skipped.clone();
-    let skipped = (!functions.is_empty()).then_some(Warning::NotLayers { functions });
-    let stopped = Warning::of_exit(outcome.exit);
-    let warnings = crossing.chain(failed).chain(ticks).chain(exception);
-    let warnings = warnings.chain(skipped).chain(others);
-    warnings.chain(stopped).collect()
+/// What the program prints goes to stderr.
+fn console(progress: &ProgressBar) -> Console<'_> {
+    let terminal = std::io::stderr().is_terminal();
+    let mut filter = Printable::default();
+    Box::new(move |bytes: &[u8]| {
+        let bytes = filter.for_terminal(terminal, bytes);
+        // A closed stderr must not end the run.
+        progress.suspend(|| drop(std::io::stderr().write_all(&bytes)));
+    })
 }
 
 /// The program's folder, and that of the runs on other inputs: these run at the same time,
@@ -252,38 +184,4 @@ fn folders(arguments: &Arguments) -> anyhow::Result<(Option<Folder>, Option<Fold
         )
     })?;
     Ok((Some(own), copied))
-}
-
-/// The run on the program's own inputs, and what a witness saw of its arena. What the program
-/// prints goes to stderr.
-fn own_inputs(
-    arguments: &Arguments,
-    target: &Target,
-    folder: Option<Folder>,
-    sink: &mut dyn TraceSink,
-    progress: &ProgressBar,
-) -> anyhow::Result<(RunOutcome, Option<Observed>)> {
-    let options = RunOptions {
-        limits: arguments.program.limits(),
-        self_check: arguments.self_check,
-    };
-    let terminal = std::io::stderr().is_terminal();
-    let mut filter = Printable::default();
-    let console = |bytes: &[u8]| {
-        let bytes = filter.for_terminal(terminal, bytes);
-        // A closed stderr must not end the run.
-        progress.suspend(|| drop(std::io::stderr().write_all(&bytes)));
-    };
-    let host = Host {
-        console: Box::new(console),
-        folder,
-    };
-    let mut tick = |time: Time| progress.set_position(time);
-    let Some(placed) = placed(target) else {
-        let outcome = run_program(target, options, host, sink, &mut tick)?;
-        return Ok((outcome, None));
-    };
-    let mut witness = Witness::new(placed, sink);
-    let outcome = run_program(target, options, host, &mut witness, &mut tick)?;
-    Ok((outcome, Some(witness.finish()?)))
 }

@@ -1,7 +1,6 @@
 //! `dmo-trace sweep`: a grid of operators, shapes, kernels and CPUs over all cores, one row
 //! for each pair of an input and an output.
 
-mod grid;
 mod key;
 mod table;
 
@@ -9,17 +8,12 @@ use super::options::kernels::LibraryArguments;
 use super::options::numbers::Seconds;
 use super::{Verdict, output, progress};
 use anyhow::Context;
-use dmo_trace::mcu::machine::Limits;
-use dmo_trace::measure::{Measurement, measure_kernel};
-use dmo_trace::study::compare::{INPUTS, LIMITS, Pair, compare};
-use grid::{Entry, Grid};
+use dmo_trace::study::compare::{INPUTS, LIMITS};
+use dmo_trace::study::kernel_request::KernelRequest;
+use dmo_trace::study::sweep::{Grid, SweepRequest, shard, sweep};
 use key::Key;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
-use std::time::Duration;
-use table::{Row, Table};
+use table::Table;
 
 #[derive(clap::Args)]
 #[command(after_help = GRID_HELP)]
@@ -70,25 +64,19 @@ Examples:
   dmo-trace sweep grid.toml --out part-2.jsonl --shard 2/8";
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let default = if arguments.formulas {
-        None
-    } else {
-        Some(&arguments.library)
-    };
-    let grid = Grid::read(&arguments.grid, default)?;
+    let default = (!arguments.formulas).then(|| KernelRequest {
+        flash_timing: None,
+        ..arguments.library.request()
+    });
+    let grid = Grid::read(&arguments.grid, default.as_ref())?;
     for note in &grid.notes {
         output::message(&format!("{}: {note}", arguments.grid.display()));
     }
-    let (shard, shards) = arguments.shard;
-    let entries: Vec<&Entry> = grid
-        .entries
-        .iter()
-        .skip(shard - 1)
-        .step_by(shards)
-        .collect();
+    let (number, shards) = arguments.shard;
+    let entries = shard(&grid, number, shards);
     if entries.is_empty() {
         output::message(&format!(
-            "{}: shard {shard}/{shards} is empty: the grid has {} cases",
+            "{}: shard {number}/{shards} is empty: the grid has {} cases",
             arguments.grid.display(),
             grid.entries.len()
         ));
@@ -101,15 +89,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     progress.set_length(entries.len() as u64);
     progress.set_position(done as u64);
     let mut findings = table.findings;
-    on_all_cores(
-        &entries[done..],
-        |entry| rows(entry, arguments.inputs, arguments.timeout.0),
-        |rows| {
-            findings += rows.iter().filter(|row| !row.finding.is_empty()).count();
-            progress.inc(1);
-            table.append(&rows)
-        },
-    )?;
+    let request = SweepRequest {
+        inputs: arguments.inputs,
+        timeout: arguments.timeout.0,
+    };
+    sweep(&entries[done..], request, |rows| {
+        findings += rows.iter().filter(|row| !row.finding.is_empty()).count();
+        progress.inc(1);
+        table.append(&rows)
+    })?;
     progress.finish_and_clear();
     output::print(&format!(
         "{} cases ({done} of them from an earlier call), {findings} rows with a finding: {}\n",
@@ -117,85 +105,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         arguments.out.display()
     ))?;
     Ok(Verdict::from(findings == 0))
-}
-
-fn rows(entry: &Entry, inputs: u64, timeout: Duration) -> anyhow::Result<Vec<Row>> {
-    let measured = entry.kernel.as_ref().map(|(library, kernel)| {
-        let limits = Limits { timeout, ..LIMITS };
-        measure_kernel(&library.library, &entry.case, kernel, inputs, limits)
-    });
-    let (measured, failure) = match measured {
-        Some(Ok(measured)) => (Some(measured), None),
-        // The first line is enough for a row.
-        Some(Err(error)) => (None, error.to_string().lines().next().map(str::to_owned)),
-        None => (None, None),
-    };
-    let compared = compare(&entry.case.operator, measured.as_ref(), timeout)
-        .with_context(|| entry.line.clone())?;
-    Ok(compared
-        .into_iter()
-        .map(|compared| Row {
-            case: entry.line.clone(),
-            kernels: entry.kernels().to_owned(),
-            cpu: entry.cpu().to_owned(),
-            kernel: measured.as_ref().map_or("", function).to_owned(),
-            pair: Pair {
-                input: compared.pair.input + 1,
-                output: compared.pair.output + 1,
-                ..compared.pair
-            },
-            instructions: measured
-                .as_ref()
-                .map(|measured| measured.layer.instructions()),
-            finding: failure
-                .clone()
-                .unwrap_or_else(|| compared.findings.join("; ")),
-        })
-        .collect())
-}
-
-fn function(measured: &Measurement) -> &'static str {
-    measured.function
-}
-
-/// Does `work` for each item on all cores, and hands the results over in the items' order.
-fn on_all_cores<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(&T) -> anyhow::Result<R> + Sync,
-    mut take: impl FnMut(R) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = sync_channel(4 * cores);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            let (sender, next, work) = (sender.clone(), &next, &work);
-            scope.spawn(move || {
-                while let Some((index, item)) =
-                    items.get(next.load(Ordering::Relaxed)).and_then(|_| {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        items.get(index).map(|item| (index, item))
-                    })
-                {
-                    // Nobody listens when an earlier item has failed.
-                    if sender.send((index, work(item))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut waiting = BTreeMap::new();
-        let mut wanted = 0;
-        for (index, result) in receiver {
-            waiting.insert(index, result);
-            while let Some(result) = waiting.remove(&wanted) {
-                take(result?)?;
-                wanted += 1;
-            }
-        }
-        Ok(())
-    })
 }
 
 fn parse_shard(text: &str) -> Result<(usize, usize), String> {

@@ -1,5 +1,7 @@
 //! Why a study cannot be made.
 
+use super::case::CaseError;
+use super::compare::CompareError;
 use super::input::InputError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
@@ -15,6 +17,7 @@ use crate::program::allocation::AllocationError;
 use crate::program::interpreter::EventError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
+use dmo_analysis::graph::sketch::SketchError;
 use dmo_analysis::graph::tflite::TfliteError;
 use dmo_analysis::graph::{TensorId, TensorType};
 use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
@@ -70,6 +73,10 @@ pub enum StudyError {
     Deploy(#[from] DeployError),
     Verify(#[from] VerifyError),
     Measure(#[from] MeasureError),
+    Case(#[from] CaseError),
+    Compare(#[from] CompareError),
+    Grid(#[from] GridError),
+    Sketch(#[from] SketchError),
     Machine(#[from] MachineError),
 }
 
@@ -444,6 +451,39 @@ pub enum ArenaPlaceError {
 }
 
 const HINT: &str = "hint: --arena START..END takes addresses";
+
+/// A grid may not have more cases.
+pub(super) const MAX_CASES: usize = 1_000_000;
+
+/// What is wrong with a grid.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum GridError {
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    #[error("no case is left\n  {reasons}")]
+    Empty { reasons: String },
+    #[error("the grid has more than {MAX_CASES} cases, the limit\n  hint: several grids")]
+    TooManyCases,
+    #[error("it has more than {MAX_CASES} combinations, the limit\n  hint: several grids")]
+    TooManyCombinations,
+    #[error("unknown operator '{given}'\n  hint: one of {known}")]
+    Operator { given: String, known: String },
+    #[error("unknown key '{given}'\n  hint: one of {known}")]
+    Key { given: String, known: String },
+    #[error("key '{key}': its value is a {found}, {EXPECTED}")]
+    NoList { key: String, found: &'static str },
+    #[error("key '{key}': one of its values is a {found}, {EXPECTED}")]
+    NoWord { key: String, found: &'static str },
+    #[error("key '{key}' has no values")]
+    NoValues { key: String },
+    #[error("--{option} is given {count} values, and takes one")]
+    Several { option: String, count: usize },
+    #[error("kernels {kernels:?}: a name with control characters cannot be in a table")]
+    Control { kernels: String },
+}
+
+const EXPECTED: &str = "expected a list of strings or whole numbers";
 
 impl StudyError {
     /// The same of `place`: a model, a file.

@@ -98,6 +98,22 @@ impl ModelKernels {
 }
 
 impl KernelRequest {
+    /// The libraries of a whole model in the order in which they are given; if there are none, the
+    /// reference kernels.
+    pub fn of_model(kernels: &[String], cpu: Option<String>, cmsis_nn_version: Option<u8>) -> Self {
+        let (first, further) = match kernels {
+            [first, further @ ..] => (first.clone(), further.to_vec()),
+            [] => (REFERENCE.to_owned(), Vec::new()),
+        };
+        Self {
+            kernels: first,
+            further,
+            cpu,
+            cmsis_nn_version,
+            flash_timing: None,
+        }
+    }
+
     /// The names that are given.
     pub fn names(&self) -> String {
         let names = std::iter::once(&self.kernels).chain(&self.further);

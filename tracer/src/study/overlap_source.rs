@@ -70,6 +70,34 @@ impl Default for OverlapRequest {
 }
 
 impl OverlapRequest {
+    /// What is asked for by options, each `None` or empty if it is not given: kernels are measured
+    /// where some are named, in whatever way.
+    pub fn of_options(
+        kind: Option<OverlapKind>,
+        kernels: &[String],
+        cpu: Option<String>,
+        cmsis_nn_version: Option<u8>,
+        inputs: Option<u64>,
+    ) -> Self {
+        let names_kernels =
+            !kernels.is_empty() || cpu.is_some() || cmsis_nn_version.is_some() || inputs.is_some();
+        let by_default = if names_kernels {
+            OverlapKind::Traced
+        } else {
+            OverlapKind::Analytic
+        };
+        let kind = kind.unwrap_or(by_default);
+        let named = match kind {
+            OverlapKind::None => !kernels.is_empty(),
+            OverlapKind::Analytic | OverlapKind::Traced => names_kernels,
+        };
+        Self {
+            kind,
+            kernels: named.then(|| KernelRequest::of_model(kernels, cpu, cmsis_nn_version)),
+            inputs: inputs.unwrap_or(INPUTS),
+        }
+    }
+
     /// Whether kernels are measured, or asked for their scratch memory.
     pub fn names_kernels(&self) -> bool {
         self.kernels.is_some() || self.kind == OverlapKind::Traced

@@ -268,6 +268,11 @@ impl Source {
         kinds.into_iter().collect()
     }
 
+    /// An error that is about this model.
+    pub fn about(&self, error: impl Into<StudyError>) -> StudyError {
+        error.into().about(&self.name)
+    }
+
     /// What the user should know of this model.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -327,22 +332,27 @@ impl Source {
 
     fn of_zoo(given: &str) -> Result<Self, StudyError> {
         let (network, element) = network(given)?;
-        Ok(Self {
+        Ok(Self::of_graph(Graph {
             name: format!("zoo:{given}"),
+            ..network.build(element)
+        }))
+    }
+
+    /// A network built in code, without weights.
+    pub fn of_graph(graph: Graph) -> Self {
+        Self {
+            name: graph.name.escape_debug().to_string(),
             sha256: None,
             file: None,
             model: Model {
-                graphs: vec![Graph {
-                    name: format!("zoo:{given}"),
-                    ..network.build(element)
-                }],
+                graphs: vec![graph],
                 ..Model::default()
             },
             offline_plan: Ok(None),
             pruning: None,
             streaming: None,
             change: None,
-        })
+        }
     }
 }
 

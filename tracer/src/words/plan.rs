@@ -1,6 +1,7 @@
 //! A model's plan, with what other planners and other kernels would need.
 
 mod answer;
+mod assembly;
 mod front;
 mod kernels;
 

@@ -1,5 +1,7 @@
 //! What a run of a program found.
 
+mod warnings;
+
 use super::names::{plain, short};
 use super::report::Report;
 use super::{arena, cycles, table};

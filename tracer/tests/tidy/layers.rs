@@ -37,6 +37,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
             "arena",
             "transform",
             "optimise",
+            "oracle",
             "verify",
             "replay",
             "handover",

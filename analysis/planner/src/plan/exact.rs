@@ -4,7 +4,7 @@
 mod canonical;
 mod orientation;
 
-use super::{Family, Plan, STRATEGIES};
+use super::{Family, Plan, STRATEGIES, Strategy};
 use crate::budget::Budget;
 use crate::problem::Problem;
 use canonical::{Canonical, PREORDERS};
@@ -44,17 +44,38 @@ impl Optimum {
 ///
 /// The plan is valid unless buffers whose offset is given clash with one another.
 pub fn plan(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
+    plan_from(problem, STRATEGIES.iter(), budget)
+}
+
+/// The same, from the strategies in the opposite order: those with overlaps reach the bound more
+/// often, and what follows them is not tried then. Of equal plans it may give another.
+pub fn plan_quickly(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
+    plan_from(problem, STRATEGIES.iter().rev(), budget)
+}
+
+fn plan_from<'a>(
+    problem: &Problem,
+    strategies: impl Iterator<Item = &'a Strategy>,
+    budget: &mut Budget<'_>,
+) -> Optimum {
     budget.spend(HEURISTICS * extent(problem));
+    let bound = problem.lower_bound();
+    let mut best: Option<(u64, Plan)> = None;
     // Shared objects are never better than offsets of their own.
-    let offsets = STRATEGIES
-        .iter()
-        .filter(|strategy| strategy.family == Family::Offsets);
-    let heuristic = offsets.filter_map(|strategy| {
-        let plan = strategy.plan(problem)?;
-        let valid = plan.check(problem).is_empty();
-        valid.then(|| (plan.arena_bytes(problem), plan))
-    });
-    let best = heuristic.min_by_key(|(arena_bytes, _)| *arena_bytes);
+    for strategy in strategies.filter(|strategy| strategy.family == Family::Offsets) {
+        let valid = |plan: &Plan| plan.check(problem).is_empty();
+        let Some(plan) = strategy.plan(problem).filter(valid) else {
+            continue;
+        };
+        let arena_bytes = plan.arena_bytes(problem);
+        if best.as_ref().is_none_or(|(least, _)| arena_bytes < *least) {
+            best = Some((arena_bytes, plan));
+        }
+        // None that follows is better.
+        if arena_bytes == bound {
+            break;
+        }
+    }
     if let Some((arena_bytes, plan)) = best {
         return improve(problem, plan, arena_bytes, budget);
     }

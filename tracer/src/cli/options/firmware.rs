@@ -3,10 +3,9 @@
 use super::numbers::parse_address;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::program::interpreter::Interpreted;
-use dmo_trace::program::marks::Marks;
-use dmo_trace::program::runtime::Runtime;
 use dmo_trace::program::target::Target;
-use dmo_trace::study::firmware::{ArenaPlace, FirmwareRequest, interpreted};
+use dmo_trace::study::firmware::ArenaPlace;
+use dmo_trace::study::run::interpreter_of;
 use dmo_trace::study::source::Source;
 use std::ffi::OsString;
 
@@ -24,9 +23,6 @@ pub struct FirmwareOptions {
     arena: Option<String>,
 }
 
-/// Inferences that show what an endless loop of them does: one is like the other.
-const INFERENCES: usize = 2;
-
 impl FirmwareOptions {
     /// The model in the program's arena; `None` where the program has no interpreter that could be
     /// followed, and no option asks for it. `bounded`: an endless loop is to end.
@@ -36,23 +32,9 @@ impl FirmwareOptions {
         limits: Limits,
         bounded: bool,
     ) -> anyhow::Result<Option<Interpreted>> {
-        let asked = self.model.is_some() || self.arena.is_some();
-        let runtime = Runtime::find(&target.image);
-        if !asked && runtime.is_none() {
-            return Ok(None);
-        }
-        let request = FirmwareRequest {
-            model: self.model.as_ref().map(Source::load).transpose()?,
-            arena: self.arena_place()?,
-            inferences: bounded.then_some(INFERENCES),
-            limits: Some(limits),
-        };
-        match interpreted(&request, target, runtime.as_ref()) {
-            Ok(interpreted) => Ok(Some(interpreted)),
-            // It may run no model, or one that cannot be followed, and have layers of its own.
-            Err(_) if !asked && Marks::find(&target.image).is_ok() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let model = self.model.as_ref().map(Source::load).transpose()?;
+        let arena = self.arena_place()?;
+        Ok(interpreter_of(target, model, arena, limits, bounded)?)
     }
 
     fn arena_place(&self) -> anyhow::Result<Option<ArenaPlace>> {

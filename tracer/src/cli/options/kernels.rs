@@ -68,31 +68,13 @@ pub struct ModelKernelArguments {
 impl ModelKernelArguments {
     /// Reads the kernels.
     pub fn load(&self) -> Result<ModelKernels, StudyError> {
-        let request = model_request(&self.kernels, self.cpu.clone(), self.cmsis_nn_version);
+        let request =
+            KernelRequest::of_model(&self.kernels, self.cpu.clone(), self.cmsis_nn_version);
         let flash_timing = self.flash.timing();
         KernelRequest {
             flash_timing,
             ..request
         }
         .load()
-    }
-}
-
-/// The libraries in the order in which they are given; none of them are the reference kernels.
-pub fn model_request(
-    kernels: &[String],
-    cpu: Option<String>,
-    cmsis_nn_version: Option<u8>,
-) -> KernelRequest {
-    let (first, further) = match kernels {
-        [first, further @ ..] => (first.clone(), further.to_vec()),
-        [] => (REFERENCE.to_owned(), Vec::new()),
-    };
-    KernelRequest {
-        kernels: first,
-        further,
-        cpu,
-        cmsis_nn_version,
-        flash_timing: None,
     }
 }

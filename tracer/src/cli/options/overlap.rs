@@ -1,10 +1,8 @@
 //! Options that say which overlaps a plan may use.
 
 use super::cache::CacheArguments;
-use super::kernels::model_request;
 use super::named::one_of;
 use clap::builder::TypedValueParser;
-use dmo_trace::study::INPUTS;
 use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::session::Cache;
 
@@ -50,27 +48,12 @@ impl OverlapOptions {
 
     /// What they ask for.
     pub fn request(&self) -> OverlapRequest {
-        let kind = self.overlap.unwrap_or(if self.names_kernels() {
-            OverlapKind::Traced
-        } else {
-            OverlapKind::Analytic
-        });
-        let named = match kind {
-            OverlapKind::None => !self.kernels.is_empty(),
-            OverlapKind::Analytic | OverlapKind::Traced => self.names_kernels(),
-        };
-        OverlapRequest {
-            kind,
-            kernels: named
-                .then(|| model_request(&self.kernels, self.cpu.clone(), self.cmsis_nn_version)),
-            inputs: self.inputs.unwrap_or(INPUTS),
-        }
-    }
-
-    fn names_kernels(&self) -> bool {
-        !self.kernels.is_empty()
-            || self.cpu.is_some()
-            || self.cmsis_nn_version.is_some()
-            || self.inputs.is_some()
+        OverlapRequest::of_options(
+            self.overlap,
+            &self.kernels,
+            self.cpu.clone(),
+            self.cmsis_nn_version,
+            self.inputs,
+        )
     }
 }

@@ -2,10 +2,10 @@
 //! table, `table.csv.key`, so that a later call does not add to rows that no longer hold.
 
 use super::super::output;
-use super::grid::Grid;
 use anyhow::{Context, ensure};
 use dmo_trace::study::input;
 use dmo_trace::study::kernel_request::NamedKernels;
+use dmo_trace::study::sweep::Grid;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -1,28 +1,12 @@
 //! The file of a sweep's rows, appended to as they come, so that an interrupt loses none.
 
-use super::grid::Entry;
 use super::key::Key;
 use anyhow::{Context, bail, ensure};
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
-use dmo_trace::study::compare::Pair;
-use serde::{Deserialize, Serialize};
+use dmo_trace::study::sweep::{Entry, Row};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
-
-/// One row of the result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    pub case: String,
-    pub kernels: String,
-    pub cpu: String,
-    pub kernel: String,
-    /// Input and output counted from 1.
-    #[serde(flatten)]
-    pub pair: Pair,
-    pub instructions: Option<u64>,
-    pub finding: String,
-}
 
 /// The file, positioned after its last complete case.
 pub struct Table {

@@ -1,23 +1,23 @@
 //! Operators that move elements, and resizing.
 
+use super::error::{Context, Result, bail};
 use super::numbers::{four, numbers, shape};
-use super::{OperatorArguments, Sizes};
-use anyhow::{Context, bail};
+use super::{CaseRequest, Sizes};
 use dmo_analysis::operator::{
     Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, ResizeNearest, Split,
     StridedSlice, Transpose,
 };
 
-pub fn concat(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn concat(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let inputs = (0..given.input.len()).map(|index| given.input(index));
     Ok(Operator::Concat(Concat {
-        inputs: inputs.collect::<Result<_, _>>()?,
+        inputs: inputs.collect::<Result<_>>()?,
         axis: given.axis()?,
         element_bytes: sizes.from,
     }))
 }
 
-pub fn split(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn split(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let parts = given.parts.as_deref().context("--parts is missing")?;
     Ok(Operator::Split(Split {
         input: given.input(0)?,
@@ -27,7 +27,7 @@ pub fn split(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator
     }))
 }
 
-pub fn pad(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn pad(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let before = match given.padding.as_deref() {
         None | Some("same" | "valid") => bail!("--padding NxHxWxC is missing"),
         Some(text) => shape("--padding", text, 0)?,
@@ -40,14 +40,14 @@ pub fn pad(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> 
     }))
 }
 
-pub fn reshape(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn reshape(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     Ok(Operator::Reshape(Reshape {
         elements: given.elements()?,
         element_bytes: sizes.from,
     }))
 }
 
-pub fn transpose(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn transpose(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let text = given.permutation.as_deref();
     Ok(Operator::Transpose(Transpose {
         input: given.input(0)?,
@@ -56,7 +56,7 @@ pub fn transpose(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Oper
     }))
 }
 
-pub fn slice(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn slice(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let begin = given.begin.as_deref().unwrap_or("0x0x0x0");
     let stride = given.stride.as_deref().unwrap_or("1");
     Ok(Operator::StridedSlice(StridedSlice {
@@ -69,7 +69,7 @@ pub fn slice(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator
 }
 
 /// Aligned corners, half-pixel centres.
-fn coordinates(given: &OperatorArguments) -> anyhow::Result<(bool, bool)> {
+fn coordinates(given: &CaseRequest) -> Result<(bool, bool)> {
     match given.coordinates.as_deref() {
         None | Some("half-pixel") => Ok((false, true)),
         Some("corner") => Ok((false, false)),
@@ -80,7 +80,7 @@ fn coordinates(given: &OperatorArguments) -> anyhow::Result<(bool, bool)> {
     }
 }
 
-pub fn resize_nearest(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn resize_nearest(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let (align_corners, half_pixel_centers) = coordinates(given)?;
     Ok(Operator::ResizeNearest(ResizeNearest {
         input: given.input(0)?,
@@ -91,7 +91,7 @@ pub fn resize_nearest(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result
     }))
 }
 
-pub fn resize_bilinear(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn resize_bilinear(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let (align_corners, half_pixel_centers) = coordinates(given)?;
     Ok(Operator::ResizeBilinear(ResizeBilinear {
         input: given.input(0)?,

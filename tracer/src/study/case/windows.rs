@@ -1,14 +1,14 @@
 //! Convolutions and pooling.
 
+use super::error::{CaseError, Context, Result, ensure};
 use super::numbers::pair;
-use super::{Misfit, OperatorArguments, Sizes};
-use anyhow::{Context, ensure};
+use super::{CaseRequest, Sizes};
 use dmo_analysis::operator::{
     Accumulation, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Operator, Pool2d, Shape,
     TransposeConv2d, Window, tflite_padding_before,
 };
 
-pub fn conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn conv2d(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let input = given.input(0)?;
     let [out, height, width, depth] = given.filter()?;
     ensure!(
@@ -28,12 +28,12 @@ pub fn conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operato
     }))
 }
 
-pub fn depthwise_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn depthwise_conv2d(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     Ok(Operator::DepthwiseConv2d(depthwise(given, sizes)?))
 }
 
 /// The kernel that may store over its input.
-pub fn depthwise_in_place(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn depthwise_in_place(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let DepthwiseConv2d {
         input,
         output,
@@ -56,7 +56,7 @@ pub fn depthwise_in_place(given: &OperatorArguments, sizes: Sizes) -> anyhow::Re
     }))
 }
 
-fn depthwise(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<DepthwiseConv2d> {
+fn depthwise(given: &CaseRequest, sizes: Sizes) -> Result<DepthwiseConv2d> {
     let input = given.input(0)?;
     let [filters, height, width, out] = given.filter()?;
     ensure!(
@@ -82,7 +82,7 @@ fn depthwise(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Depthwis
     })
 }
 
-pub fn transpose_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn transpose_conv2d(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let input = given.input(0)?;
     let filter @ [_, height, width, _] = given.filter()?;
     let output = given.output()?;
@@ -131,7 +131,7 @@ pub fn transpose_conv2d(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resu
 }
 
 /// The depths of a transposed convolution's filter, where it has other than 1 of each.
-fn check_depths(filter: Shape, input: Shape, output: Shape) -> anyhow::Result<()> {
+fn check_depths(filter: Shape, input: Shape, output: Shape) -> Result<()> {
     if [filter[0], filter[3]] == [1, 1] {
         return Ok(());
     }
@@ -152,7 +152,7 @@ fn check_depths(filter: Shape, input: Shape, output: Shape) -> anyhow::Result<()
     Ok(())
 }
 
-pub fn pool(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn pool(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let input = given.input(0)?;
     let filter = given.filter.as_deref().context("--filter HxW is missing")?;
     let (window, [oh, ow]) = given.window(input, pair("--filter", filter)?)?;
@@ -164,13 +164,13 @@ pub fn pool(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator>
     }))
 }
 
-impl OperatorArguments {
-    fn stride(&self) -> anyhow::Result<[u32; 2]> {
+impl CaseRequest {
+    fn stride(&self) -> Result<[u32; 2]> {
         pair("--stride", self.stride.as_deref().unwrap_or("1"))
     }
 
     /// The window, and the output's height and width that follow from it.
-    fn window(&self, input: Shape, kernel: [u32; 2]) -> anyhow::Result<(Window, [u32; 2])> {
+    fn window(&self, input: Shape, kernel: [u32; 2]) -> Result<(Window, [u32; 2])> {
         let stride = self.stride()?;
         let dilation = pair("--dilation", self.dilation.as_deref().unwrap_or("1"))?;
         let mut padding_before = [0, 0];
@@ -210,8 +210,10 @@ impl OperatorArguments {
                     "the input's {name}, with padding, is {padded}, expected at least {reach}, the reach of the filter\n  hint: --padding same"
                 ))
             );
-            output[axis] = u32::try_from((padded - reach) / u64::from(stride[axis]) + 1)
-                .map_err(|_| Misfit(format!("the output's {name} does not fit in 32 bits")))?;
+            output[axis] =
+                u32::try_from((padded - reach) / u64::from(stride[axis]) + 1).map_err(|_| {
+                    CaseError::misfit(format!("the output's {name} does not fit in 32 bits"))
+                })?;
         }
         let window = Window {
             kernel,

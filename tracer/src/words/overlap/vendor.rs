@@ -1,6 +1,6 @@
 //! A vendor's statement on a kernel, beside the measurement.
 
-use dmo_trace::kernels::{Sharing, header_statement};
+use crate::kernels::{Sharing, header_statement};
 use serde::Serialize;
 
 /// A vendor's word and the measured verdict.

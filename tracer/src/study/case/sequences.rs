@@ -1,11 +1,11 @@
 //! Layers with a memory.
 
-use super::{Misfit, OperatorArguments, Sizes};
-use anyhow::{Context, bail, ensure};
+use super::error::{Context, Result, bail, ensure};
+use super::{CaseRequest, Sizes};
 use dmo_analysis::operator::{Lstm, Operator, Svdf};
 
 /// Rows of the filter, which has a column for each element of an input vector.
-fn rows(given: &OperatorArguments, depth: u32) -> anyhow::Result<u32> {
+fn rows(given: &CaseRequest, depth: u32) -> Result<u32> {
     let [_, _, rows, columns] = given.filter()?;
     ensure!(
         columns == depth,
@@ -16,7 +16,7 @@ fn rows(given: &OperatorArguments, depth: u32) -> anyhow::Result<u32> {
     Ok(rows)
 }
 
-pub fn svdf(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn svdf(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let [one, also_one, batches, depth] = given.input(0)?;
     ensure!([one, also_one] == [1, 1], "--input: expected BxI");
     let filters = rows(given, depth)?;
@@ -41,7 +41,7 @@ pub fn svdf(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator>
     }))
 }
 
-pub fn lstm(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn lstm(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let [one, outer, inner, depth] = given.input(0)?;
     ensure!(one == 1, "--input: expected BxTxI or TxBxI");
     let time_major = match given.order.as_deref() {

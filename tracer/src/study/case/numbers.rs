@@ -1,12 +1,12 @@
 //! Numbers, shapes and types in the words of the command line.
 
-use anyhow::{Context, bail, ensure};
+use super::error::{CaseError, Context, Result, bail, ensure};
 use dmo_analysis::operator::Shape;
 use dmo_analysis::trace::ElementType;
 use std::str::FromStr;
 
 /// Numbers with an x between them.
-pub fn numbers<T: FromStr>(what: &str, text: &str) -> anyhow::Result<Vec<T>> {
+pub fn numbers<T: FromStr>(what: &str, text: &str) -> Result<Vec<T>> {
     ensure!(
         !text.contains([',', ';', ' ', 'X', '*']),
         "{what} {text}: expected numbers separated by x, as in 1x32x32x16"
@@ -32,7 +32,7 @@ pub fn axis(number: i32) -> Option<u32> {
 }
 
 /// Up to four numbers; missing ones in front are `missing`.
-pub fn shape<T: FromStr + Copy>(what: &str, text: &str, missing: T) -> anyhow::Result<[T; 4]> {
+pub fn shape<T: FromStr + Copy>(what: &str, text: &str, missing: T) -> Result<[T; 4]> {
     let given = numbers(what, text)?;
     ensure!(given.len() <= 4, "{what} {text}: at most four numbers");
     let mut padded = [missing; 4];
@@ -41,7 +41,7 @@ pub fn shape<T: FromStr + Copy>(what: &str, text: &str, missing: T) -> anyhow::R
 }
 
 /// A [`shape`] of at least 1 on each axis.
-pub fn extents(what: &str, text: &str) -> anyhow::Result<Shape> {
+pub fn extents(what: &str, text: &str) -> Result<Shape> {
     let shape = shape(what, text, 1)?;
     for (axis, name) in AXES.into_iter().enumerate() {
         ensure!(
@@ -56,16 +56,16 @@ pub fn extents(what: &str, text: &str) -> anyhow::Result<Shape> {
 pub const AXES: [&str; 4] = ["batch", "height", "width", "depth"];
 
 /// Exactly four numbers.
-pub fn four(what: &str, text: &str) -> anyhow::Result<[u32; 4]> {
+pub fn four(what: &str, text: &str) -> Result<[u32; 4]> {
     let given: Vec<u32> = numbers(what, text)?;
     let count = given.len();
     given
         .try_into()
-        .map_err(|_| anyhow::anyhow!("{what} {text}: {count} numbers, expected four"))
+        .map_err(|_| CaseError::new(format!("{what} {text}: {count} numbers, expected four")))
 }
 
 /// Height and width, or one number for both.
-pub fn pair(what: &str, text: &str) -> anyhow::Result<[u32; 2]> {
+pub fn pair(what: &str, text: &str) -> Result<[u32; 2]> {
     match numbers(what, text)?[..] {
         [both] => Ok([both, both]),
         [height, width] => Ok([height, width]),
@@ -74,7 +74,7 @@ pub fn pair(what: &str, text: &str) -> anyhow::Result<[u32; 2]> {
 }
 
 /// The types that kernels exist for.
-pub fn element_type(what: &str, text: &str) -> anyhow::Result<ElementType> {
+pub fn element_type(what: &str, text: &str) -> Result<ElementType> {
     match text {
         "int8" => Ok(ElementType::Int8),
         "uint8" => Ok(ElementType::Uint8),

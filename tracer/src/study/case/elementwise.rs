@@ -1,9 +1,10 @@
 //! Operators that go element by element, and softmax.
 
-use super::{OperatorArguments, Sizes};
+use super::error::Result;
+use super::{CaseRequest, Sizes};
 use dmo_analysis::operator::{Elementwise, ElementwiseBinary, Operator, Softmax};
 
-pub fn unary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn unary(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     Ok(Operator::Elementwise(Elementwise {
         elements: given.elements()?,
         input_element_bytes: sizes.from,
@@ -11,7 +12,7 @@ pub fn unary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator
     }))
 }
 
-pub fn binary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn binary(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let inputs = [given.input(0)?, given.input(1)?];
     let output = [0, 1, 2, 3].map(|axis| inputs[0][axis].max(inputs[1][axis]));
     Ok(Operator::ElementwiseBinary(ElementwiseBinary {
@@ -22,7 +23,7 @@ pub fn binary(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operato
     }))
 }
 
-pub fn softmax(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn softmax(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let depth = given.input(0)?[3];
     Ok(Operator::Softmax(Softmax {
         // At least 1, as every extent.

@@ -1,11 +1,11 @@
 //! Reductions.
 
+use super::error::{Context, Result, ensure};
 use super::numbers;
-use super::{OperatorArguments, Sizes};
-use anyhow::{Context, ensure};
+use super::{CaseRequest, Sizes};
 use dmo_analysis::operator::{Operator, Reduce, Reduction, SpatialMean};
 
-pub fn mean(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn mean(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     if sizes.from == 4 {
         return reduce(given, sizes, Reduction::Mean);
     }
@@ -21,7 +21,7 @@ pub fn mean(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator>
 }
 
 /// Sum, largest and smallest element.
-pub fn fold(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn fold(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let in_scratch = sizes.from < 4 && given.operator == "sum";
     let reduction = if in_scratch {
         Reduction::Scratch
@@ -31,11 +31,7 @@ pub fn fold(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator>
     reduce(given, sizes, reduction)
 }
 
-fn reduce(
-    given: &OperatorArguments,
-    sizes: Sizes,
-    reduction: Reduction,
-) -> anyhow::Result<Operator> {
+fn reduce(given: &CaseRequest, sizes: Sizes, reduction: Reduction) -> Result<Operator> {
     Ok(Operator::Reduce(Reduce {
         input: given.input(0)?,
         axes: axes(given)?,
@@ -45,7 +41,7 @@ fn reduce(
     }))
 }
 
-fn axes(given: &OperatorArguments) -> anyhow::Result<[bool; 4]> {
+fn axes(given: &CaseRequest) -> Result<[bool; 4]> {
     let text = given.axis.as_deref().unwrap_or("1x2");
     let listed: Vec<u32> = numbers::numbers("--axis", text)?
         .into_iter()

@@ -1,10 +1,10 @@
 //! Fully connected layers and matrix products.
 
-use super::{Misfit, OperatorArguments, Sizes};
-use anyhow::ensure;
+use super::error::{Result, ensure};
+use super::{CaseRequest, Sizes};
 use dmo_analysis::operator::{BatchedMatmul, FullyConnected, Matmul, Operator};
 
-pub fn fully_connected(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn fully_connected(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let [_, _, out, depth] = given.filter()?;
     let elements = given.elements()?;
     ensure!(
@@ -22,7 +22,7 @@ pub fn fully_connected(given: &OperatorArguments, sizes: Sizes) -> anyhow::Resul
 }
 
 /// Batches, rows, inner and columns.
-fn extents(given: &OperatorArguments) -> anyhow::Result<[u32; 4]> {
+fn extents(given: &CaseRequest) -> Result<[u32; 4]> {
     let [a, b] = [given.input(0)?, given.input(1)?];
     for (name, given, expected) in [
         ("first extent", a[0], 1),
@@ -40,7 +40,7 @@ fn extents(given: &OperatorArguments) -> anyhow::Result<[u32; 4]> {
     Ok([a[1], a[2], a[3], b[3]])
 }
 
-pub fn batched_matmul(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn batched_matmul(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let [batches, rows, inner, columns] = extents(given)?;
     Ok(Operator::BatchedMatmul(BatchedMatmul {
         batches,
@@ -52,7 +52,7 @@ pub fn batched_matmul(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result
     }))
 }
 
-pub fn matmul(given: &OperatorArguments, sizes: Sizes) -> anyhow::Result<Operator> {
+pub fn matmul(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let [batches, rows, inner, columns] = extents(given)?;
     ensure!(
         batches == 1,

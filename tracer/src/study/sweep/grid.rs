@@ -1,12 +1,10 @@
 //! The grid of a sweep: which cases there are, on which kernels.
 
-use super::super::operator::{OperatorArguments, is_misfit, names};
-use super::super::options::kernels::{FunctionArgument, LibraryArguments};
-use anyhow::{Context, bail, ensure};
-use clap::{Args, Parser};
-use dmo_trace::kernels::{Case, Contract};
-use dmo_trace::study::kernel_request::{KernelRequest, NamedKernels};
-use dmo_trace::study::{StudyError, input};
+use crate::kernels::{Case, Contract};
+use crate::study::case::{CaseError, CaseRequest, names};
+use crate::study::error::{About, GridError, MAX_CASES, StudyError};
+use crate::study::input;
+use crate::study::kernel_request::{KernelRequest, NamedKernels};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,6 +12,7 @@ use std::sync::Arc;
 
 /// The cases of a grid, in its order.
 pub struct Grid {
+    /// Each case on each of its sets of kernels.
     pub entries: Vec<Entry>,
     /// The sets of kernels that it names.
     pub libraries: Vec<Arc<NamedKernels>>,
@@ -25,6 +24,7 @@ pub struct Grid {
 pub struct Entry {
     /// The case, as arguments of `dmo-trace overlap`.
     pub line: String,
+    /// The case.
     pub case: Case,
     /// `None` if only the formulas are evaluated.
     pub kernel: Option<(Arc<NamedKernels>, &'static Contract)>,
@@ -33,12 +33,14 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The set of kernels, empty where only the formulas are evaluated.
     pub fn kernels(&self) -> &str {
         self.kernel
             .as_ref()
             .map_or("", |(library, _)| &library.name)
     }
 
+    /// The CPU, empty where only the formulas are evaluated.
     pub fn cpu(&self) -> &'static str {
         let cpu = |(library, _): &(Arc<NamedKernels>, _)| library.library.cpu().name;
         self.kernel.as_ref().map_or("", cpu)
@@ -58,33 +60,27 @@ struct GridTable {
     options: BTreeMap<String, toml::Value>,
 }
 
-/// A case on the command line, without the program's name.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Line {
-    #[command(flatten)]
-    operator: OperatorArguments,
-    #[command(flatten)]
-    function: FunctionArgument,
-}
-
-/// A grid may not be larger.
-const MAX_CASES: usize = 1_000_000;
-
-/// Nor may its file, in bytes.
+/// The file of a grid may not be larger, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
 impl Grid {
     /// Reads the grid. `default` are the kernels of the tables that name none; `None` if only
     /// the formulas are wanted.
-    pub fn read(path: &Path, default: Option<&LibraryArguments>) -> anyhow::Result<Self> {
-        let text = input::text(path, MAX_BYTES)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        Self::parse(&text, default).with_context(|| path.display().to_string())
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; when the file cannot be read.
+    pub fn read(path: &Path, default: Option<&KernelRequest>) -> Result<Self, StudyError> {
+        let shown = path.display();
+        let text = input::text(path, MAX_BYTES).about(format_args!("cannot read {shown}"))?;
+        Self::parse(&text, default).about(shown)
     }
 
-    fn parse(text: &str, default: Option<&LibraryArguments>) -> anyhow::Result<Self> {
-        let file: GridFile = toml::from_str(text)?;
+    /// The same of the text of a grid.
+    ///
+    /// # Errors
+    /// When it is no grid, has too many cases or none, or names kernels that cannot be read.
+    pub fn parse(text: &str, default: Option<&KernelRequest>) -> Result<Self, StudyError> {
+        let file: GridFile = toml::from_str(text).map_err(GridError::from)?;
         let mut libraries = Libraries::default();
         let mut left_out = LeftOut::default();
         let mut entries = Vec::new();
@@ -92,18 +88,17 @@ impl Grid {
             let place = format!("[[grid]] {} ({})", number + 1, table.operator);
             table
                 .entries(default, &mut libraries, &mut left_out, &mut entries)
-                .context(place)?;
+                .about(place)?;
         }
         let notes = left_out.notes();
-        ensure!(
-            !entries.is_empty(),
-            "no case is left\n  {}",
-            if notes.is_empty() {
+        if entries.is_empty() {
+            let reasons = if notes.is_empty() {
                 "it has no [[grid]]".to_owned()
             } else {
                 notes.join("\n  ")
-            }
-        );
+            };
+            return Err(GridError::Empty { reasons }.into());
+        }
         let libraries = libraries.known.into_iter().map(|(_, library)| library);
         Ok(Self {
             entries,
@@ -116,37 +111,36 @@ impl Grid {
 impl GridTable {
     fn entries(
         self,
-        default: Option<&LibraryArguments>,
+        default: Option<&KernelRequest>,
         libraries: &mut Libraries,
         left_out: &mut LeftOut,
         entries: &mut Vec<Entry>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), StudyError> {
         let mut options = self.options()?;
         let libraries = named(&mut options, default, libraries, left_out)?;
         for words in combinations(&self.operator, &options)? {
-            let parsed = Line::try_parse_from(&words)
-                .map_err(|error| anyhow::anyhow!("{}", clap_message(&error)))?;
+            let (request, function) = parse(&words)?;
             let line = words.join(" ");
-            let case = match parsed.operator.case() {
+            let case = match request.case() {
                 Ok(case) => case,
-                Err(error) if is_misfit(&error) => {
-                    let error = format!("{line}: {error:#}");
+                Err(error) if error.is_misfit() => {
+                    let error = format!("{line}: {error}");
                     left_out.add(
                         "combinations make no sense and are skipped".to_owned(),
                         &error,
                     );
                     continue;
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             };
-            let buffers = case.operator.buffers()?;
+            let buffers = case.operator.buffers().map_err(CaseError::from)?;
             let rows = buffers.inputs.len() * buffers.outputs.len();
-            let function = parsed.function.function.as_deref();
             for library in &libraries {
                 let kernel = match library {
                     None => None,
                     Some(library) => {
-                        let Some(contract) = Contract::find(&library.library, &case, function)
+                        let Some(contract) =
+                            Contract::find(&library.library, &case, function.as_deref())
                         else {
                             let reason =
                                 format!("cases are left out, for {} has no kernel", library.name);
@@ -156,10 +150,9 @@ impl GridTable {
                         Some((Arc::clone(library), contract))
                     }
                 };
-                ensure!(
-                    entries.len() < MAX_CASES,
-                    "the grid has more than {MAX_CASES} cases, the limit\n  hint: several grids"
-                );
+                if entries.len() >= MAX_CASES {
+                    return Err(GridError::TooManyCases.into());
+                }
                 entries.push(Entry {
                     line: line.clone(),
                     case: case.clone(),
@@ -173,61 +166,103 @@ impl GridTable {
 
     /// The options and their values: each key is an option of `dmo-trace overlap` about the
     /// case.
-    fn options(&self) -> anyhow::Result<Options> {
-        ensure!(
-            names().any(|name| name == self.operator),
-            "unknown operator '{}'\n  hint: one of {}",
-            self.operator,
-            names().collect::<Vec<_>>().join(", ")
-        );
-        let command = FunctionArgument::augment_args(OperatorArguments::augment_args(
-            clap::Command::new("case"),
-        ));
-        let mut known: Vec<&str> = command
-            .get_arguments()
-            .filter_map(|argument| argument.get_long())
-            .chain(["kernels", "cpu"])
+    fn options(&self) -> Result<Options, GridError> {
+        if !names().any(|name| name == self.operator) {
+            return Err(GridError::Operator {
+                given: self.operator.clone(),
+                known: names().collect::<Vec<_>>().join(", "),
+            });
+        }
+        let mut known: Vec<&str> = CaseRequest::OPTIONS
+            .into_iter()
+            .chain([FUNCTION, "kernels", "cpu"])
             .collect();
         known.sort_unstable();
         let mut options = Options::new();
         for (key, value) in &self.options {
-            ensure!(
-                known.contains(&key.as_str()),
-                "unknown key '{key}'\n  hint: one of {}",
-                known.join(", ")
-            );
-            let values = words(value).with_context(|| format!("key '{key}'"))?;
-            ensure!(!values.is_empty(), "key '{key}' has no values");
+            if !known.contains(&key.as_str()) {
+                return Err(GridError::Key {
+                    given: key.clone(),
+                    known: known.join(", "),
+                });
+            }
+            let values = words(key, value)?;
+            if values.is_empty() {
+                return Err(GridError::NoValues { key: key.clone() });
+            }
             options.insert(key.clone(), values);
         }
         Ok(options)
     }
 }
 
+/// The key that names a function of the kernels.
+const FUNCTION: &str = "function";
+
 /// Values by key.
 type Options = BTreeMap<String, Vec<String>>;
 
 /// A list of strings or whole numbers.
-fn words(value: &toml::Value) -> anyhow::Result<Vec<String>> {
-    let expected = "expected a list of strings or whole numbers";
+fn words(key: &str, value: &toml::Value) -> Result<Vec<String>, GridError> {
     let toml::Value::Array(values) = value else {
-        bail!("its value is a {}, {expected}", value.type_str());
+        return Err(GridError::NoList {
+            key: key.to_owned(),
+            found: value.type_str(),
+        });
     };
     let word = |value: &toml::Value| match value {
         toml::Value::String(text) => Ok(text.clone()),
         toml::Value::Integer(number) => Ok(number.to_string()),
-        other => bail!("one of its values is a {}, {expected}", other.type_str()),
+        other => Err(GridError::NoWord {
+            key: key.to_owned(),
+            found: other.type_str(),
+        }),
     };
     values.iter().map(word).collect()
+}
+
+/// The case of a combination, and the function of the kernels that it names.
+fn parse(words: &[String]) -> Result<(CaseRequest, Option<String>), GridError> {
+    let (operator, rest) = match words {
+        [operator, rest @ ..] => (operator.clone(), rest),
+        [] => (String::new(), words),
+    };
+    let mut given: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    for pair in rest.chunks_exact(2) {
+        let option = pair[0].trim_start_matches("--");
+        given.entry(option).or_default().push(&pair[1]);
+    }
+    let mut request = CaseRequest {
+        operator,
+        ..CaseRequest::default()
+    };
+    let mut function = None;
+    for (option, values) in given {
+        if option == "input" {
+            request.input = values.into_iter().cloned().collect();
+            continue;
+        }
+        let [value] = values[..] else {
+            return Err(GridError::Several {
+                option: option.to_owned(),
+                count: values.len(),
+            });
+        };
+        match request.option(option) {
+            Some(field) => *field = Some(value.clone()),
+            None => function = Some(value.clone()),
+        }
+    }
+    Ok((request, function))
 }
 
 /// The sets of kernels that the table names, those left out that are not for a CPU.
 fn named(
     options: &mut Options,
-    default: Option<&LibraryArguments>,
+    default: Option<&KernelRequest>,
     libraries: &mut Libraries,
     left_out: &mut LeftOut,
-) -> anyhow::Result<Vec<Option<Arc<NamedKernels>>>> {
+) -> Result<Vec<Option<Arc<NamedKernels>>>, StudyError> {
     let kernels = options.remove("kernels");
     let cpus = options.remove("cpu");
     let Some(default) = default else {
@@ -250,23 +285,31 @@ fn named(
                 cmsis_nn_version: default.cmsis_nn_version,
                 flash_timing: None,
             };
-            ensure!(
-                !kernels.contains(char::is_control),
-                "kernels {kernels:?}: a name with control characters cannot be in a table"
-            );
+            if kernels.contains(char::is_control) {
+                let kernels = kernels.clone();
+                return Err(GridError::Control { kernels }.into());
+            }
             match libraries.load(&request) {
                 Ok(library) => found.push(Some(library)),
                 Err(error) if axes && error.is_for_another_cpu() => {
                     let cpu = cpu.as_deref().unwrap_or_default();
                     let reason = format!("[[grid]] tables leave {kernels} on {cpu} out");
-                    let error = anyhow::Error::from(error);
-                    left_out.add(reason, &error.root_cause().to_string());
+                    left_out.add(reason, &root_cause(&error).to_string());
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
     }
     Ok(found)
+}
+
+/// The first of all causes.
+fn root_cause(error: &StudyError) -> &dyn std::error::Error {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause
 }
 
 /// All combinations of the options as words of a command line, one after the other: the last
@@ -275,14 +318,12 @@ fn named(
 fn combinations<'a>(
     operator: &'a str,
     options: &'a Options,
-) -> anyhow::Result<impl Iterator<Item = Vec<String>> + use<'a>> {
+) -> Result<impl Iterator<Item = Vec<String>> + use<'a>, GridError> {
     let count = options
         .values()
         .try_fold(1usize, |count, values| count.checked_mul(values.len()))
         .filter(|&count| count <= MAX_CASES)
-        .with_context(|| {
-            format!("it has more than {MAX_CASES} combinations, the limit\n  hint: several grids")
-        })?;
+        .ok_or(GridError::TooManyCombinations)?;
     let line = move |index: usize| {
         let mut words = vec![operator.to_owned()];
         let mut below = count;
@@ -296,13 +337,6 @@ fn combinations<'a>(
         words
     };
     Ok((0..count).map(line))
-}
-
-/// The first line of what clap says, without its prefix.
-fn clap_message(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    line.trim_start_matches("error: ").to_owned()
 }
 
 /// Sets of kernels that have been read.
