@@ -27,6 +27,7 @@
 //! | [`regions`] | a planned model in several memories |
 //! | [`emit`] | a plan as JSON, as C, or within the model |
 //! | [`others`] | what a planned model would need with other planners, or other kernels |
+//! | [`remedies`] | which changes would make a planned arena smaller |
 //! | [`problem`] | a bare planning problem, a .csv |
 //! | [`plan_to_check`] | a plan as somebody has written it |
 //! | [`audit`] | a plan against overlaps that are known |
@@ -60,6 +61,7 @@ pub mod prove;
 pub mod pruning;
 mod region_file;
 pub mod regions;
+pub mod remedies;
 pub mod savings;
 pub mod search_time;
 pub mod session;

@@ -17,6 +17,7 @@ mod heap;
 mod lee;
 pub mod objects;
 pub mod offsets;
+mod peak;
 mod placement;
 mod stack;
 mod strategy;
@@ -24,6 +25,7 @@ mod strip_packing;
 pub mod tflm;
 
 pub use check::{Violation, ViolationKind};
+pub use peak::peak_buffers;
 pub use strategy::{Family, STRATEGIES, Strategy};
 
 use crate::problem::Problem;
