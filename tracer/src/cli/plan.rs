@@ -10,6 +10,7 @@ use super::options::layout::LayoutArguments;
 use super::options::named::one_of;
 use super::options::numbers::Seconds;
 use super::options::overlap::OverlapOptions;
+use super::options::page::PageArguments;
 use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
@@ -23,7 +24,9 @@ use dmo_trace::study::error::{EmitReason, PlanError};
 use dmo_trace::study::others::{LoopOrderCost, Planner, on_tflm};
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
+use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
+use dmo_trace::page::plan::page;
 use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::names;
 use dmo_trace::words::plan::PlanReport;
@@ -63,9 +66,11 @@ pub struct Arguments {
     /// and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
     /// A memory and its size, for example sram=64K; repeatable: buffers that do not fit into the
     /// first go to the next
-    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot"])]
+    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot", "report"])]
     region: Vec<ArenaRegion>,
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
@@ -150,6 +155,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
+    arguments.page.ensure_apart(&arguments.model)?;
     let request = arguments.request()?;
     let is_changed = request.changes.prune || request.changes.reshapes();
     if is_changed && !arguments.region.is_empty() {
@@ -181,8 +187,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;
     }
+    let page = arguments.page.written(|| {
+        let tried = Remedies::search(&source, &planned, &session)?;
+        page(&source, &planned, &report, &tried).with_context(|| source.name.clone())
+    })?;
     let files = emitted.iter();
-    output::write_all(files.map(|(path, file)| (*path, &file.content[..])))?;
+    let files = files.map(|(path, file)| (*path, &file.content[..]));
+    let page = page.iter().map(|(path, content)| (*path, &content[..]));
+    output::write_all(files.chain(page))?;
     output::report(&report, arguments.json)?;
     for message in &too_large {
         output::message(message);

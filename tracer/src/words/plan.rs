@@ -162,7 +162,8 @@ impl Report for PlanReport {
 }
 
 impl PlanReport {
-    fn certificate(&self) -> String {
+    /// What is proven of the plan, and what that leaves out, in words.
+    pub fn certificate(&self) -> String {
         let proof = self.proof();
         if self.limits_of_proof.is_empty() {
             return proof;
@@ -190,7 +191,8 @@ impl PlanReport {
         }
     }
 
-    fn remarks(&self) -> Vec<String> {
+    /// What the reader should know, a sentence each.
+    pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if !self.plan.overlaps.is_empty() {
             let changed = self.plan.recipe.is_some();
