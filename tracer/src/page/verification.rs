@@ -42,7 +42,9 @@ pub fn page(
     let origin = |operator| source.origin(operator);
     let layers = map.as_ref();
     let layers = layers.map_or(Vec::new(), |map| rows(graph, map, origin, &measured));
-    let peak = map.as_ref().map(|map| Peak {
+    // In an unsafe plan buffers do not rest on each other.
+    let peak = map.as_ref().filter(|_| !verified.has_objections());
+    let peak = peak.map(|map| Peak {
         buffers: peak::buffers(map),
         remedies: None,
     });
@@ -73,7 +75,10 @@ fn witnesses(report: &VerifyReport) -> Vec<Witness> {
     let witness = all.map(|((name, testimony), statement)| Witness {
         name,
         holds: testimony.as_ref().map(|it| it.safe),
-        examined: statement.unwrap_or_default(),
+        examined: statement.map_or(String::new(), |text| {
+            let plain = text.strip_prefix("UNSAFE: ").or(text.strip_prefix("safe: "));
+            plain.unwrap_or(&text).to_owned()
+        }),
         objections: testimony.map_or(Vec::new(), |it| {
             it.objections.iter().map(|text| text::message(text)).collect()
         }),

@@ -85,6 +85,9 @@ fn legend(map: &ArenaMap) -> Markup {
                 li {
                     svg width="18" height="14" aria-hidden="true" {
                         rect class=(class_of_key(class)) width="18" height="14" {}
+                        @if *class == "shared" {
+                            rect.area width="18" height="14" fill="url(#hatch-main0)" {}
+                        }
                     }
                     (text)
                 }
@@ -95,7 +98,7 @@ fn legend(map: &ArenaMap) -> Markup {
 
 fn class_of_key(class: &str) -> String {
     match class {
-        "shared" => "area".to_owned(),
+        "shared" => "buffer ordinary".to_owned(),
         "damaged" => "area damaged".to_owned(),
         class => format!("buffer {class}"),
     }
@@ -141,14 +144,14 @@ fn picture(
                     rect.line width="1.6" height="6" {}
                 }
             }
-            g.axes { (axes(&scale, map.steps as u64, most_bytes)) }
-            svg.plot x=(LEFT) y=(TOP) width=(scale.width()) height=(scale.height()) {
-                g.buffers {
+            g.axes aria-hidden="true" { (axes(&scale, map.steps as u64, most_bytes)) }
+            svg.plot role="presentation" x=(LEFT) y=(TOP) width=(scale.width()) height=(scale.height()) {
+                g.buffers role="presentation" {
                     @for (place, buffer) in map.buffers.iter().enumerate() {
                         (block(&scale, buffer, place, index, titled))
                     }
                 }
-                g.areas {
+                g.areas aria-hidden="true" {
                     @for (place, area) in map.shared.iter().enumerate() {
                         @let [x, y, width, height] = extent(&scale, area.steps, area.bytes);
                         rect.area.damaged[area.is_damaged] data-a=(place) x=(x) y=(y) width=(width)
