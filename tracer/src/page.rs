@@ -18,10 +18,12 @@
 //! | [`peak`] | what holds the arena up, and what would lower it |
 //! | [`front`] | memory against recomputation |
 //! | [`plan`] | the page of a plan |
+//! | [`build`] | the page of a C library |
 //! | [`verification`] | the page of a verified plan |
 //! | [`json`] | the page as data within itself |
 //! | [`html`] | the page as a file |
 
+pub mod build;
 pub mod front;
 pub mod html;
 pub mod json;

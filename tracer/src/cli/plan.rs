@@ -19,6 +19,7 @@ use dmo_analysis::graph::{Graph, TensorId};
 use dmo_analysis::handover::OnDevice;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::ArenaRegion;
+use dmo_trace::page::plan::{Sayings, page};
 use dmo_trace::study::emit::{Emission, Emitted, arena_changes};
 use dmo_trace::study::error::{EmitReason, PlanError};
 use dmo_trace::study::others::{LoopOrderCost, Planner, on_tflm};
@@ -26,7 +27,6 @@ use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
-use dmo_trace::page::plan::page;
 use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::names;
 use dmo_trace::words::plan::PlanReport;
@@ -189,7 +189,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     let page = arguments.page.written(|| {
         let tried = Remedies::search(&source, &planned, &session)?;
-        page(&source, &planned, &report, &tried).with_context(|| source.name.clone())
+        page(&source, &planned, Sayings::of_plan(&report), &tried)
+            .with_context(|| source.name.clone())
     })?;
     let files = emitted.iter();
     let files = files.map(|(path, file)| (*path, &file.content[..]));

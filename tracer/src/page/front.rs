@@ -1,7 +1,9 @@
 //! Memory against recomputation.
 
 use super::peak::change;
+use crate::study::change::WorkFront;
 use crate::study::remedies::Remedies;
+use dmo_analysis::wording::grouped;
 use serde::Serialize;
 
 /// Ways to run the model that nothing else beats in both memory and work.
@@ -11,12 +13,8 @@ pub struct FrontChart {
     pub macs: u64,
     /// The ways, by work.
     pub points: Vec<FrontPoint>,
-    /// How many ways were tried.
-    pub candidates: u64,
-    /// All ways were tried that there are.
-    pub is_complete: bool,
-    /// The plan of the page is none of these: they were searched for the page alone.
-    pub is_suggestion: bool,
+    /// What was searched, in sentences.
+    pub about: String,
 }
 
 /// A way to run the model.
@@ -53,8 +51,25 @@ pub fn chart(
                 is_chosen: is_chosen(point),
             })
             .collect(),
-        candidates: front.front.candidates,
-        is_complete: front.front.complete,
-        is_suggestion: tried.is_suggestion,
+        about: about(front, tried.is_suggestion),
     })
+}
+
+fn about(found: &WorkFront, is_suggestion: bool) -> String {
+    let whole = if found.front.complete {
+        "nothing that was tried is better than one of these"
+    } else {
+        "the best found in time"
+    };
+    let mut text = format!(
+        "{} ways to run the model were tried: {whole}. Their arenas are planned with overlaps by \
+         formula; the model has {} multiply-accumulates.",
+        grouped(found.front.candidates),
+        grouped(found.macs)
+    );
+    if is_suggestion {
+        text += " They were searched for this page in two seconds: --allow split,patch searches \
+                 longer, and plans with what it finds.";
+    }
+    text
 }

@@ -49,24 +49,21 @@ pub struct MeasuredPart {
     pub stack_bytes: Option<u64>,
 }
 
-/// A row for each operator of the model; `origin` says of which one an operator of the graph is a
-/// part, `measured` what is known of each part.
+/// A row for each operator of the model; `measured` says what is known of its parts.
 pub fn rows(
     graph: &Graph,
     map: &ArenaMap,
-    origin: impl Fn(OperatorId) -> OperatorId,
     measured: &HashMap<OperatorId, MeasuredPart>,
 ) -> Vec<LayerRow> {
     let usage = usage(map);
     let mut rows: Vec<LayerRow> = Vec::new();
     let mut row_of: HashMap<usize, usize> = HashMap::new();
     let mut cycles: HashMap<usize, crate::mcu::cycles::Cycles> = HashMap::new();
-    for (index, &[operator, kind]) in map.operators.iter().enumerate() {
+    for (index, &[operator, kind, of]) in map.operators.iter().enumerate() {
         let Some(node) = graph.operators.get(operator) else {
             continue;
         };
         let step = index + 1;
-        let of = origin(OperatorId(operator)).0;
         let place = *row_of.entry(of).or_insert_with(|| {
             rows.push(LayerRow {
                 operator: of,
@@ -122,7 +119,10 @@ impl LayerRow {
 fn usage(map: &ArenaMap) -> Vec<(u64, u64)> {
     let mut by_step: Vec<Vec<(u64, u64)>> = vec![Vec::new(); map.steps];
     for buffer in &map.buffers {
-        let extent = (buffer.offset, buffer.offset.saturating_add(buffer.size_bytes));
+        let extent = (
+            buffer.offset,
+            buffer.offset.saturating_add(buffer.size_bytes),
+        );
         let [first, last] = buffer.steps.map(|step| step as usize);
         for step in by_step.iter_mut().take(last + 1).skip(first) {
             step.push(extent);

@@ -18,8 +18,9 @@ pub struct ArenaMap {
     pub steps: usize,
     /// Names of kinds of operators, each once.
     pub kinds: Vec<String>,
-    /// The operator of each step from 1 on, and its kind, a position in `kinds`.
-    pub operators: Vec<[usize; 2]>,
+    /// For each step from 1 on the operator that runs, its kind, a position in `kinds`, and the
+    /// operator of the model that it is a part of.
+    pub operators: Vec<[usize; 3]>,
     /// Steps that compute one run of operators tile by tile.
     pub groups: Vec<Group>,
     /// What lies in the arena.
@@ -97,7 +98,6 @@ pub struct OverlapFact {
     pub binding: Vec<String>,
 }
 
-
 /// What a map is made of.
 pub struct Layout<'a> {
     /// The model as it is planned.
@@ -155,8 +155,14 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The map, with what is known of the overlaps of operators.
-    pub fn map(self, title: String, facts: &[OverlapFact]) -> ArenaMap {
+    /// The map, with what is known of the overlaps of operators; `origin` says of which operator of
+    /// the model one is a part.
+    pub fn map(
+        self,
+        title: String,
+        facts: &[OverlapFact],
+        origin: impl Fn(OperatorId) -> OperatorId,
+    ) -> ArenaMap {
         let shared = shared_areas(&self, facts);
         let ends = self.buffers.iter();
         let ends = ends.map(|buffer| buffer.offset.saturating_add(buffer.size_bytes));
@@ -169,9 +175,9 @@ impl<'a> Layout<'a> {
                 kinds.push(kind);
                 kinds.len() - 1
             });
-            [operator.0, place]
+            [operator.0, place, origin(*operator).0]
         });
-        let operators: Vec<[usize; 2]> = operators.collect();
+        let operators: Vec<[usize; 3]> = operators.collect();
         let last = self.buffers.iter().map(|buffer| buffer.steps[1] as usize);
         ArenaMap {
             title,
@@ -235,10 +241,7 @@ fn shared_areas(layout: &Layout<'_>, facts: &[OverlapFact]) -> Vec<SharedArea> {
                 break;
             }
             let end = |buffer: &MapBuffer| buffer.offset.saturating_add(buffer.size_bytes);
-            let bytes = [
-                first.offset.max(second.offset),
-                end(first).min(end(second)),
-            ];
+            let bytes = [first.offset.max(second.offset), end(first).min(end(second))];
             if bytes[0] >= bytes[1] {
                 continue;
             }
@@ -262,13 +265,6 @@ fn shared_areas(layout: &Layout<'_>, facts: &[OverlapFact]) -> Vec<SharedArea> {
 }
 
 impl ArenaMap {
-    /// The step in which an operator runs.
-    pub fn step_of(&self, operator: OperatorId) -> Option<u32> {
-        let mut operators = self.operators.iter();
-        let index = operators.position(|[known, _]| *known == operator.0)?;
-        u32::try_from(index + 1).ok()
-    }
-
     /// The same with at most `most` buffers: those that hold the arena up, then the largest.
     pub(super) fn limited(&self, most: usize) -> Self {
         let mut kept: Vec<usize> = (0..self.buffers.len()).collect();
@@ -278,7 +274,8 @@ impl ArenaMap {
         });
         kept.truncate(most);
         kept.sort_unstable();
-        let place: HashMap<usize, usize> = kept.iter().enumerate().map(|(at, &of)| (of, at)).collect();
+        let place: HashMap<usize, usize> =
+            kept.iter().enumerate().map(|(at, &of)| (of, at)).collect();
         let shared = self.shared.iter().filter_map(|area| {
             let [lower, upper] = area.buffers;
             Some(SharedArea {
@@ -296,7 +293,14 @@ impl ArenaMap {
         };
         let mut groups = self.groups.clone();
         groups.truncate(most);
+        let mut kinds = self.kinds.clone();
+        kinds.truncate(most);
+        kinds.push(String::new());
+        let operators = self.operators.iter().take(30 * most);
+        let known = |&[operator, kind, origin]: &[usize; 3]| [operator, kind.min(most), origin];
         Self {
+            operators: operators.map(known).collect(),
+            kinds,
             buffers: kept.iter().map(shown).collect(),
             shared,
             groups,

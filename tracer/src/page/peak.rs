@@ -74,8 +74,12 @@ pub fn buffers(map: &ArenaMap) -> Vec<PeakBuffer> {
 pub fn operators(map: &ArenaMap, [first, last]: [u32; 2]) -> String {
     let name = |step: u32| {
         let index = (step as usize).checked_sub(1)?;
-        let &[operator, kind] = map.operators.get(index)?;
-        Some(format!("{operator} {}", map.kinds[kind]))
+        let &[operator, kind, origin] = map.operators.get(index)?;
+        let kind = map.kinds.get(kind)?;
+        Some(match operator == origin {
+            true => format!("{operator} {kind}"),
+            false => format!("{operator} {kind}, part of {origin}"),
+        })
     };
     match (name(first.max(1)), name(last)) {
         (Some(first), Some(last)) if first == last => first,
@@ -88,8 +92,11 @@ pub fn operators(map: &ArenaMap, [first, last]: [u32; 2]) -> String {
 /// Of the ways to run operators in tiles at most this many are named: the chart has all.
 const MOST_TILES: usize = 4;
 
-/// What was tried, as far as it makes the arena smaller.
-pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Vec<Remedy> {
+/// What was tried, as far as it makes the arena smaller; `None` if nothing was.
+pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Option<Vec<Remedy>> {
+    if !tried.has_tried_any() {
+        return None;
+    }
     let mut found = Vec::new();
     if let Some(front) = tried.front.as_ref().filter(|_| tried.is_suggestion) {
         let points = front.front.points.iter();
@@ -123,7 +130,7 @@ pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Vec<Remedy
     }
     found.retain(|remedy| remedy.saves_bytes > 0);
     found.sort_by_key(|remedy| remedy.arena_bytes);
-    found
+    Some(found)
 }
 
 /// What a way to run the model does to it, in words.
@@ -143,7 +150,10 @@ pub fn change(point: &Point) -> String {
         0..=6 => (),
         all => parts.push(format!("{} more runs in tiles", all - 6)),
     }
-    for (operators, what) in [(&recipe.in_place, "in place"), (&recipe.removed, "left out")] {
+    for (operators, what) in [
+        (&recipe.in_place, "in place"),
+        (&recipe.removed, "left out"),
+    ] {
         match operators.len() {
             0 => (),
             1 => parts.push(format!("operator {} {what}", operators[0].0)),

@@ -3,7 +3,7 @@
 use super::layers::{MeasuredPart, rows};
 use super::map::{ArenaMap, Group, Layout, OverlapFact};
 use super::peak::{self, Peak};
-use super::{Fact, Page, SCHEMA, front, text};
+use super::{Fact, Page, SCHEMA, Verdict, front, text};
 use crate::model::overlaps::KernelOverlaps;
 use crate::study::others::best_published;
 use crate::study::plan::Planned;
@@ -18,14 +18,27 @@ use dmo_analysis::wording::{bytes, counted, grouped};
 use dmo_planner::plan::peak_buffers;
 use std::collections::HashMap;
 
-/// The page of a plan and of its report.
+/// What a page says beside its plan.
+#[derive(Debug, Clone)]
+pub struct Sayings {
+    /// The command whose result it is.
+    pub command: &'static str,
+    /// Whether the plan is safe, where that was asked.
+    pub verdict: Option<Verdict>,
+    /// What is known beside the sizes of the arena.
+    pub facts: Vec<Fact>,
+    /// What else the reader should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The page of a plan.
 ///
 /// # Errors
 /// When the model's sizes make no planning problem.
 pub fn page(
     source: &Source,
     planned: &Planned,
-    report: &PlanReport,
+    sayings: Sayings,
     tried: &Remedies,
 ) -> Result<Page, ArenaError> {
     let graph = &planned.overlaps.graph;
@@ -35,23 +48,23 @@ pub fn page(
     let before = map_without_overlaps(unchanged, planned.file.layout)?;
     let measured = planned.overlaps.measured.as_ref();
     let measured = measured.map_or(HashMap::new(), |measured| parts(&measured.layers));
-    let layers = rows(graph, &map, |operator| source.origin(operator), &measured);
-    let facts = facts(planned, report, before.as_ref());
+    let layers = rows(graph, &map, &measured);
+    let sizes = sizes(planned.file.arena_bytes, before.as_ref());
     Ok(Page {
         schema: SCHEMA,
         model: text::name(&source.name),
-        command: "plan",
-        verdict: None,
-        facts,
+        command: sayings.command,
+        verdict: sayings.verdict,
+        facts: [sizes, sayings.facts].concat(),
         peak: Some(Peak {
             buffers: peak::buffers(&map),
-            remedies: Some(peak::remedies(graph, tried, map.arena_bytes)),
+            remedies: peak::remedies(graph, tried, map.arena_bytes),
         }),
         maps: [Some(map), before].into_iter().flatten().collect(),
         front: front::chart(tried, planned.file.recipe.as_ref()),
         layers,
         witnesses: Vec::new(),
-        notes: report.remarks().iter().map(|it| text::message(it)).collect(),
+        notes: sayings.notes.iter().map(|it| text::message(it)).collect(),
     })
 }
 
@@ -61,9 +74,9 @@ pub fn planned_map(source: &Source, planned: &Planned) -> ArenaMap {
     let peak = peak_buffers(&plan.arena.problem, &plan.plan);
     let layout = Layout::of_plan(graph, &plan.order, &plan.arena, &plan.plan.offsets, &peak);
     let facts = granted(graph, &planned.overlaps.overlaps, planned, &layout);
-    let mut map = layout.map("This plan".to_owned(), &facts);
+    let mut map = layout.map("This plan".to_owned(), &facts, |it| source.origin(it));
     if let Some(recipe) = source.recipe() {
-        map.groups = groups(recipe, &map, |operator| source.origin(operator));
+        map.groups = groups(recipe, &map);
     }
     map
 }
@@ -120,23 +133,19 @@ pub fn map_without_overlaps(
     Ok(best.map(|(title, plan)| {
         let peak = peak_buffers(&apart.problem, &plan);
         let layout = Layout::of_plan(graph, &order, &apart, &plan.offsets, &peak);
-        layout.map(format!("Without overlaps: {title}"), &[])
+        layout.map(format!("Without overlaps: {title}"), &[], |it| it)
     }))
 }
 
 /// The stretches of steps that compute a run of operators tile by tile.
-pub fn groups(
-    recipe: &Recipe,
-    map: &ArenaMap,
-    origin: impl Fn(OperatorId) -> OperatorId,
-) -> Vec<Group> {
+pub fn groups(recipe: &Recipe, map: &ArenaMap) -> Vec<Group> {
     let mut run_of: HashMap<OperatorId, usize> = HashMap::new();
     for (run, split) in recipe.splits.iter().enumerate() {
         run_of.extend(split.operators.iter().map(|&operator| (operator, run)));
     }
     let mut groups: Vec<(usize, Group)> = Vec::new();
-    for (index, &[operator, _]) in map.operators.iter().enumerate() {
-        let Some(&run) = run_of.get(&origin(OperatorId(operator))) else {
+    for (index, &[_, _, origin]) in map.operators.iter().enumerate() {
+        let Some(&run) = run_of.get(&OperatorId(origin)) else {
             continue;
         };
         let step = index as u32 + 1;
@@ -180,57 +189,70 @@ fn parts(layers: &[KernelOverlaps]) -> HashMap<OperatorId, MeasuredPart> {
     layers.iter().enumerate().filter_map(part).collect()
 }
 
-fn facts(planned: &Planned, report: &PlanReport, before: Option<&ArenaMap>) -> Vec<Fact> {
-    let file = &planned.file;
-    let mut facts = vec![Fact {
+/// The arena's size, and the one that it is compared with.
+pub(super) fn sizes(arena_bytes: u64, before: Option<&ArenaMap>) -> Vec<Fact> {
+    let arena = Fact {
         name: "Arena",
-        value: bytes(file.arena_bytes),
-    }];
-    if let Some(before) = before {
-        let less = peak::beside(before.arena_bytes, file.arena_bytes);
-        facts.push(Fact {
-            name: "Without overlaps",
-            value: format!("{} bytes; the plan needs {less}", grouped(before.arena_bytes)),
-        });
-    }
-    facts.push(Fact {
-        name: "Proof",
-        value: report.certificate(),
+        value: bytes(arena_bytes),
+    };
+    let before = before.map(|before| Fact {
+        name: "Without overlaps",
+        value: format!(
+            "{} bytes; the plan needs {}",
+            grouped(before.arena_bytes),
+            peak::beside(before.arena_bytes, arena_bytes)
+        ),
     });
-    if let Some([own, with_plan]) = &report.device {
-        facts.push(Fact {
-            name: "TensorFlow Lite Micro",
-            value: format!(
+    [arena].into_iter().chain(before).collect()
+}
+
+impl Sayings {
+    /// Those of a plan's report.
+    pub fn of_plan(report: &PlanReport) -> Self {
+        let file = &report.plan;
+        let order = if report.reordered {
+            "another than the file's"
+        } else {
+            "that of the file"
+        };
+        let device = report.device.as_ref().map(|[own, with_plan]| {
+            format!(
                 "{} bytes as the model is, {} with this plan",
                 grouped(own.arena_bytes),
                 grouped(with_plan.arena_bytes)
-            ),
+            )
         });
+        let facts = [
+            ("Proof", Some(report.certificate())),
+            ("TensorFlow Lite Micro", device),
+            (
+                "Model",
+                Some(format!(
+                    "{}, {} in the arena",
+                    counted(report.operators as u64, "operator", "operators"),
+                    counted(file.tensors.len() as u64, "tensor", "tensors")
+                )),
+            ),
+            ("Order", Some(order.to_owned())),
+            (
+                "Overlaps",
+                Some(format!("{}, {} used", file.overlap, file.overlaps.len())),
+            ),
+        ];
+        let facts = facts.into_iter();
+        let facts = facts.filter_map(|(name, value)| Some((name, value?)));
+        let headlines = report.headlines.iter().map(|it| ("Written", it.clone()));
+        Self {
+            command: "plan",
+            verdict: None,
+            facts: facts
+                .chain(headlines)
+                .map(|(name, value)| Fact {
+                    name,
+                    value: text::message(&value),
+                })
+                .collect(),
+            notes: report.remarks(),
+        }
     }
-    facts.push(Fact {
-        name: "Model",
-        value: format!(
-            "{}, {} in the arena",
-            counted(report.operators as u64, "operator", "operators"),
-            counted(file.tensors.len() as u64, "tensor", "tensors")
-        ),
-    });
-    let order = if report.reordered {
-        "another than the file's"
-    } else {
-        "that of the file"
-    };
-    facts.push(Fact {
-        name: "Order",
-        value: order.to_owned(),
-    });
-    facts.push(Fact {
-        name: "Overlaps",
-        value: format!("{}, {} used", file.overlap, file.overlaps.len()),
-    });
-    facts.extend(report.headlines.iter().map(|headline| Fact {
-        name: "Written",
-        value: text::message(headline),
-    }));
-    facts
 }

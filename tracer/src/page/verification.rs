@@ -3,7 +3,7 @@
 use super::layers::{MeasuredPart, rows};
 use super::map::{ArenaMap, Layout, MapBuffer, OverlapFact};
 use super::peak::{self, Peak};
-use super::plan::{groups, map_without_overlaps};
+use super::plan::{groups, map_without_overlaps, sizes};
 use super::{Fact, Page, SCHEMA, Verdict, Witness, text};
 use crate::mcu::disassembly::Disassembler;
 use crate::model::Deployment;
@@ -39,9 +39,8 @@ pub fn page(
     let unchanged = source.recipe().map_or(graph, |_| source.original());
     let before = map_without_overlaps(unchanged, verified.plan.layout)?;
     let measured = found.map_or(HashMap::new(), |found| parts(&found.layers));
-    let origin = |operator| source.origin(operator);
     let layers = map.as_ref();
-    let layers = layers.map_or(Vec::new(), |map| rows(graph, map, origin, &measured));
+    let layers = layers.map_or(Vec::new(), |map| rows(graph, map, &measured));
     // In an unsafe plan buffers do not rest on each other.
     let peak = map.as_ref().filter(|_| !verified.has_objections());
     let peak = peak.map(|map| Peak {
@@ -64,23 +63,34 @@ pub fn page(
         front: None,
         layers,
         witnesses: witnesses(report),
-        notes: report.notes.iter().map(|note| text::message(note)).collect(),
+        notes: report
+            .notes
+            .iter()
+            .map(|note| text::message(note))
+            .collect(),
     })
 }
 
 fn witnesses(report: &VerifyReport) -> Vec<Witness> {
     let names = ["Geometry", "Replay", "Execution"];
-    let statements = report.statements().map_or([const { None }; 3], |it| it.map(Some));
+    let statements = report
+        .statements()
+        .map_or([const { None }; 3], |it| it.map(Some));
     let all = names.into_iter().zip(report.testimonies()).zip(statements);
     let witness = all.map(|((name, testimony), statement)| Witness {
         name,
         holds: testimony.as_ref().map(|it| it.safe),
         examined: statement.map_or(String::new(), |text| {
-            let plain = text.strip_prefix("UNSAFE: ").or(text.strip_prefix("safe: "));
+            let plain = text
+                .strip_prefix("UNSAFE: ")
+                .or(text.strip_prefix("safe: "));
             plain.unwrap_or(&text).to_owned()
         }),
         objections: testimony.map_or(Vec::new(), |it| {
-            it.objections.iter().map(|text| text::message(text)).collect()
+            it.objections
+                .iter()
+                .map(|text| text::message(text))
+                .collect()
         }),
     });
     witness.collect()
@@ -131,9 +141,9 @@ fn verified_map(
     let facts = found.map_or(Vec::new(), |found| {
         facts_of_layers(deployment, &found.layers, kernels, &layout)
     });
-    let mut map = layout.map("This plan".to_owned(), &facts);
+    let mut map = layout.map("This plan".to_owned(), &facts, |it| source.origin(it));
     if let Some(recipe) = source.recipe() {
-        map.groups = groups(recipe, &map, |operator| source.origin(operator));
+        map.groups = groups(recipe, &map);
     }
     if let Some(found) = found {
         mark_damage(&mut map, &buffer_of, found);
@@ -155,7 +165,8 @@ fn placed(
         let mut offsets = vec![None; arena.problem.buffers().len()];
         let mut is_one = true;
         for (tensor, &buffer) in arena.buffer_of.iter().enumerate() {
-            let Some(buffer) = buffer.filter(|_| !graph.views.contains_key(&TensorId(tensor))) else {
+            let Some(buffer) = buffer.filter(|_| !graph.views.contains_key(&TensorId(tensor)))
+            else {
                 continue;
             };
             let Some(offset) = tensors.get(tensor).copied().flatten() else {
@@ -219,7 +230,9 @@ fn instruction(
     let library = kernel.ok().map(|kernel| deployment.library(kernel));
     let location = library.map(|library| library.location(access.pc, disassembler));
     let end = u64::from(access.offset) + u64::from(access.size_bytes);
-    let place = location.as_ref().map_or(String::new(), |it| format!(", {it}"));
+    let place = location
+        .as_ref()
+        .map_or(String::new(), |it| format!(", {it}"));
     let code = location.and_then(|it| it.disassembly);
     let code = code.map_or(String::new(), |code| format!(": {code}"));
     text::message(&format!(
@@ -244,19 +257,24 @@ fn mark_damage(map: &mut ArenaMap, buffer_of: &[Option<usize>], found: &Verifica
     };
     let mut wrong: Vec<([Option<usize>; 2], Range<u64>)> = Vec::new();
     for clash in &found.clashes {
-        wrong.push(([buffer(clash.one), buffer(clash.other)], clash.bytes.clone()));
+        wrong.push((
+            [buffer(clash.one), buffer(clash.other)],
+            clash.bytes.clone(),
+        ));
     }
     for (_, finding) in found.layers.iter().flat_map(|layer| &layer.findings) {
         let writer = finding.writer.and_then(|writer| writer.subject.occupant);
         let subject = finding.subject.occupant;
-        if let (Some(subject), Some(writer), Some(bytes)) = (subject, writer, &finding.arena_bytes) {
+        if let (Some(subject), Some(writer), Some(bytes)) = (subject, writer, &finding.arena_bytes)
+        {
             wrong.push(([buffer(subject), buffer(writer)], bytes.clone()));
         }
     }
     for area in &mut map.shared {
         let [start, end] = area.bytes;
         area.is_damaged |= wrong.iter().any(|(buffers, bytes)| {
-            let among = |buffer: &Option<usize>| buffer.is_some_and(|it| area.buffers.contains(&it));
+            let among =
+                |buffer: &Option<usize>| buffer.is_some_and(|it| area.buffers.contains(&it));
             buffers.iter().all(among) && bytes.start < end && start < bytes.end
         });
     }
@@ -276,17 +294,7 @@ fn parts(layers: &[VerifiedLayer]) -> HashMap<OperatorId, MeasuredPart> {
 }
 
 fn facts(verified: &Verified<'_>, kernels: &str, before: Option<&ArenaMap>) -> Vec<Fact> {
-    let mut facts = vec![Fact {
-        name: "Arena",
-        value: bytes(verified.plan.arena_bytes),
-    }];
-    if let Some(before) = before {
-        let less = peak::beside(before.arena_bytes, verified.plan.arena_bytes);
-        facts.push(Fact {
-            name: "Without overlaps",
-            value: format!("{} bytes; the plan needs {less}", grouped(before.arena_bytes)),
-        });
-    }
+    let mut facts = sizes(verified.plan.arena_bytes, before);
     facts.push(Fact {
         name: "Kernels",
         value: format!(

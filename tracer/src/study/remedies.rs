@@ -32,6 +32,8 @@ pub struct Remedies {
     /// For each operator that runs at the peak, the arena if its outputs could overlap its inputs
     /// as far as any kernel could allow: both may start at the same byte.
     pub kernels: Vec<WhatIf>,
+    /// Better kernels were tried.
+    pub has_tried_kernels: bool,
 }
 
 impl Remedies {
@@ -55,17 +57,21 @@ impl Remedies {
         Ok(Self {
             front,
             is_suggestion: planned.front.is_none(),
+            has_tried_kernels: planned.overlaps.graph.views.is_empty(),
             kernels: kernels(planned, session).about(&source.name)?,
         })
     }
 }
 
+impl Remedies {
+    /// Something beyond what the plan was allowed was tried.
+    pub fn has_tried_any(&self) -> bool {
+        self.is_suggestion && self.front.is_some() || self.has_tried_kernels
+    }
+}
+
 /// What running operators in tiles would give.
-fn tiles(
-    source: &Source,
-    planned: &Planned,
-    session: &Session,
-) -> Result<WorkFront, StudyError> {
+fn tiles(source: &Source, planned: &Planned, session: &Session) -> Result<WorkFront, StudyError> {
     let changes = ChangeRequest {
         split: true,
         patch: true,

@@ -31,6 +31,22 @@ impl PageArguments {
         Ok(())
     }
 
+    /// Refuses a page in a folder that is written as a whole: it would be in the way the next time.
+    ///
+    /// # Errors
+    /// When the page is to lie there.
+    pub fn ensure_not_below(&self, folder: &Path) -> anyhow::Result<()> {
+        if let Some(report) = self.report.as_ref().filter(|path| path.starts_with(folder)) {
+            anyhow::bail!(
+                "cannot write the report to {}: {} is replaced as a whole\n  hint: write it beside \
+                 the folder",
+                report.display(),
+                folder.display()
+            );
+        }
+        Ok(())
+    }
+
     /// The file to write, if one was asked for.
     ///
     /// # Errors

@@ -9,23 +9,10 @@ use maud::{Markup, html};
 const SIZE: [f64; 2] = [560.0, 300.0];
 
 pub fn section(front: &FrontChart) -> Markup {
-    let whole = if front.is_complete {
-        "nothing that was tried is better than one of these"
-    } else {
-        "the best found in time"
-    };
     html! {
         section aria-labelledby="front-title" {
             h2 #front-title { "Memory against recomputation" }
-            p {
-                (grouped(front.candidates)) " ways to compute the model in tiles were tried: " (whole) ". "
-                "Arenas are planned with overlaps by formula; the model has " (grouped(front.macs))
-                " multiply-accumulates."
-                @if front.is_suggestion {
-                    " They were searched for this page in two seconds: "
-                    code { "--allow split,patch" } " plans with them, and may find better ones."
-                }
-            }
+            p { (front.about) }
             div.pair {
                 figure { (chart(front)) }
                 div.scroll tabindex="0" role="region" aria-label="Ways to run the model" { (table(front)) }
@@ -36,8 +23,16 @@ pub fn section(front: &FrontChart) -> Markup {
 
 fn chart(front: &FrontChart) -> Markup {
     let points = &front.points;
-    let most_bytes = points.iter().map(|point| point.arena_bytes).max().unwrap_or(1);
-    let most_macs = points.iter().map(|point| point.extra_macs).max().unwrap_or(0);
+    let most_bytes = points
+        .iter()
+        .map(|point| point.arena_bytes)
+        .max()
+        .unwrap_or(1);
+    let most_macs = points
+        .iter()
+        .map(|point| point.extra_macs)
+        .max()
+        .unwrap_or(0);
     let scale = Scale {
         size: SIZE,
         across: most_macs.max(1) as f64 * 1.05,

@@ -73,10 +73,22 @@ fn legend(map: &ArenaMap) -> Markup {
     let any = |is: fn(&MapBuffer) -> bool| map.buffers.iter().any(is);
     let damaged = map.shared.iter().any(|area| area.is_damaged);
     let keys = [
-        (any(|it| !it.is_peak && it.scratch_of.is_none()), "ordinary", "tensor"),
+        (
+            any(|it| !it.is_peak && it.scratch_of.is_none()),
+            "ordinary",
+            "tensor",
+        ),
         (any(|it| it.is_peak), "peak", "holds the arena up"),
-        (any(|it| it.scratch_of.is_some()), "scratch", "scratch buffer"),
-        (map.shared.iter().any(|area| !area.is_damaged), "shared", "overlap"),
+        (
+            any(|it| it.scratch_of.is_some()),
+            "scratch",
+            "scratch buffer",
+        ),
+        (
+            map.shared.iter().any(|area| !area.is_damaged),
+            "shared",
+            "overlap",
+        ),
         (damaged, "damaged", "overwritten while needed"),
     ];
     html! {
@@ -180,13 +192,7 @@ fn place_of(scale: &Scale, buffer: &MapBuffer) -> [f64; 4] {
     extent(scale, buffer.steps, [buffer.offset, end])
 }
 
-fn block(
-    scale: &Scale,
-    buffer: &MapBuffer,
-    place: usize,
-    map: usize,
-    titled: bool,
-) -> Markup {
+fn block(scale: &Scale, buffer: &MapBuffer, place: usize, map: usize, titled: bool) -> Markup {
     let [x, y, width, height] = place_of(scale, buffer);
     let id = titled.then(|| format!("buffer-{place}"));
     html! {

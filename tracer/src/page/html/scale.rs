@@ -73,7 +73,10 @@ mod tests {
             across: 10.0,
             up: 1000.0,
         };
-        assert_eq!([scale.x(0.0), scale.x(5.0), scale.x(10.0)], [0.0, 50.0, 100.0]);
+        assert_eq!(
+            [scale.x(0.0), scale.x(5.0), scale.x(10.0)],
+            [0.0, 50.0, 100.0]
+        );
         assert_eq!([scale.y(0.0), scale.y(1000.0)], [50.0, 0.0]);
     }
 

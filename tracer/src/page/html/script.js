@@ -26,7 +26,9 @@
   function operatorAt(map, step) {
     const known = map.operators[step - 1];
     if (step === 0) return "the application stores the inputs";
-    return known ? `operator ${known[0]} ${map.kinds[known[1]]}` : "after the last operator";
+    if (!known) return "after the last operator";
+    const [operator, kind, origin] = known;
+    return `operator ${operator} ${map.kinds[kind]}` + (operator === origin ? "" : `, part of ${origin}`);
   }
 
   function title(buffer) {
