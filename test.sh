@@ -75,7 +75,13 @@ if lacks "$python_packages"; then
 else
   run "golden outputs, by the runtimes" python3 scripts/golden.py --check
 fi
+if lacks chromium chromium-driver; then
+  skip "report pages, in Chromium" "$lacking"
+else
+  run "report pages, in Chromium" python3 tracer/tests/page/browser.py "${CARGO_TARGET_DIR:-target}/debug/dmo-trace"
+fi
 for package in "${missing[@]}"; do
+  case "$package" in chromium*) continue ;; esac
   skip "Rust: tests and benches with $package" "$package"
 done
 

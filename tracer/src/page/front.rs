@@ -68,8 +68,8 @@ fn about(found: &WorkFront, is_suggestion: bool) -> String {
         grouped(found.macs)
     );
     if is_suggestion {
-        text += " They were searched for this page in two seconds: --allow split,patch searches \
-                 longer, and plans with what it finds.";
+        text += " They were searched for this page, with the work of about two seconds: --allow \
+                 split,patch searches longer, and plans with what it finds.";
     }
     text
 }

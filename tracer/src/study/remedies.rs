@@ -3,7 +3,7 @@
 use super::change::{ChangeRequest, WorkFront};
 use super::error::{About, StudyError};
 use super::plan::Planned;
-use super::search_time::within_time;
+use super::search_time::{SearchTime, within_time};
 use super::session::{Session, Work};
 use super::source::Source;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
@@ -13,10 +13,10 @@ use dmo_planner::budget::work_in;
 use dmo_planner::plan::peak_buffers;
 use std::time::Duration;
 
-/// What the search for tiles may take.
+/// The work that the search for tiles may take.
 const TILES_TIME: Duration = Duration::from_secs(2);
 
-/// What the search for one operator's better kernel may take.
+/// The work that the search for one operator's better kernel may take.
 const KERNEL_TIME: Duration = Duration::from_millis(250);
 
 /// For at most this many operators better kernels are tried.
@@ -79,7 +79,8 @@ fn tiles(source: &Source, planned: &Planned, session: &Session) -> Result<WorkFr
     };
     let (order, layout) = (&planned.plan.order, planned.file.layout);
     let kind = planned.overlaps.kind;
-    WorkFront::search(source, order, &changes, layout, kind, TILES_TIME, session)
+    let time = SearchTime::patient(TILES_TIME);
+    WorkFront::search(source, order, &changes, layout, kind, time, session)
 }
 
 /// What better kernels at the peak would give.
@@ -99,7 +100,8 @@ fn kernels(
     let searches = MOST_KERNELS as u32 + 1;
     let each = work_in(KERNEL_TIME.as_secs_f64());
     let mut reach = |done, all| running.parts(done, all);
-    let (found, _) = within_time(KERNEL_TIME * searches, |budget| {
+    let time = SearchTime::patient(KERNEL_TIME * searches);
+    let (found, _) = within_time(time, |budget| {
         what_if(task, &planned.plan, &other, each, budget, &mut reach)
     })?;
     Ok(found)

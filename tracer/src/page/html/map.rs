@@ -13,6 +13,9 @@ const HALF_SIZE: [f64; 2] = [560.0, 340.0];
 /// Pixels of a character of a label.
 const CHARACTER: f64 = 6.6;
 
+/// Pixels from one line of labels to the next.
+const LINE: f64 = 13.0;
+
 /// The map that can be searched, with what is known of the buffer that is pointed at.
 pub fn explorer(map: &ArenaMap) -> Markup {
     html! {
@@ -172,7 +175,9 @@ fn picture(
                 }
                 line.end x1="0" x2=(scale.width()) y1=(end) y2=(end) {}
                 g.labels aria-hidden="true" {
-                    @for buffer in &map.buffers { (name(&scale, buffer)) }
+                    @for label in labels(&scale, &map.buffers) {
+                        text x=(label.at[0]) y=(label.at[1] + 4.0) { (label.text) }
+                    }
                 }
             }
         }
@@ -214,18 +219,46 @@ fn sentence(buffer: &MapBuffer) -> String {
     )
 }
 
-/// The name within the block, or the tensor's number, if it has room there.
-fn name(scale: &Scale, buffer: &MapBuffer) -> Markup {
-    let [x, y, width, height] = place_of(scale, buffer);
-    let has_room = |text: &String| text.chars().count() as f64 * CHARACTER < width - 6.0;
-    let number = buffer.tensors.first().map(ToString::to_string);
-    let text = [Some(short(&buffer.name)), number].into_iter().flatten();
-    let text = text.filter(|_| height >= 14.0).find(has_room);
-    html! {
-        @if let Some(text) = text {
-            text x=(x + width / 2.0) y=(y + height / 2.0 + 4.0) { (text) }
+/// A name in a picture.
+struct Label {
+    text: String,
+    /// The middle, in pixels.
+    at: [f64; 2],
+    half_width: f64,
+}
+
+/// The names within the blocks, or the tensors' numbers, where they have room of their own: in the
+/// middle of a block, else above or below.
+fn labels(scale: &Scale, buffers: &[MapBuffer]) -> Vec<Label> {
+    let mut made: Vec<Label> = Vec::new();
+    for buffer in buffers {
+        let [x, y, width, height] = place_of(scale, buffer);
+        let half = |text: &str| text.chars().count() as f64 * CHARACTER / 2.0;
+        let number = buffer.tensors.first().map(ToString::to_string);
+        let mut texts = [Some(short(&buffer.name)), number].into_iter().flatten();
+        let Some(text) = texts.find(|text| 2.0 * half(text) < width - 6.0) else {
+            continue;
+        };
+        let (middle, half_width) = (x + width / 2.0, half(&text));
+        let is_free = |at: &f64| {
+            let apart = |other: &Label| {
+                (other.at[0] - middle).abs() > other.half_width + half_width
+                    || (other.at[1] - at).abs() > LINE
+            };
+            made.iter().all(apart)
+        };
+        let places = [0.5, 0.25, 0.75].map(|part| y + height * part);
+        let mut places = places.into_iter().filter(|at| at - y >= LINE / 2.0);
+        if let Some(at) = places.find(is_free) {
+            let at = [middle, at];
+            made.push(Label {
+                text,
+                at,
+                half_width,
+            });
         }
     }
+    made
 }
 
 fn axes(scale: &Scale, steps: u64, most_bytes: u64) -> Markup {

@@ -13,9 +13,13 @@
     return made;
   }
 
+  function set(target, attributes) {
+    for (const [key, value] of Object.entries(attributes)) target.setAttribute(key, value);
+    return target;
+  }
+
   function shape(name, attributes, text) {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    const made = set(document.createElementNS(SVG, name), attributes);
     if (text !== undefined) made.textContent = text;
     return made;
   }
@@ -74,16 +78,12 @@
     const section = element("section", {}, element("strong", {
       textContent: `${area.is_damaged ? "Damaged: shares" : "Shares"} ${number(area.bytes[1] - area.bytes[0])} bytes with ${title(other)}`,
     }));
-    section.append(facts([
-      ["name", other.name],
-      ["bytes", `${number(area.bytes[0])} to ${number(area.bytes[1])}`],
-      ["steps", `${area.steps[0]} to ${area.steps[1]}`],
-    ]));
+    const [bytes, steps] = [area.bytes, area.steps].map(([from, to]) => `${number(from)} to ${number(to)}`);
+    section.append(facts([["name", other.name], ["bytes", bytes], ["steps", steps]]));
     for (const fact of area.overlaps) {
-      const bytes = (value) => (value === null ? undefined : `${number(value)} bytes`);
       section.append(facts([
         ["operator", `${fact.operator}, tensor ${fact.input} to ${fact.output}`],
-        ["O_s", bytes(fact.safe_overlap_bytes) ?? "none"],
+        ["O_s", fact.safe_overlap_bytes === null ? "none" : `${number(fact.safe_overlap_bytes)} bytes`],
         ["must start", fact.needed_bytes === null ? undefined : `${number(fact.needed_bytes)} bytes above the output`],
         ["starts", fact.distance_bytes === null ? undefined : `${number(fact.distance_bytes)} bytes above it`],
         ["known", fact.source],
@@ -129,11 +129,9 @@
     this.map = page.maps[Number(svg.dataset.map)];
     this.blocks = [...svg.querySelectorAll("[data-b]")];
     this.areas = [...svg.querySelectorAll("[data-a]")];
-    const whole = (views[svg.dataset.view] ??= { whole: [0, 1, 0, Number(svg.dataset.most) * 1.02], pictures: [] });
-    whole.whole[1] = Math.max(whole.whole[1], this.map.steps);
-    whole.now = [...whole.whole];
-    whole.pictures.push(this);
-    this.view = whole;
+    this.view = (views[svg.dataset.view] ??= { whole: [0, this.map.steps, 0, Number(svg.dataset.most) * 1.02], pictures: [] });
+    this.view.now = [...this.view.whole];
+    this.view.pictures.push(this);
     this.order = this.map.buffers.map((_, index) => index).sort((a, b) => {
       const [one, other] = [this.map.buffers[a], this.map.buffers[b]];
       return one.steps[0] - other.steps[0] || one.offset - other.offset;
@@ -156,8 +154,20 @@
     return characters >= 10 ? `…${first.slice(1 - characters)}` : number.length <= characters ? number : "";
   }
 
-  Picture.prototype.draw = function () {
+  // Labels with room of their own: in the middle of their blocks, else above or below.
+  function apart(labels) {
+    const made = [];
+    for (const label of labels) {
+      const isFree = (y) => made.every((it) => Math.abs(it.x - label.x) > it.half + label.half || Math.abs(it.y - y) > 13);
+      const y = [0.5, 0.25, 0.75].map((at) => label.top + label.tall * at).find((at) => at - label.top >= 7 && isFree(at));
+      if (y !== undefined) made.push({ ...label, y });
+    }
+    return made.map(({ x, y, text }) => shape("text", { x, y: y + 4 }, text));
+  }
+
+  Picture.prototype.draw = function (zoomed) {
     const { svg, map, view } = this;
+    svg.classList.toggle("zoomed", zoomed);
     const width = Math.max(280, svg.clientWidth);
     const height = svg.dataset.view === "main" ? Math.max(300, Math.min(520, width * 0.5)) : Math.max(240, Math.min(380, width * 0.6));
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -167,15 +177,10 @@
     const y = (bytes) => tall - ((bytes - low) / (high - low)) * tall;
     this.inner = inner;
     this.tall = tall;
-    const plot = svg.querySelector(".plot");
-    plot.setAttribute("width", inner);
-    plot.setAttribute("height", tall);
+    set(svg.querySelector(".plot"), { width: inner, height: tall });
     const place = (block, steps, bottom, top) => {
       const [left, right] = [x(steps[0]), x(steps[1] + 1)];
-      block.setAttribute("x", left);
-      block.setAttribute("y", y(top));
-      block.setAttribute("width", Math.max(0.5, right - left));
-      block.setAttribute("height", Math.max(0.5, y(bottom) - y(top)));
+      set(block, { x: left, y: y(top), width: Math.max(0.5, right - left), height: Math.max(0.5, y(bottom) - y(top)) });
       return [left, right, y(top), y(bottom)];
     };
     const labels = [];
@@ -184,14 +189,11 @@
       const [left, right, top, bottom] = place(block, buffer.steps, buffer.offset, end(buffer));
       const [a, b, c, d] = [Math.max(0, left), Math.min(inner, right), Math.max(0, top), Math.min(tall, bottom)];
       const text = d - c >= 14 ? short(buffer.name, b - a, String(buffer.tensors[0] ?? "")) : "";
-      if (text) labels.push(shape("text", { x: (a + b) / 2, y: (c + d) / 2 + 4 }, text));
+      if (text) labels.push({ text, x: (a + b) / 2, top: c, tall: d - c, half: text.length * 3.3 });
     }
     for (const block of this.areas) place(block, map.shared[block.dataset.a].steps, ...map.shared[block.dataset.a].bytes);
-    svg.querySelector(".labels").replaceChildren(...labels);
-    const line = svg.querySelector(".end");
-    line.setAttribute("x2", inner);
-    line.setAttribute("y1", y(map.arena_bytes));
-    line.setAttribute("y2", y(map.arena_bytes));
+    svg.querySelector(".labels").replaceChildren(...apart(labels));
+    set(svg.querySelector(".end"), { x2: inner, y1: y(map.arena_bytes), y2: y(map.arena_bytes) });
     svg.querySelector(".axes").replaceChildren(...this.axes(x, y));
   };
 
@@ -227,10 +229,7 @@
     view.waiting ??= requestAnimationFrame(() => {
       view.waiting = undefined;
       const zoomed = view.now.some((value, index) => value !== view.whole[index]);
-      for (const picture of view.pictures) {
-        picture.svg.classList.toggle("zoomed", zoomed);
-        picture.draw();
-      }
+      for (const picture of view.pictures) picture.draw(zoomed);
     });
   };
 
@@ -293,33 +292,29 @@
     const { map, order, view } = picture;
     const current = chosen?.picture === picture ? chosen.index : null;
     const place = current === null ? -1 : order.indexOf(current);
-    const beside = (up) => {
-      const { above, below } = neighbours(map, map.buffers[current]);
-      return map.buffers.indexOf((up ? above : below) ?? map.buffers[current]);
-    };
+    const beside = (side) => map.buffers.indexOf(neighbours(map, map.buffers[current])[side] ?? map.buffers[current]);
     const moves = {
       ArrowRight: () => choose(picture, order[Math.min(place + 1, order.length - 1)]),
       ArrowLeft: () => choose(picture, order[Math.max(place - 1, 0)]),
-      ArrowUp: () => choose(picture, current === null ? order[0] : beside(true)),
-      ArrowDown: () => choose(picture, current === null ? order[0] : beside(false)),
+      ArrowUp: () => choose(picture, current === null ? order[0] : beside("above")),
+      ArrowDown: () => choose(picture, current === null ? order[0] : beside("below")),
       Home: () => choose(picture, order[0]),
       End: () => choose(picture, order[order.length - 1]),
       Enter: () => current !== null && zoomTo(picture, current),
       Escape: () => { choose(picture, null); show(view, view.whole); },
       "0": () => show(view, view.whole),
       "+": () => zoom(view, 0.6),
-      "=": () => zoom(view, 0.6),
       "-": () => zoom(view, 1 / 0.6),
     };
-    if (event.ctrlKey || event.metaKey || event.altKey || !moves[event.key]) return;
+    const move = moves[event.key === "=" ? "+" : event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || !move) return;
     event.preventDefault();
-    moves[event.key]();
+    move();
   }
 
   function listen(picture) {
     const { svg, view } = picture;
-    svg.setAttribute("role", "listbox");
-    svg.setAttribute("tabindex", "0");
+    set(svg, { role: "listbox", tabindex: 0 });
     svg.addEventListener("keydown", (event) => key(picture, event));
     svg.addEventListener("focus", () => chosen?.picture !== picture && picture.order.length && choose(picture, picture.order[0]));
     svg.addEventListener("pointerover", (event) => {
@@ -352,16 +347,12 @@
     });
     picture.blocks.forEach((block, index) => {
       block.id ||= `map-${pictures.indexOf(picture)}-${index}`;
-      block.setAttribute("role", "option");
-      block.setAttribute("aria-selected", "false");
-      block.setAttribute("aria-label", sentence(picture.map.buffers[index], picture.map));
+      set(block, { role: "option", "aria-selected": false, "aria-label": sentence(picture.map.buffers[index], picture.map) });
       block.querySelector("title")?.remove();
     });
-    const button = (text, label, act) => element("button", { type: "button", textContent: text, ariaLabel: label, onclick: act });
-    svg.before(element("div", { className: "tools" },
-      button("+", "Zoom in", () => zoom(view, 0.6)),
-      button("−", "Zoom out", () => zoom(view, 1 / 0.6)),
-      button("⟲", "Show all", () => show(view, view.whole))));
+    const acts = [["+", "Zoom in", () => zoom(view, 0.6)], ["−", "Zoom out", () => zoom(view, 1 / 0.6)], ["⟲", "Show all", () => show(view, view.whole)]];
+    svg.before(element("div", { className: "tools" }, ...acts.map(([textContent, ariaLabel, onclick]) =>
+      element("button", { type: "button", textContent, ariaLabel, onclick }))));
   }
 
   function search() {
@@ -382,9 +373,8 @@
     });
     field.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (!matches.length) return;
       next = (next + 1) % matches.length;
-      choose(main, matches[next]);
+      if (matches.length) choose(main, matches[next]);
     });
   }
 
