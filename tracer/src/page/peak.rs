@@ -76,10 +76,12 @@ pub fn operators(map: &ArenaMap, [first, last]: [u32; 2]) -> String {
         let index = (step as usize).checked_sub(1)?;
         let &[operator, kind, origin] = map.operators.get(index)?;
         let kind = map.kinds.get(kind)?;
-        Some(match operator == origin {
-            true => format!("{operator} {kind}"),
-            false => format!("{operator} {kind}, part of {origin}"),
-        })
+        let part = if operator == origin {
+            String::new()
+        } else {
+            format!(", part of {origin}")
+        };
+        Some(format!("{operator} {kind}{part}"))
     };
     match (name(first.max(1)), name(last)) {
         (Some(first), Some(last)) if first == last => first,
