@@ -77,7 +77,13 @@ else
 fi
 # With what the run without Unicorn has built.
 run "Python package" scripts/wheel.sh --profile dev
+if lacks chromium chromium-driver; then
+  skip "report pages, in Chromium" "$lacking"
+else
+  run "report pages, in Chromium" python3 tracer/tests/page/browser.py "${CARGO_TARGET_DIR:-target}/debug/dmo-trace"
+fi
 for package in "${missing[@]}"; do
+  case "$package" in chromium*) continue ;; esac
   skip "Rust: tests and benches with $package" "$package"
 done
 

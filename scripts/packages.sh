@@ -65,6 +65,8 @@ missing_for_tests() {
   need qemu-system-arm qemu-system-arm --version
   need valgrind valgrind --version
   need curl curl --version
+  need chromium chromium --version
+  need chromium-driver chromedriver --version
 }
 
 install_packages() { # PACKAGE...

@@ -20,6 +20,7 @@
 //! | [`codegen`] | a planned model as a C library |
 //! | [`study`] | what is done with whole models: planned, changed, checked, verified, measured |
 //! | [`words`] | results in words and as JSON |
+//! | [`page`] | results as a page to look at |
 //! | [`cli`] | the command line |
 
 // Guest addresses are 32 bits; casts between them and host indices are lossless.
@@ -37,6 +38,7 @@ pub mod kernels;
 pub mod mcu;
 pub mod measure;
 pub mod model;
+pub mod page;
 pub mod program;
 pub mod study;
 pub mod temporary;

@@ -32,6 +32,7 @@
 //! | [`emit`] | a plan as JSON, as C, or within the model |
 //! | [`peak`] | the operator at which most of a planned arena is in use |
 //! | [`others`] | what a planned model would need with other planners, or other kernels |
+//! | [`remedies`] | which changes would make a planned arena smaller |
 //! | [`problem`] | a bare planning problem, a .csv |
 //! | [`plan_to_check`] | a plan as somebody has written it |
 //! | [`audit`] | a plan against overlaps that are known |
@@ -68,6 +69,7 @@ pub mod prove;
 pub mod pruning;
 mod region_file;
 pub mod regions;
+pub mod remedies;
 pub mod run;
 pub mod savings;
 pub mod search_time;

@@ -11,6 +11,7 @@
 //! [`objects`] and [`offsets`] also have variants of the published planners, for what their
 //! texts leave open.
 
+mod chain;
 mod check;
 pub mod exact;
 mod heap;
@@ -24,6 +25,7 @@ mod strategy;
 mod strip_packing;
 pub mod tflm;
 
+pub use chain::peak_buffers;
 pub use check::{Violation, ViolationKind};
 pub use peak::Peak;
 pub use strategy::{Family, STRATEGIES, Strategy};

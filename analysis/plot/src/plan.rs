@@ -4,7 +4,6 @@
 mod label;
 mod list;
 mod panel;
-mod peak;
 mod scale;
 mod shared;
 

@@ -3,14 +3,18 @@
 use super::options::change::{Change, ChangeArguments};
 use super::options::flash::FlashArguments;
 use super::options::numbers::Seconds;
+use super::options::page::PageArguments;
 use super::progress::Bars;
 use super::{Verdict, output};
+use anyhow::Context;
 use clap::ValueEnum;
 use dmo_analysis::wording::parse_size;
 use dmo_trace::codegen::compilation::Compiler;
+use dmo_trace::page::build::page;
 use dmo_trace::study::build::{BuildRequest, DSP, build};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
+use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{INPUTS, SEARCH_TIME};
@@ -76,6 +80,8 @@ pub struct Arguments {
     cflags: String,
     #[command(flatten)]
     flash: FlashArguments,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
@@ -113,6 +119,8 @@ impl Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     output::ensure_replaceable(&arguments.out)?;
+    arguments.page.ensure_apart(&arguments.model)?;
+    arguments.page.ensure_not_below(&arguments.out)?;
     let mut source = Source::load(&arguments.model)?;
     let request = BuildRequest {
         name: arguments.name.clone(),
@@ -141,9 +149,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let session = Bars::session(Cache::of_user());
     let built = build(&mut source, &request, &session)?;
     if built.holds() {
+        let page = arguments.page.written(|| {
+            let tried = Remedies::search(&source, &built.planned, &session)?;
+            page(&source, &built, &tried).with_context(|| source.name.clone())
+        })?;
         let files = built.files.iter();
         let files = files.map(|file| (file.path.as_str(), file.text.as_bytes()));
         output::write_folder(&arguments.out, files)?;
+        let page = page.iter().map(|(path, content)| (*path, &content[..]));
+        output::write_all(page)?;
     }
     output::report(&BuildReport::new(&source, &built), arguments.json)?;
     Ok(built.holds().into())

@@ -11,4 +11,5 @@ pub mod layout;
 pub mod named;
 pub mod numbers;
 pub mod overlap;
+pub mod page;
 pub mod program;

@@ -10,6 +10,7 @@ use super::options::layout::LayoutArguments;
 use super::options::named::one_of;
 use super::options::numbers::Seconds;
 use super::options::overlap::OverlapOptions;
+use super::options::page::PageArguments;
 use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
@@ -17,11 +18,13 @@ use clap::builder::TypedValueParser;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::ArenaRegion;
+use dmo_trace::page::plan::{Sayings, page};
 use dmo_trace::study::emit::{Emission, Emitted};
 use dmo_trace::study::error::{EmitReason, PlanError};
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
+use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::plan::PlanReport;
@@ -60,9 +63,11 @@ pub struct Arguments {
     /// and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
     /// A memory and its size, for example sram=64K; repeatable: buffers that do not fit into the
     /// first go to the next
-    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot"])]
+    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot", "report"])]
     region: Vec<ArenaRegion>,
     /// Compare with published planners, without and with overlaps
     #[arg(long, conflicts_with = "region")]
@@ -157,6 +162,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
+    arguments.page.ensure_apart(&arguments.model)?;
     let request = arguments.request()?;
     let is_changed = request.changes.prune || request.changes.reshapes();
     if is_changed && !arguments.region.is_empty() {
@@ -195,8 +201,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;
     }
+    let page = arguments.page.written(|| {
+        let tried = Remedies::search(&source, &planned, &session)?;
+        page(&source, &planned, Sayings::of_plan(&report), &tried)
+            .with_context(|| source.name.clone())
+    })?;
     let files = emitted.iter();
-    output::write_all(files.map(|(path, file)| (*path, &file.content[..])))?;
+    let files = files.map(|(path, file)| (*path, &file.content[..]));
+    let page = page.iter().map(|(path, content)| (*path, &content[..]));
+    output::write_all(files.chain(page))?;
     output::report(&report, arguments.json)?;
     for message in &too_large {
         output::message(message);

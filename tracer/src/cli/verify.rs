@@ -5,9 +5,12 @@ mod draw;
 use super::options::before::FileChangeArguments;
 use super::options::kernels::ModelKernelArguments;
 use super::options::numbers::Seconds;
+use super::options::page::PageArguments;
 use super::progress::Bars;
 use super::{Verdict, output};
+use anyhow::Context;
 use dmo_trace::mcu::machine::Limits;
+use dmo_trace::page::verification::page;
 use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
@@ -17,7 +20,7 @@ use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::verification::VerifyReport;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -54,6 +57,8 @@ pub struct Arguments {
     /// the current folder]
     #[arg(long, value_name = "DIR", requires = "sarif")]
     source_root: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
@@ -63,6 +68,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
+    arguments.page.ensure_apart(&arguments.model)?;
     let mut source = Source::load(&arguments.model)?;
     let plan = arguments.plan.as_ref();
     let plan = plan.map(|path| source.follow_plan(path)).transpose()?;
@@ -94,14 +100,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     {
         draw::draw(&source.name, &verified, request.limits, folder)?;
     }
+    let mut files: Vec<(&Path, Vec<u8>)> = Vec::new();
     if let Some(path) = &arguments.sarif {
         let root = match &arguments.source_root {
             Some(root) => root.clone(),
             None => std::env::current_dir()?,
         };
         let log = report.sarif(arguments.model.as_ref(), &root)?;
-        output::write(path, log.as_bytes())?;
+        files.push((path, log.into_bytes()));
     }
+    files.extend(arguments.page.written(|| {
+        page(&source, &verified, &kernels.name(), &report).with_context(|| source.name.clone())
+    })?);
+    let files = files.iter().map(|(path, content)| (*path, &content[..]));
+    output::write_all(files)?;
     output::report(&report, arguments.json)?;
     let holds = if arguments.require_all {
         verified.is_safe()

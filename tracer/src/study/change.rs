@@ -2,7 +2,7 @@
 
 use super::error::{About, PlanError, StudyError};
 use super::overlap_source::OverlapKind;
-use super::search_time::{STOPPED, within_time};
+use super::search_time::{STOPPED, SearchTime, within_time};
 use super::session::{Session, State, Work};
 use super::source::Source;
 use dmo_analysis::arena::Layout;
@@ -11,7 +11,6 @@ use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::transform::front::{Front, Point, Search, front};
 use dmo_analysis::transform::macs;
 use serde::Serialize;
-use std::time::Duration;
 
 /// Which changes of a model's work are allowed. By default none is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,7 +93,7 @@ impl WorkFront {
         changes: &ChangeRequest,
         layout: Layout,
         kind: OverlapKind,
-        time: Duration,
+        time: impl Into<SearchTime>,
         session: &Session,
     ) -> Result<Self, StudyError> {
         let graph = source.graph();

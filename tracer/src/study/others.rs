@@ -13,7 +13,7 @@ use dmo_analysis::handover::{OnDevice, on_device};
 use dmo_analysis::optimise::{Task, WhatIf, what_if};
 use dmo_planner::budget::work_in;
 use dmo_planner::plan::tflm::ALIGNMENT;
-use dmo_planner::plan::{STRATEGIES, Strategy};
+use dmo_planner::plan::{Family, Plan, STRATEGIES, Strategy};
 use dmo_planner::problem::Problem;
 use serde::Serialize;
 use std::time::Duration;
@@ -65,6 +65,21 @@ impl Planner {
         });
         Ok(rows.collect())
     }
+}
+
+/// The smallest plan of the published planners without overlaps, and what its authors call the
+/// planner; `None` where none of them can plan the problem.
+pub fn best_published(apart: &Problem) -> Option<(&'static str, Plan)> {
+    // Of equal ones not the shared objects, which waste room in a picture.
+    let plans = STRATEGIES
+        .iter()
+        .filter(|strategy| strategy.is_published() && !strategy.uses_overlaps)
+        .filter_map(|strategy| Some((strategy, strategy.plan(apart)?)));
+    let (strategy, plan) = plans.min_by_key(|(strategy, plan)| {
+        let arena_bytes = plan.arena_bytes(apart);
+        (arena_bytes, strategy.family == Family::SharedObjects)
+    })?;
+    Some((strategy.title, plan))
 }
 
 /// What TensorFlow Lite Micro needs, by itself and with the plan; `None` where it could not use

@@ -128,7 +128,8 @@ impl Report for PlanReport {
 }
 
 impl PlanReport {
-    fn remarks(&self) -> Vec<String> {
+    /// What the reader should know, a sentence each.
+    pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if !self.plan.overlaps.is_empty() {
             let changed = self.plan.recipe.is_some();

@@ -274,11 +274,13 @@ impl VerifyReport {
         ]
     }
 
-    fn witnesses(&self) -> Vec<String> {
+    /// What geometry, replay and execution have found, a sentence each; `None` where the plan cannot
+    /// be run.
+    pub fn statements(&self) -> Option<[String; 3]> {
         let (Some(geometric), Some(replay), Some(execution)) =
             (&self.geometric, &self.replay, &self.execution)
         else {
-            return Vec::new();
+            return None;
         };
         let objected =
             |count: usize, one, more| format!("UNSAFE: {}", counted(count as u64, one, more));
@@ -312,6 +314,13 @@ impl VerifyReport {
                  matter"
             ),
             (false, _) => objected(execution.differences.len(), "difference", "differences"),
+        };
+        Some([geometry, replayed, executed])
+    }
+
+    fn witnesses(&self) -> Vec<String> {
+        let Some([geometry, replayed, executed]) = self.statements() else {
+            return Vec::new();
         };
         let mut lines = vec![
             format!("geometry   {geometry}"),
@@ -396,6 +405,11 @@ impl VerifyReport {
     /// These operators, and why, a line each; of many the first few.
     pub fn remainder(&self) -> &[String] {
         &self.remainder
+    }
+
+    /// Whether the plan is safe, in a sentence.
+    pub fn conclusion(&self) -> String {
+        self.last_line().trim().to_owned()
     }
 
     fn last_line(&self) -> String {

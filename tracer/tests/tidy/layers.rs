@@ -21,6 +21,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
             "codegen",
             "study",
             "words",
+            "page",
             "cli",
         ],
     ),
@@ -73,7 +74,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
 /// What is below the command line knows none of these.
 const COMMAND_LINE: [&str; 3] = ["anyhow", "clap", "indicatif"];
 /// The rooms between the command line and what it is about.
-const PLAIN: [&str; 2] = ["study", "words"];
+const PLAIN: [&str; 3] = ["study", "words", "page"];
 
 /// A module by its path in the crate.
 type Module = Vec<String>;

@@ -2,7 +2,6 @@
 
 use super::PlanPicture;
 use super::label::{Content, Label};
-use super::peak::peak_buffers;
 use super::scale::Scale;
 use super::shared::Shared;
 use crate::axis::ticks;
@@ -11,6 +10,7 @@ use crate::sheet::{Area, Colour, Drawn, Sheet, Type};
 use crate::step_names::{Column, DISTANCE, StepNames};
 use crate::text::{shorten, shorten_middle, width};
 use dmo_analysis::wording::{bytes, grouped};
+use dmo_planner::plan::peak_buffers;
 
 pub(super) const ORDINARY: Colour = Colour(0xe0, 0xe0, 0xe0);
 pub(super) const PEAK: Colour = Colour(0xa6, 0xc8, 0xee);

@@ -4,8 +4,8 @@ use crate::cli::pictures;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::schedule::lifetime::working_sets;
-use dmo_planner::plan::{Family, Plan, STRATEGIES};
 use dmo_plot::{PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names};
+use dmo_trace::study::others::best_published;
 use dmo_trace::study::plan::Planned;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> 
     };
     let mut figures = vec![draw_plan(&after)?];
     let apart = Arena::new(graph, &file_order, &overlaps::none(graph), task.layout)?;
-    if let Some((title, plan)) = best_published(&apart) {
+    if let Some((title, plan)) = best_published(&apart.problem) {
         let before_steps = step_names(graph, &file_order);
         let before = PlanPicture {
             title: &format!("Best published planner: {title}"),
@@ -47,18 +47,4 @@ pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> 
         figures.push(draw_front(name, &front.front.points, front.macs)?);
     }
     pictures::write_all(&figures, folder)
-}
-
-/// The smallest plan of the published planners without overlaps.
-fn best_published(arena: &Arena) -> Option<(&'static str, Plan)> {
-    // Of equal ones not the shared objects, which waste room in the picture.
-    let plans = STRATEGIES
-        .iter()
-        .filter(|strategy| strategy.is_published() && !strategy.uses_overlaps)
-        .filter_map(|strategy| Some((strategy, strategy.plan(&arena.problem)?)));
-    let (strategy, plan) = plans.min_by_key(|(strategy, plan)| {
-        let arena_bytes = plan.arena_bytes(&arena.problem);
-        (arena_bytes, strategy.family == Family::SharedObjects)
-    })?;
-    Some((strategy.title, plan))
 }

@@ -28,8 +28,11 @@ struct ProblemReport<'a> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.model.to_string_lossy();
     anyhow::ensure!(
-        arguments.plot.is_none() && arguments.region.is_empty() && arguments.fix.is_empty(),
-        "{path}: --plot, --region and --fix are for models"
+        arguments.plot.is_none()
+            && arguments.region.is_empty()
+            && arguments.fix.is_empty()
+            && arguments.page.report.is_none(),
+        "{path}: --plot, --report, --region and --fix are for models"
     );
     let problem = read(arguments.model.as_ref())?.problem;
     for path in &arguments.emit {

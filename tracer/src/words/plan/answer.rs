@@ -69,7 +69,8 @@ impl PlanReport {
         text
     }
 
-    fn certificate(&self) -> String {
+    /// What is proven of the plan, and what that leaves out, in words.
+    pub fn certificate(&self) -> String {
         let proof = self.proof();
         if self.limits_of_proof.is_empty() {
             return proof;

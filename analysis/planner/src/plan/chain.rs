@@ -1,7 +1,7 @@
 //! Which buffers make the arena as large as it is.
 
-use dmo_planner::plan::Plan;
-use dmo_planner::problem::Problem;
+use super::Plan;
+use crate::problem::{Neighbour, Problem};
 
 /// For each buffer whether it stands in a chain from the arena's start to its end: each
 /// buffer of a chain touches the one below it, so that none can move down by itself.
@@ -9,7 +9,7 @@ use dmo_planner::problem::Problem;
 /// Chains of buffers that are alive together come first, for they show what no order of the
 /// offsets can help. Where there is none, the chain's neighbours meet in different steps.
 /// Where a plan has gaps in all of them, it is the buffers at the arena's end alone.
-pub(super) fn peak_buffers(problem: &Problem, plan: &Plan) -> Vec<bool> {
+pub fn peak_buffers(problem: &Problem, plan: &Plan) -> Vec<bool> {
     let chains = Chains::of(problem, plan);
     let mut found = vec![false; chains.buffers.len()];
     for section in problem.sections() {
@@ -48,7 +48,7 @@ impl Chains {
             .map(|(buffer, offset)| offset.saturating_add(buffer.size_bytes));
         let arena = ends.clone().max().unwrap_or(0);
         let supports = |buffer: usize| {
-            let touches = |below: &&dmo_planner::problem::Neighbour| {
+            let touches = |below: &&Neighbour| {
                 let (Some(&offset), Some(&above)) =
                     (plan.offsets.get(below.buffer), plan.offsets.get(buffer))
                 else {

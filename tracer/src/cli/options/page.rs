@@ -1,0 +1,63 @@
+//! A result as a page to look at.
+
+use dmo_trace::page::Page;
+use dmo_trace::page::html::file;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Where a page is written to.
+#[derive(clap::Args)]
+pub struct PageArguments {
+    /// Write a report to look at: one HTML file with maps, charts and tables, which needs no network
+    /// (docs/report.md)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+impl PageArguments {
+    /// Refuses to write over the model.
+    ///
+    /// # Errors
+    /// When the page is to have the model's path.
+    pub fn ensure_apart(&self, model: &OsStr) -> anyhow::Result<()> {
+        let existing = |path: &Path| path.canonicalize().ok();
+        let report = self.report.as_deref().and_then(existing);
+        if report.is_some() && report == existing(Path::new(model)) {
+            anyhow::bail!(
+                "cannot write the report to {}: it is the model",
+                Path::new(model).display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Refuses a page in a folder that is written as a whole: it would be in the way the next time.
+    ///
+    /// # Errors
+    /// When the page is to lie there.
+    pub fn ensure_not_below(&self, folder: &Path) -> anyhow::Result<()> {
+        if let Some(report) = self.report.as_ref().filter(|path| path.starts_with(folder)) {
+            anyhow::bail!(
+                "cannot write the report to {}: {} is replaced as a whole\n  hint: write it beside \
+                 the folder",
+                report.display(),
+                folder.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// The file to write, if one was asked for.
+    ///
+    /// # Errors
+    /// When the page cannot be made.
+    pub fn written(
+        &self,
+        page: impl FnOnce() -> anyhow::Result<Page>,
+    ) -> anyhow::Result<Option<(&Path, Vec<u8>)>> {
+        let Some(path) = &self.report else {
+            return Ok(None);
+        };
+        Ok(Some((path, file(&page()?)?.into_bytes())))
+    }
+}

@@ -1,0 +1,126 @@
+//! The page of a C library.
+
+use super::front::{FrontChart, FrontPoint};
+use super::plan::{Sayings, page as page_of_plan};
+use super::{Fact, Page, Verdict, text};
+use crate::study::build::Built;
+use crate::study::remedies::Remedies;
+use crate::study::source::Source;
+use crate::words::cycles;
+use dmo_analysis::arena::ArenaError;
+use dmo_analysis::wording::{bytes, counted, grouped};
+
+/// The page of a library and of the plan that it follows.
+///
+/// # Errors
+/// When the model's sizes make no planning problem.
+pub fn page(source: &Source, built: &Built, tried: &Remedies) -> Result<Page, ArenaError> {
+    let sayings = Sayings {
+        command: "build",
+        verdict: Some(verdict(built)),
+        facts: facts(built),
+        notes: vec![
+            "What a kernel is measured to do is in the table of layers; the library's README says \
+             how it is used."
+                .to_owned(),
+        ],
+    };
+    let page = page_of_plan(source, &built.planned, sayings, tried)?;
+    Ok(Page {
+        front: of_forms(built).or(page.front),
+        ..page
+    })
+}
+
+fn verdict(built: &Built) -> Verdict {
+    let inputs = counted(built.inputs, "input", "inputs");
+    let text = match (built.holds(), built.proof.is_some()) {
+        (false, _) => "UNSAFE".to_owned(),
+        (true, true) => format!(
+            "SAFE: as compiled, every load and store keeps to the plan, and all outputs are the \
+             model's, on {inputs}"
+        ),
+        (true, false) => format!(
+            "SAFE: the plan holds on the kernels' machine code, and all outputs are the model's, on \
+             {inputs}"
+        ),
+    };
+    Verdict {
+        holds: built.holds(),
+        text,
+    }
+}
+
+fn facts(built: &Built) -> Vec<Fact> {
+    let description = &built.description;
+    let proof = built.proof.as_ref();
+    let compiler = proof.map(|proof| format!("{} {}", proof.compiler, proof.flags.join(" ")));
+    let stack = description.stack_bytes;
+    let time = cycles::total(built.cycles.as_ref(), grouped);
+    let facts = [
+        (
+            "RAM as compiled",
+            proof.and_then(|proof| proof.ram_bytes).map(bytes),
+        ),
+        (
+            "Flash as compiled, weights included",
+            proof.map(|proof| bytes(proof.flash_bytes)),
+        ),
+        ("Compiler", compiler),
+        (
+            "Kernels",
+            Some(format!("{} on {}", description.kernels, description.cpu)),
+        ),
+        (
+            "State in the arena",
+            (built.state_bytes > 0).then(|| bytes(built.state_bytes.into())),
+        ),
+        (
+            "Deepest kernel's stack",
+            stack.map(|stack| bytes(stack.into())),
+        ),
+        ("Weights", Some(bytes(built.weights_bytes))),
+        (
+            "Inference",
+            Some(format!(
+                "{}, {} instructions, about {time} cycles",
+                counted(built.calls as u64, "call", "calls"),
+                grouped(built.instructions)
+            )),
+        ),
+    ];
+    let facts = facts.into_iter();
+    let facts = facts.filter_map(|(name, value)| Some((name, value?)));
+    facts
+        .map(|(name, value)| Fact {
+            name,
+            value: text::message(&value),
+        })
+        .collect()
+}
+
+/// The forms among which the fastest was chosen; `None` where there was no choice.
+fn of_forms(built: &Built) -> Option<FrontChart> {
+    let macs = built.forms.iter().map(|form| form.macs).min()?;
+    let points = built.forms.iter().map(|form| FrontPoint {
+        arena_bytes: form.arena_bytes,
+        extra_macs: form.macs - macs,
+        change: format!(
+            "{} of arena and stack, {} instructions, {} cycles",
+            bytes(form.ram_bytes()),
+            grouped(form.instructions),
+            cycles::total(form.cycles.as_ref(), grouped)
+        ),
+        is_chosen: form.arena_bytes == built.planned.file.arena_bytes
+            && form.macs == built.description.macs,
+    });
+    let mut points: Vec<FrontPoint> = points.collect();
+    points.sort_by_key(|point| (point.extra_macs, point.arena_bytes));
+    Some(FrontChart {
+        macs,
+        about: "Forms that none of the others beats in both memory and time, measured on the kernels: the \
+                fastest that fits into the RAM was taken."
+            .to_owned(),
+        points,
+    })
+}

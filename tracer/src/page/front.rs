@@ -1,0 +1,75 @@
+//! Memory against recomputation.
+
+use super::peak::change;
+use crate::study::change::WorkFront;
+use crate::study::remedies::Remedies;
+use dmo_analysis::wording::grouped;
+use serde::Serialize;
+
+/// Ways to run the model that nothing else beats in both memory and work.
+#[derive(Debug, Clone, Serialize)]
+pub struct FrontChart {
+    /// Multiply-accumulates of the model.
+    pub macs: u64,
+    /// The ways, by work.
+    pub points: Vec<FrontPoint>,
+    /// What was searched, in sentences.
+    pub about: String,
+}
+
+/// A way to run the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FrontPoint {
+    /// Size of the arena in bytes.
+    pub arena_bytes: u64,
+    /// Multiply-accumulates beside those of the model.
+    pub extra_macs: u64,
+    /// What is done to the model.
+    pub change: String,
+    /// The page's plan is of this way.
+    pub is_chosen: bool,
+}
+
+/// The front, with the way that the plan of `recipe` takes.
+pub fn chart(
+    tried: &Remedies,
+    recipe: Option<&dmo_analysis::transform::Recipe>,
+) -> Option<FrontChart> {
+    let front = tried.front.as_ref()?;
+    let points = front.front.points.iter();
+    let is_chosen = |point: &dmo_analysis::transform::front::Point| match recipe {
+        Some(recipe) => point.recipe == *recipe,
+        None => !point.recipe.changes(),
+    };
+    Some(FrontChart {
+        macs: front.macs,
+        points: points
+            .map(|point| FrontPoint {
+                arena_bytes: point.arena_bytes,
+                extra_macs: point.extra_macs,
+                change: change(point),
+                is_chosen: is_chosen(point),
+            })
+            .collect(),
+        about: about(front, tried.is_suggestion),
+    })
+}
+
+fn about(found: &WorkFront, is_suggestion: bool) -> String {
+    let whole = if found.front.complete {
+        "nothing that was tried is better than one of these"
+    } else {
+        "the best found in time"
+    };
+    let mut text = format!(
+        "{} ways to run the model were tried: {whole}. Their arenas are planned with overlaps by \
+         formula; the model has {} multiply-accumulates.",
+        grouped(found.front.candidates),
+        grouped(found.macs)
+    );
+    if is_suggestion {
+        text += " They were searched for this page, with the work of about two seconds: --allow \
+                 split,patch searches longer, and plans with what it finds.";
+    }
+    text
+}

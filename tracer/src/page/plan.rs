@@ -1,0 +1,258 @@
+//! The page of a plan.
+
+use super::layers::{MeasuredPart, rows};
+use super::map::{ArenaMap, Group, Layout, OverlapFact};
+use super::peak::{self, Peak};
+use super::{Fact, Page, SCHEMA, Verdict, front, text};
+use crate::model::overlaps::KernelOverlaps;
+use crate::study::others::best_published;
+use crate::study::plan::Planned;
+use crate::study::remedies::Remedies;
+use crate::study::source::Source;
+use crate::words::plan::PlanReport;
+use dmo_analysis::arena::{Arena, ArenaError, Layout as ArenaLayout};
+use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::transform::Recipe;
+use dmo_analysis::wording::{bytes, counted, grouped};
+use dmo_planner::plan::peak_buffers;
+use std::collections::HashMap;
+
+/// What a page says beside its plan.
+#[derive(Debug, Clone)]
+pub struct Sayings {
+    /// The command whose result it is.
+    pub command: &'static str,
+    /// Whether the plan is safe, where that was asked.
+    pub verdict: Option<Verdict>,
+    /// What is known beside the sizes of the arena.
+    pub facts: Vec<Fact>,
+    /// What else the reader should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The page of a plan.
+///
+/// # Errors
+/// When the model's sizes make no planning problem.
+pub fn page(
+    source: &Source,
+    planned: &Planned,
+    sayings: Sayings,
+    tried: &Remedies,
+) -> Result<Page, ArenaError> {
+    let graph = &planned.overlaps.graph;
+    let map = planned_map(source, planned);
+    // Of a changed model the one that was given; of others with the scratch memory of the kernels.
+    let unchanged = source.recipe().map_or(graph, |_| source.original());
+    let before = map_without_overlaps(unchanged, planned.file.layout)?;
+    let measured = planned.overlaps.measured.as_ref();
+    let measured = measured.map_or(HashMap::new(), |measured| parts(&measured.layers));
+    let layers = rows(graph, &map, &measured);
+    let sizes = sizes(planned.file.arena_bytes, before.as_ref());
+    Ok(Page {
+        schema: SCHEMA,
+        model: text::name(&source.name),
+        command: sayings.command,
+        verdict: sayings.verdict,
+        facts: [sizes, sayings.facts].concat(),
+        peak: Some(Peak {
+            buffers: peak::buffers(&map),
+            remedies: peak::remedies(graph, tried, map.arena_bytes),
+        }),
+        maps: [Some(map), before].into_iter().flatten().collect(),
+        front: front::chart(tried, planned.file.recipe.as_ref()),
+        layers,
+        witnesses: Vec::new(),
+        notes: sayings.notes.iter().map(|it| text::message(it)).collect(),
+    })
+}
+
+/// The arena as planned.
+pub fn planned_map(source: &Source, planned: &Planned) -> ArenaMap {
+    let (graph, plan) = (&planned.overlaps.graph, &planned.plan);
+    let peak = peak_buffers(&plan.arena.problem, &plan.plan);
+    let layout = Layout::of_plan(graph, &plan.order, &plan.arena, &plan.plan.offsets, &peak);
+    let facts = granted(graph, &planned.overlaps.overlaps, planned, &layout);
+    let mut map = layout.map("This plan".to_owned(), &facts, |it| source.origin(it));
+    if let Some(recipe) = source.recipe() {
+        map.groups = groups(recipe, &map);
+    }
+    map
+}
+
+/// What each operator may overlap.
+fn granted(
+    graph: &Graph,
+    granted: &[Vec<SafeOverlap>],
+    planned: &Planned,
+    layout: &Layout<'_>,
+) -> Vec<OverlapFact> {
+    let source = match &planned.overlaps.measured {
+        Some(measured) if !measured.layers.is_empty() => {
+            format!("measured on {}", text::name(&measured.planned.name))
+        }
+        _ => "by formula, for TensorFlow Lite's reference kernels".to_owned(),
+    };
+    let operators = granted.iter().enumerate();
+    let pairs = operators.flat_map(|(operator, pairs)| pairs.iter().map(move |it| (operator, it)));
+    pairs
+        .map(|(operator, pair)| {
+            let size = |id: TensorId| graph.tensor(id).size_bytes;
+            let (input, output) = (size(pair.input), size(pair.output));
+            let (safe, needed) = match pair.sharing {
+                Sharing::Alias => (input.min(output), None),
+                Sharing::Displaced(least) => (output.saturating_sub(least), Some(least)),
+            };
+            OverlapFact {
+                operator,
+                input: pair.input.0,
+                output: pair.output.0,
+                safe_overlap_bytes: Some(safe),
+                needed_bytes: needed.and_then(|bytes| i64::try_from(bytes).ok()),
+                distance_bytes: layout.distance(pair.input, pair.output),
+                source: source.clone(),
+                binding: Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// The model in the file's order as the best published planner places it without overlaps; `None`
+/// where none of them can.
+///
+/// # Errors
+/// When the model's sizes make no planning problem.
+pub fn map_without_overlaps(
+    graph: &Graph,
+    layout: ArenaLayout,
+) -> Result<Option<ArenaMap>, ArenaError> {
+    let order = graph.file_order();
+    let apart = Arena::new(graph, &order, &overlaps::none(graph), layout)?;
+    let best = best_published(&apart.problem);
+    Ok(best.map(|(title, plan)| {
+        let peak = peak_buffers(&apart.problem, &plan);
+        let layout = Layout::of_plan(graph, &order, &apart, &plan.offsets, &peak);
+        layout.map(format!("Without overlaps: {title}"), &[], |it| it)
+    }))
+}
+
+/// The stretches of steps that compute a run of operators tile by tile.
+pub fn groups(recipe: &Recipe, map: &ArenaMap) -> Vec<Group> {
+    let mut run_of: HashMap<OperatorId, usize> = HashMap::new();
+    for (run, split) in recipe.splits.iter().enumerate() {
+        run_of.extend(split.operators.iter().map(|&operator| (operator, run)));
+    }
+    let mut groups: Vec<(usize, Group)> = Vec::new();
+    for (index, &[_, _, origin]) in map.operators.iter().enumerate() {
+        let Some(&run) = run_of.get(&OperatorId(origin)) else {
+            continue;
+        };
+        let step = index as u32 + 1;
+        match groups.last_mut() {
+            Some((last, group)) if *last == run && group.steps[1] + 1 == step => {
+                group.steps[1] = step;
+            }
+            _ => groups.push((
+                run,
+                Group {
+                    steps: [step, step],
+                    title: run_title(recipe, run),
+                },
+            )),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn run_title(recipe: &Recipe, run: usize) -> String {
+    let split = &recipe.splits[run];
+    let [rows, columns] = split.grid;
+    let operators = match split.operators[..] {
+        [first, .., last] => format!("{} to {}", first.0, last.0),
+        [only] => only.0.to_string(),
+        [] => String::new(),
+    };
+    format!("operators {operators} in {rows} x {columns} tiles")
+}
+
+fn parts(layers: &[KernelOverlaps]) -> HashMap<OperatorId, MeasuredPart> {
+    let part = |(index, layer): (usize, &KernelOverlaps)| {
+        let function = layer.function.clone()?;
+        let part = MeasuredPart {
+            instructions: Some(layer.instructions),
+            function: Some(layer.work.chain(&function)),
+            ..MeasuredPart::default()
+        };
+        Some((OperatorId(index), part))
+    };
+    layers.iter().enumerate().filter_map(part).collect()
+}
+
+/// The arena's size, and the one that it is compared with.
+pub(super) fn sizes(arena_bytes: u64, before: Option<&ArenaMap>) -> Vec<Fact> {
+    let arena = Fact {
+        name: "Arena",
+        value: bytes(arena_bytes),
+    };
+    let before = before.map(|before| Fact {
+        name: "Without overlaps",
+        value: format!(
+            "{} bytes; the plan needs {}",
+            grouped(before.arena_bytes),
+            peak::beside(before.arena_bytes, arena_bytes)
+        ),
+    });
+    [arena].into_iter().chain(before).collect()
+}
+
+impl Sayings {
+    /// Those of a plan's report.
+    pub fn of_plan(report: &PlanReport) -> Self {
+        let file = &report.plan;
+        let order = if report.reordered {
+            "another than the file's"
+        } else {
+            "that of the file"
+        };
+        let device = report.device.as_ref().map(|[own, with_plan]| {
+            format!(
+                "{} bytes as the model is, {} with this plan",
+                grouped(own.arena_bytes),
+                grouped(with_plan.arena_bytes)
+            )
+        });
+        let facts = [
+            ("Proof", Some(report.certificate())),
+            ("TensorFlow Lite Micro", device),
+            (
+                "Model",
+                Some(format!(
+                    "{}, {} in the arena",
+                    counted(report.operators as u64, "operator", "operators"),
+                    counted(file.tensors.len() as u64, "tensor", "tensors")
+                )),
+            ),
+            ("Order", Some(order.to_owned())),
+            (
+                "Overlaps",
+                Some(format!("{}, {} used", file.overlap, file.overlaps.len())),
+            ),
+        ];
+        let facts = facts.into_iter();
+        let facts = facts.filter_map(|(name, value)| Some((name, value?)));
+        let headlines = report.headlines.iter().map(|it| ("Written", it.clone()));
+        Self {
+            command: "plan",
+            verdict: None,
+            facts: facts
+                .chain(headlines)
+                .map(|(name, value)| Fact {
+                    name,
+                    value: text::message(&value),
+                })
+                .collect(),
+            notes: report.remarks(),
+        }
+    }
+}
