@@ -9,6 +9,7 @@
 //! | [`hooks`] | layers that are calls of functions, for a program without marks |
 //! | [`interpreter`] | layers that are an interpreter's operators, by what it tells its profiler |
 //! | [`runtime`] | the functions of TensorFlow Lite Micro in an image |
+//! | [`structures`] | its structures in memory, for a program without these names |
 //! | [`allocation`] | where it has put a model's tensors and scratch memory |
 //! | [`semihosting`] | output, files and exit of the program |
 //! | [`record`] | accesses to events of layers and tensors |
@@ -30,4 +31,5 @@ pub mod record;
 pub mod run;
 pub mod runtime;
 pub mod semihosting;
+pub mod structures;
 pub mod target;

@@ -4,13 +4,14 @@ use crate::elf::symbols::Symbols;
 use crate::mcu::machine::{FaultCause, Limits, MachineError, Observation};
 use crate::program::fault::Fault;
 use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks, is_of_library};
-use crate::program::interpreter::{EventError, EventKind, Interpreted, ReadError};
+use crate::program::interpreter::{EventError, EventKind, Interpreted, ReadError, node_index};
 use crate::program::marks::{Mark, MarkError, Marks, read_layer};
 use crate::program::process::{Halt, Process};
 use crate::program::record::RecordError;
 use crate::program::semihosting::Host;
 use crate::program::target::Target;
 use dmo_analysis::firmware::Placed;
+use dmo_analysis::graph::OperatorId;
 use dmo_analysis::trace::{Address, Exit, Layer, Time};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -259,8 +260,11 @@ impl<'a> Program<'a> {
         self.enter(layer);
         if let Some(call) = &self.call {
             call.stop_on_return(&mut self.process.machine)?;
-        } else if let LayerSource::Interpreted(_) = self.boundaries {
-            self.stop_at_next_event()?;
+        } else if let LayerSource::Interpreted(interpreted) = self.boundaries {
+            match interpreted.events.kind {
+                EventKind::Nodes { .. } => self.process.stop_when_back()?,
+                _ => self.stop_at_next_event()?,
+            }
         }
         Ok(())
     }
@@ -272,9 +276,12 @@ impl<'a> Program<'a> {
     pub fn has_left_layer(&mut self) -> Result<(), RunError> {
         self.leave();
         match self.boundaries {
-            LayerSource::Interpreted(interpreted) if !interpreted.events.are_marks() => {
-                Ok(self.process.stop_when_back()?)
-            }
+            LayerSource::Interpreted(interpreted) => match interpreted.events.kind {
+                EventKind::Marks | EventKind::Nodes { .. } => self.stop_between_layers(),
+                EventKind::Profiler | EventKind::Loop { .. } => {
+                    Ok(self.process.stop_when_back()?)
+                }
+            },
             _ => self.stop_between_layers(),
         }
     }
@@ -354,6 +361,9 @@ impl<'a> Program<'a> {
             EventKind::Loop { graph, inferences } => {
                 self.pass_loop(placed, (graph, inferences), mark)
             }
+            EventKind::Nodes { first, inferences } => {
+                self.pass_node(placed, (first, inferences), mark)
+            }
             _ => self.pass_profiler(interpreted, mark),
         }
     }
@@ -429,6 +439,49 @@ impl<'a> Program<'a> {
         }
         let operator = placed.operator(self.layers);
         self.begin(placed.layer(operator).layer.clone()).map(Some)
+    }
+
+    /// An operator begins where its function is called with its entry, and ends where that returns.
+    /// The same functions run the operators of other models.
+    fn pass_node(
+        &mut self,
+        placed: &Placed,
+        (first, inferences): (u32, Option<usize>),
+        mark: Option<Mark>,
+    ) -> Result<Option<ProgramEvent>, RunError> {
+        if mark.is_none() {
+            self.stop_at_next_event()?;
+            let ended = self.layer.is_some();
+            return ended.then(|| self.end_layer()).transpose();
+        }
+        let operators = placed.layers.len();
+        let node = self.process.machine.register(1);
+        let Some(given) = node_index(first, operators, node) else {
+            // How many models there are is not seen.
+            self.other_models.insert(0);
+            self.process.stop_when_back()?;
+            return Ok(None);
+        };
+        let expected = placed.operator(self.layers).0;
+        if given == 0 && expected == 0 {
+            let most = inferences.map(|most| most.saturating_mul(operators));
+            if most.is_some_and(|most| self.layers >= most) {
+                return self.exited(Exit::Stopped(self.layers as u64)).map(Some);
+            }
+        }
+        if given != expected {
+            return Err(match given {
+                0 => EventError::Interrupted {
+                    operator: expected,
+                    operators,
+                },
+                given => EventError::OutOfOrder { expected, given },
+            }
+            .into());
+        }
+        self.process.stop_when_back()?;
+        let layer = placed.layer(OperatorId(given)).layer.clone();
+        self.begin(layer).map(Some)
     }
 
     /// From where the program is now.

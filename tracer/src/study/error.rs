@@ -12,12 +12,15 @@ use crate::measure::MeasureError;
 use crate::model::DeployError;
 use crate::model::verify::VerifyError;
 use crate::program::allocation::AllocationError;
+use crate::program::execution::RunError;
 use crate::program::interpreter::EventError;
+use crate::program::structures::StructureError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
 use dmo_analysis::graph::tflite::TfliteError;
 use dmo_analysis::graph::{TensorId, TensorType};
 use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
+use dmo_analysis::replay::ReplayError;
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::tflm::TflmError;
 use dmo_analysis::transform::TransformError;
@@ -57,6 +60,9 @@ pub enum StudyError {
     Compile(#[from] CompileError),
     ArenaPlace(#[from] ArenaPlaceError),
     Allocation(#[from] Box<AllocationError>),
+    Run(#[from] RunError),
+    ArenaUse(#[from] Box<ArenaUseError>),
+    Replay(#[from] ReplayError),
     Events(#[from] EventError),
     Placed(#[from] PlaceError),
     Tflite(#[from] TfliteError),
@@ -412,11 +418,24 @@ impl EmitReason {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ArenaPlaceError {
     #[error(
-        "the functions of TensorFlow Lite Micro are not found in the program, because it is stripped or was optimised as a whole (-flto)\n  hint: --model MODEL.tflite --arena SYMBOL, and a profiler or layer marks in the program (docs/firmware.md)"
+        "the functions of TensorFlow Lite Micro are not found in the program, because it is stripped or was optimised as a whole (-flto); {unseen}\n  hint: --model MODEL.tflite --arena SYMBOL, and a profiler or layer marks in the program (docs/firmware.md)"
     )]
-    NoRuntime,
+    NoRuntime { unseen: StructureError },
+    #[error("{events}\n  nor can its operators be followed without: {unseen}")]
+    NoEvents {
+        events: EventError,
+        unseen: StructureError,
+    },
     #[error(
-        "the arena that the firmware hands to its interpreter is not found\n  hint: --arena SYMBOL, or --arena START..END"
+        "the runtime describes the model's tensors in another way than TensorFlow Lite Micro\n  hint: firmware with the names of its functions can be followed (docs/firmware.md)"
+    )]
+    OtherStructures,
+    #[error(
+        "the runtime has the model's tensors elsewhere than its planner puts them, so that the place of the scratch memory cannot be told\n  hint: is --arena the whole arena? Firmware with the names of its functions can be followed (docs/firmware.md)"
+    )]
+    OtherPlanner,
+    #[error(
+        "the arena that the firmware hands to its interpreter is not found\n  hint: --arena SYMBOL, --arena START..END, or --arena START:SIZE"
     )]
     NoArena,
     #[error(
@@ -443,7 +462,36 @@ pub enum ArenaPlaceError {
     },
 }
 
-const HINT: &str = "hint: --arena START..END takes addresses";
+const HINT: &str = "hint: --arena START..END or START:SIZE takes addresses";
+
+/// Why nothing can be said of an arena.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ArenaUseError {
+    #[error(
+        "the run ended after {given} operators, and the model has {operators}: an inference is not complete\n  hint: --stop-after {operators}, or a multiple of it"
+    )]
+    Incomplete {
+        given: usize,
+        operators: usize,
+    },
+    #[error(
+        "the firmware does something that its own plan does not explain: {contradiction}\n  hint: nothing is said of it; does its code change tensors, or use the arena for something else? (docs/firmware.md)"
+    )]
+    Unexplained {
+        contradiction: String,
+    },
+    #[error(
+        "the firmware's plan is not the one simulated: {contradiction}\n  hint: is it the model that the firmware runs, its arena ({start:#010x} to {end:#010x}), and are its kernels those whose scratch memory is known? (docs/firmware.md)"
+    )]
+    Contradiction {
+        contradiction: String,
+        start: u64,
+        end: u64,
+    },
+    Plan(#[from] ArenaError),
+}
 
 impl StudyError {
     /// The same of `place`: a model, a file.

@@ -1,6 +1,6 @@
 //! Options that say which model a firmware runs, and in which arena.
 
-use super::numbers::parse_address;
+use super::numbers::{parse_address, parse_range};
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::program::interpreter::Interpreted;
 use dmo_trace::program::marks::Marks;
@@ -19,13 +19,13 @@ pub struct FirmwareOptions {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["one", "files"])]
     model: Option<OsString>,
     /// The interpreter's tensor arena: a symbol of the program, or addresses, for example
-    /// 0x20000000..0x20010000 [default: what the program hands to its interpreter]
+    /// 0x20000000..0x20010000 or 0x20000000:64K [default: what the program hands to its interpreter]
     #[arg(long, value_name = "SYMBOL", conflicts_with_all = ["one", "files"])]
     arena: Option<String>,
 }
 
 /// Inferences that show what an endless loop of them does: one is like the other.
-const INFERENCES: usize = 2;
+pub const INFERENCES: usize = 2;
 
 impl FirmwareOptions {
     /// The model in the program's arena; `None` where the program has no interpreter that could be
@@ -62,6 +62,10 @@ impl FirmwareOptions {
         let parse = |text| parse_address(text).map_err(anyhow::Error::msg);
         let addresses = match given.split_once("..") {
             Some((start, end)) => Some(parse(start)?.into()..parse(end)?.into()),
+            // A symbol may have a colon, too: it is in a namespace.
+            None if given.starts_with(|first: char| first.is_ascii_digit()) => {
+                Some(parse_range(&given).map_err(anyhow::Error::msg)?)
+            }
             None => None,
         };
         Ok(Some(ArenaPlace { given, addresses }))
