@@ -38,6 +38,7 @@
 //! | [`examine`] | a model of a baseline: planned, then audited or verified |
 //! | [`savings`] | each way of saving memory, one added to the other |
 //! | [`firmware`] | the arena of a firmware that runs a model |
+//! | [`tenants`] | all models of a firmware, each against its own plan and what the others keep |
 
 pub mod audit;
 pub mod build;
@@ -65,6 +66,7 @@ pub mod search_time;
 pub mod session;
 pub mod source;
 pub mod streaming;
+pub mod tenants;
 pub mod verify;
 pub mod whole_arena;
 pub mod windows;

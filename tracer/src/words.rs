@@ -8,8 +8,9 @@
 //! | [`table()`] | tables |
 //! | [`finding`] | what a replay finds, and which instructions did it |
 //! | [`cycles`] | estimated cycles |
-//! | [`run`] | the report of a program's run |
 //! | [`arena`] | what a firmware's arena holds |
+//! | [`tenants`] | the models of a program that runs several |
+//! | [`run`] | the report of a program's run |
 //! | [`explanation`] | what limits an overlap |
 //! | [`pruning`] | what pruning did to a model |
 //! | [`streaming`] | a model that takes the newest rows of its window |
@@ -33,6 +34,7 @@ pub mod run;
 pub mod savings;
 pub mod streaming;
 mod table;
+pub mod tenants;
 pub mod verification;
 pub mod whole_arena;
 

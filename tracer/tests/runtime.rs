@@ -31,6 +31,14 @@ fn main() {
         trial("an_endless_loop_ends_after_two_inferences", endless),
         trial("an_arena_in_other_memory_is_found", pooled),
         trial("another_model_on_the_same_arena_is_told", second_model),
+        trial(
+            "models_with_allocators_on_one_arena_are_unsafe",
+            two_allocators,
+        ),
+        trial(
+            "stores_to_what_another_model_keeps_are_found",
+            stores_to_another,
+        ),
         trial("the_firmware's_plan_counts_not_the_file's", other_plan),
         trial("another_model_is_refused", other_model),
         trial("a_clobber_is_found_and_blamed", clobber),
@@ -243,6 +251,55 @@ fn second_model() -> Result<(), Failed> {
     let others = |warning: &&Value| warning["kind"] == "other_models";
     assert_eq!(warnings.iter().filter(others).count(), 1, "{warnings:?}");
     assert_eq!(report["arena"]["safe"], true);
+    let models = report["models"].as_array().expect("models");
+    assert_eq!(models.len(), 2);
+    for model in models {
+        assert_eq!(model["safe"], true, "{model}");
+        assert_eq!(number(&model["inferences"]), 2, "{model}");
+        assert_eq!(
+            model["kept"].as_array().expect("ranges").len(),
+            1,
+            "{model}"
+        );
+    }
+    // One below the other.
+    let kept = |model: &Value, bound| number(&model["kept"][0][bound]);
+    assert_eq!(kept(&models[0], "start"), kept(&models[1], "end"));
+    let alone = Bench::new(&["-DINFERENCES=2"])?.json(&[], 0);
+    assert!(alone["models"].is_null());
+    Ok(())
+}
+
+/// The second one keeps its data where the first one does.
+fn two_allocators() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DSECOND", "-DOWN_ALLOCATOR", "-DINFERENCES=2"])?;
+    let report = bench.json(&[], 1);
+    let models = report["models"].as_array().expect("models");
+    assert_eq!(models.len(), 2);
+    for model in models {
+        assert_eq!(model["safe"], false, "{model}");
+        assert_eq!(model["clobbered"], false, "{model}");
+        let twice = model["claimed_twice"].as_array().expect("ranges");
+        assert_eq!(twice.len(), 1, "{model}");
+    }
+    let text = bench.run(&[]).stdout;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(text.contains("they need one MicroAllocator"), "{text}");
+    Ok(())
+}
+
+/// Operators of the first model store to what the second one keeps.
+fn stores_to_another() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DSECOND", "-DINTRUDE", "-DINFERENCES=2"])?;
+    let report = bench.json(&[], 1);
+    let models = report["models"].as_array().expect("models");
+    let of = |model: &Value| {
+        let stores = model["foreign_stores"].as_array().expect("stores");
+        (model["safe"].clone(), stores.len())
+    };
+    // Each operator in each of two inferences; the second model stores to its own.
+    assert_eq!(of(&models[0]), (Value::Bool(false), 14));
+    assert_eq!(of(&models[1]), (Value::Bool(true), 0));
     Ok(())
 }
 
@@ -375,13 +432,55 @@ fn real_firmware() -> Vec<Trial> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let models = std::env::var_os("DMO_TRACE_MODELS").map(PathBuf::from);
     let models = models.unwrap_or_else(|| here.join("../../shared/models"));
-    let trial = |(name, operators, head, taken, safe)| {
+    let trials = |(name, operators, head, taken, safe)| {
         let path = models.join("../firmware").join(format!("{name}.elf"));
         let absent = !path.is_file();
+        let without_names = path.clone();
         let test = move || follow(&path, operators, [head, taken], safe);
-        Trial::test(format!("real_firmware::{name}"), test).with_ignored_flag(absent)
+        let trial = Trial::test(format!("real_firmware::{name}"), test).with_ignored_flag(absent);
+        let test = move || follow_without_names(&without_names, safe);
+        let name = format!("real_firmware::stripped::{name}");
+        [trial, Trial::test(name, test).with_ignored_flag(absent)]
     };
-    REAL.into_iter().map(trial).collect()
+    REAL.into_iter().flat_map(trials).collect()
+}
+
+/// The same is seen of it without any name: the arena is all that has to be said.
+fn follow_without_names(path: &Path, safe: bool) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let stripped = folder.path().join("stripped.elf");
+    let status = Command::new("arm-none-eabi-strip")
+        .arg("-o")
+        .args([&stripped, path])
+        .status()?;
+    assert!(status.success());
+    let run = |path: &Path, more: &[&str]| -> Result<Value, Failed> {
+        let output = Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
+            .arg("run")
+            .arg(path)
+            .args(["--inputs", "1", "--json"])
+            .args(more)
+            .output()?;
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let code = if safe { Some(0) } else { Some(1) };
+        assert_eq!(output.status.code(), code, "{errors}");
+        Ok(serde_json::from_slice(&output.stdout)?)
+    };
+    let named = run(path, &[])?;
+    let arena = &named["arena"];
+    let place = format!(
+        "{:#x}:{}",
+        number(&arena["start"]),
+        number(&arena["size_bytes"])
+    );
+    let unnamed = run(&stripped, &["--arena", &place])?;
+    assert_eq!(unnamed["arena"], *arena);
+    let pairs = |report: &Value| -> Vec<Value> {
+        let layers = layers(report).iter();
+        layers.map(|layer| layer["pairs"].clone()).collect()
+    };
+    assert_eq!(pairs(&unnamed), pairs(&named));
+    Ok(())
 }
 
 fn follow(

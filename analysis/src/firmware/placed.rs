@@ -56,6 +56,8 @@ pub struct Placed {
     pub simulated: bool,
     /// What the runtime has taken of the arena when the first inference begins, where it says so.
     pub taken: Option<Taken>,
+    /// What other models keep from one inference to the next: no operator may store there.
+    pub foreign: Vec<Range<u64>>,
     /// The operators as layers.
     pub layers: Vec<PlacedLayer>,
 }
@@ -163,6 +165,7 @@ impl Placed {
             origin,
             simulated: true,
             taken: None,
+            foreign: Vec::new(),
         })
     }
 
@@ -216,6 +219,7 @@ impl Placed {
             origin: buffers.origin(graph, offline),
             simulated: false,
             taken: None,
+            foreign: Vec::new(),
         })
     }
 

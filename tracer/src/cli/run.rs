@@ -47,7 +47,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let target = arguments.program.load()?;
+    let mut target = arguments.program.load()?;
     let shared = placed(&target).is_some_and(Placed::has_overlaps);
     anyhow::ensure!(
         !shared || arguments.save.is_none() && arguments.plot.is_none(),
@@ -70,6 +70,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             "no layer names a buffer: if these are the operators of an interpreter, --model and --arena say which tensors they have (docs/firmware.md)",
         );
     }
+    let models = if traced.several_models {
+        let models = arguments.program.tenants(&mut target);
+        models.with_context(|| arguments.program.elf.display().to_string())?
+    } else {
+        Vec::new()
+    };
+    let is_safe = models.iter().all(|model| model.safe);
     let exit = describe_exit(traced.ending.exit, &target.image.symbols);
     let report = RunReport {
         program: &program,
@@ -83,6 +90,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         warnings: traced.warnings,
         ram: Some(traced.ram),
         arena: placed(&target).zip(traced.arena.as_ref()),
+        models,
     };
     if let Some(folder) = &arguments.plot {
         let file = traced
@@ -97,7 +105,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     output::report(&report, arguments.json)?;
     let arena = traced.arena.as_ref();
-    Ok(arguments.program.verdict(traced.ending.exit, arena))
+    Ok(match arguments.program.verdict(traced.ending.exit, arena) {
+        Verdict::Holds => is_safe.into(),
+        fails => fails,
+    })
 }
 
 /// The model that the program runs, in its arena.
@@ -118,6 +129,8 @@ struct Traced {
     ram: RamUse,
     /// The arena of the model that the program runs.
     arena: Option<ArenaUse>,
+    /// It runs other models besides.
+    several_models: bool,
     /// The complete trace, where it is wanted.
     file: Option<NamedTempFile>,
 }
@@ -191,6 +204,7 @@ fn trace(arguments: &Arguments, target: &Target, program: &Program) -> anyhow::R
         warnings,
         ram: outcome.ram,
         arena,
+        several_models: outcome.other_models > 0,
         file,
     })
 }

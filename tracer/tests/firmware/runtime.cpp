@@ -7,7 +7,9 @@
 //   OFFLINE       offset of each activation, -1 where the greedy planner is to place it
 //   IN_ORDER      another planner: the buffers as they come, not the largest first
 //   INFERENCES    how many are run; 0 runs them for ever
-//   SECOND        a second interpreter of the same model, on the same arena
+//   SECOND        a second interpreter of the same model, on the same arena; the allocator lies in it, too
+//   OWN_ALLOCATOR the second interpreter has an allocator of its own, on the same memory
+//   INTRUDE       operators store to what the interpreter keeps that was laid out last
 //   POOLED        the arena lies inside of other memory
 //   OVERRUN       convolutions store one byte more than the scratch memory that they have asked for
 //   SHARED        convolutions ask for a second scratch buffer, which lies where the first one does
@@ -88,7 +90,15 @@ class SingleArenaBufferAllocator {
 
   uint8_t *head() const { return head_; }
 
+  // The same, at the end of its own arena.
+  SingleArenaBufferAllocator *Move() {
+    tail_ = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(tail_) - sizeof *this) & ~uintptr_t(7));
+    return new (tail_) SingleArenaBufferAllocator(*this);
+  }
+
  private:
+  uint8_t *start_;
+  uint8_t *end_;
   uint8_t *head_;
   uint8_t *tail_;
 };
@@ -137,7 +147,7 @@ class MicroInterpreterGraph {
 };
 
 APART SingleArenaBufferAllocator::SingleArenaBufferAllocator(unsigned char *start, unsigned int size)
-    : head_(start), tail_(start + (size < kArenaBytes ? size : kArenaBytes)) {}
+    : start_(start), end_(start + (size < kArenaBytes ? size : kArenaBytes)), head_(start), tail_(end_) {}
 
 APART SubgraphAllocations *MicroAllocator::StartModelAllocation(const Model *) {
   requests_ = 0;
@@ -283,10 +293,17 @@ APART int MicroInterpreterGraph::InvokeSubgraph(int) {
   return 0;
 }
 
+#ifdef INTRUDE
+volatile uint8_t *last_kept;
+#endif
+
 void MicroInterpreterGraph::AllocateTensors() {
   allocations_ = allocator_->StartModelAllocation(model_);
   PrepareSubgraphs();
   allocator_->FinishModelAllocation(model_, allocations_, &handles_);
+#ifdef INTRUDE
+  last_kept = reinterpret_cast<uint8_t *>(allocations_);
+#endif
 }
 
 int8_t *MicroInterpreterGraph::Data(int activation) const {
@@ -305,6 +322,9 @@ void MicroInterpreterGraph::Run(int node) {
   int8_t *out = Data(op.output);
   const dmo_conv2d_params params = { { op.stride, op.stride, 1, 1, op.pad, op.pad }, 3, -5, -128, 127 };
   const dmo_quant_per_channel quant = { weights.multiplier, weights.shift };
+#ifdef INTRUDE
+  *last_kept = *last_kept;
+#endif
   if (op.kind == kConv) {
     int8_t *scratch = reinterpret_cast<int8_t *>(handles_[scratch_[node]].data);
     const int32_t bytes = dmo_shape_size(&shape);
@@ -358,11 +378,21 @@ int main() {
 #else
   tflite::SingleArenaBufferAllocator arena(tensor_arena, kArenaBytes);
 #endif
+#ifdef SECOND
+  tflite::MicroAllocator allocator(arena.Move());
+#else
   tflite::MicroAllocator allocator(&arena);
+#endif
   tflite::MicroInterpreterGraph graph(&allocator, Root());
   graph.AllocateTensors();
 #ifdef SECOND
+#ifdef OWN_ALLOCATOR
+  tflite::SingleArenaBufferAllocator same_memory(tensor_arena, kArenaBytes);
+  tflite::MicroAllocator own(same_memory.Move());
+  tflite::MicroInterpreterGraph second(&own, Root());
+#else
   tflite::MicroInterpreterGraph second(&allocator, Root());
+#endif
   second.AllocateTensors();
 #endif
   int32_t sum = 0;

@@ -1,6 +1,6 @@
 //! Options that say which program runs, and on what.
 
-use super::firmware::FirmwareOptions;
+use super::firmware::{FirmwareOptions, INFERENCES};
 use super::flash::FlashArguments;
 use super::hooks::HookOptions;
 use super::numbers::{Seconds, parse_address, parse_range};
@@ -16,7 +16,9 @@ use dmo_trace::mcu::memory::MemoryOptions;
 use dmo_trace::program::run::{RunError, try_other_inputs};
 use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::target::{Target, TargetOptions};
+use dmo_trace::study::StudyError;
 use dmo_trace::study::compare::INPUTS;
+use dmo_trace::study::tenants::{Tenant, tenants};
 use dmo_trace::study::{KERNEL_LIMITS, input};
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -125,6 +127,11 @@ impl ProgramArguments {
             0 => Ok(None),
             count => try_other_inputs(target, self.limits(), count, folder).map(Some),
         }
+    }
+
+    /// All models of a program that runs several, as far as they can be followed.
+    pub fn tenants(&self, target: &mut Target) -> Result<Vec<Tenant>, StudyError> {
+        tenants(target, INFERENCES, self.limits())
     }
 
     /// A program that fails its own check has no business being laid out.
