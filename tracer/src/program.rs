@@ -15,6 +15,7 @@
 //! | [`record`] | accesses to events of layers and tensors |
 //! | [`ram`] | the RAM that a run takes |
 //! | [`run`] | a whole recorded run |
+//! | [`inferences`] | an interpreter's inferences on inputs from outside |
 //! | [`other_inputs`] | the same layers on other inputs |
 //! | [`fault`] | why a program could not go on |
 
@@ -22,6 +23,7 @@ pub mod allocation;
 pub mod execution;
 pub mod fault;
 pub mod hooks;
+pub mod inferences;
 pub mod interpreter;
 pub mod marks;
 pub mod other_inputs;

@@ -17,6 +17,7 @@
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
 //! | [`savings`] | what each way of saving memory does |
 //! | [`verification`] | what the three witnesses say of a plan |
+//! | [`firmware_verification`] | what is said of a plan that a firmware has run in |
 //! | [`whole_arena`] | the whole arena of TensorFlow Lite Micro |
 //! | [`printable`] | what may reach a terminal |
 
@@ -25,6 +26,7 @@ pub mod build;
 pub mod cycles;
 pub mod explanation;
 pub mod finding;
+pub mod firmware_verification;
 pub mod names;
 pub mod plan;
 pub mod printable;

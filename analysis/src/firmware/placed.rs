@@ -3,7 +3,7 @@
 use crate::arena::ArenaError;
 use crate::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId, TensorType};
 use crate::handover::on_device;
-use crate::replay::{BufferPlace, Needed, Resident, alive};
+use crate::replay::{BufferPlace, Needed, ReplayStep, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
 use dmo_planner::plan::tflm::ALIGNMENT;
@@ -73,6 +73,17 @@ pub struct PlacedLayer {
     pub(super) places: Vec<Option<BufferPlace>>,
     pub(super) before: Vec<Resident>,
     pub(super) after: Vec<Needed>,
+}
+
+impl PlacedLayer {
+    /// What the layout says of the step in which the operator runs.
+    pub fn step(&self) -> ReplayStep<'_> {
+        ReplayStep {
+            places: &self.places,
+            before: &self.before,
+            after: &self.after,
+        }
+    }
 }
 
 /// Why a model cannot be placed in an arena.

@@ -4,7 +4,7 @@ use super::contradiction::Contradiction;
 use super::placed::{Placed, PlacedLayer};
 use super::touched::Touched;
 use crate::graph::{OperatorId, TensorId};
-use crate::replay::{Finding, FindingKind, Replay, ReplayError, ReplayReport, ReplayStep};
+use crate::replay::{Finding, FindingKind, Replay, ReplayError, ReplayReport};
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Time, TraceSink};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -409,12 +409,7 @@ impl TraceSink for Witness<'_> {
         }
         self.begun += 1;
         let (_, placed) = self.running();
-        let step = ReplayStep {
-            places: &placed.places,
-            before: &placed.before,
-            after: &placed.after,
-        };
-        self.replay = match Replay::new(&placed.layer, &step, MOST_FINDINGS) {
+        self.replay = match Replay::new(&placed.layer, &placed.step(), MOST_FINDINGS) {
             Ok(replay) => Some(replay),
             Err(error) => {
                 self.error.get_or_insert(error);

@@ -54,7 +54,8 @@ pub struct Described {
 pub struct AtInference<'a> {
     /// The model.
     pub model: Allocated,
-    process: Process<'a>,
+    /// The program: none of the inference has been executed.
+    pub(super) process: Process<'a>,
 }
 
 /// Why there is no such model.
@@ -96,7 +97,18 @@ fn places(models: &[Address]) -> String {
 /// program that begins this many runs nothing else.
 const MOST_OTHER_INFERENCES: usize = 16;
 
-/// Runs a program to the first inference of a model that is wanted.
+/// A model that an interpreter is to run in the place of another: its file lies in memory that the
+/// program does not know, and is handed to the interpreter that is made for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replacement {
+    /// Where the file lies that the program hands over.
+    pub replaced: Address,
+    /// The root table of the other file.
+    pub root: u32,
+}
+
+/// Runs a program to the first inference of a model that is wanted. An interpreter that is made for
+/// the model of `replacement` is made for the other one instead.
 ///
 /// # Errors
 /// When the program cannot go on, ends before it, or runs other models only.
@@ -104,6 +116,7 @@ pub fn first_inference<'a>(
     target: &'a Target,
     runtime: &Runtime,
     limits: Limits,
+    replacement: Option<Replacement>,
     wanted: &mut dyn FnMut(&Allocated) -> bool,
 ) -> Result<AtInference<'a>, AllocationError> {
     let printed = Arc::new(Mutex::new(Vec::new()));
@@ -126,6 +139,9 @@ pub fn first_inference<'a>(
             process.machine.set_breakpoints(&addresses)?;
             continue;
         };
+        if let (Function::Interpreter, Some(replacement)) = (function, replacement) {
+            replace(&mut process.machine, replacement)?;
+        }
         if let Some(model) = seen.call(function, &process) {
             if wanted(&model) {
                 return Ok(AtInference { model, process });
@@ -136,7 +152,10 @@ pub fn first_inference<'a>(
             }
         }
         // The others call functions that count.
-        if matches!(function, Function::Prepare | Function::Invoke) {
+        if matches!(
+            function,
+            Function::Interpreter | Function::Prepare | Function::Invoke
+        ) {
             let rest: Vec<u32> = addresses
                 .iter()
                 .copied()
@@ -147,6 +166,16 @@ pub fn first_inference<'a>(
             process.stop_when_back()?;
         }
     }
+}
+
+/// At the entry of an interpreter's constructor.
+fn replace(machine: &mut Machine, replacement: Replacement) -> Result<(), MachineError> {
+    const MODEL: usize = 1;
+    let given = file_start(machine, machine.register(MODEL));
+    if given == Some(replacement.replaced.0) {
+        machine.set_register(MODEL, replacement.root)?;
+    }
+    Ok(())
 }
 
 /// Runs a program to the first inference of the model whose structures are known, in an arena that
@@ -385,7 +414,7 @@ impl Seen {
                 let model = self.models.iter().find(|model| model.graph == object)?;
                 return model.read(process, &self.arenas);
             }
-            Function::Invoke | Function::OperatorDone => {}
+            Function::Interpreter | Function::Invoke | Function::OperatorDone => {}
         }
         None
     }

@@ -173,7 +173,14 @@ impl<'a> Program<'a> {
         limits: Limits,
         host: Host<'a>,
     ) -> Result<Self, RunError> {
-        let mut process = Process::load(target, observation, limits, host)?;
+        Self::resume(Process::load(target, observation, limits, host)?, layers)
+    }
+
+    /// A program that has been run up to here, and has begun no layer.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn resume(mut process: Process<'a>, layers: &'a LayerSource<'a>) -> Result<Self, RunError> {
         process.machine.fault_on_exceptions(false);
         let not_hooked = match layers {
             LayerSource::Hooked { hooks, .. } => {
@@ -288,7 +295,7 @@ impl<'a> Program<'a> {
 
     /// Between layers: stops where one may begin, and where a function is called that no hook
     /// knows.
-    fn stop_between_layers(&mut self) -> Result<(), RunError> {
+    pub(super) fn stop_between_layers(&mut self) -> Result<(), RunError> {
         let mut addresses = self.boundaries.addresses();
         addresses.extend(&self.not_hooked);
         Ok(self.process.machine.set_breakpoints(&addresses)?)

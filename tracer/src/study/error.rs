@@ -13,8 +13,10 @@ use crate::model::DeployError;
 use crate::model::verify::VerifyError;
 use crate::program::allocation::AllocationError;
 use crate::program::execution::RunError;
+use crate::program::inferences::InferenceError;
 use crate::program::interpreter::EventError;
 use crate::program::structures::StructureError;
+use crate::program::target::TargetError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
 use dmo_analysis::graph::tflite::TfliteError;
@@ -63,6 +65,9 @@ pub enum StudyError {
     Run(#[from] RunError),
     ArenaUse(#[from] Box<ArenaUseError>),
     Replay(#[from] ReplayError),
+    Firmware(#[from] FirmwareError),
+    Target(#[from] TargetError),
+    Inference(#[from] Box<InferenceError>),
     Events(#[from] EventError),
     Placed(#[from] PlaceError),
     Tflite(#[from] TfliteError),
@@ -77,6 +82,46 @@ pub enum StudyError {
     Verify(#[from] VerifyError),
     Measure(#[from] MeasureError),
     Machine(#[from] MachineError),
+}
+
+/// Why a firmware cannot run another model.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum FirmwareError {
+    #[error("{}", no_interpreter(*.has_marks))]
+    NoInterpreter { has_marks: bool },
+    #[error(
+        "the constructor of MicroInterpreter is not found in the program: nothing can be handed to an interpreter in place of the firmware's model\n  hint: it is inlined by -flto; link without"
+    )]
+    NoConstructor,
+    #[error("the address space has no room for a model of {bytes} bytes beside the program")]
+    NoRoom { bytes: u64 },
+    #[error(
+        "the interpreter has constants of the model elsewhere than in the file that it was handed: which model it runs is not certain"
+    )]
+    OtherConstants,
+    #[error("{given} does not go with --firmware, which runs the model as it is in its file")]
+    Changed { given: &'static str },
+    #[error(
+        "the firmware overwrites tensors that are needed where it plans the model by itself, so that nothing can be measured: {problem}"
+    )]
+    UnsafeAlone { problem: String },
+    #[error(
+        "the plan that was made of the firmware's own overlaps is not safe when the firmware runs in it: {problem}\n  hint: please report this; --overlap none is safe"
+    )]
+    UnsafePlan { problem: String },
+}
+
+/// Firmware in which the places of tensors are compiled.
+fn no_interpreter(has_marks: bool) -> String {
+    let what = if has_marks {
+        "the program has layer marks, and no interpreter of TensorFlow Lite Micro that can be found by its names"
+    } else {
+        "the program has no interpreter of TensorFlow Lite Micro that can be found by its names"
+    };
+    format!(
+        "{what}: where its tensors lie is in its code, and cannot be changed without building it anew\n  hint: plan for its functions, --kernels FIRMWARE.elf --emit offsets.h writes the offsets as C to type in; `dmo-trace run` then checks the firmware that is built with them (docs/firmware.md)"
+    )
 }
 
 /// Why a file has nothing to run a model on.

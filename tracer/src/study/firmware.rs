@@ -180,7 +180,7 @@ fn followed(
         None => true,
     };
     let limits = request.limits.unwrap_or(super::KERNEL_LIMITS);
-    let found = first_inference(target, runtime, limits, &mut { wanted }).map_err(Box::new);
+    let found = first_inference(target, runtime, limits, None, &mut { wanted }).map_err(Box::new);
     let found = match &request.model {
         Some(source) => found.about(&source.name)?,
         None => found?,
@@ -231,13 +231,13 @@ pub(super) fn read_interpreted(
 }
 
 /// The model that lies in the firmware, and where: its file, and what follows it.
-fn read_model(place: &dyn Display, file: &[u8]) -> Result<Source, StudyError> {
+pub(super) fn read_model(place: &dyn Display, file: &[u8]) -> Result<Source, StudyError> {
     let name = format!("the model {place} of the firmware");
     Source::of_bytes(&name, file.to_vec()).about(&name)
 }
 
 /// Whether the firmware's model is this one, whatever plan and whatever names it carries.
-fn is_model(wanted: &Source, found: &[u8]) -> bool {
+pub(super) fn is_model(wanted: &Source, found: &[u8]) -> bool {
     let file = wanted.file.as_deref().unwrap_or_default();
     if !file.is_empty() && found.starts_with(file) {
         return true;
@@ -274,7 +274,7 @@ fn with_scratch(graph: &Graph, found: &Allocated) -> Graph {
 
 /// Where the runtime has everything; `None` if what it says of a tensor is not what the model says,
 /// or is no place in an arena, as of a version with other structures.
-fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
+pub(super) fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
     let tensors = described_tensors(graph, found)?;
     let scratch = found.model.scratch.iter().enumerate();
     let scratch = scratch.map(|(position, &(operator, bytes))| {
@@ -295,7 +295,7 @@ fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
 }
 
 /// The address of each tensor as the runtime describes it, if it describes those of the model.
-fn described_tensors(graph: &Graph, found: &AtInference) -> Option<Vec<u64>> {
+pub(super) fn described_tensors(graph: &Graph, found: &AtInference) -> Option<Vec<u64>> {
     let tensors = graph.tensors.iter().enumerate().map(|(index, tensor)| {
         let described = found.tensor(index)?;
         (described.shape == tensor.shape).then_some(u64::from(described.address))

@@ -87,7 +87,7 @@ fn all_models(
             let mut known = models.iter();
             known.all(|(model, _)| model.graph != found.graph)
         };
-        let found = match first_inference(target, runtime, limits, &mut is_new) {
+        let found = match first_inference(target, runtime, limits, None, &mut is_new) {
             Ok(found) => found,
             Err(AllocationError::OtherModels(_)) => break,
             Err(error) => return Err(Box::new(error).into()),

@@ -43,7 +43,7 @@ impl FirmwareOptions {
         }
         let request = FirmwareRequest {
             model: self.model.as_ref().map(Source::load).transpose()?,
-            arena: self.arena_place()?,
+            arena: self.arena.as_deref().map(arena_place).transpose()?,
             inferences: bounded.then_some(INFERENCES),
             limits: Some(limits),
         };
@@ -54,20 +54,21 @@ impl FirmwareOptions {
             Err(error) => Err(error.into()),
         }
     }
+}
 
-    fn arena_place(&self) -> anyhow::Result<Option<ArenaPlace>> {
-        let Some(given) = self.arena.clone() else {
-            return Ok(None);
-        };
-        let parse = |text| parse_address(text).map_err(anyhow::Error::msg);
-        let addresses = match given.split_once("..") {
-            Some((start, end)) => Some(parse(start)?.into()..parse(end)?.into()),
-            // A symbol may have a colon, too: it is in a namespace.
-            None if given.starts_with(|first: char| first.is_ascii_digit()) => {
-                Some(parse_range(&given).map_err(anyhow::Error::msg)?)
-            }
-            None => None,
-        };
-        Ok(Some(ArenaPlace { given, addresses }))
-    }
+/// An arena as the user says it.
+pub fn arena_place(given: &str) -> anyhow::Result<ArenaPlace> {
+    let parse = |text| parse_address(text).map_err(anyhow::Error::msg);
+    let addresses = match given.split_once("..") {
+        Some((start, end)) => Some(parse(start)?.into()..parse(end)?.into()),
+        // A symbol may have a colon, too: it is in a namespace.
+        None if given.starts_with(|first: char| first.is_ascii_digit()) => {
+            Some(parse_range(given).map_err(anyhow::Error::msg)?)
+        }
+        None => None,
+    };
+    Ok(ArenaPlace {
+        given: given.to_owned(),
+        addresses,
+    })
 }

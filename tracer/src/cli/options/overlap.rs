@@ -48,6 +48,16 @@ impl OverlapOptions {
         self.cache.cache()
     }
 
+    /// The inputs to measure on and the CPU to emulate, for firmware in place of kernels: its
+    /// overlaps are measured.
+    pub fn of_firmware(&self) -> anyhow::Result<(u64, Option<&String>)> {
+        anyhow::ensure!(
+            self.overlap.is_none_or(|kind| kind == OverlapKind::Traced),
+            "--firmware goes with --overlap traced, which is what it measures"
+        );
+        Ok((self.inputs.unwrap_or(INPUTS), self.cpu.as_ref()))
+    }
+
     /// What they ask for.
     pub fn request(&self) -> OverlapRequest {
         let kind = self.overlap.unwrap_or(if self.names_kernels() {
