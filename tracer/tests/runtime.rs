@@ -11,11 +11,11 @@ mod support;
 
 use dmo_analysis::graph::tflite::{self, export};
 use dmo_analysis::graph::zoo::{self, Element};
-use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::graph::{Graph, Kind, TensorId};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use support::cross::{compile, compiler, firmware, kernels};
 use support::tools;
@@ -23,7 +23,7 @@ use support::tools;
 fn main() {
     let compiler = compiler();
     let trial = |name: &str, test: fn() -> Result<(), Failed>| tools::trial(name, &compiler, test);
-    let mut trials: Vec<Trial> = vec![
+    let trials: Vec<Trial> = vec![
         trial("model_and_arena_are_found", found),
         trial("options_only_confirm", options),
         trial("scratch_memory_counts", scratch),
@@ -39,6 +39,10 @@ fn main() {
             "stores_to_what_another_model_keeps_are_found",
             stores_to_another,
         ),
+        trial("firmware_is_a_set_of_kernels", as_kernels),
+        trial("a_plan_that_its_kernels_corrupt_is_unsafe", corrupted),
+        trial("kernels_that_branch_on_data_get_no_overlap", branches),
+        trial("firmware_that_cannot_be_handed_a_model_says_so", not_handed),
         trial("the_firmware's_plan_counts_not_the_file's", other_plan),
         trial("another_model_is_refused", other_model),
         trial("a_clobber_is_found_and_blamed", clobber),
@@ -49,7 +53,6 @@ fn main() {
         trial("a_program_without_inference_says_so", never_run),
         trial("a_stripped_program_wants_options", stripped),
     ];
-    trials.extend(real_firmware());
     tools::main(&compiler, trials)
 }
 
@@ -303,6 +306,132 @@ fn stores_to_another() -> Result<(), Failed> {
     Ok(())
 }
 
+fn dmo_trace(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+    command.args(arguments).output().expect("dmo-trace")
+}
+
+impl Bench {
+    /// A study of a model in this firmware.
+    fn hosted(&self, command: &str, model: &str, more: &[&str], code: i32) -> Value {
+        let (model, firmware) = (self.path(model), self.path("firmware.elf"));
+        let [model, firmware] = [&model, &firmware].map(|it| it.to_str().expect("a name"));
+        let given = [command, model, "--firmware", firmware, "--json"];
+        let output = dmo_trace(&[&given, more].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    /// Plans the model for this firmware.
+    fn planned(&self) -> String {
+        let planned = self.path("planned.tflite").display().to_string();
+        // Its operators are compiled in this order.
+        let more = ["--order", "file", "--emit", &planned];
+        self.hosted("plan", "model.tflite", &more, 0);
+        planned
+    }
+}
+
+fn count(report: &Value, list: &str) -> usize {
+    report[list].as_array().expect(list).len()
+}
+
+/// O_s is measured in the firmware, the plan is made from it, and holds there.
+fn as_kernels() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DINTERPRETER", "-DINFERENCES=0"])?;
+    bench.planned();
+    let report = bench.hosted("verify", "planned.tflite", &[], 0);
+    assert_eq!(report["verdict"], "safe", "{report}");
+    let head = |arena: &str| number(&report[arena]["head_bytes"]);
+    assert!(head("arena") < head("arena_before"), "{report}");
+    assert_eq!(number(&report["inputs"]), 3);
+    assert_eq!(count(&report, "order"), 7);
+    assert!(number(&report["accesses"]) > 1000);
+    assert_eq!(report["own_model"], true);
+    let text = String::from_utf8(
+        dmo_trace(&[
+            "verify",
+            &bench.path("planned.tflite").display().to_string(),
+            "--firmware",
+            &bench.path("firmware.elf").display().to_string(),
+        ])
+        .stdout,
+    )?;
+    assert!(text.ends_with("\nSAFE with this firmware\n"), "{text}");
+    Ok(())
+}
+
+/// All three witnesses see that an output lies over an input that is still needed.
+fn corrupted() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DINTERPRETER"])?;
+    let file = std::fs::read(bench.path("model.tflite"))?;
+    let planned = |offsets: [i32; 8]| -> Result<Value, Failed> {
+        let mut words = vec![-1; bench.graph.tensors.len()];
+        let ids = (0..words.len()).map(TensorId);
+        let activations = ids.filter(|&id| bench.graph.in_arena(id));
+        for (id, offset) in activations.zip(offsets) {
+            words[id.0] = offset;
+        }
+        let file = tflite::with_plan(&file, None, &words)?;
+        std::fs::write(bench.path("planned.tflite"), file)?;
+        let is_safe = offsets == APART;
+        let code = if is_safe { 0 } else { 1 };
+        Ok(bench.hosted("verify", "planned.tflite", &[], code))
+    };
+    let lists = ["clashes", "findings", "differences"];
+    let safe = planned(APART)?;
+    assert_eq!(lists.map(|list| count(&safe, list)), [0; 3], "{safe}");
+    let mut offsets = APART;
+    offsets[3] = 992;
+    let wrong = planned(offsets)?;
+    assert_eq!(wrong["verdict"], "unsafe");
+    for list in lists {
+        assert!(count(&wrong, list) > 0, "{list}: {wrong}");
+    }
+    Ok(())
+}
+
+/// The plan for kernels that do not branch is not safe with those that do.
+fn branches() -> Result<(), Failed> {
+    let steady = Bench::new(&["-DINTERPRETER"])?;
+    steady.planned();
+    let report = steady.hosted("verify", "planned.tflite", &[], 0);
+    assert_eq!(count(&report, "data_dependent"), 0, "{report}");
+    let bench = Bench::new(&["-DINTERPRETER", "-DBRANCHES"])?;
+    bench.planned();
+    let own = bench.hosted("verify", "planned.tflite", &[], 0);
+    let kinds = bench.graph.operators.iter();
+    let depthwise = kinds
+        .filter(|node| node.kind == Kind::DepthwiseConv2d)
+        .count();
+    assert!(depthwise > 0);
+    let dependent = count(&own, "data_dependent");
+    assert!((1..=depthwise).contains(&dependent), "{own}");
+    std::fs::copy(steady.path("planned.tflite"), bench.path("other.tflite"))?;
+    let other = bench.hosted("verify", "other.tflite", &[], 1);
+    assert!(count(&other, "clashes") > 0, "{other}");
+    Ok(())
+}
+
+fn not_handed() -> Result<(), Failed> {
+    for (flags, reason) in [
+        (
+            &["-DINTERPRETER", "-s"][..],
+            "cannot be changed without building it anew",
+        ),
+        (&[], "the constructor of MicroInterpreter is not found"),
+    ] {
+        let bench = Bench::new(flags)?;
+        let firmware = bench.path("firmware.elf").display().to_string();
+        let output = dmo_trace(&["verify", &bench.model(), "--firmware", &firmware]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(reason), "{errors}");
+    }
+    Ok(())
+}
+
 /// Offsets of the activations that keep apart what lives together.
 const APART: [i32; 8] = [3136, 0, 3136, 4704, 5216, 0, 256, 512];
 
@@ -409,101 +538,5 @@ fn stripped() -> Result<(), Failed> {
     ];
     bench.assert_refused(&arguments, "nothing tells when an operator begins and ends");
     bench.assert_refused(&["--model", &bench.model()], "--arena SYMBOL");
-    Ok(())
-}
-
-/// Real builds of TensorFlow Lite Micro: operators, bytes of the head and of
-/// all that the runtime has taken (what each prints as its `arena_used_bytes`), whether it is safe.
-const REAL: [(&str, usize, u64, u64, bool); 10] = [
-    ("ad01-ref-bigdata", 10, 768, 2_260, true),
-    ("kws-cmsis-dmo", 13, 16_000, 22_820, true),
-    ("lstm-ref-dmo", 4, 1_528, 3_220, true),
-    ("person-cmsis-dmo", 31, 55_296, 82_308, true),
-    ("person-cmsis-planned-ref", 31, 36_880, 63_892, false),
-    ("person-dsp-planned", 31, 36_956, 64_020, true),
-    ("person-ref-bad16", 31, 36_864, 63_860, false),
-    ("person-ref-dmo", 31, 55_296, 82_292, true),
-    ("person-ref-planned-ref", 31, 36_880, 63_876, true),
-    ("stock-person-cmsis", 62, 55_296, 82_308, true),
-];
-
-/// They lie beside `$DMO_TRACE_MODELS`, else beside the repository; what is not there is ignored.
-fn real_firmware() -> Vec<Trial> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let models = std::env::var_os("DMO_TRACE_MODELS").map(PathBuf::from);
-    let models = models.unwrap_or_else(|| here.join("../../shared/models"));
-    let trials = |(name, operators, head, taken, safe)| {
-        let path = models.join("../firmware").join(format!("{name}.elf"));
-        let absent = !path.is_file();
-        let without_names = path.clone();
-        let test = move || follow(&path, operators, [head, taken], safe);
-        let trial = Trial::test(format!("real_firmware::{name}"), test).with_ignored_flag(absent);
-        let test = move || follow_without_names(&without_names, safe);
-        let name = format!("real_firmware::stripped::{name}");
-        [trial, Trial::test(name, test).with_ignored_flag(absent)]
-    };
-    REAL.into_iter().flat_map(trials).collect()
-}
-
-/// The same is seen of it without any name: the arena is all that has to be said.
-fn follow_without_names(path: &Path, safe: bool) -> Result<(), Failed> {
-    let folder = tempfile::tempdir()?;
-    let stripped = folder.path().join("stripped.elf");
-    let status = Command::new("arm-none-eabi-strip")
-        .arg("-o")
-        .args([&stripped, path])
-        .status()?;
-    assert!(status.success());
-    let run = |path: &Path, more: &[&str]| -> Result<Value, Failed> {
-        let output = Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
-            .arg("run")
-            .arg(path)
-            .args(["--inputs", "1", "--json"])
-            .args(more)
-            .output()?;
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        let code = if safe { Some(0) } else { Some(1) };
-        assert_eq!(output.status.code(), code, "{errors}");
-        Ok(serde_json::from_slice(&output.stdout)?)
-    };
-    let named = run(path, &[])?;
-    let arena = &named["arena"];
-    let place = format!(
-        "{:#x}:{}",
-        number(&arena["start"]),
-        number(&arena["size_bytes"])
-    );
-    let unnamed = run(&stripped, &["--arena", &place])?;
-    assert_eq!(unnamed["arena"], *arena);
-    let pairs = |report: &Value| -> Vec<Value> {
-        let layers = layers(report).iter();
-        layers.map(|layer| layer["pairs"].clone()).collect()
-    };
-    assert_eq!(pairs(&unnamed), pairs(&named));
-    Ok(())
-}
-
-fn follow(
-    path: &Path,
-    operators: usize,
-    [head, taken]: [u64; 2],
-    safe: bool,
-) -> Result<(), Failed> {
-    let output = Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
-        .arg("run")
-        .arg(path)
-        .args(["--inputs", "1", "--json"])
-        .output()?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let code = if safe { Some(0) } else { Some(1) };
-    assert_eq!(output.status.code(), code, "{errors}");
-    let report: Value = serde_json::from_slice(&output.stdout)?;
-    assert_eq!(layers(&report).len(), operators);
-    assert_eq!(number(&report["arena"]["head_bytes"]), head);
-    let found = &report["arena"]["taken"];
-    let found = number(&found["head_bytes"]) + number(&found["tail_bytes"]);
-    assert_eq!(found, taken);
-    assert_eq!(report["arena"]["safe"], safe);
-    assert_eq!(report["arena"]["simulated"], false);
     Ok(())
 }

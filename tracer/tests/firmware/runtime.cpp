@@ -9,6 +9,8 @@
 //   INFERENCES    how many are run; 0 runs them for ever
 //   SECOND        a second interpreter of the same model, on the same arena; the allocator lies in it, too
 //   OWN_ALLOCATOR the second interpreter has an allocator of its own, on the same memory
+//   INTERPRETER   an interpreter of the model that it is handed, whose plan counts
+//   BRANCHES      depthwise convolutions load further bytes or not, by what their input is
 //   INTRUDE       operators store to what the interpreter keeps that was laid out last
 //   POOLED        the arena lies inside of other memory
 //   OVERRUN       convolutions store one byte more than the scratch memory that they have asked for
@@ -46,6 +48,48 @@ uint8_t *const tensor_arena = pool + 256;
 #else
 alignas(16) uint8_t tensor_arena[kArenaBytes];
 #endif
+
+}  // namespace
+
+namespace {
+
+template <typename T>
+T Read(const uint8_t *from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// A field of a table, and what a reference leads to.
+const uint8_t *Field(const uint8_t *table, int number) {
+  const uint8_t *directory = table - Read<int32_t>(table);
+  const int place = 4 + 2 * number;
+  const uint16_t offset = place < Read<uint16_t>(directory) ? Read<uint16_t>(directory + place) : 0;
+  return offset == 0 ? nullptr : table + offset;
+}
+
+const uint8_t *Target(const uint8_t *reference) {
+  return reference + Read<uint32_t>(reference);
+}
+
+// The offsets that a model carries, one for each tensor of the file.
+const uint8_t *CarriedOffsets(const uint8_t *root) {
+  static const char kName[] = "OfflineMemoryAllocation";
+  const uint8_t *metadata = Field(root, 6);
+  if (metadata == nullptr) {
+    return nullptr;
+  }
+  metadata = Target(metadata);
+  for (uint32_t i = 0; i < Read<uint32_t>(metadata); ++i) {
+    const uint8_t *entry = Target(metadata + 4 + 4 * i);
+    if (std::memcmp(Target(Field(entry, 0)) + 4, kName, sizeof kName) == 0) {
+      const uint8_t *buffers = Target(Field(root, 4));
+      const uint8_t *buffer = Target(buffers + 4 + 4 * Read<uint32_t>(Field(entry, 1)));
+      return Target(Field(buffer, 0)) + 16;
+    }
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -228,7 +272,7 @@ int MicroAllocator::Next(const bool *placed) const {
 }
 
 // Largest first, of equal ones the last; each at the lowest place that is free while it is needed.
-APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocations *allocations,
+APART int MicroAllocator::FinishModelAllocation(const Model *model, SubgraphAllocations *allocations,
                                                 ScratchBufferHandle **handles) {
   bool placed[kTensors + kMostScratch] = {};
   int32_t offset[kTensors + kMostScratch] = {};
@@ -236,6 +280,19 @@ APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocatio
     placed[i] = kOffline[i] >= 0;
     offset[i] = placed[i] ? kOffline[i] : 0;
   }
+#ifdef INTERPRETER
+  const uint8_t *carried = CarriedOffsets(reinterpret_cast<const uint8_t *>(model));
+  for (int i = 0; carried != nullptr && i < kFileTensors; ++i) {
+    const int32_t given = Read<int32_t>(carried + 4 * i);
+    if (kActivation[i] >= 0 && given >= 0) {
+      placed[kActivation[i]] = true;
+      offset[kActivation[i]] = given;
+    }
+  }
+#else
+  (void)model;
+  (void)CarriedOffsets;
+#endif
   for (int next; (next = Next(placed)) >= 0;) {
     int32_t lowest = 0;
     for (bool moved = true; moved;) {
@@ -337,6 +394,13 @@ void MicroInterpreterGraph::Run(int node) {
     const dmo_shape filter = { out_shape.c, op.taps, op.taps, shape.c };
     dmo_conv2d_s8(&params, &quant, &shape, scratch, &filter, weights.filter, weights.bias, &out_shape, out);
   } else if (op.kind == kDepthwise) {
+#ifdef BRANCHES
+    for (int i = 0; i < 64; ++i) {
+      if ((in[i] & 1) != 0) {
+        (void)const_cast<const volatile int8_t *>(in)[0];
+      }
+    }
+#endif
     const dmo_shape filter = { 1, op.taps, op.taps, out_shape.c };
     dmo_depthwise_conv2d_s8(&params, &quant, &shape, in, &filter, weights.filter, weights.bias, &out_shape, out);
   } else {
@@ -345,6 +409,25 @@ void MicroInterpreterGraph::Run(int node) {
     dmo_concat_s8(DMO_AXIS_C, 2, shapes, inputs, out);
   }
 }
+
+#ifdef INTERPRETER
+struct MicroOpResolver {};
+
+class MicroInterpreter {
+ public:
+  MicroInterpreter(const Model *model, const MicroOpResolver &resolver, unsigned char *arena, unsigned int size);
+
+  MicroInterpreterGraph graph;
+
+ private:
+  SingleArenaBufferAllocator arena_;
+  MicroAllocator allocator_;
+};
+
+APART MicroInterpreter::MicroInterpreter(const Model *model, const MicroOpResolver &, unsigned char *arena,
+                                         unsigned int size)
+    : graph(&allocator_, model), arena_(arena, size), allocator_(&arena_) {}
+#endif
 
 }  // namespace tflite
 
@@ -373,6 +456,10 @@ int32_t Infer(tflite::MicroInterpreterGraph *graph, int inference) {
 }  // namespace
 
 int main() {
+#ifdef INTERPRETER
+  tflite::MicroInterpreter interpreter(Root(), tflite::MicroOpResolver(), tensor_arena, kArenaBytes);
+  tflite::MicroInterpreterGraph &graph = interpreter.graph;
+#else
 #ifdef HUGE
   tflite::SingleArenaBufferAllocator arena(tensor_arena, 0xd0000000u);
 #else
@@ -384,6 +471,7 @@ int main() {
   tflite::MicroAllocator allocator(&arena);
 #endif
   tflite::MicroInterpreterGraph graph(&allocator, Root());
+#endif
   graph.AllocateTensors();
 #ifdef SECOND
 #ifdef OWN_ALLOCATOR

@@ -6,6 +6,7 @@ use dmo_trace::study::Session;
 use dmo_trace::study::firmware_verify::{FirmwareVerified, plan_on_firmware};
 use dmo_trace::study::plan::{PlanRequest, Planned};
 use dmo_trace::study::source::Source;
+use dmo_trace::words::names;
 
 /// The plan, and what is to be said of it; `None` without a firmware.
 pub fn plan(
@@ -36,6 +37,9 @@ fn notes(firmware: &str, verified: &FirmwareVerified) -> Vec<String> {
     let mut notes = vec![format!(
         "the overlaps are those of the kernels in {firmware}, whose interpreter has run the model in this plan, too: SAFE there on {inputs}"
     )];
+    if verified.inputs == 1 {
+        notes.push(names::ON_ONE_INPUT.to_owned());
+    }
     for &operator in &verified.data_dependent {
         let kind = verified.graph.operators[operator.0].kind.escape_debug();
         notes.push(format!(
