@@ -392,26 +392,54 @@ fn corrupted() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The plan for kernels that do not branch is not safe with those that do.
+/// An overlap that kernels which do not branch allow is not safe with those that do.
 fn branches() -> Result<(), Failed> {
     let steady = Bench::new(&["-DINTERPRETER"])?;
-    steady.planned();
+    let planned = steady.overlapped_depthwise()?;
     let report = steady.hosted("verify", "planned.tflite", &[], 0);
     assert_eq!(count(&report, "data_dependent"), 0, "{report}");
     let bench = Bench::new(&["-DINTERPRETER", "-DBRANCHES"])?;
     bench.planned();
     let own = bench.hosted("verify", "planned.tflite", &[], 0);
     let kinds = bench.graph.operators.iter();
-    let depthwise = kinds
-        .filter(|node| node.kind == Kind::DepthwiseConv2d)
-        .count();
-    assert!(depthwise > 0);
-    let dependent = count(&own, "data_dependent");
-    assert!((1..=depthwise).contains(&dependent), "{own}");
-    std::fs::copy(steady.path("planned.tflite"), bench.path("other.tflite"))?;
+    let depthwise = kinds.filter(|node| node.kind == Kind::DepthwiseConv2d);
+    assert_eq!(count(&own, "data_dependent"), depthwise.count(), "{own}");
+    std::fs::write(bench.path("other.tflite"), planned)?;
     let other = bench.hosted("verify", "other.tflite", &[], 1);
-    assert!(count(&other, "clashes") > 0, "{other}");
+    // The bytes happen to be right, and nothing says that they always are.
+    assert_eq!(count(&other, "clashes"), 1, "{other}");
+    assert_eq!(count(&other, "differences"), 0, "{other}");
     Ok(())
+}
+
+impl Bench {
+    /// The model with a plan that has a buffer for each tensor, but that the first depthwise
+    /// convolution's output lies over its input, as far as its kernel allows.
+    fn overlapped_depthwise(&self) -> Result<Vec<u8>, Failed> {
+        let mut nodes = self.graph.operators.iter().enumerate();
+        let depthwise = nodes.find(|(_, node)| node.kind == Kind::DepthwiseConv2d);
+        let (position, node) = depthwise.expect("a depthwise convolution");
+        let report = self.json(&[], 0);
+        let pair = &layers(&report)[position]["pairs"][0];
+        let distance = number(&pair["displacement_bytes"]).next_multiple_of(16);
+        let (input, output) = (node.inputs[0], node.outputs[0]);
+        let size = |id: TensorId| self.graph.tensor(id).size_bytes;
+        assert!(distance < size(output), "{pair}");
+        let mut words = vec![-1; self.graph.tensors.len()];
+        words[output.0] = 0;
+        words[input.0] = distance as i32;
+        let mut end = (distance + size(input)).max(size(output)) as i32;
+        for id in (0..words.len()).map(TensorId) {
+            if self.graph.in_arena(id) && words[id.0] < 0 {
+                words[id.0] = (end + 15) / 16 * 16;
+                end = words[id.0] + size(id) as i32;
+            }
+        }
+        let file = std::fs::read(self.path("model.tflite"))?;
+        let planned = tflite::with_plan(&file, None, &words)?;
+        std::fs::write(self.path("planned.tflite"), &planned)?;
+        Ok(planned)
+    }
 }
 
 fn not_handed() -> Result<(), Failed> {
