@@ -62,7 +62,7 @@ pub enum StudyError {
     Compile(#[from] CompileError),
     ArenaPlace(#[from] ArenaPlaceError),
     Allocation(#[from] Box<AllocationError>),
-    Run(#[from] RunError),
+    Run(#[from] Box<RunError>),
     ArenaUse(#[from] Box<ArenaUseError>),
     Replay(#[from] ReplayError),
     Firmware(#[from] FirmwareError),
@@ -465,11 +465,11 @@ pub enum ArenaPlaceError {
     #[error(
         "the functions of TensorFlow Lite Micro are not found in the program, because it is stripped or was optimised as a whole (-flto); {unseen}\n  hint: --model MODEL.tflite --arena SYMBOL, and a profiler or layer marks in the program (docs/firmware.md)"
     )]
-    NoRuntime { unseen: StructureError },
+    NoRuntime { unseen: Box<StructureError> },
     #[error("{events}\n  nor can its operators be followed without: {unseen}")]
     NoEvents {
         events: EventError,
-        unseen: StructureError,
+        unseen: Box<StructureError>,
     },
     #[error(
         "the runtime describes the model's tensors in another way than TensorFlow Lite Micro\n  hint: firmware with the names of its functions can be followed (docs/firmware.md)"

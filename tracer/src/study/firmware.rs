@@ -72,7 +72,7 @@ pub fn interpreted(
         Err(StructureError::Run(error)) => {
             return Err(Box::new(AllocationError::from(error)).into());
         }
-        Err(unseen) => unseen,
+        Err(unseen) => Box::new(unseen),
     };
     let (Some(source), Some(arena)) = (&request.model, &request.arena) else {
         return Err(ArenaPlaceError::NoRuntime { unseen }.into());

@@ -141,7 +141,7 @@ fn first_problem(verified: &FirmwareVerified) -> Option<String> {
     if verified.is_safe() {
         return None;
     }
-    let faults = verified
+    let mut faults = verified
         .faults
         .iter()
         .chain(&verified.in_plan.contradictions);
@@ -154,7 +154,7 @@ fn first_problem(verified: &FirmwareVerified) -> Option<String> {
         let kind = &verified.graph.operators[operator.0].kind;
         format!("operator {} {}", operator.0, kind.escape_debug())
     };
-    let fault = faults.cloned().next();
+    let fault = faults.next().cloned();
     Some(
         fault
             .or_else(|| operators.next().map(operator))

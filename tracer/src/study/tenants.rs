@@ -122,7 +122,7 @@ fn tenant(
     let mut unused = Profiler::<()>::default();
     let mut witness = Witness::new(&placed, &mut unused);
     let silent = Host::console(Box::new(|_| ()));
-    run(target, options, silent, &mut witness, &mut |_| ())?;
+    run(target, options, silent, &mut witness, &mut |_| ()).map_err(Box::new)?;
     let observed = witness.finish()?;
     ensure_explained(&placed, &observed).map_err(Box::new)?;
     let claimed_twice = others.iter().flat_map(|other| {
