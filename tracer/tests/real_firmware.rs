@@ -61,8 +61,9 @@ fn real_firmware() -> Vec<Trial> {
         let firmware = models.join("../firmware").join(format!("{name}.elf"));
         let model = models.join(model);
         let absent = !firmware.is_file() || !model.is_file();
+        let stem = model.file_stem().unwrap_or_default();
+        let name = format!("real_firmware::{name}::{}::{plan:?}", stem.display());
         let test = move || as_kernels(&firmware, &model, plan);
-        let name = format!("real_firmware::{name}::{plan:?}");
         Trial::test(name, test).with_ignored_flag(absent)
     });
     followed.chain(kernels).collect()
@@ -104,7 +105,7 @@ const AS_KERNELS: [(&str, &str, PlanOf); 6] = [
         PlanOf::ReferenceKernels,
     ),
     (
-        "stock-person-cmsis",
+        "person-cmsis-dmo",
         "mlcommons_tiny/vww_96_int8.tflite",
         PlanOf::Firmware,
     ),
