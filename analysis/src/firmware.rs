@@ -25,4 +25,4 @@ mod witness;
 pub use contradiction::Contradiction;
 pub use placed::{Origin, PlaceError, Placed, PlacedLayer, Placement, Taken};
 pub use usage::{ArenaUse, Overlapped, overlaps};
-pub use witness::{Observed, StoreBetween, Witness, Wrong};
+pub use witness::{ForeignStore, Observed, StoreBetween, Witness, Wrong};

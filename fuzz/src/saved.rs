@@ -81,6 +81,7 @@ fn show(bytes: &[u8], profile: &Profile) {
         warnings: Vec::new(),
         ram: None,
         arena: None,
+        models: Vec::new(),
     };
     let control = |letter: char| letter.is_control() && letter != '\n';
     assert!(!report.text().contains(control));

@@ -9,11 +9,13 @@
 //! | [`hooks`] | layers that are calls of functions, for a program without marks |
 //! | [`interpreter`] | layers that are an interpreter's operators, by what it tells its profiler |
 //! | [`runtime`] | the functions of TensorFlow Lite Micro in an image |
+//! | [`structures`] | its structures in memory, for a program without these names |
 //! | [`allocation`] | where it has put a model's tensors and scratch memory |
 //! | [`semihosting`] | output, files and exit of the program |
 //! | [`record`] | accesses to events of layers and tensors |
 //! | [`ram`] | the RAM that a run takes |
 //! | [`run`] | a whole recorded run |
+//! | [`inferences`] | an interpreter's inferences on inputs from outside |
 //! | [`other_inputs`] | the same layers on other inputs |
 //! | [`fault`] | why a program could not go on |
 
@@ -21,6 +23,7 @@ pub mod allocation;
 pub mod execution;
 pub mod fault;
 pub mod hooks;
+pub mod inferences;
 pub mod interpreter;
 pub mod marks;
 pub mod other_inputs;
@@ -30,4 +33,5 @@ pub mod record;
 pub mod run;
 pub mod runtime;
 pub mod semihosting;
+pub mod structures;
 pub mod target;

@@ -45,6 +45,10 @@
 //! | [`savings`] | each way of saving memory, one added to the other |
 //! | [`firmware`] | the arena of a firmware that runs a model |
 //! | [`run`] | a program run to its end |
+//! | [`firmware_kernels`] | a firmware whose interpreter runs a model in place of its own |
+//! | [`firmware_trial`] | what the kernels of such a firmware allow, and do in a plan |
+//! | [`firmware_verify`] | a plan against a firmware |
+//! | [`tenants`] | all models of a firmware, each against its own plan and what the others keep |
 
 pub mod audit;
 pub mod build;
@@ -55,6 +59,9 @@ pub mod emit;
 pub mod error;
 pub mod examine;
 pub mod firmware;
+pub mod firmware_kernels;
+pub mod firmware_trial;
+pub mod firmware_verify;
 pub mod forms;
 pub mod input;
 pub mod kernel_request;
@@ -79,6 +86,7 @@ pub mod sketch;
 pub mod source;
 pub mod streaming;
 pub mod sweep;
+pub mod tenants;
 pub mod verify;
 pub mod whole_arena;
 pub mod windows;

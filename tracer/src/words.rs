@@ -8,15 +8,17 @@
 //! | [`table()`] | tables |
 //! | [`finding`] | what a replay finds, and which instructions did it |
 //! | [`cycles`] | estimated cycles |
-//! | [`run`] | the report of a program's run |
 //! | [`arena`] | what a firmware's arena holds |
 //! | [`overlap`] | O_s of an operator on a shape |
+//! | [`tenants`] | the models of a program that runs several |
+//! | [`run`] | the report of a program's run |
 //! | [`explanation`] | what limits an overlap |
 //! | [`pruning`] | what pruning did to a model |
 //! | [`streaming`] | a model that takes the newest rows of its window |
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
 //! | [`savings`] | what each way of saving memory does |
 //! | [`verification`] | what the three witnesses say of a plan |
+//! | [`firmware_verification`] | what is said of a plan that a firmware has run in |
 //! | [`whole_arena`] | the whole arena of TensorFlow Lite Micro |
 //! | [`printable`] | what may reach a terminal |
 
@@ -25,6 +27,7 @@ pub mod build;
 pub mod cycles;
 pub mod explanation;
 pub mod finding;
+pub mod firmware_verification;
 pub mod names;
 pub mod overlap;
 pub mod plan;
@@ -35,6 +38,7 @@ pub mod run;
 pub mod savings;
 pub mod streaming;
 mod table;
+pub mod tenants;
 pub mod verification;
 pub mod whole_arena;
 

@@ -349,3 +349,52 @@ fn the_verdict_is_another_word_and_plans_name_the_library_of_each_operator() {
     let expected = "operator 1 is computed by dmo_depthwise_conv2d_s8, not by nothing";
     assert!(words.contains(expected), "{words}");
 }
+
+/// A library that computes an operator, and none of the parts that tiles make of it.
+#[test]
+fn a_tile_without_a_kernel_costs_its_overlaps_and_not_the_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernels = folder.path().join("kernels.elf");
+    let (function, other) = (
+        "dmo_depthwise_conv2d_pitched_s8",
+        "own_depthwise_conv2d_pitched_s8",
+    );
+    std::fs::write(&kernels, renamed_elf(function, other)).unwrap();
+    let kernels = kernels.to_str().unwrap();
+    let plan = |kernels: &str| -> Value {
+        let output = dmo_trace(&[
+            "plan",
+            "zoo:mobilenet_v1_0.25_128:int8",
+            "--overlap",
+            "traced",
+            "--kernels",
+            kernels,
+            "--allow",
+            "patch",
+            "--time",
+            "5",
+            "--inputs",
+            "1",
+            "--no-cache",
+            "--json",
+        ]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let missing = |report: &Value| {
+        let functions = report["kernels"]["functions"].as_array().unwrap();
+        functions.iter().filter(|it| it.is_null()).count()
+    };
+    let complete = plan("reference");
+    let partial = plan(kernels);
+    assert_eq!(missing(&complete), 0);
+    assert!(missing(&partial) > 0);
+    // What is not executed overlaps with nothing.
+    let overlaps = partial["overlaps"].as_array().unwrap();
+    let functions = partial["kernels"]["functions"].as_array().unwrap();
+    for overlap in overlaps {
+        let operator = overlap["operator"].as_u64().unwrap() as usize;
+        assert!(!functions[operator].is_null(), "{overlap}");
+    }
+}

@@ -11,11 +11,11 @@ mod support;
 
 use dmo_analysis::graph::tflite::{self, export};
 use dmo_analysis::graph::zoo::{self, Element};
-use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::graph::{Graph, Kind, TensorId};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use support::cross::{compile, compiler, firmware, kernels};
 use support::tools;
@@ -23,7 +23,7 @@ use support::tools;
 fn main() {
     let compiler = compiler();
     let trial = |name: &str, test: fn() -> Result<(), Failed>| tools::trial(name, &compiler, test);
-    let mut trials: Vec<Trial> = vec![
+    let trials: Vec<Trial> = vec![
         trial("model_and_arena_are_found", found),
         trial("options_only_confirm", options),
         trial("scratch_memory_counts", scratch),
@@ -31,6 +31,18 @@ fn main() {
         trial("an_endless_loop_ends_after_two_inferences", endless),
         trial("an_arena_in_other_memory_is_found", pooled),
         trial("another_model_on_the_same_arena_is_told", second_model),
+        trial(
+            "models_with_allocators_on_one_arena_are_unsafe",
+            two_allocators,
+        ),
+        trial(
+            "stores_to_what_another_model_keeps_are_found",
+            stores_to_another,
+        ),
+        trial("firmware_is_a_set_of_kernels", as_kernels),
+        trial("a_plan_that_its_kernels_corrupt_is_unsafe", corrupted),
+        trial("kernels_that_branch_on_data_get_no_overlap", branches),
+        trial("firmware_that_cannot_be_handed_a_model_says_so", not_handed),
         trial("the_firmware's_plan_counts_not_the_file's", other_plan),
         trial("another_model_is_refused", other_model),
         trial("a_clobber_is_found_and_blamed", clobber),
@@ -41,7 +53,6 @@ fn main() {
         trial("a_program_without_inference_says_so", never_run),
         trial("a_stripped_program_wants_options", stripped),
     ];
-    trials.extend(real_firmware());
     tools::main(&compiler, trials)
 }
 
@@ -243,6 +254,209 @@ fn second_model() -> Result<(), Failed> {
     let others = |warning: &&Value| warning["kind"] == "other_models";
     assert_eq!(warnings.iter().filter(others).count(), 1, "{warnings:?}");
     assert_eq!(report["arena"]["safe"], true);
+    let models = report["models"].as_array().expect("models");
+    assert_eq!(models.len(), 2);
+    for model in models {
+        assert_eq!(model["safe"], true, "{model}");
+        assert_eq!(number(&model["inferences"]), 2, "{model}");
+        assert_eq!(
+            model["kept"].as_array().expect("ranges").len(),
+            1,
+            "{model}"
+        );
+    }
+    // One below the other.
+    let kept = |model: &Value, bound| number(&model["kept"][0][bound]);
+    assert_eq!(kept(&models[0], "start"), kept(&models[1], "end"));
+    let alone = Bench::new(&["-DINFERENCES=2"])?.json(&[], 0);
+    assert!(alone["models"].is_null());
+    Ok(())
+}
+
+/// The second one keeps its data where the first one does.
+fn two_allocators() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DSECOND", "-DOWN_ALLOCATOR", "-DINFERENCES=2"])?;
+    let report = bench.json(&[], 1);
+    let models = report["models"].as_array().expect("models");
+    assert_eq!(models.len(), 2);
+    for model in models {
+        assert_eq!(model["safe"], false, "{model}");
+        assert_eq!(model["clobbered"], false, "{model}");
+        let twice = model["claimed_twice"].as_array().expect("ranges");
+        assert_eq!(twice.len(), 1, "{model}");
+    }
+    let text = bench.run(&[]).stdout;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(text.contains("they need one MicroAllocator"), "{text}");
+    Ok(())
+}
+
+/// Operators of the first model store to what the second one keeps.
+fn stores_to_another() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DSECOND", "-DINTRUDE", "-DINFERENCES=2"])?;
+    let report = bench.json(&[], 1);
+    let models = report["models"].as_array().expect("models");
+    let of = |model: &Value| {
+        let stores = model["foreign_stores"].as_array().expect("stores");
+        (model["safe"].clone(), stores.len())
+    };
+    // Each operator in each of two inferences; the second model stores to its own.
+    assert_eq!(of(&models[0]), (Value::Bool(false), 14));
+    assert_eq!(of(&models[1]), (Value::Bool(true), 0));
+    Ok(())
+}
+
+fn dmo_trace(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+    command.args(arguments).output().expect("dmo-trace")
+}
+
+impl Bench {
+    /// A study of a model in this firmware.
+    fn hosted(&self, command: &str, model: &str, more: &[&str], code: i32) -> Value {
+        let (model, firmware) = (self.path(model), self.path("firmware.elf"));
+        let [model, firmware] = [&model, &firmware].map(|it| it.to_str().expect("a name"));
+        let given = [command, model, "--firmware", firmware, "--json"];
+        let output = dmo_trace(&[&given, more].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    /// Plans the model for this firmware.
+    fn planned(&self) -> String {
+        let planned = self.path("planned.tflite").display().to_string();
+        // Its operators are compiled in this order.
+        let more = ["--order", "file", "--emit", &planned];
+        self.hosted("plan", "model.tflite", &more, 0);
+        planned
+    }
+}
+
+fn count(report: &Value, list: &str) -> usize {
+    report[list].as_array().expect(list).len()
+}
+
+/// O_s is measured in the firmware, the plan is made from it, and holds there.
+fn as_kernels() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DINTERPRETER", "-DINFERENCES=0"])?;
+    bench.planned();
+    let report = bench.hosted("verify", "planned.tflite", &[], 0);
+    assert_eq!(report["verdict"], "safe", "{report}");
+    let head = |arena: &str| number(&report[arena]["head_bytes"]);
+    assert!(head("arena") < head("arena_before"), "{report}");
+    assert_eq!(number(&report["inputs"]), 3);
+    assert_eq!(count(&report, "order"), 7);
+    assert!(number(&report["accesses"]) > 1000);
+    assert_eq!(report["own_model"], true);
+    let text = String::from_utf8(
+        dmo_trace(&[
+            "verify",
+            &bench.path("planned.tflite").display().to_string(),
+            "--firmware",
+            &bench.path("firmware.elf").display().to_string(),
+        ])
+        .stdout,
+    )?;
+    assert!(text.ends_with("\nSAFE with this firmware\n"), "{text}");
+    Ok(())
+}
+
+/// All three witnesses see that an output lies over an input that is still needed.
+fn corrupted() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DINTERPRETER"])?;
+    let file = std::fs::read(bench.path("model.tflite"))?;
+    let planned = |offsets: [i32; 8]| -> Result<Value, Failed> {
+        let mut words = vec![-1; bench.graph.tensors.len()];
+        let ids = (0..words.len()).map(TensorId);
+        let activations = ids.filter(|&id| bench.graph.in_arena(id));
+        for (id, offset) in activations.zip(offsets) {
+            words[id.0] = offset;
+        }
+        let file = tflite::with_plan(&file, None, &words)?;
+        std::fs::write(bench.path("planned.tflite"), file)?;
+        let is_safe = offsets == APART;
+        let code = if is_safe { 0 } else { 1 };
+        Ok(bench.hosted("verify", "planned.tflite", &[], code))
+    };
+    let lists = ["clashes", "findings", "differences"];
+    let safe = planned(APART)?;
+    assert_eq!(lists.map(|list| count(&safe, list)), [0; 3], "{safe}");
+    let mut offsets = APART;
+    offsets[3] = 992;
+    let wrong = planned(offsets)?;
+    assert_eq!(wrong["verdict"], "unsafe");
+    for list in lists {
+        assert!(count(&wrong, list) > 0, "{list}: {wrong}");
+    }
+    Ok(())
+}
+
+/// An overlap that kernels which do not branch allow is not safe with those that do.
+fn branches() -> Result<(), Failed> {
+    let steady = Bench::new(&["-DINTERPRETER"])?;
+    let planned = steady.overlapped_depthwise()?;
+    let report = steady.hosted("verify", "planned.tflite", &[], 0);
+    assert_eq!(count(&report, "data_dependent"), 0, "{report}");
+    let bench = Bench::new(&["-DINTERPRETER", "-DBRANCHES"])?;
+    bench.planned();
+    let own = bench.hosted("verify", "planned.tflite", &[], 0);
+    let kinds = bench.graph.operators.iter();
+    let depthwise = kinds.filter(|node| node.kind == Kind::DepthwiseConv2d);
+    assert_eq!(count(&own, "data_dependent"), depthwise.count(), "{own}");
+    std::fs::write(bench.path("other.tflite"), planned)?;
+    let other = bench.hosted("verify", "other.tflite", &[], 1);
+    // The bytes happen to be right, and nothing says that they always are.
+    assert_eq!(count(&other, "clashes"), 1, "{other}");
+    assert_eq!(count(&other, "differences"), 0, "{other}");
+    Ok(())
+}
+
+impl Bench {
+    /// The model with a plan that has a buffer for each tensor, but that the first depthwise
+    /// convolution's output lies over its input, as far as its kernel allows.
+    fn overlapped_depthwise(&self) -> Result<Vec<u8>, Failed> {
+        let mut nodes = self.graph.operators.iter().enumerate();
+        let depthwise = nodes.find(|(_, node)| node.kind == Kind::DepthwiseConv2d);
+        let (position, node) = depthwise.expect("a depthwise convolution");
+        let report = self.json(&[], 0);
+        let pair = &layers(&report)[position]["pairs"][0];
+        let distance = number(&pair["displacement_bytes"]).next_multiple_of(16);
+        let (input, output) = (node.inputs[0], node.outputs[0]);
+        let size = |id: TensorId| self.graph.tensor(id).size_bytes;
+        assert!(distance < size(output), "{pair}");
+        let mut words = vec![-1; self.graph.tensors.len()];
+        words[output.0] = 0;
+        words[input.0] = distance as i32;
+        let mut end = (distance + size(input)).max(size(output)) as i32;
+        for id in (0..words.len()).map(TensorId) {
+            if self.graph.in_arena(id) && words[id.0] < 0 {
+                words[id.0] = (end + 15) / 16 * 16;
+                end = words[id.0] + size(id) as i32;
+            }
+        }
+        let file = std::fs::read(self.path("model.tflite"))?;
+        let planned = tflite::with_plan(&file, None, &words)?;
+        std::fs::write(self.path("planned.tflite"), &planned)?;
+        Ok(planned)
+    }
+}
+
+fn not_handed() -> Result<(), Failed> {
+    for (flags, reason) in [
+        (
+            &["-DINTERPRETER", "-s"][..],
+            "cannot be changed without building it anew",
+        ),
+        (&[], "the constructor of MicroInterpreter is not found"),
+    ] {
+        let bench = Bench::new(flags)?;
+        let firmware = bench.path("firmware.elf").display().to_string();
+        let output = dmo_trace(&["verify", &bench.model(), "--firmware", &firmware]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(reason), "{errors}");
+    }
     Ok(())
 }
 
@@ -352,59 +566,5 @@ fn stripped() -> Result<(), Failed> {
     ];
     bench.assert_refused(&arguments, "nothing tells when an operator begins and ends");
     bench.assert_refused(&["--model", &bench.model()], "--arena SYMBOL");
-    Ok(())
-}
-
-/// Real builds of TensorFlow Lite Micro: operators, bytes of the head and of
-/// all that the runtime has taken (what each prints as its `arena_used_bytes`), whether it is safe.
-const REAL: [(&str, usize, u64, u64, bool); 10] = [
-    ("ad01-ref-bigdata", 10, 768, 2_260, true),
-    ("kws-cmsis-dmo", 13, 16_000, 22_820, true),
-    ("lstm-ref-dmo", 4, 1_528, 3_220, true),
-    ("person-cmsis-dmo", 31, 55_296, 82_308, true),
-    ("person-cmsis-planned-ref", 31, 36_880, 63_892, false),
-    ("person-dsp-planned", 31, 36_956, 64_020, true),
-    ("person-ref-bad16", 31, 36_864, 63_860, false),
-    ("person-ref-dmo", 31, 55_296, 82_292, true),
-    ("person-ref-planned-ref", 31, 36_880, 63_876, true),
-    ("stock-person-cmsis", 62, 55_296, 82_308, true),
-];
-
-/// They lie beside `$DMO_TRACE_MODELS`, else beside the repository; what is not there is ignored.
-fn real_firmware() -> Vec<Trial> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let models = std::env::var_os("DMO_TRACE_MODELS").map(PathBuf::from);
-    let models = models.unwrap_or_else(|| here.join("../../shared/models"));
-    let trial = |(name, operators, head, taken, safe)| {
-        let path = models.join("../firmware").join(format!("{name}.elf"));
-        let absent = !path.is_file();
-        let test = move || follow(&path, operators, [head, taken], safe);
-        Trial::test(format!("real_firmware::{name}"), test).with_ignored_flag(absent)
-    };
-    REAL.into_iter().map(trial).collect()
-}
-
-fn follow(
-    path: &Path,
-    operators: usize,
-    [head, taken]: [u64; 2],
-    safe: bool,
-) -> Result<(), Failed> {
-    let output = Command::new(env!("CARGO_BIN_EXE_dmo-trace"))
-        .arg("run")
-        .arg(path)
-        .args(["--inputs", "1", "--json"])
-        .output()?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let code = if safe { Some(0) } else { Some(1) };
-    assert_eq!(output.status.code(), code, "{errors}");
-    let report: Value = serde_json::from_slice(&output.stdout)?;
-    assert_eq!(layers(&report).len(), operators);
-    assert_eq!(number(&report["arena"]["head_bytes"]), head);
-    let found = &report["arena"]["taken"];
-    let found = number(&found["head_bytes"]) + number(&found["tail_bytes"]);
-    assert_eq!(found, taken);
-    assert_eq!(report["arena"]["safe"], safe);
-    assert_eq!(report["arena"]["simulated"], false);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::arena::ArenaError;
 use crate::graph::{Graph, GraphTensor, Node, OperatorId, Storage, TensorId, TensorType};
 use crate::handover::on_device;
-use crate::replay::{BufferPlace, Needed, Resident, alive};
+use crate::replay::{BufferPlace, Needed, ReplayStep, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
 use dmo_planner::plan::tflm::ALIGNMENT;
@@ -56,6 +56,8 @@ pub struct Placed {
     pub simulated: bool,
     /// What the runtime has taken of the arena when the first inference begins, where it says so.
     pub taken: Option<Taken>,
+    /// What other models keep from one inference to the next: no operator may store there.
+    pub foreign: Vec<Range<u64>>,
     /// The operators as layers.
     pub layers: Vec<PlacedLayer>,
 }
@@ -71,6 +73,17 @@ pub struct PlacedLayer {
     pub(super) places: Vec<Option<BufferPlace>>,
     pub(super) before: Vec<Resident>,
     pub(super) after: Vec<Needed>,
+}
+
+impl PlacedLayer {
+    /// What the layout says of the step in which the operator runs.
+    pub fn step(&self) -> ReplayStep<'_> {
+        ReplayStep {
+            places: &self.places,
+            before: &self.before,
+            after: &self.after,
+        }
+    }
 }
 
 /// Why a model cannot be placed in an arena.
@@ -163,6 +176,7 @@ impl Placed {
             origin,
             simulated: true,
             taken: None,
+            foreign: Vec::new(),
         })
     }
 
@@ -216,6 +230,7 @@ impl Placed {
             origin: buffers.origin(graph, offline),
             simulated: false,
             taken: None,
+            foreign: Vec::new(),
         })
     }
 

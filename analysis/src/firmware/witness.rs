@@ -4,7 +4,7 @@ use super::contradiction::Contradiction;
 use super::placed::{Placed, PlacedLayer};
 use super::touched::Touched;
 use crate::graph::{OperatorId, TensorId};
-use crate::replay::{Finding, FindingKind, Replay, ReplayError, ReplayReport, ReplayStep};
+use crate::replay::{Finding, FindingKind, Replay, ReplayError, ReplayReport};
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Time, TraceSink};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +53,21 @@ pub struct StoreBetween {
     pub count: u64,
 }
 
+/// An operator that stores to what another model keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ForeignStore {
+    /// Number of the inference, from 0.
+    pub inference: usize,
+    /// The operator.
+    pub operator: OperatorId,
+    /// Where it stores first.
+    pub address: Address,
+    /// The first store's instruction.
+    pub pc: Address,
+    /// How many stores.
+    pub count: u64,
+}
+
 /// What a witness has seen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observed {
@@ -66,6 +81,8 @@ pub struct Observed {
     pub further_bytes: u64,
     /// Stores between operators.
     pub between: Vec<StoreBetween>,
+    /// Stores to what other models keep.
+    pub foreign: Vec<ForeignStore>,
     /// The longest run of addresses above the head that were never touched.
     pub untouched: Range<u64>,
 }
@@ -75,6 +92,7 @@ impl Observed {
     pub fn is_safe(&self) -> bool {
         !self.wrong.iter().any(Wrong::is_clobber)
             && self.between.is_empty()
+            && self.foreign.is_empty()
             && self.further_bytes == 0
     }
 }
@@ -207,6 +225,9 @@ impl<'a> Witness<'a> {
             let beside =
                 event.kind == AccessKind::Load && (same(before) || same(events.get(index + 1)));
             self.layer_event(event, address, tensor.role, beside);
+            if !self.placed.foreign.is_empty() {
+                self.note_foreign(event, address);
+            }
             if is_own(event) {
                 self.own.push(*event);
             } else {
@@ -217,6 +238,36 @@ impl<'a> Witness<'a> {
             replay.events(&self.own);
         }
         self.inner.events(&self.own);
+    }
+
+    /// Notes a store to what another model keeps.
+    fn note_foreign(&mut self, event: &Event, address: u64) {
+        let end = address + u64::from(event.size_bytes);
+        let foreign = &self.placed.foreign;
+        let is_foreign = foreign
+            .iter()
+            .any(|kept| address < kept.end && kept.start < end);
+        if event.kind != AccessKind::Store || !is_foreign {
+            return;
+        }
+        let operator = self.running().0;
+        let inference = self.begun.saturating_sub(1) / self.placed.layers.len();
+        let foreign = &mut self.observed.foreign;
+        let known = foreign.iter_mut();
+        let mut known = known.filter(|it| (it.inference, it.operator) == (inference, operator));
+        if let Some(known) = known.next() {
+            known.count += 1;
+        } else if foreign.len() < MOST_KEPT {
+            foreign.push(ForeignStore {
+                inference,
+                operator,
+                address: Address(address as u32),
+                pc: event.pc,
+                count: 1,
+            });
+        } else {
+            self.observed.further_bytes += u64::from(event.size_bytes);
+        }
     }
 
     fn touch(&mut self, event: &Event, address: u64) {
@@ -358,12 +409,7 @@ impl TraceSink for Witness<'_> {
         }
         self.begun += 1;
         let (_, placed) = self.running();
-        let step = ReplayStep {
-            places: &placed.places,
-            before: &placed.before,
-            after: &placed.after,
-        };
-        self.replay = match Replay::new(&placed.layer, &step, MOST_FINDINGS) {
+        self.replay = match Replay::new(&placed.layer, &placed.step(), MOST_FINDINGS) {
             Ok(replay) => Some(replay),
             Err(error) => {
                 self.error.get_or_insert(error);

@@ -17,6 +17,7 @@
 //! | `value_options.rs` | activation, factors and limits among an operator's options |
 //! | `roles.rs` | what the inputs of an operator are |
 //! | `export.rs` | graphs as model files |
+//! | `landmarks.rs` | parts of a file that the runtime's structures point to |
 //! | `layout.rs` | writing flatbuffers |
 //! | `error.rs` | why a model cannot be read or written |
 //!
@@ -31,6 +32,7 @@ pub(crate) mod edit;
 mod error;
 mod ethos_u;
 mod export;
+mod landmarks;
 pub(crate) mod layout;
 pub(crate) mod lower;
 pub(crate) mod nodes;
@@ -46,6 +48,7 @@ pub(crate) mod view;
 
 pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
+pub use landmarks::{Landmarks, landmarks};
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
 pub use requests::{RuntimeKernels, scratch};

@@ -39,6 +39,7 @@ pub const PLAN: &str = "\
 Examples:
   dmo-trace plan model.tflite --emit planned.tflite
   dmo-trace plan model.tflite --overlap traced --kernels libcmsis-nn.a --emit plan.json
+  dmo-trace plan model.tflite --firmware firmware.elf --emit planned.tflite
   dmo-trace plan model.tflite --allow prune --emit pruned.tflite
   dmo-trace plan model.tflite --allow inplace,remove,split,patch --max-recompute 10%";
 
@@ -65,6 +66,7 @@ Examples:
 pub const VERIFY: &str = "\
 Examples:
   dmo-trace verify planned.tflite --kernels libcmsis-nn.a
+  dmo-trace verify planned.tflite --firmware firmware.elf
   dmo-trace verify model.tflite --plan plan.json --plot pictures";
 
 pub const ZOO: &str = "\

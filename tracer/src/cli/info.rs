@@ -30,6 +30,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         warnings: Warning::of_exit(ending.exit).into_iter().collect(),
         ram: None,
         arena: None,
+        models: Vec::new(),
     };
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)

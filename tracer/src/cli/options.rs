@@ -4,6 +4,7 @@ pub mod before;
 pub mod cache;
 pub mod change;
 pub mod firmware;
+pub mod firmware_kernels;
 pub mod flash;
 pub mod hooks;
 pub mod kernels;

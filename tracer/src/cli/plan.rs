@@ -1,11 +1,13 @@
 //! `dmo-trace plan`: the smallest arena of a model, with proof, and what others would need.
 
 mod draw;
+mod firmware;
 mod hint;
 mod problem;
 mod regions;
 
 use super::options::change::ChangeArguments;
+use super::options::firmware_kernels::FirmwareKernelArguments;
 use super::options::layout::LayoutArguments;
 use super::options::named::one_of;
 use super::options::numbers::Seconds;
@@ -39,6 +41,8 @@ pub struct Arguments {
     model: OsString,
     #[command(flatten)]
     overlap: OverlapOptions,
+    #[command(flatten)]
+    firmware: FirmwareKernelArguments,
     /// Order in which the operators run
     #[arg(long, value_parser = orders(), default_value = OrderKind::default().name())]
     order: OrderKind,
@@ -169,7 +173,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         return Err(PlanError::ChangeOfFixed.into());
     }
     let session = Bars::session(arguments.overlap.cache());
-    let planned = plan(&mut source, &request, &session)?;
+    let (planned, notes) = match firmware::plan(arguments, &source, &request, &session)? {
+        Some(planned) => planned,
+        None => (plan(&mut source, &request, &session)?, Vec::new()),
+    };
     if !arguments.region.is_empty() {
         return regions::run(arguments, &source, &planned);
     }
@@ -197,6 +204,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             Vec::new()
         },
         ..PlanReport::new(&source, &planned, request.overlap.inputs, &session)?
+    };
+    let report = PlanReport {
+        notes: [report.notes.clone(), notes].concat(),
+        ..report
     };
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;

@@ -44,7 +44,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let target = arguments.program.load()?;
+    let mut target = arguments.program.load()?;
     let shared = placed(&target).is_some_and(Placed::has_overlaps);
     anyhow::ensure!(
         !shared || arguments.save.is_none() && arguments.plot.is_none(),
@@ -67,6 +67,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             "no layer names a buffer: if these are the operators of an interpreter, --model and --arena say which tensors they have (docs/firmware.md)",
         );
     }
+    let models = if traced.outcome.other_models > 0 {
+        let models = arguments.program.tenants(&mut target);
+        models.with_context(|| arguments.program.elf.display().to_string())?
+    } else {
+        Vec::new()
+    };
+    let is_safe = models.iter().all(|model| model.safe);
     let exit = describe_exit(traced.ending.exit, &target.image.symbols);
     let report = RunReport {
         program: &program,
@@ -80,6 +87,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         warnings: Warning::all(&traced),
         ram: Some(traced.outcome.ram.clone()),
         arena: placed(&target).zip(traced.arena.as_ref()),
+        models,
     };
     if let Some(folder) = &arguments.plot {
         let file = file
@@ -93,7 +101,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     output::report(&report, arguments.json)?;
     let arena = traced.arena.as_ref();
-    Ok(arguments.program.verdict(traced.ending.exit, arena))
+    Ok(match arguments.program.verdict(traced.ending.exit, arena) {
+        Verdict::Holds => is_safe.into(),
+        fails => fails,
+    })
 }
 
 fn names_no_buffers(profile: &Profile) -> bool {

@@ -3,6 +3,7 @@
 mod draw;
 
 use super::options::before::FileChangeArguments;
+use super::options::firmware_kernels::FirmwareKernelArguments;
 use super::options::kernels::ModelKernelArguments;
 use super::options::numbers::Seconds;
 use super::options::page::PageArguments;
@@ -11,12 +12,15 @@ use super::{Verdict, output};
 use anyhow::Context;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::page::verification::page;
+use dmo_trace::study::firmware_kernels::FirmwareKernels;
+use dmo_trace::study::firmware_verify::verify_on_firmware;
 use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
 use dmo_trace::study::whole_arena::whole_arenas;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
+use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
 use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::verification::VerifyReport;
 use std::ffi::OsString;
@@ -34,6 +38,8 @@ pub struct Arguments {
     change: FileChangeArguments,
     #[command(flatten)]
     library: ModelKernelArguments,
+    #[command(flatten)]
+    firmware: FirmwareKernelArguments,
     /// Number of different inputs to run the model on
     #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
@@ -74,6 +80,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let plan = plan.map(|path| source.follow_plan(path)).transpose()?;
     arguments.change.make(&mut source)?;
     let carries_plan = plan.is_none() && source.carried_offsets().is_some();
+    let firmware = arguments
+        .firmware
+        .load(&source, arguments.library.cpu.as_ref())?;
+    if let Some(firmware) = firmware {
+        let plan = plan.map(|plan| PlanToCheck::new(&plan, &source, None));
+        return on_firmware(arguments, &source, plan.transpose()?.as_ref(), &firmware);
+    }
     let kernels = arguments.library.load()?;
     let plan = plan.map(|plan| PlanToCheck::new(&plan, &source, None));
     let plan = plan.transpose()?;
@@ -121,4 +134,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         !verified.has_objections()
     };
     Ok(holds.into())
+}
+
+/// The firmware's interpreter runs the model.
+fn on_firmware(
+    arguments: &Arguments,
+    source: &Source,
+    plan: Option<&PlanToCheck>,
+    firmware: &FirmwareKernels,
+) -> anyhow::Result<Verdict> {
+    anyhow::ensure!(
+        arguments.plot.is_none() && arguments.sarif.is_none(),
+        "--plot and --sarif do not go with --firmware"
+    );
+    let session = Bars::session(Cache::default());
+    let verified = verify_on_firmware(source, plan, firmware, arguments.inputs, &session)?;
+    let is_safe = verified.is_safe();
+    let report = FirmwareVerifyReport::new(&source.name, firmware, verified);
+    output::report(&report, arguments.json)?;
+    Ok(is_safe.into())
 }

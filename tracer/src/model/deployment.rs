@@ -69,6 +69,14 @@ pub enum DeployError {
         kind: Kind,
         reason: Reason,
     },
+    #[error(
+        "operator {} {kind} works on a part of a tensor, and that part cannot be run: {reason}", operator.0
+    )]
+    Part {
+        operator: OperatorId,
+        kind: Kind,
+        reason: String,
+    },
 }
 
 /// Why an operator cannot run: it is not executed, or what is made of the model is refused.
@@ -139,12 +147,12 @@ impl<'a> Deployment<'a> {
         Self::new(graph, sources, limits, parameters)
     }
 
-    /// What a transformation makes of this model, on the same libraries.
+    /// What a transformation makes of this model, on the same libraries. A part of an operator that
+    /// no function can be called for is not executed, even if the whole is: it costs the overlaps
+    /// at that part.
     ///
     /// # Errors
-    /// When an operator that is made of one that is executed, or works on parts of tensors or in
-    /// place, has no kernel, or one that is left out
-    /// has changed values as well as moved them.
+    /// When one that is left out has changed values as well as moved them.
     pub fn transformed(
         &self,
         transformed: &Transformed,
@@ -164,19 +172,27 @@ impl<'a> Deployment<'a> {
             }
             Ok(parameters)
         });
-        let mut changed = Self::new(&transformed.graph, &self.sources, limits, parameters);
-        // What works on parts of tensors or in place is no operator of the model any more: that there
-        // is a kernel for it, too, has to be shown.
-        let nodes = transformed.graph.operators.iter().zip(&transformed.origins);
-        let wanted = nodes.map(|(node, origin)| {
-            let loops = node.kernel.as_ref().map(|kernel| &kernel.operator);
-            self.step(origin.operator).kernel.is_ok()
-                || loops.is_some_and(kernel_source::is_of_other_buffers)
+        let (graph, sources) = (&transformed.graph, &self.sources);
+        Ok(Self::new(graph, sources, limits, parameters))
+    }
+
+    /// Whether what works on parts of tensors or in place is executed. It is no operator of the
+    /// model any more: nobody can say that it computes the same where no kernel was run.
+    ///
+    /// # Errors
+    /// When one is not executed.
+    pub fn ensure_parts_executed(&self) -> Result<(), DeployError> {
+        let mut steps = self.steps.iter().zip(&self.graph.operators);
+        let refusal = steps.find_map(|(step, node)| {
+            let loops = node.kernel.as_ref().map(|kernel| &kernel.operator)?;
+            let reason = step.kernel.as_ref().err()?;
+            kernel_source::is_of_other_buffers(loops).then(|| DeployError::Part {
+                operator: step.operator,
+                kind: node.kind.clone(),
+                reason: reason.to_string(),
+            })
         });
-        match changed.take_reason(wanted) {
-            Some(refusal) => Err(refusal),
-            None => Ok(changed),
-        }
+        refusal.map_or(Ok(()), Err)
     }
 
     /// The same, if all operators are executed.
@@ -184,17 +200,15 @@ impl<'a> Deployment<'a> {
     /// # Errors
     /// When one is not.
     pub fn complete(mut self) -> Result<Self, DeployError> {
-        match self.take_reason(std::iter::repeat(true)) {
+        match self.take_reason() {
             Some(refusal) => Err(refusal),
             None => Ok(self),
         }
     }
 
-    /// Why the first of the `wanted` operators that is not executed is not.
-    fn take_reason(&mut self, wanted: impl Iterator<Item = bool>) -> Option<DeployError> {
-        let steps = self.steps.iter_mut().zip(wanted);
-        let mut wanted = steps.filter_map(|(step, wanted)| wanted.then_some(step));
-        wanted.find_map(|step| {
+    /// Why the first operator that is not executed is not.
+    fn take_reason(&mut self) -> Option<DeployError> {
+        self.steps.iter_mut().find_map(|step| {
             let reason = step.kernel.as_mut().err()?;
             let reason = std::mem::replace(reason, Reason::Unknown);
             let node = &self.graph.operators[step.operator.0];

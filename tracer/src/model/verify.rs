@@ -274,7 +274,7 @@ pub fn without_overlaps(
 
 /// Numbers of the inputs in the order in which they are tried: one that is constant, in whose
 /// outputs many bytes are equal, is never the last of three or more.
-fn input_number(index: u64) -> u64 {
+pub(crate) fn input_number(index: u64) -> u64 {
     const ORDER: [u64; 6] = [0, 2, 1, 3, 4, 5];
     ORDER.get(index as usize).copied().unwrap_or(index)
 }

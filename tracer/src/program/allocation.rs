@@ -10,10 +10,12 @@ use crate::program::fault::Fault;
 use crate::program::process::{Halt, Process};
 use crate::program::runtime::{Function, Runtime};
 use crate::program::semihosting::Host;
+use crate::program::structures::{Structures, TENSOR_BYTES};
 use crate::program::target::Target;
 use dmo_analysis::firmware::Taken;
 use dmo_analysis::graph::OperatorId;
 use dmo_analysis::trace::Address;
+use dmo_planner::plan::tflm::ALIGNMENT;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,6 +32,8 @@ pub struct Allocated {
     pub arenas: Vec<Range<u64>>,
     /// Scratch buffers of the first subgraph: the operator and the bytes that it has asked for.
     pub scratch: Vec<(OperatorId, u64)>,
+    /// What it keeps of arenas from one inference to the next, as far as their bounds are found.
+    pub kept: Vec<Range<u64>>,
     /// Addresses of the descriptions of its tensors, and of its scratch buffers.
     tensors: u32,
     scratch_buffers: u32,
@@ -50,7 +54,8 @@ pub struct Described {
 pub struct AtInference<'a> {
     /// The model.
     pub model: Allocated,
-    process: Process<'a>,
+    /// The program: none of the inference has been executed.
+    pub(super) process: Process<'a>,
 }
 
 /// Why there is no such model.
@@ -61,6 +66,8 @@ pub enum AllocationError {
     Run(#[from] RunError),
     #[error("the program ended ({how}) before its interpreter began an inference{}", said(.printed))]
     NoInference { how: String, printed: String },
+    #[error("the model's file is not in memory when its first inference begins")]
+    NoFile,
     #[error("the program runs another model{}", places(.0))]
     OtherModels(Vec<Address>),
 }
@@ -90,7 +97,18 @@ fn places(models: &[Address]) -> String {
 /// program that begins this many runs nothing else.
 const MOST_OTHER_INFERENCES: usize = 16;
 
-/// Runs a program to the first inference of a model that is wanted.
+/// A model that an interpreter is to run in the place of another: its file lies in memory that the
+/// program does not know, and is handed to the interpreter that is made for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replacement {
+    /// Where the file lies that the program hands over.
+    pub replaced: Address,
+    /// The root table of the other file.
+    pub root: u32,
+}
+
+/// Runs a program to the first inference of a model that is wanted. An interpreter that is made for
+/// the model of `replacement` is made for the other one instead.
 ///
 /// # Errors
 /// When the program cannot go on, ends before it, or runs other models only.
@@ -98,6 +116,7 @@ pub fn first_inference<'a>(
     target: &'a Target,
     runtime: &Runtime,
     limits: Limits,
+    replacement: Option<Replacement>,
     wanted: &mut dyn FnMut(&Allocated) -> bool,
 ) -> Result<AtInference<'a>, AllocationError> {
     let printed = Arc::new(Mutex::new(Vec::new()));
@@ -109,22 +128,20 @@ pub fn first_inference<'a>(
     let mut seen = Seen::default();
     let mut others = Vec::new();
     loop {
-        let address = match process.run()? {
-            Halt::Breakpoint(address) => address,
-            Halt::Exited(exit) => {
-                let how = describe_exit(exit, &target.image.symbols);
+        let address = match next_breakpoint(&mut process, &printed) {
+            Err(AllocationError::NoInference { how, .. }) if !others.is_empty() => {
                 return Err(ended(how, &printed, others));
             }
-            Halt::Fault(cause) => {
-                let fault = Fault::new(target, &process.machine, cause, None);
-                return Err(RunError::Fault(Box::new(fault)).into());
-            }
+            next => next?,
         };
         process.machine.stay_at(address)?;
         let Some(function) = runtime.at(address.0) else {
             process.machine.set_breakpoints(&addresses)?;
             continue;
         };
+        if let (Function::Interpreter, Some(replacement)) = (function, replacement) {
+            replace(&mut process.machine, replacement)?;
+        }
         if let Some(model) = seen.call(function, &process) {
             if wanted(&model) {
                 return Ok(AtInference { model, process });
@@ -135,7 +152,10 @@ pub fn first_inference<'a>(
             }
         }
         // The others call functions that count.
-        if matches!(function, Function::Prepare | Function::Invoke) {
+        if matches!(
+            function,
+            Function::Interpreter | Function::Prepare | Function::Invoke
+        ) {
             let rest: Vec<u32> = addresses
                 .iter()
                 .copied()
@@ -146,6 +166,151 @@ pub fn first_inference<'a>(
             process.stop_when_back()?;
         }
     }
+}
+
+/// At the entry of an interpreter's constructor.
+fn replace(machine: &mut Machine, replacement: Replacement) -> Result<(), MachineError> {
+    const MODEL: usize = 1;
+    let given = file_start(machine, machine.register(MODEL));
+    if given == Some(replacement.replaced.0) {
+        machine.set_register(MODEL, replacement.root)?;
+    }
+    Ok(())
+}
+
+/// Runs a program to the first inference of the model whose structures are known, in an arena that
+/// begins at `start`. Without the runtime's functions, the requests for scratch memory are read
+/// where it keeps them until its plan is made: at the arena's start.
+///
+/// # Errors
+/// When the program cannot go on, or ends before it.
+pub fn first_inference_of<'a>(
+    target: &'a Target,
+    structures: &Structures,
+    arena: &Range<u64>,
+    limits: Limits,
+) -> Result<AtInference<'a>, AllocationError> {
+    let printed = Arc::new(Mutex::new(Vec::new()));
+    let console = printed.clone();
+    let host = Host::console(Box::new(move |bytes| keep_last(&console, bytes)));
+    let mut process = Process::load(target, Observation::Watch, limits, host)?;
+    let addresses = structures.addresses();
+    process.machine.set_breakpoints(&addresses)?;
+    let mut requests = Requests::new(arena);
+    let mut preparing = None;
+    loop {
+        let address = next_breakpoint(&mut process, &printed)?;
+        process.machine.stay_at(address)?;
+        if let Some(operator) = preparing.take() {
+            requests.read(&process.machine, operator);
+            process.machine.set_breakpoints(&addresses)?;
+            continue;
+        }
+        let operator = structures.operator(process.machine.register(1));
+        let functions = operator.map(|operator| structures.functions[operator]);
+        let is = |function: Option<u32>| function == Some(address.0);
+        match operator {
+            Some(0) if is(functions.map(|it| it.invoke)) => {
+                let model = requests.of_model(&process, structures, arena);
+                let model = model.ok_or(AllocationError::NoFile)?;
+                return Ok(AtInference { model, process });
+            }
+            // What prepares it anew does so in a new arena.
+            Some(operator) if is(functions.and_then(|it| it.prepare)) => {
+                if operator == 0 {
+                    requests = Requests::new(arena);
+                }
+                preparing = Some(OperatorId(operator));
+                process.stop_when_back()?;
+            }
+            // Another model's operator.
+            _ => process.stop_when_back()?,
+        }
+    }
+}
+
+/// The next breakpoint of a program that has more to do.
+fn next_breakpoint(
+    process: &mut Process,
+    printed: &Mutex<Vec<u8>>,
+) -> Result<Address, AllocationError> {
+    match process.run()? {
+        Halt::Breakpoint(address) => Ok(address),
+        Halt::Exited(exit) => {
+            let how = describe_exit(exit, &process.target.image.symbols);
+            Err(ended(how, printed, Vec::new()))
+        }
+        Halt::Fault(cause) => {
+            let fault = Fault::new(process.target, &process.machine, cause, None);
+            Err(RunError::Fault(Box::new(fault)).into())
+        }
+    }
+}
+
+/// The requests for scratch memory at an arena's start, as the operators are prepared.
+struct Requests {
+    next: u32,
+    end: u64,
+    found: Vec<(OperatorId, u64)>,
+}
+
+const REQUEST_BYTES: u32 = 12;
+/// The operator of a request, until it has been prepared.
+const UNASSIGNED: u32 = u32::MAX;
+
+impl Requests {
+    fn new(arena: &Range<u64>) -> Self {
+        Self {
+            next: arena.start.next_multiple_of(ALIGNMENT) as u32,
+            end: arena.end,
+            found: Vec::new(),
+        }
+    }
+
+    /// An operator has just been prepared: its requests are the next ones, without an operator yet.
+    fn read(&mut self, machine: &Machine, operator: OperatorId) {
+        loop {
+            let word = |offset: u32| machine.read_word(Address(self.next.checked_add(offset)?));
+            let request = [word(0), word(4), word(8)];
+            let [Some(bytes), Some(UNASSIGNED), Some(0)] = request else {
+                return;
+            };
+            if u64::from(self.next) + u64::from(REQUEST_BYTES) > self.end {
+                return;
+            }
+            // One without bytes gets no memory.
+            self.found
+                .extend((bytes > 0).then_some((operator, bytes.into())));
+            self.next += REQUEST_BYTES;
+        }
+    }
+
+    fn of_model(
+        self,
+        process: &Process,
+        structures: &Structures,
+        arena: &Range<u64>,
+    ) -> Option<Allocated> {
+        Some(Allocated {
+            address: structures.file,
+            file: file_from(process, structures.file)?,
+            graph: structures.nodes,
+            arenas: vec![arena.clone()],
+            scratch: self.found,
+            kept: Vec::new(),
+            tensors: structures.tensors,
+            scratch_buffers: 0,
+            scratch_indices: Vec::new(),
+        })
+    }
+}
+
+/// The memory from a file's start on, to the end of its region.
+fn file_from(process: &Process, start: Address) -> Option<Vec<u8>> {
+    let first = u64::from(start.0);
+    let region = process.target.map.region_of(&(first..first + 8))?;
+    let length = (region.range.end - first) as usize;
+    process.machine.read(start, length)
 }
 
 /// Bytes of what the program prints that an error shows.
@@ -179,6 +344,10 @@ struct Seen {
     /// The model that is being laid out.
     graph: u32,
     requests: Vec<Request>,
+    /// Of each arena, one past the last byte that it can keep.
+    tails: Vec<Option<u64>>,
+    /// Whether it may keep more than is known.
+    is_open: bool,
 }
 
 /// A model that is laid out.
@@ -188,6 +357,7 @@ struct Model {
     allocations: u32,
     handles: u32,
     requests: Vec<Request>,
+    kept: Vec<Range<u64>>,
 }
 
 /// A scratch buffer that an operator has asked for.
@@ -205,10 +375,15 @@ impl Seen {
             [0, 1, 2, 3].map(|index| process.machine.register(index));
         match function {
             Function::Arena => {
+                self.close(&process.machine);
                 let (start, bytes) = (u64::from(first), u64::from(second));
                 self.arenas.push(start..start + bytes);
             }
-            Function::StartModel => self.requests.clear(),
+            Function::StartModel => {
+                self.close(&process.machine);
+                self.requests.clear();
+                self.tails = self.tails(&process.machine);
+            }
             Function::Prepare => self.graph = object,
             Function::RequestScratch => self.requests.push(Request {
                 bytes: first,
@@ -230,15 +405,41 @@ impl Seen {
                     allocations: second,
                     handles: third,
                     requests: self.requests.clone(),
+                    kept: Vec::new(),
                 });
+                self.is_open = true;
             }
             Function::Invoke if first == 0 => {
+                self.close(&process.machine);
                 let model = self.models.iter().find(|model| model.graph == object)?;
                 return model.read(process, &self.arenas);
             }
-            Function::Invoke | Function::OperatorDone => {}
+            Function::Interpreter | Function::Invoke | Function::OperatorDone => {}
         }
         None
+    }
+}
+
+impl Seen {
+    /// Down to where each arena is taken from its end.
+    fn tails(&self, machine: &Machine) -> Vec<Option<u64>> {
+        let tail = |arena: &Range<u64>| Some(arena.end - taken(machine, arena)?.tail_bytes);
+        self.arenas.iter().map(tail).collect()
+    }
+
+    /// What was laid out last keeps no more than it does now.
+    fn close(&mut self, machine: &Machine) {
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let both = self.tails.iter().zip(self.tails(machine));
+        let kept = both.filter_map(|(end, start)| Some(start?..(*end)?));
+        let mut kept: Vec<Range<u64>> = kept.filter(|kept| !kept.is_empty()).collect();
+        // Several allocators may have one arena.
+        kept.dedup();
+        if let Some(model) = self.models.last_mut() {
+            model.kept = kept;
+        }
     }
 }
 
@@ -246,11 +447,6 @@ impl Model {
     fn read(&self, process: &Process, arenas: &[Range<u64>]) -> Option<Allocated> {
         let machine = &process.machine;
         let address = file_start(machine, self.root)?;
-        let region = process
-            .target
-            .map
-            .region_of(&(address.into()..u64::from(address) + 8))?;
-        let length = (region.range.end - u64::from(address)) as usize;
         let requests = (0..).zip(&self.requests);
         let first = requests.filter(|(_, request)| request.subgraph == 0 && request.bytes > 0);
         let owned =
@@ -258,13 +454,14 @@ impl Model {
         let owned: Vec<(u32, u32, u32)> = owned.collect();
         Some(Allocated {
             address: Address(address),
-            file: machine.read(Address(address), length)?,
+            file: file_from(process, Address(address))?,
             graph: self.graph,
             arenas: arenas.to_vec(),
             scratch: owned
                 .iter()
                 .map(|&(_, operator, bytes)| (OperatorId(operator as usize), bytes.into()))
                 .collect(),
+            kept: self.kept.clone(),
             tensors: machine.read_word(Address(self.allocations.wrapping_add(4)))?,
             scratch_buffers: machine.read_word(Address(self.handles)).unwrap_or(0),
             scratch_indices: owned.iter().map(|&(index, ..)| index).collect(),
@@ -288,7 +485,6 @@ fn file_start(machine: &Machine, root: u32) -> Option<u32> {
         .map(|(start, _)| start)
 }
 
-const TENSOR_BYTES: u32 = 12;
 const HANDLE_BYTES: u32 = 4;
 const MOST_AXES: u32 = 16;
 
@@ -308,32 +504,9 @@ impl AtInference<'_> {
         })
     }
 
-    /// What the runtime has taken of an arena: an allocator that keeps itself at the end of its
-    /// arena has the arena's bounds, and then those of what is free.
+    /// What the runtime has taken of an arena.
     pub fn taken(&self, arena: &Range<u64>) -> Option<Taken> {
-        const FARTHEST: u64 = 64;
-        let first = arena.end.next_multiple_of(4).checked_sub(FARTHEST)?;
-        let bytes = self
-            .process
-            .machine
-            .read(Address(first as u32), FARTHEST as usize)?;
-        let words = bytes.chunks_exact(4).map(|word| {
-            let word: [u8; 4] = word.try_into().unwrap_or_default();
-            u64::from(u32::from_le_bytes(word))
-        });
-        let words: Vec<u64> = words.collect();
-        let mut bounds = words.windows(4).filter_map(|four| {
-            let &[start, end, head, tail] = four else {
-                return None;
-            };
-            let fits = (start, end) == (arena.start, arena.end);
-            let ordered = start <= head && head <= tail && tail <= end;
-            (fits && ordered).then(|| Taken {
-                head_bytes: head - start,
-                tail_bytes: end - tail,
-            })
-        });
-        bounds.next()
+        taken(&self.process.machine, arena)
     }
 
     /// Where a scratch buffer lies, by its position in [`Allocated::scratch`].
@@ -345,4 +518,27 @@ impl AtInference<'_> {
             .checked_add(index.checked_mul(HANDLE_BYTES)?)?;
         self.process.machine.read_word(Address(handle))
     }
+}
+
+/// What a runtime has taken of an arena: an allocator that keeps itself at the end of its arena has
+/// the arena's bounds, and then those of what is free.
+fn taken(machine: &Machine, arena: &Range<u64>) -> Option<Taken> {
+    const FARTHEST: u64 = 64;
+    let first = arena.end.next_multiple_of(4).checked_sub(FARTHEST)?;
+    let first = u32::try_from(first).ok()?;
+    let bytes = machine.read(Address(first), FARTHEST as usize)?;
+    let words = bytes.as_chunks().0.iter();
+    let words: Vec<u64> = words.map(|&word| u32::from_le_bytes(word).into()).collect();
+    let mut bounds = words.windows(4).filter_map(|four| {
+        let &[start, end, head, tail] = four else {
+            return None;
+        };
+        let fits = (start, end) == (arena.start, arena.end);
+        let ordered = start <= head && head <= tail && tail <= end;
+        (fits && ordered).then(|| Taken {
+            head_bytes: head - start,
+            tail_bytes: end - tail,
+        })
+    });
+    bounds.next()
 }

@@ -1,5 +1,7 @@
 //! A program under way: from layer to layer, with semihosting answered in between.
 
+mod events;
+
 use crate::elf::symbols::Symbols;
 use crate::mcu::machine::{FaultCause, Limits, MachineError, Observation};
 use crate::program::fault::Fault;
@@ -10,7 +12,6 @@ use crate::program::process::{Halt, Process};
 use crate::program::record::RecordError;
 use crate::program::semihosting::Host;
 use crate::program::target::Target;
-use dmo_analysis::firmware::Placed;
 use dmo_analysis::trace::{Address, Exit, Layer, Time};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -172,7 +173,14 @@ impl<'a> Program<'a> {
         limits: Limits,
         host: Host<'a>,
     ) -> Result<Self, RunError> {
-        let mut process = Process::load(target, observation, limits, host)?;
+        Self::resume(Process::load(target, observation, limits, host)?, layers)
+    }
+
+    /// A program that has been run up to here, and has begun no layer.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn resume(mut process: Process<'a>, layers: &'a LayerSource<'a>) -> Result<Self, RunError> {
         process.machine.fault_on_exceptions(false);
         let not_hooked = match layers {
             LayerSource::Hooked { hooks, .. } => {
@@ -259,8 +267,11 @@ impl<'a> Program<'a> {
         self.enter(layer);
         if let Some(call) = &self.call {
             call.stop_on_return(&mut self.process.machine)?;
-        } else if let LayerSource::Interpreted(_) = self.boundaries {
-            self.stop_at_next_event()?;
+        } else if let LayerSource::Interpreted(interpreted) = self.boundaries {
+            match interpreted.events.kind {
+                EventKind::Nodes { .. } => self.process.stop_when_back()?,
+                _ => self.stop_at_next_event()?,
+            }
         }
         Ok(())
     }
@@ -272,16 +283,19 @@ impl<'a> Program<'a> {
     pub fn has_left_layer(&mut self) -> Result<(), RunError> {
         self.leave();
         match self.boundaries {
-            LayerSource::Interpreted(interpreted) if !interpreted.events.are_marks() => {
-                Ok(self.process.stop_when_back()?)
-            }
+            LayerSource::Interpreted(interpreted) => match interpreted.events.kind {
+                EventKind::Marks | EventKind::Nodes { .. } => self.stop_between_layers(),
+                EventKind::Profiler | EventKind::Loop { .. } => {
+                    Ok(self.process.stop_when_back()?)
+                }
+            },
             _ => self.stop_between_layers(),
         }
     }
 
     /// Between layers: stops where one may begin, and where a function is called that no hook
     /// knows.
-    fn stop_between_layers(&mut self) -> Result<(), RunError> {
+    pub(super) fn stop_between_layers(&mut self) -> Result<(), RunError> {
         let mut addresses = self.boundaries.addresses();
         addresses.extend(&self.not_hooked);
         Ok(self.process.machine.set_breakpoints(&addresses)?)
@@ -333,110 +347,6 @@ impl<'a> Program<'a> {
         let back = self.process.machine.register(14);
         self.process.machine.skip_to(back & !1)?;
         Ok(step)
-    }
-
-    fn pass_event(
-        &mut self,
-        interpreted: &Interpreted,
-        address: Address,
-    ) -> Result<Option<ProgramEvent>, RunError> {
-        let Interpreted { events, placed } = interpreted;
-        let mark = events.marks.at(address);
-        if events.are_marks() {
-            let read = |program: &Self| {
-                let machine = &program.process.machine;
-                Ok(events.read(machine, placed, program.layers)?)
-            };
-            return self.pass_mark(mark, read).map(Some);
-        }
-        self.process.machine.stay_at(address)?;
-        match events.kind {
-            EventKind::Loop { graph, inferences } => {
-                self.pass_loop(placed, (graph, inferences), mark)
-            }
-            _ => self.pass_profiler(interpreted, mark),
-        }
-    }
-
-    /// A layer begins when the profiler's function returns, and ends when the other is called:
-    /// what they do belongs to no layer, and calls inside them are ignored.
-    fn pass_profiler(
-        &mut self,
-        interpreted: &Interpreted,
-        mark: Option<Mark>,
-    ) -> Result<Option<ProgramEvent>, RunError> {
-        let Interpreted { events, placed } = interpreted;
-        match mark {
-            Some(Mark::Begin) => {
-                let machine = &self.process.machine;
-                self.announced = Some(events.read(machine, placed, self.layers)?);
-                self.process.stop_when_back()?;
-                Ok(None)
-            }
-            Some(Mark::End) => {
-                let step = self.end_layer()?;
-                self.process.stop_when_back()?;
-                Ok(Some(step))
-            }
-            None => {
-                self.stop_at_next_event()?;
-                let begun = self.announced.take();
-                begun.map(|layer| self.begin(layer)).transpose()
-            }
-        }
-    }
-
-    /// The first operator begins where the interpreter's loop is entered, each other where the
-    /// cleaning after the one before returns. Loops over other models belong to no layer.
-    fn pass_loop(
-        &mut self,
-        placed: &Placed,
-        (graph, inferences): (u32, Option<usize>),
-        mark: Option<Mark>,
-    ) -> Result<Option<ProgramEvent>, RunError> {
-        let first = self.layers.is_multiple_of(placed.layers.len());
-        match mark {
-            Some(Mark::Begin) => {
-                self.stop_at_next_event()?;
-                let machine = &self.process.machine;
-                let (runs, subgraph) = (machine.register(0), machine.register(1));
-                if (runs, subgraph) != (graph, 0) {
-                    self.other_models.extend((runs != graph).then_some(runs));
-                    return Ok(None);
-                }
-                if self.layer.is_some() {
-                    return Err(EventError::Interrupted {
-                        operator: placed.operator(self.layers.saturating_sub(1)).0,
-                        operators: placed.layers.len(),
-                    }
-                    .into());
-                }
-                if inferences.is_some_and(|most| self.layers >= most * placed.layers.len()) {
-                    return self.exited(Exit::Stopped(self.layers as u64)).map(Some);
-                }
-            }
-            Some(Mark::End) => {
-                self.process.stop_when_back()?;
-                let ended = self.layer.is_some();
-                return ended.then(|| self.end_layer()).transpose();
-            }
-            None => {
-                self.stop_at_next_event()?;
-                if first {
-                    return Ok(None);
-                }
-            }
-        }
-        let operator = placed.operator(self.layers);
-        self.begin(placed.layer(operator).layer.clone()).map(Some)
-    }
-
-    /// From where the program is now.
-    fn stop_at_next_event(&mut self) -> Result<(), RunError> {
-        let here = self.process.machine.register(15);
-        let mut addresses = self.boundaries.addresses();
-        addresses.retain(|&address| address != here);
-        Ok(self.process.machine.set_breakpoints(&addresses)?)
     }
 
     fn pass_hook(

@@ -1,5 +1,5 @@
-//! The operators of an interpreter as layers: by its own loop over them, or by the events that it
-//! tells its profiler of. TensorFlow Lite Micro calls `BeginEvent(tag)` before and
+//! The operators of an interpreter as layers: by its own loop over them, by the calls of their
+//! functions, or by the events that it tells its profiler of. TensorFlow Lite Micro calls `BeginEvent(tag)` before and
 //! `EndEvent(handle)` after each, where the tag is the operator's kind. Source of these facts:
 //! tensorflow/tflite-micro, `micro_profiler_interface.h` and `micro_interpreter_graph.cc`.
 //!
@@ -34,6 +34,10 @@ pub enum EventError {
         "an inference ended before operator {operator} of {operators}, and another began: does Invoke return an error?"
     )]
     Interrupted { operator: usize, operators: usize },
+    #[error(
+        "the firmware runs operator {given} of the model where operator {expected} is the next"
+    )]
+    OutOfOrder { expected: usize, given: usize },
     #[error(
         "operator {index} of the model: its mark has {count} buffers of its own, which --model does not expect"
     )]
@@ -74,6 +78,24 @@ pub enum EventKind {
         /// Inferences after which the run ends, where it is bounded.
         inferences: Option<usize>,
     },
+    /// By the calls of the operators' functions, which receive the operators' entries.
+    Nodes {
+        /// Address of the first operator's entry.
+        first: u32,
+        /// Inferences after which the run ends, where it is bounded.
+        inferences: Option<usize>,
+    },
+}
+
+/// Bytes of an operator's entry in the runtime's list of them: a `TfLiteNode`, and a pointer to its
+/// registration.
+pub(super) const NODE_BYTES: u32 = 32;
+
+/// The operator whose entry, of `count` from `first` on, this is.
+pub(super) fn node_index(first: u32, count: usize, node: u32) -> Option<usize> {
+    let distance = node.checked_sub(first)?;
+    let index = (distance / NODE_BYTES) as usize;
+    (distance.is_multiple_of(NODE_BYTES) && index < count).then_some(index)
 }
 
 /// Where operators begin and end.
@@ -86,6 +108,14 @@ pub struct Events {
 }
 
 impl Events {
+    /// By the calls of these functions.
+    pub fn of_nodes(functions: &[u32], first: u32, inferences: Option<usize>) -> Self {
+        Self {
+            marks: Marks::of_begins(functions),
+            kind: EventKind::Nodes { first, inferences },
+        }
+    }
+
     /// The marks of a program, else the functions of its profilers.
     ///
     /// # Errors

@@ -129,6 +129,14 @@ impl Marks {
         (has(Mark::Begin) && has(Mark::End)).then_some(Self { by_address })
     }
 
+    /// Functions at which a layer begins, and at whose return it ends.
+    pub(super) fn of_begins(functions: &[u32]) -> Self {
+        let begins = functions.iter().map(|&address| (address, Mark::Begin));
+        Self {
+            by_address: begins.collect(),
+        }
+    }
+
     /// Addresses of the mark functions.
     pub fn addresses(&self) -> Vec<u32> {
         self.by_address

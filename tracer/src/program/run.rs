@@ -258,7 +258,7 @@ impl<'a> Emulation<'a> {
                     if !self.known.is_empty() {
                         self.send(Message::End(now));
                     }
-                    let layer = self.with_unlisted(layer)?;
+                    let layer = with_unlisted(layer, &mut self.known)?;
                     self.watch(bytes_of(&layer.tensors))?;
                     self.send(Message::Begin(layer, now));
                     begun = self.program.process.machine.cycles();
@@ -302,7 +302,7 @@ impl<'a> Emulation<'a> {
         loop {
             match self.program.advance()? {
                 ProgramEvent::Begin(layer) => {
-                    let layer = self.with_unlisted(layer)?;
+                    let layer = with_unlisted(layer, &mut self.known)?;
                     layers.push(self.vary(&layer, count)?);
                 }
                 // Each layer is left after its end.
@@ -375,33 +375,34 @@ impl<'a> Emulation<'a> {
         self.watch(self.known.clone())
     }
 
-    /// The layer with what earlier layers have named and it does not, and remembers what it
-    /// names.
-    fn with_unlisted(&mut self, mut layer: Layer) -> Result<Layer, RunError> {
-        let named = bytes_of(&layer.tensors);
-        let mut unlisted = self.known.clone();
-        for range in named.iter() {
-            unlisted.remove(range.clone());
-        }
-        let unlisted = unlisted.iter();
-        layer
-            .tensors
-            .extend(unlisted.map(|range| memory(Role::Unlisted, range)));
-        if layer.tensors.len() > MAX_AREAS {
-            return Err(RecordError::TooManyAreas {
-                layer: layer.name,
-                limit: MAX_AREAS,
-            }
-            .into());
-        }
-        self.known.extend(named);
-        Ok(layer)
-    }
-
     /// Whether anybody still listens shows when the next batch is delivered.
     fn send(&self, message: Message) {
         let _ = self.sender.send(message);
     }
+}
+
+/// The layer with what earlier layers have named and it does not, and remembers what it names.
+pub(super) fn with_unlisted(
+    mut layer: Layer,
+    known: &mut RangeSet<u64>,
+) -> Result<Layer, RecordError> {
+    let named = bytes_of(&layer.tensors);
+    let mut unlisted = known.clone();
+    for range in named.iter() {
+        unlisted.remove(range.clone());
+    }
+    let unlisted = unlisted.iter();
+    layer
+        .tensors
+        .extend(unlisted.map(|range| memory(Role::Unlisted, range)));
+    if layer.tensors.len() > MAX_AREAS {
+        return Err(RecordError::TooManyAreas {
+            layer: layer.name,
+            limit: MAX_AREAS,
+        });
+    }
+    known.extend(named);
+    Ok(layer)
 }
 
 /// Separate stretches of memory that the layers of a program may name; the trace's events have
@@ -427,7 +428,7 @@ fn memory(role: Role, range: &Range<u64>) -> Tensor {
     }
 }
 
-fn gap(known: &RangeSet<u64>) -> Layer {
+pub(super) fn gap(known: &RangeSet<u64>) -> Layer {
     let tensors = known.iter().map(|range| memory(Role::State, range));
     Layer {
         span: Span::Gap,

@@ -2,6 +2,7 @@
 //!
 //! | function | arguments | when it is called |
 //! |---|---|---|
+//! | `MicroInterpreter` (constructor) | object, model | an interpreter is made for a model |
 //! | `SingleArenaBufferAllocator`, `NonPersistentArenaBufferAllocator` | object, first byte, bytes | an arena is handed over |
 //! | `MicroAllocator::StartModelAllocation` | object, model | a model's tensors are about to be laid out |
 //! | `MicroInterpreterGraph::PrepareSubgraphs` | graph | the operators of a model are prepared |
@@ -21,6 +22,8 @@ use crate::program::marks::{Mark, Marks};
 /// What one of the functions is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {
+    /// Makes an interpreter.
+    Interpreter,
     /// Takes an arena.
     Arena,
     /// Begins to lay out a model.
@@ -39,7 +42,11 @@ pub enum Function {
     OperatorDone,
 }
 
-const FUNCTIONS: [(&str, Function); 9] = [
+const FUNCTIONS: [(&str, Function); 10] = [
+    (
+        "MicroInterpreter::MicroInterpreter(tflite::Model const*",
+        Function::Interpreter,
+    ),
     (
         "SingleArenaBufferAllocator::SingleArenaBufferAllocator(unsigned char*, unsigned",
         Function::Arena,
@@ -85,7 +92,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// The functions; `None` if any but an arena's is missing, as in a stripped program.
+    /// The functions; `None` if any but the constructors is missing, as in a stripped program.
     pub fn find(image: &Image) -> Option<Self> {
         let mut functions: Vec<(u32, Function)> = Vec::new();
         for symbol in image.symbols.functions() {
@@ -100,7 +107,8 @@ impl Runtime {
             functions.extend(found.filter(|found| !functions.contains(found)));
         }
         let needed = FUNCTIONS.iter().map(|&(_, function)| function);
-        let mut needed = needed.filter(|&function| function != Function::Arena);
+        let constructors = [Function::Arena, Function::Interpreter];
+        let mut needed = needed.filter(|function| !constructors.contains(function));
         let has = |wanted| functions.iter().any(|&(_, function)| function == wanted);
         needed.all(has).then_some(Self { functions })
     }
@@ -115,6 +123,12 @@ impl Runtime {
         let mut functions = self.functions.iter();
         let found = functions.find(|&&(function, _)| function == address);
         found.map(|&(_, function)| function)
+    }
+
+    /// Whether interpreters are seen being made.
+    pub fn sees_interpreters(&self) -> bool {
+        let mut functions = self.functions.iter();
+        functions.any(|&(_, function)| function == Function::Interpreter)
     }
 
     /// Where operators begin and end.

@@ -273,7 +273,8 @@ fn kernels(planned: &Planned) -> &'static [RuntimeKernels] {
     let [reference, cmsis_nn] = [&ALL[..1], &ALL[1..]];
     let measured = planned.overlaps.measured.as_ref();
     match (planned.overlaps.kind, measured) {
-        (OverlapKind::None, None) => &ALL,
+        // Those of a firmware may be either.
+        (OverlapKind::None | OverlapKind::Traced, None) => &ALL,
         (OverlapKind::Analytic, _) => reference,
         (_, Some(measured)) => {
             let functions = &measured.planned.functions;
@@ -281,7 +282,6 @@ fn kernels(planned: &Planned) -> &'static [RuntimeKernels] {
             let calls_library = functions.iter().flatten().any(is_library);
             if calls_library { cmsis_nn } else { reference }
         }
-        (OverlapKind::Traced, None) => reference,
     }
 }
 

@@ -1,22 +1,28 @@
 //! The arena of a firmware that runs a model by TensorFlow Lite Micro.
 
 use super::SEARCH_TIME;
-use super::error::{About, ArenaPlaceError, StudyError};
+use super::error::{About, ArenaPlaceError, ArenaUseError, StudyError};
 use super::search_time::within_time;
 use super::source::Source;
 use crate::mcu::machine::Limits;
 use crate::mcu::memory::RegionKind;
-use crate::program::allocation::{Allocated, AtInference, first_inference};
-use crate::program::interpreter::{EventKind, Events, Interpreted};
+use crate::program::allocation::{
+    Allocated, AllocationError, AtInference, first_inference, first_inference_of,
+};
+use crate::program::interpreter::{EventError, EventKind, Events, Interpreted};
 use crate::program::runtime::Runtime;
+use crate::program::structures::{self, StructureError, Structures};
 use crate::program::target::Target;
-use dmo_analysis::arena::{ArenaError, Layout};
+use dmo_analysis::arena::Layout;
 use dmo_analysis::firmware::{
     ArenaUse, Contradiction, Observed, Overlapped, Placed, Placement, overlaps,
 };
-use dmo_analysis::graph::Graph;
+use dmo_analysis::graph::{Graph, TensorId};
+use dmo_analysis::handover::on_device;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::profile::Profile;
+use dmo_planner::plan::tflm::ALIGNMENT;
+use std::fmt::Display;
 use std::ops::Range;
 
 /// Where a program's arena is.
@@ -56,13 +62,89 @@ pub fn interpreted(
     if let Some(runtime) = runtime {
         return followed(request, target, runtime);
     }
-    let (Some(source), Some(arena)) = (&request.model, &request.arena) else {
-        return Err(ArenaPlaceError::NoRuntime.into());
+    let limits = request.limits.unwrap_or(super::KERNEL_LIMITS);
+    let wanted = |file: &[u8]| match &request.model {
+        Some(wanted) => is_model(wanted, file),
+        None => read_model(&"the model", file).is_ok(),
     };
+    let unseen = match structures::find(target, &wanted, limits) {
+        Ok(structures) => return by_structures(request, target, &structures),
+        Err(StructureError::Run(error)) => {
+            return Err(Box::new(AllocationError::from(error)).into());
+        }
+        Err(unseen) => Box::new(unseen),
+    };
+    let (Some(source), Some(arena)) = (&request.model, &request.arena) else {
+        return Err(ArenaPlaceError::NoRuntime { unseen }.into());
+    };
+    let events = Events::find(&target.image);
+    let events = events.map_err(|events| ArenaPlaceError::NoEvents { events, unseen })?;
     Ok(Interpreted {
         placed: simulated(source, source.graph(), find_arena(arena, target)?)?,
-        events: Events::find(&target.image)?,
+        events,
     })
+}
+
+/// The program has no names, and its memory has what the runtime says of the model.
+fn by_structures(
+    request: &FirmwareRequest,
+    target: &Target,
+    structures: &Structures,
+) -> Result<Interpreted, StudyError> {
+    let limits = request.limits.unwrap_or(super::KERNEL_LIMITS);
+    let arena = request.arena.as_ref().ok_or(ArenaPlaceError::NoArena)?;
+    let arena = find_arena(arena, target)?;
+    let found = first_inference_of(target, structures, &arena, limits).map_err(Box::new)?;
+    let source = read_model(
+        &format_args!("at {}", found.model.address),
+        &found.model.file,
+    )?;
+    let offsets = planned_offsets(&source)?;
+    let graph = with_scratch(source.graph(), &found.model);
+    let placement = with_planned_scratch(&graph, offsets.as_deref(), &found, &arena);
+    let placement = placement.about(&source.name)?;
+    let taken = found.taken(&arena);
+    let placed = Placed::read(&graph, offsets.as_deref(), &placement, arena);
+    let first = structures.nodes;
+    Ok(Interpreted {
+        placed: Placed {
+            taken,
+            ..placed.about(&source.name)?
+        },
+        events: Events::of_nodes(&structures.invoked(), first, request.inferences),
+    })
+}
+
+/// Where the runtime says that it has the tensors. The scratch memory lies where its planner puts
+/// it, if that planner puts the tensors where they are.
+fn with_planned_scratch(
+    graph: &Graph,
+    offline: Option<&[Option<u64>]>,
+    found: &AtInference,
+    arena: &Range<u64>,
+) -> Result<Placement, StudyError> {
+    let tensors = described_tensors(graph, found).ok_or(ArenaPlaceError::OtherStructures)?;
+    let open = vec![None; graph.tensors.len()];
+    let offline = offline.unwrap_or(&open);
+    let device = on_device(graph, &graph.file_order(), offline, false)?;
+    let start = arena.start.next_multiple_of(ALIGNMENT);
+    let placement = Placement {
+        tensors,
+        scratch: device
+            .scratch
+            .iter()
+            .map(|&(operator, offset, bytes)| (operator, start + offset, bytes))
+            .collect(),
+    };
+    let planned = needed_tensors(graph).all(|id| {
+        let planned = device.tensors[id.0].map(|offset| start + offset);
+        planned == Some(placement.tensors[id.0])
+    });
+    if planned {
+        Ok(placement)
+    } else {
+        Err(ArenaPlaceError::OtherPlanner.into())
+    }
 }
 
 /// The runtime's planner is simulated. `graph` is the source's, with the scratch buffers of the
@@ -93,20 +175,33 @@ fn followed(
     target: &Target,
     runtime: &Runtime,
 ) -> Result<Interpreted, StudyError> {
-    let limits = request.limits.unwrap_or(super::KERNEL_LIMITS);
     let wanted = |found: &Allocated| match &request.model {
-        Some(wanted) => is_model(wanted, found),
+        Some(wanted) => is_model(wanted, &found.file),
         None => true,
     };
-    let found = first_inference(target, runtime, limits, &mut { wanted }).map_err(Box::new);
+    let limits = request.limits.unwrap_or(super::KERNEL_LIMITS);
+    let found = first_inference(target, runtime, limits, None, &mut { wanted }).map_err(Box::new);
     let found = match &request.model {
         Some(source) => found.about(&source.name)?,
         None => found?,
     };
-    let source = read_model(&found.model)?;
+    read_interpreted(request, target, runtime, &found)
+}
+
+/// What the runtime says of a model whose first inference begins.
+pub(super) fn read_interpreted(
+    request: &FirmwareRequest,
+    target: &Target,
+    runtime: &Runtime,
+    found: &AtInference,
+) -> Result<Interpreted, StudyError> {
+    let source = read_model(
+        &format_args!("at {}", found.model.address),
+        &found.model.file,
+    )?;
     let offsets = planned_offsets(&source)?;
     let graph = with_scratch(source.graph(), &found.model);
-    let placed = match placement(&graph, &found) {
+    let placed = match placement(&graph, found) {
         Some(placement) => {
             let arena = match &request.arena {
                 Some(arena) => find_arena(arena, target)?,
@@ -124,7 +219,7 @@ fn followed(
             simulated(&source, &graph, find_arena(arena, target)?)?
         }
     };
-    let marks = runtime.marks().ok_or(ArenaPlaceError::NoRuntime)?;
+    let marks = runtime.marks().ok_or(EventError::NoEvents)?;
     let kind = EventKind::Loop {
         graph: found.model.graph,
         inferences: request.inferences,
@@ -135,19 +230,19 @@ fn followed(
     })
 }
 
-/// The model that lies in the firmware.
-fn read_model(found: &Allocated) -> Result<Source, StudyError> {
-    let name = format!("the model at {} of the firmware", found.address);
-    Source::of_bytes(&name, found.file.clone()).about(&name)
+/// The model that lies in the firmware, and where: its file, and what follows it.
+pub(super) fn read_model(place: &dyn Display, file: &[u8]) -> Result<Source, StudyError> {
+    let name = format!("the model {place} of the firmware");
+    Source::of_bytes(&name, file.to_vec()).about(&name)
 }
 
 /// Whether the firmware's model is this one, whatever plan and whatever names it carries.
-fn is_model(wanted: &Source, found: &Allocated) -> bool {
+pub(super) fn is_model(wanted: &Source, found: &[u8]) -> bool {
     let file = wanted.file.as_deref().unwrap_or_default();
-    if !file.is_empty() && found.file.starts_with(file) {
+    if !file.is_empty() && found.starts_with(file) {
         return true;
     }
-    let Ok(found) = read_model(found) else {
+    let Ok(found) = read_model(&"in the image", found) else {
         return false;
     };
     let (a, b) = (wanted.graph(), found.graph());
@@ -179,12 +274,8 @@ fn with_scratch(graph: &Graph, found: &Allocated) -> Graph {
 
 /// Where the runtime has everything; `None` if what it says of a tensor is not what the model says,
 /// or is no place in an arena, as of a version with other structures.
-fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
-    let tensors = graph.tensors.iter().enumerate().map(|(index, tensor)| {
-        let described = found.tensor(index)?;
-        (described.shape == tensor.shape).then_some(u64::from(described.address))
-    });
-    let tensors: Vec<u64> = tensors.collect::<Option<_>>()?;
+pub(super) fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
+    let tensors = described_tensors(graph, found)?;
     let scratch = found.model.scratch.iter().enumerate();
     let scratch = scratch.map(|(position, &(operator, bytes))| {
         let address = found.scratch_buffer(position)?;
@@ -203,15 +294,29 @@ fn placement(graph: &Graph, found: &AtInference) -> Option<Placement> {
     credible.then_some(placement)
 }
 
-/// Addresses of the tensors in the arena that an operator has.
+/// The address of each tensor as the runtime describes it, if it describes those of the model.
+pub(super) fn described_tensors(graph: &Graph, found: &AtInference) -> Option<Vec<u64>> {
+    let tensors = graph.tensors.iter().enumerate().map(|(index, tensor)| {
+        let described = found.tensor(index)?;
+        (described.shape == tensor.shape).then_some(u64::from(described.address))
+    });
+    tensors.collect()
+}
+
+/// The tensors in the arena that an operator has.
+fn needed_tensors(graph: &Graph) -> impl Iterator<Item = TensorId> + '_ {
+    let operators = graph.operators.iter();
+    let tensors = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
+    let planned = tensors.filter(|&&id| graph.in_arena(id) && graph.tensor(id).size_bytes > 0);
+    planned.copied()
+}
+
+/// Their addresses.
 fn needed_addresses<'a>(
     graph: &'a Graph,
     placement: &'a Placement,
 ) -> impl Iterator<Item = u64> + 'a {
-    let operators = graph.operators.iter();
-    let tensors = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
-    let planned = tensors.filter(|&&id| graph.in_arena(id) && graph.tensor(id).size_bytes > 0);
-    planned.map(|id| placement.tensors[id.0])
+    needed_tensors(graph).map(|id| placement.tensors[id.0])
 }
 
 /// Of what was handed over as an arena, what is RAM.
@@ -283,33 +388,25 @@ fn bytes_of(name: &str, target: &Target) -> Result<Range<u64>, ArenaPlaceError> 
     }
 }
 
-/// Why nothing can be said of an arena.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum ArenaUseError {
-    #[error(
-        "the run ended after {given} operators, and the model has {operators}: an inference is not complete\n  hint: --stop-after {operators}, or a multiple of it"
-    )]
-    Incomplete {
-        given: usize,
-        operators: usize,
-    },
-    #[error(
-        "the firmware does something that its own plan does not explain: {contradiction}\n  hint: nothing is said of it; does its code change tensors, or use the arena for something else? (docs/firmware.md)"
-    )]
-    Unexplained {
-        contradiction: String,
-    },
-    #[error(
-        "the firmware's plan is not the one simulated: {contradiction}\n  hint: is it the model that the firmware runs, its arena ({start:#010x} to {end:#010x}), and are its kernels those whose scratch memory is known? (docs/firmware.md)"
-    )]
-    Contradiction {
-        contradiction: String,
-        start: u64,
-        end: u64,
-    },
-    Plan(#[from] ArenaError),
+/// Whether the firmware did what its plan says.
+///
+/// # Errors
+/// When it did something that the plan cannot explain.
+pub(super) fn ensure_explained(placed: &Placed, observed: &Observed) -> Result<(), ArenaUseError> {
+    match &observed.contradiction {
+        None => Ok(()),
+        &Some(Contradiction::Unfinished { given, operators }) => {
+            Err(ArenaUseError::Incomplete { given, operators })
+        }
+        Some(contradiction) if !placed.simulated => Err(ArenaUseError::Unexplained {
+            contradiction: contradiction.to_string(),
+        }),
+        Some(contradiction) => Err(ArenaUseError::Contradiction {
+            contradiction: contradiction.to_string(),
+            start: placed.arena.start,
+            end: placed.arena.end,
+        }),
+    }
 }
 
 /// What is reported of an arena.
@@ -321,20 +418,7 @@ pub fn arena_use(
     observed: &Observed,
     profile: &Profile,
 ) -> Result<ArenaUse, ArenaUseError> {
-    if let &Some(Contradiction::Unfinished { given, operators }) = &observed.contradiction {
-        return Err(ArenaUseError::Incomplete { given, operators });
-    }
-    if let Some(contradiction) = &observed.contradiction {
-        let contradiction = contradiction.to_string();
-        if !placed.simulated {
-            return Err(ArenaUseError::Unexplained { contradiction });
-        }
-        return Err(ArenaUseError::Contradiction {
-            contradiction,
-            start: placed.arena.start,
-            end: placed.arena.end,
-        });
-    }
+    ensure_explained(placed, observed)?;
     let allowed = overlaps(placed, profile);
     let task = Task {
         graph: &placed.graph,

@@ -2,7 +2,7 @@
 //! kernels.
 
 use super::change::{ChangeRequest, WorkFront};
-use super::error::{BuildError, StudyError};
+use super::error::{About, BuildError, StudyError};
 use super::kernel_request::ModelKernels;
 use super::plan::{PlanRequest, Planned, plan_as_it_is, search};
 use super::plan_to_check::PlanToCheck;
@@ -264,6 +264,7 @@ fn measure(
 ) -> Result<Form, StudyError> {
     let limits = VerifyRequest::default().limits;
     let deployment = source.deploy(kernels, limits)?.into_model();
+    let deployment = deployment.complete().about(&source.name)?;
     let plan = PlanToCheck::of_planned(planned, source)?;
     let (placement, _) = place(&deployment, &plan);
     let mut inference = Inference::new(&deployment, &placement, 0, Observation::Watch, limits)?;

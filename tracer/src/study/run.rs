@@ -1,7 +1,7 @@
 //! A program run to its end, with what its layers do on other inputs and what its arena holds.
 
-use super::error::StudyError;
-use super::firmware::{ArenaPlace, ArenaUseError, FirmwareRequest, arena_use, interpreted};
+use super::error::{ArenaUseError, StudyError};
+use super::firmware::{ArenaPlace, FirmwareRequest, arena_use, interpreted};
 use super::source::Source;
 use crate::mcu::machine::Limits;
 use crate::program::interpreter::Interpreted;
@@ -110,7 +110,7 @@ pub fn trace(
 }
 
 /// Inferences that show what an endless loop of them does: one is like the other.
-const INFERENCES: usize = 2;
+pub const INFERENCES: usize = 2;
 
 /// The model that a program runs by TensorFlow Lite Micro, in its arena; `None` where the program
 /// has no interpreter that could be followed, and neither a model nor an arena is given. `bounded`:

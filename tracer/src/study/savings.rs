@@ -210,7 +210,8 @@ fn run_each(
             (None, None) => inference(&original)?,
             (None, Some(recipe)) => {
                 let transformed = apply(source.graph(), recipe)?;
-                inference(&original.transformed(&transformed, KERNEL_LIMITS)?)?
+                let changed = original.transformed(&transformed, KERNEL_LIMITS)?;
+                inference(&changed.complete()?)?
             }
         };
         known.push((row.recipe.clone(), work));

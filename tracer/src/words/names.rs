@@ -1,6 +1,7 @@
 //! How tensors, scratch buffers, clashes and faults of plans are named.
 
 use crate::study::kernel_request::REFERENCE;
+use crate::study::overlap_source::OverlapKind;
 use crate::study::plan_to_check::PlanFault;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{FurtherKernels, PlannedKernels};
@@ -105,12 +106,15 @@ pub fn fault(graph: &Graph, fault: &PlanFault) -> String {
     }
 }
 
-/// Which kernels a plan with overlaps is safe with: those that were measured, or those that the
-/// formulas describe. A plan of other operators is `changed`.
-pub fn safe_with(measured: Option<&PlannedKernels>, changed: bool) -> String {
+/// Which kernels a plan with overlaps is safe with: those that were measured, in a library or in a
+/// firmware, or those that the formulas describe. A plan of other operators is `changed`.
+pub fn safe_with(kind: &str, measured: Option<&PlannedKernels>, changed: bool) -> String {
     match measured {
         Some(kernels) => {
             format!("Safe with these kernels ({kernels}) only: others may overlap less.")
+        }
+        None if kind == OverlapKind::Traced.name() => {
+            "Safe with the kernels of this firmware only: others may overlap less.".to_owned()
         }
         None if changed => {
             "Safe with kernels that allow what the formulas say: `dmo-trace verify` tries others."

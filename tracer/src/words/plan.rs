@@ -133,7 +133,11 @@ impl PlanReport {
         let mut remarks = Vec::new();
         if !self.plan.overlaps.is_empty() {
             let changed = self.plan.recipe.is_some();
-            remarks.push(names::safe_with(self.plan.kernels.as_ref(), changed));
+            remarks.push(names::safe_with(
+                &self.plan.overlap,
+                self.plan.kernels.as_ref(),
+                changed,
+            ));
         }
         if let (Some(kernels), Some(cost)) = (&self.kernels, &self.loop_order_cost) {
             remarks.extend(kernels::loop_order(cost, kernels, self.plan.arena_bytes));

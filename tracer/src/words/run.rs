@@ -4,12 +4,13 @@ mod warnings;
 
 use super::names::{plain, short};
 use super::report::Report;
-use super::{arena, cycles, table};
+use super::{arena, cycles, table, tenants};
 use crate::elf::symbols::without_parameters;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::system::Exception;
 use crate::program::ram::RamUse;
 use crate::program::run::RunCycles;
+use crate::study::tenants::Tenant;
 use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
@@ -92,7 +93,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::OtherModels { count } => write!(
                 f,
-                "the program also runs {}, which this report does not follow (--model MODEL.tflite picks one); where they share its arena, they overwrite its inputs and outputs between two inferences",
+                "the program also runs {}, whose operators are not in the table (--model MODEL.tflite picks one); where they share its arena, they overwrite its inputs and outputs between two inferences",
                 counted(*count as u64, "other model", "other models")
             ),
             Self::NotLayers { functions } => write!(
@@ -140,6 +141,8 @@ pub struct RunReport<'a> {
     pub ram: Option<RamUse>,
     /// The arena of the model that the program runs; `None` if no model was named.
     pub arena: Option<(&'a Placed, &'a ArenaUse)>,
+    /// All models of a program that runs several.
+    pub models: Vec<Tenant>,
 }
 
 /// The JSON form, without its schema.
@@ -158,6 +161,8 @@ struct Json<'a> {
     warnings: &'a [Warning],
     #[serde(skip_serializing_if = "Option::is_none")]
     arena: Option<&'a ArenaUse>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    models: &'a [Tenant],
 }
 
 impl Serialize for RunReport<'_> {
@@ -175,6 +180,7 @@ impl Serialize for RunReport<'_> {
             locations: &self.ending.locations,
             warnings: &self.warnings,
             arena: self.arena.map(|(_, arena)| arena),
+            models: &self.models,
         };
         json.serialize(serializer)
     }
@@ -200,6 +206,7 @@ impl Report for RunReport<'_> {
         if let Some((placed, arena)) = self.arena {
             text += &arena::text(arena, placed, &self.ending.locations);
         }
+        text += &tenants::text(&self.models);
         text
     }
 }

@@ -7,7 +7,11 @@
 //   OFFLINE       offset of each activation, -1 where the greedy planner is to place it
 //   IN_ORDER      another planner: the buffers as they come, not the largest first
 //   INFERENCES    how many are run; 0 runs them for ever
-//   SECOND        a second interpreter of the same model, on the same arena
+//   SECOND        a second interpreter of the same model, on the same arena; the allocator lies in it, too
+//   OWN_ALLOCATOR the second interpreter has an allocator of its own, on the same memory
+//   INTERPRETER   an interpreter of the model that it is handed, whose plan counts
+//   BRANCHES      depthwise convolutions load further bytes or not, by what their input is
+//   INTRUDE       operators store to what the interpreter keeps that was laid out last
 //   POOLED        the arena lies inside of other memory
 //   OVERRUN       convolutions store one byte more than the scratch memory that they have asked for
 //   SHARED        convolutions ask for a second scratch buffer, which lies where the first one does
@@ -44,6 +48,48 @@ uint8_t *const tensor_arena = pool + 256;
 #else
 alignas(16) uint8_t tensor_arena[kArenaBytes];
 #endif
+
+}  // namespace
+
+namespace {
+
+template <typename T>
+T Read(const uint8_t *from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// A field of a table, and what a reference leads to.
+const uint8_t *Field(const uint8_t *table, int number) {
+  const uint8_t *directory = table - Read<int32_t>(table);
+  const int place = 4 + 2 * number;
+  const uint16_t offset = place < Read<uint16_t>(directory) ? Read<uint16_t>(directory + place) : 0;
+  return offset == 0 ? nullptr : table + offset;
+}
+
+const uint8_t *Target(const uint8_t *reference) {
+  return reference + Read<uint32_t>(reference);
+}
+
+// The offsets that a model carries, one for each tensor of the file.
+const uint8_t *CarriedOffsets(const uint8_t *root) {
+  static const char kName[] = "OfflineMemoryAllocation";
+  const uint8_t *metadata = Field(root, 6);
+  if (metadata == nullptr) {
+    return nullptr;
+  }
+  metadata = Target(metadata);
+  for (uint32_t i = 0; i < Read<uint32_t>(metadata); ++i) {
+    const uint8_t *entry = Target(metadata + 4 + 4 * i);
+    if (std::memcmp(Target(Field(entry, 0)) + 4, kName, sizeof kName) == 0) {
+      const uint8_t *buffers = Target(Field(root, 4));
+      const uint8_t *buffer = Target(buffers + 4 + 4 * Read<uint32_t>(Field(entry, 1)));
+      return Target(Field(buffer, 0)) + 16;
+    }
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -88,7 +134,15 @@ class SingleArenaBufferAllocator {
 
   uint8_t *head() const { return head_; }
 
+  // The same, at the end of its own arena.
+  SingleArenaBufferAllocator *Move() {
+    tail_ = reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(tail_) - sizeof *this) & ~uintptr_t(7));
+    return new (tail_) SingleArenaBufferAllocator(*this);
+  }
+
  private:
+  uint8_t *start_;
+  uint8_t *end_;
   uint8_t *head_;
   uint8_t *tail_;
 };
@@ -137,7 +191,7 @@ class MicroInterpreterGraph {
 };
 
 APART SingleArenaBufferAllocator::SingleArenaBufferAllocator(unsigned char *start, unsigned int size)
-    : head_(start), tail_(start + (size < kArenaBytes ? size : kArenaBytes)) {}
+    : start_(start), end_(start + (size < kArenaBytes ? size : kArenaBytes)), head_(start), tail_(end_) {}
 
 APART SubgraphAllocations *MicroAllocator::StartModelAllocation(const Model *) {
   requests_ = 0;
@@ -218,7 +272,7 @@ int MicroAllocator::Next(const bool *placed) const {
 }
 
 // Largest first, of equal ones the last; each at the lowest place that is free while it is needed.
-APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocations *allocations,
+APART int MicroAllocator::FinishModelAllocation(const Model *model, SubgraphAllocations *allocations,
                                                 ScratchBufferHandle **handles) {
   bool placed[kTensors + kMostScratch] = {};
   int32_t offset[kTensors + kMostScratch] = {};
@@ -226,6 +280,19 @@ APART int MicroAllocator::FinishModelAllocation(const Model *, SubgraphAllocatio
     placed[i] = kOffline[i] >= 0;
     offset[i] = placed[i] ? kOffline[i] : 0;
   }
+#ifdef INTERPRETER
+  const uint8_t *carried = CarriedOffsets(reinterpret_cast<const uint8_t *>(model));
+  for (int i = 0; carried != nullptr && i < kFileTensors; ++i) {
+    const int32_t given = Read<int32_t>(carried + 4 * i);
+    if (kActivation[i] >= 0 && given >= 0) {
+      placed[kActivation[i]] = true;
+      offset[kActivation[i]] = given;
+    }
+  }
+#else
+  (void)model;
+  (void)CarriedOffsets;
+#endif
   for (int next; (next = Next(placed)) >= 0;) {
     int32_t lowest = 0;
     for (bool moved = true; moved;) {
@@ -283,10 +350,17 @@ APART int MicroInterpreterGraph::InvokeSubgraph(int) {
   return 0;
 }
 
+#ifdef INTRUDE
+volatile uint8_t *last_kept;
+#endif
+
 void MicroInterpreterGraph::AllocateTensors() {
   allocations_ = allocator_->StartModelAllocation(model_);
   PrepareSubgraphs();
   allocator_->FinishModelAllocation(model_, allocations_, &handles_);
+#ifdef INTRUDE
+  last_kept = reinterpret_cast<uint8_t *>(allocations_);
+#endif
 }
 
 int8_t *MicroInterpreterGraph::Data(int activation) const {
@@ -305,6 +379,9 @@ void MicroInterpreterGraph::Run(int node) {
   int8_t *out = Data(op.output);
   const dmo_conv2d_params params = { { op.stride, op.stride, 1, 1, op.pad, op.pad }, 3, -5, -128, 127 };
   const dmo_quant_per_channel quant = { weights.multiplier, weights.shift };
+#ifdef INTRUDE
+  *last_kept = *last_kept;
+#endif
   if (op.kind == kConv) {
     int8_t *scratch = reinterpret_cast<int8_t *>(handles_[scratch_[node]].data);
     const int32_t bytes = dmo_shape_size(&shape);
@@ -317,6 +394,13 @@ void MicroInterpreterGraph::Run(int node) {
     const dmo_shape filter = { out_shape.c, op.taps, op.taps, shape.c };
     dmo_conv2d_s8(&params, &quant, &shape, scratch, &filter, weights.filter, weights.bias, &out_shape, out);
   } else if (op.kind == kDepthwise) {
+#ifdef BRANCHES
+    for (int i = 0; i < 64; ++i) {
+      if ((in[i] & 1) != 0) {
+        (void)const_cast<const volatile int8_t *>(in)[0];
+      }
+    }
+#endif
     const dmo_shape filter = { 1, op.taps, op.taps, out_shape.c };
     dmo_depthwise_conv2d_s8(&params, &quant, &shape, in, &filter, weights.filter, weights.bias, &out_shape, out);
   } else {
@@ -325,6 +409,25 @@ void MicroInterpreterGraph::Run(int node) {
     dmo_concat_s8(DMO_AXIS_C, 2, shapes, inputs, out);
   }
 }
+
+#ifdef INTERPRETER
+struct MicroOpResolver {};
+
+class MicroInterpreter {
+ public:
+  MicroInterpreter(const Model *model, const MicroOpResolver &resolver, unsigned char *arena, unsigned int size);
+
+  MicroInterpreterGraph graph;
+
+ private:
+  SingleArenaBufferAllocator arena_;
+  MicroAllocator allocator_;
+};
+
+APART MicroInterpreter::MicroInterpreter(const Model *model, const MicroOpResolver &, unsigned char *arena,
+                                         unsigned int size)
+    : graph(&allocator_, model), arena_(arena, size), allocator_(&arena_) {}
+#endif
 
 }  // namespace tflite
 
@@ -353,16 +456,31 @@ int32_t Infer(tflite::MicroInterpreterGraph *graph, int inference) {
 }  // namespace
 
 int main() {
+#ifdef INTERPRETER
+  tflite::MicroInterpreter interpreter(Root(), tflite::MicroOpResolver(), tensor_arena, kArenaBytes);
+  tflite::MicroInterpreterGraph &graph = interpreter.graph;
+#else
 #ifdef HUGE
   tflite::SingleArenaBufferAllocator arena(tensor_arena, 0xd0000000u);
 #else
   tflite::SingleArenaBufferAllocator arena(tensor_arena, kArenaBytes);
 #endif
+#ifdef SECOND
+  tflite::MicroAllocator allocator(arena.Move());
+#else
   tflite::MicroAllocator allocator(&arena);
+#endif
   tflite::MicroInterpreterGraph graph(&allocator, Root());
+#endif
   graph.AllocateTensors();
 #ifdef SECOND
+#ifdef OWN_ALLOCATOR
+  tflite::SingleArenaBufferAllocator same_memory(tensor_arena, kArenaBytes);
+  tflite::MicroAllocator own(same_memory.Move());
+  tflite::MicroInterpreterGraph second(&own, Root());
+#else
   tflite::MicroInterpreterGraph second(&allocator, Root());
+#endif
   second.AllocateTensors();
 #endif
   int32_t sum = 0;

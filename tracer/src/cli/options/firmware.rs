@@ -1,6 +1,6 @@
 //! Options that say which model a firmware runs, and in which arena.
 
-use super::numbers::parse_address;
+use super::numbers::{parse_address, parse_range};
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::program::interpreter::Interpreted;
 use dmo_trace::program::target::Target;
@@ -18,7 +18,7 @@ pub struct FirmwareOptions {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["one", "files"])]
     model: Option<OsString>,
     /// The interpreter's tensor arena: a symbol of the program, or addresses, for example
-    /// 0x20000000..0x20010000 [default: what the program hands to its interpreter]
+    /// 0x20000000..0x20010000 or 0x20000000:64K [default: what the program hands to its interpreter]
     #[arg(long, value_name = "SYMBOL", conflicts_with_all = ["one", "files"])]
     arena: Option<String>,
 }
@@ -33,19 +33,24 @@ impl FirmwareOptions {
         bounded: bool,
     ) -> anyhow::Result<Option<Interpreted>> {
         let model = self.model.as_ref().map(Source::load).transpose()?;
-        let arena = self.arena_place()?;
+        let arena = self.arena.as_deref().map(arena_place).transpose()?;
         Ok(interpreter_of(target, model, arena, limits, bounded)?)
     }
+}
 
-    fn arena_place(&self) -> anyhow::Result<Option<ArenaPlace>> {
-        let Some(given) = self.arena.clone() else {
-            return Ok(None);
-        };
-        let parse = |text| parse_address(text).map_err(anyhow::Error::msg);
-        let addresses = match given.split_once("..") {
-            Some((start, end)) => Some(parse(start)?.into()..parse(end)?.into()),
-            None => None,
-        };
-        Ok(Some(ArenaPlace { given, addresses }))
-    }
+/// An arena as the user says it.
+pub fn arena_place(given: &str) -> anyhow::Result<ArenaPlace> {
+    let parse = |text| parse_address(text).map_err(anyhow::Error::msg);
+    let addresses = match given.split_once("..") {
+        Some((start, end)) => Some(parse(start)?.into()..parse(end)?.into()),
+        // A symbol may have a colon, too: it is in a namespace.
+        None if given.starts_with(|first: char| first.is_ascii_digit()) => {
+            Some(parse_range(given).map_err(anyhow::Error::msg)?)
+        }
+        None => None,
+    };
+    Ok(ArenaPlace {
+        given: given.to_owned(),
+        addresses,
+    })
 }

@@ -3,6 +3,7 @@
 use super::cache::CacheArguments;
 use super::named::one_of;
 use clap::builder::TypedValueParser;
+use dmo_trace::study::compare::INPUTS;
 use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::session::Cache;
 
@@ -44,6 +45,16 @@ impl OverlapOptions {
     /// Where measurements are kept.
     pub fn cache(&self) -> Cache {
         self.cache.cache()
+    }
+
+    /// The inputs to measure on and the CPU to emulate, for firmware in place of kernels: its
+    /// overlaps are measured.
+    pub fn of_firmware(&self) -> anyhow::Result<(u64, Option<&String>)> {
+        anyhow::ensure!(
+            self.overlap.is_none_or(|kind| kind == OverlapKind::Traced),
+            "--firmware goes with --overlap traced, which is what it measures"
+        );
+        Ok((self.inputs.unwrap_or(INPUTS), self.cpu.as_ref()))
     }
 
     /// What they ask for.

@@ -170,7 +170,10 @@ impl Report for RegionReport<'_> {
         }
         // Where kernels were measured their name is always worth knowing.
         if self.kernels.is_some() || self.overlap != "none" {
-            text += &format!("\n\n{}", names::safe_with(self.kernels, false));
+            text += &format!(
+                "\n\n{}",
+                names::safe_with(self.overlap, self.kernels, false)
+            );
         }
         text + "\n"
     }

@@ -242,7 +242,7 @@ fn own_bytes(inference: &Inference, ids: &[TensorId]) -> Result<Contents, Verify
 
 impl OtherBytes {
     /// The bytes of a tensor that are not what is expected; `None` where all are.
-    pub(super) fn find(tensor: TensorId, expected: &[u8], found: &[u8]) -> Option<Self> {
+    pub(crate) fn find(tensor: TensorId, expected: &[u8], found: &[u8]) -> Option<Self> {
         let pairs = expected.iter().zip(found).enumerate();
         let mut different = pairs.filter(|(_, (one, other))| one != other);
         let (first_byte, _) = different.next()?;
