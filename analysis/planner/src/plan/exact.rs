@@ -21,6 +21,16 @@ pub enum Decision {
     Unknown,
 }
 
+impl Decision {
+    /// This, or what another search comes to if this one is not known.
+    fn or_else(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Unknown => other(),
+            decision => decision,
+        }
+    }
+}
+
 /// The best plan found and what is proven of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Optimum {
@@ -151,18 +161,31 @@ const MOST_NESTED: usize = 3000;
 /// Whether there is a plan within the capacity, in bytes; each search takes at most `nodes`
 /// steps.
 pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<'_>) -> Decision {
-    // Where nothing may overlap, packing is what is hard, and the other search is better at it.
-    let share = if problem.has_overlaps() {
-        nodes
-    } else {
-        nodes / 8
-    };
+    // Where nothing may overlap, packing is what is hard, and the search from the bottom up is
+    // better at it.
+    if problem.has_overlaps() {
+        let decision = orient(problem, capacity, nodes, budget);
+        return decision.or_else(|| place_upwards(problem, capacity, nodes, budget));
+    }
+    let decision = place_upwards(problem, capacity, nodes, budget);
+    decision.or_else(|| orient(problem, capacity, nodes / 8, budget))
+}
+
+fn orient(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<'_>) -> Decision {
     budget.spend(extent(problem));
-    let decision = PairDistances::of(problem).decide(capacity, share, budget);
+    PairDistances::of(problem).decide(capacity, nodes, budget)
+}
+
+fn place_upwards(
+    problem: &Problem,
+    capacity: u64,
+    nodes: u64,
+    budget: &mut Budget<'_>,
+) -> Decision {
     let buffers = problem.buffers();
     let movable = buffers.iter().all(|buffer| buffer.fixed_offset.is_none());
-    if decision != Decision::Unknown || !movable || buffers.len() > MOST_NESTED {
-        return decision;
+    if !movable || buffers.len() > MOST_NESTED {
+        return Decision::Unknown;
     }
     for preorder in PREORDERS {
         budget.spend(extent(problem));

@@ -24,29 +24,29 @@ pub(super) enum Key {
     Neighbours,
     /// Sections of its life.
     Sections,
-    /// Steps before its life.
-    Start,
-    /// Breadth of the widest section of its life.
+    /// What waits in the fullest section of its life.
     Total,
 }
 
 /// Keys, the first one first.
 pub(super) type Preorder = &'static [Key];
 
-/// Each finds plans that the others miss.
+/// Each finds plans that the others miss; the first ones find most.
 pub(super) const PREORDERS: &[Preorder] = &[
-    &[Key::Total, Key::Area, Key::Length],
     &[Key::Total, Key::Length, Key::Area],
-    &[Key::Total, Key::Neighbours],
-    &[Key::Total, Key::Start],
+    &[Key::Area, Key::Total],
     &[Key::Sections, Key::Total, Key::Area],
+    &[Key::Length, Key::Area, Key::Total],
+    &[Key::Total, Key::Neighbours],
+    &[Key::Total, Key::Area, Key::Length],
 ];
 
 /// One search for a plan within a capacity.
 pub(super) struct Canonical<'a> {
     problem: &'a Problem,
     capacity: i64,
-    /// Position of each buffer in the preorder.
+    preorder: Preorder,
+    /// Position of each buffer in the preorder of its component.
     rank: Vec<usize>,
     sections: Vec<SectionState>,
     section_of: Vec<Range<usize>>,
@@ -55,8 +55,10 @@ pub(super) struct Canonical<'a> {
     placed: Vec<bool>,
     /// Of a placed buffer its offset, of another one where it fits above those placed.
     offset: Vec<i64>,
-    /// A neighbour placed below the buffer raises it at least so far.
-    least_raise: Vec<i64>,
+    /// Of a waiting buffer, no plan from here on has it lower.
+    least: Vec<i64>,
+    /// While floors are looked for: the next section without one.
+    next_section: Vec<usize>,
     /// Some two buffers may start at the same offset.
     has_zero_distance: bool,
     trail: Vec<Placed>,
@@ -64,10 +66,7 @@ pub(super) struct Canonical<'a> {
 }
 
 struct SectionState {
-    alive: Vec<usize>,
-    /// No buffer that has no place yet fits lower.
-    floor: i64,
-    /// What those without a place need at least above the floor.
+    /// What those without a place need at least, one above the other.
     needed: i64,
     /// The topmost buffer is not rounded up to the grain: the most that this saves.
     slack: i64,
@@ -77,11 +76,11 @@ struct SectionState {
 struct Placed {
     buffer: usize,
     offsets: Vec<(usize, i64)>,
-    floors: Vec<(usize, i64)>,
 }
 
 /// Buffers without a place that no other one is alive together with.
 struct Component {
+    /// Once it is known to fit, from the lowest up.
     waiting: Vec<usize>,
     sections: Range<usize>,
 }
@@ -112,30 +111,33 @@ impl<'a> Canonical<'a> {
         let mut search = Self {
             problem,
             capacity: signed(capacity),
-            rank: rank(problem, preorder, &sections),
+            preorder,
+            rank: vec![0; count],
             sections: Vec::new(),
             section_of,
             crossing,
             placed: vec![false; count],
             offset: vec![0; count],
-            least_raise: (0..count)
-                .map(|buffer| distances(buffer).min().unwrap_or(0))
-                .collect(),
+            least: vec![0; count],
+            next_section: vec![0; sections.len() + 1],
             has_zero_distance: (0..count).any(|buffer| distances(buffer).any(|bytes| bytes == 0)),
             trail: Vec::new(),
             nodes_left: 0,
         };
         search.sections = sections
-            .into_iter()
+            .iter()
             .map(|section| search.section_state(section))
             .collect();
+        let all: Vec<usize> = (0..count).collect();
+        search.rank_by_preorder(&all);
         search
     }
 
     /// Looks for a plan, at most this many placements long.
     pub(super) fn decide(&mut self, nodes: u64, budget: &mut Budget<'_>) -> Decision {
         self.nodes_left = nodes;
-        let components = self.components((0..self.placed.len()).collect());
+        let all: Vec<usize> = (0..self.placed.len()).collect();
+        let components = self.components(&all, 0..self.sections.len());
         match self.search_all(components, 0, 0, budget) {
             Outcome::AllPlaced => {
                 let offsets = self.offset.iter().map(|offset| offset.unsigned_abs());
@@ -146,23 +148,26 @@ impl<'a> Canonical<'a> {
         }
     }
 
-    /// Splits the buffers into components that are not alive together.
-    fn components(&self, mut waiting: Vec<usize>) -> Vec<Component> {
-        waiting.sort_unstable_by_key(|&buffer| self.section_of[buffer].start);
+    /// Splits the buffers into components that are not alive together, each in the order given.
+    fn components(&self, waiting: &[usize], sections: Range<usize>) -> Vec<Component> {
         let mut components: Vec<Component> = Vec::new();
-        for buffer in waiting {
-            let range = self.section_of[buffer].clone();
-            match components.last_mut() {
-                Some(component) if range.start < component.sections.end => {
-                    component.sections.end = component.sections.end.max(range.end);
-                    component.waiting.push(buffer);
-                }
-                _ => components.push(Component {
-                    waiting: vec![buffer],
-                    sections: range,
-                }),
+        let mut component_of = vec![0; sections.len()];
+        let mut start = sections.start;
+        for section in sections.clone() {
+            component_of[section - sections.start] = components.len();
+            if self.crossing[section] == 0 || section + 1 == sections.end {
+                components.push(Component {
+                    waiting: Vec::new(),
+                    sections: start..section + 1,
+                });
+                start = section + 1;
             }
         }
+        for &buffer in waiting {
+            let first = self.section_of[buffer].start - sections.start;
+            components[component_of[first]].waiting.push(buffer);
+        }
+        components.retain(|component| !component.waiting.is_empty());
         components
     }
 
@@ -170,20 +175,26 @@ impl<'a> Canonical<'a> {
     /// plan.
     fn search_all(
         &mut self,
-        components: Vec<Component>,
+        mut components: Vec<Component>,
         last: i64,
         last_rank: usize,
         budget: &mut Budget<'_>,
     ) -> Outcome {
         if !components
-            .iter()
+            .iter_mut()
             .all(|component| self.fits(component, last))
         {
             return Outcome::NoPlan;
         }
         let start = self.trail.len();
-        for component in components {
-            let outcome = self.search(&component, last, last_rank, budget);
+        let is_split = components.len() > 1;
+        for mut component in components {
+            // What is left of the sections has another order of its own.
+            let outcome = if is_split {
+                self.search_anew(&mut component, last, budget)
+            } else {
+                self.search(&mut component, last, last_rank, budget)
+            };
             if !matches!(outcome, Outcome::AllPlaced) {
                 self.take_back(start);
                 return outcome;
@@ -192,10 +203,28 @@ impl<'a> Canonical<'a> {
         Outcome::AllPlaced
     }
 
+    /// Searches a component in a preorder of its own.
+    fn search_anew(
+        &mut self,
+        component: &mut Component,
+        last: i64,
+        budget: &mut Budget<'_>,
+    ) -> Outcome {
+        let ranks = component.waiting.iter().map(|&buffer| self.rank[buffer]);
+        let ranks: Vec<usize> = ranks.collect();
+        let waiting = component.waiting.clone();
+        self.rank_by_preorder(&waiting);
+        let outcome = self.search(component, last, 0, budget);
+        for (buffer, rank) in waiting.into_iter().zip(ranks) {
+            self.rank[buffer] = rank;
+        }
+        outcome
+    }
+
     /// Places one more buffer at or above `last`, and then the others.
     fn search(
         &mut self,
-        component: &Component,
+        component: &mut Component,
         last: i64,
         last_rank: usize,
         budget: &mut Budget<'_>,
@@ -206,8 +235,16 @@ impl<'a> Canonical<'a> {
             return Outcome::Unknown;
         }
         self.nodes_left -= 1;
+        let mut fits_from = last;
         for buffer in self.candidates(component, last, last_rank) {
             let (offset, rank) = (self.offset[buffer], self.rank[buffer]);
+            // Candidates come from the lowest up: what is passed over by one is by all that follow.
+            if offset > fits_from {
+                if !self.fits(component, offset) {
+                    break;
+                }
+                fits_from = offset;
+            }
             let length = self.trail.len();
             let outcome = if self.place(buffer) {
                 let components = self.rest(component, buffer);
@@ -231,7 +268,7 @@ impl<'a> Canonical<'a> {
         let mut crossed = self.crossing[range.start..range.end - 1].iter();
         let at_end = range.start == component.sections.start || range.end == component.sections.end;
         if at_end || crossed.any(|&crossing| crossing == 0) {
-            self.components(waiting)
+            self.components(&waiting, component.sections.clone())
         } else {
             vec![Component {
                 waiting,
@@ -240,7 +277,35 @@ impl<'a> Canonical<'a> {
         }
     }
 
-    fn section_state(&self, section: Section) -> SectionState {
+    /// Gives these buffers, all that wait in their sections, their positions in the preorder.
+    fn rank_by_preorder(&mut self, waiting: &[usize]) {
+        let mut order = waiting.to_vec();
+        order.sort_by_cached_key(|&buffer| {
+            let values = self.preorder.iter().map(|&key| self.value(buffer, key));
+            (Reverse(values.collect::<Vec<i64>>()), buffer)
+        });
+        for (position, buffer) in order.into_iter().enumerate() {
+            self.rank[buffer] = position;
+        }
+    }
+
+    fn value(&self, buffer: usize, key: Key) -> i64 {
+        let alive = &self.problem.buffers()[buffer].alive;
+        let length = i64::from(alive.end - alive.start);
+        match key {
+            Key::Area => length.saturating_mul(self.size(buffer)),
+            Key::Length => length,
+            Key::Neighbours => self.problem.neighbours(buffer).len() as i64,
+            Key::Sections => self.section_of[buffer].len() as i64,
+            Key::Total => {
+                let sections = &self.sections[self.section_of[buffer].clone()];
+                let needed = sections.iter().map(|section| section.needed);
+                needed.max().unwrap_or(0)
+            }
+        }
+    }
+
+    fn section_state(&self, section: &Section) -> SectionState {
         let spacing = |&buffer: &usize| signed(self.problem.spacing(buffer));
         let slack = |&buffer: &usize| {
             let size = self.problem.buffers()[buffer].size_bytes;
@@ -255,11 +320,9 @@ impl<'a> Canonical<'a> {
             .map(|(_, _, bytes)| bytes)
             .sum();
         SectionState {
-            floor: 0,
             // Each pair was counted from both sides.
             needed: total - shared / 2,
             slack: section.alive.iter().map(slack).max().unwrap_or(0),
-            alive: section.alive,
         }
     }
 
@@ -289,9 +352,7 @@ impl<'a> Canonical<'a> {
                 || offset == last && (self.has_zero_distance || self.rank[buffer] >= last_rank);
             in_order && offset < lowest_end
         };
-        let mut candidates: Vec<usize> = component.waiting.iter().copied().filter(next).collect();
-        candidates.sort_unstable_by_key(|&buffer| (self.offset[buffer], self.rank[buffer]));
-        candidates
+        component.waiting.iter().copied().filter(next).collect()
     }
 
     /// False when another buffer ends above the capacity now.
@@ -300,11 +361,9 @@ impl<'a> Canonical<'a> {
         let mut undo = Placed {
             buffer,
             offsets: Vec::new(),
-            floors: Vec::new(),
         };
         self.placed[buffer] = true;
         self.count(buffer, -1);
-        let mut affected = self.section_of[buffer].clone();
         for neighbour in self.problem.neighbours(buffer) {
             let other = neighbour.buffer;
             let least = self.offset[buffer] + signed(neighbour.distance_above);
@@ -314,18 +373,9 @@ impl<'a> Canonical<'a> {
             let least = self.problem.aligned(other, least);
             undo.offsets.push((other, self.offset[other]));
             self.offset[other] = least;
-            fits &= least + self.size(other) <= self.capacity;
-            let range = &self.section_of[other];
-            affected = affected.start.min(range.start)..affected.end.max(range.end);
-        }
-        for index in affected {
-            let alive = self.sections[index].alive.iter();
-            let waiting = alive.filter(|&&buffer| !self.placed[buffer]);
-            let floor = waiting.map(|&buffer| self.offset[buffer]).min();
-            let section = &mut self.sections[index];
-            if let Some(floor) = floor.filter(|&floor| floor > section.floor) {
-                undo.floors.push((index, section.floor));
-                section.floor = floor;
+            if least + self.size(other) > self.capacity {
+                fits = false;
+                break;
             }
         }
         self.trail.push(undo);
@@ -337,9 +387,6 @@ impl<'a> Canonical<'a> {
             let Some(undo) = self.trail.pop() else {
                 return;
             };
-            for &(section, floor) in undo.floors.iter().rev() {
-                self.sections[section].floor = floor;
-            }
             for &(other, offset) in undo.offsets.iter().rev() {
                 self.offset[other] = offset;
             }
@@ -373,24 +420,75 @@ impl<'a> Canonical<'a> {
         }
     }
 
+    /// Where the buffer lies at least if something at or above `last` still comes below it; `None`
+    /// if nothing can.
+    fn lifted(&self, buffer: usize, last: i64) -> Option<i64> {
+        let neighbours = self.problem.neighbours(buffer).iter();
+        let waiting = neighbours.filter(|neighbour| !self.placed[neighbour.buffer]);
+        let least = waiting.map(|neighbour| {
+            self.offset[neighbour.buffer].max(last) + signed(neighbour.distance_below)
+        });
+        Some(self.problem.aligned(buffer, least.min()?))
+    }
+
     /// Whether nothing is known against placing all of the component at or above `last`.
-    fn fits(&self, component: &Component, last: i64) -> bool {
-        let buffer_fits = |&buffer: &usize| {
-            let offset = match self.offset[buffer] {
-                offset if offset >= last => offset,
-                // It cannot stay there: something still has to come below it.
-                _ => self
-                    .problem
-                    .aligned(buffer, last + self.least_raise[buffer]),
+    fn fits(&mut self, component: &mut Component, last: i64) -> bool {
+        for &buffer in &component.waiting {
+            let offset = self.offset[buffer];
+            // A buffer that is passed over cannot stay where it is.
+            let least = if offset < last {
+                self.lifted(buffer, last)
+            } else {
+                Some(offset)
             };
-            offset + self.size(buffer) <= self.capacity
-        };
-        let section_fits = |section: &SectionState| {
-            section.needed <= 0
-                || section.floor.max(last) + section.needed <= self.capacity + section.slack
-        };
-        let sections = &self.sections[component.sections.clone()];
-        sections.iter().all(section_fits) && component.waiting.iter().all(buffer_fits)
+            match least {
+                Some(least) if least + self.size(buffer) <= self.capacity => {
+                    self.least[buffer] = least;
+                }
+                _ => return false,
+            }
+        }
+        let (least, rank) = (&self.least, &self.rank);
+        // Most of them are in order from the step before.
+        component
+            .waiting
+            .sort_by_key(|&buffer| (least[buffer], rank[buffer]));
+        self.sections_fit(component)
+    }
+
+    /// Whether in each section of the component there is room for its buffers above the lowest.
+    fn sections_fit(&mut self, component: &Component) -> bool {
+        let Range { start, end } = component.sections;
+        for section in start..=end {
+            self.next_section[section] = section;
+        }
+        for &buffer in &component.waiting {
+            let floor = self.least[buffer];
+            let range = self.section_of[buffer].clone();
+            let mut index = self.first_without_floor(range.start);
+            while index < range.end {
+                let section = &self.sections[index];
+                if section.needed > 0 && floor + section.needed > self.capacity + section.slack {
+                    return false;
+                }
+                self.next_section[index] = index + 1;
+                index = self.first_without_floor(index + 1);
+            }
+        }
+        true
+    }
+
+    /// The first section from this one on that has no floor yet.
+    fn first_without_floor(&mut self, from: usize) -> usize {
+        let mut first = from;
+        while self.next_section[first] != first {
+            first = self.next_section[first];
+        }
+        let mut section = from;
+        while section != first {
+            section = std::mem::replace(&mut self.next_section[section], first);
+        }
+        first
     }
 }
 
@@ -404,39 +502,4 @@ fn sections_of_buffers(sections: &[Section], buffers: usize) -> Vec<Range<usize>
         }
     }
     ranges.into_iter().map(Option::unwrap_or_default).collect()
-}
-
-fn rank(problem: &Problem, preorder: Preorder, sections: &[Section]) -> Vec<usize> {
-    let buffers = problem.buffers();
-    let mut total = vec![0; buffers.len()];
-    let mut section_count = vec![0; buffers.len()];
-    for section in sections {
-        let breadth = problem.breadth(section);
-        for &buffer in &section.alive {
-            total[buffer] = breadth.max(total[buffer]);
-            section_count[buffer] += 1;
-        }
-    }
-    let value = |index: usize, key: Key| {
-        let alive = &buffers[index].alive;
-        let length = u64::from(alive.end - alive.start);
-        match key {
-            Key::Area => u128::from(length) * u128::from(buffers[index].size_bytes),
-            Key::Length => u128::from(length),
-            Key::Neighbours => problem.neighbours(index).len() as u128,
-            Key::Sections => section_count[index],
-            Key::Start => u128::from(alive.start),
-            Key::Total => u128::from(total[index]),
-        }
-    };
-    let mut order: Vec<usize> = (0..buffers.len()).collect();
-    order.sort_by_cached_key(|&index| {
-        let values = preorder.iter().map(|&key| value(index, key));
-        (Reverse(values.collect::<Vec<u128>>()), index)
-    });
-    let mut rank = vec![0; buffers.len()];
-    for (position, buffer) in order.into_iter().enumerate() {
-        rank[buffer] = position;
-    }
-    rank
 }
