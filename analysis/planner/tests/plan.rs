@@ -3,7 +3,7 @@
 
 use dmo_planner::budget::Budget;
 use dmo_planner::minimalloc::Table;
-use dmo_planner::plan::exact;
+use dmo_planner::plan::exact::{self, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES};
 use dmo_planner::problem::{Buffer, Displacement, Problem};
 use proptest::prelude::*;
@@ -313,5 +313,69 @@ proptest! {
         for step in peak.steps {
             prop_assert_eq!(used[step as usize], peak.used_bytes);
         }
+    }
+}
+
+/// Numbers that look random, always the same (Knuth's linear congruential generator).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+}
+
+const PACKED_BYTES: u64 = 1 << 20;
+
+/// About 300 buffers of similar size and length, cut from layers that fill the capacity at all
+/// steps; every third one is taken out. Hard to pack if one does not know the layers.
+fn cut_from_layers(seed: u64) -> Problem {
+    const STEPS: u64 = 1024;
+    let mut numbers = Numbers(seed);
+    let mut buffers = Vec::new();
+    let mut bottom = 0;
+    while bottom < PACKED_BYTES {
+        let height = (46 + numbers.below(60)) * 1024;
+        let above = PACKED_BYTES - bottom;
+        let height = if above < height + 46 * 1024 {
+            above
+        } else {
+            height
+        };
+        let mut start = 0;
+        while start < STEPS {
+            let end = (start + 21 + numbers.below(25)).min(STEPS);
+            if numbers.below(3) > 0 {
+                buffers.push(Buffer {
+                    name: String::new(),
+                    size_bytes: height,
+                    alive: start as u32..end as u32,
+                    alignment: 1,
+                    fixed_offset: None,
+                });
+            }
+            start = end;
+        }
+        bottom += height;
+    }
+    Problem::new(buffers, &[]).unwrap()
+}
+
+#[test]
+fn packings_that_exist_are_found() {
+    for seed in 0..12 {
+        let problem = cut_from_layers(seed);
+        assert!(problem.buffers().len() > 200);
+        let decision = exact::fit(&problem, PACKED_BYTES, &mut Budget::of_work(50_000_000));
+        let Decision::Possible(offsets) = decision else {
+            panic!("seed {seed}: {decision:?}");
+        };
+        let plan = Plan { offsets };
+        assert_eq!(plan.check(&problem), vec![]);
+        assert!(plan.arena_bytes(&problem) <= PACKED_BYTES);
     }
 }

@@ -18,7 +18,7 @@ const SEARCH_TIME: Duration = Duration::from_secs(1);
 /// tiles are allowed already, or cannot be. A longer search may find less.
 pub fn allow_split(arguments: &Arguments, planned_bytes: u64, session: &Session) -> String {
     const HINT: &str = "\n  hint: --allow split computes runs of operators in bands of rows";
-    if arguments.change.allow_tiles() {
+    if arguments.change.allow_tiles() || arguments.firmware.is_named() {
         return String::new();
     }
     // Kernels would have to be measured again, operator by operator.
@@ -56,12 +56,15 @@ pub fn next_steps(
     emitted: &[(&Path, &Emitted)],
 ) -> Vec<String> {
     let mut steps = Vec::new();
-    let model = emitted
-        .iter()
-        .find(|(path, _)| has_extension(path, "tflite"));
-    let plan = emitted.iter().find(|(path, _)| has_extension(path, "json"));
+    let named = |extension| {
+        emitted
+            .iter()
+            .find(|(path, _)| has_extension(path, extension))
+    };
     let is_file = source.file.is_some();
-    match (model, plan) {
+    match (named("tflite"), named("json")) {
+        // A firmware has run the model in its plan already, and cannot run tiles.
+        _ if arguments.firmware.is_named() && !emitted.is_empty() => return steps,
         (Some((path, _)), _) => steps.push(format!(
             "`dmo-trace verify {}` runs it on the kernels' machine code",
             path.display()
@@ -76,6 +79,9 @@ pub fn next_steps(
                 .to_owned(),
         ),
         (None, None) => (),
+    }
+    if arguments.firmware.is_named() {
+        return steps;
     }
     if !arguments.change.allow_tiles() {
         steps.push(
