@@ -98,6 +98,8 @@ def run(
     )
     layers, end, arena_use = report["layers"], report["exit"], report.get("arena")
     failed = end["kind"] == "status" and end["detail"] != 0
+    # All models of a program that runs several, and what lies between them.
+    models = report.get("models", [])
     cycles = report["cycles"]
     return Run(
         program=report["program"]["name"],
@@ -105,7 +107,9 @@ def run(
         exit=end,
         instructions=report["instructions"],
         cycles=None if cycles is None else cycles["total"]["total"],
-        holds=not failed and (arena_use is None or arena_use["safe"]),
+        holds=not failed
+        and (arena_use is None or arena_use["safe"])
+        and all(model["safe"] for model in models),
         pairs=records(list(_pairs(layers)), PAIR_FIELDS),
         layers=layers,
         ram=report["ram"],

@@ -16,6 +16,7 @@ use dmo_trace::study::firmware::ArenaPlace;
 use dmo_trace::study::input;
 use dmo_trace::study::run::{self as study, RunRequest, interpreter_of, placed};
 use dmo_trace::study::source::Source;
+use dmo_trace::study::tenants;
 use dmo_trace::words::run::{RunReport, Warning};
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -78,7 +79,7 @@ fn report(
     limits: Limits,
     printed: &Mutex<Vec<u8>>,
 ) -> Result<Value, anyhow::Error> {
-    let target = target(elf, options, limits)?;
+    let mut target = target(elf, options, limits)?;
     let name = elf.file_name().unwrap_or(elf.as_os_str());
     let program = Program {
         name: name.to_string_lossy().into_owned(),
@@ -100,6 +101,7 @@ fn report(
         printed.extend_from_slice(&bytes[..room]);
     }));
     let traced = study::trace(&target, request, host, None, &mut |_| ())?;
+    let models = tenants::of_run(&mut target, &traced, limits)?;
     value(&RunReport {
         program: &program,
         ending: &traced.ending,
@@ -112,6 +114,7 @@ fn report(
         warnings: Warning::all(&traced),
         ram: Some(traced.outcome.ram.clone()),
         arena: placed(&target).zip(traced.arena.as_ref()),
+        models,
     })
 }
 

@@ -12,6 +12,7 @@ use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::semihosting::{Console, Host};
 use dmo_trace::program::target::Target;
 use dmo_trace::study::run::{RunRequest, Traced, placed, trace};
+use dmo_trace::study::tenants;
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::run::{RunReport, Warning};
 use indicatif::ProgressBar;
@@ -67,12 +68,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             "no layer names a buffer: if these are the operators of an interpreter, --model and --arena say which tensors they have (docs/firmware.md)",
         );
     }
-    let models = if traced.outcome.other_models > 0 {
-        let models = arguments.program.tenants(&mut target);
-        models.with_context(|| arguments.program.elf.display().to_string())?
-    } else {
-        Vec::new()
-    };
+    let models = tenants::of_run(&mut target, &traced, arguments.program.limits())
+        .with_context(|| arguments.program.elf.display().to_string())?;
     let is_safe = models.iter().all(|model| model.safe);
     let exit = describe_exit(traced.ending.exit, &target.image.symbols);
     let report = RunReport {

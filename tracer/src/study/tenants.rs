@@ -3,6 +3,7 @@
 
 use super::error::StudyError;
 use super::firmware::{FirmwareRequest, ensure_explained, read_interpreted};
+use super::run::{INFERENCES, Traced};
 use crate::mcu::machine::Limits;
 use crate::program::allocation::{Allocated, AllocationError, first_inference};
 use crate::program::interpreter::Interpreted;
@@ -44,6 +45,21 @@ pub struct Tenant {
 
 /// More interpreters than this are not looked for.
 const MOST_MODELS: usize = 16;
+
+/// All models of a program that was run, if it has run several.
+///
+/// # Errors
+/// As [`tenants`].
+pub fn of_run(
+    target: &mut Target,
+    traced: &Traced,
+    limits: Limits,
+) -> Result<Vec<Tenant>, StudyError> {
+    if traced.outcome.other_models == 0 {
+        return Ok(Vec::new());
+    }
+    tenants(target, INFERENCES, limits)
+}
 
 /// Follows each model of a program whose first is followed by the runtime's functions; none where
 /// it is not. An endless program is followed for some `inferences` of each.

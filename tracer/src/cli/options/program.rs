@@ -16,10 +16,7 @@ use dmo_trace::mcu::memory::MemoryOptions;
 use dmo_trace::program::run::{RunError, try_other_inputs};
 use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::target::{Target, TargetOptions};
-use dmo_trace::study::StudyError;
 use dmo_trace::study::compare::INPUTS;
-use dmo_trace::study::run::INFERENCES;
-use dmo_trace::study::tenants::{Tenant, tenants};
 use dmo_trace::study::{KERNEL_LIMITS, input};
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -128,11 +125,6 @@ impl ProgramArguments {
             0 => Ok(None),
             count => try_other_inputs(target, self.limits(), count, folder).map(Some),
         }
-    }
-
-    /// All models of a program that runs several, as far as they can be followed.
-    pub fn tenants(&self, target: &mut Target) -> Result<Vec<Tenant>, StudyError> {
-        tenants(target, INFERENCES, self.limits())
     }
 
     /// A program that fails its own check has no business being laid out.
