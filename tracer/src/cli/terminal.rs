@@ -1,7 +1,9 @@
 //! Text for people at a terminal: tables that fit its width, verdicts in colour.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets,
+};
 
 /// Lays out anew each Markdown table that is wider than `width` columns; its cells then take
 /// several lines. All else stays as it is.
@@ -36,17 +38,18 @@ fn narrow(block: &[&str], width: u16) -> Option<String> {
     if !rule.iter().all(is_rule) || header.len() != rule.len() {
         return None;
     }
+    let rows = rows.iter().map(|row| cells(row));
+    let rows = rows.collect::<Option<Vec<_>>>()?;
+    if rows.iter().any(|row| row.len() != header.len()) {
+        return None;
+    }
     let mut table = Table::new();
     table
         .load_preset(presets::ASCII_MARKDOWN)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(width)
         .set_header(&header);
-    for row in rows {
-        let row = cells(row)?;
-        if row.len() != header.len() {
-            return None;
-        }
+    for row in &rows {
         table.add_row(row.iter().map(|text| {
             let alignment = if is_number(text) {
                 CellAlignment::Right
@@ -56,7 +59,29 @@ fn narrow(block: &[&str], width: u16) -> Option<String> {
             Cell::new(text).set_alignment(alignment)
         }));
     }
+    keep_names_whole(&mut table, width);
     Some(format!("{table}\n"))
+}
+
+/// Names and numbers of at most this many characters stay on one line where there is room.
+const MOST_WHOLE: u16 = 26;
+/// What a column of longer text needs at least.
+const LEAST_TEXT: u16 = 16;
+
+fn keep_names_whole(table: &mut Table, width: u16) {
+    const BORDERS: u16 = 3;
+    let widths = table.column_max_content_widths();
+    let needed = widths.iter().map(|&width| {
+        let kept = if width > MOST_WHOLE { LEAST_TEXT } else { width };
+        u32::from(kept + BORDERS)
+    });
+    if needed.sum::<u32>() >= u32::from(width) {
+        return;
+    }
+    let columns = table.column_iter_mut().zip(widths);
+    for (column, _) in columns.filter(|(_, width)| *width <= MOST_WHOLE) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
 }
 
 fn cells(row: &str) -> Option<Vec<&str>> {
@@ -135,7 +160,7 @@ mod tests {
             let widest = table.map(columns).max().unwrap();
             assert!(widest <= usize::from(width), "{fitted}");
             assert_eq!(fitted.matches("1,024").count(), 2, "{fitted}");
-            assert_eq!(fitted.matches("long").count(), 18, "{fitted}");
+            assert_eq!(fitted.matches("long words").count(), 18, "{fitted}");
             assert!(fitted.starts_with("A line that is much longer than any terminal"));
             assert!(fitted.ends_with("\n\nend\n"));
         }

@@ -155,7 +155,7 @@ impl Source {
     ///
     /// # Errors
     /// When operators run on an accelerator, in memory whose layout is its compiler's.
-    pub(super) fn ensure_changeable(&self) -> Result<(), PlanError> {
+    pub fn ensure_changeable(&self) -> Result<(), PlanError> {
         if self.original().views.is_empty() {
             return Ok(());
         }

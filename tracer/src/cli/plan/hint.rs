@@ -80,7 +80,7 @@ pub fn next_steps(
         ),
         (None, None) => (),
     }
-    if arguments.firmware.is_named() {
+    if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
         return steps;
     }
     if !arguments.change.allow_tiles() {
