@@ -34,13 +34,23 @@ def test_the_package_is_typed():
 
 def interrupted(arguments):
     """The exit code and what is printed, and how long it takes to end, after Ctrl-C."""
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
-    assert process.poll() is None, "it ended before it could be interrupted"
-    start = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    return process.returncode, errors, time.monotonic() - start
+    with subprocess.Popen(
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Programs in the background of a shell ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        try:
+            time.sleep(2)
+            assert process.poll() is None, "it ended before it could be interrupted"
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+            return process.returncode, errors, time.monotonic() - start
+        finally:
+            process.kill()
 
 
 def test_ctrl_c_ends_a_call_at_once():
