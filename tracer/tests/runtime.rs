@@ -41,6 +41,7 @@ fn main() {
         ),
         trial("firmware_is_a_set_of_kernels", as_kernels),
         trial("a_plan_that_its_kernels_corrupt_is_unsafe", corrupted),
+        trial("a_plan_beyond_its_arena_is_unsafe", too_small),
         trial("kernels_that_branch_on_data_get_no_overlap", branches),
         trial("firmware_that_cannot_be_handed_a_model_says_so", not_handed),
         trial("the_firmware's_plan_counts_not_the_file's", other_plan),
@@ -359,6 +360,23 @@ fn as_kernels() -> Result<(), Failed> {
         .stdout,
     )?;
     assert!(text.ends_with("\nSAFE with this firmware\n"), "{text}");
+    Ok(())
+}
+
+/// Tensors end beyond what the plan says that its arena has.
+fn too_small() -> Result<(), Failed> {
+    let bench = Bench::new(&["-DINTERPRETER"])?;
+    let path = bench.path("plan.json").display().to_string();
+    let more = ["--order", "file", "--emit", &path];
+    bench.hosted("plan", "model.tflite", &more, 0);
+    let verify = ["--plan", path.as_str()];
+    bench.hosted("verify", "model.tflite", &verify, 0);
+    let mut plan: Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+    plan["arena_bytes"] = 16.into();
+    std::fs::write(&path, plan.to_string())?;
+    let report = bench.hosted("verify", "model.tflite", &verify, 1);
+    assert_eq!(report["verdict"], "unsafe");
+    assert!(count(&report, "faults") > 1, "{report}");
     Ok(())
 }
 

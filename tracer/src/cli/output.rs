@@ -103,6 +103,11 @@ pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 
 /// Writes whole files, or none if one of them cannot be written.
 pub fn write_all<'a>(files: impl IntoIterator<Item = (&'a Path, &'a [u8])>) -> anyhow::Result<()> {
+    let files: Vec<(&Path, &[u8])> = files.into_iter().collect();
+    let mut paths = BTreeSet::new();
+    if let Some((path, _)) = files.iter().find(|(path, _)| !paths.insert(*path)) {
+        anyhow::bail!("cannot write two results to {}", path.display());
+    }
     let complete = |(path, content): (&'a Path, &'a [u8])| {
         let mut file = unfinished(path)?;
         file.write_all(content)

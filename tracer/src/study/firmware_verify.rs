@@ -70,6 +70,8 @@ impl FirmwareVerified {
 struct Offsets {
     order: Vec<OperatorId>,
     tensors: Vec<Option<u64>>,
+    /// What the plan says its arena has; `None` if it does not.
+    declared_bytes: Option<u64>,
     keep_inputs: bool,
 }
 
@@ -91,11 +93,13 @@ pub fn verify_on_firmware(
         (Some(plan), _) => Offsets {
             order: plan.order.clone(),
             tensors: plan.tensors.clone(),
+            declared_bytes: plan.declared_bytes,
             keep_inputs: plan.layout.keep_inputs,
         },
         (None, Some(tensors)) => Offsets {
             order: source.graph().file_order(),
             tensors,
+            declared_bytes: None,
             keep_inputs: false,
         },
         (None, None) => {
@@ -183,6 +187,7 @@ fn of_planned(planned: &Planned, source: &Source) -> Offsets {
     Offsets {
         order: planned.file.order.clone(),
         tensors: planned.file.offsets(source.graph().tensors.len()),
+        declared_bytes: Some(planned.file.arena_bytes),
         keep_inputs: planned.file.layout.keep_inputs,
     }
 }
@@ -254,7 +259,7 @@ fn verify_offsets(
     let order = graph.file_order();
     Ok(FirmwareVerified {
         clashes: clashes(graph, &order, &measured.overlaps, positions, usize::MAX)?,
-        faults: not_obeyed(offsets, &planned),
+        faults: [not_obeyed(offsets, &planned), beyond_arena(offsets, graph)].concat(),
         locations: locations(&apart, &replayed),
         order: offsets.order.clone(),
         instructions: measured.instructions,
@@ -273,6 +278,24 @@ fn arena(hosted: &Hosted) -> FirmwareArena {
         head_bytes: placed.head.end - placed.head.start,
         taken: placed.taken,
     }
+}
+
+/// Tensors that end beyond what the plan says its arena has.
+fn beyond_arena(offsets: &Offsets, graph: &Graph) -> Vec<String> {
+    let Some(declared) = offsets.declared_bytes else {
+        return Vec::new();
+    };
+    let tensors = offsets.tensors.iter().zip(&graph.tensors).enumerate();
+    let beyond = tensors.filter_map(|(index, (offset, tensor))| {
+        let end = (*offset)?.saturating_add(tensor.size_bytes);
+        (end > declared).then(|| {
+            format!(
+                "tensor {index} {:?} ends at {end}, beyond the plan's arena of {declared} bytes",
+                tensor.name
+            )
+        })
+    });
+    beyond.collect()
 }
 
 /// Tensors that the firmware does not have where the plan does.
