@@ -286,6 +286,11 @@ fn too_large(options: &[&str]) -> (String, Option<String>) {
     (errors, hint)
 }
 
+/// The clock has ended a search, on a busy machine.
+fn is_cut_short(errors: &str) -> bool {
+    errors.contains("ran out of time")
+}
+
 #[test]
 fn a_plan_above_its_capacity_says_what_tiles_reach() {
     let model = "zoo:mobilenet_v1_0.25_128:int8";
@@ -298,10 +303,10 @@ fn a_plan_above_its_capacity_says_what_tiles_reach() {
         let output = run(&["plan", model, "--allow", "split", "--time", "1"]);
         let report = String::from_utf8_lossy(&output.stdout).into_owned();
         let arena = format!("\nArena: {reached}, ");
-        assert!(report.contains(&arena), "{arena} {report}");
+        let is_cut = is_cut_short(&String::from_utf8_lossy(&output.stderr));
+        assert!(is_cut || report.contains(&arena), "{arena} {report}");
     } else {
-        // The clock ended the search, on a busy machine.
-        assert!(errors.contains("ran out of time"), "{errors}");
+        assert!(is_cut_short(&errors), "{errors}");
     }
     let (errors, hint) = too_large(&["zoo:liberis_lane_figure_1:int8"]);
     let hint = hint.unwrap_or_default();
