@@ -129,36 +129,21 @@ enum Prepare {
 /// How many bytes of scratch memory a kernel wants.
 #[derive(Clone, Copy)]
 pub struct ScratchSize {
-    /// Name of the function of the library that tells, if there is one.
-    pub function: Option<&'static str>,
-    arguments: fn(&Job, &mut Frame) -> Arguments,
+    /// The functions of the library that tell, each of memory of its own.
+    functions: [Option<SizeFunction>; 2],
     /// Bytes that it wants beside them and that no function tells of.
     beside: fn(&Case) -> u64,
 }
 
-impl ScratchSize {
-    const fn new(function: &'static str, arguments: fn(&Job, &mut Frame) -> Arguments) -> Self {
-        Self {
-            function: Some(function),
-            arguments,
-            beside: |_| 0,
-        }
-    }
+/// A function that says how many bytes of scratch memory a kernel wants.
+#[derive(Clone, Copy)]
+pub struct SizeFunction {
+    /// Its name.
+    pub name: &'static str,
+    arguments: fn(&Job, &mut Frame) -> Arguments,
+}
 
-    /// Memory that no function tells of.
-    const fn untold(beside: fn(&Case) -> u64) -> Self {
-        Self {
-            function: None,
-            arguments: |_, _| Ok(Vec::new()),
-            beside,
-        }
-    }
-
-    const fn and(mut self, beside: fn(&Case) -> u64) -> Self {
-        self.beside = beside;
-        self
-    }
-
+impl SizeFunction {
     /// Places the parameters of the function, and gives its arguments.
     ///
     /// # Errors
@@ -171,15 +156,51 @@ impl ScratchSize {
     ) -> Result<Vec<Argument>, CallError> {
         (self.arguments)(&Job { case, parameters }, frame)
     }
+}
 
-    /// The bytes to reserve, where the function tells of `told_bytes`.
-    pub fn total_bytes(&self, case: &Case, told_bytes: u32) -> u64 {
-        match (self.beside)(case) {
-            0 => told_bytes.into(),
-            beside => u64::from(told_bytes)
-                .next_multiple_of(4)
-                .saturating_add(beside),
+impl ScratchSize {
+    const fn new(name: &'static str, arguments: fn(&Job, &mut Frame) -> Arguments) -> Self {
+        Self {
+            functions: [Some(SizeFunction { name, arguments }), None],
+            beside: |_| 0,
         }
+    }
+
+    /// With a second piece of memory, after the first.
+    const fn then(
+        mut self,
+        name: &'static str,
+        arguments: fn(&Job, &mut Frame) -> Arguments,
+    ) -> Self {
+        self.functions[1] = Some(SizeFunction { name, arguments });
+        self
+    }
+
+    /// Memory that no function tells of.
+    const fn untold(beside: fn(&Case) -> u64) -> Self {
+        Self {
+            functions: [None; 2],
+            beside,
+        }
+    }
+
+    const fn and(mut self, beside: fn(&Case) -> u64) -> Self {
+        self.beside = beside;
+        self
+    }
+
+    /// The functions of the library that tell, in the order of their memory.
+    pub fn functions(&self) -> impl Iterator<Item = SizeFunction> + use<> {
+        self.functions.into_iter().flatten()
+    }
+
+    /// The bytes to reserve, where the functions tell of these; each piece begins at a word.
+    pub fn total_bytes(&self, case: &Case, told_bytes: &[u32]) -> u64 {
+        let told = told_bytes.iter().copied().map(u64::from);
+        let pieces = told.chain([(self.beside)(case)]).filter(|&it| it > 0);
+        pieces.fold(0, |sum: u64, piece| {
+            sum.next_multiple_of(4).saturating_add(piece)
+        })
     }
 }
 
@@ -226,6 +247,13 @@ impl Contract {
     const fn of(mut self, input: ElementType, output: ElementType) -> Self {
         self.types = Some([input, output]);
         self
+    }
+
+    /// The functions of its library that say how much scratch memory it wants.
+    pub fn size_functions(&self) -> impl Iterator<Item = SizeFunction> + use<> {
+        self.scratch
+            .into_iter()
+            .flat_map(|scratch| scratch.functions())
     }
 
     /// Of the cases of which this holds.

@@ -199,20 +199,19 @@ pub fn scratch_bytes(
     let Some(scratch) = contract.scratch else {
         return Ok(0);
     };
-    let told = match scratch.function {
-        Some(function) => {
-            let mut frame = library.frame();
-            let arguments = scratch.arguments(case, parameters, &mut frame)?;
-            let told = caller(library, limits)?.call(function, &frame, &arguments)?;
-            let status = told as i32;
-            if status < 0 {
-                return Err(MeasureError::Status { function, status });
-            }
-            told
+    let mut told = Vec::new();
+    for function in scratch.functions() {
+        let mut frame = library.frame();
+        let arguments = function.arguments(case, parameters, &mut frame)?;
+        let function = function.name;
+        let bytes = caller(library, limits)?.call(function, &frame, &arguments)?;
+        let status = bytes as i32;
+        if status < 0 {
+            return Err(MeasureError::Status { function, status });
         }
-        None => 0,
-    };
-    let size_bytes = scratch.total_bytes(case, told);
+        told.push(bytes);
+    }
+    let size_bytes = scratch.total_bytes(case, &told);
     u32::try_from(size_bytes).map_err(|_| MeasureError::Scratch { size_bytes })
 }
 
@@ -245,7 +244,7 @@ fn outside(contract: &Contract, overrun: Overrun) -> MeasureError {
     MeasureError::Outside {
         function: contract.function,
         overrun,
-        scratch_size: contract.scratch.and_then(|scratch| scratch.function),
+        scratch_size: contract.size_functions().next().map(|it| it.name),
     }
 }
 

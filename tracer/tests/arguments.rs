@@ -120,6 +120,22 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             }),
         ),
         (
+            "transpose_conv2d",
+            Operator::TransposeConv2d(TransposeConv2d {
+                input: SHAPE,
+                output: SHAPE,
+                window: Window {
+                    stride: [3, 3],
+                    ..window
+                },
+                accumulation: match from {
+                    Float32 => Accumulation::Output,
+                    _ => Accumulation::Scratch,
+                },
+                element_bytes,
+            }),
+        ),
+        (
             "fully_connected",
             Operator::FullyConnected(FullyConnected {
                 batches: 2,
@@ -356,13 +372,11 @@ fn as_many_as_the_prototypes_have() {
             let (library, contract) = found.next().expect(function);
             let parameters = contract.invented(&case).expect(function);
             let mut frame = library.frame();
-            if let Some(scratch) = contract.scratch
-                && let Some(function) = scratch.function
-            {
-                let arguments = scratch.arguments(&case, &parameters, &mut frame).unwrap();
-                let wanted = prototype(&headers, function);
-                assert_eq!(arguments.len(), wanted, "{function}");
-                seen.insert(function);
+            for size in contract.size_functions() {
+                let arguments = size.arguments(&case, &parameters, &mut frame).unwrap();
+                let wanted = prototype(&headers, size.name);
+                assert_eq!(arguments.len(), wanted, "{}", size.name);
+                seen.insert(size.name);
             }
             let wanted = case.operator.buffers().unwrap();
             let buffers = Buffers {
@@ -400,8 +414,8 @@ fn as_many_as_the_prototypes_have() {
         }
     }
     let functions = contracts().flat_map(|contract| {
-        let scratch = contract.scratch.and_then(|scratch| scratch.function);
-        [Some(contract.function), scratch].into_iter().flatten()
+        let sizes = contract.size_functions().map(|it| it.name);
+        sizes.chain([contract.function])
     });
     let unseen: Vec<&str> = functions.filter(|name| !seen.contains(name)).collect();
     assert_eq!(

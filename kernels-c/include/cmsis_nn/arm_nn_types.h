@@ -57,6 +57,16 @@ typedef struct {
 typedef struct {
   int32_t input_offset;
   int32_t output_offset;
+  cmsis_nn_tile stride;
+  cmsis_nn_tile padding;         // columns and rows that are cut off the full output at the left and above
+  cmsis_nn_tile padding_offsets; // not read
+  cmsis_nn_tile dilation;        // not read: 1
+  cmsis_nn_activation activation;
+} cmsis_nn_transpose_conv_params;
+
+typedef struct {
+  int32_t input_offset;
+  int32_t output_offset;
   int32_t ch_mult; // output channels for each input channel
   cmsis_nn_tile stride;
   cmsis_nn_tile padding;

@@ -46,8 +46,8 @@ extern "C" {
 // S = max over batches b and pixels q of b * max(0, OB1 - IB1) + floor4(q) * O - t(q): smaller than the reference
 // kernel's. Grouped: for each group in turn its part of the patches is copied and its outputs are stored, so later
 // groups load what is O bytes further behind; trace it.
-// Scratch: 28 bytes, 8 bytes for each weight of one filter, their number rounded up to a multiple of 4, and 1 byte more
-// each unless I is a multiple of 4 or the filter is 1x1.
+// Scratch: 8 bytes for each weight of one filter, their number rounded up to a multiple of 4, and 1 byte more each
+// unless I is a multiple of 4 or the filter is 1x1.
 arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
                                     const cmsis_nn_per_channel_quant_params *quant_params,
                                     const cmsis_nn_dims *input_dims, const int8_t *input_data,
@@ -78,8 +78,8 @@ int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *conv
 // copied to the scratch, then for each pixel its input is loaded and 4 outputs are stored.
 //   S = (N - 1) * O + floor4(O - 1) if O > 4: O_s is 1 to 4 bytes. S = (N - 1) * max(0, O - I) if O <= 4.
 //
-// Scratch: 28 bytes, in libdsp-channels-outside 64, and 8 bytes for each input channel, their number rounded up to a
-// multiple of 4.
+// Scratch: 8 bytes for each input channel, their number rounded up to a multiple of 4; in libdsp-channels-outside 64
+// more.
 arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
                                              const cmsis_nn_per_channel_quant_params *quant_params,
                                              const cmsis_nn_dims *input_dims, const int8_t *input_data,
@@ -157,6 +157,36 @@ int32_t arm_depthwise_conv_wrapper_s8_get_buffer_size(const cmsis_nn_dw_conv_par
                                                       const cmsis_nn_dims *input_dims,
                                                       const cmsis_nn_dims *filter_dims,
                                                       const cmsis_nn_dims *output_dims);
+
+// Transposed convolution, as dmo_transposed_conv.h defines it. filter [O, H, W, I], output [N, H, W, O].
+// Order: batch, blocks of 4 consecutive output pixels | the input that meets the block's windows is copied to the
+// scratch, then for each output channel its filter is loaded once and 4 outputs are stored. S follows from it as for
+// arm_convolve_s8.
+// Scratch: 9 bytes for each weight of one filter, their number rounded up to a multiple of 4. The other
+// scratch, for a filter that is reversed, is empty: its size is 0, and output_ctx is not used.
+arm_cmsis_nn_status arm_transpose_conv_s8(const cmsis_nn_context *ctx, const cmsis_nn_context *output_ctx,
+                                          const cmsis_nn_transpose_conv_params *transpose_conv_params,
+                                          const cmsis_nn_per_channel_quant_params *quant_params,
+                                          const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                          const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                          const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                          const cmsis_nn_dims *output_dims, int8_t *output_data);
+int32_t arm_transpose_conv_s8_get_buffer_size(const cmsis_nn_transpose_conv_params *transpose_conv_params,
+                                              const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                              const cmsis_nn_dims *out_dims);
+int32_t arm_transpose_conv_s8_get_reverse_conv_buffer_size(
+    const cmsis_nn_transpose_conv_params *transpose_conv_params, const cmsis_nn_dims *input_dims,
+    const cmsis_nn_dims *filter_dims);
+
+// The same.
+arm_cmsis_nn_status arm_transpose_conv_wrapper_s8(const cmsis_nn_context *ctx,
+                                                  const cmsis_nn_context *reverse_conv_ctx,
+                                                  const cmsis_nn_transpose_conv_params *transpose_conv_params,
+                                                  const cmsis_nn_per_channel_quant_params *quant_params,
+                                                  const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                                  const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                  const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                                  const cmsis_nn_dims *output_dims, int8_t *output_data);
 
 // Fully connected layer.
 //
@@ -269,6 +299,37 @@ arm_cmsis_nn_status arm_svdf_s8(const cmsis_nn_context *ctx, const cmsis_nn_cont
                                 const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
                                 const cmsis_nn_dims *output_dims, int8_t *output_data);
 int32_t arm_svdf_s8_get_buffer_size(const cmsis_nn_dims *filter_dims);
+
+// Sizes by core, as the functions without the ending say them. One is larger, that of arm_depthwise_conv_s8_opt: two
+// bytes for each weight, which CMSIS-NN's kernel for 4-bit weights relies on where it is linked beside this library.
+int32_t arm_convolve_s8_get_buffer_size_mve(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims);
+int32_t arm_convolve_wrapper_s8_get_buffer_size_dsp(const cmsis_nn_conv_params *conv_params,
+                                                    const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                    const cmsis_nn_dims *output_dims);
+int32_t arm_convolve_wrapper_s8_get_buffer_size_mve(const cmsis_nn_conv_params *conv_params,
+                                                    const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                    const cmsis_nn_dims *output_dims);
+int32_t arm_depthwise_conv_s8_opt_get_buffer_size_dsp(const cmsis_nn_dims *input_dims,
+                                                      const cmsis_nn_dims *filter_dims);
+int32_t arm_depthwise_conv_s8_opt_get_buffer_size_mve(const cmsis_nn_dims *input_dims,
+                                                      const cmsis_nn_dims *filter_dims);
+int32_t arm_depthwise_conv_wrapper_s8_get_buffer_size_dsp(const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                          const cmsis_nn_dims *input_dims,
+                                                          const cmsis_nn_dims *filter_dims,
+                                                          const cmsis_nn_dims *output_dims);
+int32_t arm_depthwise_conv_wrapper_s8_get_buffer_size_mve(const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                          const cmsis_nn_dims *input_dims,
+                                                          const cmsis_nn_dims *filter_dims,
+                                                          const cmsis_nn_dims *output_dims);
+int32_t arm_transpose_conv_s8_get_buffer_size_mve(const cmsis_nn_transpose_conv_params *transpose_conv_params,
+                                                  const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                  const cmsis_nn_dims *out_dims);
+int32_t arm_fully_connected_s8_get_buffer_size_dsp(const cmsis_nn_dims *filter_dims);
+int32_t arm_fully_connected_s8_get_buffer_size_mve(const cmsis_nn_dims *filter_dims);
+int32_t arm_avgpool_s8_get_buffer_size_dsp(int dim_dst_width, int ch_src);
+int32_t arm_avgpool_s8_get_buffer_size_mve(int dim_dst_width, int ch_src);
+int32_t arm_svdf_s8_get_buffer_size_dsp(const cmsis_nn_dims *filter_dims);
+int32_t arm_svdf_s8_get_buffer_size_mve(const cmsis_nn_dims *filter_dims);
 
 #ifdef __cplusplus
 }

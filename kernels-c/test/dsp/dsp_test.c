@@ -14,6 +14,7 @@
 #include "dmo_matmul.h"
 #include "dmo_pool.h"
 #include "dmo_softmax.h"
+#include "dmo_transposed_conv.h"
 #include "semihost.h"
 
 #include <stdbool.h>
@@ -405,6 +406,87 @@ static void test_convolution(convolution function) {
     run_conv(function, &c, memory + s, memory);
     compare("wrong when overlapped at", expected, memory, size_of(&g->out));
   }
+  end_case();
+}
+
+// S as the header has it: of the blocks of four pixels, and the first input that a pixel or a later one loads.
+static int32_t transposed_displacement(const layer_geometry *g) {
+  const int32_t pixels = g->out.h * g->out.w;
+  const int32_t in_batch = g->in.h * g->in.w * g->in.c;
+  int32_t first = in_batch, result = 0;
+  for (int32_t q = pixels - 1; q >= 0; --q) {
+    for (int32_t iy = 0; iy < g->in.h; ++iy) {
+      for (int32_t ix = 0; ix < g->in.w; ++ix) {
+        const int32_t fy = q / g->out.w + g->padding.h - iy * g->stride.h;
+        const int32_t fx = q % g->out.w + g->padding.w - ix * g->stride.w;
+        const int32_t at = (iy * g->in.w + ix) * g->in.c;
+        if (fy >= 0 && fy < g->taps.h && fx >= 0 && fx < g->taps.w && at < first) {
+          first = at;
+        }
+      }
+    }
+    if (first < in_batch) {
+      result = max_of(result, floor4(q) * g->out.c - first);
+    }
+  }
+  return result + (g->out.n - 1) * max_of(0, pixels * g->out.c - in_batch);
+}
+
+static void run_transposed(bool wrapper, const layer_geometry *g, const cmsis_nn_transpose_conv_params *params,
+                           const cmsis_nn_per_channel_quant_params *quant, const int8_t *input, const int8_t *filter,
+                           const int32_t *bias, int8_t *output) {
+  const cmsis_nn_context ctx = scratch(arm_transpose_conv_s8_get_buffer_size(params, &g->in, &g->taps, &g->out));
+  const cmsis_nn_context reversed =
+      scratch(arm_transpose_conv_s8_get_reverse_conv_buffer_size(params, &g->in, &g->taps));
+  const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c };
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                wrapper ? arm_transpose_conv_wrapper_s8(&ctx, &reversed, params, quant, &g->in, input, &g->taps,
+                                                        filter, &bias_dims, bias, &g->out, output)
+                        : arm_transpose_conv_s8(&ctx, &reversed, params, quant, &g->in, input, &g->taps, filter,
+                                                &bias_dims, bias, &g->out, output));
+}
+
+static void test_transposed_convolution(void) {
+  what = "arm_transpose_conv_s8";
+  layer_geometry g = random_geometry();
+  g.out.c = random_channels();
+  g.taps.n = g.out.c;
+  g.taps.c = g.in.c;
+  if (one_in(2)) {
+    // All that the input reaches.
+    g.out.h = max_of(1, (g.in.h - 1) * g.stride.h + g.taps.h - 2 * g.padding.h);
+    g.out.w = max_of(1, (g.in.w - 1) * g.stride.w + g.taps.w - 2 * g.padding.w);
+  }
+  const cmsis_nn_transpose_conv_params params = { .input_offset = between(-127, 128),
+                                                  .output_offset = between(-128, 127),
+                                                  .stride = g.stride,
+                                                  .padding = g.padding,
+                                                  .dilation = { 1, 1 },
+                                                  .activation = random_activation() };
+  int32_t *bias;
+  const cmsis_nn_per_channel_quant_params numbers = random_quant(g.out.c, &bias);
+  const dmo_quant_per_channel quant = { numbers.multiplier, numbers.shift };
+  const dmo_conv2d_params reference = {
+    .geometry = { g.stride.h, g.stride.w, 1, 1, g.padding.h, g.padding.w },
+    .input_offset = params.input_offset,
+    .output_offset = params.output_offset,
+    .activation_min = params.activation.min,
+    .activation_max = params.activation.max,
+  };
+  const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
+  const int8_t *const input = values(size_of(&g.in));
+  const int8_t *const filter = values(size_of(&g.taps));
+  int8_t *const expected = allocate(size_of(&g.out));
+  int8_t *const actual = values(size_of(&g.out));
+  int32_t *const sums = allocate(dmo_transposed_conv2d_s8_scratch_bytes(&out));
+  dmo_transposed_conv2d_s8(&reference, &quant, &in, input, &taps, filter, bias, &out, expected, sums);
+  run_transposed(one_in(2), &g, &params, &numbers, input, filter, bias, actual);
+  compare("wrong at", expected, actual, size_of(&g.out));
+
+  const int32_t s = transposed_displacement(&g);
+  int8_t *const memory = overlap(input, size_of(&g.in), size_of(&g.out), s);
+  run_transposed(false, &g, &params, &numbers, memory + s, filter, bias, memory);
+  compare("wrong when overlapped at", expected, memory, size_of(&g.out));
   end_case();
 }
 
@@ -943,6 +1025,7 @@ int main(void) {
     for (int32_t function = CONVOLVE; function <= ONE_ROW; ++function) {
       test_convolution((convolution)function);
     }
+    test_transposed_convolution();
     for (int32_t function = DEPTHWISE; function <= DEPTHWISE_WRAPPER; ++function) {
       test_depthwise((depthwise)function);
     }

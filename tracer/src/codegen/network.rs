@@ -204,8 +204,8 @@ impl Network {
         };
         let contract = kernel.contract;
         let function = contract.function;
-        let scratch_function = contract.scratch.and_then(|it| it.function);
-        self.scratch_functions.extend(scratch_function);
+        let sizes = contract.size_functions().map(|it| it.name);
+        self.scratch_functions.extend(sizes);
         let prototype = interface.function(function);
         let prototype = prototype.ok_or(NetworkError::NoPrototype { operator, function })?;
         let mut frame = places.deployment.library(kernel).frame();

@@ -2,8 +2,8 @@
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Concat, Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Operator, Pad, Pool2d,
-    Reshape, Softmax, Svdf, Transpose, Window,
+    Accumulation, Concat, Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Operator,
+    Pad, Pool2d, Reshape, Softmax, Svdf, Transpose, TransposeConv2d, Window,
 };
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::Case;
@@ -101,7 +101,31 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
         };
         int8("svdf", Operator::Svdf(svdf))
     };
+    let transposed = |stride: u32| {
+        let conv = TransposeConv2d {
+            input: [2, 4, 3, 5],
+            output: [2, 4 * stride, 3 * stride, 6],
+            window: Window {
+                stride: [stride, stride],
+                padding_before: [0, 1],
+                ..window
+            },
+            accumulation: Accumulation::Scratch,
+            element_bytes: 1,
+        };
+        int8("transpose_conv2d", Operator::TransposeConv2d(conv))
+    };
     vec![
+        (
+            "arm_transpose_conv_wrapper_s8",
+            "dmo_transposed_conv2d_s8",
+            transposed(2),
+        ),
+        (
+            "arm_transpose_conv_s8",
+            "dmo_transposed_conv2d_s8",
+            transposed(3),
+        ),
         (
             "arm_convolve_wrapper_s8",
             "dmo_conv2d_s8",

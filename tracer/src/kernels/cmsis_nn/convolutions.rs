@@ -4,7 +4,7 @@ use super::{context, tile};
 use crate::call::{Argument, CallError, Frame};
 use crate::kernels::case::{is_ungrouped, words};
 use crate::kernels::convolution::Convolution;
-use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
+use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize, size};
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Window};
 use dmo_analysis::trace::{Address, ElementType};
@@ -99,7 +99,38 @@ pub(super) const CONTRACTS: &[Contract] = &[
     )
     .only(is_three_by_three)
     .with_status(),
+    Contract::int8(
+        "arm_transpose_conv_wrapper_s8",
+        &Kind::TransposeConv,
+        transpose,
+    )
+    .only(is_undilated)
+    .with_status()
+    .with_scratch(TRANSPOSE_SCRATCH)
+    .since(7),
+    Contract::int8("arm_transpose_conv_s8", &Kind::TransposeConv, transpose)
+        .only(|case| is_undilated(case) && !is_reversible(case))
+        .with_status()
+        .with_scratch(TRANSPOSE_SCRATCH)
+        .since(7),
 ];
+
+const TRANSPOSE_SCRATCH: ScratchSize =
+    ScratchSize::new("arm_transpose_conv_s8_get_buffer_size", |job, frame| {
+        let conv = job.convolution()?;
+        let params = transpose_params(&conv, job, frame)?;
+        let [input, filter, output] = dims(&conv, frame)?;
+        Ok([params, input, filter, output].map(Argument::from).to_vec())
+    })
+    .then(
+        "arm_transpose_conv_s8_get_reverse_conv_buffer_size",
+        |job, frame| {
+            let conv = job.convolution()?;
+            let params = transpose_params(&conv, job, frame)?;
+            let [input, filter, _] = dims(&conv, frame)?;
+            Ok([params, input, filter].map(Argument::from).to_vec())
+        },
+    );
 
 const WRAPPER_SCRATCH: ScratchSize =
     ScratchSize::new("arm_convolve_wrapper_s8_get_buffer_size", params_and_dims);
@@ -135,6 +166,16 @@ fn is_three_by_three(case: &Case) -> bool {
         && window(case).is_some_and(|window| {
             window.kernel == [3, 3] && window.dilation == [1, 1] && window.padding_before[1] <= 1
         })
+}
+
+fn is_undilated(case: &Case) -> bool {
+    window(case).is_some_and(|window| window.dilation == [1, 1])
+}
+
+/// Whether the vendor may compute it as a convolution with the filter reversed. The size functions
+/// then tell of that, whatever function is called.
+fn is_reversible(case: &Case) -> bool {
+    window(case).is_some_and(|window| window.stride.into_iter().all(|stride| stride <= 2))
 }
 
 fn window(case: &Case) -> Option<Window> {
@@ -194,4 +235,57 @@ fn convolve(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
         buffers.outputs[0],
     ];
     Ok(arguments.map(Argument::from).to_vec())
+}
+
+fn transpose_params(
+    conv: &Convolution,
+    job: &Job,
+    frame: &mut Frame,
+) -> Result<Address, CallError> {
+    let input = job.input(conv.input_operand)?;
+    let mut params = vec![-input.zero_point, job.output()?.zero_point];
+    params.extend(tile(conv.window.stride));
+    params.extend(tile(conv.window.padding_before));
+    // Of rows and columns that the kernels do not look at.
+    params.extend([0, 0]);
+    params.extend(tile(conv.window.dilation));
+    params.extend(job.activation()?);
+    frame.words("parameters", &params)
+}
+
+fn transpose(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let conv = job.convolution()?;
+    let quant = conv.per_channel(job, -31..=30, frame)?;
+    let [filter, bias] = conv.weights(job, ElementType::Int8, ElementType::Int32, frame)?;
+    let bias_dims = frame.words("bias dims", &[1, 1, 1, conv.channels() as i32])?;
+    let [input_dims, filter_dims, output_dims] = dims(&conv, frame)?;
+    let arguments = [
+        context(buffers, frame)?,
+        reversed_filter(&conv, buffers, frame)?,
+        transpose_params(&conv, job, frame)?,
+        quant,
+        input_dims,
+        buffers.inputs[0],
+        filter_dims,
+        filter,
+        bias_dims,
+        bias,
+        output_dims,
+        buffers.outputs[0],
+    ];
+    Ok(arguments.map(Argument::from).to_vec())
+}
+
+/// The context of the memory for the reversed filter: the end of the scratch memory, if the library
+/// asks for it at all.
+fn reversed_filter(
+    conv: &Convolution,
+    buffers: &Buffers,
+    frame: &mut Frame,
+) -> Result<Address, CallError> {
+    let (address, size_bytes) = buffers.scratch.unwrap_or_default();
+    let filter_bytes = u32::try_from(size(conv.filter)).unwrap_or(u32::MAX);
+    let bytes = filter_bytes.min(size_bytes);
+    let start = u64::from(address.0) + u64::from(size_bytes - bytes);
+    frame.words("context", &[start as i32, bytes as i32])
 }
