@@ -11,6 +11,7 @@ mod explain;
 mod groups;
 mod info;
 mod interruption;
+mod kernels;
 mod man;
 mod operator;
 mod options;
@@ -117,6 +118,9 @@ enum Command {
     /// Report the safe overlaps of a saved trace
     #[command(after_help = examples::INFO)]
     Info(info::Arguments),
+    /// Write the dsp kernels as a C library that is linked in place of CMSIS-NN
+    #[command(after_help = examples::KERNELS)]
+    Kernels(kernels::Arguments),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Arguments),
@@ -190,6 +194,7 @@ impl Arguments {
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),
+            Command::Kernels(arguments) => kernels::run(&arguments),
             Command::Completions(arguments) => completions::run(&arguments),
             Command::Man(arguments) => man::run(&arguments),
         }

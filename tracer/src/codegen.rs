@@ -22,11 +22,13 @@
 //! | [`description`] | what generated code says of its model |
 //! | `model_source` | calls as C text |
 //! | [`library`] | all files of a library |
+//! | [`drop_in`] | the kernels alone, in place of CMSIS-NN |
 //! | [`compilation`] | the library, compiled for the target |
 
 pub mod c_interface;
 pub mod compilation;
 pub mod description;
+pub mod drop_in;
 mod expression;
 pub mod kernel_sources;
 pub mod library;

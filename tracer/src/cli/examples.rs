@@ -91,6 +91,10 @@ pub const INFO: &str = "\
 Example:
   dmo-trace info firmware.dmotrace --json";
 
+pub const KERNELS: &str = "\
+Example:
+  dmo-trace kernels --out third_party/dmo-nn";
+
 pub const COMPLETIONS: &str = "\
 Example:
   dmo-trace completions bash";

@@ -83,6 +83,11 @@ impl CInterface {
         self.functions.get(name)
     }
 
+    /// Names of all functions, in order.
+    pub fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str)
+    }
+
     /// The members of a structure.
     pub fn members(&self, structure: &str) -> Option<&[Variable]> {
         self.structures.get(structure).map(Vec::as_slice)

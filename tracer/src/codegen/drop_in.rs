@@ -1,0 +1,132 @@
+//! The `dsp` kernels as a C library that takes the place of CMSIS-NN's functions of the same names.
+
+use super::kernel_sources::{closure, interface};
+use super::library::GeneratedFile;
+use super::template::Values;
+use std::collections::BTreeMap;
+
+macro_rules! template {
+    ($name:literal) => {
+        include_str!(concat!("templates/drop_in/", $name))
+    };
+}
+
+/// Names of functions that lie in a source of CMSIS-NN that is not called like them.
+///
+/// Source: CMSIS-NN 99f736a, `Source/`.
+const SHARED_SOURCES: [(&str, &str); 6] = [
+    ("arm_avgpool_s8", "arm_avgpool_get_buffer_sizes_s8"),
+    ("arm_convolve", "arm_convolve_get_buffer_sizes_s8"),
+    (
+        "arm_depthwise_conv",
+        "arm_depthwise_conv_get_buffer_sizes_s8",
+    ),
+    (
+        "arm_fully_connected",
+        "arm_fully_connected_get_buffer_sizes_s8",
+    ),
+    ("arm_svdf", "arm_svdf_get_buffer_sizes_s8"),
+    (
+        "arm_transpose_conv",
+        "arm_transpose_conv_get_buffer_sizes_s8",
+    ),
+];
+
+/// The files of the library, in a folder that the texts call `folder`.
+///
+/// # Errors
+/// The name of a function of the interface that no source of ours defines.
+pub fn files(folder: &str) -> Result<Vec<GeneratedFile>, String> {
+    let interface = interface();
+    let names = interface.function_names();
+    let functions: Vec<&str> = names.filter(|name| name.starts_with("arm_")).collect();
+    let values = Values::default()
+        .with("line", line())
+        .with("folder", folder)
+        .with("version", env!("CARGO_PKG_VERSION"))
+        .with("url", env!("CARGO_PKG_REPOSITORY"))
+        .with("functions", functions.len())
+        .with("table", table(&functions));
+    let templates = [
+        ("Makefile", template!("Makefile")),
+        ("CMakeLists.txt", template!("CMakeLists.txt")),
+        ("README.md", template!("README.md")),
+        ("library.json", template!("library.json")),
+    ];
+    let texts = templates.map(|(path, text)| GeneratedFile {
+        path: path.to_owned(),
+        text: values.fill(text),
+    });
+    let sources = closure(functions, "")?.into_iter();
+    let sources = sources.map(|file| GeneratedFile {
+        path: format!("src/{}", file.name),
+        text: file.text,
+    });
+    Ok(texts.into_iter().chain(sources).collect())
+}
+
+fn line() -> String {
+    format!("Written by dmo-trace {}.", env!("CARGO_PKG_VERSION"))
+}
+
+/// The source of CMSIS-NN that defines a function.
+fn vendor_source(function: &str) -> &str {
+    if !function.contains("_buffer_size") {
+        return function;
+    }
+    let known = SHARED_SOURCES.iter();
+    let found = known.filter(|(prefix, _)| function.starts_with(prefix));
+    found.map(|(_, source)| *source).next().unwrap_or(function)
+}
+
+/// Rows of sources and their functions.
+fn table(functions: &[&str]) -> String {
+    let mut sources: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for &function in functions {
+        let named = sources.entry(vendor_source(function)).or_default();
+        named.push(format!("`{function}`"));
+    }
+    let rows = sources
+        .iter()
+        .map(|(source, functions)| format!("| `{source}.c` | {} |", functions.join(", ")));
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::{files, vendor_source};
+
+    #[test]
+    fn sizes_lie_in_the_sources_of_their_families() {
+        let cases = [
+            ("arm_convolve_s8", "arm_convolve_s8"),
+            (
+                "arm_convolve_1_x_n_s8_get_buffer_size",
+                "arm_convolve_get_buffer_sizes_s8",
+            ),
+            (
+                "arm_transpose_conv_s8_get_reverse_conv_buffer_size",
+                "arm_transpose_conv_get_buffer_sizes_s8",
+            ),
+        ];
+        for (function, source) in cases {
+            assert_eq!(vendor_source(function), source);
+        }
+    }
+
+    #[test]
+    fn names_stay_as_they_are() {
+        let files = files("dmo-nn").unwrap();
+        let text = |path: &str| &files.iter().find(|file| file.path == path).unwrap().text;
+        assert!(text("src/arm_convolve_wrapper_s8.c").contains("status arm_convolve_wrapper_s8("));
+        assert!(text("README.md").contains("| `arm_svdf_s8.c` | `arm_svdf_s8` |"));
+        assert!(!files.iter().any(|file| file.text.contains("@table@")));
+        let sources = files
+            .iter()
+            .filter(|file| file.path.ends_with(".c"))
+            .count();
+        assert!(sources > 30, "{sources}");
+    }
+}
