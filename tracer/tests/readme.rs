@@ -22,6 +22,8 @@ fn console_examples() {
     std::env::set_current_dir(REPOSITORY).expect("the repository's folder");
     let cache = tempfile::tempdir().expect("a folder");
     trycmd::TestCases::new()
+        // How long a command takes is not what is compared.
+        .env("DMO_TRACE_PROGRESS", "off")
         .env("XDG_CACHE_HOME", cache.path().to_str().expect("a name"))
         .register_bin("dmo-trace", trycmd::cargo::cargo_bin!("dmo-trace"))
         .case("README.md")

@@ -12,11 +12,17 @@ use std::time::{Duration, Instant};
 /// Without a terminal a line comes each time that this has passed.
 const LINES_APART: Duration = Duration::from_secs(10);
 
+/// `off`: without a terminal nothing is printed, for logs that are compared.
+const SETTING: &str = "DMO_TRACE_PROGRESS";
+
 /// Work that is shown by this template of indicatif on a terminal, and by a few lines elsewhere; its
 /// length is set as soon as it is known.
 pub fn shown(template: &str, what: impl Into<Cow<'static, str>>) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         let bar = ProgressBar::hidden().with_prefix(what);
+        if std::env::var_os(SETTING).is_some_and(|value| value == "off") {
+            return bar;
+        }
         let shown = bar.downgrade();
         std::thread::spawn(move || print_lines(&shown, LINES_APART, output::message));
         return bar;
