@@ -99,12 +99,10 @@ impl Arguments {
         vec![REFERENCE.to_owned()]
     }
 
-    /// By default, pruning is allowed, which costs nothing; with a limit of memory all changes are.
+    /// Pruning costs nothing and is always allowed; with a limit of memory all changes are, unless
+    /// some are named.
     fn changes(&self) -> anyhow::Result<ChangeRequest> {
-        if !self.change.allow.is_empty() {
-            return self.change.request();
-        }
-        if self.ram.is_none() {
+        if self.ram.is_none() || !self.change.allow.is_empty() {
             let changes = self.change.request()?;
             let prune = true;
             return Ok(ChangeRequest { prune, ..changes });

@@ -50,7 +50,9 @@ pub struct Arguments {
     layout: LayoutArguments,
     #[command(flatten)]
     change: ChangeArguments,
-    /// Fail (exit code 1) if the arena is larger than this, for example 64K
+    /// Fail (exit code 1) if the planned part of the arena (tensors and scratch buffers) is larger
+    /// than this, for example 64K; `dmo-trace arena --capacity` is about kTensorArenaSize, which
+    /// counts what the runtime keeps as well
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     capacity: Option<u64>,
     /// Place this tensor, given by its index in the file, at this offset; repeatable

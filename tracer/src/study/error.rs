@@ -132,7 +132,7 @@ pub enum BuildError {
     NotStreamed { model: String },
     #[error("it has {subgraphs} subgraphs; generated code computes one")]
     Subgraphs { subgraphs: usize },
-    #[error("{}; no C code was written\n  hint: docs/build.md lists the operators that there are kernels for", .operators.join("\n  "))]
+    #[error("{}; no C code was written\n  hint: the front page of the documentation lists the operators that there are kernels for", .operators.join("\n  "))]
     NotExecuted { operators: Vec<String> },
     #[error("{function} has no C source; please report this")]
     NoSource { function: String },
@@ -142,7 +142,8 @@ pub enum BuildError {
     Name { given: String },
     #[error(
         "--ram {limit_bytes}: the smallest form of {model} that was found takes {smallest_bytes} bytes of \
-         arena and stack\n  hint: allow more (--allow, --max-recompute), or search longer (--time)"
+         arena and stack\n  hint: search longer, for example --time 60, or compute more again, for example \
+         --max-recompute 25%"
     )]
     TooSmall {
         model: String,
@@ -161,6 +162,11 @@ pub enum BuildError {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum PlanError {
+    #[error(
+        "{model} carries a plan, of which {key} says nothing\n  hint: leave out {key}, or say plan = \"anew\" \
+         to plan the model as if it carried none"
+    )]
+    CarriesPlan { model: String, key: &'static str },
     #[error(
         "--overlap analytic is what TensorFlow Lite's reference kernels allow: --kernels, --cpu, \
          --cmsis-nn-version and --inputs go with --overlap traced, or none"

@@ -29,6 +29,14 @@ pub struct ExamineRequest {
 pub enum PlanOrigin {
     /// A plan.json.
     File(PathBuf),
+    /// The one that the model's file carries. Where it carries none it is made, and nothing is
+    /// changed of the work.
+    CarriedOrMade {
+        /// How it is made.
+        request: PlanRequest,
+        /// What the user says of that, which means nothing for a plan that is carried.
+        said: Option<&'static str>,
+    },
     /// It is made anew; nothing is changed of the work.
     Made(PlanRequest),
 }
@@ -43,6 +51,7 @@ pub struct Examination<'a> {
 
 enum Plan<'a> {
     Given(Box<NamedPlan>),
+    Carried,
     ToBeMade(&'a PlanRequest),
 }
 
@@ -67,6 +76,14 @@ impl ExamineRequest {
         let mut source = Source::load(&self.model)?;
         let plan = match &self.plan {
             PlanOrigin::File(path) => Plan::Given(Box::new(source.follow_plan(path)?)),
+            PlanOrigin::CarriedOrMade { request, said } => match (&source.offline_plan, said) {
+                (Ok(None), _) => Plan::ToBeMade(request),
+                (_, None) => Plan::Carried,
+                (_, Some(key)) => {
+                    let model = source.name.clone();
+                    return Err(PlanError::CarriesPlan { model, key }.into());
+                }
+            },
             PlanOrigin::Made(request) => Plan::ToBeMade(request),
         };
         let kernels = &self.kernels;
@@ -91,18 +108,20 @@ impl Examination<'_> {
         session: &Session,
     ) -> Result<(Verified<'a>, Option<Certificate>), StudyError> {
         let (plan, certificate) = match &self.plan {
-            Plan::Given(named) => (PlanToCheck::new(named, &self.source, None)?, None),
+            Plan::Given(named) => (Some(PlanToCheck::new(named, &self.source, None)?), None),
+            // With the scratch buffers of the kernels that run it.
+            Plan::Carried => (None, None),
             Plan::ToBeMade(request) => {
                 let planned = plan_as_it_is(&self.source, request, request.time, session)?;
                 let plan = PlanToCheck::of_planned(&planned, &self.source)?;
-                (plan, Some(planned.file.certificate))
+                (Some(plan), Some(planned.file.certificate))
             }
         };
         let request = VerifyRequest {
             inputs,
             ..VerifyRequest::default()
         };
-        let verified = verify(&self.source, Some(plan), kernels, request, session)?;
+        let verified = verify(&self.source, plan, kernels, request, session)?;
         Ok((verified, certificate))
     }
 
@@ -122,6 +141,18 @@ impl Examination<'_> {
                 if let Some(measured) = &overlaps.measured {
                     ensure_is_same(&plan, measured.planned.clone())?;
                 }
+                (overlaps, plan, None)
+            }
+            Plan::Carried => {
+                let names_kernels = *self.kernels != KernelRequest::default();
+                let kind = if names_kernels {
+                    OverlapKind::Traced
+                } else {
+                    OverlapKind::Analytic
+                };
+                let request = OverlapRequest::on(kind, self.kernels);
+                let overlaps = OverlapSource::find(&request, &self.source, session)?;
+                let plan = PlanToCheck::carried(&self.source, &overlaps.graph)?;
                 (overlaps, plan, None)
             }
             Plan::ToBeMade(request) => {

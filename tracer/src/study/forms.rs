@@ -6,6 +6,7 @@ use super::error::{About, BuildError, StudyError};
 use super::kernel_request::ModelKernels;
 use super::plan::{PlanRequest, Planned, plan_as_it_is, search};
 use super::plan_to_check::PlanToCheck;
+use super::search_time::SearchTime;
 use super::session::{Session, Work};
 use super::source::Source;
 use super::verify::{VerifyRequest, place};
@@ -18,7 +19,6 @@ use dmo_analysis::graph::Graph;
 use dmo_analysis::optimise::Task;
 use dmo_analysis::transform::{Recipe, macs};
 use serde::Serialize;
-use std::time::Duration;
 
 /// A form of a model on kernels.
 #[derive(Debug, Clone, Serialize)]
@@ -192,8 +192,10 @@ fn candidates(
     };
     let order = search(task, request.time.mul_f64(ORDER_SHARE), session)?.order;
     let searches = searches(changes);
-    let share = (1.0 - ORDER_SHARE) / searches.len().max(1) as f64;
-    let time: Duration = request.time.mul_f64(share);
+    // Kernels that work in place leave the other forms what they would have without.
+    let others = searches.iter().filter(|search| !search.in_place).count();
+    let share = (1.0 - ORDER_SHARE) / others.max(1) as f64;
+    let time = SearchTime::patient(request.time.mul_f64(share));
     let layout = request.layout;
     for changes in &searches {
         let front = WorkFront::search(source, &order, changes, layout, kind, time, session)?;

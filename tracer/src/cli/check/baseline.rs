@@ -19,6 +19,9 @@ use std::time::Duration;
 /// Name of the form and its version.
 const SCHEMA: &str = "dmo-trace/baseline/1";
 
+/// In place of a plan: it is to be made, whatever the model carries.
+const ANEW: &str = "anew";
+
 /// A baseline may not be larger, in bytes.
 pub const MAX_BYTES: u64 = 16 << 20;
 
@@ -170,11 +173,22 @@ impl Entry {
                     path_text(&folder.join(&self.file))?
                 },
                 plan: match &self.plan {
+                    Some(plan) if plan == Path::new(ANEW) => {
+                        PlanOrigin::Made(self.plan_request(verify, &kernels)?)
+                    }
                     Some(plan) => {
-                        self.ensure_left_to_plan()?;
+                        let said = self.left_to_plan();
+                        if let Some(key) = said {
+                            bail!(
+                                "{key}: with `plan` it is what the plan says\n  hint: leave one of them out"
+                            );
+                        }
                         PlanOrigin::File(folder.join(plan))
                     }
-                    None => PlanOrigin::Made(self.plan_request(verify, &kernels)?),
+                    None => PlanOrigin::CarriedOrMade {
+                        request: self.plan_request(verify, &kernels)?,
+                        said: self.left_to_plan(),
+                    },
                 },
                 kernels,
             },
@@ -184,8 +198,8 @@ impl Entry {
         })
     }
 
-    /// A plan says how it was made.
-    fn ensure_left_to_plan(&self) -> anyhow::Result<()> {
+    /// The first key that says how a plan is to be made: a plan says itself how it was.
+    fn left_to_plan(&self) -> Option<&'static str> {
         let said = [
             ("overlap", self.overlap.is_some()),
             ("order", self.order.is_some()),
@@ -196,13 +210,8 @@ impl Entry {
             ("exclude_outputs", self.exclude_outputs.is_some()),
             ("exclude_scratch", self.exclude_scratch.is_some()),
         ];
-        for (key, given) in said {
-            ensure!(
-                !given,
-                "{key}: with `plan` it is what the plan says\n  hint: leave one of them out"
-            );
-        }
-        Ok(())
+        let given = said.into_iter().find(|&(_, given)| given);
+        given.map(|(key, _)| key)
     }
 
     fn plan_request(&self, verify: bool, kernels: &KernelRequest) -> anyhow::Result<PlanRequest> {

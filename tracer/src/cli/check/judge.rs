@@ -53,7 +53,7 @@ impl Judged {
             file: model.request.model.clone(),
             plan: match &model.request.plan {
                 PlanOrigin::File(path) => Some(path.display().to_string()),
-                PlanOrigin::Made(_) => None,
+                PlanOrigin::CarriedOrMade { .. } | PlanOrigin::Made(_) => None,
             },
             overlap: findings.map(|findings| findings.overlap),
             kernels: findings

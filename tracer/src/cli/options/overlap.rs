@@ -57,6 +57,15 @@ impl OverlapOptions {
         Ok((self.inputs.unwrap_or(INPUTS), self.cpu.as_ref()))
     }
 
+    /// The options by which other commands take the same kernels, each after a space.
+    pub fn kernels_again(&self) -> String {
+        let kernels = self.kernels.iter().map(|it| format!(" --kernels {it}"));
+        let cpu = self.cpu.iter().map(|it| format!(" --cpu {it}"));
+        let version = self.cmsis_nn_version.iter();
+        let version = version.map(|it| format!(" --cmsis-nn-version {it}"));
+        kernels.chain(cpu).chain(version).collect()
+    }
+
     /// What they ask for.
     pub fn request(&self) -> OverlapRequest {
         OverlapRequest::of_options(

@@ -62,15 +62,16 @@ pub fn next_steps(
             .find(|(path, _)| has_extension(path, extension))
     };
     let is_file = source.file.is_some();
+    let kernels = arguments.overlap.kernels_again();
     match (named("tflite"), named("json")) {
         // A firmware has run the model in its plan already, and cannot run tiles.
         _ if arguments.firmware.is_named() && !emitted.is_empty() => return steps,
         (Some((path, _)), _) => steps.push(format!(
-            "`dmo-trace verify {}` runs it on the kernels' machine code",
+            "`dmo-trace verify {}{kernels}` runs it on the kernels' machine code",
             path.display()
         )),
         (None, Some((path, _))) => steps.push(format!(
-            "`dmo-trace verify {} --plan {}` runs it on the kernels' machine code",
+            "`dmo-trace verify {} --plan {}{kernels}` runs it on the kernels' machine code",
             arguments.model.to_string_lossy(),
             path.display()
         )),
