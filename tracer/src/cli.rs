@@ -5,6 +5,7 @@ mod audit;
 mod build;
 mod check;
 mod completions;
+mod distinct_files;
 mod dump;
 mod examples;
 mod explain;
@@ -38,9 +39,9 @@ use std::ffi::OsString;
 /// was checked holds, 1 if it does not, 2 if it could not be checked. Where the arguments are wrong
 /// or ask for help, the process ends here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments = Arguments::read(arguments);
+    let (arguments, distinct) = Arguments::read(arguments);
     interruption::clean_up_on_signals();
-    match arguments.run() {
+    match distinct.and_then(|()| arguments.run()) {
         Ok(verdict) => verdict.exit_code(),
         Err(error) => {
             output::message(&format!("dmo-trace: {error:#}"));
@@ -165,9 +166,11 @@ impl Verdict {
 
 impl Arguments {
     /// Reads the command line. Where it is wrong, or asks for help, the process ends here.
-    fn read(arguments: impl IntoIterator<Item = OsString>) -> Self {
+    fn read(arguments: impl IntoIterator<Item = OsString>) -> (Self, anyhow::Result<()>) {
         let matches = groups::grouped(Self::command()).get_matches_from(arguments);
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+        let distinct = distinct_files::ensure(&matches);
+        let read = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        (read, distinct)
     }
 
     /// Does what the user asks for.

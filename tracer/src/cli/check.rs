@@ -73,6 +73,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             "--junit {}: it is the baseline itself",
             path.display()
         );
+        for model in &chosen {
+            let read = Some(Path::new(&model.request.model));
+            let read = read.into_iter().chain(model.request.plan.file());
+            for read in read.filter_map(place) {
+                ensure!(
+                    Some(&read) != place(path).as_ref(),
+                    "--junit {}: {} is checked by this file, which would be replaced",
+                    path.display(),
+                    model.name
+                );
+            }
+        }
     }
     let session = Bars::session(arguments.cache.cache());
     let examined: Vec<(&Model, Examined)> = chosen

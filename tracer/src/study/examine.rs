@@ -11,7 +11,7 @@ use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, ensure_is_for, ensure_is_same, verify};
 use dmo_analysis::optimise::Certificate;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How a model is examined.
 #[derive(Debug, Clone)]
@@ -39,6 +39,16 @@ pub enum PlanOrigin {
     },
     /// It is made anew; nothing is changed of the work.
     Made(PlanRequest),
+}
+
+impl PlanOrigin {
+    /// The file with the plan, where it is one of its own.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::CarriedOrMade { .. } | Self::Made(_) => None,
+        }
+    }
 }
 
 /// A model that is examined, read once.

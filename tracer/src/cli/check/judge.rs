@@ -5,7 +5,6 @@ use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
 use super::examine::{Examined, Findings};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
-use dmo_trace::study::examine::PlanOrigin;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -51,10 +50,11 @@ impl Judged {
         Self {
             name: model.name.clone(),
             file: model.request.model.clone(),
-            plan: match &model.request.plan {
-                PlanOrigin::File(path) => Some(path.display().to_string()),
-                PlanOrigin::CarriedOrMade { .. } | PlanOrigin::Made(_) => None,
-            },
+            plan: model
+                .request
+                .plan
+                .file()
+                .map(|path| path.display().to_string()),
             overlap: findings.map(|findings| findings.overlap),
             kernels: findings
                 .filter(|findings| findings.cpu.is_some())

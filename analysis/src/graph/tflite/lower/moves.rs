@@ -26,9 +26,23 @@ pub(in crate::graph::tflite) fn concatenation(node: &FileNode) -> Option<Lowered
         four(&input.shape).filter(|_| same)
     };
     let inputs: Option<Vec<Shape>> = (0..node.inputs.len()).map(shape).collect();
+    let (inputs, axis) = (inputs?, from_the_front(axis, rank)?);
+    let output = four(&target.shape)?;
+    let agrees = (0..4).all(|at| {
+        let mut extents = inputs.iter().map(|input| u64::from(input[at]));
+        let wanted = u64::from(output[at]);
+        if at == axis as usize {
+            extents.sum::<u64>() == wanted
+        } else {
+            extents.all(|extent| extent == wanted)
+        }
+    });
+    if !agrees {
+        return None;
+    }
     let concat = Concat {
-        inputs: inputs?,
-        axis: from_the_front(axis, rank)?,
+        inputs,
+        axis,
         element_bytes: common_element_bytes(target, target)?,
     };
     Some((Operator::Concat(concat), (0..node.inputs.len()).collect()))
@@ -238,9 +252,16 @@ fn indices(
 pub(in crate::graph::tflite) fn resize_bilinear(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let options = node.options()?;
+    let (input, output) = (exactly_four(&source.shape)?, exactly_four(&target.shape)?);
+    // The kernel makes an output of the size that it is given.
+    let size = node.integers(1)?;
+    let wanted = [output[1], output[2]].map(i64::from);
+    if size != wanted || [input[0], input[3]] != [output[0], output[3]] {
+        return None;
+    }
     let resize = ResizeBilinear {
-        input: exactly_four(&source.shape)?,
-        output: exactly_four(&target.shape)?,
+        input,
+        output,
         align_corners: options.flag(resize_bilinear::ALIGN_CORNERS)?,
         half_pixel_centers: options.flag(resize_bilinear::HALF_PIXEL_CENTERS)?,
         interpolation: match source.element_type {

@@ -1,6 +1,6 @@
 //! Convolutions and pooling.
 
-use super::super::schema::{PADDING_SAME, PADDING_VALID, WindowFields, pool_2d};
+use super::super::schema::{PADDING_SAME, PADDING_VALID, WindowFields, depthwise_conv_2d, pool_2d};
 use super::{FileNode, Lowered, common_element_bytes, exactly_four};
 use crate::graph::{GraphTensor, TensorType};
 use crate::operator::{
@@ -41,6 +41,11 @@ pub(in crate::graph::tflite) fn depthwise_conv(node: &FileNode) -> Option<Lowere
     let [one, height, width, outputs] = filter;
     let multiplier = outputs.checked_div(input[3])?;
     if one != 1 || outputs != output[3] || !outputs.is_multiple_of(input[3]) {
+        return None;
+    }
+    // The kernel computes with the option, whatever the shapes say.
+    let given: i32 = node.options()?.number(depthwise_conv_2d::MULTIPLIER, 0)?;
+    if u32::try_from(given) != Ok(multiplier) {
         return None;
     }
     let fields = &WindowFields::DEPTHWISE_CONV_2D;
