@@ -75,6 +75,7 @@ fn reasons_are_told_apart() {
         ("TOPK_V2", WhyApart::Data),
         ("TFLite_Detection_PostProcess", WhyApart::Data),
         ("BROADCAST_TO", WhyApart::Copies),
+        ("MEAN", WhyApart::Accumulates),
         ("WHILE", WhyApart::HiddenState),
         ("CONV_2D", WhyApart::NotThisWay),
         ("TILE", WhyApart::NotInRuntime),

@@ -11,6 +11,8 @@ pub enum WhyApart {
     Data,
     /// It copies runs of elements by a library function.
     Copies,
+    /// It accumulates in its output, or may.
+    Accumulates,
     /// It stores a constant, or a shape.
     NoLoads,
     /// It stores elements from the end of its output.
@@ -39,6 +41,7 @@ impl fmt::Display for WhyApart {
             Self::Indices => "which elements it loads depends on the data",
             Self::Data => "how its loops run depends on the data",
             Self::Copies => "it copies by memcpy or the like, in an order that no standard fixes",
+            Self::Accumulates => "it accumulates in its output",
             Self::NoLoads => "it does not go through its input",
             Self::Backwards => "it stores its output from the end",
             Self::Outputs => "it stores several tensors, and some only when others are complete",

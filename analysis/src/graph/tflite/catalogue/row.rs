@@ -101,6 +101,7 @@ impl Row {
     pub(super) const fn reduction(kind: Kind) -> Self {
         Self::of(kind)
             .lowered(elements::reduce)
+            .apart(WhyApart::Accumulates)
             .written(roles::reduce)
             .options(options::REDUCER)
     }
@@ -117,7 +118,7 @@ impl Row {
         self
     }
 
-    /// Its loops are not granted any overlap.
+    /// Nothing may overlap, even where its loops are known.
     pub(super) const fn apart(mut self, why: WhyApart) -> Self {
         self.apart = Some(why);
         self
