@@ -250,14 +250,19 @@ class Net:
         between = [self.tensor("int16", [0], (2**-12, 0)) for _ in range(4)] + [self.tensor("int8", [0], hidden)]
         return self.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, [output], options, between)
 
+    def code(self, index, code):
+        """What else is to be said of an entry of the table of operators."""
+
     def write(self, inputs, outputs):
         self.graph.inputs, self.graph.outputs = inputs, outputs
         model = schema.ModelT()
         model.version, model.description, model.operatorCodes = 3, self.name, []
-        for number in self.codes:
+        for index, number in enumerate(self.codes):
             code = schema.OperatorCodeT()
-            code.builtinCode = code.deprecatedBuiltinCode = number
+            # Codes above 126 have one field only.
+            code.builtinCode, code.deprecatedBuiltinCode = number, min(number, 127)
             code.version = 1
+            self.code(index, code)
             model.operatorCodes.append(code)
         model.subgraphs, model.buffers = [self.graph], self.buffers
         builder = flatbuffers.Builder(1024)

@@ -94,6 +94,15 @@ pub struct Node {
     pub scratch_bytes: Vec<u64>,
 }
 
+impl Node {
+    /// Whether its scratch memory is not known: that of a custom operator of somebody else, or of
+    /// one whose options do not say it.
+    pub fn has_unknown_memory(&self) -> bool {
+        let takes_scratch = matches!(self.kind, Kind::DetectionPostprocess | Kind::SignalRfft);
+        self.kind.is_custom() || takes_scratch && self.scratch_bytes.is_empty()
+    }
+}
+
 /// A model, or one subgraph of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Graph {

@@ -43,25 +43,39 @@
 //! | [`Reduce`] | start values, then b, y, x, c of the input; or this, then the output | `reduce.rs` |
 //! | [`Svdf`] | b, filter, ic; then the output | `svdf.rs` |
 //! | [`Lstm`] | time, then gate, unit, ic; then its output | `lstm.rs` |
+//! | [`ArgExtreme`] | before, after, then the axis | `arg_extreme.rs` |
+//! | [`CumulativeSum`] | after, before, then the axis; or all backwards | `cumulative_sum.rs` |
+//! | [`DepthSpace`] | b, y, x, c of the larger image | `depth_space.rs` |
+//! | [`ElementwiseMany`] | b, y, x, c | `elementwise_many.rs` |
+//! | [`MirrorPad`] | b, y, x, c of the output | `mirror_pad.rs` |
+//! | [`Pack`] | input, outer, then its run | `pack.rs` |
+//! | [`Staged`] | round: its input, then its output | `staged.rs` |
+//! | [`Unpack`] | output, outer, then its run | `unpack.rs` |
 //! | [`Opaque`] | not known | `opaque.rs` |
 //! | [`Pitched`] | those of the operator that it has on parts of larger tensors | `pitched.rs` |
 //!
 //! To add an operator: one file, one variant of [`Operator`], one row above, one section
 //! of `docs/formulas.md`.
 
+mod arg_extreme;
 mod batched_matmul;
 mod buffer;
 mod concat;
 mod conv;
+mod cumulative_sum;
+mod depth_space;
 mod depthwise;
 mod depthwise_in_place;
 mod elementwise;
 mod elementwise_binary;
+mod elementwise_many;
 mod error;
 mod fully_connected;
 mod lstm;
 mod matmul;
+mod mirror_pad;
 mod opaque;
+mod pack;
 mod pad;
 mod pair;
 mod pitched;
@@ -74,26 +88,34 @@ mod resize_nearest;
 mod softmax;
 mod spatial_mean;
 mod split;
+mod staged;
 mod store_lead;
 mod strided_slice;
 mod svdf;
 mod transpose;
 mod transpose_conv;
+mod unpack;
 mod window;
 
+pub use arg_extreme::ArgExtreme;
 pub use batched_matmul::BatchedMatmul;
 pub use buffer::{Buffer, Buffers, Shape};
 pub use concat::Concat;
 pub use conv::Conv2d;
+pub use cumulative_sum::CumulativeSum;
+pub use depth_space::{DepthDirection, DepthSpace};
 pub use depthwise::DepthwiseConv2d;
 pub use depthwise_in_place::DepthwiseInPlace;
 pub use elementwise::Elementwise;
 pub use elementwise_binary::ElementwiseBinary;
+pub use elementwise_many::{ElementwiseInput, ElementwiseMany};
 pub use error::ShapeError;
 pub use fully_connected::FullyConnected;
 pub use lstm::Lstm;
 pub use matmul::Matmul;
+pub use mirror_pad::MirrorPad;
 pub use opaque::Opaque;
+pub use pack::Pack;
 pub use pad::Pad;
 pub use pair::{Method, Overlap};
 pub use pitched::{Pitch, Pitched, PitchedShape};
@@ -105,10 +127,12 @@ pub use resize_nearest::ResizeNearest;
 pub use softmax::Softmax;
 pub use spatial_mean::SpatialMean;
 pub use split::Split;
+pub use staged::Staged;
 pub use strided_slice::StridedSlice;
 pub use svdf::Svdf;
 pub use transpose::Transpose;
 pub use transpose_conv::{Accumulation, TransposeConv2d};
+pub use unpack::Unpack;
 pub use window::{Padding, Window, tflite_padding_before};
 
 use crate::trace::AccessKind;
@@ -143,6 +167,14 @@ pub enum Operator {
     Reduce(Reduce),
     Svdf(Svdf),
     Lstm(Lstm),
+    ArgExtreme(ArgExtreme),
+    CumulativeSum(CumulativeSum),
+    DepthSpace(DepthSpace),
+    ElementwiseMany(ElementwiseMany),
+    MirrorPad(MirrorPad),
+    Pack(Pack),
+    Staged(Staged),
+    Unpack(Unpack),
     Opaque(Opaque),
     Pitched(Pitched),
 }
@@ -175,6 +207,14 @@ macro_rules! with_kernel {
             Operator::Reduce($kernel) => $then,
             Operator::Svdf($kernel) => $then,
             Operator::Lstm($kernel) => $then,
+            Operator::ArgExtreme($kernel) => $then,
+            Operator::CumulativeSum($kernel) => $then,
+            Operator::DepthSpace($kernel) => $then,
+            Operator::ElementwiseMany($kernel) => $then,
+            Operator::MirrorPad($kernel) => $then,
+            Operator::Pack($kernel) => $then,
+            Operator::Staged($kernel) => $then,
+            Operator::Unpack($kernel) => $then,
             Operator::Opaque($kernel) => $then,
             Operator::Pitched($kernel) => $then,
         }

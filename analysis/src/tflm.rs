@@ -12,6 +12,7 @@
 //! | `structures.rs` | sizes of the runtime's structures |
 //! | `operators.rs` | what each kind of operator allocates |
 //! | `persistent.rs` | the part of it that depends on shapes and quantisation |
+//! | `signal.rs` | the same of the signal library |
 //! | `tail.rs` | the tail, allocation by allocation |
 //! | `head.rs` | the head, as the runtime plans it |
 //!
@@ -23,6 +24,7 @@
 mod head;
 mod operators;
 mod persistent;
+mod signal;
 mod structures;
 mod tail;
 

@@ -287,6 +287,16 @@ impl Contract {
         self
     }
 
+    /// Whether it computes operators of this kind, with whole inputs of this type, to a buffer of
+    /// its own.
+    pub fn is_for(&self, kind: &Kind, input: ElementType) -> bool {
+        let takes = self.types.is_none_or(|[taken, _]| taken == input);
+        takes
+            && !self.pitched
+            && !self.in_place
+            && kind.computed_as(input).as_ref() == Some(self.kind)
+    }
+
     /// Whether it has the interface of CMSIS-NN, which has versions.
     pub fn is_of_cmsis_nn(&self) -> bool {
         cmsis_nn::contracts().any(|contract| contract.function == self.function)

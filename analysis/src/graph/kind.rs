@@ -89,13 +89,22 @@ kinds! {
     BitwiseXor "BITWISE_XOR", RightShift "RIGHT_SHIFT",
     // Kernels here tell these apart, the schema does not.
     Matmul "MATMUL", Requantize "REQUANTIZE",
-    // A custom operator of TensorFlow Lite Micro.
-    CircularBuffer "CIRCULAR_BUFFER",
+    // Custom operators of TensorFlow Lite Micro.
+    CircularBuffer "CIRCULAR_BUFFER", DetectionPostprocess "TFLite_Detection_PostProcess",
+    SignalDelay "SignalDelay", SignalEnergy "SignalEnergy",
+    SignalFftAutoScale "SignalFftAutoScale", SignalFilterBank "SignalFilterBank",
+    SignalFilterBankLog "SignalFilterBankLog",
+    SignalFilterBankSpectralSubtraction "SignalFilterBankSpectralSubtraction",
+    SignalFilterBankSquareRoot "SignalFilterBankSquareRoot", SignalFramer "SignalFramer",
+    SignalIrfft "SignalIrfft", SignalOverlapAdd "SignalOverlapAdd", SignalPcan "SignalPCAN",
+    SignalRfft "SignalRfft", SignalStacker "SignalStacker", SignalWindow "SignalWindow",
 }
 
 impl Kind {
     /// How many kinds of the schema have a name: the codes below.
-    const CODES: usize = Self::NAMED.len() - 3;
+    const CODES: usize = 162;
+    /// Where custom operators begin among the names, after those that only kernels here tell apart.
+    const CUSTOM: usize = Self::CODES + 2;
 
     /// The builtin operator of a code in TensorFlow Lite's schema.
     pub fn of_code(code: i32) -> Self {
@@ -110,10 +119,13 @@ impl Kind {
 
     /// The custom operator of this name.
     pub fn custom(name: &str) -> Self {
-        if name == Self::CircularBuffer.name() {
-            return Self::CircularBuffer;
-        }
-        Self::Other(format!("{CUSTOM_PREFIX}{name}"))
+        let known = Self::NAMED[Self::CUSTOM..]
+            .iter()
+            .find(|(_, known)| *known == name);
+        known.map_or_else(
+            || Self::Other(format!("{CUSTOM_PREFIX}{name}")),
+            |(kind, _)| kind.clone(),
+        )
     }
 
     /// Its text for a terminal: a model file's own names may hold anything.

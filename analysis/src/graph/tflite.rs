@@ -4,7 +4,10 @@
 //! |---|---|
 //! | `schema.rs` | numbers of fields and options |
 //! | `view.rs` | tables of a flatbuffer, with limits |
-//! | `catalogue.rs` | what is known of each kind of operator |
+//! | `catalogue.rs`, `catalogue/` | what is known of each kind of operator |
+//! | `registered.rs` | the operators of TensorFlow Lite Micro |
+//! | `apart.rs` | why nothing may overlap |
+//! | `flexbuffer.rs` | options of custom operators |
 //! | `read.rs` | tensors and operators of a subgraph |
 //! | `ethos_u.rs` | the memory of Arm's Ethos-U accelerators |
 //! | `lower.rs` | what an operator is to the reference kernels |
@@ -26,12 +29,14 @@
 //! custom operator is `CUSTOM:` and its name, that of a number that is not known
 //! `BUILTIN:` and the number.
 
+mod apart;
 mod catalogue;
 mod circular_buffer;
 pub(crate) mod edit;
 mod error;
 mod ethos_u;
 mod export;
+pub(crate) mod flexbuffer;
 mod landmarks;
 pub(crate) mod layout;
 pub(crate) mod lower;
@@ -39,6 +44,7 @@ pub(crate) mod nodes;
 mod parameters;
 pub(crate) mod plan;
 mod read;
+mod registered;
 pub(crate) mod requests;
 mod roles;
 pub(crate) mod schema;
@@ -46,11 +52,13 @@ mod scratch;
 mod value_options;
 pub(crate) mod view;
 
+pub use apart::WhyApart;
 pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use landmarks::{Landmarks, landmarks};
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
+pub use registered::{TFLM_REVISION, registered};
 pub use requests::{RuntimeKernels, scratch};
 
 use super::{Graph, Kind, OperatorId};

@@ -5,6 +5,7 @@
 //! Sizes are those that the kernels ask for on a Cortex-M4. Without a row it is not known.
 
 use super::persistent;
+use super::signal;
 use super::structures::Structure;
 use crate::graph::Kind;
 use crate::graph::tflite::RuntimeKernels;
@@ -97,6 +98,22 @@ static ROWS: &[Row] = &[
     Row::of(Kind::Unpack).options(8, 4),
     Row::of(Kind::VarHandle).options(8, 4).data(4),
     Row::of(Kind::While).options(8, 4).data(8),
+    // Custom operators: detection, and the signal library.
+    Row::of(Kind::DetectionPostprocess).data(112),
+    Row::of(Kind::SignalDelay).data(20).persistent(signal::delay),
+    Row::of(Kind::SignalEnergy).data(8),
+    Row::of(Kind::SignalFftAutoScale),
+    Row::of(Kind::SignalFilterBank).data(36).persistent(signal::filter_bank),
+    Row::of(Kind::SignalFilterBankLog).data(8),
+    Row::of(Kind::SignalFilterBankSpectralSubtraction).data(44).persistent(signal::noise_estimate),
+    Row::of(Kind::SignalFilterBankSquareRoot),
+    Row::of(Kind::SignalFramer).data(28).persistent(signal::framer),
+    Row::of(Kind::SignalIrfft).data(24).persistent(signal::transform),
+    Row::of(Kind::SignalOverlapAdd).data(24).persistent(signal::overlap_add),
+    Row::of(Kind::SignalPcan).data(4),
+    Row::of(Kind::SignalRfft).data(32).persistent(signal::transform),
+    Row::of(Kind::SignalStacker).data(36).persistent(signal::stacker),
+    Row::of(Kind::SignalWindow).data(8),
     // Without data of their own.
     Row::of(Kind::AssignVariable),
     Row::of(Kind::BatchToSpaceNd),

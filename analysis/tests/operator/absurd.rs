@@ -2,10 +2,11 @@
 
 use super::first_pair::FirstPair;
 use dmo_analysis::operator::{
-    Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary,
-    FullyConnected, Interpolation, Lstm, Matmul, Opaque, Operator, Pad, Pool2d, Reduce, Reduction,
-    Reshape, ResizeBilinear, ResizeNearest, Shape, Softmax, SpatialMean, Split, StridedSlice, Svdf,
-    Transpose, TransposeConv2d, Window,
+    Accumulation, ArgExtreme, BatchedMatmul, Concat, Conv2d, CumulativeSum, DepthDirection,
+    DepthSpace, DepthwiseConv2d, Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany,
+    FullyConnected, Interpolation, Lstm, Matmul, MirrorPad, Opaque, Operator, Pack, Pad, Pool2d,
+    Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Shape, Softmax, SpatialMean, Split,
+    Staged, StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack, Window,
 };
 use proptest::prelude::*;
 
@@ -173,6 +174,67 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
             input_element_bytes,
             output_element_bytes,
         }),
+        22 => Operator::ArgExtreme(ArgExtreme {
+            before: batches,
+            extent: a,
+            after: b,
+            input_element_bytes,
+            output_element_bytes,
+        }),
+        23 => Operator::CumulativeSum(CumulativeSum {
+            before: batches,
+            extent: a,
+            after: b,
+            exclusive: flags[0],
+            reverse: flags[1],
+            element_bytes,
+        }),
+        24 => Operator::DepthSpace(DepthSpace {
+            blocks: input,
+            block: other[0],
+            direction: if flags[0] {
+                DepthDirection::SpaceToDepth
+            } else {
+                DepthDirection::DepthToSpace
+            },
+            element_bytes,
+        }),
+        25 => Operator::ElementwiseMany(ElementwiseMany {
+            inputs: [input, other]
+                .map(|shape| ElementwiseInput {
+                    shape,
+                    element_bytes,
+                })
+                .to_vec(),
+            output,
+            output_element_bytes,
+        }),
+        26 => Operator::MirrorPad(MirrorPad {
+            input,
+            before: other,
+            after: output,
+            reflect: flags[0],
+            element_bytes,
+        }),
+        27 => Operator::Pack(Pack {
+            parts: batches,
+            rounds: a,
+            run: b,
+            element_bytes,
+        }),
+        28 => Operator::Unpack(Unpack {
+            parts: batches,
+            rounds: a,
+            run: b,
+            element_bytes,
+        }),
+        29 => Operator::Staged(Staged {
+            rounds: batches,
+            input_run: a,
+            output_run: b,
+            input_element_bytes,
+            output_element_bytes,
+        }),
         _ => Operator::Opaque(Opaque {
             inputs: input.to_vec(),
             outputs: output.to_vec(),
@@ -186,7 +248,7 @@ proptest! {
     /// Whatever the numbers, an answer or an error, within the buffers.
     #[test]
     fn absurd_shapes_do_not_panic(
-        kind in 0_u32..23,
+        kind in 0_u32..31,
         shapes: [Shape; 3],
         shifts: [[u8; 4]; 3],
         alike: [bool; 4],

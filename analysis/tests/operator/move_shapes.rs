@@ -2,8 +2,8 @@
 
 use crate::shapes::{element_bytes, extents, shape, small_shape};
 use dmo_analysis::operator::{
-    Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, ResizeNearest, Split,
-    StridedSlice, Transpose,
+    Concat, DepthDirection, DepthSpace, Interpolation, MirrorPad, Operator, Pack, Pad, Reshape,
+    ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose, Unpack,
 };
 use proptest::prelude::*;
 
@@ -106,6 +106,58 @@ pub fn resize_nearest() -> impl Strategy<Value = ResizeNearest> {
     )
 }
 
+pub fn pack() -> impl Strategy<Value = Pack> {
+    ([1_u32..=4, 1_u32..=4, 1_u32..=4], element_bytes()).prop_map(
+        |([parts, rounds, run], element_bytes)| Pack {
+            parts,
+            rounds,
+            run,
+            element_bytes,
+        },
+    )
+}
+
+pub fn unpack() -> impl Strategy<Value = Unpack> {
+    pack().prop_map(|pack| Unpack {
+        parts: pack.parts,
+        rounds: pack.rounds,
+        run: pack.run,
+        element_bytes: pack.element_bytes,
+    })
+}
+
+pub fn depth_space() -> impl Strategy<Value = DepthSpace> {
+    (small_shape(3), 1_u32..=3, any::<bool>(), element_bytes()).prop_map(
+        |(blocks, block, into_depth, element_bytes)| DepthSpace {
+            blocks,
+            block,
+            direction: if into_depth {
+                DepthDirection::SpaceToDepth
+            } else {
+                DepthDirection::DepthToSpace
+            },
+            element_bytes,
+        },
+    )
+}
+
+pub fn mirror_pad() -> impl Strategy<Value = MirrorPad> {
+    let axis = (1_u32..=4, any::<[u32; 2]>());
+    let axes = [axis.clone(), axis.clone(), axis.clone(), axis];
+    (axes, any::<bool>(), element_bytes()).prop_map(|(axes, reflect, element_bytes)| {
+        let padding = |(extent, any): (u32, [u32; 2]), side: usize| {
+            any[side] % (extent - u32::from(reflect) + 1)
+        };
+        MirrorPad {
+            input: axes.map(|axis| axis.0),
+            before: axes.map(|axis| padding(axis, 0)),
+            after: axes.map(|axis| padding(axis, 1)),
+            reflect,
+            element_bytes,
+        }
+    })
+}
+
 /// Any of them.
 pub fn moves() -> impl Strategy<Value = Operator> {
     let bilinear = (resize_nearest(), any::<bool>()).prop_map(|(nearest, float)| {
@@ -137,5 +189,9 @@ pub fn moves() -> impl Strategy<Value = Operator> {
         4 => slice().prop_map(Operator::StridedSlice),
         4 => resize_nearest().prop_map(Operator::ResizeNearest),
         4 => bilinear,
+        3 => pack().prop_map(Operator::Pack),
+        3 => unpack().prop_map(Operator::Unpack),
+        4 => depth_space().prop_map(Operator::DepthSpace),
+        4 => mirror_pad().prop_map(Operator::MirrorPad),
     ]
 }

@@ -2,8 +2,10 @@
 //! index arithmetic than theirs; and what is said of `memcpy`.
 
 use super::first_pair::FirstPair;
-use crate::move_shapes::{concat, pad, resize_nearest, slice, split, transpose};
-use dmo_analysis::operator::{Operator, Shape};
+use crate::move_shapes::{
+    concat, depth_space, mirror_pad, pack, pad, resize_nearest, slice, split, transpose, unpack,
+};
+use dmo_analysis::operator::{DepthDirection, Operator, Shape};
 use dmo_analysis::trace::AccessKind;
 use proptest::prelude::*;
 
@@ -117,6 +119,74 @@ proptest! {
             before += part;
         }
         prop_assert_eq!(moved(&Operator::Split(split)), expected);
+    }
+
+    #[test]
+    fn mirrors_fold_back(pad in mirror_pad()) {
+        let output = std::array::from_fn(|axis| pad.before[axis] + pad.input[axis] + pad.after[axis]);
+        let expected: Sources = indices(output).into_iter().map(|index| {
+            let source = std::array::from_fn(|axis| {
+                // Walk along the input and back, as often as it takes.
+                let period = if pad.reflect {
+                    (2 * pad.input[axis] - 2).max(1)
+                } else {
+                    2 * pad.input[axis]
+                };
+                let far = (index[axis] + 16 * period - pad.before[axis]) % period;
+                let back = if pad.reflect { period - far } else { period - 1 - far };
+                if far < pad.input[axis] { far } else { back }
+            });
+            Some((0, find(pad.input, source)))
+        }).collect();
+        prop_assert_eq!(moved(&Operator::MirrorPad(pad)), vec![expected]);
+    }
+
+    /// Both are transpositions of five axes, and reverse to one another.
+    #[test]
+    fn blocks_move_into_depth(mut moved_blocks in depth_space()) {
+        let [batches, height, width, depth] = moved_blocks.blocks;
+        let block = moved_blocks.block;
+        let image = [batches, height * block, width * block, depth];
+        let mut into_depth = Vec::new();
+        for b in 0..batches {
+            for y in 0..height {
+                for x in 0..width {
+                    for dy in 0..block {
+                        for dx in 0..block {
+                            for c in 0..depth {
+                                let index = [b, y * block + dy, x * block + dx, c];
+                                into_depth.push(Some((0, find(image, index))));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let mut back = vec![None; into_depth.len()];
+        for (position, source) in (0..).zip(&into_depth) {
+            back[source.unwrap().1 as usize] = Some((0, position));
+        }
+        moved_blocks.direction = DepthDirection::SpaceToDepth;
+        prop_assert_eq!(moved(&Operator::DepthSpace(moved_blocks)), vec![into_depth]);
+        moved_blocks.direction = DepthDirection::DepthToSpace;
+        prop_assert_eq!(moved(&Operator::DepthSpace(moved_blocks)), vec![back]);
+    }
+
+    #[test]
+    fn pack_and_unpack_are_reverse(pack in pack(), unpack in unpack()) {
+        let shape = [1, pack.rounds, pack.parts, pack.run];
+        let expected: Sources = indices(shape).into_iter().map(|[_, round, part, element]| {
+            Some((part as usize, round * pack.run + element))
+        }).collect();
+        prop_assert_eq!(moved(&Operator::Pack(pack)), vec![expected]);
+
+        let shape = [1, unpack.rounds, unpack.parts, unpack.run];
+        let expected: Vec<Sources> = (0..unpack.parts).map(|part| {
+            indices([1, 1, unpack.rounds, unpack.run]).into_iter().map(|[_, _, round, element]| {
+                Some((0, find(shape, [0, round, part, element])))
+            }).collect()
+        }).collect();
+        prop_assert_eq!(moved(&Operator::Unpack(unpack)), expected);
     }
 
     /// Sizes whose ratio a float holds exactly, so that integers give the same.

@@ -2,9 +2,10 @@
 
 use crate::move_shapes;
 use dmo_analysis::operator::{
-    Accumulation, BatchedMatmul, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
-    ElementwiseBinary, FullyConnected, Lstm, Matmul, Opaque, Operator, Pool2d, Reduce, Reduction,
-    Shape, Softmax, SpatialMean, Svdf, TransposeConv2d, Window,
+    Accumulation, ArgExtreme, BatchedMatmul, Conv2d, CumulativeSum, DepthwiseConv2d,
+    DepthwiseInPlace, Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany,
+    FullyConnected, Lstm, Matmul, Opaque, Operator, Pool2d, Reduce, Reduction, Shape, Softmax,
+    SpatialMean, Staged, Svdf, TransposeConv2d, Window,
 };
 use proptest::prelude::*;
 
@@ -200,7 +201,64 @@ fn elementwise() -> impl Strategy<Value = Operator> {
             })
         },
     );
-    prop_oneof![1 => unary, 4 => binary, 1 => softmax]
+    let input = (any::<[bool; 4]>(), element_bytes());
+    let many = (
+        small_shape(3),
+        prop::collection::vec(input, 1..=4),
+        element_bytes(),
+    )
+        .prop_map(|(output, inputs, output_element_bytes)| {
+            let input = |(one, element_bytes): ([bool; 4], u32)| ElementwiseInput {
+                shape: std::array::from_fn(|axis| if one[axis] { 1 } else { output[axis] }),
+                element_bytes,
+            };
+            Operator::ElementwiseMany(ElementwiseMany {
+                inputs: inputs.into_iter().map(input).collect(),
+                output,
+                output_element_bytes,
+            })
+        });
+    prop_oneof![1 => unary, 4 => binary, 1 => softmax, 3 => many]
+}
+
+fn along_an_axis() -> impl Strategy<Value = Operator> {
+    let axes = || [1_u32..=4, 1_u32..=4, 1_u32..=4];
+    let cumulative = (axes(), any::<[bool; 2]>(), element_bytes()).prop_map(
+        |([before, extent, after], [exclusive, reverse], element_bytes)| {
+            Operator::CumulativeSum(CumulativeSum {
+                before,
+                extent,
+                after,
+                exclusive,
+                reverse,
+                element_bytes,
+            })
+        },
+    );
+    let bytes = || [element_bytes(), element_bytes()];
+    let extreme = (axes(), bytes()).prop_map(
+        |([before, extent, after], [input_element_bytes, output_element_bytes])| {
+            Operator::ArgExtreme(ArgExtreme {
+                before,
+                extent,
+                after,
+                input_element_bytes,
+                output_element_bytes,
+            })
+        },
+    );
+    let staged = (axes(), bytes()).prop_map(
+        |([rounds, input_run, output_run], [input_element_bytes, output_element_bytes])| {
+            Operator::Staged(Staged {
+                rounds,
+                input_run,
+                output_run,
+                input_element_bytes,
+                output_element_bytes,
+            })
+        },
+    );
+    prop_oneof![cumulative, extreme, staged]
 }
 
 fn reductions_and_sequences() -> impl Strategy<Value = Operator> {
@@ -289,5 +347,6 @@ pub fn operator() -> impl Strategy<Value = Operator> {
         2 => elementwise(),
         4 => move_shapes::moves(),
         1 => reductions_and_sequences(),
+        1 => along_an_axis(),
     ]
 }

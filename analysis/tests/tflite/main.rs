@@ -11,6 +11,7 @@ mod parameters;
 mod parts;
 mod plans;
 mod refused;
+mod registered;
 mod single;
 mod tree;
 mod unusual;

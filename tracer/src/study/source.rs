@@ -262,9 +262,11 @@ impl Source {
     /// The kinds of custom operators, each once, of whose memory nothing is known but their
     /// tensors.
     pub fn unknown_memory(&self) -> Vec<String> {
-        let operators = self.graph().operators.iter().map(|node| &node.kind);
-        let custom = operators.filter(|kind| kind.is_custom());
-        let kinds: BTreeSet<String> = custom.map(|kind| kind.escape_debug().to_string()).collect();
+        let operators = self.graph().operators.iter();
+        let unknown = operators.filter(|node| node.has_unknown_memory());
+        let kinds: BTreeSet<String> = unknown
+            .map(|node| node.kind.escape_debug().to_string())
+            .collect();
         kinds.into_iter().collect()
     }
 

@@ -36,6 +36,15 @@ pub fn planner_table(planners: &[Planner], best: u64) -> String {
     table(header, [1, 2], rows)
 }
 
+/// A kind of operator that gets no overlap.
+#[derive(Debug, Serialize)]
+pub struct Apart {
+    /// Its text, for a terminal.
+    pub kind: String,
+    /// Why, a sentence without its full stop.
+    pub reason: String,
+}
+
 /// A model's plan, and what other planners and other kernels would need.
 #[derive(Debug, Serialize)]
 pub struct PlanReport {
@@ -54,6 +63,8 @@ pub struct PlanReport {
     pub fits: Option<bool>,
     /// Kinds of operators that no overlap is granted to, because no formula covers them.
     pub unknown: Vec<String>,
+    /// The same kinds, each with the reason; those with one reason together.
+    pub apart: Vec<Apart>,
     /// What other operators for the same result would save; `None` if no change is allowed.
     pub front: Option<WorkFront>,
     /// What pruning did to the model; `None` if it is not allowed.
@@ -142,11 +153,16 @@ impl PlanReport {
         if let (Some(kernels), Some(cost)) = (&self.kernels, &self.loop_order_cost) {
             remarks.extend(kernels::loop_order(cost, kernels, self.plan.arena_bytes));
         }
-        if !self.unknown.is_empty() {
+        let reasons = self.apart.chunk_by(|one, other| one.reason == other.reason);
+        let reasons = reasons.map(|alike| {
+            let kinds: Vec<&str> = alike.iter().map(|it| it.kind.as_str()).collect();
+            format!("{} ({})", kinds.join(", "), alike[0].reason)
+        });
+        let reasons: Vec<String> = reasons.collect();
+        if !reasons.is_empty() {
             remarks.push(format!(
-                "No overlap is granted to operators that the formulas do not cover, because of their \
-                 kind, types or options: {}.",
-                self.unknown.join(", ")
+                "No overlap is granted by formula to {}.",
+                reasons.join("; ")
             ));
         }
         remarks.extend(self.notes.iter().map(|note| format!("Note: {note}.")));

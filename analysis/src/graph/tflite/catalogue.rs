@@ -6,50 +6,19 @@
 //! where no model says it (`tracer/src/kernels/invented.rs`). A kind without a row keeps its
 //! tensors and gets no kernel, so that nothing overlaps.
 
-use super::circular_buffer;
-use super::lower::{FileNode, Lowered, elements, moves, products, windows};
-use super::roles::{self, Exported, Roles};
+mod row;
+
+use super::apart::WhyApart;
+use super::lower::{axes, elements, moves, products, signal, windows};
 use super::schema::{
-    Field, add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul,
-    options, pool_2d, sub, svdf, transpose_conv,
+    add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul, options,
+    sub, svdf, transpose_conv,
 };
-use super::scratch;
-use super::value_options::{self as values, FusedActivation, Problem, ValueOptions};
-use crate::graph::parameters::Parameters;
+use super::value_options as values;
+use super::{circular_buffer, roles, scratch};
 use crate::graph::{Kind, TensorType};
 use crate::trace::ElementType;
-
-/// Reads the options that an operator computes with.
-type ReadValues = fn(&ValueOptions, &mut Parameters) -> Result<(), Problem>;
-
-/// Sizes in bytes of an operator's scratch buffers.
-type ScratchSizes = fn(&FileNode) -> Option<Vec<u64>>;
-
-/// What is known of a kind. What its row does not mention is not so, or not known.
-pub(super) struct Row {
-    kind: Kind,
-    kernel_name: Option<&'static str>,
-    elementwise: Option<usize>,
-    /// Its loops and shapes in the reference kernels.
-    pub lower: fn(&FileNode) -> Option<Lowered>,
-    /// Sizes in bytes of the reference kernels' scratch buffers.
-    pub scratch: ScratchSizes,
-    /// The same of TensorFlow Lite Micro's glue to CMSIS-NN, where it differs.
-    pub cmsis_nn_scratch: Option<ScratchSizes>,
-    /// What its inputs are and its options, where it is written to a file.
-    pub roles: fn(&Exported) -> Result<Option<Roles>, String>,
-    /// The number of its options in the schema's union; 0 if they are not used.
-    pub options: u8,
-    /// Where its options have an activation.
-    pub activation: FusedActivation,
-    /// Reads what else of its options it computes with.
-    pub values: Option<ReadValues>,
-    has_hidden_state: bool,
-    keeps_bytes: bool,
-    reads_shape_only: bool,
-    has_weights: bool,
-    has_pitched_kernel: fn(TensorType) -> bool,
-}
+pub(super) use row::Row;
 
 static ROWS: &[Row] = &[
     Row::of(Kind::Conv2d)
@@ -177,17 +146,20 @@ static ROWS: &[Row] = &[
     Row::of(Kind::Concatenation)
         .named("concat")
         .lowered(moves::concatenation)
+        .apart(WhyApart::Copies)
         .written(roles::concatenation)
         .options(options::CONCATENATION)
         .activation(concatenation::ACTIVATION),
     Row::of(Kind::Split)
         .named("split")
         .lowered(|node| moves::split(node, 1, 0))
+        .apart(WhyApart::Copies)
         .written(roles::split)
         .options(options::SPLIT),
     Row::of(Kind::SplitV)
         .named("split")
         .lowered(|node| moves::split(node, 0, 2))
+        .apart(WhyApart::Copies)
         .written(roles::split_v)
         .options(options::SPLIT_V),
     Row::of(Kind::Pad)
@@ -216,8 +188,20 @@ static ROWS: &[Row] = &[
     Row::reduction(Kind::ReduceAll)
         .written(roles::unknown)
         .scratch(scratch::axes),
-    Row::of(Kind::MirrorPad).scratch(scratch::mirror_pad),
-    Row::of(Kind::AddN).scratch(scratch::add_n),
+    Row::of(Kind::AddN)
+        .lowered(elements::add_n)
+        .scratch(scratch::add_n),
+    Row::of(Kind::SelectV2).lowered(elements::select),
+    // Along one axis.
+    Row::of(Kind::ArgMax)
+        .lowered(axes::arg_extreme)
+        .options(options::ARG_MAX),
+    Row::of(Kind::ArgMin)
+        .lowered(axes::arg_extreme)
+        .options(options::ARG_MIN),
+    Row::of(Kind::Cumsum)
+        .lowered(axes::cumulative_sum)
+        .options(options::CUMSUM),
     Row::of(Kind::Reshape)
         .named("reshape")
         .lowered(moves::reshape)
@@ -227,7 +211,7 @@ static ROWS: &[Row] = &[
     Row::of(Kind::ExpandDims)
         .lowered(elements::unary)
         .keeps_bytes(),
-    Row::of(Kind::Squeeze).keeps_bytes(),
+    Row::of(Kind::Squeeze).apart(WhyApart::Copies).keeps_bytes(),
     Row::of(Kind::Transpose)
         .named("transpose")
         .lowered(moves::transpose)
@@ -243,8 +227,34 @@ static ROWS: &[Row] = &[
         .lowered(moves::strided_slice)
         .written(roles::strided_slice)
         .options(options::STRIDED_SLICE),
+    Row::of(Kind::Pack)
+        .lowered(axes::pack)
+        .options(options::PACK),
+    Row::of(Kind::Unpack)
+        .lowered(axes::unpack)
+        .options(options::UNPACK),
+    Row::of(Kind::SpaceToDepth)
+        .lowered(axes::depth_space)
+        .options(options::SPACE_TO_DEPTH),
+    Row::of(Kind::DepthToSpace)
+        .lowered(axes::depth_space)
+        .options(options::DEPTH_TO_SPACE),
+    Row::of(Kind::MirrorPad)
+        .lowered(axes::mirror_pad)
+        .scratch(scratch::mirror_pad)
+        .options(options::MIRROR_PAD),
+    Row::of(Kind::BatchToSpaceNd).apart(WhyApart::Copies),
+    Row::of(Kind::SpaceToBatchNd).apart(WhyApart::Copies),
+    Row::of(Kind::BroadcastTo).apart(WhyApart::Copies),
+    Row::of(Kind::DynamicUpdateSlice).apart(WhyApart::Copies),
+    Row::of(Kind::ReverseV2).apart(WhyApart::Copies),
+    Row::of(Kind::BroadcastArgs).apart(WhyApart::Backwards),
+    Row::of(Kind::EmbeddingLookup).apart(WhyApart::Indices),
+    Row::of(Kind::Gather).apart(WhyApart::Indices),
+    Row::of(Kind::GatherNd).apart(WhyApart::Indices),
     Row::of(Kind::ResizeNearestNeighbor)
         .named("resize_nearest")
+        .apart(WhyApart::Copies)
         .written(roles::resize_nearest)
         .options(options::RESIZE_NEAREST_NEIGHBOR),
     Row::of(Kind::ResizeBilinear)
@@ -268,8 +278,11 @@ static ROWS: &[Row] = &[
         .values(values::lstm),
     Row::of(Kind::CircularBuffer)
         .named("circular_buffer")
-        .lowered(circular_buffer::lowered),
+        .lowered(circular_buffer::lowered)
+        .apart(WhyApart::Copies),
+    Row::of(Kind::LogSoftmax).lowered(elements::softmax),
     Row::of(Kind::L2Normalization)
+        .lowered(elements::softmax)
         .options(options::L2_NORM)
         .activation(l2_norm::ACTIVATION),
     Row::of(Kind::BidirectionalSequenceLstm).activation_not_read(),
@@ -280,9 +293,44 @@ static ROWS: &[Row] = &[
     Row::of(Kind::Rnn).activation_not_read(),
     Row::of(Kind::UnidirectionalSequenceRnn).activation_not_read(),
     // What its inputs hold does not matter.
-    Row::of(Kind::Shape).reads_shape_only(),
-    Row::of(Kind::Rank).reads_shape_only(),
-    Row::of(Kind::ZerosLike).reads_shape_only(),
+    Row::of(Kind::Shape)
+        .apart(WhyApart::NoLoads)
+        .reads_shape_only(),
+    Row::of(Kind::Rank)
+        .apart(WhyApart::NoLoads)
+        .reads_shape_only(),
+    Row::of(Kind::ZerosLike)
+        .apart(WhyApart::NoLoads)
+        .reads_shape_only(),
+    Row::of(Kind::Fill).apart(WhyApart::NoLoads),
+    // Operators of other runtimes whose loops depend on the data.
+    Row::of(Kind::TopkV2).apart(WhyApart::Data),
+    Row::of(Kind::Unique).apart(WhyApart::Data),
+    Row::of(Kind::Where).apart(WhyApart::Data),
+    Row::of(Kind::NonMaxSuppressionV4).apart(WhyApart::Data),
+    Row::of(Kind::NonMaxSuppressionV5).apart(WhyApart::Data),
+    Row::of(Kind::ScatterNd).apart(WhyApart::Indices),
+    Row::of(Kind::OneHot).apart(WhyApart::Indices),
+    // Custom operators of TensorFlow Lite Micro, most of them of its signal library.
+    Row::of(Kind::DetectionPostprocess)
+        .apart(WhyApart::Data)
+        .scratch(scratch::detection_postprocess),
+    Row::of(Kind::SignalDelay).lowered(signal::delay),
+    Row::of(Kind::SignalEnergy).apart(WhyApart::PartOfOutput),
+    Row::of(Kind::SignalFftAutoScale).apart(WhyApart::Outputs),
+    Row::of(Kind::SignalFilterBank).lowered(signal::filter_bank),
+    Row::of(Kind::SignalFilterBankLog).lowered(signal::elementwise),
+    Row::of(Kind::SignalFilterBankSpectralSubtraction).apart(WhyApart::Outputs),
+    Row::of(Kind::SignalFilterBankSquareRoot).lowered(signal::elementwise),
+    Row::of(Kind::SignalFramer).apart(WhyApart::PartOfOutput),
+    Row::of(Kind::SignalIrfft).apart(WhyApart::InOutput),
+    Row::of(Kind::SignalOverlapAdd).lowered(signal::overlap_add),
+    Row::of(Kind::SignalPcan).apart(WhyApart::Copies),
+    Row::of(Kind::SignalRfft)
+        .lowered(signal::rfft)
+        .scratch(scratch::rfft),
+    Row::of(Kind::SignalStacker).apart(WhyApart::PartOfOutput),
+    Row::of(Kind::SignalWindow).lowered(signal::elementwise),
     // Whose effects are not all seen in their tensors.
     Row::of(Kind::AssignVariable).hidden_state(),
     Row::of(Kind::Call).hidden_state(),
@@ -311,144 +359,6 @@ pub(super) fn row(kind: &Kind) -> &'static Row {
 
 fn int8_or_float32(element: TensorType) -> bool {
     matches!(element, TensorType::Int8 | TensorType::Float32)
-}
-
-impl Row {
-    const fn of(kind: Kind) -> Self {
-        Self {
-            kind,
-            kernel_name: None,
-            elementwise: None,
-            lower: |_| None,
-            scratch: |_| None,
-            cmsis_nn_scratch: None,
-            roles: roles::unknown,
-            options: 0,
-            activation: FusedActivation::Absent,
-            values: None,
-            has_hidden_state: false,
-            keeps_bytes: false,
-            reads_shape_only: false,
-            has_weights: false,
-            has_pitched_kernel: |_| false,
-        }
-    }
-
-    /// Element by element, of one input.
-    const fn unary(kind: Kind) -> Self {
-        let mut row = Self::of(kind)
-            .lowered(elements::unary)
-            .written(roles::unary);
-        row.elementwise = Some(1);
-        row
-    }
-
-    /// Element by element, of two inputs.
-    const fn binary(kind: Kind) -> Self {
-        let mut row = Self::of(kind)
-            .lowered(elements::binary)
-            .written(roles::binary);
-        row.elementwise = Some(2);
-        row
-    }
-
-    /// Element by element, of two inputs, with an activation after it.
-    const fn arithmetic(kind: Kind, options: u8, activation: Field) -> Self {
-        Self::binary(kind)
-            .written(roles::arithmetic)
-            .options(options)
-            .activation(activation)
-    }
-
-    const fn pool(kind: Kind) -> Self {
-        Self::of(kind)
-            .lowered(windows::pool)
-            .written(roles::pool)
-            .options(options::POOL_2D)
-            .activation(pool_2d::ACTIVATION)
-    }
-
-    const fn reduction(kind: Kind) -> Self {
-        Self::of(kind)
-            .lowered(elements::reduce)
-            .written(roles::reduce)
-            .options(options::REDUCER)
-    }
-
-    /// What kernels here call it, which they compute. The first row of a name is the kind as
-    /// which they do.
-    const fn named(mut self, kernel_name: &'static str) -> Self {
-        self.kernel_name = Some(kernel_name);
-        self
-    }
-
-    const fn lowered(mut self, lower: fn(&FileNode) -> Option<Lowered>) -> Self {
-        self.lower = lower;
-        self
-    }
-
-    const fn scratch(mut self, sizes: ScratchSizes) -> Self {
-        self.scratch = sizes;
-        self
-    }
-
-    const fn cmsis_nn_scratch(mut self, sizes: ScratchSizes) -> Self {
-        self.cmsis_nn_scratch = Some(sizes);
-        self
-    }
-
-    const fn written(mut self, roles: fn(&Exported) -> Result<Option<Roles>, String>) -> Self {
-        self.roles = roles;
-        self
-    }
-
-    const fn options(mut self, number: u8) -> Self {
-        self.options = number;
-        self
-    }
-
-    const fn activation(mut self, field: Field) -> Self {
-        self.activation = FusedActivation::At(field);
-        self
-    }
-
-    const fn activation_not_read(mut self) -> Self {
-        self.activation = FusedActivation::NotRead;
-        self
-    }
-
-    const fn values(
-        mut self,
-        read: fn(&ValueOptions, &mut Parameters) -> Result<(), Problem>,
-    ) -> Self {
-        self.values = Some(read);
-        self
-    }
-
-    const fn hidden_state(mut self) -> Self {
-        self.has_hidden_state = true;
-        self
-    }
-
-    const fn keeps_bytes(mut self) -> Self {
-        self.keeps_bytes = true;
-        self
-    }
-
-    const fn reads_shape_only(mut self) -> Self {
-        self.reads_shape_only = true;
-        self
-    }
-
-    const fn weights(mut self) -> Self {
-        self.has_weights = true;
-        self
-    }
-
-    const fn pitched(mut self, types: fn(TensorType) -> bool) -> Self {
-        self.has_pitched_kernel = types;
-        self
-    }
 }
 
 impl Kind {
@@ -486,6 +396,36 @@ impl Kind {
         self.is_unknown() || row(self).has_hidden_state
     }
 
+    /// Whether the loops of the reference kernel are known for some types, shapes and options.
+    pub fn has_known_loops(&self) -> bool {
+        row(self).lower.is_some()
+    }
+
+    /// Why nothing may overlap at an operator of this kind, whatever its types, shapes and options;
+    /// `None` if that depends on them.
+    pub fn always_apart(&self) -> Option<WhyApart> {
+        row(self).apart
+    }
+
+    /// Why nothing may overlap at an operator of this kind that has no kernel in its graph
+    /// ([`Node::kernel`](crate::graph::Node::kernel)).
+    pub fn why_apart(&self) -> WhyApart {
+        let row = row(self);
+        if let Some(why) = row.apart {
+            why
+        } else if self.is_unknown() {
+            WhyApart::TooNew
+        } else if row.has_hidden_state {
+            WhyApart::HiddenState
+        } else if self.is_custom() {
+            WhyApart::Custom
+        } else if row.lower.is_some() {
+            WhyApart::NotThisWay
+        } else {
+            WhyApart::NotInRuntime
+        }
+    }
+
     /// Whether its output holds its input's bytes, in their order.
     pub fn keeps_bytes(&self) -> bool {
         row(self).keeps_bytes
@@ -509,7 +449,25 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
+    use super::super::registered::registered;
     use super::*;
+
+    /// Of what the runtime registers, either the loops are known or why not.
+    #[test]
+    fn every_operator_of_the_runtime_has_its_loops_or_a_reason() {
+        let why = |kind: &Kind| kind.why_apart();
+        let missing: Vec<Kind> = registered()
+            .filter(|kind| why(kind) == WhyApart::NotInRuntime || why(kind) == WhyApart::TooNew)
+            .collect();
+        assert_eq!(missing, []);
+        let known = registered().filter(Kind::has_known_loops).count();
+        let apart = registered()
+            .filter(|kind| row(kind).apart.is_some())
+            .count();
+        // Of nine the loops are known and grant nothing. The others keep variables, run subgraphs, or
+        // are known to their authors alone.
+        assert_eq!([known, apart, registered().count()], [88, 31, 118]);
+    }
 
     /// A kind has one row.
     #[test]
@@ -518,7 +476,7 @@ mod tests {
             for other in &ROWS[..index] {
                 assert_ne!(row.kind, other.kind);
             }
-            assert!(row.kind.code().is_some() || row.kernel_name.is_some());
+            assert!(!matches!(row.kind, Kind::Other(_)));
         }
     }
 }

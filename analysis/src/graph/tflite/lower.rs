@@ -9,7 +9,7 @@
 //! | `SQUEEZE` | copies by `memcpy` even where output and input are the same (`squeeze.cc`) |
 //! | `RESIZE_NEAREST_NEIGHBOR` | copies each pixel by `memcpy` (`resize_nearest_neighbor.h`) |
 //! | `STRIDED_SLICE` with stride 1 on the last axis | copies runs by `memcpy` (`strided_slice.h`) |
-//! | `MIRROR_PAD` | loads from both sides of what it stores |
+//! | `SELECT_V2` whose condition is broadcast | copies runs by `memcpy` (`select.h`) |
 //! | products with weights of another kind of type, floating point by integer | converts its input first |
 //! | `BATCH_MATMUL` with transposed or broadcast operands | goes through them in another order |
 //!
@@ -19,10 +19,16 @@
 //! | `lower/products.rs` | products of matrices, sequences |
 //! | `lower/elements.rs` | element by element, softmax, reductions |
 //! | `lower/moves.rs` | what only moves elements |
+//! | `lower/axes.rs` | along one axis, stacks and blocks |
+//! | `lower/signal.rs` | the signal library |
+//!
+//! What has no kernel in any shape says why in the catalogue (`apart.rs`).
 
+pub(super) mod axes;
 pub(super) mod elements;
 pub(super) mod moves;
 pub(super) mod products;
+pub(crate) mod signal;
 pub(super) mod windows;
 
 use super::schema::{Field, batch_matmul};
@@ -49,11 +55,17 @@ pub(crate) struct FileNode<'a> {
     pub custom_options: Option<&'a [u8]>,
 }
 
+/// More inputs or outputs are taken for damage: the formulas go through all of them for each.
+const PARTS: usize = 1024;
+
 /// An operator and which of its inputs stand for the formula's. All outputs do.
 pub(super) type Lowered = (Operator, Vec<usize>);
 
+/// Finds an operator's loops and shapes.
+pub(super) type Lower = fn(&FileNode) -> Option<Lowered>;
+
 /// What the operator is to the reference kernels, as its kind's function in the catalogue says.
-pub(super) fn kernel(node: &FileNode, lower: fn(&FileNode) -> Option<Lowered>) -> Option<Kernel> {
+pub(super) fn kernel(node: &FileNode, lower: Lower) -> Option<Kernel> {
     let (operator, inputs) = lower(node)?;
     let inputs: Option<Vec<TensorId>> = inputs
         .into_iter()
@@ -223,4 +235,10 @@ fn resolve_axis(axis: i64, rank: usize) -> Option<usize> {
         axis
     };
     (0..rank).contains(&resolved).then_some(resolved as usize)
+}
+
+/// An axis of a tensor of this rank as one of four.
+fn from_the_front(axis: usize, rank: usize) -> Option<u32> {
+    let before = 4usize.checked_sub(rank)?;
+    u32::try_from(before + axis).ok()
 }

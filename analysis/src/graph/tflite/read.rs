@@ -103,7 +103,7 @@ pub(super) fn subgraph(
                 .map(|(_, table)| table),
             custom_options: custom_options_of(&entry)?.and_then(|range| file.get(range)),
         };
-        let kernel = lower::kernel(&file_node, row.lower);
+        let kernel = row.lower.and_then(|find| lower::kernel(&file_node, find));
         let scratch_bytes = (row.scratch)(&file_node).unwrap_or_default();
         let node = &mut graph.operators[number];
         (node.kernel, node.scratch_bytes) = (kernel, scratch_bytes);

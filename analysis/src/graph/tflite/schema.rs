@@ -87,6 +87,11 @@ tables! {
         ACTIVATION = 0, CELL_CLIP = 1, PROJ_CLIP = 2, TIME_MAJOR = 3,
         ASYMMETRIC_QUANTIZE_INPUTS = 4, DIAGONAL_RECURRENT_TENSORS = 5,
     }
+    pack { VALUES_COUNT = 0, AXIS = 1 }
+    unpack { NUM = 0, AXIS = 1 }
+    mirror_pad { MODE = 0 }
+    cumsum { EXCLUSIVE = 0, REVERSE = 1 }
+    depth_space { BLOCK_SIZE = 0 }
     call { SUBGRAPH = 0 }
     if_ { THEN_SUBGRAPH = 0, ELSE_SUBGRAPH = 1 }
     while_ { COND_SUBGRAPH = 0, BODY_SUBGRAPH = 1 }
@@ -137,6 +142,7 @@ pub(crate) mod options {
     pub const L2_NORM: u8 = 12;
     pub const RESIZE_BILINEAR: u8 = 15;
     pub const CALL: u8 = 16;
+    pub const SPACE_TO_DEPTH: u8 = 19;
     pub const RESHAPE: u8 = 17;
     pub const MUL: u8 = 21;
     pub const PAD: u8 = 22;
@@ -148,16 +154,23 @@ pub(crate) mod options {
     pub const STRIDED_SLICE: u8 = 32;
     pub const SPLIT: u8 = 35;
     pub const CAST: u8 = 37;
+    pub const ARG_MAX: u8 = 40;
     pub const PAD_V2: u8 = 43;
     pub const SLICE: u8 = 48;
     pub const TRANSPOSE_CONV: u8 = 49;
+    pub const ARG_MIN: u8 = 57;
+    pub const PACK: u8 = 59;
+    pub const UNPACK: u8 = 64;
     pub const UNIDIRECTIONAL_SEQUENCE_LSTM: u8 = 71;
     pub const RESIZE_NEAREST_NEIGHBOR: u8 = 74;
     pub const LEAKY_RELU: u8 = 75;
+    pub const MIRROR_PAD: u8 = 77;
     pub const SPLIT_V: u8 = 79;
     pub const IF: u8 = 92;
     pub const WHILE: u8 = 93;
+    pub const DEPTH_TO_SPACE: u8 = 94;
     pub const BATCH_MATMUL: u8 = 101;
+    pub const CUMSUM: u8 = 102;
     pub const CALL_ONCE: u8 = 103;
 }
 

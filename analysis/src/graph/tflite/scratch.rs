@@ -13,6 +13,8 @@
 //! | `MEAN`, `SUM`, `REDUCE_MAX`, `REDUCE_MIN`, `REDUCE_ALL` | 4 for each axis of the input; 4 for each axis that is reduced | `reduce_common.cc` |
 //! | `MIRROR_PAD` | 4 for each axis of the input, twice | `mirror_pad.cc` |
 //! | `ADD_N`, int8, float32 | a pointer, 4 on a microcontroller, for each input | `add_n.cc` |
+//! | `TFLite_Detection_PostProcess` | eleven, by the numbers of boxes, classes and detections | `detection_postprocess.cc` |
+//! | `SignalRfft` | an element for each of the transform's | `signal/micro/kernels/rfft.cc` |
 //!
 //! These are the requests of revision 90b983c. `MEAN` and `SUM` ask for the buffers of axes since
 //! 0efdd51 (January 2026): where an older runtime does not, the plan gives it more than it asks for.
@@ -20,11 +22,12 @@
 //! What the glue to CMSIS-NN asks for instead is in `scratch/cmsis_nn.rs`.
 //!
 //! `BATCH_MATMUL` keeps transposed operands in persistent memory, not in scratch
-//! (`batch_matmul.cc`). Other kinds, custom operators among them, count as having none.
+//! (`batch_matmul.cc`). Other kinds, custom operators of others among them, count as having
+//! none.
 
 pub(super) mod cmsis_nn;
 
-use super::lower::FileNode;
+use super::lower::{FileNode, signal};
 use crate::graph::TensorType;
 
 fn elements(shape: &[u32]) -> Option<u64> {
@@ -91,6 +94,39 @@ pub(super) fn mirror_pad(node: &FileNode) -> Option<Vec<u64>> {
 
 pub(super) fn add_n(node: &FileNode) -> Option<Vec<u64>> {
     Some(vec![4 * node.inputs.len() as u64])
+}
+
+pub(super) fn rfft(node: &FileNode) -> Option<Vec<u64>> {
+    let bits = node.input(0)?.element_type.bits()?;
+    Some(vec![
+        signal::count(node, "fft_length")?.saturating_mul(bits / 8),
+    ])
+}
+
+pub(super) fn detection_postprocess(node: &FileNode) -> Option<Vec<u64>> {
+    let boxes = u64::from(*node.input(0)?.shape.get(1)?);
+    let &[_, rows, classes_of_row] = node.input(1)?.shape.as_slice() else {
+        return None;
+    };
+    let scores = u64::from(rows).saturating_mul(classes_of_row.into());
+    let detections = signal::count(node, "max_detections")?;
+    let classes = signal::count(node, "num_classes")?;
+    let words = |counts: [u64; 2]| counts.into_iter().fold(4, u64::saturating_mul);
+    let word_each = words([boxes, 1]);
+    let detected = words([detections, boxes]);
+    Some(vec![
+        boxes,
+        words([4, boxes]),
+        words([scores, 1]),
+        word_each,
+        word_each,
+        detected,
+        detected,
+        word_each,
+        detected,
+        words([classes.max(detections), boxes]),
+        words([boxes.min(detections), boxes]),
+    ])
 }
 
 /// Of a reduction.

@@ -1,6 +1,6 @@
 //! The report of a plan.
 
-use super::PlanReport;
+use super::{Apart, PlanReport};
 use crate::study::emit::arena_changes;
 use crate::study::error::StudyError;
 use crate::study::others::{LoopOrderCost, on_tflm};
@@ -10,9 +10,11 @@ use crate::study::session::Session;
 use crate::study::source::Source;
 use crate::words::names;
 use crate::words::pruning::PruneSummary;
-use dmo_analysis::graph::Graph;
+use dmo_analysis::graph::tflite::WhyApart;
+use dmo_analysis::graph::{Graph, Kind};
 use dmo_analysis::handover::OnDevice;
 use dmo_analysis::wording::grouped;
+use std::collections::BTreeSet;
 
 impl PlanReport {
     /// The report of a plan whose kernels, where it names some, were measured on this many inputs.
@@ -46,6 +48,7 @@ impl PlanReport {
             naive_bytes: source.original().naive_bytes(),
             operators: graph.operators.len(),
             unknown: unknown(graph),
+            apart: apart(graph),
             notes: [source.notes(), notes_of_kernels(inputs, planned)].concat(),
             front: planned.front.clone(),
             pruning: source
@@ -122,6 +125,19 @@ fn limits_of_proof(
         ));
     }
     limits
+}
+
+/// The same with the reason, by reason.
+fn apart(graph: &Graph) -> Vec<Apart> {
+    let nodes = graph.operators.iter().filter(|node| node.kernel.is_none());
+    let reasons: BTreeSet<_> = nodes
+        .map(|node| (node.kind.why_apart(), &node.kind))
+        .collect();
+    let apart = |(reason, kind): (WhyApart, &Kind)| Apart {
+        kind: kind.escape_debug().to_string(),
+        reason: reason.to_string(),
+    };
+    reasons.into_iter().map(apart).collect()
 }
 
 /// Kinds of operators that get no overlap because they are not known.

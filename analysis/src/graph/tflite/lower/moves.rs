@@ -1,16 +1,15 @@
 //! What only moves elements.
 
 use super::super::schema::{concatenation, resize_bilinear, strided_slice};
-use super::{FileNode, Lowered, common_element_bytes, elements, exactly_four, four, resolve_axis};
+use super::{
+    FileNode, Lowered, PARTS, common_element_bytes, elements, exactly_four, four, from_the_front,
+    resolve_axis,
+};
 use crate::graph::TensorType;
 use crate::operator::{
     Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, Shape, Split, StridedSlice,
     Transpose,
 };
-
-/// More inputs or outputs are taken for damage: the formulas go through all of them for
-/// each.
-const PARTS: usize = 1024;
 
 pub(in crate::graph::tflite) fn concatenation(node: &FileNode) -> Option<Lowered> {
     let target = node.only_output()?;
@@ -272,10 +271,4 @@ pub(in crate::graph::tflite) fn resize_bilinear(node: &FileNode) -> Option<Lower
         element_bytes: common_element_bytes(source, target)?,
     };
     Some((Operator::ResizeBilinear(resize), vec![0]))
-}
-
-/// An axis of a tensor of this rank as one of four.
-fn from_the_front(axis: usize, rank: usize) -> Option<u32> {
-    let before = 4usize.checked_sub(rank)?;
-    u32::try_from(before + axis).ok()
 }
