@@ -1,7 +1,10 @@
 //! From a graph, an order and overlaps to a planning problem: which tensor is which buffer,
 //! when it is alive, and which inputs really die where an output may overlap them.
 
+mod traffic;
 mod viewed;
+
+pub use traffic::ArenaTraffic;
 
 use crate::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use crate::graph::{Graph, OperatorId, TensorId};

@@ -22,7 +22,7 @@ use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::plan_file::NamedPlan;
 use dmo_trace::study::plan_to_check::PlanToCheck;
-use dmo_trace::study::regions::place;
+use dmo_trace::study::regions::{RegionRequest, place_model};
 use dmo_trace::study::savings::{SavingsRequest, savings};
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
@@ -253,20 +253,27 @@ fn every_form_of_a_plan() {
         assert_eq!(read.faults(source.graph()), []);
         count += check(source.graph(), &read.tensors, "a plan that is read");
 
-        let arena = &planned.plan.arena;
         let first = planned.plan.arena_bytes - 1;
         let regions =
             [("fast", first), ("slow", 1 << 20)].map(|(name, capacity_bytes)| ArenaRegion {
                 name: name.to_owned(),
                 capacity_bytes,
+                access_cost: 1,
+                alignment: 1,
             });
-        let placed = place(&source, &planned, &regions, TIME).unwrap().unwrap();
-        let offset = |buffer: &Option<usize>| buffer.map(|buffer| placed.places[buffer].offset);
-        let offsets: Vec<_> = arena.buffer_of.iter().map(offset).collect();
+        let request = RegionRequest {
+            regions: regions.into(),
+            time: TIME,
+            ..RegionRequest::default()
+        };
+        let placed = place_model(&source, &planned, &request).unwrap().unwrap();
+        let tensors = placed.tensors.iter();
+        let offsets: Vec<_> = tensors.map(|it| it.map(|place| place.offset)).collect();
         count += check(source.graph(), &offsets, "regions");
         moved += placed
-            .places
+            .tensors
             .iter()
+            .flatten()
             .filter(|place| place.region > 0)
             .count();
     }

@@ -13,6 +13,19 @@ fn dmo_trace(arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
+/// What a command prints, and its exit code.
+fn outcome(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = dmo_trace(arguments);
+    let words = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(words).unwrap())
+}
+
+fn planned(regions: &[&str]) -> Value {
+    let output = dmo_trace(&[&["plan", MODEL, "--json"], regions].concat());
+    assert!(output.status.success(), "{regions:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 fn audit(plan: &Path, content: &Value) -> (Option<i32>, String) {
     std::fs::write(plan, content.to_string()).unwrap();
     let output = dmo_trace(&["audit", MODEL, "--plan", plan.to_str().unwrap()]);
@@ -54,9 +67,160 @@ fn a_plan_of_several_memories_is_audited_as_any_other() {
     let (code, words) = audit(&path, &small);
     assert_eq!(code, Some(2), "{words}");
     assert!(words.contains("beyond its 16 bytes"), "{words}");
-    let mut without = plan;
+    let mut without = plan.clone();
     without["regions"].as_array_mut().unwrap().pop();
     let (code, words) = audit(&path, &without);
     assert_eq!(code, Some(2), "{words}");
     assert!(words.contains("region 1"), "{words}");
+}
+
+/// What is wrong in a file is an error, and no crash.
+#[test]
+fn corrupted_plans_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json");
+    let plan = planned(&["--region", "sram=40K@2", "--region", "psram=1M@12,align=64"]);
+    assert_eq!(audit(&path, &plan).0, Some(0));
+    let number = |plan: &Value, pointer: &str| plan.pointer(pointer).unwrap().as_u64().unwrap();
+    let tensors = 0..plan["tensors"].as_array().unwrap().len();
+    let outside = tensors
+        .into_iter()
+        .find(|index| plan["tensors"][index]["region"] == 1);
+    let outside = format!("/tensors/{}/offset", outside.unwrap());
+    let misaligned = number(&plan, &outside) + 16;
+    let corruptions = [
+        ("/regions/1/capacity_bytes", Value::from(16)),
+        ("/regions/1/alignment", Value::from(0)),
+        ("/regions/1/access_cost", Value::from(0)),
+        ("/regions/1/alignment", Value::from(u64::MAX)),
+        ("/regions/1/capacity_bytes", Value::from(-1)),
+        ("/regions", Value::from(1)),
+        ("/tensors/0/region", Value::from(2)),
+        ("/tensors/0/region", Value::from(u64::MAX)),
+        ("/tensors/0/offset", Value::from(u64::MAX)),
+        ("/tensors/0/size_bytes", Value::from(u64::MAX)),
+        (&outside, Value::from(misaligned)),
+        ("/schema", Value::from("dmo-trace/regions/3")),
+    ];
+    for (pointer, value) in corruptions {
+        let mut broken = plan.clone();
+        *broken.pointer_mut(pointer).unwrap() = value;
+        let (code, words) = audit(&path, &broken);
+        assert_eq!(code, Some(2), "{pointer}: {words}");
+        assert!(!words.contains("panicked"), "{words}");
+    }
+}
+
+/// The cost is the sum over the regions, a dearer access costs more, and pins are kept.
+#[test]
+fn tensors_lie_where_their_accesses_cost_least() {
+    let regions = ["--region", "tcm=40K@1", "--region", "psram=1M@12,align=32"];
+    let plan = planned(&regions);
+    let number = |value: &Value| value.as_u64().unwrap();
+    let regions_of = |plan: &Value| plan["regions"].as_array().unwrap().clone();
+    let cost = |plan: &Value| -> u64 {
+        let regions = regions_of(plan);
+        let costs = regions
+            .iter()
+            .map(|it| number(&it["accesses"]) * number(&it["access_cost"]));
+        costs.sum()
+    };
+    assert_eq!(plan["cost"], cost(&plan));
+    assert_eq!(plan["cost"], plan["cost_bound"]);
+    let used = regions_of(&plan);
+    assert!(
+        used.iter()
+            .all(|it| number(&it["used_bytes"]) <= number(&it["capacity_bytes"]))
+    );
+    assert!(used.iter().all(|it| number(&it["accesses"]) > 0));
+
+    let mut pinned_plan = regions.to_vec();
+    pinned_plan.extend(["--pin", "inputs=psram"]);
+    let pinned = planned(&pinned_plan);
+    assert_eq!(pinned["tensors"][0]["region"], 1);
+    assert!(number(&pinned["cost"]) >= number(&plan["cost"]));
+
+    for (pin, message) in [
+        ("inputs=dram", "there is no region"),
+        ("99999=tcm", "the model has"),
+        ("1=tcm", "lies in no region"),
+    ] {
+        let all = [&["plan", MODEL], &regions[..], &["--pin", pin]].concat();
+        let (code, words) = outcome(&all);
+        assert_eq!(code, Some(2), "{words}");
+        assert!(words.contains(message), "{pin}: {words}");
+    }
+    let (code, words) = outcome(&["plan", MODEL, "--region", "tcm=4K"]);
+    assert_eq!(code, Some(1), "{words}");
+    assert!(words.contains("proven"), "{words}");
+}
+
+/// Kernels run in the plan, and find where one tensor is moved onto another of its region.
+#[test]
+fn machine_code_runs_in_several_memories() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json");
+    let plan = planned(&["--region", "tcm=40K@1", "--region", "psram=1M@12"]);
+    let verify = |plan: &Value| {
+        std::fs::write(&path, plan.to_string()).unwrap();
+        outcome(&[
+            "verify",
+            MODEL,
+            "--inputs",
+            "1",
+            "--plan",
+            path.to_str().unwrap(),
+        ])
+    };
+    let (code, words) = verify(&plan);
+    assert_eq!(code, Some(0), "{words}");
+    assert!(words.contains("SAFE with these kernels"), "{words}");
+
+    // An operator's input, onto whatever of its region the operator's output is.
+    let tensors = plan["tensors"].as_array().unwrap();
+    let pair = (1..tensors.len()).find(|&index| {
+        let region = |index: usize| &tensors[index]["region"];
+        let size = |index: usize| tensors[index]["size_bytes"].as_u64().unwrap();
+        region(index) == region(index - 1) && size(index) > size(index - 1)
+    });
+    let pair = pair.unwrap();
+    let mut mutant = plan.clone();
+    let end = tensors[pair]["offset"].as_u64().unwrap();
+    mutant["tensors"][pair - 1]["offset"] = Value::from(end);
+    let (code, words) = verify(&mutant);
+    assert_eq!(code, Some(1), "{words}");
+    assert!(words.contains("UNSAFE"), "{words}");
+}
+
+/// A C compiler takes the header, and a caller puts each region where it belongs.
+#[test]
+fn the_header_has_one_array_for_each_region() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.h");
+    let emit = path.to_str().unwrap();
+    let regions = ["--region", "tcm=40K", "--region", "psram=1M@12,align=64"];
+    let all = [&["plan", MODEL, "--emit", emit], &regions[..]].concat();
+    let (code, words) = outcome(&all);
+    assert_eq!(code, Some(0), "{words}");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let define = text
+        .lines()
+        .find(|line| line.starts_with("#define") && line.contains("_REGION("));
+    let macro_name = define.unwrap().split([' ', '(']).nth(1).unwrap();
+    let program = format!(
+        "#include \"plan.h\"\n{macro_name}(0, );\n\
+         {macro_name}(1, __attribute__((section(\".psram\"))));\n\
+         int main(void) {{ return 0; }}\n"
+    );
+    let source = folder.path().join("main.c");
+    std::fs::write(&source, program).unwrap();
+    let mut compiler = Command::new("cc");
+    let compiler = compiler.args(["-std=gnu99", "-Wall", "-c", "-o"]);
+    let object = folder.path().join("main.o");
+    let output = compiler.arg(&object).arg(&source).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

@@ -201,6 +201,31 @@ impl Problem {
         }
     }
 
+    /// The same buffers, each also at a multiple of this many bytes.
+    ///
+    /// # Errors
+    /// When the alignment is 0, a given offset is no multiple of it, or all buffers, rounded up to
+    /// where all are aligned, are too large.
+    pub fn aligned_to(&self, alignment: u64) -> Result<Self, ProblemError> {
+        let mut finer = self.clone();
+        for buffer in &mut finer.buffers {
+            let common = common_multiple(buffer.alignment, alignment);
+            buffer.alignment = match common {
+                Some(common) => common,
+                None if alignment == 0 => 0,
+                None => return Err(ProblemError::TooLarge),
+            };
+        }
+        check(&finer.buffers)?;
+        finer.grain = grain(&finer.buffers);
+        for neighbour in finer.neighbours.iter_mut().flatten() {
+            for distance in [&mut neighbour.distance_above, &mut neighbour.distance_below] {
+                *distance = distance.next_multiple_of(finer.grain);
+            }
+        }
+        Ok(finer)
+    }
+
     /// The same buffers, these at given offsets in bytes: one entry for each buffer, `None`
     /// where it may lie anywhere. Whether the given ones keep apart is not checked.
     ///

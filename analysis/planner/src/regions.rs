@@ -1,26 +1,60 @@
-//! Buffers in several memories: as much as possible in the first, fastest one, what does not
-//! fit in the next.
+//! Buffers in several memories, so that what is accessed most lies where an access costs least.
 //!
-//! Which buffers move out is a heuristic: of the step that overflows most, the smallest one
-//! that is large enough; then each that fits after all comes back. So the bytes that move out
-//! are few, and not proven to be the fewest. Whether a set of buffers fits into a memory is
-//! decided exactly.
+//! | module | what it holds |
+//! |---|---|
+//! | `problem` | buffers, regions, what is accessed how often, what is pinned where |
+//! | `check` | the check of a plan, which knows no search |
+//! | `error` | what can be wrong with a problem, and why there is no plan |
+//! | `diagram` | what the buffers that are still to come cost at least |
+//! | `packing` | whether buffers fit into a region, exactly |
+//! | `search` | the least cost, with proof |
+//!
+//! The cost of a plan is the sum over all buffers of their accesses times the cost of an access
+//! in their region. [`place`] decides the buffers in the order in which they come to life. What
+//! the rest costs at least is known beforehand, from a relaxation in which each step by itself
+//! has to fit into the regions; so the search goes straight to an assignment that is the best of
+//! that relaxation. Where a region's buffers then fit at all steps together, which is decided
+//! exactly, that is the proof. Where they do not, the fewest of them that do not fit are never
+//! again put into that region together.
 
-use crate::budget::Budget;
-use crate::plan::Plan;
-use crate::plan::exact::{self, Decision};
-use crate::problem::{Problem, Section};
+mod check;
+mod diagram;
+mod error;
+mod packing;
+mod problem;
+mod search;
+
+pub use check::{RegionViolation, RegionViolationKind};
+pub use error::{NoRoom, RegionsError};
+pub use problem::RegionProblem;
+pub use search::place;
+
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use thiserror::Error;
 
-/// A memory that is a part of the arena.
+/// No plan has more regions.
+pub const MOST_REGIONS: usize = 16;
+
+/// A memory that holds a part of the arena.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArenaRegion {
     /// Its name.
     pub name: String,
     /// Its size in bytes.
     pub capacity_bytes: u64,
+    /// What an access costs: the cycles that it takes, at least 1.
+    #[serde(default = "one_cycle")]
+    pub access_cost: u32,
+    /// Offsets in it are multiples of this many bytes, at least 1.
+    #[serde(default = "any_offset")]
+    pub alignment: u64,
+}
+
+fn one_cycle() -> u32 {
+    1
+}
+
+fn any_offset() -> u64 {
+    1
 }
 
 /// Where a buffer lies: in which region, and where in it.
@@ -32,113 +66,27 @@ pub struct RegionOffset {
     pub offset: u64,
 }
 
-/// Why buffers cannot be placed.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum RegionsError {
-    /// Some are left over when the last region is full.
-    #[error(
-        "no plan was found within the regions: for {left} of the buffers, {bytes} bytes together, \
-         there is no room beside the others; the largest, {largest:?}, has {largest_bytes} bytes"
-    )]
-    NoRoom {
-        /// How many.
-        left: usize,
-        /// Their sizes together.
-        bytes: u64,
-        /// Name of the largest.
-        largest: String,
-        /// Its size.
-        largest_bytes: u64,
-    },
+/// A place for each buffer of a problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegionPlan {
+    /// In the order of the problem's buffers.
+    pub places: Vec<RegionOffset>,
 }
 
-/// Steps that a decision may take.
-const NODES: u64 = 20_000;
-
-/// A place for each buffer, each region filled before the next one is begun.
-///
-/// # Errors
-/// When the regions are too small, as far as the search sees.
-pub fn assign(
-    problem: &Problem,
-    regions: &[ArenaRegion],
-    budget: &mut Budget<'_>,
-) -> Result<Vec<RegionOffset>, RegionsError> {
-    let buffers = problem.buffers();
-    let mut places: Vec<Option<RegionOffset>> = vec![None; buffers.len()];
-    let mut left: Vec<usize> = (0..buffers.len()).collect();
-    for (region, memory) in regions.iter().enumerate() {
-        let (kept, plan) = fill(problem, &left, memory.capacity_bytes, budget);
-        for (&buffer, &offset) in kept.iter().zip(&plan.offsets) {
-            places[buffer] = Some(RegionOffset { region, offset });
-        }
-        left.retain(|&buffer| places[buffer].is_none());
-    }
-    let largest = left
-        .iter()
-        .max_by_key(|&&buffer| buffers[buffer].size_bytes);
-    match largest {
-        None => Ok(places.into_iter().flatten().collect()),
-        Some(&largest) => Err(RegionsError::NoRoom {
-            left: left.len(),
-            bytes: left.iter().map(|&buffer| buffers[buffer].size_bytes).sum(),
-            largest: buffers[largest].name.clone(),
-            largest_bytes: buffers[largest].size_bytes,
-        }),
-    }
+/// The best plan found and what is proven of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegionOptimum {
+    /// The plan.
+    pub plan: RegionPlan,
+    /// What all accesses cost.
+    pub cost: u64,
+    /// No plan costs less.
+    pub bound: u64,
 }
 
-/// Which of the buffers stay in a memory of this capacity, and where.
-fn fill(
-    problem: &Problem,
-    buffers: &[usize],
-    capacity: u64,
-    budget: &mut Budget<'_>,
-) -> (Vec<usize>, Plan) {
-    let mut kept = buffers.to_vec();
-    let mut moved = Vec::new();
-    let mut plan = loop {
-        if let Some(plan) = fit(problem, &kept, capacity, budget) {
-            break plan;
-        }
-        let Some(position) = overflowing(problem, &kept, capacity) else {
-            break Plan {
-                offsets: Vec::new(),
-            };
-        };
-        moved.push(kept.remove(position));
-    };
-    moved.sort_by_key(|&buffer| Reverse(problem.buffers()[buffer].size_bytes));
-    for buffer in moved {
-        let mut more = kept.clone();
-        more.push(buffer);
-        if let Some(found) = fit(problem, &more, capacity, budget) {
-            (kept, plan) = (more, found);
-        }
+impl RegionOptimum {
+    /// Whether the plan is proven to be the best.
+    pub fn is_optimal(&self) -> bool {
+        self.cost == self.bound
     }
-    (kept, plan)
-}
-
-fn fit(problem: &Problem, kept: &[usize], capacity: u64, budget: &mut Budget<'_>) -> Option<Plan> {
-    let part = problem.subset(kept);
-    match exact::decide(&part, capacity, NODES, budget) {
-        Decision::Possible(offsets) => Some(Plan { offsets }),
-        Decision::Impossible | Decision::Unknown => None,
-    }
-}
-
-/// Position in `kept` of the buffer that relieves the widest section: the smallest that does
-/// it alone, else the largest.
-fn overflowing(problem: &Problem, kept: &[usize], capacity: u64) -> Option<usize> {
-    let part = problem.subset(kept);
-    let sections = part.sections();
-    let bound = |section: &&Section| part.section_bound(section);
-    let widest = sections.iter().max_by_key(bound)?;
-    let excess = bound(&widest).saturating_sub(capacity).max(1);
-    let size = |&position: &usize| part.buffers()[position].size_bytes;
-    let enough = widest.alive.iter().copied();
-    enough
-        .filter(|position| size(position) >= excess)
-        .min_by_key(size)
-        .or_else(|| widest.alive.iter().copied().max_by_key(size))
 }

@@ -79,7 +79,7 @@ impl PlanFile {
 }
 
 /// Letters, digits and underlines, for C.
-fn identifier(name: &str) -> String {
+pub(super) fn identifier(name: &str) -> String {
     let stem = name.strip_suffix(".tflite").unwrap_or(name);
     let plain = |letter: char| {
         if letter.is_ascii_alphanumeric() {
@@ -96,7 +96,7 @@ fn identifier(name: &str) -> String {
 }
 
 /// Text that cannot end a C comment, nor continue its line, nor change its direction.
-fn comment(text: &str) -> String {
+pub(super) fn comment(text: &str) -> String {
     let plain = |letter: char| match letter {
         '*' | '\\' | '?' => '_',
         ' '..='~' => letter,

@@ -4,7 +4,7 @@
 //! left out. So the count is that of a convolution's loads of its input.
 
 use crate::graph::Graph;
-use crate::operator::{Operator, Window};
+use crate::operator::Operator;
 
 /// Those of one run of the operator; 0 for one that does not multiply and accumulate.
 pub fn of_operator(operator: &Operator) -> u64 {
@@ -12,20 +12,20 @@ pub fn of_operator(operator: &Operator) -> u64 {
         Operator::Conv2d(known) => {
             let groups = u64::from(known.groups.max(1));
             let inputs = u64::from(known.input[3]) / groups;
-            let taps = taps(&known.window, known.input, known.output);
+            let taps = known.window.taps_inside(known.input, known.output);
             product([taps, inputs, known.output[3].into(), known.output[0].into()])
         }
         Operator::DepthwiseConv2d(known) => {
-            let taps = taps(&known.window, known.input, known.output);
+            let taps = known.window.taps_inside(known.input, known.output);
             product([taps, known.output[3].into(), known.output[0].into()])
         }
         Operator::DepthwiseInPlace(known) => {
-            let taps = taps(&known.window, known.input, known.output);
+            let taps = known.window.taps_inside(known.input, known.output);
             product([taps, known.output[3].into(), known.output[0].into()])
         }
         Operator::TransposeConv2d(known) => {
             // The same taps, seen from the output.
-            let taps = taps(&known.window, known.output, known.input);
+            let taps = known.window.taps_inside(known.output, known.input);
             let [inputs, outputs] = [known.input[3], known.output[3]].map(u64::from);
             product([taps, inputs, outputs, known.input[0].into()])
         }
@@ -54,27 +54,4 @@ pub fn of_graph(graph: &Graph) -> u64 {
 
 fn product<const N: usize>(factors: [u64; N]) -> u64 {
     factors.into_iter().fold(1, u64::saturating_mul)
-}
-
-/// Pairs of an output pixel and a tap of its window that lies inside the input.
-fn taps(window: &Window, input: [u32; 4], output: [u32; 4]) -> u64 {
-    let axis = |axis: usize| -> u64 {
-        let [kernel, stride, dilation, padding] = [
-            window.kernel,
-            window.stride,
-            window.dilation,
-            window.padding_before,
-        ]
-        .map(|extents| i64::from(extents[axis]));
-        let extent = i64::from(input[axis + 1]);
-        let inside = |output: u32| {
-            let first = i64::from(output) * stride - padding;
-            // The first tap at 0 or above, and the last one below the end.
-            let before = ((-first).max(0) + dilation - 1) / dilation;
-            let until = (extent - first + dilation - 1).max(0) / dilation;
-            (until.min(kernel) - before).max(0) as u64
-        };
-        (0..output[axis + 1]).map(inside).sum()
-    };
-    axis(0).saturating_mul(axis(1))
 }

@@ -4,8 +4,8 @@ use super::first_pair::FirstPair;
 use crate::shapes::operator;
 use dmo_analysis::operator::{
     BatchedMatmul, Concat, Conv2d, ElementwiseBinary, FullyConnected, Interpolation, Lstm, Method,
-    Operator, Pad, ResizeBilinear, ResizeNearest, Shape, SpatialMean, StridedSlice, Transpose,
-    Window,
+    Operator, Pad, ResizeBilinear, ResizeNearest, Shape, SpatialMean, StridedSlice, Traffic,
+    Transpose, Window,
 };
 use dmo_analysis::profile::overlap::{Access, Sweep, overlap_bytes};
 use dmo_analysis::trace::{AccessKind, Address};
@@ -46,6 +46,19 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What is counted by formula is what the loops do.
+    #[test]
+    fn traffic_is_the_number_of_accesses(operator in operator()) {
+        let buffers = operator.buffers().unwrap();
+        let mut loads = vec![0_u64; buffers.inputs.len()];
+        let mut stores = vec![0_u64; buffers.outputs.len()];
+        operator.accesses(|kind, index, _| match kind {
+            AccessKind::Load => loads[index] += 1,
+            AccessKind::Store => stores[index] += 1,
+        }).unwrap();
+        prop_assert_eq!(operator.traffic(), Ok(Traffic { loads, stores }));
+    }
 
     /// The accesses through the sweep that traces go through, and within their buffers.
     #[test]

@@ -26,6 +26,7 @@ use dmo_trace::study::error::{EmitReason, PlanError};
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
+use dmo_trace::study::regions::Pin;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
@@ -71,10 +72,15 @@ pub struct Arguments {
     plot: Option<PathBuf>,
     #[command(flatten)]
     page: PageArguments,
-    /// A memory and its size, for example sram=64K; repeatable: buffers that do not fit into the
-    /// first go to the next
-    #[arg(long, value_name = "NAME=BYTES", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot", "report"])]
+    /// A memory, its size, the cycles of an access (1 unless given) and what offsets are multiples
+    /// of, for example psram=8M@12,align=32; repeatable: tensors lie where their accesses cost
+    /// least in all
+    #[arg(long, value_name = "NAME=BYTES[@CYCLES][,align=BYTES]", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot", "report"])]
     region: Vec<ArenaRegion>,
+    /// Place a tensor, given by its index in the file, or all inputs, outputs or scratch buffers in
+    /// one of these regions, for example inputs=sram,tcm; repeatable
+    #[arg(long, value_name = "WHAT=REGIONS", value_parser = regions::parse_pin, requires = "region")]
+    pin: Vec<Pin>,
     /// Compare with published planners, without and with overlaps
     #[arg(long, conflicts_with = "region")]
     compare: bool,

@@ -36,6 +36,7 @@ use dmo_analysis::transform::stream::StreamError;
 use dmo_analysis::verify::{Clash, Misaligned};
 use dmo_planner::minimalloc::TableError;
 use dmo_planner::plan::tflm::ALIGNMENT;
+use dmo_planner::regions::RegionsError;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -204,8 +205,14 @@ pub enum PlanError {
          {overlap:?}"
     )]
     NothingRuns { overlap: &'static str },
-    #[error("--region {name}: given twice")]
-    RegionTwice { name: String },
+    #[error(transparent)]
+    Regions(#[from] RegionsError),
+    #[error("--pin: there is no region {name:?}, --region gives one its name")]
+    PinnedNowhere { name: String },
+    #[error("--pin {tensor}: the model has {tensors} tensors")]
+    PinOfNone { tensor: usize, tensors: usize },
+    #[error("--pin {tensor}: the tensor lies in no region, it is a constant, a state or excluded")]
+    PinOfOutside { tensor: usize },
     #[error("region {name} overflows, please report this")]
     RegionOverflows { name: String },
     #[error("{problem}: the plan found does not pass its check: please report this")]
@@ -290,6 +297,17 @@ pub enum PlanToCheckError {
     Alignment,
     #[error("something lies in region {region}, which the plan does not have")]
     NoRegion { region: usize },
+    #[error(
+        "something in region {} lies at {offset}, no multiple of its alignment, {alignment} bytes",
+        name.escape_debug()
+    )]
+    MisalignedInRegion {
+        name: String,
+        offset: u64,
+        alignment: u64,
+    },
+    #[error("region {} has {what} 0, at least 1 is needed", name.escape_debug())]
+    ZeroOfRegion { name: String, what: &'static str },
     #[error(
         "something in region {} ends at {end}, beyond its {capacity_bytes} bytes",
         name.escape_debug()
@@ -420,7 +438,10 @@ pub enum EmitReason {
         pair: [String; 2],
         keep_inputs: bool,
     },
-    #[error(": a plan of several regions is .json only")]
+    #[error(
+        ": a plan of several regions is .json or .h; TensorFlow Lite Micro has all tensors of a \
+         plan in one memory"
+    )]
     Regions,
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::{About, StudyError};
 use super::input;
-use super::region_file::{REGIONS_SCHEMA, RegionFile};
+use super::region_file::{REGIONS_SCHEMA, REGIONS_SCHEMAS, RegionFile};
 use dmo_analysis::handover::{PlanFile, SCHEMA};
 use serde::Deserialize;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl NamedPlan {
             schema: String,
         }
         let form = serde_json::from_str(&text).map(|form: Form| form.schema);
-        if form.is_ok_and(|schema| schema == REGIONS_SCHEMA) {
+        if form.is_ok_and(|schema| REGIONS_SCHEMAS.contains(&&*schema)) {
             let file: RegionFile = serde_json::from_str(&text).about(format_args!(
                 "{name} is no plan of the form {REGIONS_SCHEMA}"
             ))?;

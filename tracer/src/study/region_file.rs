@@ -11,7 +11,9 @@ use dmo_planner::regions::{ArenaRegion, RegionOffset};
 use serde::Deserialize;
 
 /// Name of the form and its version.
-pub(super) const REGIONS_SCHEMA: &str = "dmo-trace/regions/1";
+pub const REGIONS_SCHEMA: &str = "dmo-trace/regions/2";
+/// The form and the one before, which had neither costs nor alignments.
+pub(super) const REGIONS_SCHEMAS: [&str; 2] = ["dmo-trace/regions/1", REGIONS_SCHEMA];
 
 /// A memory may begin at a multiple of this, in bytes.
 const ALIGNMENT: u64 = 16;
@@ -35,6 +37,8 @@ struct Tensor {
     tensor: TensorId,
     name: String,
     size_bytes: u64,
+    #[serde(default)]
+    is_part: bool,
     #[serde(flatten)]
     place: RegionOffset,
 }
@@ -54,6 +58,16 @@ impl RegionFile {
     /// # Errors
     /// When something does not lie in its memory.
     pub(super) fn in_one_arena(self) -> Result<PlanFile, PlanToCheckError> {
+        for region in &self.regions {
+            let zeros = [
+                ("access cost", region.access_cost == 0),
+                ("alignment", region.alignment == 0),
+            ];
+            if let Some((what, _)) = zeros.into_iter().find(|(_, is_zero)| *is_zero) {
+                let name = region.name.clone();
+                return Err(PlanToCheckError::ZeroOfRegion { name, what });
+            }
+        }
         let tensors = self.tensors.iter().map(|it| (it.place, it.size_bytes));
         let scratch = self.scratch.iter().map(|it| (it.place, it.size_bytes));
         let mut ends = vec![0; self.regions.len()];
@@ -70,7 +84,25 @@ impl RegionFile {
             }
             ends[region] = end.max(ends[region]);
         }
+        // A part of a tensor lies where its elements may; what is a buffer by itself is aligned.
+        let scratch = self.scratch.iter().map(|it| it.place);
+        let aligned = self.tensors.iter().filter(|it| !it.is_part);
+        for RegionOffset { region, offset } in aligned.map(|it| it.place).chain(scratch) {
+            let ArenaRegion {
+                name, alignment, ..
+            } = &self.regions[region];
+            if !offset.is_multiple_of(*alignment) {
+                return Err(PlanToCheckError::MisalignedInRegion {
+                    name: name.clone(),
+                    offset,
+                    alignment: *alignment,
+                });
+            }
+        }
         let grain = common_multiple(self.layout.alignment, ALIGNMENT);
+        let grain = self.regions.iter().fold(grain, |grain, region| {
+            common_multiple(grain?, region.alignment)
+        });
         let grain = grain.ok_or(PlanToCheckError::Alignment)?;
         let mut starts = Vec::new();
         let mut arena_bytes = 0_u64;

@@ -36,7 +36,7 @@ impl Problem {
     }
 
     /// Which buffers may overlap some other one.
-    fn sharing(&self) -> Vec<bool> {
+    pub(crate) fn sharing(&self) -> Vec<bool> {
         let mut sharing = vec![false; self.buffers.len()];
         for (lower, upper) in self.overlapping_pairs() {
             sharing[lower] = true;
@@ -50,7 +50,7 @@ impl Problem {
     /// Those that may overlap nothing are cut out of the arena: what remains moves
     /// together, and no two buffers come closer than they may, for nothing lies between two
     /// that overlap. So their spacings add to what the others need by themselves.
-    fn step_bound(&self, alive: &[usize], sharing: &[bool]) -> u64 {
+    pub(crate) fn step_bound(&self, alive: &[usize], sharing: &[bool]) -> u64 {
         let candidates: Vec<usize> = alive.iter().copied().filter(|&one| sharing[one]).collect();
         let overlaps = |&&buffer: &&usize| {
             let may = |&other: &usize| other != buffer && self.saved(buffer, other) > 0;

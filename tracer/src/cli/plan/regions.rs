@@ -1,30 +1,77 @@
-//! `dmo-trace plan --region`: a model's buffers in several memories.
+//! `dmo-trace plan --region`: a model's tensors in several memories.
 
 use super::{Arguments, Verdict};
 use crate::cli::output;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
-use dmo_analysis::handover::PlannedKernels;
-use dmo_analysis::wording::{grouped, parse_size};
+use dmo_analysis::handover::{PlannedKernels, RegionHeader};
+use dmo_analysis::wording::{counted, grouped, parse_size};
+use dmo_planner::problem::common_multiple;
 use dmo_planner::regions::{ArenaRegion, RegionOffset};
-use dmo_trace::study::error::EmitReason;
+use dmo_trace::study::error::{EmitReason, PlanToCheckError};
 use dmo_trace::study::plan::Planned;
-use dmo_trace::study::regions::{RegionPlan, place};
+use dmo_trace::study::regions::{Pin, Pinned, PlacedModel, RegionRequest, place_model};
 use dmo_trace::study::source::Source;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
 use serde::Serialize;
+use std::path::Path;
 
-/// `sram=64K`.
+/// `sram=64K`, `psram=8M@12,align=32`.
 pub fn parse(text: &str) -> Result<ArenaRegion, String> {
-    let (name, size) = text
-        .split_once('=')
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| format!("'{text}' is not NAME=BYTES, for instance sram=64K"))?;
+    let wrong = || {
+        format!(
+            "'{text}' is not NAME=BYTES, NAME=BYTES@CYCLES or NAME=BYTES@CYCLES,align=BYTES, for \
+             instance sram=64K or psram=8M@12,align=32"
+        )
+    };
+    let named = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, memory) = named.ok_or_else(wrong)?;
+    let (memory, alignment) = match memory.split_once(',') {
+        Some((memory, rest)) => (memory, Some(rest.strip_prefix("align=").ok_or_else(wrong)?)),
+        None => (memory, None),
+    };
+    let (size, cost) = match memory.split_once('@') {
+        Some((size, cost)) => (size, cost.parse().ok().filter(|&cost| cost > 0)),
+        None => (memory, Some(1)),
+    };
+    let access_cost = cost.ok_or_else(|| {
+        format!("'{text}': an access takes a whole number of cycles, at least 1, such as @12")
+    })?;
+    let alignment = alignment.map_or(Ok(1), parse_size)?;
+    if alignment == 0 || alignment > MOST_ALIGNED {
+        return Err(format!(
+            "'{text}': offsets are multiples of at least 1 byte and at most {MOST_ALIGNED}"
+        ));
+    }
     Ok(ArenaRegion {
         name: name.to_owned(),
         capacity_bytes: parse_size(size)?,
+        access_cost,
+        alignment,
     })
+}
+
+/// As of `--align`, in bytes.
+const MOST_ALIGNED: u64 = 1 << 20;
+
+/// `inputs=sram`, `7=tcm,sram`.
+pub fn parse_pin(text: &str) -> Result<Pin, String> {
+    let wrong = || {
+        format!(
+            "'{text}' is not WHAT=REGION or WHAT=REGION,REGION, where WHAT is a tensor's index, \
+             inputs, outputs or scratch"
+        )
+    };
+    let (what, regions) = text.split_once('=').ok_or_else(wrong)?;
+    let what = match what {
+        "inputs" => Pinned::Inputs,
+        "outputs" => Pinned::Outputs,
+        "scratch" => Pinned::Scratch,
+        index => Pinned::Tensor(TensorId(index.parse().map_err(|_| wrong())?)),
+    };
+    let regions = regions.split(',').map(str::to_owned).collect();
+    Ok(Pin { what, regions })
 }
 
 #[derive(Serialize)]
@@ -38,6 +85,12 @@ struct RegionReport<'a> {
     layout: Layout,
     /// What one memory would need.
     arena_bytes: u64,
+    /// What all accesses cost, in cycles.
+    cost: u64,
+    /// No plan for this order costs less.
+    cost_bound: u64,
+    /// Operators whose accesses are assumed.
+    assumed: &'a [OperatorId],
     order: &'a [OperatorId],
     regions: Vec<Used<'a>>,
     tensors: Vec<Placed<'a>>,
@@ -50,6 +103,7 @@ struct Used<'a> {
     region: &'a ArenaRegion,
     used_bytes: u64,
     tensors: usize,
+    accesses: u64,
 }
 
 #[derive(Serialize)]
@@ -57,6 +111,11 @@ struct Placed<'a> {
     tensor: TensorId,
     name: &'a str,
     size_bytes: u64,
+    /// It lies within another tensor.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_part: bool,
+    /// To the buffer that it lies in.
+    accesses: u64,
     #[serde(flatten)]
     place: RegionOffset,
 }
@@ -70,59 +129,101 @@ struct PlacedScratch {
     place: RegionOffset,
 }
 
-/// Places the buffers of a planned order.
+/// Places the tensors of a planned order.
 pub fn run(arguments: &Arguments, source: &Source, planned: &Planned) -> anyhow::Result<Verdict> {
+    let has_ending = |path: &Path, ending| path.extension().is_some_and(|it| it == ending);
     for path in &arguments.emit {
-        if path.extension().is_none_or(|extension| extension != "json") {
+        if !has_ending(path, "json") && !has_ending(path, "h") {
             return Err(EmitReason::Regions.of(path).into());
         }
     }
-    let regions = &arguments.region;
-    let found = match place(source, planned, regions, arguments.time.0)? {
+    let request = RegionRequest {
+        regions: arguments.region.clone(),
+        pins: arguments.pin.clone(),
+        time: arguments.time.0,
+    };
+    let found = match place_model(source, planned, &request)? {
         Ok(found) => found,
         Err(error) => {
             output::message(&format!("dmo-trace: {}: {error}", source.name));
             return Ok(Verdict::Fails);
         }
     };
-    let report = report(regions, source, planned, &found);
-    let json = report.json()?;
-    let files = arguments.emit.iter();
-    output::write_all(files.map(|path| (path.as_path(), json.as_bytes())))?;
+    let report = report(&request.regions, source, planned, &found);
+    let mut files = Vec::with_capacity(arguments.emit.len());
+    for path in &arguments.emit {
+        let content = if has_ending(path, "h") {
+            header(&report, planned, &found)?
+        } else {
+            report.json()?
+        };
+        files.push((path.as_path(), content));
+    }
+    let files = files.iter();
+    output::write_all(files.map(|(path, content)| (*path, content.as_bytes())))?;
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
+}
+
+/// The plan as C.
+fn header(
+    report: &RegionReport<'_>,
+    planned: &Planned,
+    found: &PlacedModel,
+) -> Result<String, PlanToCheckError> {
+    let mut regions = Vec::with_capacity(report.regions.len());
+    for used in &report.regions {
+        let alignment = common_multiple(report.layout.alignment, used.region.alignment);
+        let alignment = alignment.ok_or(PlanToCheckError::Alignment)?;
+        regions.push((used.region, used.used_bytes, alignment));
+    }
+    let tensors = planned.overlaps.graph.tensors.iter().zip(&found.tensors);
+    let safe = names::safe_with(report.overlap, report.kernels, false);
+    let header = RegionHeader {
+        model: report.model,
+        safe: &safe,
+        regions,
+        tensors: tensors.map(|(it, place)| (&*it.name, *place)).collect(),
+        order: report.order,
+        scratch: found.scratch.clone(),
+    };
+    Ok(header.text())
 }
 
 fn report<'a>(
     regions: &'a [ArenaRegion],
     source: &'a Source,
     planned: &'a Planned,
-    found: &RegionPlan,
+    found: &'a PlacedModel,
 ) -> RegionReport<'a> {
-    let (graph, arena) = (&planned.overlaps.graph, &planned.plan.arena);
-    let tensors = arena.buffer_of.iter().zip(&graph.tensors).enumerate();
-    let tensors = tensors.filter_map(|(index, (buffer, tensor))| {
+    let graph = &planned.overlaps.graph;
+    let known = found.tensors.iter().zip(&found.accesses_of).enumerate();
+    let tensors = known.filter_map(|(index, (place, accesses))| {
+        let tensor = &graph.tensors[index];
         Some(Placed {
             tensor: TensorId(index),
             name: &tensor.name,
             size_bytes: tensor.size_bytes,
-            place: found.places[(*buffer)?],
+            is_part: graph.views.contains_key(&TensorId(index)),
+            accesses: (*accesses)?,
+            place: (*place)?,
         })
     });
     let tensors: Vec<Placed<'_>> = tensors.collect();
-    let scratch = arena.scratch.iter().map(|scratch| PlacedScratch {
-        operator: scratch.operator,
-        index: scratch.index,
-        size_bytes: graph.operators[scratch.operator.0].scratch_bytes[scratch.index],
-        place: found.places[scratch.buffer],
+    let scratch = found.scratch.iter();
+    let scratch = scratch.map(|&(operator, index, place, size_bytes)| PlacedScratch {
+        operator,
+        index,
+        size_bytes,
+        place,
     });
-    let used = regions.iter().zip(&found.used_bytes).enumerate();
-    let used = used.map(|(index, (region, &used_bytes))| {
+    let used = regions.iter().enumerate().map(|(index, region)| {
         let inside = |tensor: &&Placed<'_>| tensor.place.region == index;
         Used {
             region,
-            used_bytes,
+            used_bytes: found.used_bytes[index],
             tensors: tensors.iter().filter(inside).count(),
+            accesses: found.accesses[index],
         }
     });
     RegionReport {
@@ -132,6 +233,9 @@ fn report<'a>(
         kernels: planned.file.kernels.as_ref(),
         layout: planned.file.layout,
         arena_bytes: planned.plan.arena_bytes,
+        cost: found.cost,
+        cost_bound: found.bound,
+        assumed: &found.assumed,
         order: &planned.plan.order,
         regions: used.collect(),
         scratch: scratch.collect(),
@@ -139,33 +243,65 @@ fn report<'a>(
     }
 }
 
+impl RegionReport<'_> {
+    /// What the accesses cost, and what of that is proven.
+    fn cost(&self) -> String {
+        let cost = grouped(self.cost);
+        if self.cost == self.cost_bound {
+            return format!(
+                "{cost} cycles for all accesses, proven: none for this order needs less"
+            );
+        }
+        let gap = (self.cost - self.cost_bound) as f64 / self.cost_bound.max(1) as f64;
+        format!(
+            "{cost} cycles for all accesses, the best found; at least {} are needed, {:.1} % less",
+            grouped(self.cost_bound),
+            100.0 * gap / (1.0 + gap)
+        )
+    }
+}
+
 impl Report for RegionReport<'_> {
-    const SCHEMA: &'static str = "dmo-trace/regions/1";
+    const SCHEMA: &'static str = "dmo-trace/regions/2";
 
     fn text(&self) -> String {
         let rows = self.regions.iter().map(|used| {
             [
                 used.region.name.clone(),
                 grouped(used.region.capacity_bytes),
+                used.region.access_cost.to_string(),
                 grouped(used.used_bytes),
                 used.tensors.to_string(),
+                grouped(used.accesses),
             ]
         });
         let mut text = format!(
-            "{}: {} bytes if all were in one region\n\n{}\n",
+            "{}: {} bytes if all were in one region\n\n{}\n\nCost: {}\n",
             self.model,
             grouped(self.arena_bytes),
-            table(["region", "bytes", "used", "tensors"], 1..4, rows)
+            table(
+                ["region", "bytes", "cycles", "used", "tensors", "accesses"],
+                1..6,
+                rows
+            ),
+            self.cost()
         );
         let elsewhere = |tensor: &&Placed<'_>| tensor.place.region > 0;
         for tensor in self.tensors.iter().filter(elsewhere) {
             text += &format!(
-                "\n{}: tensor {} {:?}, {} bytes at {}",
+                "\n{}: tensor {} {:?}, {} bytes at {}, {} accesses",
                 self.regions[tensor.place.region].region.name,
                 tensor.tensor.0,
                 tensor.name,
                 grouped(tensor.size_bytes),
-                tensor.place.offset
+                tensor.place.offset,
+                grouped(tensor.accesses)
+            );
+        }
+        if !self.assumed.is_empty() {
+            text += &format!(
+                "\n\nOf {} the loops are not known: each element counts once.",
+                counted(self.assumed.len() as u64, "operator", "operators")
             );
         }
         // Where kernels were measured their name is always worth knowing.
