@@ -10,6 +10,7 @@
 //! | `lower.rs` | what an operator is to the reference kernels |
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs`, `scratch/` | scratch buffers of the runtime's kernels |
+//! | `linked.rs` | all subgraphs as one graph |
 //! | `nodes.rs` | subgraphs as the runtime finds them |
 //! | `requests.rs` | which scratch buffers the runtime's kernels ask for |
 //! | `plan.rs` | plans in model files |
@@ -34,6 +35,7 @@ mod ethos_u;
 mod export;
 mod landmarks;
 pub(crate) mod layout;
+mod linked;
 pub(crate) mod lower;
 pub(crate) mod nodes;
 mod parameters;
@@ -49,6 +51,7 @@ pub(crate) mod view;
 pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use landmarks::{Landmarks, landmarks};
+pub use linked::{Linked, Part, ScratchOf, Step};
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
 pub use requests::{RuntimeKernels, scratch};
