@@ -262,11 +262,7 @@ pub fn whole_arena(file: &[u8], kernels: RuntimeKernels) -> Result<WholeArena, T
 /// # Errors
 /// When the bytes are not a model, plan or scratch buffers are not for it, its subgraphs run one
 /// another without end, or too many tensors are alive at once.
-pub fn planned(
-    file: &[u8],
-    offsets: &[i32],
-    scratch: &[Vec<Vec<u64>>],
-) -> Result<Head, TflmError> {
+pub fn planned(file: &[u8], offsets: &[i32], scratch: &[Vec<Vec<u64>>]) -> Result<Head, TflmError> {
     let model = read(file)?;
     with_subgraphs(file, |subgraphs| {
         let tensors = subgraphs.iter().map(|it| it.tensors.len()).sum();

@@ -151,11 +151,7 @@ struct Lifetimes<'a> {
 }
 
 impl<'a> Lifetimes<'a> {
-    fn new(
-        subgraphs: &'a [RawSubgraph<'a>],
-        calls: &'a [Call],
-        operators: usize,
-    ) -> Self {
+    fn new(subgraphs: &'a [RawSubgraph<'a>], calls: &'a [Call], operators: usize) -> Self {
         let starts = |count: fn(&RawSubgraph) -> usize| {
             let sums = subgraphs.iter().scan(0, |sum, it| {
                 let start = *sum;

@@ -12,6 +12,7 @@ mod parts;
 mod plans;
 mod refused;
 mod single;
+mod subgraphs;
 mod tree;
 mod unusual;
 mod whole_arena;
