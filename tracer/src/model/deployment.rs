@@ -88,6 +88,8 @@ pub enum DeployError {
 pub enum Reason {
     #[error("its loops are not known, so that no kernel can be called for it")]
     Unknown,
+    #[error("it runs a subgraph that is run from several places, which is one block of the plan")]
+    Shared,
     #[error("a tensor has elements of type {given}, which no kernel takes")]
     ElementType { given: TensorType },
     #[error("operand {operand} is computed by the model; kernels take a constant there")]
@@ -169,8 +171,10 @@ impl<'a> Deployment<'a> {
         });
         let mut deployment = Self::new(&linked.graph, sources, limits, parameters);
         for (step, of_file) in deployment.steps.iter_mut().zip(&linked.steps) {
-            if let Part::Copy(copies) = &of_file.part {
-                step.copy(&linked.graph, copies);
+            match &of_file.part {
+                Part::Whole => {}
+                Part::Copy(copies) => step.copy(&linked.graph, copies),
+                Part::Opaque(_) => step.kernel = Err(Reason::Shared),
             }
         }
         Ok(deployment)

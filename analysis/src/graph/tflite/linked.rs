@@ -280,9 +280,12 @@ impl<'a> Linker<'a> {
 
     /// The steps of an operator that runs subgraphs, and theirs.
     fn call(&mut self, caller: &Caller, callees: &[usize]) -> Result<(), TfliteError> {
+        let is_shared = |callee: &usize| self.runs.get(*callee).is_none_or(|&runs| runs > 1);
         let begin = match caller.kind {
             // The loop's values, from which its body goes on.
             Kind::While => self.copies(&caller.inputs, &caller.outputs),
+            // What a branch gives that is one step is not seen.
+            _ if callees.iter().any(is_shared) => Part::Opaque(Vec::new()),
             _ => Part::Copy(Vec::new()),
         };
         let held = caller.held();

@@ -1,7 +1,7 @@
 //! Random models whose operators run subgraphs, as files and as programs that can be executed in
 //! any layout. Nothing here knows of lifetimes or steps.
 
-use super::super::tree::{Part, Part::*, write};
+use crate::tree::{Part, Part::*, write};
 use dmo_analysis::random::SplitMix64;
 
 #[derive(Clone, Copy, PartialEq)]
