@@ -1,5 +1,7 @@
 //! Which function computes which operator of a model, and with what.
 
+mod linked;
+
 use super::kernel_source::{self, KernelSource};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
@@ -7,7 +9,7 @@ use crate::mcu::machine::Limits;
 use crate::measure::{self, MeasureError};
 use dmo_analysis::graph::overlaps::SafeOverlap;
 use dmo_analysis::graph::parameters::Parameters;
-use dmo_analysis::graph::tflite::{self, Linked, Part, TfliteError, Unsupported};
+use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
 use dmo_analysis::graph::{Graph, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorType};
 use dmo_analysis::operator::{Operator, Reduce, Reduction, SpatialMean};
 use dmo_analysis::trace::{Address, ElementType};
@@ -144,40 +146,6 @@ impl<'a> Deployment<'a> {
         let parameters = parameters.into_iter();
         let parameters = parameters.map(|known| known.map_err(Reason::from));
         Ok(Self::new(graph, sources, limits, parameters))
-    }
-
-    /// All subgraphs of a model file on libraries, as far as these have kernels. Each branch of an
-    /// `IF`, and condition and body of a `WHILE`, run once, whatever the values say.
-    ///
-    /// # Errors
-    /// When the file's constants make no sense.
-    pub fn of_linked_on(
-        linked: &Linked,
-        file: &'a [u8],
-        sources: &[KernelSource<'a>],
-        limits: Limits,
-    ) -> Result<Self, DeployError> {
-        let subgraphs = 0..linked.first_tensors.len();
-        let known = subgraphs.map(|subgraph| tflite::parameters(file, subgraph));
-        let known = known.collect::<Result<Vec<_>, _>>()?;
-        let parameters = linked.steps.iter().map(|step| {
-            let first = linked.first_tensors[step.subgraph];
-            let known = known[step.subgraph].get(step.operator.0);
-            let mut parameters = known.cloned().unwrap_or(Err(Unsupported::Kind))?;
-            for tensor in parameters.tensors.iter_mut().flatten() {
-                tensor.0 += first;
-            }
-            Ok(parameters)
-        });
-        let mut deployment = Self::new(&linked.graph, sources, limits, parameters);
-        for (step, of_file) in deployment.steps.iter_mut().zip(&linked.steps) {
-            match &of_file.part {
-                Part::Whole => {}
-                Part::Copy(copies) => step.copy(&linked.graph, copies),
-                Part::Opaque(_) => step.kernel = Err(Reason::Shared),
-            }
-        }
-        Ok(deployment)
     }
 
     /// A network built in code on libraries, as far as these have kernels, with invented weights.
@@ -452,23 +420,6 @@ fn choose(
 }
 
 impl Step<'_> {
-    /// From now on it is what the runtime copies, unless a constant among that is not known.
-    fn copy(&mut self, graph: &Graph, copies: &[(TensorId, TensorId)]) {
-        let is_known = |tensor: TensorId| {
-            graph.tensor(tensor).storage != Storage::Constant
-                || self.parameters.as_ref().is_some_and(|known| {
-                    let operands = known.tensors.iter().zip(&known.constants);
-                    let mut constants = operands.filter(|(_, constant)| constant.is_some());
-                    constants.any(|(operand, _)| *operand == Some(tensor))
-                })
-        };
-        if copies.iter().all(|&(from, _)| is_known(from)) {
-            self.inputs = copies.iter().map(|&(from, _)| from).collect();
-            self.outputs = copies.iter().map(|&(_, to)| to).collect();
-            self.copies = Some(copies.to_vec());
-        }
-    }
-
     /// The function that computes it; `None` if none can be called.
     pub fn function(&self) -> Option<&'static str> {
         let kernel = self.kernel.as_ref().ok()?;

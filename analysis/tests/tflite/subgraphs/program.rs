@@ -200,10 +200,10 @@ impl Grower {
     /// `flag, floats -> floats` of the same sizes.
     fn branch(&mut self, sizes: &[usize], depth: usize) -> usize {
         let known = self.branches.iter().find(|(known, _)| known == sizes);
-        if let Some(&(_, index)) = known.filter(|_| depth > 0) {
-            if self.random.below(3) == 0 {
-                return index;
-            }
+        if let Some(&(_, index)) = known.filter(|_| depth > 0)
+            && self.random.below(3) == 0
+        {
+            return index;
         }
         let mut subgraph = Subgraph::default();
         let flag = subgraph.input(Type::Bool, 1);
