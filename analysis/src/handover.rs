@@ -16,6 +16,7 @@ mod region_header;
 mod rewrite;
 mod tiled;
 
+pub(crate) use on_device::own_clash;
 pub use on_device::{OnDevice, on_device};
 pub use plan_file::{
     FurtherKernels, PlanFile, PlannedKernels, PlannedScratch, PlannedTensor, SCHEMA, UsedOverlap,

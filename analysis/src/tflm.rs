@@ -15,6 +15,7 @@
 //! | `signal.rs` | the same of the signal library |
 //! | `tail.rs` | the tail, allocation by allocation |
 //! | `head.rs` | the head, as the runtime plans it |
+//! | `subgraphs.rs` | what the runtime makes of a plan of several subgraphs |
 //!
 //! All figures are of tflite-micro 90b983c (August 2026), compiled by `arm-none-eabi-gcc` without
 //! compression (`USE_TFLM_COMPRESSION`) and for speed (`KERNELS_OPTIMIZED_FOR_SPEED`), and of
@@ -26,15 +27,19 @@ mod operators;
 mod persistent;
 mod signal;
 mod structures;
+mod subgraphs;
 mod tail;
 
+use crate::arena::ArenaError;
 use crate::graph::tflite::nodes::{RawSubgraph, with_subgraphs};
 use crate::graph::tflite::{RuntimeKernels, TfliteError, read};
 use crate::graph::{Kind, OperatorId};
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::problem::ProblemError;
-use head::head_bytes;
+pub use head::Head;
+use head::head;
 use serde::Serialize;
+pub use subgraphs::on_device;
 use tail::Tail;
 use thiserror::Error;
 
@@ -216,6 +221,12 @@ pub enum TflmError {
     Problem(#[from] ProblemError),
     #[error("the model's plan has {given} offsets, but the model has {tensors} tensors")]
     Offsets { given: usize, tensors: usize },
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
+    #[error("offset {offset} does not fit in 31 bits")]
+    Range { offset: u64 },
+    #[error("the scratch buffers are not those of the model's operators")]
+    Scratch,
     #[error(
         "the model's subgraphs run one another without end, more than {depth} deep, or more than \
          {steps} operators in all"
@@ -239,8 +250,34 @@ pub fn whole_arena(file: &[u8], kernels: RuntimeKernels) -> Result<WholeArena, T
             return Err(TflmError::Offsets { given, tensors });
         }
         let tail = Tail::new(subgraphs, offsets, kernels);
-        let planned = head_bytes(subgraphs, &model.calls, offsets, &tail.operators)?;
+        let operators = tail.operators.iter();
+        let scratch: Vec<&[u64]> = operators.map(|it| it.scratch_bytes.as_slice()).collect();
+        let planned = head(subgraphs, &model.calls, offsets, &scratch)?;
         Ok(assembled(subgraphs, kernels, tail, &planned))
+    })?
+}
+
+/// The planned part of the arena of a model whose operators have these scratch buffers, with a plan:
+/// the offset of each tensor, those of all subgraphs one after the other, -1 where it is left to
+/// the runtime. `scratch` are sizes in bytes for each operator of each subgraph.
+///
+/// # Errors
+/// When the bytes are not a model, plan or scratch buffers are not for it, its subgraphs run one
+/// another without end, or too many tensors are alive at once.
+pub fn planned(file: &[u8], offsets: &[i32], scratch: &[Vec<Vec<u64>>]) -> Result<Head, TflmError> {
+    let model = read(file)?;
+    with_subgraphs(file, |subgraphs| {
+        let tensors = subgraphs.iter().map(|it| it.tensors.len()).sum();
+        let given = offsets.len();
+        if given != tensors {
+            return Err(TflmError::Offsets { given, tensors });
+        }
+        let counts = subgraphs.iter().map(|it| it.operators.len());
+        if !counts.eq(scratch.iter().map(Vec::len)) {
+            return Err(TflmError::Scratch);
+        }
+        let scratch: Vec<&[u64]> = scratch.iter().flatten().map(Vec::as_slice).collect();
+        head(subgraphs, &model.calls, Some(offsets), &scratch)
     })?
 }
 
@@ -248,7 +285,7 @@ fn assembled(
     subgraphs: &[RawSubgraph],
     kernels: RuntimeKernels,
     tail: Tail,
-    head: &head::Head,
+    head: &Head,
 ) -> WholeArena {
     let used_bytes = head.bytes + tail.bytes;
     let planning = structures::planning_bytes(

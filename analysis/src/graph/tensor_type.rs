@@ -46,7 +46,7 @@ types! {
     Float64 "FLOAT64" 64,
     Complex128 "COMPLEX128" 128,
     Uint64 "UINT64" 64,
-    Resource "RESOURCE" 0,
+    Resource "RESOURCE" 32,
     Variant "VARIANT" 0,
     Uint32 "UINT32" 32,
     Uint16 "UINT16" 16,
@@ -68,7 +68,8 @@ impl TensorType {
         code.map(|code| code as u8)
     }
 
-    /// Size of an element in bits; `None` if elements have no fixed size.
+    /// Size of an element in bits; `None` if elements have no fixed size. A resource is its number,
+    /// as in TensorFlow Lite Micro (`memory_helpers.cc`).
     pub fn bits(self) -> Option<u64> {
         let known = Self::KNOWN.iter().find(|&&(known, ..)| known == self);
         known.map(|&(_, _, bits)| bits).filter(|&bits| bits > 0)
@@ -79,7 +80,7 @@ impl TensorType {
     pub fn alignment(self) -> u64 {
         match self {
             Self::Int16 | Self::Float16 | Self::Uint16 => 2,
-            Self::Float32 | Self::Int32 | Self::Uint32 => 4,
+            Self::Float32 | Self::Int32 | Self::Uint32 | Self::Resource => 4,
             Self::Int64 | Self::Uint64 | Self::Float64 => 4,
             _ => 1,
         }

@@ -13,6 +13,7 @@
 //! | `lower.rs` | what an operator is to the reference kernels |
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs`, `scratch/` | scratch buffers of the runtime's kernels |
+//! | `linked.rs` | all subgraphs as one graph |
 //! | `nodes.rs` | subgraphs as the runtime finds them |
 //! | `requests.rs` | which scratch buffers the runtime's kernels ask for |
 //! | `plan.rs` | plans in model files |
@@ -39,6 +40,7 @@ mod export;
 pub(crate) mod flexbuffer;
 mod landmarks;
 pub(crate) mod layout;
+mod linked;
 pub(crate) mod lower;
 pub(crate) mod nodes;
 mod parameters;
@@ -56,6 +58,7 @@ pub use apart::WhyApart;
 pub use error::{TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use landmarks::{Landmarks, landmarks};
+pub use linked::{Linked, Part, ScratchOf, Step};
 pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
 pub use registered::{TFLM_REVISION, registered};

@@ -114,7 +114,11 @@ fn without_unread_inputs(graph: &Graph, arena: &Arena) -> Result<Problem, ArenaE
 
 /// The names of two buffers that the plan puts where the problem says they may not lie, the first
 /// without a given offset.
-fn own_clash(problem: &Problem, fixed: &[Option<u64>], plan: &Plan) -> Option<[String; 2]> {
+pub(crate) fn own_clash(
+    problem: &Problem,
+    fixed: &[Option<u64>],
+    plan: &Plan,
+) -> Option<[String; 2]> {
     plan.check(problem).iter().find_map(|broken| {
         let other = match broken.kind {
             ViolationKind::TooClose { other, .. } => other,

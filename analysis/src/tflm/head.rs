@@ -1,19 +1,27 @@
 //! The head of the arena: tensors and scratch buffers of all subgraphs, as the runtime plans them
 //! (`micro_allocation_info.cc`).
 
-use super::{OperatorBytes, TflmError};
+use super::TflmError;
 use crate::graph::tflite::Call;
 use crate::graph::tflite::nodes::RawSubgraph;
-use crate::graph::{OperatorId, Storage};
+use crate::graph::{Kind, OperatorId, Storage};
 use dmo_planner::plan::tflm;
 use dmo_planner::problem::{Buffer, MAX_TOTAL_BYTES, Problem};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The planned part.
-pub(super) struct Head {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// To the end of what lies last, in bytes.
     pub bytes: u64,
     /// Number of buffers that are planned.
     pub buffers: u64,
+    /// Offset of each tensor, those of all subgraphs one after the other; `None` if it is not
+    /// planned.
+    pub tensors: Vec<Option<u64>>,
+    /// Offset of each scratch buffer of each operator, those of all subgraphs one after the other;
+    /// `None` if it has no bytes.
+    pub scratch: Vec<Vec<Option<u64>>>,
 }
 
 /// More operators than this are not followed through subgraphs that run one another.
@@ -26,43 +34,71 @@ const ENDLESS: TflmError = TflmError::Calls {
     steps: MOST_STEPS,
 };
 
-/// What is planned needs this many bytes. `operators` are those of all subgraphs.
-pub(super) fn head_bytes(
+/// What is planned. `scratch` are the sizes of the scratch buffers of the operators of all
+/// subgraphs, one after the other.
+pub(super) fn head(
     subgraphs: &[RawSubgraph],
     calls: &[Call],
     offsets: Option<&[i32]>,
-    operators: &[OperatorBytes],
+    scratch: &[&[u64]],
 ) -> Result<Head, TflmError> {
-    let mut lifetimes = Lifetimes::new(subgraphs, calls, operators);
+    let mut lifetimes = Lifetimes::new(subgraphs, calls, scratch.len());
     lifetimes.run(0)?;
     let mut buffers = Vec::new();
+    let mut add = |life: Life, bytes: u64, offset: Option<u64>| {
+        buffers.push(life.buffer(bytes, offset));
+        buffers.len() - 1
+    };
+    let handles = handles(subgraphs, &lifetimes.first_tensor);
+    let mut buffer_of = Vec::new();
     let tensors = subgraphs.iter().flat_map(|it| &it.tensors);
-    for (index, (tensor, life)) in tensors.zip(&lifetimes.tensors).enumerate() {
+    for (index, (tensor, &life)) in tensors.zip(&lifetimes.tensors).enumerate() {
         let offset = offsets.map(|offsets| offsets[index]);
         let offset = offset.and_then(|offset| u64::try_from(offset).ok());
         let is_planned = match tensor.storage {
-            Storage::Arena => true,
+            Storage::Arena => !handles.contains(&index),
             Storage::Variable => offset.is_some(),
             Storage::Constant => false,
         };
-        if is_planned && tensor.size_bytes > 0 {
-            buffers.push(life.buffer(tensor.size_bytes, offset));
-        }
+        let is_planned = is_planned && tensor.size_bytes > 0;
+        buffer_of.push(is_planned.then(|| add(life, tensor.size_bytes, offset)));
     }
-    let scratch = operators.iter().zip(&lifetimes.operators);
-    let scratch = scratch.flat_map(|(it, life)| it.scratch_bytes.iter().map(move |&it| (it, life)));
-    let mut count = buffers.len();
-    for (bytes, life) in scratch {
-        count += 1;
-        if bytes > 0 {
-            buffers.push(life.buffer(bytes, None));
-        }
+    let mut empty = 0;
+    let mut scratch_of = Vec::new();
+    for (sizes, &life) in scratch.iter().zip(&lifetimes.operators) {
+        let of_operator = sizes.iter().map(|&bytes| {
+            empty += u64::from(bytes == 0);
+            (bytes > 0).then(|| add(life, bytes, None))
+        });
+        scratch_of.push(of_operator.collect::<Vec<_>>());
     }
+    let count = buffers.len() as u64 + empty;
     let problem = Problem::new(buffers, &[])?;
+    let plan = tflm::plan(&problem);
+    let offset = |buffer: &Option<usize>| buffer.map(|buffer| plan.offsets[buffer]);
     Ok(Head {
-        bytes: tflm::plan(&problem).arena_bytes(&problem),
-        buffers: count as u64,
+        bytes: plan.arena_bytes(&problem),
+        buffers: count,
+        tensors: buffer_of.iter().map(offset).collect(),
+        scratch: scratch_of
+            .iter()
+            .map(|of_operator| of_operator.iter().map(offset).collect())
+            .collect(),
     })
+}
+
+/// The numbers of resources: they lie in the data of the operators that give them.
+fn handles(subgraphs: &[RawSubgraph], first_tensor: &[usize]) -> BTreeSet<usize> {
+    let operators = subgraphs.iter().zip(first_tensor).flat_map(|(it, first)| {
+        let operators = it.operators.iter();
+        operators.map(move |operator| (operator, first))
+    });
+    let handles = operators.filter(|(operator, _)| operator.kind == Kind::VarHandle);
+    let outputs = handles.flat_map(|(operator, first)| {
+        let outputs = operator.outputs.iter();
+        outputs.map(move |id| first + id.0)
+    });
+    outputs.collect()
 }
 
 /// When a buffer is first and last used, in steps; before the first step if it never is.
@@ -115,11 +151,7 @@ struct Lifetimes<'a> {
 }
 
 impl<'a> Lifetimes<'a> {
-    fn new(
-        subgraphs: &'a [RawSubgraph<'a>],
-        calls: &'a [Call],
-        operators: &[OperatorBytes],
-    ) -> Self {
+    fn new(subgraphs: &'a [RawSubgraph<'a>], calls: &'a [Call], operators: usize) -> Self {
         let starts = |count: fn(&RawSubgraph) -> usize| {
             let sums = subgraphs.iter().scan(0, |sum, it| {
                 let start = *sum;
@@ -138,7 +170,7 @@ impl<'a> Lifetimes<'a> {
             first_tensor: starts(|it| it.tensors.len()),
             first_operator: starts(|it| it.operators.len()),
             tensors: vec![Life::default(); tensors],
-            operators: vec![Life::default(); operators.len()],
+            operators: vec![Life::default(); operators],
             step: 0,
             steps: 0,
             depth: 0,

@@ -13,6 +13,7 @@ mod plans;
 mod refused;
 mod registered;
 mod single;
+mod subgraphs;
 mod tree;
 mod unusual;
 mod whole_arena;

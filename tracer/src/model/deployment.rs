@@ -1,5 +1,7 @@
 //! Which function computes which operator of a model, and with what.
 
+mod linked;
+
 use super::kernel_source::{self, KernelSource};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
@@ -43,6 +45,9 @@ pub struct Step<'a> {
     pub states: Vec<TensorId>,
     /// Scratch memory that the function wants, in bytes.
     pub scratch_bytes: u32,
+    /// What the runtime copies itself where subgraphs are run, each from the first tensor of a pair
+    /// to the second: no function is called for that. `None` of other operators.
+    pub copies: Option<Vec<(TensorId, TensorId)>>,
 }
 
 /// A function, and how it is called for an operator.
@@ -85,6 +90,8 @@ pub enum DeployError {
 pub enum Reason {
     #[error("its loops are not known, so that no kernel can be called for it")]
     Unknown,
+    #[error("it runs a subgraph that is run from several places, which is one block of the plan")]
+    Shared,
     #[error("a tensor has elements of type {given}, which no kernel takes")]
     ElementType { given: TensorType },
     #[error("operand {operand} is computed by the model; kernels take a constant there")]
@@ -254,7 +261,7 @@ impl<'a> Deployment<'a> {
 
     /// The operators that are not executed, in the file's order, each with the reason.
     pub fn not_executed(&self) -> impl Iterator<Item = (OperatorId, &Reason)> {
-        let steps = self.steps.iter();
+        let steps = self.steps.iter().filter(|step| step.copies.is_none());
         steps.filter_map(|step| Some((step.operator, step.kernel.as_ref().err()?)))
     }
 
@@ -318,6 +325,7 @@ impl<'a> Step<'a> {
                 outputs: executed.loops.outputs.clone(),
                 states: executed.states,
                 scratch_bytes: executed.scratch_bytes,
+                copies: None,
             },
             Err(reason) => Self {
                 operator,
@@ -327,6 +335,7 @@ impl<'a> Step<'a> {
                 outputs: graph.arena_outputs(node),
                 states: Vec::new(),
                 scratch_bytes: 0,
+                copies: None,
             },
         }
     }

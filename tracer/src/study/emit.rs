@@ -9,8 +9,8 @@ use super::whole_arena::ArenaChange;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::RuntimeKernels;
-use dmo_analysis::graph::{Graph, tflite};
-use dmo_analysis::handover::{OnDevice, on_device, tiled};
+use dmo_analysis::graph::{Graph, Storage, tflite};
+use dmo_analysis::handover::{OnDevice, tiled};
 use dmo_analysis::transform::Recipe;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,8 @@ impl Emission {
     ) -> Result<Emitted, StudyError> {
         let (plan, graph) = (&planned.file, &device_graph(source, planned));
         let offsets = plan.offsets(graph.tensors.len());
-        let device = on_device(graph, &plan.order, &offsets, plan.layout.keep_inputs);
+        let offsets = unreached_at_zero(source, offsets);
+        let device = source.on_device(graph, &plan.order, &offsets, plan.layout.keep_inputs);
         let device = device.about(self.refusal())?;
         self.ensure_apart(&device, plan.layout)?;
         let word = |offset: Option<u64>| match offset {
@@ -146,7 +147,9 @@ impl Emission {
         };
         let words = offsets.into_iter().map(word);
         let words = words.collect::<Result<Vec<i32>, _>>()?;
-        let content = tflite::with_plan(file, Some(&plan.order), &words).about(self.refusal())?;
+        // Of several subgraphs the order is that of the file.
+        let order = source.linked().is_none().then_some(&plan.order[..]);
+        let content = tflite::with_plan(file, order, &words).about(self.refusal())?;
         let given = source.given_file().unwrap_or(file);
         Ok(Emitted {
             changes: ArenaChange::all(given, &content, kernels(planned)).about(self.refusal())?,
@@ -324,12 +327,24 @@ pub(super) fn tflm_can_obey(source: &Source) -> bool {
     source.recipe().is_none() && no_file(source).is_none()
 }
 
+/// Tensors that no inference uses lie at the arena's start. TensorFlow Lite Micro would place those
+/// of subgraphs that nothing runs all beside one another.
+fn unreached_at_zero(source: &Source, mut offsets: Vec<Option<u64>>) -> Vec<Option<u64>> {
+    if source.linked().is_some() {
+        let tensors = source.graph().tensors.iter();
+        for (offset, tensor) in offsets.iter_mut().zip(tensors) {
+            if tensor.storage == Storage::Arena && tensor.size_bytes > 0 {
+                offset.get_or_insert(0);
+            }
+        }
+    }
+    offsets
+}
+
 /// Why no model file can be written.
 fn no_file(source: &Source) -> Option<EmitReason> {
     if source.file.is_none() {
         Some(EmitReason::NoModelFile)
-    } else if source.model.graphs.len() > 1 {
-        Some(EmitReason::Subgraphs)
     } else {
         None
     }

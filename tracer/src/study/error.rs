@@ -194,6 +194,11 @@ pub enum PlanError {
     )]
     Accelerated { model: String },
     #[error(
+        "{model}: its operators cannot be changed (--allow other than accumulate, or savings): it has \
+         {subgraphs} subgraphs, which are planned together as they are"
+    )]
+    Subgraphs { model: String, subgraphs: usize },
+    #[error(
         "{model}: --allow prune looks at weights, and a network of the zoo has none of its own: \
          give a .tflite file"
     )]
@@ -323,11 +328,6 @@ pub enum PlanToCheckError {
     NoFile,
     #[error("{model} carries no plan (metadata OfflineMemoryAllocation): give one with --plan")]
     NoPlan { model: String },
-    #[error(
-        "{model} has several subgraphs: TensorFlow Lite Micro takes offsets for all of them from a \
-         plan, and only the first is planned here"
-    )]
-    Subgraphs { model: String },
     #[error("the plan has {offsets} offsets, the model {tensors} tensors")]
     Offsets { offsets: usize, tensors: usize },
     #[error(
@@ -414,11 +414,6 @@ pub enum EmitReason {
     Model,
     #[error(": there is no model file (`dmo-trace zoo` exports one)")]
     NoModelFile,
-    #[error(
-        ": the model has several subgraphs: TensorFlow Lite Micro takes offsets for all of them from \
-         a plan, and only the first is planned here"
-    )]
-    Subgraphs,
     #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]
     Alignment { given: u64 },
     #[error(": a changed model has other operators or tensors, which only .json and .tflite tell")]

@@ -76,8 +76,13 @@ impl FirmwareKernelRequest {
     /// Reads the firmware, and runs it to its first inference.
     ///
     /// # Errors
-    /// When it has no interpreter that could be handed another model.
+    /// When it has no interpreter that could be handed another model, or the model has several
+    /// subgraphs.
     pub fn load(&self, source: &Source) -> Result<FirmwareKernels, StudyError> {
+        if source.linked().is_some() {
+            let model = source.name.clone();
+            return Err(ArenaPlaceError::Subgraphs { model }.into());
+        }
         let shown = self.path.display();
         let elf = input::read(&self.path, MAX_FILE_BYTES as u64);
         let elf = elf.about(format_args!("cannot read {shown}"))?;

@@ -9,7 +9,7 @@ use super::session::{Session, Work};
 use super::source::Source;
 use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
-use dmo_analysis::handover::{OnDevice, on_device};
+use dmo_analysis::handover::OnDevice;
 use dmo_analysis::optimise::{Task, WhatIf, what_if};
 use dmo_planner::budget::work_in;
 use dmo_planner::plan::tflm::ALIGNMENT;
@@ -99,9 +99,9 @@ pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2
     let graph = &emit::device_graph(source, planned);
     let carried = source.carried_offsets();
     let carried = carried.unwrap_or_else(|| vec![None; graph.tensors.len()]);
-    let own = on_device(graph, &graph.file_order(), &carried, false)?;
+    let own = source.on_device(graph, &graph.file_order(), &carried, false)?;
     let offsets = planned.plan.arena.tensor_offsets(&planned.plan.plan);
-    let with_plan = on_device(graph, &planned.plan.order, &offsets, keep_inputs)?;
+    let with_plan = source.on_device(graph, &planned.plan.order, &offsets, keep_inputs)?;
     Ok(Some([own, with_plan]))
 }
 

@@ -228,7 +228,8 @@ pub fn plan_with(
     session: &Session,
 ) -> Result<Planned, StudyError> {
     ensure_measured_there(request.layout, overlaps.measured.is_some())?;
-    let reorder = request.order == OrderKind::Best;
+    // Operators of several subgraphs run one another's.
+    let reorder = request.order == OrderKind::Best && source.linked().is_none();
     let task = Task {
         graph: &overlaps.graph,
         overlaps: &overlaps.overlaps,

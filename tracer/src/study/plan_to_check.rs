@@ -9,7 +9,7 @@ use super::plan_file::NamedPlan;
 use super::source::{Source, offset_of};
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
-use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA, on_device};
+use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA};
 use dmo_analysis::verify::Positions;
 pub use fault::PlanFault;
 use std::collections::HashSet;
@@ -72,6 +72,11 @@ impl PlanToCheck {
         }
         if plan.recipe.as_ref() != source.recipe() {
             return Err(PlanToCheckError::OtherRecipe { plan: name.clone() }.into());
+        }
+        // Subgraphs run one another, operator by operator as the file has them.
+        if source.linked().is_some() && plan.order != source.graph().file_order() {
+            let operators = source.graph().operators.len();
+            return Err(PlanToCheckError::Order { operators }).about(name);
         }
         Self::checked(plan, source.graph(), scratch_of).about(name)
     }
@@ -143,12 +148,10 @@ impl PlanToCheck {
         let plan = source.offline_plan.as_ref().map_err(Clone::clone);
         let plan = plan.about(&source.name)?.as_ref();
         let plan = plan.ok_or_else(|| PlanToCheckError::NoPlan { model: model() })?;
-        if source.model.graphs.len() != 1 {
-            return Err(PlanToCheckError::Subgraphs { model: model() }.into());
-        }
         let offsets = carried_offsets(&plan.offsets, graph).about(&source.name)?;
         let order = graph.file_order();
-        let device = on_device(graph, &order, &offsets, false).about(&source.name)?;
+        let device = source.on_device(graph, &order, &offsets, false);
+        let device = device.about(&source.name)?;
         Ok(Self {
             order,
             tensors: device.tensors,

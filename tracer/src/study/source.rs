@@ -9,9 +9,11 @@ use super::streaming::Streaming;
 use crate::elf::image::sha256;
 use crate::mcu::machine::Limits;
 use crate::model::Deployment;
-use dmo_analysis::graph::tflite::{self, Model, OfflinePlan, TfliteError};
+use dmo_analysis::graph::tflite::{self, Linked, Model, OfflinePlan, TfliteError};
 use dmo_analysis::graph::zoo::{self, Element, Network};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
+use dmo_analysis::handover::{OnDevice, on_device};
+use dmo_analysis::tflm;
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use std::collections::BTreeSet;
@@ -34,6 +36,8 @@ pub struct Source {
     pub pruning: Option<Pruning>,
     /// What was made of the file so that it takes the newest rows of a window, after it was pruned.
     pub streaming: Option<Streaming>,
+    /// All subgraphs as one graph, of a model of several.
+    linked: Option<Linked>,
     /// What is made of the first graph.
     change: Option<(Recipe, Transformed)>,
 }
@@ -71,11 +75,40 @@ impl Source {
         Ok(plan)
     }
 
-    /// The first subgraph, where an inference begins: as it is read, or what is made of it.
+    /// The model as one graph, all its subgraphs linked: as it is read, or what is made of it.
     pub fn graph(&self) -> &Graph {
         match &self.change {
             Some((_, transformed)) => &transformed.graph,
-            None => &self.model.graphs[0],
+            None => self.original(),
+        }
+    }
+
+    /// All subgraphs as one graph; `None` of a model of one.
+    pub fn linked(&self) -> Option<&Linked> {
+        self.linked.as_ref()
+    }
+
+    /// What TensorFlow Lite Micro makes of a plan of `graph`, which is the model with the scratch
+    /// buffers of some kernels.
+    ///
+    /// # Errors
+    /// When the order is not one of the graph's, or an offset is not a multiple of 16.
+    pub(super) fn on_device(
+        &self,
+        graph: &Graph,
+        order: &[OperatorId],
+        offsets: &[Option<u64>],
+        keep_inputs: bool,
+    ) -> Result<OnDevice, StudyError> {
+        match (&self.linked, &self.file) {
+            (Some(linked), Some(file)) => Ok(tflm::on_device(
+                file,
+                (&self.model, linked),
+                graph,
+                offsets,
+                keep_inputs,
+            )?),
+            _ => Ok(on_device(graph, order, offsets, keep_inputs)?),
         }
     }
 
@@ -117,6 +150,7 @@ impl Source {
             graph.name.clone_from(&self.model.graphs[0].name);
         }
         self.offline_plan = model.offline_plan(&file);
+        self.linked = linked(&model).about(&self.name)?;
         (self.file, self.model) = (Some(file), model);
         Ok(())
     }
@@ -134,9 +168,12 @@ impl Source {
         }
     }
 
-    /// The first subgraph as it is read, or as pruning left it.
+    /// The model as one graph as it is read, or as pruning left it.
     pub fn original(&self) -> &Graph {
-        &self.model.graphs[0]
+        match &self.linked {
+            Some(linked) => &linked.graph,
+            None => &self.model.graphs[0],
+        }
     }
 
     /// What is done to the model.
@@ -154,8 +191,15 @@ impl Source {
     /// Refuses a model whose operators cannot be changed.
     ///
     /// # Errors
-    /// When operators run on an accelerator, in memory whose layout is its compiler's.
+    /// When operators run on an accelerator, in memory whose layout is its compiler's, or the model
+    /// has several subgraphs.
     pub fn ensure_changeable(&self) -> Result<(), PlanError> {
+        if self.linked.is_some() {
+            return Err(PlanError::Subgraphs {
+                model: self.name.clone(),
+                subgraphs: self.model.graphs.len(),
+            });
+        }
         if self.original().views.is_empty() {
             return Ok(());
         }
@@ -168,6 +212,7 @@ impl Source {
     /// # Errors
     /// When the file's constants make no sense.
     pub fn removable(&self) -> Result<Vec<OperatorId>, StudyError> {
+        self.ensure_changeable()?;
         let graph = self.original();
         let mut moving = remove::moving(graph);
         if let Some(file) = &self.file {
@@ -219,11 +264,14 @@ impl Source {
         limits: Limits,
     ) -> Result<Deployed<'a>, StudyError> {
         let (graph, sources) = (self.original(), kernels.sources());
-        let original = match &self.file {
-            Some(file) => {
+        let original = match (&self.file, &self.linked) {
+            (Some(file), Some(linked)) => {
+                Deployment::of_linked_on(linked, file, &sources, limits).about(&self.name)?
+            }
+            (Some(file), None) => {
                 Deployment::of_file_on(graph, file, &sources, limits).about(&self.name)?
             }
-            None => Deployment::invented_on(graph, &sources, limits),
+            (None, _) => Deployment::invented_on(graph, &sources, limits),
         };
         let changed = match &self.change {
             Some((_, transformed)) => Some(
@@ -250,10 +298,7 @@ impl Source {
     /// no plan or none that could be obeyed.
     pub fn carried_offsets(&self) -> Option<Vec<Option<u64>>> {
         let plan = self.offline_plan.as_ref().ok()?.as_ref()?;
-        if self.change.is_some()
-            || plan.offsets.len() != self.graph().tensors.len()
-            || self.model.graphs.len() > 1
-        {
+        if self.change.is_some() || plan.offsets.len() != self.graph().tensors.len() {
             return None;
         }
         plan.offsets.iter().map(|&given| offset_of(given)).collect()
@@ -293,11 +338,12 @@ impl Source {
                     .to_owned(),
             );
         }
-        let others = self.model.graphs.len() - 1;
-        if others > 0 {
+        if self.linked.is_some() {
             notes.push(format!(
-                "the model has {others} more subgraphs, which are not in this plan: they need \
-                 memory of their own"
+                "the model's {} subgraphs are planned together; their operators stay in the file's \
+                 order, and are numbered as they run (IF, WHILE and CALL_ONCE once for each time \
+                 that they copy)",
+                self.model.graphs.len()
             ));
         }
         notes
@@ -321,6 +367,7 @@ impl Source {
             graph.name = name.to_owned();
         }
         Ok(Self {
+            linked: linked(&model)?,
             name: name.escape_debug().to_string(),
             sha256: Some(sha256(&file)),
             offline_plan: model.offline_plan(&file),
@@ -353,9 +400,15 @@ impl Source {
             offline_plan: Ok(None),
             pruning: None,
             streaming: None,
+            linked: None,
             change: None,
         }
     }
+}
+
+/// All subgraphs of a model of several as one graph.
+fn linked(model: &Model) -> Result<Option<Linked>, TfliteError> {
+    (model.graphs.len() > 1).then(|| model.linked()).transpose()
 }
 
 /// An offset of a plan that a model carries, `None` inside where it is left to the runtime; `None`

@@ -51,8 +51,8 @@ pub struct Verified<'a> {
     pub verification: Option<Verification>,
     /// On how many inputs the model was to run.
     pub inputs: u64,
-    /// How many subgraphs the model has beside the one that was verified.
-    pub further_subgraphs: usize,
+    /// How many subgraphs the model has.
+    pub subgraphs: usize,
     placement: Placement,
 }
 
@@ -116,7 +116,7 @@ pub fn verify<'a>(
         deployed,
         verification: None,
         inputs,
-        further_subgraphs: source.model.graphs.len() - 1,
+        subgraphs: source.model.graphs.len(),
         placement,
     };
     if !verified.faults.is_empty() {

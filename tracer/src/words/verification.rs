@@ -222,7 +222,7 @@ impl VerifyReport {
                 .map(|known| layer(deployment, known))
                 .collect(),
             notes: [
-                self.notes_of_kernels(graph, verified.further_subgraphs),
+                self.notes_of_kernels(graph, verified.subgraphs),
                 notes(deployment, &verified.plan, found, verified.inputs),
             ]
             .concat(),
@@ -234,7 +234,7 @@ impl VerifyReport {
     }
 
     /// What the user should know of operators that other kernels compute, or none.
-    fn notes_of_kernels(&self, graph: &Graph, further_subgraphs: usize) -> Vec<String> {
+    fn notes_of_kernels(&self, graph: &Graph, subgraphs: usize) -> Vec<String> {
         let mut notes = Vec::new();
         for further in &self.further_kernels {
             notes.push(names::computed_by(graph, further));
@@ -245,10 +245,10 @@ impl VerifyReport {
                 names::NOT_EXECUTED
             ));
         }
-        if further_subgraphs > 0 {
+        if subgraphs > 1 {
             notes.push(format!(
-                "the model has {}, which were not verified: they need memory of their own",
-                counted(further_subgraphs as u64, "more subgraph", "more subgraphs")
+                "all {subgraphs} subgraphs were run: each branch of an IF, and condition and body of \
+                 a WHILE, once on each input"
             ));
         }
         notes

@@ -47,6 +47,13 @@ pub enum TfliteError {
         tensor: String,
         before: String,
     },
+    #[error("the model's subgraphs run one another without end, or more than {depth} deep")]
+    Calls { depth: usize },
+    #[error(
+        "the model's subgraphs are run from so many places that there are more than {limit} \
+         operands in all"
+    )]
+    Operands { limit: usize },
     #[error("{0}")]
     Plan(String),
     #[error("{0}")]

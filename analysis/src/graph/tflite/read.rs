@@ -80,6 +80,12 @@ pub(super) fn subgraph(
                 callees,
             });
         }
+        if *kind == Kind::VarHandle {
+            // TensorFlow Lite Micro points at the number in the operator's own data.
+            for id in outputs.iter().flatten() {
+                graph.tensors[id.0].storage = Storage::Variable;
+            }
+        }
         graph.operators.push(Node {
             kind: kind.clone(),
             inputs: present(inputs.clone()),

@@ -1,0 +1,93 @@
+//! Models of several subgraphs on the command line: planned together, in files that carry the plan,
+//! and run on kernels.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    dead_code,
+    reason = "a test may fail loudly, and uses a part of what it shares"
+)]
+
+#[path = "../../analysis/tests/tflite/subgraphs/program.rs"]
+mod program;
+#[path = "../../analysis/tests/tflite/tree.rs"]
+mod tree;
+
+use program::{Grower, Operation};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn dmo_trace(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+    command.args(arguments).output().unwrap()
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// The exit code, and the report.
+fn report(arguments: &[&str]) -> (i32, Value) {
+    let output = dmo_trace(&[arguments, &["--json"]].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let value = serde_json::from_slice(&output.stdout);
+    (
+        output.status.code().unwrap(),
+        value.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {errors}")),
+    )
+}
+
+#[test]
+fn plans_of_all_subgraphs_are_safe_on_kernels_and_damaged_ones_are_not() {
+    let (mut plans, mut executed, mut caught) = (0, 0, 0);
+    for seed in 0..12 {
+        let program = Grower::program(seed);
+        if program.subgraphs.len() < 2 {
+            continue;
+        }
+        let [model, plan, damaged] = ["tflite", "json", "damaged.json"]
+            .map(|end| path(&format!("linked-{seed}.{end}")))
+            .map(|path| path.to_str().unwrap().to_owned());
+        std::fs::write(&model, program.file()).unwrap();
+        let arguments = ["plan", &model, "--overlap", "traced", "--emit", &plan];
+        assert_eq!(report(&arguments).0, 0, "seed {seed}");
+        let verify = ["verify", &model, "--plan", &plan, "--inputs", "2"];
+        let (code, found) = report(&verify);
+        assert_eq!((code, &found["geometric"]["safe"]), (0, &true.into()));
+        executed += found["layers"].as_array().unwrap().len();
+        plans += 1;
+
+        // All tensors in one place.
+        let mut file: Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
+        let tensors = file["tensors"].as_array_mut().unwrap();
+        for tensor in tensors.iter_mut() {
+            tensor["offset"] = 0.into();
+        }
+        std::fs::write(&damaged, file.to_string()).unwrap();
+        let (code, found) = report(&["verify", &model, "--plan", &damaged, "--inputs", "2"]);
+        assert_eq!(code, 1, "seed {seed}");
+        caught += usize::from(found["execution"]["safe"] == false);
+    }
+    assert!(plans >= 8 && executed >= 50, "{plans} {executed}");
+    assert_eq!(caught, plans);
+}
+
+#[test]
+fn a_model_carries_the_plan_of_all_its_subgraphs() {
+    let mut seen = 0;
+    for seed in 0..8 {
+        let program = Grower::program(seed);
+        let [model, planned] = ["tflite", "planned.tflite"]
+            .map(|end| path(&format!("carried-{seed}.{end}")))
+            .map(|path| path.to_str().unwrap().to_owned());
+        std::fs::write(&model, program.file()).unwrap();
+        let (code, found) = report(&["plan", &model, "--emit", &planned]);
+        assert_eq!(code, 0);
+        let (code, audited) = report(&["audit", &planned]);
+        assert_eq!((code, &audited["arena_bytes"]), (0, &found["arena_bytes"]));
+        let mut operators = program.subgraphs.iter().flat_map(|it| &it.operators);
+        seen += usize::from(operators.any(|it| matches!(it.operation, Operation::While(..))));
+    }
+    assert!(seen > 2);
+}
