@@ -32,6 +32,7 @@ use crate::graph::{Kind, OperatorId};
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::problem::ProblemError;
 use head::head_bytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tail::Tail;
 use thiserror::Error;
@@ -40,7 +41,7 @@ use thiserror::Error;
 pub const VERSION: &str = "tflite-micro 90b983c, CMSIS-NN 4ab83cc";
 
 /// The arena of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WholeArena {
     /// The kernels.
     pub kernels: RuntimeKernels,
@@ -64,7 +65,7 @@ pub struct WholeArena {
 }
 
 /// When the arena is fullest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(tag = "phase", rename_all = "kebab-case")]
 pub enum Peak {
     /// Once the model is prepared.
@@ -84,7 +85,7 @@ pub enum Peak {
 }
 
 /// What a part of the tail holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// The allocator, the planner and the list of subgraphs.
@@ -138,7 +139,7 @@ impl Part {
 }
 
 /// A part of the tail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Component {
     /// What it holds.
     pub part: Part,
@@ -149,7 +150,7 @@ pub struct Component {
 }
 
 /// What an operator allocates.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OperatorBytes {
     /// Index of its subgraph.
     pub subgraph: usize,
@@ -164,7 +165,7 @@ pub struct OperatorBytes {
 }
 
 /// An operator of which it is not known what it allocates.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct UnknownOperator {
     /// Index of its subgraph.
     pub subgraph: usize,
@@ -177,7 +178,7 @@ pub struct UnknownOperator {
 }
 
 /// Why it is not known what an operator allocates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownReason {
     /// A custom operator: only its author knows.

@@ -23,6 +23,7 @@ mod progress;
 mod run;
 mod saved_trace;
 mod savings;
+mod schema;
 mod stream;
 mod sweep;
 mod terminal;
@@ -117,6 +118,9 @@ enum Command {
     /// Report the safe overlaps of a saved trace
     #[command(after_help = examples::INFO)]
     Info(info::Arguments),
+    /// Print the JSON Schemas of what the commands write as JSON
+    #[command(after_help = examples::SCHEMA)]
+    Schema(schema::Arguments),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Arguments),
@@ -190,6 +194,7 @@ impl Arguments {
             Command::Plot(arguments) => plot::run(&arguments),
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),
+            Command::Schema(arguments) => schema::run(&arguments),
             Command::Completions(arguments) => completions::run(&arguments),
             Command::Man(arguments) => man::run(&arguments),
         }

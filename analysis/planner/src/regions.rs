@@ -16,6 +16,7 @@ use thiserror::Error;
 
 /// A memory that is a part of the arena.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ArenaRegion {
     /// Its name.
     pub name: String,
@@ -25,6 +26,7 @@ pub struct ArenaRegion {
 
 /// Where a buffer lies: in which region, and where in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RegionOffset {
     /// Index of the region.
     pub region: usize,

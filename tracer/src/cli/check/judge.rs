@@ -6,11 +6,12 @@ use super::examine::{Examined, Findings};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::examine::PlanOrigin;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 /// A model, judged.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Judged {
     pub name: String,
     /// The path of the model, or `zoo:NAME`.

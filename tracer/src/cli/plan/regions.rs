@@ -13,6 +13,7 @@ use dmo_trace::study::regions::{RegionPlan, place};
 use dmo_trace::study::source::Source;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `sram=64K`.
@@ -27,8 +28,8 @@ pub fn parse(text: &str) -> Result<ArenaRegion, String> {
     })
 }
 
-#[derive(Serialize)]
-struct RegionReport<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct RegionReport<'a> {
     model: &'a str,
     model_sha256: Option<&'a str>,
     overlap: &'static str,
@@ -44,7 +45,7 @@ struct RegionReport<'a> {
     scratch: Vec<PlacedScratch>,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Used<'a> {
     #[serde(flatten)]
     region: &'a ArenaRegion,
@@ -52,7 +53,7 @@ struct Used<'a> {
     tensors: usize,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Placed<'a> {
     tensor: TensorId,
     name: &'a str,
@@ -61,7 +62,7 @@ struct Placed<'a> {
     place: RegionOffset,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct PlacedScratch {
     operator: OperatorId,
     index: usize,
