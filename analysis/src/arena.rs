@@ -12,6 +12,7 @@ use crate::schedule::uses::Uses;
 use crate::schedule::{CountedEnds, ScheduleError};
 use dmo_planner::plan::Plan;
 use dmo_planner::problem::{Buffer, Displacement, Problem, ProblemError, common_multiple};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -19,7 +20,7 @@ use thiserror::Error;
 use viewed::Pieces;
 
 /// What an arena has to hold, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
     /// Offsets are multiples of it, in bytes, and of what each tensor's elements need
@@ -61,7 +62,7 @@ impl Layout {
 }
 
 /// A scratch buffer of an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Scratch {
     /// The operator.
     pub operator: OperatorId,

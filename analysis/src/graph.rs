@@ -26,21 +26,26 @@ pub use tensor_type::TensorType;
 pub use view::TensorView;
 
 use crate::operator::Operator;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Index of a tensor in [`Graph::tensors`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct TensorId(pub usize);
 
 /// Index of an operator in [`Graph::operators`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct OperatorId(pub usize);
 
 /// Where a tensor's bytes are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Storage {
     /// In the arena, while it is in use.
@@ -52,7 +57,7 @@ pub enum Storage {
 }
 
 /// A tensor.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct GraphTensor {
     /// Name; need not be unique.
     pub name: String,
@@ -67,7 +72,7 @@ pub struct GraphTensor {
 }
 
 /// An operator in terms of the reference kernels' loops ([`Operator`]).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Kernel {
     /// Its loops and shapes.
     pub operator: Operator,
@@ -78,7 +83,7 @@ pub struct Kernel {
 }
 
 /// An operator of the graph.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Node {
     /// What it computes.
     pub kind: Kind,
@@ -104,7 +109,7 @@ impl Node {
 }
 
 /// A model, or one subgraph of it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, JsonSchema, Serialize, Deserialize)]
 pub struct Graph {
     /// The model's name.
     pub name: String,

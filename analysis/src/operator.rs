@@ -138,11 +138,12 @@ pub use unpack::Unpack;
 pub use window::{Padding, Window, tflite_padding_before};
 
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 
 /// An operator with all that decides its accesses.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "operator")]
 #[expect(missing_docs, reason = "the types say all there is to say")]
 pub enum Operator {

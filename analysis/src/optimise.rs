@@ -21,6 +21,7 @@ use crate::schedule::{Schedule, ScheduleError};
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::Plan;
 use dmo_planner::plan::exact;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shuffle::Shuffle;
 
@@ -61,7 +62,7 @@ pub struct ModelPlan {
 }
 
 /// What is known of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certificate {
     /// No plan is smaller, whatever the order.

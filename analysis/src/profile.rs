@@ -16,17 +16,18 @@ pub use profiler::Profiler;
 use crate::profile::overlap::{Access, Binding, SafeDisplacements};
 use crate::profile::pattern::Pattern;
 use crate::trace::{Address, Event, Tensor, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a whole program did.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 pub struct Profile {
     /// The layers, in program order.
     pub layers: Vec<LayerProfile>,
 }
 
 /// What one layer did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct LayerProfile {
     /// Name, as the firmware gives it.
     pub name: String,
@@ -66,7 +67,7 @@ impl LayerProfile {
 
 /// What a layer did to one of its buffers. Loads and stores are counted as events: an
 /// instruction that accesses several words counts several times.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct TensorProfile {
     /// The buffer.
     #[serde(flatten)]
@@ -94,7 +95,7 @@ pub struct TensorProfile {
 }
 
 /// Why an input must not overlap an output, whatever the sweep says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "detail")]
 pub enum Refusal {
     /// The layer stores to its input.
@@ -123,7 +124,7 @@ pub enum Refusal {
 }
 
 /// How far one input may overlap one output.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Pair {
     /// Position of the input in the layer's tensors.
     pub input: usize,

@@ -35,6 +35,7 @@ use crate::verify::Occupant;
 use buffer::{Buffer, NO_OWNER, TensorBytes};
 use finding::{Findings, RawFinding, RawWriter};
 use memory::Memory;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -73,7 +74,7 @@ pub struct ViewPart {
 }
 
 /// Bytes of a tensor whose content is needed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Needed {
     /// The tensor, which is no view.
     pub tensor: TensorId,
@@ -92,7 +93,7 @@ impl Needed {
 }
 
 /// A tensor that holds content in the arena.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Resident {
     /// The tensor.
     pub tensor: TensorId,

@@ -39,10 +39,11 @@ pub mod search;
 pub mod uses;
 
 use crate::graph::{OperatorId, TensorId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which ends of the graph lie in the arena.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountedEnds {
     /// Whether the graph's inputs lie in the arena.
@@ -61,7 +62,7 @@ impl Default for CountedEnds {
 }
 
 /// An order and what is known of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Schedule {
     /// All operators, in the order in which they run.
     pub order: Vec<OperatorId>,
@@ -74,7 +75,7 @@ pub struct Schedule {
 }
 
 /// Whether an order is known to be a best one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// No order has a lower peak.

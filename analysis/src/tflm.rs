@@ -38,6 +38,7 @@ use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::problem::ProblemError;
 pub use head::Head;
 use head::head;
+use schemars::JsonSchema;
 use serde::Serialize;
 pub use subgraphs::on_device;
 use tail::Tail;
@@ -47,7 +48,7 @@ use thiserror::Error;
 pub const VERSION: &str = "tflite-micro 90b983c, CMSIS-NN 4ab83cc";
 
 /// The arena of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WholeArena {
     /// The kernels.
     pub kernels: RuntimeKernels,
@@ -71,7 +72,7 @@ pub struct WholeArena {
 }
 
 /// When the arena is fullest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(tag = "phase", rename_all = "kebab-case")]
 pub enum Peak {
     /// Once the model is prepared.
@@ -91,7 +92,7 @@ pub enum Peak {
 }
 
 /// What a part of the tail holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// The allocator, the planner and the list of subgraphs.
@@ -145,7 +146,7 @@ impl Part {
 }
 
 /// A part of the tail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Component {
     /// What it holds.
     pub part: Part,
@@ -156,7 +157,7 @@ pub struct Component {
 }
 
 /// What an operator allocates.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OperatorBytes {
     /// Index of its subgraph.
     pub subgraph: usize,
@@ -171,7 +172,7 @@ pub struct OperatorBytes {
 }
 
 /// An operator of which it is not known what it allocates.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct UnknownOperator {
     /// Index of its subgraph.
     pub subgraph: usize,
@@ -184,7 +185,7 @@ pub struct UnknownOperator {
 }
 
 /// Why it is not known what an operator allocates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownReason {
     /// A custom operator: only its author knows.

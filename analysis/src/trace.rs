@@ -8,10 +8,11 @@
 
 pub mod file;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a layer uses a buffer for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Activations that the layer reads.
@@ -30,7 +31,7 @@ pub enum Role {
 }
 
 /// Element type of a tensor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say all there is to say")]
 pub enum ElementType {
@@ -57,7 +58,18 @@ impl ElementType {
 
 /// An address in the guest's memory.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    JsonSchema,
+    Serialize,
+    Deserialize,
 )]
 #[serde(transparent)]
 pub struct Address(pub u32);
@@ -74,7 +86,7 @@ impl std::fmt::Display for Address {
 pub type Time = u64;
 
 /// A buffer of a layer: `size_bytes` bytes from `address`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Tensor {
     /// Name, unique within its layer.
     pub name: String,
@@ -96,7 +108,7 @@ impl Tensor {
 }
 
 /// What a stretch of the program is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
     /// One operator of the network, between its begin and end marks.
@@ -108,7 +120,7 @@ pub enum Span {
 }
 
 /// One operator of the network as the program executed it (or a gap between two).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Layer {
     /// Operator or gap.
     pub span: Span,
@@ -121,7 +133,7 @@ pub struct Layer {
 }
 
 /// Whether an access reads or writes memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessKind {
     /// Memory to register.
@@ -196,7 +208,7 @@ impl<A: TraceSink + ?Sized, B: TraceSink + ?Sized> TraceSink for (&mut A, &mut B
 }
 
 /// The program that was traced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Program {
     /// File name of the image, without its folder.
     pub name: String,
@@ -209,7 +221,7 @@ pub struct Program {
 }
 
 /// How a program came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "detail")]
 pub enum Exit {
     /// It called exit with this status.
@@ -223,7 +235,7 @@ pub enum Exit {
 }
 
 /// Where an instruction comes from, as far as symbols and debug information say.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema, Serialize, Deserialize)]
 pub struct Location {
     /// Function, demangled.
     pub function: Option<String>,
@@ -250,7 +262,7 @@ impl std::fmt::Display for Location {
 pub type Locations = std::collections::BTreeMap<Address, Location>;
 
 /// What is known only when the program has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Ending {
     /// How it ended.
     pub exit: Exit,

@@ -41,11 +41,12 @@ pub mod stream;
 
 use crate::graph::{Graph, OperatorId, TensorId};
 use draft::Draft;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// A run of operators to be computed tile by tile.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Split {
     /// The operators, in the order in which they run, which is the graph's.
@@ -55,7 +56,7 @@ pub struct Split {
 }
 
 /// What is done to a graph.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Recipe {
     /// In which order the graph's operators run; empty for the file's.

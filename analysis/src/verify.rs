@@ -9,6 +9,7 @@ use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::ScheduleError;
 use crate::schedule::uses::Uses;
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -26,7 +27,7 @@ pub struct Positions<'a> {
 }
 
 /// Something in the arena.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Occupant {
     /// A tensor of the graph.
@@ -36,7 +37,7 @@ pub enum Occupant {
 }
 
 /// Two things that are in use at the same time and share bytes without leave to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Clash {
     /// The one that was there first.
     pub one: Occupant,
@@ -93,7 +94,7 @@ pub fn clashes(
 }
 
 /// A tensor where its elements cannot lie: a core that loads them whole faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Misaligned {
     /// The tensor.
     pub tensor: TensorId,

@@ -25,6 +25,7 @@ mod progress;
 mod run;
 mod saved_trace;
 mod savings;
+mod schema;
 mod stream;
 mod sweep;
 mod terminal;
@@ -122,6 +123,9 @@ enum Command {
     /// Write the dsp kernels as a C library that is linked in place of CMSIS-NN
     #[command(after_help = examples::KERNELS)]
     Kernels(kernels::Arguments),
+    /// Print the JSON Schemas of what the commands write as JSON
+    #[command(after_help = examples::SCHEMA)]
+    Schema(schema::Arguments),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Arguments),
@@ -198,6 +202,7 @@ impl Arguments {
             Command::Dump(arguments) => dump::run(&arguments),
             Command::Info(arguments) => info::run(&arguments),
             Command::Kernels(arguments) => kernels::run(&arguments),
+            Command::Schema(arguments) => schema::run(&arguments),
             Command::Completions(arguments) => completions::run(&arguments),
             Command::Man(arguments) => man::run(&arguments),
         }

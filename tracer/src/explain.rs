@@ -19,11 +19,12 @@ use dmo_analysis::operator::Shape;
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Refusal};
 use dmo_analysis::trace::{AccessKind, Address, ElementType, Tensor, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Why an input overlaps an output no further.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Explanation {
     /// Number of the layer among those of the program, from 1.
     pub layer: usize,
@@ -55,7 +56,7 @@ pub struct Explanation {
 }
 
 /// A buffer of the pair.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Buffer {
     /// Name.
     pub name: String,
@@ -68,7 +69,7 @@ pub struct Buffer {
 }
 
 /// One of the two accesses.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Bound {
     /// When, in executed instructions.
     pub time: Time,
@@ -94,7 +95,7 @@ pub struct Bound {
 }
 
 /// A line of a source file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct SourceLine {
     /// Line number, from 1.
     pub number: u32,
@@ -105,7 +106,7 @@ pub struct SourceLine {
 }
 
 /// A call that has not returned.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct CallInProgress {
     /// An address in the instruction, or in the call that leads to it.
     pub pc: Address,
@@ -118,7 +119,7 @@ pub struct CallInProgress {
 }
 
 /// A variable, and what it is to the loop nest.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Local {
     /// The variable.
     #[serde(flatten)]

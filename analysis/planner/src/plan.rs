@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
 
 /// An offset in bytes for each buffer of a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// In the order of [`Problem::buffers`].
     pub offsets: Vec<u64>,

@@ -30,6 +30,7 @@ use std::ops::Range;
 
 /// Something that needs a place in the arena.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Buffer {
     /// What it is called in messages and pictures.
     pub name: String,
@@ -56,6 +57,7 @@ fn any_offset() -> u64 {
 /// distances comes back to where it began, and every valid plan can be pushed down to one in
 /// which each buffer touches zero or one that was placed before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Displacement {
     /// Index of the lower buffer, an operator's output.
     pub lower: usize,

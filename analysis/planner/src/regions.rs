@@ -36,6 +36,7 @@ pub const MOST_REGIONS: usize = 16;
 
 /// A memory that holds a part of the arena.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct ArenaRegion {
     /// Its name.
     pub name: String,
@@ -59,6 +60,7 @@ fn any_offset() -> u64 {
 
 /// Where a buffer lies: in which region, and where in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct RegionOffset {
     /// Index of the region.
     pub region: usize,

@@ -1,10 +1,11 @@
 //! What a firmware does that the simulated layout cannot explain.
 
 use crate::trace::{AccessKind, Address};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An operator that does not do what the simulated layout says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Contradiction {
     /// A load or store of planned memory that none of the operator's tensors has.

@@ -7,11 +7,12 @@ use crate::replay::{BufferPlace, Needed, ReplayStep, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
 use dmo_planner::plan::tflm::ALIGNMENT;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
 /// Who has planned the arena's head.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// The model carries offsets; what it leaves open is placed by the runtime.
@@ -34,7 +35,7 @@ pub struct Placement {
 
 /// What a runtime has taken of an arena, as its `arena_used_bytes` says: bytes from its start, and
 /// bytes down from its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "said above")]
 pub struct Taken {
     pub head_bytes: u64,

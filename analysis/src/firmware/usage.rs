@@ -6,10 +6,11 @@ use crate::graph::overlaps::{self, Overlaps, SafeOverlap, Sharing};
 use crate::optimise::Certificate;
 use crate::profile::{Pair, Profile};
 use crate::verify::Occupant;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a firmware's arena holds. All sizes are bytes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct ArenaUse {
     /// Address of the arena.
     pub start: u64,
@@ -51,7 +52,7 @@ pub struct ArenaUse {
 }
 
 /// A plan with the firmware's own overlaps, in the order of its operators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Overlapped {
     /// Size in bytes.
     pub head_bytes: u64,

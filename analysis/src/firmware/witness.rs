@@ -6,6 +6,7 @@ use super::touched::Touched;
 use crate::graph::{OperatorId, TensorId};
 use crate::replay::{Finding, FindingKind, Replay, ReplayError, ReplayReport};
 use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Time, TraceSink};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,7 +18,7 @@ const MOST_FINDINGS: usize = 8;
 const MOST_KEPT: usize = 256;
 
 /// Something that is wrong with an operator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Wrong {
     /// Number of the inference, from 0.
     pub inference: usize,
@@ -39,7 +40,7 @@ impl Wrong {
 }
 
 /// Code between two operators of an inference that stores to a tensor that is needed later.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct StoreBetween {
     /// Number of the inference, from 0.
     pub inference: usize,
@@ -54,7 +55,7 @@ pub struct StoreBetween {
 }
 
 /// An operator that stores to what another model keeps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ForeignStore {
     /// Number of the inference, from 0.
     pub inference: usize,

@@ -1,5 +1,6 @@
 //! What an operator is called.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -15,7 +16,7 @@ macro_rules! kinds {
         ///
         /// Its text is the name in TensorFlow Lite's schema. What is known of each kind stands
         /// in one row of the catalogue, `graph/tflite/catalogue.rs`.
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
         #[serde(from = "String", into = "String")]
         pub enum Kind {
             $(#[doc = concat!("`", $name, "`")] $variant,)*

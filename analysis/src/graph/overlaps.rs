@@ -5,10 +5,11 @@
 
 use super::{Graph, Node, TensorId};
 use crate::operator::Operator;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How far an output may overlap an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct SafeOverlap {
     /// The input, in the arena.
     pub input: TensorId,
@@ -19,7 +20,7 @@ pub struct SafeOverlap {
 }
 
 /// The ways in which an output may share memory with an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharing {
     /// The input may start this many bytes above the output's start, or anywhere above that.

@@ -1,6 +1,7 @@
 //! Types of tensors.
 
 use crate::trace::ElementType;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -8,7 +9,7 @@ macro_rules! types {
     ($($variant:ident $name:literal $bits:literal,)*) => {
         /// Type of a tensor's elements as TensorFlow Lite's schema has it, whose name is its
         /// text. Those that kernels compute with are an [`ElementType`].
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
         pub enum TensorType {
             $(#[doc = concat!("`", $name, "`")] $variant,)*

@@ -1,6 +1,7 @@
 //! Tensors that lie inside of others.
 
 use super::{Graph, GraphTensor, TensorId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use std::ops::Range;
 ///  . . V V V .                                size_bytes: 9 pixels, from the first
 ///  . . . . . .                                to the last, 6 of them its own
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorView {
     /// The tensor that it lies in, which is no view.

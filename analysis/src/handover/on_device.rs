@@ -5,10 +5,11 @@ use crate::graph::{Graph, OperatorId, TensorId, overlaps};
 use crate::schedule::lifetime::lifetimes;
 use dmo_planner::plan::{Plan, ViolationKind, tflm};
 use dmo_planner::problem::Problem;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What TensorFlow Lite Micro makes of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OnDevice {
     /// The part of its arena that is shared by tensors and scratch buffers, in bytes; perhaps less
     /// if the graph has inputs that nothing loads. What it allocates for itself comes on top.

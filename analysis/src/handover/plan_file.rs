@@ -6,13 +6,14 @@ use crate::graph::{OperatorId, TensorId};
 use crate::optimise::{Certificate, ModelPlan, Task};
 use crate::transform::Recipe;
 use crate::wording::counted;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Name of the JSON form and its version.
 pub const SCHEMA: &str = "dmo-trace/plan/1";
 
 /// A plan of a model's arena, complete in itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
     /// [`SCHEMA`].
@@ -57,7 +58,7 @@ pub struct PlanFile {
 
 /// Kernels whose overlaps were measured for a plan: it is safe with these, and nothing is known
 /// of others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedKernels {
     /// Name of the set, or of the file.
@@ -75,7 +76,7 @@ pub struct PlannedKernels {
 }
 
 /// A library that computes what the one before it does not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FurtherKernels {
     /// Name of the set, or of the file.
@@ -118,7 +119,7 @@ impl std::fmt::Display for PlannedKernels {
 }
 
 /// Where a tensor lies.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedTensor {
     /// Its index in the file.
@@ -132,7 +133,7 @@ pub struct PlannedTensor {
 }
 
 /// Where a scratch buffer lies.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedScratch {
     /// The operator.
@@ -146,7 +147,7 @@ pub struct PlannedScratch {
 }
 
 /// An overlap that a plan makes use of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsedOverlap {
     /// The operator.

@@ -3,11 +3,12 @@
 use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Index of the largest or smallest element along an axis, kept in a register: for each position on
 /// the axes before it, then on those after it, along the axis; then one store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ArgExtreme {
     /// Positions on the axes before it.
     pub before: u32,

@@ -3,11 +3,12 @@
 use super::store_lead::longest;
 use super::{Buffer, Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Batched matrix product: `[batches, rows, inner] x [batches, inner, columns]`, all
 /// row-major; each output element is stored once, after its loads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct BatchedMatmul {
     /// Number of products.
     pub batches: u32,

@@ -1,13 +1,14 @@
 //! The buffers of an operator.
 
 use super::ShapeError;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Batch, height, width, channels.
 pub type Shape = [u32; 4];
 
 /// One input or output: dense, row-major.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 pub struct Buffer {
     /// What it is called in messages.
     pub name: &'static str,
@@ -60,7 +61,7 @@ impl Buffer {
 }
 
 /// All inputs and outputs, in the operator's order.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Buffers {
     pub inputs: Vec<Buffer>,

@@ -4,6 +4,7 @@ use super::error::{axis_index, expect_equal, extent_of};
 use super::store_lead::longest;
 use super::{Buffer, Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Concatenation along one axis: for each position on the axes before it, one run of
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// **not** hold for one that goes downwards, stores the end of a run first, clears
 /// ahead of what it stores, or comes back to bytes below the last store (an overlapping
 /// last group): such a `memcpy` has to be traced.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Concat {
     /// Shapes of the inputs, which agree on all axes but one.
     pub inputs: Vec<Shape>,

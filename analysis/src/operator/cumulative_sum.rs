@@ -2,11 +2,12 @@
 
 use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Cumulative sum along an axis, kept in a register: for each position on the axes after it, then
 /// on those before it, along the axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CumulativeSum {
     /// Positions on the axes before it.
     pub before: u32,

@@ -4,12 +4,13 @@ use super::error::extent_of;
 use super::store_lead::{each_element, position, strides};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Moves blocks of pixels into the depth of one pixel each, or back. Either way the loops go
 /// through the tensor with the larger image in order, and so through the other one row of blocks
 /// after the other, each row by row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DepthSpace {
     /// Batch, height and width in blocks, and depth of the tensor with the larger image.
     pub blocks: Shape,
@@ -22,7 +23,7 @@ pub struct DepthSpace {
 }
 
 /// Which way elements move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DepthDirection {
     /// `SPACE_TO_DEPTH`: the input has the larger image.

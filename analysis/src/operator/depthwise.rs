@@ -3,11 +3,12 @@
 use super::error::{expect_equal, extent_of};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Depthwise 2-D convolution. Input channel `ic` gives the output channels
 /// `ic * multiplier + m`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct DepthwiseConv2d {
     /// Shape of the input.
     pub input: Shape,

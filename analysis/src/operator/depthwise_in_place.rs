@@ -4,6 +4,7 @@ use super::error::expect_same_extents;
 use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Depthwise 2-D convolution with one output channel for each input channel, that may store
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// [`scratch_bytes`](Self::scratch_bytes), then computed from there and stored. Between two
 /// copies, only that channel's bytes are touched: displacement 0 is safe wherever
 /// [`is_in_place`](Self::is_in_place), although not all greater ones are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct DepthwiseInPlace {
     /// Shape of the input.
     pub input: Shape,

@@ -3,11 +3,12 @@
 use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Element-wise operator of one input: activation functions, conversions between types
 /// (quantize, dequantize, requantize, cast).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Elementwise {
     /// Number of elements.
     pub elements: u32,

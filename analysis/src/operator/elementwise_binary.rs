@@ -4,11 +4,12 @@ use super::error::extent_of;
 use super::store_lead::{each_element, longest_of_axes, position, slopes, strides, strides_bytes};
 use super::{Buffer, Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Element-wise operator of two inputs: addition, subtraction, multiplication,
 /// comparison and the like. An input of extent 1 on an axis serves all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct ElementwiseBinary {
     /// Shapes of the inputs; each extent is that of the output or 1.
     pub inputs: [Shape; 2],

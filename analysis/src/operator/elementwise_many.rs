@@ -4,12 +4,13 @@ use super::error::extent_of;
 use super::store_lead::{each_element, longest_of_axes, position, slopes, strides, strides_bytes};
 use super::{Buffer, Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Element-wise operator of any number of inputs: a sum, or the choice between two by a third. An
 /// input of extent 1 on an axis serves all of it. All inputs are loaded for each element, also
 /// where a kernel needs only one of them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ElementwiseMany {
     /// The inputs, in the operator's order.
     pub inputs: Vec<ElementwiseInput>,
@@ -20,7 +21,7 @@ pub struct ElementwiseMany {
 }
 
 /// One input of an element-wise operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ElementwiseInput {
     /// Its shape; each extent is that of the output or 1.
     pub shape: Shape,

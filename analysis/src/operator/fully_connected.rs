@@ -3,10 +3,11 @@
 use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Fully connected layer: each output of a batch loads all inputs of that batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct FullyConnected {
     /// Number of input and output vectors.
     pub batches: u32,

@@ -3,12 +3,13 @@
 use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Unidirectional LSTM over a sequence, int8. At each time the four gates load the whole
 /// input of that time, then its output is stored. The hidden and the cell state persist
 /// and overlap nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Lstm {
     /// Number of sequences.
     pub batches: u32,

@@ -2,11 +2,12 @@
 
 use super::{Buffer, Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Matrix product that accumulates in its output: `[rows, inner] x [inner, columns]`. The
 /// worst case, after Fig. 3b of Blacker et al.: nothing may overlap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Matmul {
     /// Rows of the left operand and of the output.
     pub rows: u32,

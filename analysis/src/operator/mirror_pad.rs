@@ -4,10 +4,11 @@ use super::error::extent_of;
 use super::store_lead::{each_element, position, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Surrounds the input by its mirror image; the output is stored in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MirrorPad {
     /// Shape of the input.
     pub input: Shape,

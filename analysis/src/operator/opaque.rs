@@ -2,11 +2,12 @@
 
 use super::{Buffer, Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An operator of which only the buffers are known, so that nothing may overlap: for all
 /// that can be said, it stores all outputs before it loads anything.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Opaque {
     /// Sizes of the inputs in bytes.
     pub inputs: Vec<u32>,

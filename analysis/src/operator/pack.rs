@@ -3,6 +3,7 @@
 use super::store_lead::longest;
 use super::{Buffer, Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// More inputs or outputs are refused: every pair of them is gone through.
@@ -11,7 +12,7 @@ pub(super) const MOST_PARTS: u32 = 1024;
 /// Stacks tensors of one shape along a new axis: one input after the other, and of each a run for
 /// each position on the axes before the new one. Elements are copied one by one, in ascending
 /// order. The output is not stored in order: an input leaves gaps for those that follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pack {
     /// Number of inputs, the extent of the new axis.
     pub parts: u32,

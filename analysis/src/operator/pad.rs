@@ -4,10 +4,11 @@ use super::error::extent_of;
 use super::store_lead::{each_element, longest_of_axes, position, slopes, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Surrounds the input by a constant; the output is stored in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Pad {
     /// Shape of the input.
     pub input: Shape,

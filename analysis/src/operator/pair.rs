@@ -4,10 +4,11 @@ use super::published::ReadBound;
 use super::{Buffers, Operator, ShapeError};
 use crate::profile::overlap::overlap_bytes;
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How an O_s was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// By formula; exact.
@@ -19,7 +20,7 @@ pub enum Method {
 }
 
 /// O_s of one pair.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Overlap {
     /// Index of the input.
     pub input: usize,

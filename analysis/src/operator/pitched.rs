@@ -4,11 +4,12 @@ use super::error::{expect_equal, extent_of};
 use super::store_lead::{longest, position, strides};
 use super::{Buffer, Buffers, Operator, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How far the rows and the pixels of a view lie apart, in elements: element (0, y, x, c) lies
 /// `y * row + x * pixel + c` after the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Pitch {
     /// From one row to the next.
     pub row: u32,
@@ -82,7 +83,7 @@ pub struct PitchedShape {
 /// [`Operator::buffers`] gives views as far as they reach, from the first element to the last
 /// with all that lies between, as `[1, 1, 1, extent]`; buffers without a pitch keep their
 /// shape. Positions of accesses count from the view's first element.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Pitched {
     /// What is computed: a convolution, depthwise or not, pooling, padding, or element by
     /// element, without broadcasting.

@@ -3,10 +3,11 @@
 use super::store_lead::{each_element, position, strides};
 use super::{Buffers, ReferenceKernel, Shape};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Reduction over any axes. One that accumulates in its output may overlap nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Reduce {
     /// Shape of the input.
     pub input: Shape,
@@ -21,7 +22,7 @@ pub struct Reduce {
 }
 
 /// What a reduction does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reduction {
     /// Sum, product, minimum, maximum, any, all.

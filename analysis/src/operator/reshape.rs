@@ -2,12 +2,13 @@
 
 use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The same elements in another shape: one `memcpy`. What is said of it at
 /// [`Concat`](super::Concat) holds here, except that a kernel may leave it out where
 /// output and input are the same bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Reshape {
     /// Number of elements.
     pub elements: u32,

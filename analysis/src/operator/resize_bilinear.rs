@@ -4,11 +4,12 @@ use super::resize_nearest::{check_resized, longest_resized};
 use super::store_lead::{each_element, longest, position, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Resizing with linear interpolation; the output is stored in order, each element after
 /// the loads of its four pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct ResizeBilinear {
     /// Shape of the input.
     pub input: Shape,
@@ -25,7 +26,7 @@ pub struct ResizeBilinear {
 }
 
 /// The arithmetic that finds the pixels; the two round differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
     /// 32-bit floating point, for float32.

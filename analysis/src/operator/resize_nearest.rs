@@ -5,10 +5,11 @@ use super::store_lead::{each_element, longest, position, strides, strides_bytes}
 use super::window::EXTENT_LIMIT;
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Resizing to the nearest pixel; the output is stored in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct ResizeNearest {
     /// Shape of the input.
     pub input: Shape,

@@ -3,11 +3,12 @@
 use super::store_lead::longest;
 use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Softmax over the last axis: each row is loaded for its maximum, for its sum, and
 /// once more as its outputs are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Softmax {
     /// Rows.
     pub rows: u32,

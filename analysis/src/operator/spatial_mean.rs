@@ -3,11 +3,12 @@
 use super::store_lead::{longest, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Mean over height and width that sums in a register (int8, int16). For other axes and
 /// for float32 see [`Reduce`](super::Reduce).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct SpatialMean {
     /// Shape of the input; the output's height and width are 1.
     pub input: Shape,

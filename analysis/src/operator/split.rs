@@ -3,12 +3,13 @@
 use super::error::{axis_index, expect_equal, extent_of};
 use super::{Buffer, Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Split along one axis, the reverse of [`Concat`](super::Concat): for each position on
 /// the axes before it, one run of each output. What is said there of `memcpy` holds
 /// here.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Split {
     /// Shape of the input.
     pub input: Shape,

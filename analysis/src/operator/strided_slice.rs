@@ -4,11 +4,12 @@ use super::error::extent_of;
 use super::store_lead::{each_element, longest_of_axes, slopes, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Slice: index `c` of the output is index `begin + c * stride` of the input, on each
 /// axis; the output is stored in order. A slice without strides has strides of 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct StridedSlice {
     /// Shape of the input.
     pub input: Shape,

@@ -2,11 +2,12 @@
 
 use super::{Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// SVDF, int8. All filters load the input of all batches before any output is stored. The
 /// state, int8 or int16, is loaded and stored and persists: it overlaps nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Svdf {
     /// Number of input and output vectors.
     pub batches: u32,

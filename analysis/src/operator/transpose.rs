@@ -3,11 +3,12 @@
 use super::store_lead::{each_element, longest_of_axes, position, slopes, strides, strides_bytes};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Permutation of axes: axis `k` of the output is axis `permutation[k]` of the input; the
 /// output is stored in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Transpose {
     /// Shape of the input.
     pub input: Shape,

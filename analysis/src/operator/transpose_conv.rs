@@ -3,10 +3,11 @@
 use super::store_lead::{each_element, longest};
 use super::{Buffers, ReferenceKernel, Shape, ShapeError, Window};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Transposed 2-D convolution: each input element is loaded once and scattered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct TransposeConv2d {
     /// Shape of the input.
     pub input: Shape,
@@ -22,7 +23,7 @@ pub struct TransposeConv2d {
 }
 
 /// Where sums are kept until they are complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Accumulation {
     /// In a scratch buffer of wider elements, apart from input and output (int8,

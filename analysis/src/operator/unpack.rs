@@ -3,12 +3,13 @@
 use super::pack::{MOST_PARTS, check_parts};
 use super::{Buffer, Buffers, ReferenceKernel, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Takes a tensor apart along an axis, the reverse of [`Pack`](super::Pack): one output after the
 /// other, and of each a run for each position on the axes before. Elements are copied one by one.
 /// Each output goes through the whole input again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Unpack {
     /// Number of outputs, the extent of the axis.
     pub parts: u32,

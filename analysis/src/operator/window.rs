@@ -4,10 +4,11 @@ use super::error::expect_same_extents;
 use super::store_lead::{longest, strides_bytes};
 use super::{Shape, ShapeError};
 use crate::trace::AccessKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Extent and movement of a window; height first, then width.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Window {
     /// Taps.
     pub kernel: [u32; 2],

@@ -5,10 +5,11 @@ use crate::arena::ArenaError;
 use crate::graph::OperatorId;
 use crate::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use dmo_planner::budget::Budget;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The arena if one operator had other overlaps than it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WhatIf {
     /// The operator.
     pub operator: OperatorId,

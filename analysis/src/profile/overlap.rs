@@ -19,10 +19,11 @@
 //! the input *below* the output.
 
 use crate::trace::{Address, Event, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One access, named as evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Access {
     /// The instruction.
     pub pc: Address,
@@ -46,7 +47,7 @@ impl From<&Event> for Access {
 }
 
 /// The store and the later load that forbid a smaller displacement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Binding {
     /// Stores the output byte.
     pub store: Access,
@@ -127,7 +128,7 @@ pub fn overlap_bytes(displacement: u32, input_bytes: u32, output_bytes: u32) -> 
 }
 
 /// A half-open range of displacements in bytes; `None` is unbounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct DisplacementRange {
     /// First safe displacement.
     pub from: Option<i64>,
@@ -136,7 +137,7 @@ pub struct DisplacementRange {
 }
 
 /// The safe displacements of one pair.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct SafeDisplacements {
     /// In ascending order, disjoint and not adjacent. The first range is unbounded
     /// below (input before output), the last one above (input after output).

@@ -1,11 +1,12 @@
 //! A fingerprint of what a layer accessed, to compare runs on different inputs.
 
 use crate::trace::{AccessKind, Event, Layer, Time, TraceSink};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Hash of a sequence of accesses: which bytes of which tensor, by load or store, in which
 /// order. Times and instructions do not count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pattern(u64);
 

@@ -4,6 +4,7 @@ use super::{ReplayError, ReplayStep, ViewPart};
 use crate::graph::TensorId;
 use crate::trace::Layer;
 use crate::verify::Occupant;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::ops::Range;
 pub(super) const NO_OWNER: u16 = 0;
 
 /// Which buffer it is: by the graph, and by the layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct BufferId {
     /// The tensor or scratch buffer of the graph; `None` for what lies outside the arena.
     pub occupant: Option<Occupant>,

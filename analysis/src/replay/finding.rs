@@ -4,11 +4,12 @@ use super::buffer::{BufferId, NO_OWNER};
 use super::memory::Memory;
 use crate::profile::overlap::Access;
 use crate::trace::{Address, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
 /// What is wrong with some bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// Two tensors hold content in the same bytes before the operator begins. The subject is
@@ -33,7 +34,7 @@ pub enum FindingKind {
 }
 
 /// Who has overwritten a byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Writer {
     /// Whose byte was stored there.
     pub subject: BufferId,
@@ -46,7 +47,7 @@ pub struct Writer {
 }
 
 /// Bytes that are wrong in the same way: same buffers, same instructions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Finding {
     /// How the bytes are wrong.
     pub kind: FindingKind,

@@ -1,10 +1,11 @@
 //! The result of a replay.
 
 use super::finding::Finding;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much of a scratch buffer was used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ScratchUse {
     /// Position in the layer's tensors.
     pub layer_tensor: usize,
@@ -16,7 +17,7 @@ pub struct ScratchUse {
 }
 
 /// What the replay of one operator has found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ReplayReport {
     /// What is wrong, in the order in which it was found.
     pub findings: Vec<Finding>,

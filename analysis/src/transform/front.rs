@@ -18,6 +18,7 @@ use candidates::{Run, grids, runs};
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::exact;
 use path::{Path, Piece, paths};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -46,7 +47,7 @@ pub struct Search<'a> {
 }
 
 /// A way to run the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Point {
     /// What is done to the model.
     pub recipe: Recipe,
@@ -59,7 +60,7 @@ pub struct Point {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Front {
     /// Ways that none of the others beats in both arena and work, by work, the model as it is
     /// first, unless that is beaten.

@@ -35,6 +35,7 @@ use channels::Channels;
 use cut::Cuts;
 use model::Model;
 use removal::Removal;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -48,7 +49,7 @@ pub struct Pruned {
 }
 
 /// What pruning did to a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PruneReport {
     /// Tensors that have lost channels; activations, and constants that are added to them.
@@ -63,7 +64,7 @@ pub struct PruneReport {
 }
 
 /// What a model asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
     /// Multiply-accumulates of one inference.
@@ -77,7 +78,7 @@ pub struct Cost {
 }
 
 /// A tensor that has lost channels.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrunedTensor {
     /// Its index in the file, which stays.
@@ -91,7 +92,7 @@ pub struct PrunedTensor {
 }
 
 /// A channel that went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemovedChannel {
     /// Its index, before.

@@ -22,6 +22,7 @@ use crate::graph::tflite::{self, TfliteError};
 use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId, TensorType};
 use crate::operator::Operator;
 use rows::{Rows, Step};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ pub struct Streamed {
 }
 
 /// What was made of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct StreamReport {
     /// The model's input.
     pub input: TensorId,
@@ -65,7 +66,7 @@ impl StreamReport {
 }
 
 /// The last rows of a tensor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct BufferedRows {
     /// The tensor's name.
     pub tensor: String,
@@ -76,7 +77,7 @@ pub struct BufferedRows {
 }
 
 /// An operator that runs on the whole window, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WholeOperator {
     /// The operator.
     pub operator: OperatorId,

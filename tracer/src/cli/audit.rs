@@ -13,6 +13,7 @@ use dmo_trace::study::problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::words::names;
 use dmo_trace::words::report::Report;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,8 +41,8 @@ pub struct Arguments {
 /// At most this many clashes are reported.
 const MOST_CLASHES: usize = 100;
 
-#[derive(Serialize)]
-struct AuditReport {
+#[derive(JsonSchema, Serialize)]
+pub struct AuditReport {
     model: String,
     /// What outputs may overlap, by whose kernels.
     overlap: &'static str,

@@ -6,7 +6,7 @@ mod case;
 mod examine;
 mod judge;
 mod junit;
-mod report;
+pub(super) mod report;
 mod update;
 
 use super::options::cache::CacheArguments;

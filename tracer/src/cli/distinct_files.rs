@@ -6,7 +6,17 @@ use clap::parser::ValueSource;
 use std::path::{Path, PathBuf};
 
 /// The arguments that name what is written.
-const OUTPUTS: [&str; 7] = ["out", "emit", "report", "plot", "save", "sarif", "junit"];
+const OUTPUTS: [&str; 9] = [
+    "out",
+    "emit",
+    "report",
+    "plot",
+    "save",
+    "sarif",
+    "junit",
+    "perfetto",
+    "node_data",
+];
 
 /// A path on the command line.
 struct Named {

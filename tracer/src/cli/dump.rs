@@ -1,17 +1,19 @@
-//! `dmo-trace dump`: the events of a saved trace as text, one a line.
+//! `dmo-trace dump`: the events of a saved trace, one a line, as text, JSON or CSV.
 
 use super::Verdict;
 use anyhow::Context;
 use dmo_analysis::trace::file::TraceReader;
-use dmo_analysis::trace::{Event, Layer, Span, Time, TraceSink};
+use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Span, Time, TraceSink};
 use dmo_trace::study::input;
 use dmo_trace::words::names::plain;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExample:\n  dmo-trace dump firmware.dmotrace --layer 1 --limit 100"
+    after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExamples:\n  dmo-trace dump firmware.dmotrace --layer 1 --limit 100\n  dmo-trace dump firmware.dmotrace --csv > accesses.csv"
 )]
 pub struct Arguments {
     /// Saved trace
@@ -22,6 +24,91 @@ pub struct Arguments {
     /// Stop after this many events
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
+    /// Print each access as a JSON object (docs/json.md), one a line
+    #[arg(long)]
+    json: bool,
+    /// Print the accesses as CSV, with the names of the columns first
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// An access, as JSON or CSV.
+#[derive(JsonSchema, Serialize)]
+pub struct Row<'a> {
+    /// Number of the layer, from 1; `None` (empty in CSV) of code between layers.
+    layer: Option<u64>,
+    /// Name of the layer; empty between layers, as the next.
+    name: &'a str,
+    /// What it computes.
+    operator: &'a str,
+    /// When, in executed instructions since the program started.
+    time: Time,
+    /// Load or store.
+    kind: AccessKind,
+    /// The buffer.
+    tensor: &'a str,
+    /// First byte, from the start of the buffer.
+    offset: u32,
+    /// Number of bytes.
+    size_bytes: u8,
+    /// Address of the instruction.
+    pc: Address,
+}
+
+/// What receives the accesses.
+enum Form {
+    Text(BufWriter<StdoutLock<'static>>),
+    Json(BufWriter<StdoutLock<'static>>),
+    Csv(Box<csv::Writer<StdoutLock<'static>>>),
+}
+
+impl Form {
+    fn of(arguments: &Arguments) -> Self {
+        let stdout = std::io::stdout().lock();
+        match arguments {
+            Arguments { csv: true, .. } => Self::Csv(Box::new(csv::Writer::from_writer(stdout))),
+            Arguments { json: true, .. } => Self::Json(BufWriter::new(stdout)),
+            _ => Self::Text(BufWriter::new(stdout)),
+        }
+    }
+
+    /// Of what lies between the accesses.
+    fn line(&mut self, text: std::fmt::Arguments<'_>) -> std::io::Result<()> {
+        match self {
+            Self::Text(out) => writeln!(out, "{text}"),
+            Self::Json(_) | Self::Csv(_) => Ok(()),
+        }
+    }
+
+    fn access(&mut self, row: &Row<'_>) -> std::io::Result<()> {
+        match self {
+            Self::Text(out) => writeln!(
+                out,
+                "{} {} {} [{}, {}) {}",
+                row.time,
+                row.kind.name(),
+                plain(row.tensor),
+                row.offset,
+                row.offset + u32::from(row.size_bytes),
+                row.pc
+            ),
+            Self::Json(out) => {
+                serde_json::to_writer(&mut *out, row)?;
+                writeln!(out)
+            }
+            Self::Csv(out) => out.serialize(row).map_err(|error| match error.into_kind() {
+                csv::ErrorKind::Io(error) => error,
+                other => std::io::Error::other(format!("{other:?}")),
+            }),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Self::Text(out) | Self::Json(out) => out.flush(),
+            Self::Csv(out) => out.flush(),
+        }
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
@@ -29,7 +116,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let dumped = || -> anyhow::Result<()> {
         let reader = TraceReader::open(input::open(path)?)?;
         let mut dump = Dump {
-            out: BufWriter::new(std::io::stdout().lock()),
+            out: Form::of(arguments),
             wanted: arguments.layer,
             left: arguments.limit.unwrap_or(u64::MAX),
             number: 0,
@@ -57,7 +144,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 }
 
 struct Dump {
-    out: BufWriter<StdoutLock<'static>>,
+    out: Form,
     wanted: Option<u64>,
     left: u64,
     /// Layers that have begun.
@@ -70,7 +157,7 @@ struct Dump {
 impl Dump {
     fn line(&mut self, text: std::fmt::Arguments<'_>) {
         if self.error.is_none() {
-            self.error = writeln!(self.out, "{text}").err();
+            self.error = self.out.line(text).err();
         }
     }
 }
@@ -115,15 +202,21 @@ impl TraceSink for Dump {
             .iter()
             .take(self.left.try_into().unwrap_or(usize::MAX))
         {
-            self.line(format_args!(
-                "{} {} {} [{}, {}) {}",
-                event.time,
-                event.kind.name(),
-                plain(&layer.tensors[event.tensor as usize].name),
-                event.offset,
-                event.end(),
-                event.pc
-            ));
+            if self.error.is_some() {
+                break;
+            }
+            let row = Row {
+                layer: (layer.span == Span::Layer).then_some(self.number),
+                name: &layer.name,
+                operator: &layer.operator,
+                time: event.time,
+                kind: event.kind,
+                tensor: &layer.tensors[event.tensor as usize].name,
+                offset: event.offset,
+                size_bytes: event.size_bytes,
+                pc: event.pc,
+            };
+            self.error = self.out.access(&row).err();
         }
         self.left = self.left.saturating_sub(events.len() as u64);
         self.layer = Some(layer);

@@ -12,6 +12,7 @@ Results go to stdout, messages to stderr.";
 pub const RUN: &str = "\
 Examples:
   dmo-trace run firmware.elf --plot pictures --save firmware.dmotrace
+  dmo-trace run firmware.elf --perfetto firmware.pftrace
   dmo-trace run firmware.elf --layer 'conv=my_conv(in: r0 size r2*64, out: r1 size 4096)'
   dmo-trace run firmware.elf --model model.tflite --arena tensor_arena --stop-after 31";
 
@@ -94,6 +95,11 @@ Example:
 pub const KERNELS: &str = "\
 Example:
   dmo-trace kernels --out third_party/dmo-nn";
+
+pub const SCHEMA: &str = "\
+Examples:
+  dmo-trace schema plan
+  dmo-trace schema --out schemas";
 
 pub const COMPLETIONS: &str = "\
 Example:

@@ -9,7 +9,7 @@ const DAILY: [&str; 9] = [
 ];
 
 /// The commands of the last group; all others are between the two.
-const ONCE: [&str; 3] = ["kernels", "completions", "man"];
+const ONCE: [&str; 4] = ["kernels", "completions", "man", "schema"];
 
 /// The command with a list of its commands in groups, which clap itself cannot make.
 pub fn grouped(mut command: Command) -> Command {

@@ -3,6 +3,7 @@
 use super::{Verdict, output, saved_trace};
 use dmo_trace::elf::symbols::Symbols;
 use dmo_trace::program::run::describe_exit;
+use dmo_trace::words::run::timeline::perfetto;
 use dmo_trace::words::run::{RunReport, Warning};
 use std::path::PathBuf;
 
@@ -13,6 +14,9 @@ pub struct Arguments {
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
     json: bool,
+    /// Write a timeline for Perfetto (ui.perfetto.dev): layers, and the buffers of each
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
@@ -32,6 +36,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         arena: None,
         models: Vec::new(),
     };
+    if let Some(path) = &arguments.perfetto {
+        output::write(path, &perfetto(&report)?)?;
+    }
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
 }

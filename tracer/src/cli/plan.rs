@@ -3,8 +3,8 @@
 mod draw;
 mod firmware;
 mod hint;
-mod problem;
-mod regions;
+pub(super) mod problem;
+pub(super) mod regions;
 
 use super::options::change::ChangeArguments;
 use super::options::firmware_kernels::FirmwareKernelArguments;
@@ -31,6 +31,7 @@ use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
 use dmo_trace::words::plan::PlanReport;
+use dmo_trace::words::plan::node_data::{NodeData, node_data};
 use dmo_trace::words::whole_arena::changes;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -70,12 +71,16 @@ pub struct Arguments {
     /// and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    /// Write sizes, offsets, O_s and the arena in use, by operator, as node data for Google's Model
+    /// Explorer into this folder
+    #[arg(long, value_name = "DIR")]
+    node_data: Option<PathBuf>,
     #[command(flatten)]
     page: PageArguments,
     /// A memory, its size, the cycles of an access (1 unless given) and what offsets are multiples
     /// of, for example psram=8M@12,align=32; repeatable: tensors lie where their accesses cost
     /// least in all
-    #[arg(long, value_name = "NAME=BYTES[@CYCLES][,align=BYTES]", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot", "report"])]
+    #[arg(long, value_name = "NAME=BYTES[@CYCLES][,align=BYTES]", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot", "node_data", "report"])]
     region: Vec<ArenaRegion>,
     /// Place a tensor, given by its index in the file, or all inputs, outputs or scratch buffers in
     /// one of these regions, for example inputs=sram,tcm; repeatable
@@ -131,6 +136,18 @@ impl Arguments {
         self.emit.iter().map(emission).collect()
     }
 
+    /// The files for Model Explorer.
+    fn node_data(&self, planned: &Planned) -> anyhow::Result<Vec<(PathBuf, Vec<u8>)>> {
+        let Some(folder) = &self.node_data else {
+            return Ok(Vec::new());
+        };
+        let file = |data: &NodeData| {
+            let path = folder.join(format!("{}.json", data.file));
+            Ok((path, serde_json::to_vec_pretty(data)?))
+        };
+        node_data(planned).iter().map(file).collect()
+    }
+
     fn planners(&self, source: &Source, planned: &Planned) -> anyhow::Result<Option<Vec<Planner>>> {
         let planners = self.compare.then(|| Planner::all(planned.task()));
         planners.transpose().with_context(|| source.name.clone())
@@ -172,6 +189,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let mut source = Source::load(&arguments.model)?;
     let emissions = arguments.emissions(&source)?;
     if let Some(folder) = &arguments.plot {
+        output::folder(folder)?;
+    }
+    if let Some(folder) = &arguments.node_data {
         output::folder(folder)?;
     }
     arguments.page.ensure_apart(&arguments.model)?;
@@ -228,7 +248,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let files = emitted.iter();
     let files = files.map(|(path, file)| (*path, &file.content[..]));
     let page = page.iter().map(|(path, content)| (*path, &content[..]));
-    output::write_all(files.chain(page))?;
+    let nodes = arguments.node_data(&planned)?;
+    let nodes = nodes.iter();
+    let nodes = nodes.map(|(path, content)| (path.as_path(), &content[..]));
+    output::write_all(files.chain(page).chain(nodes))?;
     output::report(&report, arguments.json)?;
     for message in &too_large {
         output::message(message);

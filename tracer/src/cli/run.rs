@@ -14,6 +14,7 @@ use dmo_trace::program::target::Target;
 use dmo_trace::study::run::{RunRequest, Traced, placed, trace};
 use dmo_trace::study::tenants;
 use dmo_trace::words::printable::Printable;
+use dmo_trace::words::run::timeline::perfetto;
 use dmo_trace::words::run::{RunReport, Warning};
 use indicatif::ProgressBar;
 use std::fs::File;
@@ -42,6 +43,9 @@ pub struct Arguments {
     /// Save the trace to this file
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Write a timeline for Perfetto (ui.perfetto.dev): layers, and the arena in use
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
@@ -95,6 +99,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     if let (Some(path), Some(file)) = (&arguments.save, file) {
         output::finish(file, path)?;
+    }
+    if let Some(path) = &arguments.perfetto {
+        output::write(path, &perfetto(&report)?)?;
     }
     output::report(&report, arguments.json)?;
     let arena = traced.arena.as_ref();

@@ -1,7 +1,7 @@
 //! `dmo-trace sweep`: a grid of operators, shapes, kernels and CPUs over all cores, one row
 //! for each pair of an input and an output.
 
-mod key;
+pub(super) mod key;
 mod table;
 
 use super::options::kernels::LibraryArguments;

@@ -16,6 +16,7 @@ pub use types::Value;
 
 use gimli::{DebugFrame, DebugInfoOffset, Dwarf, EndianArcSlice, LittleEndian, SectionId, Unit};
 use gimli::{UnitOffset, UnitRef};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -33,7 +34,7 @@ pub struct State<'a> {
 }
 
 /// A variable in scope.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Variable {
     /// Name.
     pub name: String,

@@ -4,10 +4,11 @@ use super::Snapshot;
 use crate::mcu::decode::is_wide;
 use crate::mcu::disassembly::Disassembler;
 use dmo_analysis::trace::Address;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An instruction in assembly language.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Instruction {
     /// Where it is.
     pub address: Address,

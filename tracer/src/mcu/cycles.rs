@@ -1,12 +1,13 @@
 //! Estimated cycles (docs/cycles.md), and the flash memory of common parts.
 
 use dmo_engine::timing::{Held, Pipeline, Timing};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use dmo_engine::timing::FlashTiming;
 
 /// Estimated cycles of some code on a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Cycles {
     /// All of them.
     pub total: u64,

@@ -6,6 +6,7 @@
 //! by itself (PendSV, NMI, an interrupt by its number) is noticed.
 
 use dmo_analysis::trace::Time;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -50,7 +51,7 @@ pub enum Request {
 }
 
 /// An exception by its number, as the vector table counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(transparent)]
 pub struct Exception(pub u32);
 

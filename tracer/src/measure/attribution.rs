@@ -2,11 +2,12 @@
 
 use crate::kernels::KernelLibrary;
 use dmo_analysis::trace::{Address, Event, Layer, Role, Time, TraceSink};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Which functions of a library did the work of a call.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Attribution {
     /// Other kernels with a public name that it entered, in the order in which it did.
     pub chosen: Vec<String>,
@@ -15,7 +16,7 @@ pub struct Attribution {
 }
 
 /// A function that accesses the buffers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionShare {
     /// Its name, or its address where there is none.

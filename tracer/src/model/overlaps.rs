@@ -10,12 +10,13 @@ use crate::measure::{self, MeasureError, Measurement};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The overlaps that the kernel of one operator allows.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct KernelOverlaps {
     /// The function; `None` if no kernel can be called: nothing is measured, nothing overlaps.
     pub function: Option<String>,
@@ -29,7 +30,7 @@ pub struct KernelOverlaps {
 }
 
 /// An input and an output of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelPair {
     /// Position among the kernel's inputs.

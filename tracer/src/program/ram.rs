@@ -5,11 +5,12 @@ use crate::mcu::machine::Machine;
 use crate::mcu::memory::{MemoryMap, RegionKind};
 use crate::program::target::Target;
 use dmo_analysis::trace::Address;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
 /// The RAM that a run of a program takes, in bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct RamUse {
     /// Sections that are filled when the program starts: `.data`, and code that runs in RAM.
     pub data_bytes: u64,

@@ -19,6 +19,7 @@ use dmo_analysis::trace::{
     Address, ElementType, Exit, Layer, Locations, Role, Span, Tensor, Time, TraceSink,
 };
 use rangemap::RangeSet;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -62,7 +63,7 @@ pub struct RunOutcome {
 }
 
 /// Estimated cycles of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct RunCycles {
     /// All of them.
     pub total: Cycles,

@@ -10,6 +10,7 @@ use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::transform::front::{Front, Point, Search, front};
 use dmo_analysis::transform::macs;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Which changes of a model's work are allowed. By default none is.
@@ -66,7 +67,7 @@ impl ChangeRequest {
 }
 
 /// What memory can be had for what work.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct WorkFront {
     /// Multiply-accumulates of the model.
     pub macs: u64,

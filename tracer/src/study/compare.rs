@@ -5,6 +5,7 @@ use crate::mcu::machine::Limits;
 use crate::measure::{Measurement, Proof};
 use dmo_analysis::operator::{Operator, Overlap, ShapeError};
 use dmo_analysis::profile;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -19,7 +20,7 @@ pub const LIMITS: Limits = Limits {
 };
 
 /// What is known of a pair of an input and an output. Sizes in bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Pair {
     /// Position among the operator's inputs.
     pub input: usize,

@@ -41,7 +41,7 @@ pub struct FirmwareVerified {
 }
 
 /// The parts of an arena, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct FirmwareArena {
     /// Tensors and scratch memory.
     pub head_bytes: u64,

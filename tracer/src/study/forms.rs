@@ -18,10 +18,11 @@ use crate::model::verify::model_inputs;
 use dmo_analysis::graph::Graph;
 use dmo_analysis::optimise::Task;
 use dmo_analysis::transform::{Recipe, macs};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A form of a model on kernels.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Form {
     /// What is done to the model; nothing in the form that it has.
     #[serde(skip)]

@@ -15,11 +15,12 @@ use dmo_planner::budget::work_in;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::plan::{Family, Plan, STRATEGIES, Strategy};
 use dmo_planner::problem::Problem;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 /// What one planner needs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Planner {
     /// Its name.
     pub name: &'static str,
@@ -106,7 +107,7 @@ pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2
 }
 
 /// What the loops of the kernels cost the arena, beside those of the reference kernels.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct LoopOrderCost {
     /// For each operator whose reference kernel allows more, the arena with that.
     pub operators: Vec<WhatIf>,

@@ -4,10 +4,11 @@ use super::plan::Planned;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_planner::plan::Peak;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The operator at which most bytes of the arena are in use, the first of several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ArenaPeak {
     /// The operator; `None` before the first one, when the inputs have been stored.
     pub operator: Option<OperatorId>,
@@ -20,7 +21,7 @@ pub struct ArenaPeak {
 }
 
 /// A buffer that is in use at the peak: of a tensor, or scratch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct PeakBuffer {
     /// The tensor, of several in one buffer the first; `None` of scratch.
     pub tensor: Option<TensorId>,

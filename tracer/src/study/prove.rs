@@ -21,13 +21,14 @@ use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{Observation, RawAccess, Watch};
 use crate::model::Inference;
 use dmo_analysis::trace::{AccessKind, Address};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
 /// What a compiled library was seen to do.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Proof {
     /// What the compiler calls itself.
     pub compiler: String,

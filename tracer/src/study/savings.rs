@@ -15,11 +15,12 @@ use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::transform::front::{Front, Search, front};
 use dmo_analysis::transform::{Recipe, apply, macs};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 /// A way of saving memory together with all those above it.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, JsonSchema, Serialize)]
 pub struct Row {
     /// What is added.
     pub added: &'static str,

@@ -4,6 +4,7 @@
 use super::input;
 use crate::elf::image::sha256;
 use crate::model::overlaps::{KernelOverlaps, Store};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,7 +54,7 @@ impl Cache {
 }
 
 /// A measurement as it is kept.
-#[derive(Serialize, Deserialize)]
+#[derive(JsonSchema, Serialize, Deserialize)]
 struct Kept {
     /// Of the key and the measurement: a damaged file must not grant an overlap.
     sha256: String,

@@ -9,6 +9,7 @@ use super::compare::{LIMITS, Pair, compare};
 use super::error::{About, StudyError};
 use crate::mcu::machine::Limits;
 use crate::measure::{Measurement, measure_kernel};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 /// What is known of one pair of a case on a set of kernels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Row {
     /// The case, as arguments of `dmo-trace overlap`.
     pub case: String,

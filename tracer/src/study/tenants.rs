@@ -14,11 +14,12 @@ use crate::program::target::Target;
 use dmo_analysis::firmware::{ForeignStore, Observed, Witness};
 use dmo_analysis::profile::Profiler;
 use dmo_analysis::trace::Address;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
 /// A model that a program runs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Tenant {
     /// Where its file lies.
     pub address: Address,

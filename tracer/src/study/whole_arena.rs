@@ -5,6 +5,7 @@ use super::plan_to_check::ensure_carried_plan;
 use super::source::Source;
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
 use dmo_analysis::tflm::{TflmError, WholeArena, whole_arena};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The whole arena of a model, with the reference kernels and with CMSIS-NN.
@@ -27,7 +28,7 @@ pub fn whole_arenas(source: &Source) -> Result<[WholeArena; 2], StudyError> {
 }
 
 /// What a model needs with some kernels before and after something was done to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ArenaChange {
     /// The kernels.
     pub kernels: RuntimeKernels,

@@ -7,10 +7,11 @@ use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
 use crate::model::verify::{model_inputs, without_overlaps};
 use crate::model::{Deployment, Inference};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What was compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Windows {
     /// How many whole windows the model was run on.
     pub compared: u64,

@@ -12,10 +12,11 @@ use crate::study::source::Source;
 use crate::study::windows::Windows;
 use dmo_analysis::transform::stream::StreamReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a library needs, and what was checked of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct BuildReport {
     model: String,
     name: String,

@@ -3,11 +3,12 @@
 use super::report::Report;
 use crate::elf::debug::{Function, Value};
 use crate::explain::{Bound, Buffer, CallInProgress, Explanation, Local};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 
 /// Explanations of the overlaps of a program or of a kernel.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct ExplainReport {
     /// File of the program, or name of the set of kernels.
     pub program: String,

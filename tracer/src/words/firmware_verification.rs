@@ -11,10 +11,11 @@ use dmo_analysis::replay::Finding;
 use dmo_analysis::trace::{Address, Locations};
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, first_lines, grouped};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A plan that was verified on a firmware.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct FirmwareVerifyReport {
     model: String,
     firmware: String,
@@ -53,7 +54,7 @@ pub struct FirmwareVerifyReport {
 }
 
 /// A finding of the replay.
-#[derive(Clone, Serialize)]
+#[derive(Clone, JsonSchema, Serialize)]
 struct PlacedFinding {
     operator: OperatorId,
     /// Number of the model's input.

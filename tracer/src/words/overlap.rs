@@ -13,10 +13,11 @@ use crate::measure::Measurement;
 use crate::measure::attribution::Attribution;
 use crate::study::compare::{Compared, Pair};
 use dmo_analysis::operator::{Operator, ShapeError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Where an answer comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// The exact closed form.
@@ -61,7 +62,7 @@ pub enum MethodError {
 }
 
 /// O_s of an operator on a shape, by all methods.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct OverlapReport {
     /// The operator and its shapes.
     pub operator: Operator,
@@ -91,7 +92,7 @@ pub struct OverlapReport {
 }
 
 /// O_s of a pair by the method asked for.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, JsonSchema, Serialize)]
 pub struct Answer {
     /// O_s.
     pub bytes: u32,

@@ -4,6 +4,7 @@ mod answer;
 mod assembly;
 mod front;
 mod kernels;
+pub mod node_data;
 
 use crate::model::overlaps::KernelOverlaps;
 use crate::study::change::WorkFront;
@@ -15,6 +16,7 @@ use crate::words::report::Report;
 use crate::words::{names, table};
 use dmo_analysis::handover::{self, OnDevice, PlanFile};
 use dmo_analysis::wording::{counted, grouped};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A row for each planner; `best` bytes count as one.
@@ -37,7 +39,7 @@ pub fn planner_table(planners: &[Planner], best: u64) -> String {
 }
 
 /// A kind of operator that gets no overlap.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Apart {
     /// Its text, for a terminal.
     pub kind: String,
@@ -46,7 +48,7 @@ pub struct Apart {
 }
 
 /// A model's plan, and what other planners and other kernels would need.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct PlanReport {
     /// The plan as it is handed over.
     #[serde(flatten)]

@@ -3,10 +3,11 @@
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::transform::prune::{Cost, PruneReport, PrunedTensor};
 use dmo_analysis::wording::{counted, grouped};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What pruning did to a model, in figures.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct PruneSummary {
     /// Channels that went, of all tensors.
     pub channels_removed: usize,
@@ -21,7 +22,7 @@ pub struct PruneSummary {
 }
 
 /// A tensor that has lost channels.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct TensorSummary {
     tensor: TensorId,
     name: String,

@@ -1,5 +1,6 @@
 //! What a run of a program found.
 
+pub mod timeline;
 mod warnings;
 
 use super::names::{plain, short};
@@ -16,10 +17,12 @@ use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
 use dmo_analysis::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
 use dmo_analysis::wording::{counted, first_names, grouped};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 
 /// Something that the reader of a report should know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Warning {
     /// A layer loads beyond the end of a tensor. Only the bytes inside count for O_s.
@@ -146,7 +149,8 @@ pub struct RunReport<'a> {
 }
 
 /// The JSON form, without its schema.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Run")]
 struct Json<'a> {
     program: &'a Program,
     exit: Exit,
@@ -183,6 +187,16 @@ impl Serialize for RunReport<'_> {
             models: &self.models,
         };
         json.serialize(serializer)
+    }
+}
+
+impl JsonSchema for RunReport<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        Json::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Json::json_schema(generator)
     }
 }
 

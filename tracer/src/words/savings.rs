@@ -7,10 +7,11 @@ use super::{cycles, table};
 use crate::study::savings::Row;
 use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::wording::grouped;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What each way of saving memory does to some models.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct SavingsReport {
     /// In the order in which they were given.
     pub models: Vec<ModelSavings>,
@@ -26,7 +27,7 @@ impl Report for SavingsReport {
 }
 
 /// A model and what each way saves.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct ModelSavings {
     /// The model's name.
     pub name: String,

@@ -6,11 +6,12 @@ use crate::study::source::Source;
 use crate::study::windows::Windows;
 use dmo_analysis::transform::stream::StreamReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
 /// A model that takes the newest rows, and what was checked of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct StreamedReport {
     model: String,
     #[serde(flatten)]

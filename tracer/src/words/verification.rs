@@ -22,10 +22,11 @@ use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, first_lines, grouped};
 use located::{Annotation, LocatedFinding};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What the three witnesses say of a plan.
-#[derive(Default, Serialize)]
+#[derive(Default, JsonSchema, Serialize)]
 pub struct VerifyReport {
     model: String,
     kernels: String,
@@ -70,7 +71,7 @@ pub struct VerifyReport {
     annotations: Vec<Annotation>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
     Safe,
@@ -80,7 +81,7 @@ enum Verdict {
 }
 
 /// An operator that no kernel can be called for.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct NotExecuted {
     operator: OperatorId,
     kind: String,
@@ -96,13 +97,13 @@ pub struct Testimony {
     pub objections: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Geometric {
     safe: bool,
     clashes: Vec<Clash>,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Replayed {
     safe: bool,
     /// Loads and stores.
@@ -112,13 +113,13 @@ struct Replayed {
     further_bytes: u64,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Executed {
     safe: bool,
     differences: Vec<Difference>,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Layer {
     operator: OperatorId,
     kind: String,

@@ -6,10 +6,11 @@ use crate::study::whole_arena::ArenaChange;
 use dmo_analysis::graph::tflite::RuntimeKernels;
 use dmo_analysis::tflm::{Part, Peak, UnknownOperator, VERSION, WholeArena};
 use dmo_analysis::wording::{counted, grouped};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What models need.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct ArenaReport {
     /// The version whose figures these are.
     pub runtime: &'static str,
@@ -18,7 +19,7 @@ pub struct ArenaReport {
 }
 
 /// What a model needs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct ModelArena {
     /// The model's name.
     pub name: String,

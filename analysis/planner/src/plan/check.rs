@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// A rule that a plan breaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub struct Violation {
     /// Index of the buffer, the lower one of two.
     pub buffer: usize,
@@ -16,6 +17,7 @@ pub struct Violation {
 
 /// The rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ViolationKind {
     /// The plan has no offset for the buffer, or one too many.

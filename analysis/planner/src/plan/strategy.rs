@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// What kind of sharing a planner knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
     /// Each buffer is given one of several shared objects, which lie side by side.

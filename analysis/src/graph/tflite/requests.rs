@@ -3,10 +3,11 @@
 use super::lower::FileNode;
 use super::nodes::{RawSubgraph, with_subgraphs};
 use super::{TfliteError, catalogue};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// With which kernels TensorFlow Lite Micro was built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuntimeKernels {
     /// Its reference kernels.

@@ -1,10 +1,11 @@
 //! The type of a network's elements.
 
 use crate::graph::TensorType;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Type of the activations and weights of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Element {
     /// 32-bit floating point, biases too.

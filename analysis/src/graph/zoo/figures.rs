@@ -2,10 +2,11 @@
 
 use crate::graph::{Graph, Node, OperatorId, Storage, TensorId};
 use crate::operator::Operator;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Counts and sizes of a graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Figures {
     /// Tensors in the arena.
     pub activations: usize,

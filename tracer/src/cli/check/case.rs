@@ -1,9 +1,10 @@
 //! The things that are checked of a model, and what came of each.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One thing that is checked.
-#[derive(Clone, Serialize)]
+#[derive(Clone, JsonSchema, Serialize)]
 pub struct Case {
     pub name: &'static str,
     pub outcome: Outcome,
@@ -14,7 +15,7 @@ pub struct Case {
 }
 
 /// The outcome of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Passed,

@@ -5,11 +5,12 @@ use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
 use super::examine::{Examined, Findings};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 /// A model, judged.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Judged {
     pub name: String,
     /// The path of the model, or `zoo:NAME`.

@@ -7,6 +7,7 @@ use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::table;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use std::path::Path;
 const MOST_FINDINGS: usize = 3;
 
 /// What became of each model of a baseline.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct CheckReport {
     baseline: String,
     /// `holds`, `fails`, or `error` where a model could not be checked.

@@ -10,10 +10,11 @@ use dmo_trace::study::problem::{is_problem, plan, planners, read};
 use dmo_trace::study::session::Cache;
 use dmo_trace::words::plan::planner_table;
 use dmo_trace::words::report::Report;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct ProblemReport<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct ProblemReport<'a> {
     problem: &'a str,
     buffers: usize,
     arena_bytes: u64,
@@ -31,8 +32,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         arguments.plot.is_none()
             && arguments.region.is_empty()
             && arguments.fix.is_empty()
-            && arguments.page.report.is_none(),
-        "{path}: --plot, --report, --region and --fix are for models"
+            && arguments.page.report.is_none()
+            && arguments.node_data.is_none(),
+        "{path}: --plot, --node-data, --report, --region and --fix are for models"
     );
     let problem = read(arguments.model.as_ref())?.problem;
     for path in &arguments.emit {

@@ -14,6 +14,7 @@ use dmo_trace::study::regions::{Pin, Pinned, PlacedModel, RegionRequest, place_m
 use dmo_trace::study::source::Source;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
@@ -74,8 +75,8 @@ pub fn parse_pin(text: &str) -> Result<Pin, String> {
     Ok(Pin { what, regions })
 }
 
-#[derive(Serialize)]
-struct RegionReport<'a> {
+#[derive(JsonSchema, Serialize)]
+pub struct RegionReport<'a> {
     model: &'a str,
     model_sha256: Option<&'a str>,
     overlap: &'static str,
@@ -97,7 +98,7 @@ struct RegionReport<'a> {
     scratch: Vec<PlacedScratch>,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Used<'a> {
     #[serde(flatten)]
     region: &'a ArenaRegion,
@@ -106,7 +107,7 @@ struct Used<'a> {
     accesses: u64,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Placed<'a> {
     tensor: TensorId,
     name: &'a str,
@@ -120,7 +121,7 @@ struct Placed<'a> {
     place: RegionOffset,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct PlacedScratch {
     operator: OperatorId,
     index: usize,

@@ -6,11 +6,15 @@ use anyhow::{Context, ensure};
 use dmo_trace::study::input;
 use dmo_trace::study::kernel_request::NamedKernels;
 use dmo_trace::study::sweep::Grid;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
+/// Name of the JSON form and its version.
+pub const SCHEMA: &str = "dmo-trace/sweep-key/1";
+
 /// The version of this tool, the kernels and how often they run.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Key {
     schema: String,
     version: String,
@@ -20,7 +24,7 @@ pub struct Key {
 }
 
 /// A set of kernels on a CPU.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 struct Kernels {
     /// The set or file.
     name: String,
@@ -54,7 +58,7 @@ impl Key {
         kernels.sort_unstable();
         kernels.dedup();
         Self {
-            schema: "dmo-trace/sweep-key/1".to_owned(),
+            schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             inputs: (!kernels.is_empty()).then_some(inputs),
             kernels,

@@ -4,10 +4,11 @@ use super::location::Context;
 use super::unwind::Registers;
 use super::{DebugInfo, State, Variable, leaf};
 use dmo_analysis::trace::Address;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A function, inlined or not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Function {
     /// Name.
     pub name: Option<String>,

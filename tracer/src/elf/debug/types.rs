@@ -3,16 +3,17 @@
 use super::{DebugInfo, Entry, text};
 use dmo_analysis::trace::Address;
 use gimli::constants as dw;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The value of a variable.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub enum Value {
     /// An integer or a character.
     Integer(i128),
-    /// A floating-point number.
-    Float(f64),
+    /// A floating-point number; `null` in JSON if it is infinite or undefined.
+    Float(#[schemars(with = "Option<f64>")] f64),
     /// True or false.
     Boolean(bool),
     /// A pointer or a reference.

@@ -7,11 +7,12 @@ use crate::mcu::machine::{Limits, Observation};
 use crate::model::tracing::Contents;
 use crate::model::{Deployment, Inference, Step};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
 /// Something that execution in the layout does and execution without overlaps does not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Difference {
     /// Number of the model's input.
     pub input: u64,
@@ -23,7 +24,7 @@ pub struct Difference {
 }
 
 /// The kind of the difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", tag = "mismatch")]
 pub enum Mismatch {
     /// A tensor or state that the operator stores has other bytes.
@@ -45,7 +46,7 @@ pub enum Mismatch {
 }
 
 /// A tensor whose bytes are not those that were expected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct OtherBytes {
     /// The tensor, a state too.
     pub tensor: TensorId,

@@ -16,6 +16,7 @@ use dmo_analysis::profile::{LayerProfile, OtherInput, Pair, Profile, Profiler, R
 use dmo_analysis::replay::{self, Alive, Finding, Replay, ReplayReport, ViewPart};
 use dmo_analysis::trace::TraceSink;
 use dmo_analysis::verify::Occupant;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An operator to trace and to replay on the plan.
@@ -104,7 +105,7 @@ impl VerifiedLayer {
 }
 
 /// How far an output may overlap an input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct MeasuredPair {
     /// The input.
     pub input: TensorId,

@@ -1,10 +1,11 @@
 //! A vendor's statement on a kernel, beside the measurement.
 
 use crate::kernels::{Sharing, header_statement};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A vendor's word and the measured verdict.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct VendorContract {
     /// `forbidden` or `unmentioned`.
     sharing: &'static str,

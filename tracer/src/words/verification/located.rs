@@ -7,10 +7,11 @@ use crate::words::finding::{Instruction, Instructions, describe};
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::replay::Finding;
 use dmo_analysis::trace::{Address, Location, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A finding, and where its instructions come from.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct LocatedFinding {
     operator: OperatorId,
     kind_of_operator: String,
@@ -28,7 +29,7 @@ pub struct LocatedFinding {
 }
 
 /// The load that finds what an earlier operator has destroyed.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 struct Reader {
     operator: OperatorId,
     function: &'static str,
