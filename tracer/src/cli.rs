@@ -8,6 +8,7 @@ mod completions;
 mod dump;
 mod examples;
 mod explain;
+mod forms;
 mod groups;
 mod info;
 mod interruption;
