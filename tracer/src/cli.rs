@@ -9,6 +9,7 @@ mod distinct_files;
 mod dump;
 mod examples;
 mod explain;
+mod forms;
 mod groups;
 mod info;
 mod interruption;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExamples:\n  dmo-trace dump firmware.dmotrace --layer 1 --limit 100\n  dmo-trace dump firmware.dmotrace --csv > accesses.csv"
+    after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExamples:\n  dmo-trace dump firmware.dmotrace --layer 1 --limit 100\n  dmo-trace dump firmware.dmotrace --csv --limit 100"
 )]
 pub struct Arguments {
     /// Saved trace
