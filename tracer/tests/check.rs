@@ -465,5 +465,41 @@ fn junit_is_well_formed() {
     let baseline = project.path("baseline.toml");
     let checked = project.check(&["--junit", baseline.to_str().unwrap()]);
     assert_eq!(checked.code, 2);
-    assert!(checked.stderr.contains("it is the baseline itself"));
+    assert!(
+        checked
+            .stderr
+            .contains("this file is read, and would be replaced")
+    );
+}
+
+/// The layout that is shipped is what is checked, and not one that would be made today.
+#[test]
+fn a_plan_in_the_model_is_the_one_that_is_checked() {
+    let project = Project::new();
+    let golden = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/stand_in_window_int8.tflite"
+    );
+    let planned = project.path("planned.tflite");
+    project.run(&["plan", golden, "--emit", planned.to_str().unwrap()]);
+    let verdict = |keys: &str| {
+        let text = format!(
+            "schema = \"dmo-trace/baseline/1\"\n[[model]]\nfile = \"planned.tflite\"\ninputs = 1\narena_bytes = 100000\n{keys}\n"
+        );
+        std::fs::write(project.path("baseline.toml"), text).unwrap();
+        project.check(&[])
+    };
+    assert_eq!(verdict("").code, 0);
+    let other = verdict("kernels = \"dsp-channels-outside\"");
+    assert_eq!(other.code, 1, "{}{}", other.stdout, other.stderr);
+    let anew = verdict("kernels = \"dsp-channels-outside\"\nplan = \"anew\"");
+    assert_eq!(anew.code, 0, "{}{}", anew.stdout, anew.stderr);
+    let contradicted = verdict("order = \"file\"");
+    assert_eq!(contradicted.code, 2);
+    assert!(
+        contradicted
+            .stderr
+            .contains("carries a plan, of which order says nothing")
+    );
+    assert_eq!(verdict("order = \"file\"\nplan = \"anew\"").code, 0);
 }

@@ -468,7 +468,7 @@ fn the_cmsis_nn_set_is_complete() {
         .filter(|line| !line.starts_with("//"))
         .filter_map(|line| line.split_once('(')?.0.split_once(" arm_"))
         .map(|(_, name)| name)
-        .filter(|name| !name.ends_with("get_buffer_size"))
+        .filter(|name| !name.contains("_buffer_size"))
         .collect();
     declared.sort_unstable();
     assert!(declared.len() > 20, "{declared:?}");

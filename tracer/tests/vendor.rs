@@ -150,9 +150,16 @@ const ROW_SIZE: (&str, &str) = (
 const SVDF: (&str, &str) = ("arm_svdf_s8", "newest_svdf_s8");
 const SVDF_SIZE: (&str, &str) = ("arm_svdf_s8_get_buffer_size", "newest_svdf_s8_size");
 
-/// A function that there is in version 7 only.
+/// Functions that there are in version 7 only, or that call such.
 fn is_new(source: &Path) -> bool {
-    source.ends_with("arm_pad_s8.c") || source.ends_with("arm_transpose_s8.c")
+    let new = [
+        "arm_get_buffer_sizes_s8.c",
+        "arm_pad_s8.c",
+        "arm_transpose_conv_s8.c",
+        "arm_transpose_conv_wrapper_s8.c",
+        "arm_transpose_s8.c",
+    ];
+    new.iter().any(|name| source.ends_with(name))
 }
 
 fn run(command: &mut Command) {
@@ -177,7 +184,7 @@ fn is_beyond(version: u8, case: &Case) -> bool {
     match &case.operator {
         Operator::Conv2d(conv) => version < 6 && conv.groups > 1,
         Operator::Pool2d(pool) => version < 6 && pool.input[0] > 1,
-        Operator::Pad(_) | Operator::Transpose(_) => version < 7,
+        Operator::Pad(_) | Operator::Transpose(_) | Operator::TransposeConv2d(_) => version < 7,
         _ => false,
     }
 }

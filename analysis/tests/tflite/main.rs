@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
 mod codes;
+mod contradictions;
 mod damage;
 mod lowered;
 mod net;

@@ -74,7 +74,11 @@ impl Report for AuditReport {
     const SCHEMA: &'static str = "dmo-trace/audit/1";
 
     fn text(&self) -> String {
-        let mut text = format!("{}: arena {} bytes\n", self.model, self.arena_bytes);
+        let mut text = format!(
+            "{}: arena {} bytes\n",
+            self.model,
+            grouped(self.arena_bytes)
+        );
         if let (Some(capacity), Some(false)) = (self.capacity_bytes, self.fits) {
             text += &format!("TOO LARGE: {} bytes are allowed\n", grouped(capacity));
         }

@@ -18,7 +18,7 @@ pub struct Versions {
 pub const KNOWN: Versions = Versions { first: 4, last: 7 };
 
 /// Functions that not every version has.
-const EVIDENCE: [(&str, Versions); 12] = [
+const EVIDENCE: [(&str, Versions); 13] = [
     ("arm_convolve_wrapper_s4", Versions::since(5)),
     ("arm_svdf_s8_get_buffer_size", Versions::since(5)),
     ("arm_transpose_conv_s8", Versions::since(5)),
@@ -27,6 +27,7 @@ const EVIDENCE: [(&str, Versions); 12] = [
     ("arm_fully_connected_per_channel_s8", Versions::since(7)),
     ("arm_fully_connected_wrapper_s8", Versions::since(7)),
     ("arm_pad_s8", Versions::since(7)),
+    ("arm_transpose_conv_wrapper_s8", Versions::since(7)),
     ("arm_transpose_s8", Versions::since(7)),
     ("arm_convolve_fast_s16", Versions::until(5)),
     ("arm_convolve_fast_s16_get_buffer_size", Versions::until(5)),

@@ -1,6 +1,7 @@
 //! What all results of commands have in common.
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
@@ -30,9 +31,16 @@ pub trait Report: JsonSchema + Serialize {
     }
 }
 
-/// Makes JSON Schemas (draft 2020-12) of what is written.
+/// Makes JSON Schemas (draft 2020-12) of what is written. What describes a field is its
+/// documentation in Rust, in the words of JSON.
 pub fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
+        if let Some(Value::String(description)) = schema.get_mut("description") {
+            let text = description.replace("`None`", "`null`").replace('\n', " ");
+            *description = text.replace("[`", "`").replace("`]", "`");
+        }
+    }));
     settings.into_generator()
 }
 

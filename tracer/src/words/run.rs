@@ -361,6 +361,7 @@ impl RunReport<'_> {
         for (index, layer) in self.profile.layers.iter().enumerate() {
             for pair in &layer.pairs {
                 if pair.refusals.is_empty() {
+                    notes.extend(in_place(index, layer, pair));
                     continue;
                 }
                 let reasons: Vec<String> = pair.refusals.iter().map(ToString::to_string).collect();
@@ -384,6 +385,21 @@ impl RunReport<'_> {
         );
         notes
     }
+}
+
+/// A layer that may work in place, where its O_s does not say so: O_s is of an output below its input.
+fn in_place(index: usize, layer: &LayerProfile, pair: &Pair) -> Option<String> {
+    let [input, output] = [pair.input, pair.output].map(|it| &layer.tensors[it].tensor);
+    let is_hidden = pair.safe_overlap_bytes < output.size_bytes.min(input.size_bytes);
+    (pair.in_place && is_hidden).then(|| {
+        format!(
+            "layer {} '{}', {} → {}: in place is safe, with both at one address",
+            index + 1,
+            plain(&layer.name),
+            plain(&input.name),
+            plain(&output.name)
+        )
+    })
 }
 
 /// What a device needs, in one line.

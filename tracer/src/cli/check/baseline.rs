@@ -344,7 +344,10 @@ mod tests {
         assert_eq!(model.request.model, "ci/m.tflite");
         assert_eq!(model.request.kernels.kernels, "reference");
         assert_eq!(model.inputs, Some(INPUTS));
-        let PlanOrigin::Made(wanted) = &model.request.plan else {
+        let PlanOrigin::CarriedOrMade {
+            request: wanted, ..
+        } = &model.request.plan
+        else {
             panic!("{model:?}");
         };
         assert_eq!(wanted.overlap.kind, OverlapKind::Analytic);
@@ -356,7 +359,10 @@ mod tests {
         for (kernels, name) in [("dsp", "dsp"), ("k.elf", "ci/k.elf")] {
             let models = parsed(&format!("kernels = {kernels:?}")).unwrap();
             assert_eq!(models[0].request.kernels.kernels, name);
-            let PlanOrigin::Made(wanted) = &models[0].request.plan else {
+            let PlanOrigin::CarriedOrMade {
+                request: wanted, ..
+            } = &models[0].request.plan
+            else {
                 panic!("{models:?}");
             };
             assert_eq!(wanted.overlap.kind, OverlapKind::Traced);

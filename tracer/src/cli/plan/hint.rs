@@ -45,7 +45,12 @@ fn with_bands(arguments: &Arguments, session: &Session) -> Option<u64> {
         ..request
     };
     let mut source = Source::load(&arguments.model).ok()?;
-    let planned = plan(&mut source, &request, session).ok()?;
+    // Whether this search was cut short is not what the user asks.
+    let quiet = Session {
+        cache: session.cache.clone(),
+        ..Session::default()
+    };
+    let planned = plan(&mut source, &request, &quiet).ok()?;
     Some(planned.file.arena_bytes)
 }
 
