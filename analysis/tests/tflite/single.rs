@@ -87,6 +87,8 @@ impl Model {
         let mut buffers = vec![Table(vec![])];
         let mut tensors = Vec::new();
         let output = self.tensors.len() as i32 - 1;
+        let is_given = |index: &i32| self.tensors[*index as usize].data.is_none();
+        let given: Vec<i32> = (0..output).filter(is_given).collect();
         for tensor in self.tensors {
             let mut record = vec![(2, Floats(tensor.scales)), (3, Longs(tensor.zero_points))];
             for (number, value) in tensor.quantisation {
@@ -121,7 +123,12 @@ impl Model {
         }
         let mut operators = vec![Table(operator)];
         operators.extend((1..self.operators).map(|_| Again));
-        let subgraph = Table(vec![(0, Tables(tensors)), (3, Tables(operators))]);
+        let subgraph = Table(vec![
+            (0, Tables(tensors)),
+            (1, Words(given)),
+            (2, Words(vec![output])),
+            (3, Tables(operators)),
+        ]);
         let code = Table(vec![
             (0, Byte(self.code.min(127) as u8)),
             (1, Text("custom")),
