@@ -93,6 +93,17 @@ static void convolutions(void) {
        bias, &row_out, output);
 }
 
+static void transposed_convolutions(void) {
+  const cmsis_nn_transpose_conv_params params = { 1, 2, { 2, 2 }, { 0, 0 }, { 0, 0 }, { 1, 1 }, { -128, 127 } };
+  const cmsis_nn_dims in = { 1, 3, 4, 5 }, taps = { 3, 2, 2, 5 }, out = { 1, 6, 8, 3 };
+  const cmsis_nn_context ctx = { scratch, arm_transpose_conv_s8_get_buffer_size(&params, &in, &taps, &out) };
+#define TRANSPOSED(function)                                                                                       \
+  CALL(function, 60, 144, ctx.size, &ctx, &no_scratch, &params, &channels, &in, input, &taps, weights, &out, bias, \
+       &out, output)
+  TRANSPOSED(arm_transpose_conv_wrapper_s8);
+  TRANSPOSED(arm_transpose_conv_s8);
+}
+
 static void depthwise_convolutions(void) {
   const cmsis_nn_dw_conv_params params = { 1, 2, 1, { 1, 1 }, { 0, 0 }, { 1, 1 }, { -128, 127 } };
   const cmsis_nn_dims in = { 2, 4, 5, 6 }, taps = { 1, 3, 3, 6 }, out = { 2, 2, 3, 6 };
@@ -184,6 +195,7 @@ int main(void) {
     shift[i] = -6;
   }
   convolutions();
+  transposed_convolutions();
   depthwise_convolutions();
   products();
   pools();
