@@ -1,6 +1,7 @@
 //! Results against the JSON Schemas in `docs/schemas/`, with which nothing else may stand in them.
 
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The schema of this name, as it is shipped.
@@ -14,7 +15,9 @@ pub fn validate(name: &str, value: &Value) {
     let text = std::fs::read_to_string(path(name)).expect(name);
     let mut schema: Value = serde_json::from_str(&text).expect(name);
     assert!(jsonschema::meta::is_valid(&schema), "{name}");
-    close(&mut schema);
+    let mut parts = BTreeSet::new();
+    find_parts(&schema, &mut parts);
+    close(&mut schema, &parts);
     let validator = jsonschema::validator_for(&schema).expect(name);
     let errors = validator.iter_errors(value).take(5);
     let errors: Vec<String> = errors
@@ -23,9 +26,24 @@ pub fn validate(name: &str, value: &Value) {
     assert!(errors.is_empty(), "{name}: {errors:#?}");
 }
 
+/// Definitions that are part of a larger object: they stand beside its own properties.
+fn find_parts(schema: &Value, parts: &mut BTreeSet<String>) {
+    if let Value::Object(object) = schema
+        && object.contains_key("properties")
+        && let Some(Value::String(reference)) = object.get("$ref")
+    {
+        parts.extend(reference.rsplit('/').next().map(str::to_owned));
+    }
+    match schema {
+        Value::Object(object) => object.values().for_each(|it| find_parts(it, parts)),
+        Value::Array(list) => list.iter().for_each(|it| find_parts(it, parts)),
+        _ => (),
+    }
+}
+
 /// Refuses in every object what the schema does not name. (A reader has to allow it: fields may be
-/// added.)
-fn close(schema: &mut Value) {
+/// added.) What is a part of a larger object is closed there.
+fn close(schema: &mut Value, parts: &BTreeSet<String>) {
     let Value::Object(object) = schema else {
         return;
     };
@@ -34,10 +52,15 @@ fn close(schema: &mut Value) {
     }
     for key in ["properties", "patternProperties", "$defs"] {
         let schemas = object.get_mut(key).and_then(Value::as_object_mut);
-        schemas.into_iter().flatten().for_each(|(_, it)| close(it));
+        let schemas = schemas.into_iter().flatten();
+        let whole = schemas.filter(|(name, _)| key != "$defs" || !parts.contains(*name));
+        whole.for_each(|(_, it)| close(it, parts));
     }
     for key in ["items", "additionalProperties"] {
-        object.get_mut(key).into_iter().for_each(close);
+        object
+            .get_mut(key)
+            .into_iter()
+            .for_each(|it| close(it, parts));
     }
     // Their members together describe one object, which is closed above.
     for key in ["oneOf", "anyOf", "allOf"] {
@@ -49,7 +72,10 @@ fn close(schema: &mut Value) {
         {
             for key in ["properties", "$defs"] {
                 let schemas = member.get_mut(key).and_then(Value::as_object_mut);
-                schemas.into_iter().flatten().for_each(|(_, it)| close(it));
+                schemas
+                    .into_iter()
+                    .flatten()
+                    .for_each(|(_, it)| close(it, parts));
             }
         }
     }
