@@ -117,7 +117,6 @@ impl Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     output::ensure_replaceable(&arguments.out)?;
-    arguments.page.ensure_apart(&arguments.model)?;
     arguments.page.ensure_not_below(&arguments.out)?;
     let mut source = Source::load(&arguments.model)?;
     let request = BuildRequest {

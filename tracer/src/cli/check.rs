@@ -11,7 +11,7 @@ mod update;
 
 use super::options::cache::CacheArguments;
 use super::progress::Bars;
-use super::{Verdict, output};
+use super::{Verdict, distinct_files, output};
 use anyhow::ensure;
 use baseline::{Baseline, Model};
 use dmo_analysis::wording::first_names;
@@ -67,18 +67,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         output::unfinished(path)?;
     }
     if let Some(path) = &arguments.junit {
-        let place = |path: &Path| path.canonicalize().ok();
         for model in &chosen {
-            let read = Some(Path::new(&model.request.model));
-            let read = read.into_iter().chain(model.request.plan.file());
-            for read in read.filter_map(place) {
-                ensure!(
-                    Some(&read) != place(path).as_ref(),
-                    "--junit {}: {} is checked by this file, which would be replaced",
-                    path.display(),
-                    model.name
-                );
-            }
+            let read = [Path::new(&model.request.model)].into_iter();
+            let read = read.chain(model.request.plan.file());
+            distinct_files::ensure_kept("junit", path, read)?;
         }
     }
     let session = Bars::session(arguments.cache.cache());

@@ -38,16 +38,10 @@ pub fn ensure(matches: &ArgMatches) -> anyhow::Result<()> {
         .into_iter()
         .partition(|it| OUTPUTS.contains(&&*it.argument));
     for (index, output) in outputs.iter().enumerate() {
+        let read = inputs.iter().map(|input| &*input.path);
+        ensure_kept(&output.argument, &output.path, read)?;
         let shown = output.path.display();
         let place = place(&output.path);
-        if let Some(place) = &place {
-            let same = |input: &&Named| existing(&input.path).as_ref() == Some(place);
-            ensure!(
-                inputs.iter().find(same).is_none(),
-                "--{} {shown}: this file is read, and would be replaced\n  hint: name another file",
-                output.argument
-            );
-        }
         let same = |other: &&Named| {
             other.path == output.path || place.is_some() && self::place(&other.path) == place
         };
@@ -60,6 +54,24 @@ pub fn ensure(matches: &ArgMatches) -> anyhow::Result<()> {
             );
         }
     }
+    Ok(())
+}
+
+/// Refuses a result, named by this option, in place of a file that is read.
+///
+/// # Errors
+/// When it is one of them.
+pub fn ensure_kept<'a>(
+    option: &str,
+    output: &Path,
+    mut read: impl Iterator<Item = &'a Path>,
+) -> anyhow::Result<()> {
+    let place = place(output);
+    ensure!(
+        place.is_none() || read.all(|read| existing(read) != place),
+        "--{option} {}: this file is read, and would be replaced\n  hint: name another file",
+        output.display()
+    );
     Ok(())
 }
 

@@ -22,7 +22,7 @@ use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::ArenaRegion;
 use dmo_trace::page::plan::{Sayings, page};
 use dmo_trace::study::emit::{Emission, Emitted};
-use dmo_trace::study::error::{EmitReason, PlanError};
+use dmo_trace::study::error::PlanError;
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
@@ -124,16 +124,8 @@ impl Arguments {
 
     /// The files to write, as far as they can be written of the model as it is.
     fn emissions(&self, source: &Source) -> anyhow::Result<Vec<Emission>> {
-        let emission = |path: &PathBuf| {
-            let emission = Emission::new(path, source, self.layout.align)?;
-            let existing = |path: &Path| path.canonicalize().ok();
-            let same = existing(path).zip(existing(self.model.as_ref()));
-            if same.is_some_and(|(path, model)| path == model) {
-                return Err(EmitReason::Model.of(path).into());
-            }
-            Ok(emission)
-        };
-        self.emit.iter().map(emission).collect()
+        let emission = |path: &PathBuf| Emission::new(path, source, self.layout.align);
+        Ok(self.emit.iter().map(emission).collect::<Result<_, _>>()?)
     }
 
     /// The files for Model Explorer.
@@ -194,7 +186,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.node_data {
         output::folder(folder)?;
     }
-    arguments.page.ensure_apart(&arguments.model)?;
     let request = arguments.request()?;
     let is_changed = request.changes.prune || request.changes.reshapes();
     if is_changed && !arguments.region.is_empty() {

@@ -74,7 +74,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
-    arguments.page.ensure_apart(&arguments.model)?;
     let mut source = Source::load(&arguments.model)?;
     let plan = arguments.plan.as_ref();
     let plan = plan.map(|path| source.follow_plan(path)).transpose()?;

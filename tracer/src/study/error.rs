@@ -410,8 +410,6 @@ pub struct EmitError {
 pub enum EmitReason {
     #[error(": its name has to end in .json, .h or .tflite")]
     Form,
-    #[error(": it is the model itself")]
-    Model,
     #[error(": there is no model file (`dmo-trace zoo` exports one)")]
     NoModelFile,
     #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]

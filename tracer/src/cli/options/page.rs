@@ -2,7 +2,6 @@
 
 use dmo_trace::page::Page;
 use dmo_trace::page::html::file;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Where a page is written to.
@@ -15,22 +14,6 @@ pub struct PageArguments {
 }
 
 impl PageArguments {
-    /// Refuses to write over the model.
-    ///
-    /// # Errors
-    /// When the page is to have the model's path.
-    pub fn ensure_apart(&self, model: &OsStr) -> anyhow::Result<()> {
-        let existing = |path: &Path| path.canonicalize().ok();
-        let report = self.report.as_deref().and_then(existing);
-        if report.is_some() && report == existing(Path::new(model)) {
-            anyhow::bail!(
-                "cannot write the report to {}: it is the model",
-                Path::new(model).display()
-            );
-        }
-        Ok(())
-    }
-
     /// Refuses a page in a folder that is written as a whole: it would be in the way the next time.
     ///
     /// # Errors

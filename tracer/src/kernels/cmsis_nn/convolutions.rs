@@ -102,13 +102,13 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8(
         "arm_transpose_conv_wrapper_s8",
         &Kind::TransposeConv,
-        transpose,
+        convolve,
     )
     .only(is_undilated)
     .with_status()
     .with_scratch(TRANSPOSE_SCRATCH)
     .since(7),
-    Contract::int8("arm_transpose_conv_s8", &Kind::TransposeConv, transpose)
+    Contract::int8("arm_transpose_conv_s8", &Kind::TransposeConv, convolve)
         .only(|case| is_undilated(case) && !is_reversible(case))
         .with_status()
         .with_scratch(TRANSPOSE_SCRATCH)
@@ -116,19 +116,13 @@ pub(super) const CONTRACTS: &[Contract] = &[
 ];
 
 const TRANSPOSE_SCRATCH: ScratchSize =
-    ScratchSize::new("arm_transpose_conv_s8_get_buffer_size", |job, frame| {
-        let conv = job.convolution()?;
-        let params = transpose_params(&conv, job, frame)?;
-        let [input, filter, output] = dims(&conv, frame)?;
-        Ok([params, input, filter, output].map(Argument::from).to_vec())
-    })
-    .then(
+    ScratchSize::new("arm_transpose_conv_s8_get_buffer_size", params_and_dims).then(
         "arm_transpose_conv_s8_get_reverse_conv_buffer_size",
         |job, frame| {
-            let conv = job.convolution()?;
-            let params = transpose_params(&conv, job, frame)?;
-            let [input, filter, _] = dims(&conv, frame)?;
-            Ok([params, input, filter].map(Argument::from).to_vec())
+            let mut arguments = params_and_dims(job, frame)?;
+            // Without the output.
+            arguments.pop();
+            Ok(arguments)
         },
     );
 
@@ -168,6 +162,10 @@ fn is_three_by_three(case: &Case) -> bool {
         })
 }
 
+fn is_transposed(case: &Case) -> bool {
+    matches!(case.inner(), Operator::TransposeConv2d(_))
+}
+
 fn is_undilated(case: &Case) -> bool {
     window(case).is_some_and(|window| window.dilation == [1, 1])
 }
@@ -188,6 +186,10 @@ fn params(conv: &Convolution, job: &Job, frame: &mut Frame) -> Result<Address, C
     params.extend(conv.multiplier.map(|multiplier| multiplier as i32));
     params.extend(tile(conv.window.stride));
     params.extend(tile(conv.window.padding_before));
+    if is_transposed(job.case) {
+        // Of rows and columns that the kernels do not look at.
+        params.extend([0, 0]);
+    }
     params.extend(tile(conv.window.dilation));
     params.extend(job.activation()?);
     frame.words("parameters", &params)
@@ -221,8 +223,11 @@ fn convolve(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let [filter, bias] = conv.weights(job, ElementType::Int8, ElementType::Int32, frame)?;
     let bias_dims = frame.words("bias dims", &[1, 1, 1, conv.channels() as i32])?;
     let [input_dims, filter_dims, output_dims] = dims(&conv, frame)?;
-    let arguments = [
-        context(buffers, frame)?,
+    let mut arguments = vec![context(buffers, frame)?];
+    if is_transposed(job.case) {
+        arguments.push(reversed_filter(&conv, buffers, frame)?);
+    }
+    arguments.extend([
         params(&conv, job, frame)?,
         quant,
         input_dims,
@@ -233,47 +238,8 @@ fn convolve(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
         bias,
         output_dims,
         buffers.outputs[0],
-    ];
-    Ok(arguments.map(Argument::from).to_vec())
-}
-
-fn transpose_params(
-    conv: &Convolution,
-    job: &Job,
-    frame: &mut Frame,
-) -> Result<Address, CallError> {
-    let input = job.input(conv.input_operand)?;
-    let mut params = vec![-input.zero_point, job.output()?.zero_point];
-    params.extend(tile(conv.window.stride));
-    params.extend(tile(conv.window.padding_before));
-    // Of rows and columns that the kernels do not look at.
-    params.extend([0, 0]);
-    params.extend(tile(conv.window.dilation));
-    params.extend(job.activation()?);
-    frame.words("parameters", &params)
-}
-
-fn transpose(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let conv = job.convolution()?;
-    let quant = conv.per_channel(job, -31..=30, frame)?;
-    let [filter, bias] = conv.weights(job, ElementType::Int8, ElementType::Int32, frame)?;
-    let bias_dims = frame.words("bias dims", &[1, 1, 1, conv.channels() as i32])?;
-    let [input_dims, filter_dims, output_dims] = dims(&conv, frame)?;
-    let arguments = [
-        context(buffers, frame)?,
-        reversed_filter(&conv, buffers, frame)?,
-        transpose_params(&conv, job, frame)?,
-        quant,
-        input_dims,
-        buffers.inputs[0],
-        filter_dims,
-        filter,
-        bias_dims,
-        bias,
-        output_dims,
-        buffers.outputs[0],
-    ];
-    Ok(arguments.map(Argument::from).to_vec())
+    ]);
+    Ok(arguments.into_iter().map(Argument::from).collect())
 }
 
 /// The context of the memory for the reversed filter: the end of the scratch memory, if the library
