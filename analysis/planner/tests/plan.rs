@@ -1,6 +1,8 @@
 //! Planners against brute force and against the geometric check.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
+mod support;
+
 use dmo_planner::budget::Budget;
 use dmo_planner::minimalloc::Table;
 use dmo_planner::plan::exact::{self, Decision};
@@ -56,27 +58,9 @@ fn problem_with(
         for (buffer, alignment) in buffers.iter_mut().zip(alignments) {
             buffer.alignment = alignment;
         }
-        let apart = Problem::new(buffers.clone(), &[]).unwrap();
-        let mut displacements = Vec::new();
-        for one in 0..buffers.len() {
-            for other in 0..one {
-                let (overlap, share) = chances[(one * one + other) % chances.len()];
-                let life = |buffer: usize| (buffers[buffer].alive.start, buffers[buffer].alive.end);
-                let together = apart.min_distance(one, other).is_some();
-                if !overlap || !together || life(one) == life(other) {
-                    continue;
-                }
-                let later = life(one) > life(other);
-                let (lower, upper) = if later { (one, other) } else { (other, one) };
-                let bytes = (buffers[lower].size_bytes as f64 * share) as u64;
-                displacements.push(Displacement {
-                    lower,
-                    upper,
-                    bytes,
-                });
-            }
-        }
-        Problem::new(buffers, &displacements).unwrap()
+        support::problem(buffers, |one, other| {
+            chances[(one * one + other) % chances.len()]
+        })
     })
 }
 

@@ -1,8 +1,10 @@
 //! Plans of several regions against brute force and against their check.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
+mod support;
+
 use dmo_planner::budget::Budget;
-use dmo_planner::problem::{Buffer, Displacement, Problem};
+use dmo_planner::problem::{Buffer, Problem};
 use dmo_planner::regions::{
     ArenaRegion, NoRoom, RegionOffset, RegionProblem, RegionViolationKind, RegionsError, place,
 };
@@ -70,29 +72,8 @@ fn problem(
     let buffers = prop::collection::vec(buffer(most_bytes, most_steps), buffers);
     (buffers, chances, regions, accesses, pins).prop_map(
         |(buffers, chances, regions, accesses, pins)| {
-            let apart = Problem::new(buffers.clone(), &[]).unwrap();
-            let mut displacements = Vec::new();
-            for one in 0..buffers.len() {
-                for other in 0..one {
-                    let (overlap, share) = chances[one * buffers.len() + other];
-                    let life =
-                        |buffer: usize| (buffers[buffer].alive.start, buffers[buffer].alive.end);
-                    let together = apart.min_distance(one, other).is_some();
-                    if !overlap || !together || life(one) == life(other) {
-                        continue;
-                    }
-                    let later = life(one) > life(other);
-                    let (lower, upper) = if later { (one, other) } else { (other, one) };
-                    let bytes = (buffers[lower].size_bytes as f64 * share) as u64;
-                    displacements.push(Displacement {
-                        lower,
-                        upper,
-                        bytes,
-                    });
-                }
-            }
             let count = buffers.len();
-            let problem = Problem::new(buffers, &displacements).unwrap();
+            let problem = support::problem(buffers, |one, other| chances[one * count + other]);
             let (pins, known) = (&pins[..count], regions.len());
             let mut problem =
                 RegionProblem::new(problem, regions, accesses[..count].to_vec()).unwrap();

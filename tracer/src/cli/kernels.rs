@@ -13,7 +13,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let folder = arguments.out.file_name().unwrap_or_default();
+    let folder = arguments.out.file_name().unwrap_or("dmo-nn".as_ref());
     let files = drop_in::files(&folder.to_string_lossy())
         .map_err(|function| anyhow!("no source defines the kernel {function}"))?;
     let sources = files.iter().filter(|file| file.path.ends_with(".c"));
