@@ -25,6 +25,7 @@
 //! | [`handover`] | plans for others to use: JSON, C, TensorFlow Lite Micro |
 //! | [`tflm`] | the whole arena of TensorFlow Lite Micro |
 //! | [`firmware`] | the arena of firmware that runs a model by TensorFlow Lite Micro |
+//! | [`foreign`] | memory plans of ExecuTorch and ST Edge AI |
 
 // Offsets and sizes are 32 bits by the guest's nature; casts between them and host
 // indices are lossless on the 64-bit hosts that are supported.
@@ -36,6 +37,7 @@ extern crate self as dmo_analysis;
 
 pub mod arena;
 pub mod firmware;
+pub mod foreign;
 pub mod graph;
 pub mod handover;
 pub mod operator;

@@ -34,6 +34,7 @@
 //! | [`others`] | what a planned model would need with other planners, or other kernels |
 //! | [`remedies`] | which changes would make a planned arena smaller |
 //! | [`problem`] | a bare planning problem, a .csv |
+//! | [`foreign`] | a plan of another tool, a .json |
 //! | [`plan_to_check`] | a plan as somebody has written it |
 //! | [`audit`] | a plan against overlaps that are known |
 //! | [`verify`] | a plan against the machine code of kernels |
@@ -62,6 +63,7 @@ pub mod firmware;
 pub mod firmware_kernels;
 pub mod firmware_trial;
 pub mod firmware_verify;
+pub mod foreign;
 pub mod forms;
 pub mod input;
 pub mod kernel_request;

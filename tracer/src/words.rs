@@ -16,6 +16,7 @@
 //! | [`pruning`] | what pruning did to a model |
 //! | [`streaming`] | a model that takes the newest rows of its window |
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
+//! | [`foreign`] | what is wrong with a plan of another tool |
 //! | [`savings`] | what each way of saving memory does |
 //! | [`verification`] | what the three witnesses say of a plan |
 //! | [`firmware_verification`] | what is said of a plan that a firmware has run in |
@@ -28,6 +29,7 @@ pub mod cycles;
 pub mod explanation;
 pub mod finding;
 pub mod firmware_verification;
+pub mod foreign;
 pub mod names;
 pub mod overlap;
 pub mod plan;

@@ -1,55 +1,59 @@
 //! Problems and plans in the form of google/minimalloc: comma-separated lines
-//! `id,lower,upper,size`, with `alignment` unless all buffers may lie anywhere, and with `offset`
-//! for a plan. Its column `gaps`, and the older names of the others, are not read.
+//! `id,lower,upper,size`, with `alignment` unless all buffers may lie anywhere, with `gaps` where a
+//! buffer is not in use all its life, and with `offset` for a plan. The column `hint`, which is for
+//! its search, is passed over. The older names of columns are read: `buffer` or `buffer_id`,
+//! `start` or `begin`, and `end`, which is the last step, not the one after it.
+
+mod error;
+mod gaps;
+
+pub use error::TableError;
+pub use gaps::Gap;
 
 use crate::plan::Plan;
-use crate::problem::{Buffer, MAX_TOTAL_BYTES, Problem, ProblemError};
+use crate::problem::{Buffer, MAX_TOTAL_BYTES, Problem};
 use csv::{ReaderBuilder, StringRecord, Trim, Writer};
-use thiserror::Error;
 
 /// A problem, and the plan that came with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// The buffers, in the order of their lines; where there is no column `alignment` they may lie
-    /// anywhere.
+    /// The buffers, in the order of their lines, as if they had no gaps; where there is no column
+    /// `alignment` they may lie anywhere.
     pub problem: Problem,
+    /// The gaps of each buffer, in order.
+    pub gaps: Vec<Vec<Gap>>,
     /// The column `offset`, where there is one.
     pub offsets: Option<Vec<u64>>,
 }
 
-/// What is wrong with a table.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum TableError {
-    #[error(
-        "line 1: the column {name:?} is missing; columns are id, lower, upper, size, alignment, offset"
-    )]
-    NoColumn { name: &'static str },
-    #[error("line 1: the column {name:?} is not supported")]
-    UnknownColumn { name: String },
-    #[error("line {line}: {given} fields, the header has {expected}")]
-    FieldCount {
-        line: usize,
-        given: usize,
-        expected: usize,
-    },
-    #[error("line {line}: {column} is {given:?}, a number from 0 to {largest} is expected")]
-    Number {
-        line: usize,
-        column: &'static str,
-        given: String,
-        largest: u64,
-    },
-    #[error("the table is no comma-separated text: {reason}")]
-    Text { reason: String },
-    #[error(transparent)]
-    Problem(#[from] ProblemError),
-}
-
-/// The last two may be missing.
-const COLUMNS: [&str; 6] = ["id", "lower", "upper", "size", "alignment", "offset"];
+/// The last four may be missing.
+const COLUMNS: [&str; 8] = [
+    "id",
+    "lower",
+    "upper",
+    "size",
+    "alignment",
+    "hint",
+    "gaps",
+    "offset",
+];
 const NEEDED: usize = 4;
+const ALIGNMENT: usize = 4;
+const GAPS: usize = 6;
+const OFFSET: usize = 7;
+/// What the first columns were called before.
+const OLDER: [(&str, usize); 5] = [
+    ("buffer", 0),
+    ("buffer_id", 0),
+    ("start", 1),
+    ("begin", 1),
+    (LAST_STEP, 2),
+];
+/// A column of last steps: its numbers, and the ends of gaps, are one lower.
+const LAST_STEP: &str = "end";
 const LARGEST: u64 = MAX_TOTAL_BYTES;
+/// One less than fits, for the step after it.
+const LARGEST_STEP: u64 = u32::MAX as u64 - 1;
 
 impl Table {
     /// Reads a table.
@@ -63,6 +67,7 @@ impl Table {
             .from_reader(text.as_bytes());
         let columns = Columns::of(reader.headers().map_err(unreadable)?)?;
         let mut buffers = Vec::new();
+        let mut gaps = Vec::new();
         let mut offsets = Vec::new();
         for record in reader.records() {
             let record = record.map_err(unreadable)?;
@@ -71,35 +76,67 @@ impl Table {
             }
             let line = columns.line(&record)?;
             let step = |column| {
-                let step = line.number(column, u64::from(u32::MAX))?;
+                let step = line.number(column, LARGEST_STEP)?;
                 Ok::<u32, TableError>(step.unwrap_or(0) as u32)
             };
-            buffers.push(Buffer {
+            let buffer = Buffer {
                 name: line.field(0).unwrap_or("").to_owned(),
-                alive: step(1)?..step(2)?,
+                alive: step(1)?..step(2)? + columns.beyond_end,
                 size_bytes: line.number(3, LARGEST)?.unwrap_or(0),
-                alignment: line.number(4, LARGEST)?.unwrap_or(1),
+                alignment: line.number(ALIGNMENT, LARGEST)?.unwrap_or(1),
                 fixed_offset: None,
-            });
-            offsets.extend(line.number(5, LARGEST)?);
+            };
+            gaps.push(line.gaps(&buffer)?);
+            buffers.push(buffer);
+            offsets.extend(line.number(OFFSET, LARGEST)?);
         }
         Ok(Self {
             problem: Problem::new(buffers, &[])?,
-            offsets: columns.positions[5].map(|_| offsets),
+            gaps,
+            offsets: columns.positions[OFFSET].map(|_| offsets),
         })
     }
 }
 
-/// The buffers of a problem as a table, with their offsets if there is a plan. Overlaps have no
-/// column.
+/// The buffers of a problem as a table, with their offsets if there is a plan.
 ///
 /// # Errors
-/// When the text cannot be made.
+/// When buffers may overlap, for which there is no column, or the text cannot be made.
 pub fn table(problem: &Problem, plan: Option<&Plan>) -> Result<String, TableError> {
+    let none = vec![Vec::new(); problem.buffers().len()];
+    table_with_gaps(problem, &none, plan)
+}
+
+/// The same with the gaps of each buffer.
+///
+/// # Errors
+/// Those of [`table`].
+pub fn table_with_gaps(
+    problem: &Problem,
+    gaps: &[Vec<Gap>],
+    plan: Option<&Plan>,
+) -> Result<String, TableError> {
+    if let Some(&(lower, upper)) = problem.overlapping_pairs().first() {
+        let name = |buffer: usize| problem.buffers()[buffer].name.clone();
+        return Err(TableError::Overlap {
+            lower: name(lower),
+            upper: name(upper),
+        });
+    }
     let aligned = problem.buffers().iter().any(|buffer| buffer.alignment != 1);
-    let shown = [true, true, true, true, aligned, plan.is_some()];
+    let interrupted = gaps.iter().any(|gaps| !gaps.is_empty());
+    let shown = [
+        true,
+        true,
+        true,
+        true,
+        aligned,
+        false,
+        interrupted,
+        plan.is_some(),
+    ];
     let mut writer = Writer::from_writer(Vec::new());
-    let mut write = |fields: [String; 6]| {
+    let mut write = |fields: [String; COLUMNS.len()]| {
         let fields = fields.into_iter().zip(shown);
         let fields = fields.filter_map(|(field, shown)| shown.then_some(field));
         writer.write_record(fields).map_err(unreadable)
@@ -107,17 +144,31 @@ pub fn table(problem: &Problem, plan: Option<&Plan>) -> Result<String, TableErro
     write(COLUMNS.map(str::to_owned))?;
     for (index, buffer) in problem.buffers().iter().enumerate() {
         let offset = plan.and_then(|plan| plan.offsets.get(index));
+        let gaps = gaps.get(index).into_iter().flatten();
+        let gaps: Vec<String> = gaps.map(Gap::to_string).collect();
         write([
-            buffer.name.clone(),
+            plain(&buffer.name),
             buffer.alive.start.to_string(),
             buffer.alive.end.to_string(),
             buffer.size_bytes.to_string(),
             buffer.alignment.to_string(),
+            String::new(),
+            gaps.join(" "),
             offset.map_or(String::new(), u64::to_string),
         ])?;
     }
     let bytes = writer.into_inner().map_err(unreadable)?;
     String::from_utf8(bytes).map_err(unreadable)
+}
+
+/// A name that needs no quotes, which MiniMalloc does not know.
+fn plain(name: &str) -> String {
+    let separates = |char: char| char == ',' || char == '"' || char.is_control();
+    let name = name.trim();
+    if name.is_empty() {
+        return "_".to_owned();
+    }
+    name.replace(separates, "_")
 }
 
 fn unreadable(error: impl std::fmt::Display) -> TableError {
@@ -130,6 +181,8 @@ fn unreadable(error: impl std::fmt::Display) -> TableError {
 struct Columns {
     positions: [Option<usize>; COLUMNS.len()],
     count: usize,
+    /// What makes a last step the step after it.
+    beyond_end: u32,
 }
 
 /// A line with as many fields as the header.
@@ -141,12 +194,17 @@ struct Line<'a> {
 
 impl Columns {
     fn of(header: &StringRecord) -> Result<Self, TableError> {
-        if let Some(name) = header.iter().find(|name| !COLUMNS.contains(name)) {
-            return Err(TableError::UnknownColumn {
-                name: name.to_owned(),
-            });
+        let mut positions = [None; COLUMNS.len()];
+        for (position, name) in header.iter().enumerate() {
+            let older = OLDER.iter().find(|(older, _)| *older == name);
+            let column = COLUMNS.iter().position(|column| *column == name);
+            let name = || name.to_owned();
+            let column = column.or(older.map(|(_, column)| *column));
+            let column = column.ok_or_else(|| TableError::UnknownColumn { name: name() })?;
+            if positions[column].replace(position).is_some() {
+                return Err(TableError::TwoColumns { name: name() });
+            }
         }
-        let positions = COLUMNS.map(|name| header.iter().position(|column| column == name));
         match positions.iter().position(Option::is_none) {
             Some(missing) if missing < NEEDED => Err(TableError::NoColumn {
                 name: COLUMNS[missing],
@@ -154,6 +212,7 @@ impl Columns {
             _ => Ok(Self {
                 positions,
                 count: header.len(),
+                beyond_end: u32::from(header.iter().any(|name| name == LAST_STEP)),
             }),
         }
     }
@@ -195,5 +254,17 @@ impl Line<'_> {
                 largest,
             }),
         }
+    }
+
+    /// The gaps of the line's buffer; none if the table has no such column.
+    fn gaps(&self, buffer: &Buffer) -> Result<Vec<Gap>, TableError> {
+        let Some(field) = self.field(GAPS) else {
+            return Ok(Vec::new());
+        };
+        Gap::parse_all(field, self.columns.beyond_end, buffer).map_err(|wrong| TableError::Gap {
+            line: self.number,
+            given: wrong.given.to_owned(),
+            expected: wrong.expected,
+        })
     }
 }

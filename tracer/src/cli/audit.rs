@@ -3,14 +3,17 @@
 use super::options::overlap::kinds;
 use super::{Verdict, output};
 use anyhow::Context;
+use dmo_analysis::foreign::{Fault, Memory};
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::plan::{Plan, ViolationKind};
 use dmo_trace::study::audit::Audit;
+use dmo_trace::study::foreign::{ForeignFile, is_foreign};
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::problem;
 use dmo_trace::study::source::Source;
+use dmo_trace::words;
 use dmo_trace::words::names;
 use dmo_trace::words::report::Report;
 use schemars::JsonSchema;
@@ -20,8 +23,8 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Model with an embedded plan for TensorFlow Lite Micro, any model with --plan, or a
-    /// MiniMalloc .csv with offsets
+    /// Model with an embedded plan for TensorFlow Lite Micro, any model with --plan, a MiniMalloc
+    /// .csv with offsets, an ExecuTorch program as .json, or a c_info.json of ST Edge AI
     model: OsString,
     /// The plan, a .json file written by `dmo-trace plan --emit`
     #[arg(long, value_name = "FILE")]
@@ -33,10 +36,17 @@ pub struct Arguments {
     /// Fail (exit code 1) if the arena is larger than this, for example 64K
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     capacity: Option<u64>,
+    /// Of a c_info.json: take the tool's word where an output shares bytes with an input that dies,
+    /// and where two buffers have the same bytes and the same life
+    #[arg(long)]
+    trust_tool: bool,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
 }
+
+/// Overlaps that the tool has planned for its own kernels.
+const TRUSTED: &str = "trusted";
 
 /// At most this many clashes are reported.
 const MOST_CLASHES: usize = 100;
@@ -59,6 +69,8 @@ pub struct AuditReport {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let report = if problem::is_problem(arguments.model.as_ref()) {
         of_problem(arguments)?
+    } else if is_foreign(arguments.model.as_ref()) {
+        of_foreign(arguments)?
     } else {
         of_model(arguments)?
     };
@@ -89,6 +101,10 @@ impl Report for AuditReport {
             (false, _) => "UNSAFE\n",
             (true, "none") => {
                 "SAFE with any kernels: nothing that is in use at the same time overlaps\n"
+            }
+            (true, TRUSTED) => {
+                "SAFE if the tool's kernels allow what it has planned for them: apart from that, \
+                 nothing that is in use at the same time overlaps\n"
             }
             (true, _) => {
                 "SAFE with TensorFlow Lite's reference kernels: what is in use at the same time \
@@ -138,33 +154,79 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
 
 fn of_problem(arguments: &Arguments) -> anyhow::Result<AuditReport> {
     let table = problem::read(arguments.model.as_ref())?;
-    let offsets = table.offsets.with_context(|| {
+    let offsets = table.offsets.clone().with_context(|| {
         format!(
             "{}: there is no column offset to be checked",
             arguments.model.display()
         )
     })?;
     let plan = Plan { offsets };
-    let broken = plan.check(&table.problem);
+    let broken = table.check(&plan);
+    let broken = broken.with_context(|| arguments.model.display().to_string())?;
     let buffers = table.problem.buffers();
+    let name = |buffer: usize| &buffers[buffer].name;
     let messages = broken.iter().take(MOST_CLASHES).map(|violation| {
-        let other = match violation.kind {
-            ViolationKind::TooClose { other, .. } => buffers[other].name.clone(),
-            _ => String::new(),
-        };
-        format!(
-            "buffers {} and {other} share bytes",
-            buffers[violation.buffer].name
-        )
+        let buffer = name(violation.buffer);
+        match violation.kind {
+            ViolationKind::TooClose { other, .. } => {
+                format!("buffers {buffer} and {} share bytes", name(other))
+            }
+            ViolationKind::Misaligned { offset } => format!(
+                "buffer {buffer} lies at {offset}, no multiple of {}",
+                buffers[violation.buffer].alignment
+            ),
+            ViolationKind::Missing | ViolationKind::Moved { .. } => {
+                format!("buffer {buffer} does not lie where it has to")
+            }
+        }
     });
+    let arena_bytes = plan.arena_bytes(&table.problem);
     Ok(AuditReport {
         model: arguments.model.to_string_lossy().into_owned(),
         overlap: OverlapKind::None.name(),
         safe: broken.is_empty(),
-        arena_bytes: plan.arena_bytes(&table.problem),
+        arena_bytes,
         capacity_bytes: arguments.capacity,
-        fits: fits(arguments, plan.arena_bytes(&table.problem)),
+        fits: fits(arguments, arena_bytes),
         clashes: Vec::new(),
         messages: messages.collect(),
+    })
+}
+
+fn of_foreign(arguments: &Arguments) -> anyhow::Result<AuditReport> {
+    let file = ForeignFile::read(arguments.model.as_ref())?;
+    let mut messages = Vec::new();
+    let (mut safe, mut trusted) = (true, false);
+    for memory in &file.plan.memories {
+        for fault in memory.faults() {
+            let meant = matches!(
+                fault,
+                Fault::Shared {
+                    reason: Some(_),
+                    ..
+                }
+            );
+            trusted |= meant && arguments.trust_tool;
+            safe &= meant && arguments.trust_tool;
+            if messages.len() < MOST_CLASHES {
+                messages.push(words::foreign::fault(memory, &fault));
+            }
+        }
+    }
+    let used = file.plan.memories.iter().map(Memory::used_bytes);
+    let arena_bytes = used.max().unwrap_or(0);
+    Ok(AuditReport {
+        model: file.name,
+        overlap: if trusted {
+            TRUSTED
+        } else {
+            OverlapKind::None.name()
+        },
+        safe,
+        arena_bytes,
+        capacity_bytes: arguments.capacity,
+        fits: fits(arguments, arena_bytes),
+        clashes: Vec::new(),
+        messages,
     })
 }

@@ -1,6 +1,7 @@
 //! What the commands write as JSON: the forms of all of them.
 
 use super::check::report::CheckReport;
+use super::plan::foreign::RenewalReport;
 use super::plan::problem::ProblemReport;
 use super::plan::regions::RegionReport;
 use super::sweep::key::Key;
@@ -35,7 +36,7 @@ const fn form(name: &'static str, of: &'static str, schema: fn() -> Schema) -> F
 }
 
 /// All forms, by name. Where a result names its schema, the name is the middle of that.
-pub const FORMS: [Form; 18] = [
+pub const FORMS: [Form; 19] = [
     form("arena", "arena --json", of::<ArenaReport>),
     form("audit", "audit --json", of::<audit::AuditReport>),
     form("build", "build --json", of::<BuildReport>),
@@ -47,6 +48,11 @@ pub const FORMS: [Form; 18] = [
         "explain",
         "explain run --json, explain overlap --json",
         of::<ExplainReport>,
+    ),
+    form(
+        "foreign",
+        "plan of another tool's .json, with --json",
+        of::<RenewalReport<'_>>,
     ),
     form("overlap", "overlap --json", of::<OverlapReport>),
     form("plan", "plan --json", of::<PlanReport>),

@@ -2,6 +2,7 @@
 
 mod draw;
 mod firmware;
+pub(super) mod foreign;
 mod hint;
 pub(super) mod problem;
 pub(super) mod regions;
@@ -19,10 +20,12 @@ use anyhow::Context;
 use clap::builder::TypedValueParser;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::wording::{grouped, parse_size};
+use dmo_planner::minimalloc;
 use dmo_planner::regions::ArenaRegion;
 use dmo_trace::page::plan::{Sayings, page};
 use dmo_trace::study::emit::{Emission, Emitted};
-use dmo_trace::study::error::PlanError;
+use dmo_trace::study::error::{EmitReason, PlanError};
+use dmo_trace::study::foreign::is_foreign;
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
@@ -39,7 +42,8 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Model: a .tflite file or zoo:NAME (see `dmo-trace zoo`); or a planning problem, a .csv in
-    /// MiniMalloc's format
+    /// MiniMalloc's format; or another tool's plan to be made anew, ExecuTorch's program as .json
+    /// or ST's c_info.json
     model: OsString,
     #[command(flatten)]
     overlap: OverlapOptions,
@@ -63,10 +67,15 @@ pub struct Arguments {
     /// Stop searching after this many seconds and use the best plan found so far
     #[arg(long, value_name = "SECONDS", default_value_t = Seconds(SEARCH_TIME))]
     time: Seconds,
-    /// Write the plan: .json (docs/json.md), .h (C array of offsets), or .tflite (the model with
-    /// the plan embedded, for TensorFlow Lite Micro); repeatable
+    /// Write the plan: .json (docs/json.md), .h (C array of offsets), .tflite (the model with the
+    /// plan embedded, for TensorFlow Lite Micro), or .csv (MiniMalloc's format, of plans without
+    /// overlaps); repeatable
     #[arg(long, value_name = "FILE")]
     emit: Vec<PathBuf>,
+    /// Write what was planned, without offsets, as a .csv in MiniMalloc's format; nothing may
+    /// overlap (--overlap none)
+    #[arg(long, value_name = "FILE", conflicts_with = "region")]
+    problem: Option<PathBuf>,
     /// Draw the plan, the best plan without overlaps, and the memory in use at each step, as SVG
     /// and PNG into this folder
     #[arg(long, value_name = "DIR")]
@@ -140,6 +149,16 @@ impl Arguments {
         node_data(planned).iter().map(file).collect()
     }
 
+    /// The file of what was planned.
+    fn problem(&self, planned: &Planned) -> anyhow::Result<Option<(&Path, String)>> {
+        let Some(path) = &self.problem else {
+            return Ok(None);
+        };
+        let table = minimalloc::table(&planned.plan.arena.problem, None);
+        let table = table.map_err(|error| EmitReason::Table(error).of(path))?;
+        Ok(Some((path, table)))
+    }
+
     fn planners(&self, source: &Source, planned: &Planned) -> anyhow::Result<Option<Vec<Planner>>> {
         let planners = self.compare.then(|| Planner::all(planned.task()));
         planners.transpose().with_context(|| source.name.clone())
@@ -177,6 +196,9 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if is_problem(arguments.model.as_ref()) {
         return problem::run(arguments);
+    }
+    if is_foreign(arguments.model.as_ref()) {
+        return foreign::run(arguments);
     }
     let mut source = Source::load(&arguments.model)?;
     let emissions = arguments.emissions(&source)?;
@@ -242,7 +264,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let nodes = arguments.node_data(&planned)?;
     let nodes = nodes.iter();
     let nodes = nodes.map(|(path, content)| (path.as_path(), &content[..]));
-    output::write_all(files.chain(page).chain(nodes))?;
+    let table = arguments.problem(&planned)?;
+    let table = table.iter();
+    let table = table.map(|(path, content)| (*path, content.as_bytes()));
+    output::write_all(files.chain(page).chain(nodes).chain(table))?;
     output::report(&report, arguments.json)?;
     for message in &too_large {
         output::message(message);

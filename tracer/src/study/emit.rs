@@ -12,6 +12,7 @@ use dmo_analysis::graph::tflite::RuntimeKernels;
 use dmo_analysis::graph::{Graph, Storage, tflite};
 use dmo_analysis::handover::{OnDevice, tiled};
 use dmo_analysis::transform::Recipe;
+use dmo_planner::minimalloc;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,6 +30,7 @@ enum Form {
     Json,
     Header,
     Model,
+    Table,
 }
 
 /// What a file of a plan holds.
@@ -70,6 +72,7 @@ impl Emission {
             Some("json") => Form::Json,
             Some("h") => Form::Header,
             Some("tflite") => Form::Model,
+            Some("csv") => Form::Table,
             _ => return Err(EmitReason::Form.of(path)),
         };
         if form == Form::Model {
@@ -113,6 +116,12 @@ impl Emission {
                 }
                 let tensors = source.graph().tensors.len();
                 emitted.content = plan.c_header(tensors).into_bytes();
+            }
+            (Form::Table, _) => {
+                let found = &planned.plan;
+                let table = minimalloc::table(&found.arena.problem, Some(&found.plan));
+                let table = table.map_err(|error| refused(EmitReason::Table(error)))?;
+                emitted.content = table.into_bytes();
             }
             (Form::Model, recipe) => {
                 let file = source.file.as_deref();

@@ -24,6 +24,7 @@ use crate::program::interpreter::EventError;
 use crate::program::target::TargetError;
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
+use dmo_analysis::foreign::ForeignError;
 use dmo_analysis::graph::sketch::SketchError;
 use dmo_analysis::graph::tflite::TfliteError;
 use dmo_analysis::graph::{TensorId, TensorType};
@@ -79,6 +80,7 @@ pub enum StudyError {
     Placed(#[from] PlaceError),
     Tflite(#[from] TfliteError),
     Table(#[from] TableError),
+    Foreign(#[from] ForeignError),
     Schedule(#[from] ScheduleError),
     Arena(#[from] ArenaError),
     Tflm(#[from] TflmError),
@@ -220,6 +222,10 @@ pub enum PlanError {
     PinOfOutside { tensor: usize },
     #[error("region {name} overflows, please report this")]
     RegionOverflows { name: String },
+    #[error(
+        "the plans of {tool} are only read\n  hint: --emit FILE.csv writes what was planned as a table"
+    )]
+    OnlyRead { tool: &'static str },
     #[error("{problem}: the plan found does not pass its check: please report this")]
     InvalidPlan { problem: String },
 }
@@ -408,8 +414,10 @@ pub struct EmitError {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum EmitReason {
-    #[error(": its name has to end in .json, .h or .tflite")]
+    #[error(": its name has to end in .json, .h, .tflite or .csv")]
     Form,
+    #[error(": {0}")]
+    Table(TableError),
     #[error(": there is no model file (`dmo-trace zoo` exports one)")]
     NoModelFile,
     #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]

@@ -45,6 +45,33 @@ pub struct PlannedProblem {
     pub time: Duration,
 }
 
+/// The smallest plan of a table, which is looked for as if its buffers had no gaps; what is proven
+/// takes them into account.
+///
+/// # Errors
+/// Those of [`plan`].
+pub fn plan_table(
+    name: &str,
+    table: &Table,
+    capacity_bytes: Option<u64>,
+    time: Duration,
+    session: &Session,
+) -> Result<PlannedProblem, PlanError> {
+    let planned = plan(name, &table.problem, capacity_bytes, time, session)?;
+    if !table.has_gaps() {
+        return Ok(planned);
+    }
+    let invalid = || PlanError::InvalidPlan {
+        problem: name.to_owned(),
+    };
+    let pieces = table.pieces().map_err(|_| invalid())?;
+    let bound_bytes = pieces.lower_bound();
+    Ok(PlannedProblem {
+        bound_bytes,
+        ..planned
+    })
+}
+
 /// The smallest plan that is found in the time; one within the capacity is enough. `name` is that
 /// of the problem.
 ///

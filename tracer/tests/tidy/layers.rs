@@ -44,6 +44,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
             "handover",
             "tflm",
             "firmware",
+            "foreign",
             "report",
         ],
     ),

@@ -6,7 +6,7 @@ use crate::cli::progress::Bars;
 use dmo_analysis::wording::grouped;
 use dmo_planner::minimalloc;
 use dmo_trace::study::others::Planner;
-use dmo_trace::study::problem::{is_problem, plan, planners, read};
+use dmo_trace::study::problem::{is_problem, plan_table, planners, read};
 use dmo_trace::study::session::Cache;
 use dmo_trace::words::plan::planner_table;
 use dmo_trace::words::report::Report;
@@ -36,7 +36,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             && arguments.node_data.is_none(),
         "{path}: --plot, --node-data, --report, --region and --fix are for models"
     );
-    let problem = read(arguments.model.as_ref())?.problem;
+    let read = read(arguments.model.as_ref())?;
+    let problem = &read.problem;
     for path in &arguments.emit {
         anyhow::ensure!(
             is_problem(path),
@@ -46,10 +47,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     let session = Bars::session(Cache::default());
     let capacity = arguments.capacity;
-    let planned = plan(path, &problem, capacity, arguments.time.0, &session)?;
-    let table = minimalloc::table(&problem, Some(&planned.plan))?;
+    let planned = plan_table(path, &read, capacity, arguments.time.0, &session)?;
+    let table = minimalloc::table_with_gaps(problem, &read.gaps, Some(&planned.plan))?;
     let files = arguments.emit.iter();
-    output::write_all(files.map(|path| (path.as_path(), table.as_bytes())))?;
+    let files = files.map(|path| (path.as_path(), table.as_bytes()));
+    let bare = minimalloc::table_with_gaps(problem, &read.gaps, None)?;
+    let problem_file = arguments.problem.iter();
+    let problem_file = problem_file.map(|path| (path.as_path(), bare.as_bytes()));
+    output::write_all(files.chain(problem_file))?;
     let arena_bytes = planned.arena_bytes;
     let report = ProblemReport {
         problem: path,
@@ -59,7 +64,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         capacity_bytes: capacity,
         seconds: planned.time.as_secs_f64(),
         offsets: &planned.plan.offsets,
-        planners: arguments.compare.then(|| planners(&problem)),
+        planners: arguments.compare.then(|| planners(problem)),
     };
     output::report(&report, arguments.json)?;
     Ok(capacity
