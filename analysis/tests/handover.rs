@@ -5,6 +5,10 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "schedule/graphs.rs"]
 mod graphs;
+#[path = "handover/executorch.rs"]
+mod executorch;
+#[path = "handover/st_edge.rs"]
+mod st_edge;
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};

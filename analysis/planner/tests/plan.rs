@@ -1,6 +1,8 @@
 //! Planners against brute force and against the geometric check.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
+#[path = "plan/table.rs"]
+mod minimalloc_table;
 mod support;
 
 use dmo_planner::budget::Budget;

@@ -4,7 +4,8 @@
 //! Lives are those of the instructions: step 0 stores the inputs, instruction `n`, counted from 0
 //! through all chains, is step `n + 1`, and the outputs are read one step after the last one.
 //!
-//! * What a loop uses is in use as long as the loop runs.
+//! * What a loop uses is in use as long as the loop runs, but for what a loop without jumps stores
+//!   before it reads it, and nothing else uses.
 //! * A value that no instruction stores shares the place of another: ExecuTorch leaves out
 //!   operators that only view. Both are one buffer. So are the two sides of `et_view` and of a
 //!   move.

@@ -13,8 +13,19 @@ pub(super) struct Lives {
     used: Vec<Option<(u32, u32)>>,
     /// How a value is used first.
     first_use: Vec<FirstUse>,
+    /// Whether it is one with another.
+    joined: Vec<bool>,
     /// One past the last step.
     end: u32,
+}
+
+/// Steps that are run again and again.
+struct Loop {
+    from: u32,
+    to: u32,
+    /// Each time all of its steps are run, in order: what is stored in it before it is read there is
+    /// stored anew each time.
+    straight: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +46,7 @@ impl Lives {
             parent: (0..values).collect(),
             used: vec![None; values],
             first_use: vec![FirstUse::Never; values],
+            joined: vec![false; values],
             end: last + 1,
         };
         for &input in &method.inputs {
@@ -42,7 +54,7 @@ impl Lives {
                 lives.touch(value, 0, FirstUse::Stored);
             }
         }
-        let mut loops = Vec::new();
+        let mut jumps = Vec::new();
         let mut step = 0;
         for chain in &method.chains {
             let before = step;
@@ -59,10 +71,7 @@ impl Lives {
                         given: instruction.instr_args.destination_instruction,
                         count,
                     })?;
-                    let target = before + to as u32 + 1;
-                    if target <= step {
-                        loops.push((target, step));
-                    }
+                    jumps.push((step, before + to as u32 + 1));
                 }
             }
         }
@@ -72,7 +81,7 @@ impl Lives {
             }
         }
         lives.join_views(tensors);
-        lives.lengthen(loops);
+        lives.lengthen(&jumps);
         for value in 0..values {
             lives.parent[value] = lives.first(value);
         }
@@ -117,6 +126,7 @@ impl Lives {
         if one == other {
             return;
         }
+        (self.joined[one], self.joined[other]) = (true, true);
         let (first, second) = (one.min(other), one.max(other));
         self.parent[second] = first;
         if let Some(used) = self.used[second] {
@@ -257,27 +267,60 @@ impl Lives {
         }
     }
 
-    /// What is used in a loop is in use as long as it runs. Loops that have a step in common count
-    /// as one.
-    fn lengthen(&mut self, mut loops: Vec<(u32, u32)>) {
-        loops.sort_unstable();
-        let mut apart: Vec<(u32, u32)> = Vec::new();
-        for (from, to) in loops {
-            match apart.last_mut() {
-                Some(before) if before.1 >= from => before.1 = before.1.max(to),
-                _ => apart.push((from, to)),
+    /// What is used in a loop is in use as long as it runs, but for what only a straight one uses and
+    /// stores anew each time.
+    fn lengthen(&mut self, jumps: &[(u32, u32)]) {
+        let loops = loops(jumps);
+        let around = |step: u32| {
+            let index = loops.partition_point(|one| one.to < step);
+            loops.get(index).filter(|one| one.from <= step)
+        };
+        for (value, used) in self.used.iter_mut().enumerate() {
+            let Some((first, last)) = used else {
+                continue;
+            };
+            let (at_first, at_last) = (around(*first), around(*last));
+            let anew = at_first.is_some_and(|one| one.straight && *last <= one.to)
+                && self.first_use[value] == FirstUse::Stored
+                && !self.joined[value];
+            if !anew {
+                *first = at_first.map_or(*first, |one| one.from);
+                *last = at_last.map_or(*last, |one| one.to);
             }
         }
-        let around = |step: u32| {
-            let index = apart.partition_point(|&(_, to)| to < step);
-            apart.get(index).filter(|(from, _)| *from <= step)
-        };
-        for used in self.used.iter_mut().flatten() {
-            let first = around(used.0).map_or(used.0, |(from, _)| *from);
-            let last = around(used.1).map_or(used.1, |(_, to)| *to);
-            *used = (first.min(used.0), last.max(used.1));
+    }
+}
+
+/// The loops of jumps, each from a step to a step, in order. Loops that have a step in common count
+/// as one.
+fn loops(jumps: &[(u32, u32)]) -> Vec<Loop> {
+    let back = jumps.iter().filter(|(at, to)| to <= at);
+    let mut back: Vec<(u32, u32)> = back.map(|&(at, to)| (to, at)).collect();
+    back.sort_unstable();
+    let mut loops: Vec<Loop> = Vec::new();
+    for (from, to) in back {
+        match loops.last_mut() {
+            Some(before) if before.to >= from => {
+                before.to = before.to.max(to);
+                before.straight = false;
+            }
+            _ => loops.push(Loop {
+                from,
+                to,
+                straight: true,
+            }),
         }
     }
+    for &(at, to) in jumps {
+        for step in [at, to] {
+            let index = loops.partition_point(|one| one.to < step);
+            if let Some(one) = loops.get_mut(index).filter(|one| one.from <= step) {
+                let own = (at, to) == (one.to, one.from);
+                one.straight &= own || step == one.from && to == step;
+            }
+        }
+    }
+    loops
 }
 
 impl Tensor {
