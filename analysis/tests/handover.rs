@@ -2,11 +2,11 @@
 //! Micro makes of it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
+#[path = "handover/executorch.rs"]
+mod executorch;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "schedule/graphs.rs"]
 mod graphs;
-#[path = "handover/executorch.rs"]
-mod executorch;
 #[path = "handover/st_edge.rs"]
 mod st_edge;
 

@@ -56,7 +56,9 @@ fn program(random: &mut SplitMix64) -> Program {
             reads.push(read);
             known.push(read);
         }
-        let stores: Vec<usize> = (0..1 + random.below(5) / 4).map(|_| tensor(random)).collect();
+        let stores: Vec<usize> = (0..1 + random.below(5) / 4)
+            .map(|_| tensor(random))
+            .collect();
         known.extend(&stores);
         calls.push((reads, stores));
     }
@@ -112,7 +114,10 @@ impl Program {
     /// For each value that nothing stores: what was stored last at its place before it is used.
     fn views(&self) -> BTreeMap<usize, usize> {
         let stored_at = |value: usize| {
-            let by_call = self.calls.iter().position(|(_, stores)| stores.contains(&value));
+            let by_call = self
+                .calls
+                .iter()
+                .position(|(_, stores)| stores.contains(&value));
             let input = self.inputs.contains(&value).then_some(0);
             input.or(by_call.map(|call| call + 1))
         };
@@ -158,10 +163,14 @@ impl Program {
         }
         for _ in 0..2 {
             let mut holds = |owner: &BTreeMap<(u64, u64), usize>, values: &[usize]| {
-                let mut bytes = values.iter().flat_map(|&value| bytes(value).map(move |b| (b, value)));
+                let mut bytes = values
+                    .iter()
+                    .flat_map(|&value| bytes(value).map(move |b| (b, value)));
                 right &= bytes.all(|(byte, value)| owner.get(&byte) == Some(&root(value)));
             };
-            self.inputs.iter().for_each(|&input| store(&mut owner, input));
+            self.inputs
+                .iter()
+                .for_each(|&input| store(&mut owner, input));
             holds(&owner, &self.inputs);
             holds(&owner, &states);
             for (reads, stores) in &self.calls {
@@ -187,7 +196,9 @@ impl Tensor {
 }
 
 fn is_safe(plan: &ForeignPlan) -> bool {
-    plan.memories.iter().all(|memory| memory.faults().is_empty())
+    plan.memories
+        .iter()
+        .all(|memory| memory.faults().is_empty())
 }
 
 #[test]
@@ -224,7 +235,10 @@ fn plans_of_programs_are_judged_as_a_machine_does() {
         }
         assert!(program.runs_right(), "{number}: {text}");
     }
-    assert!(seen.iter().all(|&count| count > 300) && shrunk > 4000, "{seen:?} {shrunk}");
+    assert!(
+        seen.iter().all(|&count| count > 300) && shrunk > 4000,
+        "{seen:?} {shrunk}"
+    );
 }
 
 /// Step by step through a loop, as `flatc` shows that of a map.
@@ -235,12 +249,8 @@ fn what_a_loop_uses_is_in_use_as_long_as_it_runs() {
         offset,
         bytes: 4,
     };
-    let call = |arguments: &[usize], operator| {
-        json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": operator, "args": arguments}})
-    };
-    let jump = |to| {
-        json!({"instr_args_type": "JumpFalseCall", "instr_args": {"destination_instruction": to}})
-    };
+    let call = |arguments: &[usize], operator| json!({"instr_args_type": "KernelCall", "instr_args": {"op_index": operator, "args": arguments}});
+    let jump = |to| json!({"instr_args_type": "JumpFalseCall", "instr_args": {"destination_instruction": to}});
     let text = |instructions: &[Value]| {
         let values: Vec<Value> = (0..4).map(|value| tensor(4 * value).json()).collect();
         let operators = json!([
@@ -275,7 +285,10 @@ fn what_a_loop_uses_is_in_use_as_long_as_it_runs() {
     assert_eq!(lives(&changed)[1], (0, 3));
     let beyond = [jump(7)];
     let error = executorch::parse(&text(&beyond)).unwrap_err().to_string();
-    assert_eq!(error, "f instruction 0: instruction 7 is not among the 1 there are");
+    assert_eq!(
+        error,
+        "f instruction 0: instruction 7 is not among the 1 there are"
+    );
 }
 
 #[test]
@@ -293,9 +306,8 @@ fn what_is_wrong_with_a_program_is_said() {
         change(&mut json["execution_plan"][0]);
         json.to_string()
     };
-    let error = |change: &dyn Fn(&mut Value)| {
-        ForeignPlan::parse(&with(change)).unwrap_err().to_string()
-    };
+    let error =
+        |change: &dyn Fn(&mut Value)| ForeignPlan::parse(&with(change)).unwrap_err().to_string();
     let val = |field: &'static str, given: Value| {
         move |method: &mut Value| method["values"][0]["val"][field] = given.clone()
     };
@@ -306,12 +318,18 @@ fn what_is_wrong_with_a_program_is_said() {
     };
     assert!(is_safe(&ForeignPlan::parse(&with(&|_| ())).unwrap()));
     let cases: [(String, &str); 9] = [
-        (error(&val("sizes", json!([-1]))), "f value 0: a dimension is -1"),
+        (
+            error(&val("sizes", json!([-1]))),
+            "f value 0: a dimension is -1",
+        ),
         (
             error(&val("sizes", json!([1_u64 << 40, 1_u64 << 40]))),
             "f value 0: its size in bytes is 1208925819614629174706176",
         ),
-        (error(&val("scalar_type", json!("INT24"))), "element type \"INT24\" is not known"),
+        (
+            error(&val("scalar_type", json!("INT24"))),
+            "element type \"INT24\" is not known",
+        ),
         (error(&val("scalar_type", json!(99))), "element type 99"),
         (
             error(&place("memory_offset_low", json!(1_u64 << 32))),
@@ -339,7 +357,13 @@ fn what_is_wrong_with_a_program_is_said() {
     }
     let beyond = ForeignPlan::parse(&with(&place("memory_offset_low", json!(1)))).unwrap();
     assert!(!is_safe(&beyond));
-    for text in ["", "{}", "[]", "{\"execution_plan\": []}", "{\"execution_plan\": 3}"] {
+    for text in [
+        "",
+        "{}",
+        "[]",
+        "{\"execution_plan\": []}",
+        "{\"execution_plan\": 3}",
+    ] {
         assert!(ForeignPlan::parse(text).is_err(), "{text}");
     }
 }

@@ -32,6 +32,7 @@ fn file(buffers: &[Buffer], nodes: &[Value]) -> Value {
 
 fn random_buffers(random: &mut SplitMix64) -> Vec<Buffer> {
     let spread = [6, 20, 40][random.below(3)];
+    let count = 1 + random.below(6);
     let buffer = |_| {
         let start = random.below(6) as u64;
         Buffer {
@@ -41,7 +42,7 @@ fn random_buffers(random: &mut SplitMix64) -> Vec<Buffer> {
             epochs: (start, start + random.below(3) as u64),
         }
     };
-    (0..1 + random.below(6)).map(buffer).collect()
+    (0..count).map(buffer).collect()
 }
 
 /// Whether some byte is in two buffers in an epoch, the last one of each included.
@@ -49,7 +50,7 @@ fn clashes(buffers: &[Buffer]) -> bool {
     let mut seen = std::collections::BTreeSet::new();
     let bytes = buffers.iter().flat_map(|buffer| {
         let epochs = buffer.epochs.0..=buffer.epochs.1;
-        epochs.flat_map(|epoch| {
+        epochs.flat_map(move |epoch| {
             let bytes = buffer.offset..buffer.offset + buffer.bytes;
             bytes.map(move |byte| (buffer.pool, epoch, byte))
         })
@@ -73,9 +74,8 @@ fn plans_are_judged_by_the_bytes_of_each_epoch() {
         assert_eq!(!faults(&plan).is_empty(), clashing, "{number}: {text}");
         seen[usize::from(clashing)] += 1;
         // Made anew nothing clashes but what the tool has as one buffer.
-        let is_one = |pair: &dmo_analysis::foreign::SharedPair| {
-            pair.reason == SharedReason::OneBuffer
-        };
+        let is_one =
+            |pair: &dmo_analysis::foreign::SharedPair| pair.reason == SharedReason::OneBuffer;
         for memory in &plan.memories {
             assert!(memory.shared.iter().all(is_one), "{number}: {text}");
             let renewal = memory.renewal().unwrap();
@@ -107,9 +107,7 @@ fn in_place(outputs: &[usize]) -> Value {
         epochs,
     };
     let buffers = [buffer(0, (0, 1)), buffer(0, (1, 3)), buffer(4, (3, 4))];
-    let node = |name, input: usize, output: usize| {
-        json!({"name": name, "inputs": [input], "outputs": [output]})
-    };
+    let node = |name, input: usize, output: usize| json!({"name": name, "inputs": [input], "outputs": [output]});
     let mut json = file(&buffers, &[node("first", 0, 1), node("second", 1, 2)]);
     json["graphs"][0]["outputs"] = json!(outputs);
     json
@@ -162,8 +160,13 @@ fn pools_over_pools_are_one_memory() {
     assert_eq!((together.memories.len(), faults(&together).len()), (1, 1));
     assert_eq!(together.memories[0].plan.offsets, [4, 8]);
     json["memory_pools"][1]["address"] = json!("a_symbol");
-    let error = ForeignPlan::parse(&json.to_string()).unwrap_err().to_string();
-    assert!(error.contains("memory pool \"p1\" lies over other pools"), "{error}");
+    let error = ForeignPlan::parse(&json.to_string())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("memory pool \"p1\" lies over other pools"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -171,16 +174,36 @@ fn what_is_wrong_with_a_file_is_said() {
     let error = |field: &str, given: Value| {
         let mut json = in_place(&[2]);
         json["buffers"][1][field] = given;
-        ForeignPlan::parse(&json.to_string()).unwrap_err().to_string()
+        ForeignPlan::parse(&json.to_string())
+            .unwrap_err()
+            .to_string()
     };
     let cases = [
         (error("id", json!(0)), "buffer 0 is there twice"),
-        (error("mpool_id", json!(9)), "memory pool 9 is not among the 2 there are"),
-        (error("size_bytes", json!(-3)), "buffer 1 \"b1\": size_bytes is -3"),
-        (error("offset_start", json!(i64::MAX)), "offset_start is 9223372036854775807"),
-        (error("alignment", json!(i64::MAX)), "alignment is 9223372036854775807"),
-        (error("epochs", json!({"start": 2, "end": 1})), "its epochs end at 1"),
-        (error("epochs", json!({"start": 0, "end": u32::MAX})), "epochs.end is 4294967295"),
+        (
+            error("mpool_id", json!(9)),
+            "memory pool 9 is not among the 2 there are",
+        ),
+        (
+            error("size_bytes", json!(-3)),
+            "buffer 1 \"b1\": size_bytes is -3",
+        ),
+        (
+            error("offset_start", json!(i64::MAX)),
+            "offset_start is 9223372036854775807",
+        ),
+        (
+            error("alignment", json!(i64::MAX)),
+            "alignment is 9223372036854775807",
+        ),
+        (
+            error("epochs", json!({"start": 2, "end": 1})),
+            "its epochs end at 1",
+        ),
+        (
+            error("epochs", json!({"start": 0, "end": u32::MAX})),
+            "epochs.end is 4294967295",
+        ),
         (error("epochs", json!({"start": 0})), "missing field `end`"),
     ];
     for (error, expected) in cases {
@@ -194,6 +217,8 @@ fn what_is_wrong_with_a_file_is_said() {
     for buffer in json["buffers"].as_array_mut().unwrap() {
         buffer["is_param"] = json!(true);
     }
-    let error = ForeignPlan::parse(&json.to_string()).unwrap_err().to_string();
+    let error = ForeignPlan::parse(&json.to_string())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("no memory plan"), "{error}");
 }

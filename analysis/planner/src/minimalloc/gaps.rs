@@ -55,7 +55,7 @@ impl Gap {
                 return wrong("it has no step");
             }
             if gap.steps.start < after || gap.steps.end > alive.end {
-                return wrong("it has to lie in its buffer's life, behind the gap before it");
+                return wrong("it has to lie in its buffer's life, after the gap before it");
             }
             if let Some(window) = &gap.window
                 && (window.is_empty() || window.end > buffer.size_bytes)

@@ -16,7 +16,7 @@ fn row() -> impl Strategy<Value = (Buffer, Vec<Gap>, u64)> {
     let bounds = prop::collection::btree_set(0..=STEPS, 2..=6);
     let windows = prop::collection::vec(prop::option::of((0..6_u64, 1..6_u64)), 2);
     let alignment = prop::sample::select(vec![1_u64, 1, 2, 4]);
-    (bounds, windows, 6..12_u64, alignment, 0..5_u64).prop_map(
+    (bounds, windows, 6..12_u64, alignment, 0..12_u64).prop_map(
         |(bounds, windows, size_bytes, alignment, multiple)| {
             let bounds: Vec<u32> = bounds.into_iter().collect();
             let inner = &bounds[1..bounds.len() - 1];
@@ -83,7 +83,7 @@ fn is_free_of_clashes(table: &Table, plan: &Plan) -> bool {
 #[test]
 fn tables_are_read_as_written_and_checked_byte_by_byte() {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: 2000,
+        cases: 5000,
         failure_persistence: None,
         ..ProptestConfig::default()
     });
@@ -111,7 +111,7 @@ fn tables_are_read_as_written_and_checked_byte_by_byte() {
         Ok(())
     });
     checked.unwrap();
-    assert!(seen.get().iter().all(|&count| count > 50), "{seen:?}");
+    assert!(seen.get().iter().all(|&count| count > 30), "{seen:?}");
 }
 
 #[test]
@@ -132,19 +132,25 @@ fn what_is_wrong_with_a_gap_is_said() {
         ("1-2@3:18446744073709551616", "is expected"),
         ("2-2", "no step"),
         ("1-9", "buffer's life"),
-        ("1-3 2-4", "behind the gap"),
+        ("1-3 2-4", "after the gap"),
         ("1-2@4:4", "at least one"),
         ("1-2@0:9", "bytes of its buffer"),
     ];
     for (gaps, expected) in cases {
         let text = format!("id,lower,upper,size,gaps\na,0,5,8,{gaps}\n");
         let error = Table::parse(&text).unwrap_err().to_string();
-        assert!(error.contains("line 2") && error.contains(expected), "{error}");
+        assert!(
+            error.contains("line 2") && error.contains(expected),
+            "{error}"
+        );
     }
     for (text, expected) in [
         ("id,buffer,lower,upper,size\n", "twice"),
         ("id,lower,upper,size,colour\n", "\"colour\" is not known"),
-        ("id,lower,end,size\na,0,4294967295,1\n", "from 0 to 4294967294"),
+        (
+            "id,lower,end,size\na,0,4294967295,1\n",
+            "from 0 to 4294967294",
+        ),
     ] {
         let error = Table::parse(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
