@@ -13,7 +13,7 @@ mod saved;
 
 pub use guest::marks;
 pub use model::{plan, tflite};
-pub use problem::minimalloc;
+pub use problem::{foreign, minimalloc};
 pub use saved::{chunks, trace};
 
 use dmo_trace::call::archive;
@@ -88,6 +88,11 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "minimalloc",
         run: minimalloc,
+        most_bytes: problem::most_bytes,
+    },
+    Target {
+        name: "foreign",
+        run: foreign,
         most_bytes: problem::most_bytes,
     },
 ];

@@ -1,5 +1,6 @@
-//! Bare planning problems.
+//! Bare planning problems, and plans of other tools.
 
+use dmo_analysis::foreign::{ForeignPlan, executorch};
 use dmo_planner::minimalloc::Table;
 use dmo_planner::plan::{Plan, STRATEGIES};
 
@@ -38,6 +39,37 @@ pub fn minimalloc(bytes: &[u8]) {
         if let Some(plan) = strategy.plan(problem) {
             assert!(plan.check(problem).is_empty(), "{}", strategy.name);
             assert!(plan.arena_bytes(problem) >= bound, "{}", strategy.name);
+        }
+    }
+}
+
+/// A plan of another tool: what is read can be judged and made anew, and what is written holds.
+pub fn foreign(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(plan) = ForeignPlan::parse(text).map_err(|error| error.to_string()) else {
+        return;
+    };
+    let mut offsets = Vec::new();
+    for memory in &plan.memories {
+        let _ = memory.faults();
+        let Ok(renewal) = memory.renewal() else {
+            return;
+        };
+        if renewal.problem.buffers().len() > PLANNED_BUFFERS {
+            return;
+        }
+        let planned = STRATEGIES.iter().find_map(|one| one.plan(&renewal.problem));
+        let Some(planned) = planned else {
+            return;
+        };
+        offsets.push(renewal.offsets(&planned));
+    }
+    if let Ok(again) = executorch::with_offsets(text, &offsets) {
+        let again = executorch::parse(&again).expect("what is written is read");
+        for memory in &again.memories {
+            assert!(memory.faults().is_empty(), "{}", memory.name);
         }
     }
 }

@@ -138,6 +138,11 @@ fn what_the_commands_write_is_of_their_forms() {
     bench.file("regions", &plan);
     let problem = "fuzz/seeds/minimalloc/turned_columns.csv";
     bench.prints("problem", &["plan", problem, "--compare"]);
+    for foreign in ["executorch", "c_info"] {
+        let path = format!("tracer/tests/foreign/{foreign}.json");
+        bench.prints("foreign", &["plan", &path]);
+        bench.prints("audit", &["audit", &path]);
+    }
 
     bench.prints("arena", &["arena", &autoencoder, &window]);
     bench.prints("verify", &["verify", &autoencoder, "--inputs", "1"]);

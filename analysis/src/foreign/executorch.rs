@@ -165,7 +165,8 @@ impl Placed {
             offsets: offsets.to_vec(),
         };
         let bytes = plan.arena_bytes(&self.memory.problem);
-        let sizes = method["non_const_buffer_sizes"].as_array_mut();
+        let sizes = method.get_mut("non_const_buffer_sizes");
+        let sizes = sizes.and_then(Json::as_array_mut);
         if let Some(size) = sizes.and_then(|sizes| sizes.get_mut(self.id as usize)) {
             *size = bytes.next_multiple_of(ALIGNMENT).into();
         }

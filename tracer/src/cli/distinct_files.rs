@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use std::path::{Path, PathBuf};
 
 /// The arguments that name what is written.
-const OUTPUTS: [&str; 9] = [
+const OUTPUTS: [&str; 10] = [
     "out",
     "emit",
     "report",
@@ -16,6 +16,7 @@ const OUTPUTS: [&str; 9] = [
     "junit",
     "perfetto",
     "node_data",
+    "problem",
 ];
 
 /// A path on the command line.
