@@ -31,6 +31,8 @@ MODELS = [
     "activations_int8",
     "stand_in_autoencoder_int8",
     "stand_in_keyword_int8",
+    "stand_in_layers_int16",
+    "stand_in_layers_int8",
     "stand_in_padded_int8",
     "stand_in_sequence_int8",
     "stand_in_upsampling_float32",

@@ -195,12 +195,12 @@ class Net:
         output = self.activation(shape, self.affine(source))
         return self.operator("RESHAPE", [source, self.integers(*shape)], [output], options)
 
-    def dense(self, source, units, activation=NONE):
-        batches, depth = self.shape(source)
-        output = self.activation([batches, units])
-        weights = self.weights([units, depth], source, output, depth)
+    def dense(self, source, units, activation=NONE, axis=None):
+        *outer, depth = self.shape(source)
+        output = self.activation([*outer, units])
+        weights = self.weights([units, depth], source, output, depth, axis)
         options = schema.FullyConnectedOptionsT()
-        options.fusedActivationFunction = activation
+        options.fusedActivationFunction, options.keepNumDims = activation, len(outer) > 1
         return self.operator("FULLY_CONNECTED", [source, *weights], [output], options)
 
     def softmax(self, source):
@@ -321,6 +321,14 @@ def autoencoder():
     net.write([source], [net.dense(body, 40)])
 
 
+def layers(kind):
+    """As converters since 2024 write it: a scale for each output of a fully connected layer; and two batches."""
+    net = Net(f"stand_in_layers_{kind}", kind)
+    source = net.activation([2, 5, 8])
+    body = net.dense(net.dense(source, 12, activation=RELU, axis=0), 6, axis=0)
+    net.write([source], [net.dense(net.reshape(body, 2, 30), 7, axis=0)])
+
+
 def padded():
     """As networks for microcontrollers with paddings of their own, and two outputs."""
     net = Net("stand_in_padded_int8", "int8")
@@ -349,6 +357,8 @@ def main():
     keyword()
     sequence()
     autoencoder()
+    for kind in ["int8", "int16"]:
+        layers(kind)
     padded()
     window()
 

@@ -30,6 +30,8 @@ use support::models::{self, LIMITS};
 const MODELS: &[(&str, (usize, usize))] = &[
     ("stand_in_autoencoder_int8", (3, 2)),
     ("stand_in_keyword_int8", (2, 2)),
+    ("stand_in_layers_int16", (5, 3)),
+    ("stand_in_layers_int8", (5, 5)),
     ("stand_in_padded_int8", (5, 4)),
     ("stand_in_sequence_int8", (1, 1)),
     ("stand_in_upsampling_float32", (3, 2)),
