@@ -30,6 +30,7 @@ MODELS = [
     "activations_int16",
     "activations_int8",
     "stand_in_autoencoder_int8",
+    "stand_in_bytes_int8",
     "stand_in_keyword_int8",
     "stand_in_layers_int16",
     "stand_in_layers_int8",

@@ -29,6 +29,7 @@ use support::models::{self, LIMITS};
 /// outputs differ.
 const MODELS: &[(&str, (usize, usize))] = &[
     ("stand_in_autoencoder_int8", (3, 2)),
+    ("stand_in_bytes_int8", (1, 0)),
     ("stand_in_keyword_int8", (2, 2)),
     ("stand_in_layers_int16", (5, 3)),
     ("stand_in_layers_int8", (5, 5)),
