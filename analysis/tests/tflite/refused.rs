@@ -33,6 +33,23 @@ fn dynamic_shapes() {
     );
 }
 
+/// An extent that depends on the data is no open batch.
+#[test]
+fn shapes_that_depend_on_the_data() {
+    let read = |signature: &[i32]| {
+        let input = activation(FLOAT32, &[16], None);
+        let mut output = activation(FLOAT32, &[1, 1], None);
+        output.signature = signature.to_vec();
+        tflite::read(&Model::new(109, vec![input, output]).write())
+    };
+    assert_eq!(
+        read(&[-1, 1]).unwrap_err().to_string(),
+        "operator 0 WHERE of subgraph 0: tensor 1 \"t\" of subgraph 0 has the shape [-1, 1], of which \
+         an extent is not known before the model runs; hint: convert the model again with fixed shapes"
+    );
+    assert!(read(&[]).is_ok());
+}
+
 /// TensorFlow Lite Micro takes the data of a sparse tensor for all of its elements.
 #[test]
 fn sparse_weights() {

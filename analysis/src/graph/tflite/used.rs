@@ -88,6 +88,16 @@ fn check_open_batch(graph: &Graph, draft: &[Draft], subgraph: usize) -> Result<(
     };
     let operators = graph.operators.iter().enumerate();
     for (index, node) in operators.filter(|(_, node)| node.kernel.is_none()) {
+        // How much these store depends on the data, not on the batch.
+        let is_by_data = matches!(node.kind, Kind::Where | Kind::Unique);
+        let mut outputs = node.outputs.iter();
+        if let Some(id) = outputs.find(|id| is_by_data && draft[id.0].has_open_batch()) {
+            let name = tensor_name(graph, *id, subgraph);
+            return Err(TfliteError::DynamicShape {
+                tensor: operator(index, node, subgraph) + ": " + &name,
+                shape: draft[id.0].signature.clone(),
+            });
+        }
         if let Some([input, output]) = contradictory(graph, node) {
             let problem = OpenBatch {
                 place: operator(index, node, subgraph),
