@@ -358,14 +358,14 @@ impl<'g> Executed<'g> {
         parameters: &Parameters,
     ) -> Result<Self, Reason> {
         let node = &graph.operators[operator.0];
-        let case = case(graph, node)?;
+        let given = case(graph, node)?;
         let loops = node.kernel.as_ref().ok_or(Reason::Unknown)?;
         let output = loops.outputs.first().ok_or(Reason::Unknown)?;
         let output_axes = graph.tensor(*output).shape.len();
         let (source, (contract, case, scratch_bytes)) =
-            kernel_source::first(sources, &case, |library| {
-                let (contract, case) = match Contract::instead(library, &case, output_axes) {
-                    None => (choose(library, &case, parameters)?, case.clone()),
+            kernel_source::first(sources, &given, |library| {
+                let (contract, case) = match Contract::instead(library, &given, output_axes) {
+                    None => (choose(library, &given, parameters)?, given.clone()),
                     Some((other, function)) => {
                         (named(library, &other, function, parameters)?, other)
                     }
@@ -387,7 +387,7 @@ impl<'g> Executed<'g> {
             kernel: StepKernel {
                 source,
                 contract,
-                most: sources[source].most(graph, operator),
+                most: sources[source].most(graph, operator, case.kind != given.kind),
                 case,
             },
             loops,
