@@ -131,7 +131,9 @@ pub enum BuildError {
     NoModelFile { model: String },
     #[error("{model} takes whole windows, and there is nothing to compare; please report this")]
     NotStreamed { model: String },
-    #[error("it has {subgraphs} subgraphs; generated code computes one")]
+    #[error(
+        "it has {subgraphs} subgraphs; generated code computes one; hint: convert one signature by itself"
+    )]
     Subgraphs { subgraphs: usize },
     #[error("{}; no C code was written\n  hint: the front page of the documentation lists the operators that there are kernels for", .operators.join("\n  "))]
     NotExecuted { operators: Vec<String> },
