@@ -15,7 +15,7 @@ use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::study::Session;
 use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
 use dmo_trace::study::change::ChangeRequest;
-use dmo_trace::study::forms::Form;
+use dmo_trace::study::forms::{Form, MemoryLimits};
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::source::Source;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -197,18 +197,24 @@ fn states_count_as_memory(file: &[u8]) -> Result<(), Failed> {
     let within = |bytes| {
         let mut source = Source::of_bytes("window", file.to_vec())?;
         let request = BuildRequest {
-            ram_bytes: Some(bytes),
+            limits: MemoryLimits {
+                ram_bytes: Some(bytes),
+                ..MemoryLimits::default()
+            },
             ..newest_rows(REFERENCE)
         };
         build(&mut source, &request, &Session::default())
     };
     let wide = within(1 << 20)?;
-    let least = wide.forms.iter().map(Form::ram_bytes).min().unwrap();
-    assert_eq!(wide.forms[0].arena_bytes, u64::from(wide.arena_bytes));
+    let least = wide.forms.best.iter().map(Form::ram_bytes).min().unwrap();
+    assert_eq!(wide.forms.best[0].arena_bytes, u64::from(wide.arena_bytes));
     assert_eq!(wide.state_bytes, 272);
     assert!(within(least).is_ok());
     let error = within(least - 1).err().ok_or("it fits")?.to_string();
-    assert!(error.contains(&format!("takes {least} bytes")), "{error}");
+    assert!(
+        error.contains(&format!("least RAM is {least} bytes")),
+        "{error}"
+    );
     Ok(())
 }
 
