@@ -5,6 +5,7 @@ use super::name::file_part;
 use super::sheet::{Area, Colour, Drawn, Sheet, Type, draw as draw_sheet};
 use super::text::width;
 use super::{DrawError, Figure};
+use crate::axis::ticks;
 use dmo_analysis::wording::grouped;
 
 const RAM_HEIGHT: i32 = 330;
@@ -63,7 +64,9 @@ pub fn draw_forms(name: &str, points: &[FormPoint], unit: &str) -> Result<Figure
             chart::remark(sheet, ram, "no form was found")?;
         }
         let axis = format!("{unit} of an inference");
-        chart::time_axis(sheet, flash, time.begin, time.extent, &axis)?;
+        time.draw(sheet, flash)?;
+        let middle = (flash.x + flash.width / 2, flash.bottom() + 38);
+        sheet.text(&axis, middle, Type::centred(chart::BODY))?;
         chart::vertical_name(sheet, ram.y, flash.bottom(), "bytes")
     })?;
     Ok(Figure {
@@ -90,6 +93,24 @@ impl TimeAxis {
             begin,
             extent: most.saturating_add(room) - begin,
         }
+    }
+
+    /// Ticks with all their digits: forms may lie close together.
+    fn draw(&self, sheet: &mut Sheet<'_>, panel: Area) -> Drawn {
+        let step = ticks(self.extent, panel.width, 110);
+        let step = step.get(1).copied().unwrap_or(self.extent.max(1));
+        let last = self.begin.saturating_add(self.extent);
+        for time in (self.begin.div_ceil(step)..=last / step).map(|index| index * step) {
+            let (x, bottom) = (self.x(time, panel), panel.bottom());
+            sheet.line((x, bottom), (x, bottom + 5), Colour::FRAME, 1.0)?;
+            sheet.text(&grouped(time), (x, bottom + 15), Type::centred(LABEL_SIZE))?;
+        }
+        Ok(())
+    }
+
+    fn x(&self, time: u64, panel: Area) -> i32 {
+        let part = (time - self.begin) as f64 / self.extent as f64;
+        panel.x + (part * f64::from(panel.width)).round() as i32
     }
 }
 
@@ -121,8 +142,7 @@ impl<'a> Panel<'a> {
     }
 
     fn at(&self, point: &FormPoint) -> (i32, i32) {
-        let part = (point.time - self.time.begin) as f64 / self.time.extent as f64;
-        let x = self.area.x + (part * f64::from(self.area.width)).round() as i32;
+        let x = self.time.x(point.time, self.area);
         (
             x,
             chart::y_of(self.area, (self.bytes)(point) as f64, self.extent),

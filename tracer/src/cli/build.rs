@@ -15,7 +15,7 @@ use dmo_trace::page::build::page;
 use dmo_trace::study::build::{BuildRequest, DSP, build, library_forms};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
-use dmo_trace::study::forms::{Form, Forms, MemoryLimits};
+use dmo_trace::study::form::{Form, Forms, MemoryLimits};
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::session::Cache;

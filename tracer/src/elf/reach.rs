@@ -28,19 +28,41 @@ fn targets(image: &Image, symbol: &Symbol) -> Vec<u32> {
     };
     let words = content.chunks_exact(4);
     let words = words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-    let mut found: Vec<u32> = words.collect();
+    let mut found: Vec<u32> = words.filter(|&word| is_pointer(image, word)).collect();
     if symbol.function {
-        for at in (0..content.len().saturating_sub(3)).step_by(2) {
-            let half = |at: usize| u16::from_le_bytes([content[at], content[at + 1]]);
-            let pc = symbol.address.wrapping_add(at as u32 + 4);
-            let distance = branch(half(at), half(at + 2));
-            found.extend(distance.map(|distance| pc.wrapping_add_signed(distance)));
+        let half = |at: usize| {
+            Some(u16::from_le_bytes([
+                *content.get(at)?,
+                *content.get(at + 1)?,
+            ]))
+        };
+        let mut at = 0;
+        while let Some(first) = half(at) {
+            let is_long = first >= LONG;
+            if let Some(second) = half(at + 2).filter(|_| is_long) {
+                let pc = symbol.address.wrapping_add(at as u32 + 4);
+                let target = branch(first, second).map(|distance| pc.wrapping_add_signed(distance));
+                found.extend(target.filter(|&target| is_start(image, target)));
+            }
+            at += if is_long { 4 } else { 2 };
         }
     }
-    let within =
-        |address: &u32| !(symbol.address..symbol.address + symbol.size_bytes).contains(address);
-    found.retain(within);
     found
+}
+
+/// Instructions of 32 bits begin with a halfword of at least this.
+const LONG: u16 = 0xe800;
+
+/// Calls go to where functions begin.
+fn is_start(image: &Image, address: u32) -> bool {
+    let symbol = image.symbols.holding(address);
+    symbol.is_some_and(|symbol| symbol.address == address)
+}
+
+/// A pointer to a function is its start, with the Thumb bit; one to an object may be into it.
+fn is_pointer(image: &Image, word: u32) -> bool {
+    let symbol = image.symbols.holding(word);
+    symbol.is_some_and(|symbol| !symbol.function || word == symbol.address | 1)
 }
 
 /// How far `BL` and the long `B` jump, in bytes; `None` for any other instruction.
@@ -61,8 +83,8 @@ fn branch(first: u16, second: u16) -> Option<i32> {
 }
 
 fn content<'a>(segments: &'a [Segment], symbol: &Symbol) -> Option<&'a [u8]> {
-    let [start, end] =
-        [0, symbol.size_bytes].map(|bytes| u64::from(symbol.address) + u64::from(bytes));
+    let start = u64::from(symbol.address);
+    let end = start + u64::from(symbol.size_bytes);
     segments.iter().find_map(|segment| {
         let base = segment.run_range().start;
         let within = start.checked_sub(base)? as usize..end.checked_sub(base)? as usize;
@@ -76,14 +98,14 @@ mod tests {
 
     #[test]
     fn branches_are_those_of_the_assembler() {
-        // arm-none-eabi-as: bl .+4; bl .+0x1000; bl .-0x1000; b.w .+0x2000; bl .+0xfffffe+4;
-        // of which `.` is the instruction, and the distance is from 4 bytes after it.
+        // Of arm-none-eabi-as: bl .+4, bl .+0x1000, bl .-0x1000, b.w .+0x2000, b.w .-0x20, from which the
+        // distance is that to 4 bytes after `.`; a load and a conditional branch.
         let known = [
             ((0xf000, 0xf800), Some(0)),
             ((0xf000, 0xfffe), Some(0xffc)),
             ((0xf7fe, 0xfffe), Some(-0x1004)),
             ((0xf001, 0xbffe), Some(0x1ffc)),
-            ((0xf3ff, 0xd7ff), Some(0xff_fffe)),
+            ((0xf7ff, 0xbfee), Some(-0x24)),
             ((0xf8d0, 0x0000), None),
             ((0xf000, 0x8000), None),
         ];

@@ -4,7 +4,7 @@ use super::front::{FrontAxes, FrontChart, FrontPoint};
 use super::plan::{Sayings, page as page_of_plan};
 use super::{Fact, Page, Verdict, text};
 use crate::study::build::Built;
-use crate::study::forms::Form;
+use crate::study::form::Form;
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
 use crate::words::cycles;

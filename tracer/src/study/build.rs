@@ -2,7 +2,8 @@
 
 use super::change::ChangeRequest;
 use super::error::{About, BuildError, StudyError};
-use super::forms::{Form, Forms, MemoryLimits, OutOfReach, follow, forms};
+use super::form::{Form, Forms, MemoryLimits, OutOfReach};
+use super::forms::{follow, forms};
 use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::overlap_source::{OverlapKind, OverlapRequest};
 use super::plan::{PlanRequest, Planned, plan, plan_as_it_is};

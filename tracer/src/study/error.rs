@@ -6,7 +6,7 @@ pub use firmware::{ArenaPlaceError, ArenaUseError, FirmwareError};
 
 use super::case::CaseError;
 use super::compare::CompareError;
-use super::forms::OutOfReach;
+use super::form::OutOfReach;
 use super::input::InputError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;

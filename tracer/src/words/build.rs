@@ -6,7 +6,7 @@ use super::report::Report;
 use super::streaming;
 use crate::mcu::cycles::Cycles;
 use crate::study::build::Built;
-use crate::study::forms::Form;
+use crate::study::form::Form;
 use crate::study::prove::Proof;
 use crate::study::source::Source;
 use crate::study::windows::Windows;

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use super::{cycles, table};
-use crate::study::forms::{Form, Forms, MemoryLimits};
+use crate::study::form::{Form, Forms, MemoryLimits};
 use dmo_analysis::wording::{bytes, counted, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,7 +60,7 @@ impl FormsReport {
         }
         if self.limits.flash_bytes.is_some_and(|limit| flash > limit) {
             text += &format!(
-                "The least flash of a form takes about {}.\n  hint: most of it are the model's weights; \
+                "The least flash of a form takes about {}.\n  hint: most of it is the model's weights; \
                  --kernels reference has less code, and takes longer\n",
                 bytes(flash)
             );
@@ -79,7 +79,7 @@ impl Report for FormsReport {
         let forms = counted(self.forms.len() as u64, "form", "forms");
         let others = match self.beaten.len() {
             0 => String::new(),
-            beaten => format!(" ({} others are beaten)", grouped(beaten as u64)),
+            beaten => format!("; others beat {}", grouped(beaten as u64)),
         };
         let mut text = format!(
             "{}: {forms} that none beats in RAM, flash and time{others}\n\n{}\n",
