@@ -6,6 +6,7 @@ pub use firmware::{ArenaPlaceError, ArenaUseError, FirmwareError};
 
 use super::case::CaseError;
 use super::compare::CompareError;
+use super::form::OutOfReach;
 use super::input::InputError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
@@ -143,16 +144,8 @@ pub enum BuildError {
         "--name {given}: a C identifier begins with a letter and has only letters, digits and underscores, up to 48 of them"
     )]
     Name { given: String },
-    #[error(
-        "--ram {limit_bytes}: the smallest form of {model} that was found takes {smallest_bytes} bytes of \
-         arena and stack\n  hint: search longer, for example --time 60, or compute more again, for example \
-         --max-recompute 25%"
-    )]
-    TooSmall {
-        model: String,
-        limit_bytes: u64,
-        smallest_bytes: u64,
-    },
+    #[error("{0}")]
+    OutOfReach(Box<OutOfReach>),
     #[error("--ram: this engine does not measure the stack\n  hint: leave out --engine unicorn")]
     UnknownStack,
     #[error("the compiled library: {function} returns {status}, not 0")]
