@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "README.md"
 MODELS = pathlib.Path(os.environ.get("DMO_TRACE_MODELS", ROOT.parent / "shared/models"))
 PROGRAM = os.environ.get("DMO_TRACE")
-COMMAND = [PROGRAM] if PROGRAM else ["cargo", "run", "--release", "--quiet", "--locked", "--package", "dmo-trace", "--"]
+COMMAND = [PROGRAM] if PROGRAM else ["cargo", "run", "--quiet", "--locked", "--package", "dmo-trace", "--"]
 ROW = re.compile(r"^\| `(\w+)` \|(?: [\d,]+ \|){5}$")
 
 

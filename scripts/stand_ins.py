@@ -195,13 +195,17 @@ class Net:
         output = self.activation(shape, self.affine(source))
         return self.operator("RESHAPE", [source, self.integers(*shape)], [output], options)
 
-    def dense(self, source, units, activation=NONE):
-        batches, depth = self.shape(source)
-        output = self.activation([batches, units])
-        weights = self.weights([units, depth], source, output, depth)
+    def dense(self, source, units, activation=NONE, axis=None):
+        *outer, depth = self.shape(source)
+        output = self.activation([*outer, units])
+        weights = self.weights([units, depth], source, output, depth, axis)
         options = schema.FullyConnectedOptionsT()
-        options.fusedActivationFunction = activation
+        options.fusedActivationFunction, options.keepNumDims = activation, len(outer) > 1
         return self.operator("FULLY_CONNECTED", [source, *weights], [output], options)
+
+    def quantize(self, source, kind, affine):
+        output = self.tensor(kind, self.shape(source), affine)
+        return self.operator("QUANTIZE", [source], [output], schema.QuantizeOptionsT())
 
     def softmax(self, source):
         options = schema.SoftmaxOptionsT()
@@ -321,6 +325,26 @@ def autoencoder():
     net.write([source], [net.dense(body, 40)])
 
 
+def bytes_in_and_out():
+    """As converters write it for an application with unsigned bytes: their zero points are 128 more, or others."""
+    net = Net("stand_in_bytes_int8", "int8")
+    source = net.tensor("uint8", [1, 30], (0.02, 125))
+    other = net.tensor("uint8", [1, 30], (0.037, 9))
+    body = net.add(*[net.quantize(each, "int8", ACTIVATION["int8"]) for each in [source, other]])
+    output = net.dense(body, 24)
+    scale, zero_point = net.affine(output)
+    outputs = [(scale, zero_point + 128), (scale / 3, 40)]
+    net.write([source, other], [net.quantize(output, "uint8", affine) for affine in outputs])
+
+
+def layers(kind):
+    """As converters since 2024 write it: a scale for each output of a fully connected layer; and two batches."""
+    net = Net(f"stand_in_layers_{kind}", kind)
+    source = net.activation([2, 5, 8])
+    body = net.dense(net.dense(source, 12, activation=RELU, axis=0), 6, axis=0)
+    net.write([source], [net.dense(net.reshape(body, 2, 30), 7, axis=0)])
+
+
 def padded():
     """As networks for microcontrollers with paddings of their own, and two outputs."""
     net = Net("stand_in_padded_int8", "int8")
@@ -349,6 +373,9 @@ def main():
     keyword()
     sequence()
     autoencoder()
+    bytes_in_and_out()
+    for kind in ["int8", "int16"]:
+        layers(kind)
     padded()
     window()
 

@@ -41,7 +41,10 @@ use std::process::{Command, Stdio};
 /// without a kernel.
 const MODELS: &[(&str, usize, u64, &[&str])] = &[
     ("stand_in_autoencoder_int8", 6, 184, &[]),
+    ("stand_in_bytes_int8", 6, 222, &[]),
     ("stand_in_keyword_int8", 5, 66, &[]),
+    ("stand_in_layers_int16", 4, 2 * 334, &[]),
+    ("stand_in_layers_int8", 4, 334, &[]),
     ("stand_in_operators_float32", 26, 84_464, &[]),
     ("stand_in_operators_int8", 26, 21_509, &[]),
     ("stand_in_operators_signal", 12, 1114, SIGNAL),

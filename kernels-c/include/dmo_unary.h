@@ -46,8 +46,9 @@ void dmo_quantize_f32_s16(const dmo_affine_params *params, int32_t count, const 
 void dmo_dequantize_s8_f32(const dmo_affine_params *params, int32_t count, const int8_t *input, float *output);
 void dmo_dequantize_s16_f32(const dmo_affine_params *params, int32_t count, const int16_t *input, float *output);
 
-// Offsets: for 8 bit in [-128, 128], for 16 bit in [-32768, 32768], for 32 bit in [-2^30, 2^30]. A positive shift must
-// keep (input + input_offset) * 2^shift in 32 bits, and the requantised number must stay below 2^30.
+// Offsets: for 8 bit in [-128, 128], without a sign in [-255, 255], for 16 bit in [-32768, 32768], for 32 bit in
+// [-2^30, 2^30]. A positive shift must keep (input + input_offset) * 2^shift in 32 bits, and the requantised number must
+// stay below 2^30.
 typedef struct {
   int32_t input_offset, output_offset;
   dmo_quant_per_tensor output; // input scale / output scale
@@ -55,6 +56,8 @@ typedef struct {
 
 // output[i] = saturate(output_offset + requantize(input[i] + input_offset))
 void dmo_requantize_s8_s8(const dmo_requantize_params *params, int32_t count, const int8_t *input, int8_t *output);
+void dmo_requantize_u8_s8(const dmo_requantize_params *params, int32_t count, const uint8_t *input, int8_t *output);
+void dmo_requantize_s8_u8(const dmo_requantize_params *params, int32_t count, const int8_t *input, uint8_t *output);
 void dmo_requantize_s16_s8(const dmo_requantize_params *params, int32_t count, const int16_t *input, int8_t *output);
 void dmo_requantize_s8_s16(const dmo_requantize_params *params, int32_t count, const int8_t *input, int16_t *output);
 void dmo_requantize_s16_s16(const dmo_requantize_params *params, int32_t count, const int16_t *input, int16_t *output);

@@ -91,6 +91,28 @@ static void requantize(void) {
   free(in8), free(out8), free(narrowed), free(in16), free(out16), free(widened), free(out32);
 }
 
+// Between bytes with a sign and without: the numbers of one are those of the other, 128 less or more.
+static void requantize_u8(void) {
+  const int32_t count = random_between(1, 100);
+  const dmo_requantize_params params = random_requantize(8, 8);
+  dmo_requantize_params from_u8 = params, to_u8 = params;
+  from_u8.input_offset -= 128, to_u8.output_offset += 128;
+  int8_t *in = edgy_s8(count), *expected = edgy_s8(count), *out = edgy_s8(count);
+  uint8_t *in_u8 = (uint8_t *)edgy_s8(count), *out_u8 = (uint8_t *)edgy_s8(count);
+  for (int32_t i = 0; i < count; ++i) {
+    in_u8[i] = (uint8_t)(in[i] + 128);
+  }
+  dmo_requantize_s8_s8(&params, count, in, expected);
+  dmo_requantize_u8_s8(&from_u8, count, in_u8, out);
+  dmo_requantize_s8_u8(&to_u8, count, in, out_u8);
+  int32_t i = 0;
+  while (i < count && out[i] == expected[i] && out_u8[i] == expected[i] + 128) {
+    ++i;
+  }
+  CHECK(i == count, "requantize_u8", i);
+  free(in), free(expected), free(out), free(in_u8), free(out_u8);
+}
+
 // The parameters for an input scale in [2^-10, 1]: the multiplier, and the radius beyond which Q4.27 would not do.
 static dmo_sigmoid_params sigmoid_params_of(double scale) {
   int shift;
@@ -304,6 +326,7 @@ void test_unary(void) {
     quantize();
     dequantize();
     requantize();
+    requantize_u8();
     sigmoids(exp2((double)random_between(-1000, 0) / 100.0));
     curves_f32();
     hard_swish_s8();

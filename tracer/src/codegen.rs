@@ -18,6 +18,7 @@
 //! | [`value`] | arguments as C values |
 //! | [`network`] | a deployed model in its arena as calls |
 //! | [`loops`] | calls rolled up into loops: tiles |
+//! | [`call_size`] | how much flash calls and their tables take, about |
 //! | `expression` | values as C text |
 //! | [`description`] | what generated code says of its model |
 //! | `model_source` | calls as C text |
@@ -26,6 +27,7 @@
 //! | [`compilation`] | the library, compiled for the target |
 
 pub mod c_interface;
+pub mod call_size;
 pub mod compilation;
 pub mod description;
 pub mod drop_in;

@@ -6,10 +6,12 @@
 //! | [`symbols`] | names and addresses |
 //! | [`attributes`] | the core that it was built for |
 //! | [`lines`] | source lines of instructions |
+//! | [`reach`] | what the code of some functions may reach |
 //! | [`debug`] | calls and variables at an instruction, from DWARF |
 
 pub mod attributes;
 pub mod debug;
 pub mod image;
 pub mod lines;
+pub mod reach;
 pub mod symbols;

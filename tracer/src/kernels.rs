@@ -362,6 +362,20 @@ impl Contract {
         alike.map_or_else(of_runtime, |contract| Some(contract.function.to_owned()))
     }
 
+    /// What TensorFlow Lite Micro computes instead of the case where it is linked with this library,
+    /// and by which function; `None` if it is the case. `output_axes` is how many the output has in
+    /// the model.
+    pub fn instead(
+        library: &KernelLibrary,
+        case: &Case,
+        output_axes: usize,
+    ) -> Option<(Case, &'static str)> {
+        use cmsis_nn::runtime::{FULLY_CONNECTED, OF_PIXELS, as_convolution};
+        let has_any = FULLY_CONNECTED.iter().any(|name| library.has(name));
+        let conv = as_convolution(case, output_axes).filter(|_| has_any)?;
+        Some((conv, OF_PIXELS))
+    }
+
     /// Whether it computes the case. What a kernel knows of an operator's kind and types says
     /// nothing of where its buffers have their elements.
     fn computes(&self, case: &Case) -> bool {

@@ -39,6 +39,7 @@
 //! | [`audit`] | a plan against overlaps that are known |
 //! | [`verify`] | a plan against the machine code of kernels |
 //! | [`windows`] | a model on the newest rows against the model on whole windows |
+//! | [`form`] | what the forms of a model take |
 //! | [`forms`] | forms of a model, from the fastest to the smallest |
 //! | [`prove`] | a generated library as compiled: every load and store, outputs, stack |
 //! | [`build`] | a C library that computes a model in its planned arena |
@@ -64,6 +65,7 @@ pub mod firmware_kernels;
 pub mod firmware_trial;
 pub mod firmware_verify;
 pub mod foreign;
+pub mod form;
 pub mod forms;
 pub mod input;
 pub mod kernel_request;

@@ -9,6 +9,7 @@
 //! | [`finding`] | what a replay finds, and which instructions did it |
 //! | [`cycles`] | estimated cycles |
 //! | [`arena`] | what a firmware's arena holds |
+//! | [`forms`] | what memory the forms of a model take for what time |
 //! | [`overlap`] | O_s of an operator on a shape |
 //! | [`tenants`] | the models of a program that runs several |
 //! | [`run`] | the report of a program's run |
@@ -30,6 +31,7 @@ pub mod explanation;
 pub mod finding;
 pub mod firmware_verification;
 pub mod foreign;
+pub mod forms;
 pub mod names;
 pub mod overlap;
 pub mod plan;

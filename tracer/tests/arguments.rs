@@ -307,6 +307,8 @@ fn cases() -> Vec<Case> {
         (Int16, Int8),
         (Int16, Int32),
         (Int8, Int32),
+        (Int8, Uint8),
+        (Uint8, Int8),
         (Int8, Float32),
         (Int16, Float32),
         (Float32, Int8),

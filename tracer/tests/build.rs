@@ -15,7 +15,8 @@ use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::study::Session;
 use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
 use dmo_trace::study::change::ChangeRequest;
-use dmo_trace::study::forms::Form;
+use dmo_trace::study::error::{BuildError, StudyError};
+use dmo_trace::study::form::{Form, MemoryLimits};
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::source::Source;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -24,12 +25,15 @@ use std::process::Command;
 use support::{models, tools};
 
 /// Models of the repository, and real ones where they are at hand.
-const MODELS: [&str; 17] = [
+const MODELS: [&str; 20] = [
     "activations_float.tflite",
     "activations_int16.tflite",
     "activations_int8.tflite",
     "stand_in_autoencoder_int8.tflite",
+    "stand_in_bytes_int8.tflite",
     "stand_in_keyword_int8.tflite",
+    "stand_in_layers_int16.tflite",
+    "stand_in_layers_int8.tflite",
     "stand_in_padded_int8.tflite",
     "stand_in_sequence_int8.tflite",
     "stand_in_upsampling_float32.tflite",
@@ -89,6 +93,11 @@ fn main() {
         },
     ));
     trials.extend(of_newest_rows());
+    let name = "flash_is_limited";
+    trials.push(match tools::version(&Compiler::default().program) {
+        Ok(_) => models::trial(name, vision, flash_is_limited),
+        Err(problem) => tools::trial(name, &Err(problem), || Ok(())),
+    });
     trials.push(tools::trial(
         "files_of_others_stay",
         &Ok(()),
@@ -197,18 +206,64 @@ fn states_count_as_memory(file: &[u8]) -> Result<(), Failed> {
     let within = |bytes| {
         let mut source = Source::of_bytes("window", file.to_vec())?;
         let request = BuildRequest {
-            ram_bytes: Some(bytes),
+            limits: MemoryLimits {
+                ram_bytes: Some(bytes),
+                ..MemoryLimits::default()
+            },
             ..newest_rows(REFERENCE)
         };
         build(&mut source, &request, &Session::default())
     };
     let wide = within(1 << 20)?;
-    let least = wide.forms.iter().map(Form::ram_bytes).min().unwrap();
-    assert_eq!(wide.forms[0].arena_bytes, u64::from(wide.arena_bytes));
+    let least = wide.forms.best.iter().map(Form::ram_bytes).min().unwrap();
+    assert_eq!(wide.forms.best[0].arena_bytes, u64::from(wide.arena_bytes));
     assert_eq!(wide.state_bytes, 272);
     assert!(within(least).is_ok());
     let error = within(least - 1).err().ok_or("it fits")?.to_string();
-    assert!(error.contains(&format!("takes {least} bytes")), "{error}");
+    assert!(
+        error.contains(&format!("least RAM is {least} bytes")),
+        "{error}"
+    );
+    Ok(())
+}
+
+/// Limits of flash: the fastest form within, none below the least, and the estimate is near what a
+/// compiler makes.
+fn flash_is_limited(file: &[u8]) -> Result<(), Failed> {
+    let within = |flash_bytes, prove| {
+        let mut source = Source::of_bytes("vision", file.to_vec())?;
+        let request = BuildRequest {
+            limits: MemoryLimits {
+                flash_bytes: Some(flash_bytes),
+                ..MemoryLimits::default()
+            },
+            prove,
+            ..request(DSP, true)
+        };
+        build(&mut source, &request, &Session::default())
+    };
+    let wide = within(1 << 20, Some(Compiler::default()))?;
+    let chosen = wide.forms.best.iter().position(|form| wide.is_of(form));
+    assert_eq!(chosen, Some(0), "the fastest of all");
+    let proven = wide.proof.as_ref().ok_or("no proof")?.flash_bytes;
+    let estimated = wide.forms.best[0].flash_bytes;
+    assert!(
+        proven.abs_diff(estimated) * 10 < proven,
+        "{estimated}, {proven}"
+    );
+    let least = wide.forms.least_flash_bytes();
+    assert!(within(least, None).is_ok());
+    match within(least - 1, None) {
+        Err(StudyError::Build(BuildError::OutOfReach(beyond))) => {
+            assert_eq!(beyond.forms.least_flash_bytes(), least);
+        }
+        other => panic!("{:?}", other.err()),
+    }
+    // As compiled it takes more than the estimate that was within the limit.
+    if estimated < proven {
+        let built = within(estimated, Some(Compiler::default()))?;
+        assert!(!built.fits() && !built.holds());
+    }
     Ok(())
 }
 

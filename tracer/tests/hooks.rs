@@ -46,7 +46,7 @@ fn watching_changes_nothing_on_cortex_m7() {
 
 #[test]
 fn self_check_changes_nothing_on_cortex_m3() {
-    check_corpus("cortex-m3", &CHECKING);
+    check_programs("cortex-m3", &short_programs(), &CHECKING);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn self_check_changes_nothing_on_cortex_m4() {
 
 #[test]
 fn self_check_changes_nothing_on_cortex_m7() {
-    check_corpus("cortex-m7", &CHECKING);
+    check_programs("cortex-m7", &short_programs(), &CHECKING);
 }
 
 const WATCHING: [(Observation, Watched); 2] = [
@@ -77,10 +77,31 @@ enum Watched {
 /// All addresses but the core's private peripherals.
 const EVERYTHING: Range<u64> = 0..0xe000_0000;
 
-/// Every program ends with the registers and the RAM that it has without memory hooks.
+/// A self-check stops at each instruction: one core has it on the programs of more than four million, too.
+fn short_programs() -> Vec<String> {
+    let mut names = small_programs();
+    let all = names.len();
+    let long = [
+        "conv2d",
+        "conv2d_variants",
+        "depthwise_conv2d",
+        "depthwise_in_place",
+        "network",
+        "softmax",
+    ];
+    names.retain(|name| !long.contains(&name.as_str()));
+    assert_eq!(names.len(), all - long.len());
+    names
+}
+
 fn check_corpus(cpu: &str, runs: &[(Observation, Watched)]) {
-    for program in small_programs() {
-        let target = recorded(cpu, &program);
+    check_programs(cpu, &small_programs(), runs);
+}
+
+/// Every program ends with the registers and the RAM that it has without memory hooks.
+fn check_programs(cpu: &str, programs: &[String], runs: &[(Observation, Watched)]) {
+    for program in programs {
+        let target = recorded(cpu, program);
         let expected = final_state(&target, Observation::None, Watched::Nothing);
         assert!(cpu == "cortex-m3" || expected.has_fpu(), "{cpu}");
         for &(observation, watched) in runs {

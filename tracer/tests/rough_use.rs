@@ -346,3 +346,49 @@ fn no_plan_has_a_state_in_it() {
     }
     assert_eq!(plans, 2);
 }
+
+/// TensorFlow Lite Micro computes a fully connected layer of several pixels as a convolution, whose
+/// loops are others: a plan for kernels with the interface of CMSIS-NN is for those.
+#[test]
+fn fully_connected_layers_are_planned_as_the_runtime_runs_them() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let model = golden.join("stand_in_layers_int8.tflite");
+    let model = model.to_str().expect("a path");
+    let functions = |kernels: &str| {
+        let output = run(&["plan", model, "--kernels", kernels, "--no-cache"]);
+        let report = String::from_utf8_lossy(&output.stdout).into_owned();
+        let rows = report
+            .lines()
+            .filter(|line| line.contains("| FULLY_CONNECTED |"));
+        let names = rows.filter_map(|row| row.split('|').nth(3));
+        let names: Vec<String> = names.map(|name| name.trim().to_owned()).collect();
+        names.join(" ")
+    };
+    let pixels = "arm_convolve_1x1_s8_fast";
+    for kernels in ["dsp", "dsp-channels-outside"] {
+        let expected = format!("{pixels} {pixels} arm_fully_connected_per_channel_s8");
+        assert_eq!(functions(kernels), expected);
+    }
+    assert_eq!(
+        functions("reference"),
+        "dmo_conv2d_s8 dmo_conv2d_s8 dmo_conv2d_s8"
+    );
+}
+
+/// Refused by its size, before anything is read of it.
+#[test]
+fn a_model_beyond_two_gibibytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = folder.path().join("large.tflite");
+    let file = std::fs::File::create(&model).expect("a model");
+    file.set_len(1 << 40).expect("a file with a hole");
+    let start = Instant::now();
+    for command in ["plan", "arena", "verify", "audit"] {
+        let message = refused(&[OsStr::new(command), model.as_os_str()]);
+        let reason =
+            "it has 1099511627776 bytes, which is larger than the limit of 2147483648 bytes";
+        assert!(message.contains(reason), "{command}: {message}");
+        assert!(message.contains("large.tflite"), "{command}: {message}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(5));
+}

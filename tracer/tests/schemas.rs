@@ -164,6 +164,12 @@ fn what_the_commands_write_is_of_their_forms() {
         "build",
         &["build", &window, "--out", &library, "--stream", "1"],
     );
+    let limits = ["--ram", "64K", "--flash", "1M", "--time", "1"];
+    bench.prints(
+        "build",
+        &[&["build", &autoencoder, "--out", &library], &limits[..]].concat(),
+    );
+    bench.prints("build-forms", &["build", &autoencoder, "--front"]);
 
     let program = "traces/elf/cortex-m4/network.elf";
     bench.prints("run", &["run", program, "--save", &trace]);

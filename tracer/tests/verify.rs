@@ -29,7 +29,10 @@ use support::models::{self, LIMITS};
 /// outputs differ.
 const MODELS: &[(&str, (usize, usize))] = &[
     ("stand_in_autoencoder_int8", (3, 2)),
+    ("stand_in_bytes_int8", (1, 0)),
     ("stand_in_keyword_int8", (2, 2)),
+    ("stand_in_layers_int16", (5, 3)),
+    ("stand_in_layers_int8", (5, 5)),
     ("stand_in_padded_int8", (5, 4)),
     ("stand_in_sequence_int8", (1, 1)),
     ("stand_in_upsampling_float32", (3, 2)),

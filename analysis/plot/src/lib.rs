@@ -39,6 +39,7 @@
 //! | `working_set` | what is in memory in each step of an order: of a graph, not of a trace |
 //! | `plan` | where the buffers of a plan lie, step by step; two plans side by side |
 //! | `step_names` | the operators' names below a panel |
+//! | `front`, `forms` | memory against recomputation, and against time |
 //! | `png` | the PNG of an SVG |
 
 mod arena;
@@ -46,6 +47,7 @@ mod axis;
 mod callout;
 mod canvas;
 mod chart;
+mod forms;
 mod front;
 mod inference;
 mod layer;
@@ -62,6 +64,7 @@ mod text;
 mod working_set;
 
 pub use canvas::Canvas;
+pub use forms::{FormPoint, draw_forms};
 pub use front::draw_front;
 pub use inference::{InferencePanel, draw_inferences};
 pub use plan::{PlanPicture, draw_plan, draw_plans, step_names};

@@ -9,6 +9,8 @@
 //! | `apart.rs` | why nothing may overlap |
 //! | `flexbuffer.rs` | options of custom operators |
 //! | `read.rs` | tensors and operators of a subgraph |
+//! | `draft.rs` | a tensor as the file has it |
+//! | `used.rs` | that what is used has a size |
 //! | `ethos_u.rs` | the memory of Arm's Ethos-U accelerators |
 //! | `lower.rs` | what an operator is to the reference kernels |
 //! | `parameters.rs` | what an operator computes with |
@@ -33,6 +35,7 @@
 mod apart;
 mod catalogue;
 mod circular_buffer;
+mod draft;
 pub(crate) mod edit;
 mod error;
 mod ethos_u;
@@ -51,11 +54,12 @@ pub(crate) mod requests;
 mod roles;
 pub(crate) mod schema;
 mod scratch;
+mod used;
 mod value_options;
 pub(crate) mod view;
 
 pub use apart::WhyApart;
-pub use error::{TensorProblem, TfliteError, Unsupported};
+pub use error::{OpenBatch, TensorProblem, TfliteError, Unsupported};
 pub use export::export;
 pub use landmarks::{Landmarks, landmarks};
 pub use linked::{Linked, Part, ScratchOf, Step};
@@ -80,6 +84,8 @@ pub struct Model {
     pub calls: Vec<Call>,
     /// Named pieces of data.
     pub metadata: Vec<Metadata>,
+    /// Bytes of data behind the flatbuffer.
+    pub outside_bytes: u64,
 }
 
 /// An operator that runs subgraphs: `IF`, `WHILE`, `CALL`, `CALL_ONCE`.
@@ -114,7 +120,8 @@ impl Model {
 ///
 /// # Errors
 /// When the bytes are not a model, or one that makes no sense; when a tensor that is
-/// computed has no fixed shape, or elements without a size; when an operator reads what
+/// computed has no fixed shape, or elements without a size, or shapes that contradict each other
+/// where the batch is open; when a tensor is sparse; when an operator reads what
 /// nothing has written, or writes what is there already; when an accelerator's operator has no
 /// plan that says where its tensors lie.
 pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
@@ -125,6 +132,7 @@ pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
     let count = subgraphs.len();
     let mut result = Model {
         description: root.text(model::DESCRIPTION)?,
+        outside_bytes: outside_bytes(&root)?,
         ..Model::default()
     };
     let mut accelerated = Vec::new();
@@ -150,6 +158,17 @@ pub fn read(bytes: &[u8]) -> Result<Model, TfliteError> {
         ethos_u::add_views(&mut result, index, operators, bytes)?;
     }
     Ok(result)
+}
+
+/// How many bytes buffers have that lie behind the flatbuffer.
+fn outside_bytes(root: &Table) -> Result<u64, TfliteError> {
+    let sizes = root.tables(model::BUFFERS)?.map(|buffer| {
+        let buffer = buffer?;
+        let is_outside = buffer.number::<u64>(schema::buffer::OFFSET, 0)? > 1;
+        let size = buffer.number::<u64>(schema::buffer::SIZE, 0)?;
+        Ok(if is_outside { size } else { 0 })
+    });
+    sizes.sum()
 }
 
 /// What all subgraphs share.

@@ -119,7 +119,7 @@ fn what_an_operator_hands_over_has_its_name() {
         let plan = ForeignPlan::parse(&json.to_string()).unwrap();
         let faults = faults(&plan).into_iter().map(|fault| match fault {
             Fault::Shared { reason, .. } => reason,
-            other => panic!("{other:?}"),
+            other => unreachable!("{other:?}"),
         });
         faults.collect::<Vec<_>>()
     };

@@ -338,7 +338,6 @@ fn tensors_that_are_refused() {
             expected
         );
     }
-    assert_eq!(filter(|tensor| tensor.sparse = true), TensorProblem::Sparse);
     let details = |tensor: &mut Tensor| tensor.quantisation.push((4, 2));
     assert_eq!(filter(details), TensorProblem::Details { given: 2 });
     for given in [0.0, -0.5, f32::INFINITY] {

@@ -1,5 +1,6 @@
 //! What makes no sense is refused by name.
 
+use super::single::{FLOAT32, INT32, Model, Tensor, activation, constant};
 use super::{Net, network};
 use dmo_analysis::graph::{Graph, Storage, TensorId, TensorType, tflite};
 
@@ -26,9 +27,127 @@ fn dynamic_shapes() {
     graph.outputs = vec![TensorId(1)];
     assert_eq!(
         problem(&graph),
-        "tensor 1 \"t1\" of subgraph 0 has the shape [1, 0, 4, 4], of which an extent is not \
-         known before the model runs; hint: convert the model again with fixed shapes"
+        "operator 0 CONV_2D of subgraph 0: tensor 1 \"t1\" of subgraph 0 has the shape [1, 0, 4, 4], \
+         of which an extent is not known before the model runs; hint: convert the model again with \
+         fixed shapes"
     );
+}
+
+/// An extent that depends on the data is no open batch.
+#[test]
+fn shapes_that_depend_on_the_data() {
+    let read = |signature: &[i32]| {
+        let input = activation(FLOAT32, &[16], None);
+        let mut output = activation(FLOAT32, &[1, 1], None);
+        output.signature = signature.to_vec();
+        tflite::read(&Model::new(109, vec![input, output]).write())
+    };
+    assert_eq!(
+        read(&[-1, 1]).unwrap_err().to_string(),
+        "operator 0 WHERE of subgraph 0: tensor 1 \"t\" of subgraph 0 has the shape [-1, 1], of which \
+         an extent is not known before the model runs; hint: convert the model again with fixed shapes"
+    );
+    assert!(read(&[]).is_ok());
+}
+
+/// TensorFlow Lite Micro takes the data of a sparse tensor for all of its elements.
+#[test]
+fn sparse_weights() {
+    for code in [9, 124] {
+        let mut filter = constant(FLOAT32, &[3, 8], None, &[0; 16]);
+        filter.sparse = true;
+        let ends = [&[1, 8][..], &[1, 3]].map(|shape| activation(FLOAT32, shape, None));
+        let [input, output] = ends;
+        let model = Model::new(code, vec![input, filter, output]);
+        let error = tflite::read(&model.write()).unwrap_err().to_string();
+        let kind = if code == 9 {
+            "FULLY_CONNECTED"
+        } else {
+            "DENSIFY"
+        };
+        let expected = format!(
+            "operator 0 {kind} of subgraph 0: tensor 1 \"t\" of subgraph 0 is sparse, and TensorFlow \
+             Lite Micro takes the data of any tensor for all of its elements; hint: convert the model \
+             again with dense weights"
+        );
+        assert_eq!(error, expected);
+    }
+}
+
+/// A model of one operator with these shapes of input and output; the input's batch is open, or not.
+fn batched(code: u32, input: &[i32], output: &[i32], further: &[Tensor], open: bool) -> Vec<u8> {
+    let [mut input, output] = [input, output].map(|shape| activation(FLOAT32, shape, None));
+    if open {
+        input.signature = [&[-1], &input.shape[1..]].concat();
+    }
+    let mut tensors = vec![input];
+    tensors.extend(further.iter().cloned().chain([output]));
+    Model::new(code, tensors).write()
+}
+
+/// Converters write 1 for a batch that is open, also where an operator makes more of it: the shapes of
+/// the file are then of no batch at all.
+#[test]
+fn shapes_of_different_batches() {
+    let filter = |shape: &[i32]| {
+        let elements = shape.iter().product::<i32>() as usize;
+        constant(FLOAT32, shape, None, &vec![0; 4 * elements])
+    };
+    let integers = |values: &[i32]| {
+        let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+        constant(INT32, &[values.len() as i32], None, &bytes)
+    };
+    type Wrong = (u32, &'static str, [&'static [i32]; 3], Vec<Tensor>);
+    // Shape of the input, of the output, and of the output as it should be.
+    let wrong: [Wrong; 6] = [
+        (
+            3,
+            "CONV_2D",
+            [&[1, 4, 4, 2], &[2, 4, 4, 3], &[1, 4, 4, 3]],
+            vec![filter(&[3, 1, 1, 2]), filter(&[3])],
+        ),
+        (
+            9,
+            "FULLY_CONNECTED",
+            [&[1, 4, 8], &[1, 3], &[4, 3]],
+            vec![filter(&[3, 8])],
+        ),
+        (
+            22,
+            "RESHAPE",
+            [&[1, 4, 8], &[1, 8], &[4, 8]],
+            vec![integers(&[-1, 8])],
+        ),
+        (
+            38,
+            "SPACE_TO_BATCH_ND",
+            [&[1, 6, 4], &[1, 3, 4], &[2, 3, 4]],
+            vec![integers(&[2]), integers(&[0, 0])],
+        ),
+        (
+            37,
+            "BATCH_TO_SPACE_ND",
+            [&[1, 3, 4], &[1, 6, 4], &[1, 3, 4]],
+            vec![integers(&[2]), integers(&[0, 0])],
+        ),
+        (28, "TANH", [&[1, 4], &[2, 4], &[1, 4]], Vec::new()),
+    ];
+    for (code, kind, [input, output, right], further) in wrong {
+        let read = |output, open| tflite::read(&batched(code, input, output, &further, open));
+        let error = read(output, true).unwrap_err().to_string();
+        let signature = [&[-1], &input[1..]].concat();
+        assert_eq!(
+            error,
+            format!(
+                "operator 0 {kind} of subgraph 0 makes the shape {output:?} of {input:?}, which it \
+                 cannot: the model leaves its batch open (tensor 0 \"t\" of subgraph 0 has the \
+                 signature {signature:?}), and these are not the shapes of one batch; hint: convert \
+                 the model again with a fixed batch"
+            )
+        );
+        assert!(read(right, true).is_ok(), "{kind}");
+        assert!(read(output, false).is_ok(), "{kind}");
+    }
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct Tensor {
     /// More fields of the tensor.
     pub fields: Vec<(usize, u8)>,
     pub sparse: bool,
+    /// The shape with -1 where the extent is open.
+    pub signature: Vec<i32>,
     pub data: Option<Vec<u8>>,
 }
 
@@ -38,6 +40,7 @@ pub fn activation(element_type: u8, shape: &[i32], affine: Option<(f32, i64)>) -
         quantisation: Vec::new(),
         fields: Vec::new(),
         sparse: false,
+        signature: Vec::new(),
         data: None,
     }
 }
@@ -105,6 +108,9 @@ impl Model {
             }
             if tensor.sparse {
                 fields.push((6, Table(vec![])));
+            }
+            if !tensor.signature.is_empty() {
+                fields.push((7, Words(tensor.signature)));
             }
             if let Some(data) = tensor.data {
                 fields.push((2, Word(buffers.len() as u32)));

@@ -173,6 +173,7 @@ fn data_behind_the_flatbuffer() {
     let planned = tflite::with_plan(&file, None, &[0, 16, -1]).unwrap();
     for file in [&file, &planned] {
         let model = tflite::read(file).unwrap();
+        assert_eq!(model.outside_bytes, 4);
         assert_eq!(model.graphs[0].tensors[2].storage, Storage::Constant);
         assert_eq!(file[model.metadata("weights").unwrap().bytes.clone()], data);
     }

@@ -208,6 +208,14 @@ arm_cmsis_nn_status arm_fully_connected_s8(const cmsis_nn_context *ctx, const cm
                                            const cmsis_nn_dims *output_dims, int8_t *output_data);
 int32_t arm_fully_connected_s8_get_buffer_size(const cmsis_nn_dims *filter_dims);
 
+// The same with a multiplier and a shift for each output. Order, S and size are those of arm_fully_connected_s8.
+arm_cmsis_nn_status arm_fully_connected_per_channel_s8(const cmsis_nn_context *ctx, const cmsis_nn_fc_params *fc_params,
+                                                       const cmsis_nn_per_channel_quant_params *quant_params,
+                                                       const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                                       const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                       const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                                       const cmsis_nn_dims *output_dims, int8_t *output_data);
+
 // Pooling. input [N, H, W, C], output [N, H, W, C]; only height and width of filter_dims count. A window that lies
 // wholly outside the input is an ARM_CMSIS_NN_ARG_ERROR.
 // Order: batch, pixel, blocks of 4 channels | fy, fx; 4 outputs are stored after their loads. S is the reference

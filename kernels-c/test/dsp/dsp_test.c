@@ -574,19 +574,62 @@ static void test_depthwise(depthwise function) {
   end_case();
 }
 
-static void test_fully_connected(void) {
-  what = "arm_fully_connected_s8";
+typedef struct {
+  cmsis_nn_fc_params params;
+  int32_t *multiplier, *shift;
+  int32_t batches, inputs, outputs;
+  const int8_t *filter;
+  const int32_t *bias;
+} fully_connected_layer;
+
+// With a scale for each output it is a convolution by filters of one pixel.
+static void fully_connected_reference(const fully_connected_layer *l, bool per_channel, const int8_t *input,
+                                      int8_t *output) {
+  const cmsis_nn_activation range = l->params.activation;
+  if (!per_channel) {
+    const dmo_fully_connected_params params = { l->params.input_offset, l->params.filter_offset,
+                                                l->params.output_offset, range.min, range.max };
+    const dmo_quant_per_tensor quant = { l->multiplier[0], l->shift[0] };
+    dmo_fully_connected_s8(&params, &quant, l->batches, l->inputs, l->outputs, input, l->filter, l->bias, output);
+    return;
+  }
+  const dmo_conv2d_params params = { { 1, 1, 1, 1, 0, 0 }, l->params.input_offset, l->params.output_offset,
+                                     range.min, range.max };
+  const dmo_quant_per_channel quant = { l->multiplier, l->shift };
+  const dmo_shape in = { l->batches, 1, 1, l->inputs }, taps = { l->outputs, 1, 1, l->inputs };
+  const dmo_shape out = { l->batches, 1, 1, l->outputs };
+  dmo_conv2d_s8(&params, &quant, &in, input, &taps, l->filter, l->bias, &out, output);
+}
+
+static void run_fully_connected(const fully_connected_layer *l, bool per_channel, const int8_t *input,
+                                int8_t *output) {
+  const cmsis_nn_dims in = { l->batches, 1, 1, l->inputs }, taps = { l->inputs, 1, 1, l->outputs };
+  const cmsis_nn_dims out = { l->batches, 1, 1, l->outputs }, bias_dims = { 1, 1, 1, l->outputs };
+  const cmsis_nn_context ctx = scratch(arm_fully_connected_s8_get_buffer_size(&taps));
+  const cmsis_nn_per_tensor_quant_params of_all = { l->multiplier[0], l->shift[0] };
+  const cmsis_nn_per_channel_quant_params of_each = { l->multiplier, l->shift };
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                per_channel ? arm_fully_connected_per_channel_s8(&ctx, &l->params, &of_each, &in, input, &taps,
+                                                                 l->filter, &bias_dims, l->bias, &out, output)
+                            : arm_fully_connected_s8(&ctx, &l->params, &of_all, &in, input, &taps, l->filter,
+                                                     &bias_dims, l->bias, &out, output));
+}
+
+// One scale of the filter, or one of each output.
+static void test_fully_connected(bool per_channel) {
+  what = per_channel ? "arm_fully_connected_per_channel_s8" : "arm_fully_connected_s8";
   const int32_t batches = between(1, 3), inputs = between(1, 40), outputs = between(1, 20);
   // Sums that are the bias, about where they cannot be doubled any more.
   const bool at_limit = one_in(8);
   const int32_t limit = one_in(2) ? 1 << 30 : -(1 << 30);
   const cmsis_nn_fc_params params = { .input_offset = between(-127, 128),
-                                      .filter_offset = at_limit || one_in(2) ? 0 : between(-127, 128),
+                                      .filter_offset = at_limit || per_channel || one_in(2) ? 0 : between(-127, 128),
                                       .output_offset = between(-128, 127), .activation = random_activation() };
-  const cmsis_nn_per_tensor_quant_params quant = { one_in(20) ? 0 : between(1 << 30, INT32_MAX), between(-14, 1) };
-  const cmsis_nn_dims in = { batches, 1, 1, inputs }, taps = { inputs, 1, 1, outputs };
-  const cmsis_nn_dims out = { batches, 1, 1, outputs };
-  const cmsis_nn_dims bias_dims = { 1, 1, 1, outputs };
+  const int32_t scales = per_channel ? outputs : 1;
+  int32_t *const multiplier = numbers(scales, 1 << 30, INT32_MAX), *const shift = numbers(scales, -14, 1);
+  if (one_in(20)) {
+    multiplier[0] = 0;
+  }
   const int32_t *const bias = at_limit    ? numbers(outputs, limit - 2, limit + 2)
                               : one_in(5) ? NULL
                                           : numbers(outputs, -50000, 50000);
@@ -597,13 +640,9 @@ static void test_fully_connected(void) {
   const int8_t *const input = values(batches * inputs);
   int8_t *const expected = allocate(batches * outputs);
   int8_t *const actual = values(batches * outputs);
-  const dmo_fully_connected_params reference = { params.input_offset, params.filter_offset, params.output_offset,
-                                                 params.activation.min, params.activation.max };
-  const dmo_quant_per_tensor reference_quant = { quant.multiplier, quant.shift };
-  dmo_fully_connected_s8(&reference, &reference_quant, batches, inputs, outputs, input, filter, bias, expected);
-  const cmsis_nn_context ctx = scratch(arm_fully_connected_s8_get_buffer_size(&taps));
-  expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s8(&ctx, &params, &quant, &in, input, &taps, filter,
-                                                             &bias_dims, bias, &out, actual));
+  const fully_connected_layer layer = { params, multiplier, shift, batches, inputs, outputs, filter, bias };
+  fully_connected_reference(&layer, per_channel, input, expected);
+  run_fully_connected(&layer, per_channel, input, actual);
   compare("wrong at", expected, actual, batches * outputs);
 
   const int32_t ahead = (batches - 1) * max_of(0, outputs - inputs);
@@ -611,8 +650,7 @@ static void test_fully_connected(void) {
                     : outputs > 4     ? (batches - 1) * outputs + floor4(outputs - 1)
                                       : ahead;
   int8_t *const memory = overlap(input, batches * inputs, batches * outputs, s);
-  expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s8(&ctx, &params, &quant, &in, memory + s, &taps, filter,
-                                                             &bias_dims, bias, &out, memory));
+  run_fully_connected(&layer, per_channel, memory + s, memory);
   compare("wrong when overlapped at", expected, memory, batches * outputs);
   end_case();
 }
@@ -1029,7 +1067,8 @@ int main(void) {
     for (int32_t function = DEPTHWISE; function <= DEPTHWISE_WRAPPER; ++function) {
       test_depthwise((depthwise)function);
     }
-    test_fully_connected();
+    test_fully_connected(false);
+    test_fully_connected(true);
     test_pool(true);
     test_pool(false);
     test_softmax();

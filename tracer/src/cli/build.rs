@@ -5,20 +5,24 @@ use super::options::flash::FlashArguments;
 use super::options::numbers::Seconds;
 use super::options::page::PageArguments;
 use super::progress::Bars;
-use super::{Verdict, output};
+use super::{Verdict, output, pictures};
 use anyhow::Context;
 use clap::ValueEnum;
 use dmo_analysis::wording::parse_size;
+use dmo_plot::{FormPoint, draw_forms};
 use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::page::build::page;
-use dmo_trace::study::build::{BuildRequest, DSP, build};
+use dmo_trace::study::build::{BuildRequest, DSP, build, library_forms};
 use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::error::{BuildError, StudyError};
+use dmo_trace::study::form::{Form, Forms, MemoryLimits};
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{INPUTS, SEARCH_TIME};
 use dmo_trace::words::build::BuildReport;
+use dmo_trace::words::forms::FormsReport;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -27,8 +31,8 @@ pub struct Arguments {
     /// Model: a .tflite file
     model: OsString,
     /// Folder to write the library to; an earlier library in it is replaced
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "front")]
+    out: Option<PathBuf>,
     /// Name of the library, the prefix of its functions [default: from the model's file name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -44,6 +48,16 @@ pub struct Arguments {
     /// are allowed unless --allow names some
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     ram: Option<u64>,
+    /// Write the fastest form whose weights, tables and code take at most this, for example 256K;
+    /// with --ram, the fastest that keeps to both
+    #[arg(long = "flash", value_name = "BYTES", value_parser = parse_size)]
+    flash_limit: Option<u64>,
+    /// Only list what RAM and flash can be had for what time, and write no library
+    #[arg(long, conflicts_with_all = ["out", "prove", "report"])]
+    front: bool,
+    /// Draw the forms that --ram, --flash or --front look at as SVG and PNG into this folder
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
     /// Take this many new rows of the model's time window per inference, and compute only what is new
     /// (docs/streaming.md)
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
@@ -88,7 +102,7 @@ pub struct Arguments {
 }
 
 /// What tiles may compute again where the fastest form that fits is asked for, in percent.
-const RECOMPUTED_WITHIN_RAM: f64 = 200.0;
+const RECOMPUTED_WITHIN_LIMITS: f64 = 200.0;
 
 impl Arguments {
     /// The reference kernels compute what the others cannot.
@@ -99,52 +113,82 @@ impl Arguments {
         vec![REFERENCE.to_owned()]
     }
 
-    /// Pruning costs nothing and is always allowed; with a limit of memory all changes are, unless
+    fn limits(&self) -> MemoryLimits {
+        MemoryLimits {
+            ram_bytes: self.ram,
+            flash_bytes: self.flash_limit,
+        }
+    }
+
+    /// Several forms are looked at.
+    fn has_choice(&self) -> bool {
+        self.front || self.limits().are_given()
+    }
+
+    /// Pruning costs nothing and is always allowed; where there is a choice all changes are, unless
     /// some are named.
     fn changes(&self) -> anyhow::Result<ChangeRequest> {
-        if self.ram.is_none() || !self.change.allow.is_empty() {
+        if !self.has_choice() || !self.change.allow.is_empty() {
             let changes = self.change.request()?;
             let prune = true;
             return Ok(ChangeRequest { prune, ..changes });
         }
         let all = ChangeArguments {
             allow: Change::value_variants().to_vec(),
-            max_recompute: self.change.max_recompute.or(Some(RECOMPUTED_WITHIN_RAM)),
+            max_recompute: self.change.max_recompute.or(Some(RECOMPUTED_WITHIN_LIMITS)),
         };
         all.request()
+    }
+
+    fn request(&self) -> anyhow::Result<BuildRequest> {
+        Ok(BuildRequest {
+            name: self.name.clone(),
+            kernels: KernelRequest {
+                kernels: self.kernels.clone(),
+                further: self.further_kernels(),
+                cpu: self.cpu.clone(),
+                flash_timing: self.flash.timing(),
+                ..KernelRequest::default()
+            },
+            changes: self.changes()?,
+            limits: self.limits(),
+            keep_inputs: self.keep_inputs,
+            stream_rows: self.stream,
+            time: self.time.0,
+            inputs: self.inputs,
+            prove: self.prove.then(|| Compiler {
+                program: self.cc.clone(),
+                flags: self.cflags.split_whitespace().map(str::to_owned).collect(),
+            }),
+        })
     }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    output::ensure_replaceable(&arguments.out)?;
-    arguments.page.ensure_not_below(&arguments.out)?;
+    if let Some(folder) = &arguments.plot {
+        anyhow::ensure!(
+            arguments.has_choice(),
+            "--plot draws the forms that are looked at\n  hint: add --front, --ram or --flash"
+        );
+        output::folder(folder)?;
+    }
+    if let Some(out) = &arguments.out {
+        output::ensure_replaceable(out)?;
+        arguments.page.ensure_not_below(out)?;
+    }
     let mut source = Source::load(&arguments.model)?;
-    let request = BuildRequest {
-        name: arguments.name.clone(),
-        kernels: KernelRequest {
-            kernels: arguments.kernels.clone(),
-            further: arguments.further_kernels(),
-            cpu: arguments.cpu.clone(),
-            flash_timing: arguments.flash.timing(),
-            ..KernelRequest::default()
-        },
-        changes: arguments.changes()?,
-        ram_bytes: arguments.ram,
-        keep_inputs: arguments.keep_inputs,
-        stream_rows: arguments.stream,
-        time: arguments.time.0,
-        inputs: arguments.inputs,
-        prove: arguments.prove.then(|| Compiler {
-            program: arguments.cc.clone(),
-            flags: arguments
-                .cflags
-                .split_whitespace()
-                .map(str::to_owned)
-                .collect(),
-        }),
-    };
+    let request = arguments.request()?;
     let session = Bars::session(Cache::of_user());
-    let built = build(&mut source, &request, &session)?;
+    let Some(out) = &arguments.out else {
+        let forms = library_forms(&mut source, &request, &session)?;
+        return report_forms(arguments, &source.name, &forms);
+    };
+    let built = match build(&mut source, &request, &session) {
+        Err(StudyError::Build(BuildError::OutOfReach(beyond))) => {
+            return report_forms(arguments, &source.name, &beyond.forms);
+        }
+        built => built?,
+    };
     if built.holds() {
         let page = arguments.page.written(|| {
             let tried = Remedies::search(&source, &built.planned, &session)?;
@@ -152,10 +196,51 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         })?;
         let files = built.files.iter();
         let files = files.map(|file| (file.path.as_str(), file.text.as_bytes()));
-        output::write_folder(&arguments.out, files)?;
+        output::write_folder(out, files)?;
         let page = page.iter().map(|(path, content)| (*path, &content[..]));
         output::write_all(page)?;
     }
+    draw(arguments, &source.name, &built.forms, |form| {
+        built.is_of(form)
+    })?;
     output::report(&BuildReport::new(&source, &built), arguments.json)?;
     Ok(built.holds().into())
+}
+
+/// Says what can be had, where no library is made.
+fn report_forms(arguments: &Arguments, model: &str, forms: &Forms) -> anyhow::Result<Verdict> {
+    let limits = arguments.limits();
+    let chosen = forms.fastest_within(&limits).filter(|_| limits.are_given());
+    let is_chosen = |form: &Form| chosen.is_some_and(|chosen| chosen.recipe == form.recipe);
+    draw(arguments, model, forms, is_chosen)?;
+    let report = FormsReport::new(model, limits, forms);
+    output::report(&report, arguments.json)?;
+    Ok(report.fits().into())
+}
+
+fn draw(
+    arguments: &Arguments,
+    model: &str,
+    forms: &Forms,
+    is_chosen: impl Fn(&Form) -> bool,
+) -> anyhow::Result<()> {
+    let Some(folder) = &arguments.plot else {
+        return Ok(());
+    };
+    let point = |form: &Form, is_best| FormPoint {
+        ram_bytes: form.ram_bytes(),
+        flash_bytes: form.flash_bytes,
+        time: form.time(),
+        is_best,
+        is_chosen: is_chosen(form),
+    };
+    let best = forms.best.iter().map(|form| point(form, true));
+    let beaten = forms.beaten.iter().map(|form| point(form, false));
+    let points: Vec<FormPoint> = best.chain(beaten).collect();
+    let unit = if forms.best.iter().all(|form| form.cycles.is_some()) {
+        "cycles"
+    } else {
+        "instructions"
+    };
+    pictures::write_all(&[draw_forms(model, &points, unit)?], folder)
 }

@@ -11,6 +11,7 @@ use dmo_trace::study::sweep::Row;
 use dmo_trace::words::build::BuildReport;
 use dmo_trace::words::explanation::ExplainReport;
 use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
+use dmo_trace::words::forms::FormsReport;
 use dmo_trace::words::overlap::OverlapReport;
 use dmo_trace::words::plan::PlanReport;
 use dmo_trace::words::report::{Report, generator, schema_of};
@@ -40,6 +41,11 @@ pub const FORMS: [Form; 19] = [
     form("arena", "arena --json", of::<ArenaReport>),
     form("audit", "audit --json", of::<audit::AuditReport>),
     form("build", "build --json", of::<BuildReport>),
+    form(
+        "build-forms",
+        "build --front --json, build with limits that no form keeps to",
+        of::<FormsReport>,
+    ),
     form("check", "check --json", of::<CheckReport>),
     form("dump", "a line of dump --json", || {
         line_of::<dump::Row<'_>>("dmo-trace dump")

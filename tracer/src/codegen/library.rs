@@ -108,10 +108,7 @@ impl Contents<'_> {
 
     /// Bytes of weights and tables, without the parameters of calls.
     pub fn weights_bytes(&self) -> u64 {
-        let constants = self.network.constants.all().iter();
-        constants
-            .map(|(_, constant)| constant.bytes.len() as u64)
-            .sum()
+        self.network.constants.bytes()
     }
 
     fn file(&self, path: impl Into<String>, text: String) -> GeneratedFile {

@@ -72,6 +72,12 @@ impl Constants {
         &self.all
     }
 
+    /// Bytes of all of them.
+    pub fn bytes(&self) -> u64 {
+        let all = self.all.iter();
+        all.map(|(_, constant)| constant.bytes.len() as u64).sum()
+    }
+
     fn intern(&mut self, name: &str, constant: Constant) -> ConstantId {
         if let Some(&id) = self.known.get(&constant) {
             return id;

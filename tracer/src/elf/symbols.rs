@@ -88,6 +88,15 @@ impl Symbols {
             .find(|(symbol, offset)| *offset < symbol.size_bytes.max(1))
     }
 
+    /// The function or object that holds this address.
+    pub fn holding(&self, address: u32) -> Option<&Symbol> {
+        let end = self
+            .by_address
+            .partition_point(|symbol| symbol.address <= address);
+        let holds = |symbol: &&Symbol| address - symbol.address < symbol.size_bytes;
+        self.by_address[..end].iter().rev().take(64).find(holds)
+    }
+
     /// Names of a few functions that share the most of their start with `name`.
     pub fn similar(&self, name: &str) -> Vec<String> {
         self.similar_among(name, |symbol| symbol.function)

@@ -13,6 +13,7 @@ pub(super) mod runtime;
 pub mod vendor_header;
 
 use super::case::{same_shapes, undilated_pool, words};
+use super::convolution;
 use super::elementwise::{Product, Sum, softmax_numbers};
 use super::fully_connected::{FullyConnectedNumbers, weights};
 use super::quantisation::{Multiplier, POOL_TOLERANCE, limits};
@@ -36,7 +37,7 @@ const CONTRACTS: &[Contract] = &[
         "arm_fully_connected_s8",
         &Kind::FullyConnected,
         |job, buffers, frame| {
-            fully_connected(job, &FullyConnectedNumbers::of(job)?, buffers, frame)
+            fully_connected_s8(job, &FullyConnectedNumbers::of(job)?, buffers, frame)
         },
     )
     .with_status()
@@ -48,13 +49,28 @@ const CONTRACTS: &[Contract] = &[
         |job, buffers, frame| {
             let numbers = FullyConnectedNumbers::of(job)?;
             match numbers.filter_offset() {
-                0 => fully_connected(job, &numbers, buffers, frame),
+                0 => fully_connected_s8(job, &numbers, buffers, frame),
                 offset => Err(inexpressible("the zero point of the filter", -offset, "0")),
             }
         },
     )
     .with_status()
     .with_scratch(FULLY_CONNECTED_SCRATCH),
+    Contract::int8(
+        "arm_fully_connected_per_channel_s8",
+        &Kind::FullyConnected,
+        |job, buffers, frame| {
+            let (input, output) = (job.input(0)?, job.output()?);
+            let mut params = vec![-input.zero_point, 0, output.zero_point];
+            params.extend(job.activation()?);
+            let shifts = convolution::shifts(job.case.input_type);
+            let quant = job.convolution()?.per_channel(job, shifts, frame)?;
+            fully_connected(job, &params, quant, buffers, frame)
+        },
+    )
+    .with_status()
+    .with_scratch(FULLY_CONNECTED_SCRATCH)
+    .since(7),
     Contract::int8("arm_max_pool_s8", &Kind::MaxPool2d, pool)
         .only(undilated_pool)
         .with_status()
@@ -279,9 +295,21 @@ fn fully_connected_dims(layer: &operator::FullyConnected) -> [[i32; 4]; 3] {
     ]
 }
 
-fn fully_connected(
+fn fully_connected_s8(
     job: &Job,
     numbers: &FullyConnectedNumbers,
+    buffers: &Buffers,
+    frame: &mut Frame,
+) -> Arguments {
+    let quant = frame.words("quantisation", &numbers.ratio.words())?;
+    fully_connected(job, &numbers.params(), quant, buffers, frame)
+}
+
+/// With these parameters, and multipliers and shifts at `quant`.
+fn fully_connected(
+    job: &Job,
+    params: &[i32],
+    quant: Address,
     buffers: &Buffers,
     frame: &mut Frame,
 ) -> Arguments {
@@ -291,8 +319,8 @@ fn fully_connected(
     let [weights, bias] = weights(job, layer, types, frame)?;
     let arguments = [
         context(buffers, frame)?,
-        frame.words("parameters", &numbers.params())?,
-        frame.words("quantisation", &numbers.ratio.words())?,
+        frame.words("parameters", params)?,
+        quant,
         frame.words("input dims", &input)?,
         buffers.inputs[0],
         frame.words("filter dims", &filter)?,

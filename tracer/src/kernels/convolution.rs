@@ -1,4 +1,5 @@
-//! What the three kinds of convolution have in common, whatever the kernel.
+//! What the three kinds of convolution have in common, whatever the kernel. A fully connected layer
+//! is one of 1x1, and computed as such where its filter has several scales.
 
 use super::quantisation::{Multiplier, scale, symmetric};
 use super::{Case, Job};
@@ -62,6 +63,17 @@ impl Convolution {
                 conv.window,
                 conv.multiplier,
             )),
+            // Of one pixel for each batch.
+            Operator::FullyConnected(layer) => Some(Self {
+                input: [layer.batches, 1, 1, layer.input_depth],
+                output: [layer.batches, 1, 1, layer.output_depth],
+                filter: filter(layer.output_depth, Window::default(), layer.input_depth),
+                window: Window::default(),
+                multiplier: None,
+                input_operand: 0,
+                bias_operand: 2,
+                channel_axis: 0,
+            }),
             Operator::DepthwiseInPlace(conv) => {
                 Some(depthwise(conv.input, conv.output, conv.window, 1))
             }
@@ -134,5 +146,13 @@ impl Convolution {
                 format!("1, or {channels} along axis {}", self.channel_axis),
             )),
         }
+    }
+}
+
+/// Shifts that the kernels take; those of 16 bits requantise 64-bit sums.
+pub(super) fn shifts(activations: ElementType) -> RangeInclusive<i32> {
+    match activations {
+        ElementType::Int16 => -31..=7,
+        _ => -31..=30,
     }
 }

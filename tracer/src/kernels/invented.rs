@@ -347,13 +347,17 @@ fn elementwise(case: &Case) -> Parameters<'static> {
 fn requantized(from: ElementType, to: ElementType) -> Parameters<'static> {
     const FINEST: i32 = -13;
     let bits = |element_type: ElementType| 8 * element_type.size_bytes() as i32;
+    let middle = |element_type: ElementType| match element_type {
+        ElementType::Uint8 => MIDDLE_OF_UNSIGNED,
+        _ => 0,
+    };
     let input = Affine {
         scale: 1.0,
-        zero_point: -3,
+        zero_point: middle(from) - 3,
     };
     let output = Affine {
         scale: power((bits(from) - bits(to)).max(FINEST)),
-        zero_point: -5,
+        zero_point: middle(to) - 5,
     };
     activations(vec![input], output)
 }

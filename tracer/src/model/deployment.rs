@@ -358,13 +358,20 @@ impl<'g> Executed<'g> {
         parameters: &Parameters,
     ) -> Result<Self, Reason> {
         let node = &graph.operators[operator.0];
-        let case = case(graph, node)?;
+        let given = case(graph, node)?;
         let loops = node.kernel.as_ref().ok_or(Reason::Unknown)?;
-        let (source, (contract, scratch_bytes)) =
-            kernel_source::first(sources, &case, |library| {
-                let contract = choose(library, &case, parameters)?;
+        let output = loops.outputs.first().ok_or(Reason::Unknown)?;
+        let output_axes = graph.tensor(*output).shape.len();
+        let (source, (contract, case, scratch_bytes)) =
+            kernel_source::first(sources, &given, |library| {
+                let (contract, case) = match Contract::instead(library, &given, output_axes) {
+                    None => (choose(library, &given, parameters)?, given.clone()),
+                    Some((other, function)) => {
+                        (named(library, &other, function, parameters)?, other)
+                    }
+                };
                 let bytes = measure::scratch_bytes(library, &case, contract, parameters, limits)?;
-                Ok((contract, bytes))
+                Ok((contract, case, bytes))
             })?;
         let states = contract.states.iter();
         let states = states.filter_map(|state| state.tensor(parameters, &loops.outputs));
@@ -380,7 +387,7 @@ impl<'g> Executed<'g> {
             kernel: StepKernel {
                 source,
                 contract,
-                most: sources[source].most(graph, operator),
+                most: sources[source].most(graph, operator, case.kind != given.kind),
                 case,
             },
             loops,
@@ -390,6 +397,22 @@ impl<'g> Executed<'g> {
     }
 }
 
+/// The kernel of this name, which the runtime calls: where it cannot be called here, no other of the
+/// library says anything, nor do the kernels of another one.
+fn named(
+    library: &KernelLibrary,
+    case: &Case,
+    function: &str,
+    parameters: &Parameters,
+) -> Result<&'static Contract, MeasureError> {
+    let found = Contract::find(library, case, Some(function));
+    let contract = found.ok_or_else(|| MeasureError::NotCallable {
+        function: function.to_owned(),
+    })?;
+    takes(contract, library, case, parameters)?;
+    Ok(contract)
+}
+
 /// The first kernel of the library that computes with these numbers.
 fn choose(
     library: &KernelLibrary,
@@ -397,26 +420,33 @@ fn choose(
     parameters: &Parameters,
 ) -> Result<&'static Contract, MeasureError> {
     let preferred = measure::choose(library, case, None)?;
-    let sizes = case.operator.buffers()?;
-    let anywhere = |count| vec![Address(0); count];
-    let takes = |contract: &&Contract| {
-        let buffers = Buffers {
-            inputs: anywhere(sizes.inputs.len()),
-            outputs: anywhere(sizes.outputs.len()),
-            scratch: None,
-            states: anywhere(contract.states.len()),
-        };
-        let mut frame = library.frame();
-        contract.prepare(case, parameters, &buffers, &mut frame)
-    };
     // Why the preferred one does not take them is what the user reads.
-    let refusal = match takes(&preferred) {
-        Ok(_) => return Ok(preferred),
+    let refusal = match takes(preferred, library, case, parameters) {
+        Ok(()) => return Ok(preferred),
         Err(refusal) => refusal,
     };
     Contract::candidates(library, case)
-        .find(|contract| takes(contract).is_ok())
-        .ok_or(MeasureError::Call(refusal))
+        .find(|contract| takes(contract, library, case, parameters).is_ok())
+        .ok_or(refusal)
+}
+
+/// Whether the kernel can be told these numbers.
+fn takes(
+    contract: &Contract,
+    library: &KernelLibrary,
+    case: &Case,
+    parameters: &Parameters,
+) -> Result<(), MeasureError> {
+    let sizes = case.operator.buffers()?;
+    let anywhere = |count| vec![Address(0); count];
+    let buffers = Buffers {
+        inputs: anywhere(sizes.inputs.len()),
+        outputs: anywhere(sizes.outputs.len()),
+        scratch: None,
+        states: anywhere(contract.states.len()),
+    };
+    contract.prepare(case, parameters, &buffers, &mut library.frame())?;
+    Ok(())
 }
 
 impl Step<'_> {

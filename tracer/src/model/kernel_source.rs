@@ -31,9 +31,16 @@ impl<'a> From<&'a KernelLibrary> for KernelSource<'a> {
 
 impl KernelSource<'_> {
     /// The most overlap that its kernel of an operator is granted; `None` if whatever is measured.
-    pub(super) fn most(&self, graph: &Graph, operator: OperatorId) -> Option<Vec<SafeOverlap>> {
+    /// What the runtime computes by the kernel of another kind (`is_instead`), older ones did not:
+    /// no more is granted than the operator's own loops allow.
+    pub(super) fn most(
+        &self,
+        graph: &Graph,
+        operator: OperatorId,
+        is_instead: bool,
+    ) -> Option<Vec<SafeOverlap>> {
         let analytic = || overlaps::analytic_of(graph, &graph.operators[operator.0]);
-        self.stands_for_reference.then(analytic)
+        (self.stands_for_reference || is_instead).then(analytic)
     }
 }
 

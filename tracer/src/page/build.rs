@@ -1,9 +1,10 @@
 //! The page of a C library.
 
-use super::front::{FrontChart, FrontPoint};
+use super::front::{FrontAxes, FrontChart, FrontPoint};
 use super::plan::{Sayings, page as page_of_plan};
 use super::{Fact, Page, Verdict, text};
 use crate::study::build::Built;
+use crate::study::form::Form;
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
 use crate::words::cycles;
@@ -101,26 +102,39 @@ fn facts(built: &Built) -> Vec<Fact> {
 
 /// The forms among which the fastest was chosen; `None` where there was no choice.
 fn of_forms(built: &Built) -> Option<FrontChart> {
-    let macs = built.forms.iter().map(|form| form.macs).min()?;
-    let points = built.forms.iter().map(|form| FrontPoint {
-        arena_bytes: form.arena_bytes,
-        extra_macs: form.macs - macs,
+    let forms = &built.forms.best;
+    let fastest = forms.iter().map(Form::time).min()?;
+    let has_cycles = forms.iter().all(|form| form.cycles.is_some());
+    let points = forms.iter().map(|form| FrontPoint {
+        memory_bytes: form.ram_bytes(),
+        extra_work: form.time() - fastest,
         change: format!(
-            "{} of arena and stack, {} instructions, {} cycles",
-            bytes(form.ram_bytes()),
+            "{} of arena, {} of flash, {} cycles, {} instructions, {} multiply-accumulates",
+            bytes(form.arena_bytes),
+            bytes(form.flash_bytes),
+            cycles::total(form.cycles.as_ref(), grouped),
             grouped(form.instructions),
-            cycles::total(form.cycles.as_ref(), grouped)
+            grouped(form.macs),
         ),
-        is_chosen: form.arena_bytes == built.planned.file.arena_bytes
-            && form.macs == built.description.macs,
+        is_chosen: built.is_of(form),
     });
-    let mut points: Vec<FrontPoint> = points.collect();
-    points.sort_by_key(|point| (point.extra_macs, point.arena_bytes));
     Some(FrontChart {
-        macs,
-        about: "Forms that none of the others beats in both memory and time, measured on the kernels: the \
-                fastest that fits into the RAM was taken."
-            .to_owned(),
-        points,
+        axes: FrontAxes {
+            title: "Memory against time",
+            memory: "Arena and stack",
+            extra: if has_cycles {
+                "cycles more than the fastest"
+            } else {
+                "instructions more than the fastest"
+            },
+        },
+        work: fastest,
+        about: format!(
+            "Forms that none of the others beats in RAM, flash and time, measured on the kernels; {} others \
+             were beaten. Flash is estimated. The fastest that keeps to {} was taken.",
+            built.forms.beaten.len(),
+            built.limits
+        ),
+        points: points.collect(),
     })
 }

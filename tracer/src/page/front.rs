@@ -9,21 +9,41 @@ use serde::Serialize;
 /// Ways to run the model that nothing else beats in both memory and work.
 #[derive(Debug, Clone, Serialize)]
 pub struct FrontChart {
-    /// Multiply-accumulates of the model.
-    pub macs: u64,
+    /// What the axes are of.
+    pub axes: FrontAxes,
+    /// The work of the model, or of its fastest form.
+    pub work: u64,
     /// The ways, by work.
     pub points: Vec<FrontPoint>,
     /// What was searched, in sentences.
     pub about: String,
 }
 
+/// What a front is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct FrontAxes {
+    /// The heading.
+    pub title: &'static str,
+    /// Whose bytes are counted.
+    pub memory: &'static str,
+    /// What is counted beside [`FrontChart::work`].
+    pub extra: &'static str,
+}
+
+/// Of plans.
+const RECOMPUTATION: FrontAxes = FrontAxes {
+    title: "Memory against recomputation",
+    memory: "Arena",
+    extra: "multiply-accumulates computed again",
+};
+
 /// A way to run the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FrontPoint {
-    /// Size of the arena in bytes.
-    pub arena_bytes: u64,
-    /// Multiply-accumulates beside those of the model.
-    pub extra_macs: u64,
+    /// The memory in bytes.
+    pub memory_bytes: u64,
+    /// What it takes beside the work of the chart.
+    pub extra_work: u64,
     /// What is done to the model.
     pub change: String,
     /// The page's plan is of this way.
@@ -42,11 +62,12 @@ pub fn chart(
         None => !point.recipe.changes(),
     };
     Some(FrontChart {
-        macs: front.macs,
+        axes: RECOMPUTATION,
+        work: front.macs,
         points: points
             .map(|point| FrontPoint {
-                arena_bytes: point.arena_bytes,
-                extra_macs: point.extra_macs,
+                memory_bytes: point.arena_bytes,
+                extra_work: point.extra_macs,
                 change: change(point),
                 is_chosen: is_chosen(point),
             })

@@ -2,7 +2,8 @@
 
 use super::change::ChangeRequest;
 use super::error::{About, BuildError, StudyError};
-use super::forms::{Form, fastest_within, follow, forms};
+use super::form::{Form, Forms, MemoryLimits, OutOfReach};
+use super::forms::{follow, forms};
 use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::overlap_source::{OverlapKind, OverlapRequest};
 use super::plan::{PlanRequest, Planned, plan, plan_as_it_is};
@@ -50,9 +51,9 @@ pub struct BuildRequest {
     /// The model takes this many rows of its window over time, the newest ones; `None`: whole
     /// windows.
     pub stream_rows: Option<u32>,
-    /// The fastest form is made whose arena and stack take at most this; `None`: the smallest that
-    /// [`Self::changes`] allow.
-    pub ram_bytes: Option<u64>,
+    /// The fastest form is made that keeps to these; where none are given, the one with the smallest
+    /// arena that [`Self::changes`] allow.
+    pub limits: MemoryLimits,
     /// The search for a plan ends after this time with the best so far.
     pub time: Duration,
     /// The library is compiled with this, and proven as compiled.
@@ -77,7 +78,7 @@ impl Default for BuildRequest {
             },
             keep_inputs: false,
             stream_rows: None,
-            ram_bytes: None,
+            limits: MemoryLimits::default(),
             time: SEARCH_TIME,
             prove: None,
             inputs: INPUTS,
@@ -105,10 +106,10 @@ pub struct Built {
     pub cycles: Option<Cycles>,
     /// The plan.
     pub planned: Planned,
-    /// The RAM that was asked for.
-    pub ram_limit_bytes: Option<u64>,
-    /// The forms among which the fastest was chosen; empty where there was no choice.
-    pub forms: Vec<Form>,
+    /// What it may take.
+    pub limits: MemoryLimits,
+    /// The forms among which the fastest was chosen; none where there was no choice.
+    pub forms: Forms,
     /// The calls.
     pub network: Network,
     /// What the library's test compares with.
@@ -130,24 +131,42 @@ impl Built {
         self.is_safe && self.proof.as_ref().is_none_or(Proof::holds) && self.fits()
     }
 
-    /// As compiled it takes no more RAM than was asked for.
+    /// It is the library of this form.
+    pub fn is_of(&self, form: &Form) -> bool {
+        match &self.planned.file.recipe {
+            Some(recipe) => *recipe == form.recipe,
+            None => !form.recipe.changes(),
+        }
+    }
+
+    /// As compiled it keeps to the limits.
     pub fn fits(&self) -> bool {
-        let proven = self.proof.as_ref().and_then(|proof| proof.ram_bytes);
-        proven.is_none_or(|bytes| self.ram_limit_bytes.is_none_or(|limit| bytes <= limit))
+        self.proof.as_ref().is_none_or(|proof| {
+            let flash = Some(proof.flash_bytes);
+            let pairs = [
+                (proof.ram_bytes, self.limits.ram_bytes),
+                (flash, self.limits.flash_bytes),
+            ];
+            let mut pairs = pairs.iter();
+            pairs
+                .all(|&(taken, limit)| taken.zip(limit).is_none_or(|(taken, limit)| taken <= limit))
+        })
     }
 }
 
-/// Makes a library of a model. Nothing is written.
-///
-/// # Errors
-/// When an operator has no kernel, the model cannot be planned or verified, or something of it
-/// cannot be said in C.
-pub fn build(
+/// A model that is ready to be planned for a library.
+struct Prepared {
+    kernels: ModelKernels,
+    request: PlanRequest,
+    windows: Option<Windows>,
+}
+
+/// Prunes the model, and makes it take newest rows, where that is asked for.
+fn prepare(
     source: &mut Source,
     request: &BuildRequest,
     session: &Session,
-) -> Result<Built, StudyError> {
-    let name = library_name(source, request)?;
+) -> Result<Prepared, StudyError> {
     ensure_buildable(source, request)?;
     let kernels = request.kernels.load()?;
     ensure_executed(source, &kernels)?;
@@ -166,9 +185,47 @@ pub fn build(
         let limits = super::KERNEL_LIMITS;
         windows = Some(compare_windows(source, &kernels, request.inputs, limits)?);
     }
-    let (planned, forms) = match request.ram_bytes {
-        None => (plan(source, &plan_request, session)?, Vec::new()),
-        Some(limit) => fitting(source, &plan_request, &kernels, limit, session)?,
+    Ok(Prepared {
+        kernels,
+        request: plan_request,
+        windows,
+    })
+}
+
+/// The forms of a model among which a library of it could be chosen.
+///
+/// # Errors
+/// As [`build`].
+pub fn library_forms(
+    source: &mut Source,
+    request: &BuildRequest,
+    session: &Session,
+) -> Result<Forms, StudyError> {
+    let prepared = prepare(source, request, session)?;
+    let (plan, kernels) = (&prepared.request, &prepared.kernels);
+    forms(source, plan, kernels, &request.limits, session)
+}
+
+/// Makes a library of a model. Nothing is written.
+///
+/// # Errors
+/// When an operator has no kernel, the model cannot be planned or verified, or something of it
+/// cannot be said in C.
+pub fn build(
+    source: &mut Source,
+    request: &BuildRequest,
+    session: &Session,
+) -> Result<Built, StudyError> {
+    let name = library_name(source, request)?;
+    let Prepared {
+        kernels,
+        request: plan_request,
+        windows,
+    } = prepare(source, request, session)?;
+    let (planned, forms) = if request.limits.are_given() {
+        fitting(source, &plan_request, &kernels, request.limits, session)?
+    } else {
+        (plan(source, &plan_request, session)?, Forms::default())
     };
     let to_check = PlanToCheck::of_planned(&planned, source)?;
     let verification = VerifyRequest {
@@ -224,7 +281,7 @@ pub fn build(
         windows,
         planned,
         forms,
-        ram_limit_bytes: request.ram_bytes,
+        limits: request.limits,
         proof: None,
     };
     let target = (kernels.cpu(), request.kernels.flash_timing);
@@ -242,16 +299,24 @@ pub fn build(
     Ok(built)
 }
 
-/// The plan of the fastest form that fits, and all forms that were found.
+/// The plan of the fastest form within the limits, and all forms that were found.
 fn fitting(
     source: &mut Source,
     request: &PlanRequest,
     kernels: &ModelKernels,
-    limit_bytes: u64,
+    limits: MemoryLimits,
     session: &Session,
-) -> Result<(Planned, Vec<Form>), StudyError> {
-    let forms = forms(source, request, kernels, limit_bytes, session)?;
-    let form = fastest_within(&forms, limit_bytes, &source.name)?;
+) -> Result<(Planned, Forms), StudyError> {
+    let forms = forms(source, request, kernels, &limits, session)?;
+    let Some(form) = forms.fastest_within(&limits) else {
+        let model = source.name.clone();
+        let beyond = OutOfReach {
+            model,
+            limits,
+            forms,
+        };
+        return Err(BuildError::OutOfReach(Box::new(beyond)).into());
+    };
     follow(source, &form.recipe)?;
     let planned = plan_as_it_is(source, request, request.time, session)?;
     Ok((planned, forms))

@@ -6,6 +6,7 @@ pub use firmware::{ArenaPlaceError, ArenaUseError, FirmwareError};
 
 use super::case::CaseError;
 use super::compare::CompareError;
+use super::form::OutOfReach;
 use super::input::InputError;
 use crate::call::CallError;
 use crate::call::archive::ArchiveError;
@@ -133,7 +134,9 @@ pub enum BuildError {
     NoModelFile { model: String },
     #[error("{model} takes whole windows, and there is nothing to compare; please report this")]
     NotStreamed { model: String },
-    #[error("it has {subgraphs} subgraphs; generated code computes one")]
+    #[error(
+        "it has {subgraphs} subgraphs; generated code computes one; hint: convert one signature by itself"
+    )]
     Subgraphs { subgraphs: usize },
     #[error("{}; no C code was written\n  hint: the front page of the documentation lists the operators that there are kernels for", .operators.join("\n  "))]
     NotExecuted { operators: Vec<String> },
@@ -143,16 +146,8 @@ pub enum BuildError {
         "--name {given}: a C identifier begins with a letter and has only letters, digits and underscores, up to 48 of them"
     )]
     Name { given: String },
-    #[error(
-        "--ram {limit_bytes}: the smallest form of {model} that was found takes {smallest_bytes} bytes of \
-         arena and stack\n  hint: search longer, for example --time 60, or compute more again, for example \
-         --max-recompute 25%"
-    )]
-    TooSmall {
-        model: String,
-        limit_bytes: u64,
-        smallest_bytes: u64,
-    },
+    #[error("{0}")]
+    OutOfReach(Box<OutOfReach>),
     #[error("--ram: this engine does not measure the stack\n  hint: leave out --engine unicorn")]
     UnknownStack,
     #[error("the compiled library: {function} returns {status}, not 0")]

@@ -3,6 +3,7 @@
 
 use super::change::{ChangeRequest, WorkFront};
 use super::error::{About, BuildError, StudyError};
+use super::form::{Form, Forms, MemoryLimits};
 use super::kernel_request::ModelKernels;
 use super::plan::{PlanRequest, Planned, plan_as_it_is, search};
 use super::plan_to_check::PlanToCheck;
@@ -10,50 +11,18 @@ use super::search_time::SearchTime;
 use super::session::{Session, Work};
 use super::source::Source;
 use super::verify::{VerifyRequest, place};
-use crate::codegen::network::arena_with_states;
-use crate::mcu::cycles::Cycles;
+use crate::codegen::call_size::call_bytes;
+use crate::codegen::kernel_sources;
+use crate::codegen::loops::rolled;
+use crate::codegen::network::{Network, arena_with_states};
+use crate::elf::reach::reachable_bytes;
 use crate::mcu::machine::Observation;
-use crate::model::Inference;
 use crate::model::verify::model_inputs;
+use crate::model::{Deployment, Inference};
 use dmo_analysis::graph::Graph;
 use dmo_analysis::optimise::Task;
 use dmo_analysis::transform::{Recipe, macs};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-/// A form of a model on kernels.
-#[derive(Debug, Clone, JsonSchema, Serialize)]
-pub struct Form {
-    /// What is done to the model; nothing in the form that it has.
-    #[serde(skip)]
-    pub recipe: Recipe,
-    /// Size of the arena in bytes, states included.
-    pub arena_bytes: u64,
-    /// The deepest stack of a kernel in bytes; `None` if the engine does not measure it.
-    pub stack_bytes: Option<u32>,
-    /// Multiply-accumulates of an inference.
-    pub macs: u64,
-    /// Instructions of an inference.
-    pub instructions: u64,
-    /// Estimated cycles of an inference; `None` if they are not known.
-    pub cycles: Option<Cycles>,
-}
-
-impl Form {
-    /// Arena and stack in bytes; of the stack that is above the kernels a bound.
-    pub fn ram_bytes(&self) -> u64 {
-        self.arena_bytes + u64::from(self.stack_bytes.unwrap_or(0)) + INVOKE_STACK_BYTES
-    }
-
-    /// What an inference takes: estimated cycles, or instructions where these are not known.
-    pub fn time(&self) -> u64 {
-        self.cycles.map_or(self.instructions, |cycles| cycles.total)
-    }
-}
-
-/// The function that makes the calls has taken at most 130 bytes of stack, as compilers make it at
-/// -O1 to -O3 and -Os.
-const INVOKE_STACK_BYTES: u64 = 160;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More forms are not measured.
 const MOST_FORMS: usize = 24;
@@ -69,9 +38,9 @@ const MOST_INSTRUCTIONS: u64 = 4_000_000_000;
 /// fastest.
 const FITTING: usize = 3;
 
-/// Forms that none of the others beats in both memory and time, the fastest first. Of a model whose
-/// inferences take long, only the model as it is, the smallest form, and those that may fit into
-/// `limit_bytes`, by their work, until some do. The source is left as it was read, or pruned where it may be.
+/// Forms of a model, measured. Of a model whose inferences take long, only the model as it is, the
+/// smallest form, and those that may keep to the limits, by their work, until some do. The source is
+/// left as it was read, or pruned where it may be.
 ///
 /// # Errors
 /// When the model cannot be changed, or not be planned on the kernels.
@@ -79,9 +48,9 @@ pub fn forms(
     source: &mut Source,
     request: &PlanRequest,
     kernels: &ModelKernels,
-    limit_bytes: u64,
+    limits: &MemoryLimits,
     session: &Session,
-) -> Result<Vec<Form>, StudyError> {
+) -> Result<Forms, StudyError> {
     if request.changes.prune {
         source.prune()?;
     }
@@ -96,11 +65,11 @@ pub fn forms(
         if let Some(first) = forms.first()
             && first.instructions.saturating_mul(candidates.len() as u64) > MOST_INSTRUCTIONS
         {
-            let fits = |form: &&Form| form.ram_bytes() <= limit_bytes;
-            if forms.iter().filter(fits).count() >= FITTING {
+            if forms.iter().filter(|form| limits.admit(form)).count() >= FITTING {
                 break;
             }
-            if candidate.arena_bytes > limit_bytes && Some(candidate.arena_bytes) != smallest {
+            let is_large = |limit| candidate.arena_bytes > limit;
+            if limits.ram_bytes.is_some_and(is_large) && Some(candidate.arena_bytes) != smallest {
                 continue;
             }
         }
@@ -121,7 +90,11 @@ pub fn forms(
         }
     }
     source.follow_nothing();
-    Ok(best(forms))
+    let has_stack = forms.iter().all(|form| form.stack_bytes.is_some());
+    if limits.ram_bytes.is_some() && !has_stack {
+        return Err(BuildError::UnknownStack.into());
+    }
+    Ok(Forms::of(forms))
 }
 
 /// Makes of the model what the recipe says.
@@ -132,29 +105,6 @@ pub(super) fn follow(source: &mut Source, recipe: &Recipe) -> Result<(), StudyEr
         source.follow_nothing();
         Ok(())
     }
-}
-
-/// The fastest form that fits.
-///
-/// # Errors
-/// When none does, or it is not known how much stack a form takes.
-pub fn fastest_within<'a>(
-    forms: &'a [Form],
-    limit_bytes: u64,
-    model: &str,
-) -> Result<&'a Form, BuildError> {
-    if forms.iter().any(|form| form.stack_bytes.is_none()) {
-        return Err(BuildError::UnknownStack);
-    }
-    let fits = |form: &&Form| form.ram_bytes() <= limit_bytes;
-    forms.iter().find(fits).ok_or_else(|| {
-        let smallest = forms.iter().map(Form::ram_bytes).min();
-        BuildError::TooSmall {
-            model: model.to_owned(),
-            limit_bytes,
-            smallest_bytes: smallest.unwrap_or(0),
-        }
-    })
 }
 
 /// A recipe to try.
@@ -274,24 +224,36 @@ fn measure(
     inference.count_cycles();
     inference.infer(&model_inputs(&deployment, 0), &plan.order)?;
     let graph: &Graph = &planned.overlaps.graph;
+    let interface = kernel_sources::interface();
+    let network = Network::new(&deployment, &plan.order, &placement, &interface);
+    let network = network.about(&source.name)?;
+    let loops = rolled(&network.calls, |operator| source.origin(operator));
+    let flash_bytes = network.constants.bytes()
+        + call_bytes(&loops, &interface)
+        + kernel_bytes(&deployment, &network);
     Ok(Form {
         recipe: recipe.clone(),
         arena_bytes: arena_with_states(&deployment, planned.file.arena_bytes)?,
         stack_bytes: inference.deepest_stack_bytes(),
+        flash_bytes,
         macs: macs::of_graph(graph),
         instructions: inference.instructions(),
         cycles: inference.cycles(),
     })
 }
 
-/// Those that none beats, the fastest first.
-fn best(mut forms: Vec<Form>) -> Vec<Form> {
-    forms.sort_by_key(|form| (form.time(), form.ram_bytes()));
-    let mut least = u64::MAX;
-    forms.retain(|form| {
-        let is_smaller = form.ram_bytes() < least;
-        least = least.min(form.ram_bytes());
-        is_smaller
+/// Code and tables of the kernels that the calls need, as they are emulated.
+fn kernel_bytes(deployment: &Deployment, network: &Network) -> u64 {
+    let mut entries: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    for call in &network.calls {
+        if let Ok(kernel) = &deployment.step(call.operator).kernel {
+            let address = deployment.library(kernel).address_of(call.function);
+            entries.entry(kernel.source).or_default().extend(address);
+        }
+    }
+    let libraries = entries.into_iter().map(|(source, entries)| {
+        let library = deployment.sources[source].library;
+        reachable_bytes(library.image(), entries)
     });
-    forms
+    libraries.sum()
 }

@@ -12,8 +12,8 @@ pub enum InputError {
     Io(#[from] std::io::Error),
     #[error("it is not a plain file")]
     NotPlain,
-    #[error("it is larger than the limit of {limit} bytes")]
-    TooLarge { limit: u64 },
+    #[error("it has {given} bytes, which is larger than the limit of {limit} bytes")]
+    TooLarge { given: u64, limit: u64 },
     #[error("it is not text")]
     NotText(#[from] std::string::FromUtf8Error),
 }
@@ -29,17 +29,24 @@ pub fn open(path: &Path) -> Result<File, InputError> {
     Ok(File::open(path)?)
 }
 
-/// A whole file of at most `limit` bytes. A pipe may never end, a device is endless.
+/// A whole file of at most `limit` bytes; a larger one is not read at all. A pipe may never end, a
+/// device is endless.
 ///
 /// # Errors
 /// When it cannot be read, is no plain file, or has more bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, InputError> {
+    let within = |given: u64| {
+        let is_within = given <= limit;
+        is_within
+            .then_some(())
+            .ok_or(InputError::TooLarge { given, limit })
+    };
+    let file = open(path)?;
+    within(file.metadata()?.len())?;
     let mut content = Vec::new();
     // The files of /proc have no size, so that only reading tells.
-    open(path)?.take(limit + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > limit {
-        return Err(InputError::TooLarge { limit });
-    }
+    file.take(limit + 1).read_to_end(&mut content)?;
+    within(content.len() as u64)?;
     Ok(content)
 }
 

@@ -16,6 +16,7 @@ use dmo_analysis::handover::{OnDevice, on_device};
 use dmo_analysis::tflm;
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
+use dmo_analysis::wording::grouped;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -331,6 +332,14 @@ impl Source {
                 "TensorFlow Lite Micro has hardly any kernel for UINT8 and may refuse this model"
                     .to_owned(),
             );
+        }
+        if self.model.outside_bytes > 0 {
+            notes.push(format!(
+                "{} bytes of the model's data follow the flatbuffer, where TensorFlow Lite Micro \
+                 does not look for them; hint: convert the model again without \
+                 _experimental_use_buffer_offset",
+                grouped(self.model.outside_bytes)
+            ));
         }
         if self.carried_offsets().is_some() {
             notes.push(

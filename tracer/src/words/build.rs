@@ -1,12 +1,12 @@
 //! A generated library in words and as JSON.
 
 use super::cycles;
+use super::forms;
 use super::report::Report;
 use super::streaming;
-use super::table;
 use crate::mcu::cycles::Cycles;
 use crate::study::build::Built;
-use crate::study::forms::Form;
+use crate::study::form::Form;
 use crate::study::prove::Proof;
 use crate::study::source::Source;
 use crate::study::windows::Windows;
@@ -35,8 +35,12 @@ pub struct BuildReport {
     calls: usize,
     instructions: u64,
     cycles: Option<Cycles>,
-    /// Forms that none of the others beats in both memory and time, the fastest first.
+    /// Forms that none of the others beats in RAM, flash and time, the fastest first.
     forms: Vec<Form>,
+    /// Which of them it is, by position; `None` where there was no choice.
+    chosen: Option<usize>,
+    /// The forms that others beat.
+    beaten: Vec<Form>,
     proof: Option<Proof>,
     /// On newest rows it computes what the model computes on whole windows.
     #[serde(skip)]
@@ -67,7 +71,9 @@ impl BuildReport {
             calls: built.calls,
             instructions: built.instructions,
             cycles: built.cycles,
-            forms: built.forms.clone(),
+            forms: built.forms.best.clone(),
+            chosen: built.forms.best.iter().position(|form| built.is_of(form)),
+            beaten: built.forms.beaten.clone(),
             proof: built.proof.clone(),
             keeps_windows: built.windows.as_ref().is_none_or(Windows::are_equal),
             stream: source.streaming.as_ref().map(|it| it.report.clone()),
@@ -79,11 +85,14 @@ impl BuildReport {
         let mut text = format!("{}: UNSAFE; nothing was written.\n", self.model);
         if !self.fits {
             let ram = self.proof.as_ref().and_then(|proof| proof.ram_bytes);
+            let flash = self.proof.as_ref().map(|proof| proof.flash_bytes);
             return format!(
-                "{}: as compiled it takes {} of RAM, more than --ram; nothing was written.\n  hint: \
-                 flags that take less stack, such as -O2, or a smaller --ram, which chooses another form\n",
+                "{}: as compiled it takes {} of RAM and {} of flash, more than was asked for; nothing was \
+                 written.\n  hint: flags that take less, such as -O2 or -Os, or smaller limits, which choose \
+                 another form\n",
                 self.model,
-                bytes(ram.unwrap_or(0))
+                bytes(ram.unwrap_or(0)),
+                bytes(flash.unwrap_or(0))
             );
         }
         if !self.keeps_windows {
@@ -111,32 +120,11 @@ impl BuildReport {
         text
     }
 
-    /// The forms that were found, the one that was chosen marked.
     fn choice(&self) -> String {
         if self.forms.is_empty() {
             return String::new();
         }
-        let rows = self.forms.iter().map(|form| {
-            let is_chosen =
-                form.arena_bytes == u64::from(self.arena_bytes) && form.macs == self.macs;
-            vec![
-                if is_chosen { "*" } else { "" }.to_owned(),
-                grouped(form.ram_bytes()),
-                grouped(form.arena_bytes),
-                cycles::total(form.cycles.as_ref(), grouped),
-                grouped(form.instructions),
-                grouped(form.macs),
-            ]
-        });
-        let header = [
-            "",
-            "arena and stack",
-            "arena",
-            "cycles",
-            "instructions",
-            "multiply-accumulates",
-        ];
-        format!("{}\n\n", table(header, 1..6, rows))
+        format!("{}\n\n", forms::table_of(&self.forms, self.chosen))
     }
 
     fn needs(&self) -> String {

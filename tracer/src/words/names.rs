@@ -135,6 +135,10 @@ pub const NOT_EXECUTED: &str = "what an operator that is not executed does to me
     nothing overlaps there, and scratch memory that its kernel wants beyond the plan's is not \
     accounted for";
 
+/// Why two tensors at such an operator may share nothing, where a plan has them share bytes.
+pub const NOT_GRANTED: &str = "; it was not executed, so that no overlap is granted; hint: \
+    `dmo-trace plan --kernels` grants none either where it has no kernel to run";
+
 /// The operators that are not executed and why, a line each; of many the first few.
 pub fn not_executed(graph: &Graph, operators: &[(OperatorId, String)]) -> Vec<String> {
     const MOST: usize = 5;

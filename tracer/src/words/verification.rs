@@ -187,7 +187,7 @@ impl VerifyReport {
             let operator = clash.operator;
             let is_known = graph.operators[operator.0].kernel.is_some();
             let why = match deployment.step(operator).kernel {
-                Err(_) if is_known => "; it was not executed, so that no overlap is granted",
+                Err(_) if is_known => names::NOT_GRANTED,
                 _ => "",
             };
             names::clash(graph, clash) + why

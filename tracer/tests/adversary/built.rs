@@ -8,6 +8,7 @@ use crate::tally::Tally;
 use dmo_analysis::random::SplitMix64;
 use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
 use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::form::MemoryLimits;
 use dmo_trace::study::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{KERNEL_LIMITS, Session};
@@ -84,7 +85,7 @@ impl Builder {
                 ("--allow patch", request.changes.patch),
                 ("--allow accumulate", request.changes.accumulate),
                 ("--keep-inputs", request.keep_inputs),
-                ("--ram", request.ram_bytes.is_some()),
+                ("--ram", request.limits.ram_bytes.is_some()),
                 (
                     "other operators",
                     source
@@ -210,7 +211,10 @@ fn any_request(random: &mut SplitMix64) -> BuildRequest {
             ..changes
         },
         keep_inputs,
-        ram_bytes: has_limit.then_some(1 << 20),
+        limits: MemoryLimits {
+            ram_bytes: has_limit.then_some(1 << 20),
+            ..MemoryLimits::default()
+        },
         time: SEARCH_TIME,
         inputs: [1, 1, 2][random.below(3)],
         ..BuildRequest::default()

@@ -176,18 +176,11 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
             "dmo_depthwise_conv2d_s8",
             depthwise(7, 1),
         ),
+        ("arm_fully_connected_s8", "dmo_fully_connected_s8", dense()),
         (
-            "arm_fully_connected_s8",
-            "dmo_fully_connected_s8",
-            int8(
-                "fully_connected",
-                Operator::FullyConnected(FullyConnected {
-                    batches: 3,
-                    input_depth: 21,
-                    output_depth: 10,
-                    element_bytes: 1,
-                }),
-            ),
+            "arm_fully_connected_per_channel_s8",
+            "dmo_conv2d_s8",
+            dense(),
         ),
         ("arm_max_pool_s8", "dmo_max_pool_s8", pool("max")),
         ("arm_avgpool_s8", "dmo_avg_pool_s8", pool("average")),
@@ -249,4 +242,14 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
         ("arm_svdf_s8", "dmo_svdf_s8_state_s8", svdf(1)),
         ("arm_svdf_s8", "dmo_svdf_s8_state_s8", svdf(2)),
     ]
+}
+
+fn dense() -> Case {
+    let layer = FullyConnected {
+        batches: 3,
+        input_depth: 21,
+        output_depth: 10,
+        element_bytes: 1,
+    };
+    int8("fully_connected", Operator::FullyConnected(layer))
 }

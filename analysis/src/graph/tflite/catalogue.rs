@@ -426,6 +426,11 @@ impl Kind {
         }
     }
 
+    /// Whether it goes element by element, of one input.
+    pub(super) fn is_unary(&self) -> bool {
+        row(self).elementwise == Some(1)
+    }
+
     /// Whether its output holds its input's bytes, in their order.
     pub fn keeps_bytes(&self) -> bool {
         row(self).keeps_bytes

@@ -29,6 +29,13 @@ pub enum TfliteError {
          runs; hint: convert the model again with fixed shapes"
     )]
     DynamicShape { tensor: String, shape: Vec<i32> },
+    #[error(transparent)]
+    OpenBatch(Box<OpenBatch>),
+    #[error(
+        "{tensor} is sparse, and TensorFlow Lite Micro takes the data of any tensor for all of its \
+         elements; hint: convert the model again with dense weights"
+    )]
+    Sparse { tensor: String },
     #[error("{tensor} has the element type {element_type}, whose size is not known")]
     ElementType {
         tensor: String,
@@ -58,6 +65,22 @@ pub enum TfliteError {
     Plan(String),
     #[error("{0}")]
     Export(String),
+}
+
+/// Shapes that are not those of one batch, in a model that leaves it open.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{place} makes the shape {output:?} of {input:?}, which it cannot: the model leaves its batch \
+     open ({tensor} has the signature {signature:?}), and these are not the shapes of one batch; \
+     hint: convert the model again with a fixed batch"
+)]
+#[expect(missing_docs, reason = "the message is the documentation")]
+pub struct OpenBatch {
+    pub place: String,
+    pub input: Vec<u32>,
+    pub output: Vec<u32>,
+    pub tensor: String,
+    pub signature: Vec<i32>,
 }
 
 /// Why it is not known what an operator computes with.
@@ -93,8 +116,6 @@ pub enum Unsupported {
 pub enum TensorProblem {
     #[error("has the element type {element_type}, with which no kernel here computes")]
     ElementType { element_type: TensorType },
-    #[error("is sparse; hint: convert the model again with dense weights")]
-    Sparse,
     #[error("is quantised in a way of its own, number {given}, expected by scale and zero point")]
     Details { given: u8 },
     #[error("has {scales} scales and {zero_points} zero points")]

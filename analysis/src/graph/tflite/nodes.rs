@@ -1,8 +1,9 @@
 //! Subgraphs as the runtime finds them: with optional inputs that are absent, quantisation and
 //! options.
 
+use super::draft::Draft;
 use super::lower::FileNode;
-use super::read::{Draft, custom_options_of, options_of, tensor_ids};
+use super::read::{custom_options_of, options_of, tensor_ids};
 use super::schema::{model, operator, subgraph};
 use super::view::{File, Table};
 use super::{Contents, TfliteError, catalogue};

@@ -1,11 +1,12 @@
 //! A subgraph as a graph.
 
+use super::draft::{Draft, tensor_name};
 use super::ethos_u::Accelerated;
 use super::lower::{self, FileNode};
-use super::schema::{self, call, call_once, if_, operator, options, quantization, tensor, while_};
+use super::schema::{self, call, call_once, if_, operator, options, while_};
 use super::view::Table;
-use super::{Call, Contents, TfliteError, catalogue};
-use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, Storage, TensorId, TensorType};
+use super::{Call, Contents, TfliteError, catalogue, used};
+use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -119,121 +120,11 @@ pub(super) fn subgraph(
     }
     check_flow(&graph, index)?;
     let absent = |id: TensorId| accelerated.iter().any(|it| it.is_absent(id, &graph));
-    check_used(&graph, &draft, absent, index)?;
+    used::check(&graph, &draft, absent, index)?;
     Ok(Subgraph {
         graph,
         calls,
         accelerated,
-    })
-}
-
-/// A tensor as the file has it.
-pub(super) struct Draft {
-    name: String,
-    shape: Vec<i32>,
-    signature: Vec<i32>,
-    pub element_type: TensorType,
-    pub storage: Storage,
-    pub data: Option<Range<usize>>,
-    /// How many scales it is quantised with: 0 if it is not.
-    pub scales: usize,
-}
-
-impl Draft {
-    pub(super) fn read(
-        contents: &Contents,
-        table: &Table,
-        place: impl FnOnce() -> String,
-    ) -> Result<Self, TfliteError> {
-        let buffer = table.number::<u32>(tensor::BUFFER, 0)?;
-        let data = contents.buffer(buffer, place)?;
-        let storage = if table.number(tensor::IS_VARIABLE, false)? {
-            Storage::Variable
-        } else if data.is_some() {
-            Storage::Constant
-        } else {
-            Storage::Arena
-        };
-        Ok(Self {
-            name: table.text(tensor::NAME)?,
-            shape: table.integers(tensor::SHAPE)?,
-            signature: table.integers(tensor::SHAPE_SIGNATURE)?,
-            element_type: TensorType::of_code(table.number(tensor::TYPE, 0)?),
-            storage,
-            data,
-            scales: scales(table)?,
-        })
-    }
-
-    pub(super) fn extents(&self) -> Option<Vec<u32>> {
-        let extents = self.shape.iter().map(|&extent| u32::try_from(extent).ok());
-        extents.collect()
-    }
-
-    /// By shape and type. In the arena every element has a byte of its own at least: there
-    /// TensorFlow Lite Micro does not pack them.
-    pub(super) fn size_bytes(&self) -> Option<u64> {
-        let packed = self.element_type.bits()?;
-        let bits = match self.storage {
-            Storage::Constant => packed,
-            Storage::Arena | Storage::Variable => packed.max(8),
-        };
-        schema::size_bytes(bits, &self.extents()?)
-    }
-
-    /// A size that is not known counts as that of the data, 0 where there are none; what
-    /// is computed is checked where it is known to be used.
-    pub(super) fn tensor(&self) -> GraphTensor {
-        let data = self.data.as_ref().map_or(0, |data| data.len() as u64);
-        GraphTensor {
-            name: self.name.clone(),
-            shape: self.extents().unwrap_or_default(),
-            element_type: self.element_type,
-            size_bytes: self.size_bytes().unwrap_or(data),
-            storage: self.storage,
-        }
-    }
-
-    fn check_computed(&self, tensor: impl Fn() -> String) -> Result<(), TfliteError> {
-        if self.element_type.bits().is_none() {
-            return Err(TfliteError::ElementType {
-                tensor: tensor(),
-                element_type: self.element_type,
-            });
-        }
-        let dynamic = |shape: &[i32]| TfliteError::DynamicShape {
-            tensor: tensor(),
-            shape: shape.to_vec(),
-        };
-        if self.shape.iter().any(|&extent| extent < 1) {
-            return Err(dynamic(&self.shape));
-        }
-        // Converters leave the batch open, with 1 as its extent.
-        if self.signature.iter().skip(1).any(|&extent| extent < 1) {
-            return Err(dynamic(&self.signature));
-        }
-        self.size_bytes()
-            .map(|_| ())
-            .ok_or_else(|| TfliteError::TooLarge {
-                tensor: tensor(),
-                shape: self.shape.clone(),
-            })
-    }
-}
-
-/// Scales that TensorFlow Lite Micro takes: those of a tensor that has zero points too.
-fn scales(table: &Table) -> Result<usize, TfliteError> {
-    let Some(table) = table.table(tensor::QUANTIZATION)? else {
-        return Ok(0);
-    };
-    let count = |field, stride| {
-        Ok::<_, TfliteError>(table.span(field, stride)?.map_or(0, |span| span.count))
-    };
-    let scales = count(quantization::SCALE, 4)?;
-    Ok(if count(quantization::ZERO_POINT, 8)? > 0 {
-        scales
-    } else {
-        0
     })
 }
 
@@ -374,39 +265,4 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
     let place = || format!("the caller of subgraph {subgraph}");
     let mut outputs = graph.outputs.iter();
     outputs.try_for_each(|&id| read(id, &writers, &place))
-}
-
-/// What is computed, and what comes from outside, has a size, and all sizes have a sum.
-fn check_used(
-    graph: &Graph,
-    draft: &[Draft],
-    absent: impl Fn(TensorId) -> bool,
-    subgraph: usize,
-) -> Result<(), TfliteError> {
-    let operators = graph.operators.iter();
-    let of_operators = operators.flat_map(|node| node.inputs.iter().chain(&node.outputs));
-    let of_graph = graph.inputs.iter().chain(&graph.outputs);
-    let mut checked = vec![false; draft.len()];
-    for &id in of_operators.chain(of_graph) {
-        let unused = graph.tensor(id).storage == Storage::Constant || absent(id);
-        if !unused && !std::mem::replace(&mut checked[id.0], true) {
-            draft[id.0].check_computed(|| tensor_name(graph, id, subgraph))?;
-        }
-    }
-    let mut sum = 0u64;
-    for (index, tensor) in graph.tensors.iter().enumerate() {
-        sum = sum.saturating_add(tensor.size_bytes);
-        if sum > i64::MAX.unsigned_abs() {
-            return Err(TfliteError::TooLarge {
-                tensor: tensor_name(graph, TensorId(index), subgraph),
-                shape: draft[index].shape.clone(),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn tensor_name(graph: &Graph, id: TensorId, subgraph: usize) -> String {
-    let name = &graph.tensor(id).name;
-    format!("tensor {} \"{name}\" of subgraph {subgraph}", id.0)
 }

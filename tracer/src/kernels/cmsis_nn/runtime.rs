@@ -4,7 +4,19 @@
 
 use crate::kernels::Case;
 use dmo_analysis::graph::Kind;
+use dmo_analysis::operator::{Conv2d, Operator, Window};
 use dmo_analysis::trace::ElementType;
+
+/// The function that computes fully connected layers of several pixels.
+pub const OF_PIXELS: &str = "arm_convolve_1x1_s8_fast";
+
+/// All that compute such layers of 8 bits.
+pub const FULLY_CONNECTED: [&str; 4] = [
+    OF_PIXELS,
+    "arm_fully_connected_s8",
+    "arm_fully_connected_per_channel_s8",
+    "arm_fully_connected_wrapper_s8",
+];
 
 /// What the names of the functions begin with.
 const STEMS: &[(Kind, &str)] = &[
@@ -41,4 +53,66 @@ pub fn may_call(case: &Case, function: &str) -> bool {
     STEMS.iter().any(of_kind)
         && types.iter().any(|name| function.contains(name))
         && !function.ends_with("_size")
+}
+
+/// The convolution as which TensorFlow Lite Micro computes a fully connected layer of 8 bits, by
+/// [`OF_PIXELS`], where its output has more than two axes and its input's depth is a multiple of 4
+/// (`fully_connected.cc`): the loops are others.
+pub fn as_convolution(case: &Case, output_axes: usize) -> Option<Case> {
+    let Operator::FullyConnected(layer) = case.operator else {
+        return None;
+    };
+    let is_int8 = [case.input_type, case.output_type] == [ElementType::Int8; 2];
+    if !is_int8 || output_axes <= 2 || !layer.input_depth.is_multiple_of(4) {
+        return None;
+    }
+    let conv = Conv2d {
+        input: [layer.batches, 1, 1, layer.input_depth],
+        output: [layer.batches, 1, 1, layer.output_depth],
+        window: Window::default(),
+        groups: 1,
+        element_bytes: layer.element_bytes,
+    };
+    Some(Case {
+        operator: Operator::Conv2d(conv),
+        kind: Kind::Conv2d,
+        ..case.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dmo_analysis::operator::FullyConnected;
+
+    fn layer(input_depth: u32, element: ElementType) -> Case {
+        Case {
+            operator: Operator::FullyConnected(FullyConnected {
+                batches: 16,
+                input_depth,
+                output_depth: 3,
+                element_bytes: element.size_bytes(),
+            }),
+            kind: Kind::FullyConnected,
+            input_type: element,
+            output_type: element,
+        }
+    }
+
+    /// Its reference is the condition in the runtime's `fully_connected.cc`.
+    #[test]
+    fn fully_connected_layers_that_are_convolutions() {
+        let is_conv = |depth, element, axes| {
+            let case = as_convolution(&layer(depth, element), axes);
+            case.is_some_and(|case| case.kind == Kind::Conv2d)
+        };
+        for axes in 1..=5 {
+            for depth in 1..=9 {
+                let expected = axes > 2 && depth % 4 == 0;
+                assert_eq!(is_conv(depth, ElementType::Int8, axes), expected);
+                assert!(!is_conv(depth, ElementType::Int16, axes));
+                assert!(!is_conv(depth, ElementType::Float32, axes));
+            }
+        }
+    }
 }

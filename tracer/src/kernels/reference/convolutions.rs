@@ -5,12 +5,11 @@
 use super::{activation_f32, first_shapes, geometry, input_shape, output_shape, words};
 use crate::call::{Argument, Frame};
 use crate::kernels::constants::bias_type;
-use crate::kernels::convolution::{Convolution, FILTER};
+use crate::kernels::convolution::{Convolution, FILTER, shifts};
 use crate::kernels::quantisation::{offset, product_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
 use dmo_analysis::graph::Kind::{Conv2d, DepthwiseConv2d, TransposeConv};
 use dmo_analysis::trace::{Address, ElementType};
-use std::ops::RangeInclusive;
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_conv2d_s8", &Conv2d, quantised),
@@ -57,14 +56,6 @@ const ONE_CHANNEL: ScratchSize = ScratchSize::new(
 
 fn undilated(case: &Case) -> bool {
     Convolution::of(case).is_some_and(|conv| conv.window.dilation == [1, 1])
-}
-
-/// Shifts that the kernels take; those of 16 bits requantise 64-bit sums.
-pub(super) fn shifts(activations: ElementType) -> RangeInclusive<i32> {
-    match activations {
-        ElementType::Int16 => -31..=7,
-        _ => -31..=30,
-    }
 }
 
 /// Pointers in the order that all the kernels share.

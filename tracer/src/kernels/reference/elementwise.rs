@@ -15,7 +15,7 @@ use dmo_analysis::graph::Kind::{
 };
 use dmo_analysis::graph::parameters::{Activation, Affine};
 use dmo_analysis::operator::{self, Operator};
-use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32};
+use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_relu_s8", &Relu, relu),
@@ -47,6 +47,8 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new("dmo_dequantize_s8_f32", &Dequantize, dequantize).of(Int8, Float32),
     Contract::new("dmo_dequantize_s16_f32", &Dequantize, dequantize).of(Int16, Float32),
     Contract::new("dmo_requantize_s8_s8", &Requantize, requantize).of(Int8, Int8),
+    Contract::new("dmo_requantize_u8_s8", &Requantize, requantize).of(Uint8, Int8),
+    Contract::new("dmo_requantize_s8_u8", &Requantize, requantize).of(Int8, Uint8),
     Contract::new("dmo_requantize_s16_s8", &Requantize, requantize).of(Int16, Int8),
     Contract::new("dmo_requantize_s8_s16", &Requantize, requantize).of(Int8, Int16),
     Contract::new("dmo_requantize_s16_s16", &Requantize, requantize).of(Int16, Int16),

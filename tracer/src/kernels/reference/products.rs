@@ -1,10 +1,11 @@
 //! Fully connected layers and matrix products. Contracts: `kernels-c/include/dmo_matmul.h`,
 //! `dmo_batched_matmul.h`, `dmo_int16.h`, `dmo_uint8.h`.
 
-use super::convolutions::shifts;
+use super::convolutions::quantised;
 use super::{activation_f32, words};
 use crate::call::{Argument, Frame};
 use crate::kernels::constants::bias_type;
+use crate::kernels::convolution::shifts;
 use crate::kernels::fully_connected::{FullyConnectedNumbers, filter_type, weights};
 use crate::kernels::quantisation::product_ratio;
 use crate::kernels::{Arguments, Buffers, Contract, Job};
@@ -17,6 +18,10 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int16("dmo_fully_connected_s16", &FullyConnected, dense),
     Contract::uint8("dmo_fully_connected_u8", &FullyConnected, dense),
     Contract::float32("dmo_fully_connected_f32", &FullyConnected, dense_f32),
+    // With a scale for each output: a convolution of one pixel for each batch, whose loops are the
+    // same.
+    Contract::int8("dmo_conv2d_s8", &FullyConnected, quantised),
+    Contract::int16("dmo_conv2d_s16", &FullyConnected, quantised),
     Contract::int8(
         "dmo_batched_matmul_s8",
         &BatchMatmul,

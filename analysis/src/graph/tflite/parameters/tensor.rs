@@ -1,7 +1,7 @@
 //! Type and quantisation of a tensor.
 
+use super::super::draft::Draft;
 use super::super::error::TensorProblem;
-use super::super::read::Draft;
 use super::super::schema::{quantization, tensor};
 use super::super::view::Table;
 use super::super::{Contents, TfliteError};
@@ -32,11 +32,7 @@ impl Tensor {
     ) -> Result<Self, TfliteError> {
         let draft = Draft::read(contents, table, place)?;
         let record = Record::read(table)?;
-        let meaning = if table.table(tensor::SPARSITY)?.is_some() {
-            Err(TensorProblem::Sparse)
-        } else {
-            meaning(&draft, &record)
-        };
+        let meaning = meaning(&draft, &record);
         Ok(Self { draft, meaning })
     }
 }

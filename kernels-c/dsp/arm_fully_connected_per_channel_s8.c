@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dsp_fully_connected.h"
+
+arm_cmsis_nn_status arm_fully_connected_per_channel_s8(const cmsis_nn_context *ctx, const cmsis_nn_fc_params *fc_params,
+                                                       const cmsis_nn_per_channel_quant_params *quant_params,
+                                                       const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                                       const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                       const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                                       const cmsis_nn_dims *output_dims, int8_t *output_data) {
+  (void)ctx;
+  (void)bias_dims;
+  const int32_t inputs = filter_dims->n;
+  const int32_t outputs = output_dims->c;
+  const dsp_range range =
+      dsp_make_range(fc_params->output_offset, fc_params->activation.min, fc_params->activation.max);
+  for (int32_t b = 0; b < input_dims->n; ++b) {
+    for (int32_t first = 0; first < outputs; first += 4) {
+      dsp_fully_connected_4(fc_params, &quant_params->multiplier[first], &quant_params->shift[first], 1, &range, first,
+                            outputs - first < 4 ? outputs - first : 4, inputs, &input_data[b * inputs], filter_data,
+                            bias_data, &output_data[b * outputs]);
+    }
+  }
+  return ARM_CMSIS_NN_SUCCESS;
+}

@@ -1,0 +1,119 @@
+//! The forms of a model, and limits that none keeps to, in words and as JSON.
+
+use super::report::Report;
+use super::{cycles, table};
+use crate::study::form::{Form, Forms, MemoryLimits};
+use dmo_analysis::wording::{bytes, counted, grouped};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What memory a model takes for what time.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct FormsReport {
+    model: String,
+    /// What it may take.
+    limits: MemoryLimits,
+    /// A form keeps to the limits.
+    fits: bool,
+    /// Forms that none of the others beats in RAM, flash and time, the fastest first.
+    forms: Vec<Form>,
+    /// Which of them is the fastest within the limits, by position; `None` if none is, or no limits
+    /// are given.
+    chosen: Option<usize>,
+    /// The forms that others beat.
+    beaten: Vec<Form>,
+}
+
+impl FormsReport {
+    /// The forms of a model of this name.
+    pub fn new(model: &str, limits: MemoryLimits, forms: &Forms) -> Self {
+        let chosen = forms.best.iter().position(|form| limits.admit(form));
+        Self {
+            model: model.to_owned(),
+            limits,
+            fits: chosen.is_some(),
+            forms: forms.best.clone(),
+            chosen: chosen.filter(|_| limits.are_given()),
+            beaten: forms.beaten.clone(),
+        }
+    }
+
+    /// A form keeps to the limits.
+    pub fn fits(&self) -> bool {
+        self.fits
+    }
+
+    /// How far one can go.
+    fn shortfall(&self) -> String {
+        let least = |measure: fn(&Form) -> u64| self.forms.iter().map(measure).min().unwrap_or(0);
+        let (ram, flash) = (least(Form::ram_bytes), least(|form| form.flash_bytes));
+        let mut text = format!(
+            "OUT OF REACH: no form keeps to {}; nothing was written.\n",
+            self.limits
+        );
+        if self.limits.ram_bytes.is_some_and(|limit| ram > limit) {
+            text += &format!(
+                "The least arena and stack of a form takes {}.\n  hint: search longer, for example --time \
+                 60, or compute more again, for example --max-recompute 300%\n",
+                bytes(ram)
+            );
+        }
+        if self.limits.flash_bytes.is_some_and(|limit| flash > limit) {
+            text += &format!(
+                "The least flash of a form takes about {}.\n  hint: most of it is the model's weights; \
+                 --kernels reference has less code, and takes longer\n",
+                bytes(flash)
+            );
+        }
+        if !text.contains("hint") {
+            text += "Each limit can be kept, but not both at once.\n";
+        }
+        text
+    }
+}
+
+impl Report for FormsReport {
+    const SCHEMA: &'static str = "dmo-trace/build-forms/1";
+
+    fn text(&self) -> String {
+        let forms = counted(self.forms.len() as u64, "form", "forms");
+        let others = match self.beaten.len() {
+            0 => String::new(),
+            beaten => format!("; others beat {}", grouped(beaten as u64)),
+        };
+        let mut text = format!(
+            "{}: {forms} that none beats in RAM, flash and time{others}\n\n{}\n",
+            self.model,
+            table_of(&self.forms, self.chosen)
+        );
+        if !self.fits {
+            text += &format!("\n{}", self.shortfall());
+        }
+        text
+    }
+}
+
+/// A row for each form, the chosen one marked.
+pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
+    let rows = forms.iter().enumerate().map(|(index, form)| {
+        vec![
+            if chosen == Some(index) { "*" } else { "" }.to_owned(),
+            grouped(form.ram_bytes()),
+            grouped(form.arena_bytes),
+            grouped(form.flash_bytes),
+            cycles::total(form.cycles.as_ref(), grouped),
+            grouped(form.instructions),
+            grouped(form.macs),
+        ]
+    });
+    let header = [
+        "",
+        "arena and stack",
+        "arena",
+        "flash, about",
+        "cycles",
+        "instructions",
+        "multiply-accumulates",
+    ];
+    table(header, 1..7, rows)
+}
