@@ -37,7 +37,7 @@ const fn form(name: &'static str, of: &'static str, schema: fn() -> Schema) -> F
 }
 
 /// All forms, by name. Where a result names its schema, the name is the middle of that.
-pub const FORMS: [Form; 19] = [
+pub const FORMS: [Form; 20] = [
     form("arena", "arena --json", of::<ArenaReport>),
     form("audit", "audit --json", of::<audit::AuditReport>),
     form("build", "build --json", of::<BuildReport>),
