@@ -176,7 +176,7 @@ mod tests {
                     && argument.get_action().takes_values()
                 {
                     let id = argument.get_id().as_str();
-                    let is_size = id == "ram";
+                    let is_size = ["ram", "flash_limit"].contains(&id);
                     assert!(OUTPUTS.contains(&id) || is_size, "{id}: {help}");
                     found += 1;
                 }
