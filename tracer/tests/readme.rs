@@ -34,6 +34,7 @@ fn console_examples() {
         .case("docs/explain.md")
         .case("docs/hooks.md")
         .case("docs/in-place.md")
+        .case("docs/interchange.md")
         .case("docs/overlap.md")
         .case("docs/planning.md")
         .case("docs/pruning.md")
