@@ -120,6 +120,8 @@ static void products(void) {
   const cmsis_nn_dims in = { 3, 1, 1, 11 }, taps = { 11, 1, 1, 6 }, out = { 3, 1, 1, 6 };
   CALL(arm_fully_connected_s8, 33, 18, 0, &no_scratch, &params, &tensor, &in, input, &taps, weights, &out, bias, &out,
        output);
+  CALL(arm_fully_connected_per_channel_s8, 33, 18, 0, &no_scratch, &params, &channels, &in, input, &taps, weights, &out,
+       bias, &out, output);
 }
 
 static void pools(void) {
