@@ -19,7 +19,7 @@ pub enum ForeignError {
     Number {
         place: String,
         what: &'static str,
-        given: i128,
+        given: String,
         largest: u64,
     },
     #[error("{place}: {what} {given} is not among the {count} there are")]
@@ -64,7 +64,7 @@ pub(super) fn number(
     number.ok_or_else(|| ForeignError::Number {
         place: place(),
         what,
-        given,
+        given: given.to_string(),
         largest,
     })
 }

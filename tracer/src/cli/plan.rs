@@ -155,7 +155,7 @@ impl Arguments {
             return Ok(None);
         };
         let table = minimalloc::table(&planned.plan.arena.problem, None);
-        let table = table.map_err(|error| EmitReason::Table(error).of(path))?;
+        let table = table.map_err(|error| EmitReason::Table(Box::new(error)).of(path))?;
         Ok(Some((path, table)))
     }
 

@@ -120,7 +120,7 @@ impl Emission {
             (Form::Table, _) => {
                 let found = &planned.plan;
                 let table = minimalloc::table(&found.arena.problem, Some(&found.plan));
-                let table = table.map_err(|error| refused(EmitReason::Table(error)))?;
+                let table = table.map_err(|error| refused(EmitReason::Table(Box::new(error))))?;
                 emitted.content = table.into_bytes();
             }
             (Form::Model, recipe) => {

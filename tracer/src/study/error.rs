@@ -412,7 +412,7 @@ pub enum EmitReason {
     #[error(": its name has to end in .json, .h, .tflite or .csv")]
     Form,
     #[error(": {0}")]
-    Table(TableError),
+    Table(Box<TableError>),
     #[error(": there is no model file (`dmo-trace zoo` exports one)")]
     NoModelFile,
     #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]

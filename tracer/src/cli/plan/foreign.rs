@@ -128,7 +128,7 @@ fn problem(path: &Path, renewed: &[Renewed], placed: bool) -> anyhow::Result<Str
     };
     let plan: Option<&Plan> = placed.then_some(&only.planned.plan);
     let text = minimalloc::table(&only.renewal.problem, plan);
-    Ok(text.map_err(|error| StudyError::from(EmitReason::Table(error).of(path)))?)
+    Ok(text.map_err(|error| StudyError::from(EmitReason::Table(Box::new(error)).of(path)))?)
 }
 
 impl Report for RenewalReport<'_> {
