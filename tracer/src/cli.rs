@@ -17,6 +17,7 @@ mod kernels;
 mod man;
 mod operator;
 mod options;
+mod options_of_use;
 mod output;
 mod overlap;
 mod pictures;
@@ -41,9 +42,9 @@ use std::ffi::OsString;
 /// was checked holds, 1 if it does not, 2 if it could not be checked. Where the arguments are wrong
 /// or ask for help, the process ends here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let (arguments, distinct) = Arguments::read(arguments);
+    let (arguments, sensible) = Arguments::read(arguments);
     interruption::clean_up_on_signals();
-    match distinct.and_then(|()| arguments.run()) {
+    match sensible.and_then(|()| arguments.run()) {
         Ok(verdict) => verdict.exit_code(),
         Err(error) => {
             output::message(&format!("dmo-trace: {error:#}"));
@@ -172,10 +173,12 @@ impl Verdict {
 impl Arguments {
     /// Reads the command line. Where it is wrong, or asks for help, the process ends here.
     fn read(arguments: impl IntoIterator<Item = OsString>) -> (Self, anyhow::Result<()>) {
-        let matches = groups::grouped(Self::command()).get_matches_from(arguments);
-        let distinct = distinct_files::ensure(&matches);
+        let command = groups::grouped(Self::command());
+        let matches = command.clone().get_matches_from(arguments);
+        let sensible = options_of_use::ensure(&command, &matches);
+        let sensible = sensible.and_then(|()| distinct_files::ensure(&matches));
         let read = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        (read, distinct)
+        (read, sensible)
     }
 
     /// Does what the user asks for.

@@ -61,17 +61,6 @@ impl<'a> RenewedMemory<'a> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let file = ForeignFile::read(arguments.model.as_ref())?;
-    anyhow::ensure!(
-        arguments.plot.is_none()
-            && arguments.region.is_empty()
-            && arguments.fix.is_empty()
-            && arguments.page.report.is_none()
-            && arguments.node_data.is_none()
-            && !arguments.compare,
-        "{}: --plot, --node-data, --report, --region, --fix and --compare are not for plans of other \
-         tools",
-        file.name
-    );
     let session = Bars::session(Cache::default());
     let renewed = file.renew(arguments.time.0, &session)?;
     let mut files = Vec::new();

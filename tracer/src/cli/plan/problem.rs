@@ -28,14 +28,6 @@ pub struct ProblemReport<'a> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.model.to_string_lossy();
-    anyhow::ensure!(
-        arguments.plot.is_none()
-            && arguments.region.is_empty()
-            && arguments.fix.is_empty()
-            && arguments.page.report.is_none()
-            && arguments.node_data.is_none(),
-        "{path}: --plot, --node-data, --report, --region and --fix are for models"
-    );
     let read = read(arguments.model.as_ref())?;
     let problem = &read.problem;
     for path in &arguments.emit {
