@@ -135,12 +135,13 @@ fn models_and_plans_of_every_form_in_the_readme_are_taken() {
         assert!(output.status.success(), "{output:?}");
     };
     let forms = supported("Models");
-    assert_eq!(forms.len(), 3);
+    assert_eq!(forms.len(), 4);
     for form in forms {
         let example = match &*form {
             ".tflite" => model,
             "zoo:" => "zoo:liberis_lane_figure_1:int8",
             ".csv" => "fuzz/seeds/minimalloc/turned_columns.csv",
+            ".json" => "fuzz/seeds/foreign/executorch.json",
             other => panic!("no example of {other}"),
         };
         plan(example, &[]);

@@ -98,7 +98,11 @@ impl Report for AuditReport {
             text += &format!("{message}\n");
         }
         text + match (self.safe, self.overlap) {
-            (false, _) => "UNSAFE\n",
+            (false, "none" | TRUSTED) => "UNSAFE\n",
+            (false, _) => {
+                "UNSAFE with TensorFlow Lite's reference kernels (dmo-trace verify --kernels judges \
+                 others)\n"
+            }
             (true, "none") => {
                 "SAFE with any kernels: nothing that is in use at the same time overlaps\n"
             }
@@ -108,7 +112,7 @@ impl Report for AuditReport {
             }
             (true, _) => {
                 "SAFE with TensorFlow Lite's reference kernels: what is in use at the same time \
-                 overlaps no further than these kernels allow (dmo-trace verify --kernels checks \
+                 overlaps no further than these kernels allow (dmo-trace verify --kernels judges \
                  others)\n"
             }
         }

@@ -70,6 +70,21 @@ pub struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    /// How to get a plan that the kernels allow.
+    fn plan_for_these_kernels(&self, source: &Source) -> String {
+        let file = match source.file {
+            Some(_) => "planned.tflite",
+            None => "plan.json",
+        };
+        format!(
+            "`dmo-trace plan {}{} --emit {file}` makes a plan that these kernels allow",
+            source.name,
+            self.library.again()
+        )
+    }
+}
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
@@ -104,6 +119,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .pruning
         .as_ref()
         .map(|it| PruneSummary::new(&it.report));
+    report.next = Some(arguments.plan_for_these_kernels(&source));
     if carries_plan {
         report.whole_arenas = whole_arenas(&source)?.into();
     }

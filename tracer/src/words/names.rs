@@ -198,6 +198,17 @@ pub fn plain(name: &str) -> String {
         .collect()
 }
 
+/// That as many further inputs show the same, on a line of its own.
+pub fn likewise(further_inputs: u64) -> String {
+    match further_inputs {
+        0 => String::new(),
+        count => format!(
+            "\n  and likewise on {}",
+            counted(count, "other input", "other inputs")
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::short;

@@ -1,14 +1,13 @@
 //! What the three witnesses say of a plan, in words and as JSON.
 
+mod differences;
 mod located;
 mod sarif;
 
 use crate::mcu::cycles::Cycles;
 use crate::measure::attribution::Attribution;
 use crate::model::Deployment;
-use crate::model::verify::{
-    Difference, MeasuredPair, Mismatch, OtherBytes, Verification, VerifiedLayer,
-};
+use crate::model::verify::{Difference, MeasuredPair, Verification, VerifiedLayer};
 use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
@@ -16,6 +15,7 @@ use crate::words::pruning::PruneSummary;
 use crate::words::report::Report;
 use crate::words::whole_arena::sizes;
 use crate::words::{cycles, names};
+use differences::first_differences;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::handover::FurtherKernels;
 use dmo_analysis::tflm::WholeArena;
@@ -60,6 +60,9 @@ pub struct VerifyReport {
     /// The whole arena of TensorFlow Lite Micro for the model with the plan that it carries; empty
     /// where another plan was verified.
     pub whole_arenas: Vec<WholeArena>,
+    /// What to do where the plan is unsafe, a sentence without its full stop.
+    #[serde(skip)]
+    pub next: Option<String>,
     /// The first few objections of geometry, replay and execution, in words.
     #[serde(skip)]
     objections: [Vec<String>; 3],
@@ -388,7 +391,11 @@ impl Report for VerifyReport {
             let sizes = sizes(&self.whole_arenas);
             text += &format!("\nTensorFlow Lite Micro: kTensorArenaSize {sizes}\n");
         }
-        text + &self.last_line()
+        text += &self.last_line();
+        if let (Verdict::Unsafe, Some(next)) = (self.verdict, &self.next) {
+            text += &format!("Next: {next}.\n");
+        }
+        text
     }
 }
 
@@ -537,62 +544,4 @@ fn notes(
         ));
     }
     notes
-}
-
-/// The first difference of each input: those after it may follow from it.
-fn first_differences(deployment: &Deployment, differences: &[Difference]) -> Vec<String> {
-    let of_input = differences.chunk_by(|one, other| one.input == other.input);
-    of_input
-        .filter_map(|differences| {
-            let (first, others) = differences.split_first()?;
-            let more = match others.len() {
-                0 => String::new(),
-                count => format!(
-                    "; {} after it, which may follow from it",
-                    counted(count as u64, "more difference", "more differences")
-                ),
-            };
-            Some(format!("{}{more}", describe(deployment, first)))
-        })
-        .collect()
-}
-
-fn describe(deployment: &Deployment, difference: &Difference) -> String {
-    let graph = &deployment.graph;
-    let step = deployment.step(difference.operator);
-    let place = format!(
-        "operator {} {} ({}), input {}",
-        difference.operator.0,
-        graph.operators[difference.operator.0].kind.escape_debug(),
-        step.function().unwrap_or("not executed"),
-        difference.input
-    );
-    let share = |other: &OtherBytes| {
-        let bytes = counted(other.bytes as u64, "byte", "bytes");
-        format!("{bytes} of {}", names::tensor(graph, other.tensor))
-    };
-    let input = difference.input;
-    match &difference.mismatch {
-        Mismatch::Tensor(other) => format!(
-            "{place}: {} differ from what is stored without overlaps, from byte {} on",
-            share(other),
-            other.first_byte
-        ),
-        Mismatch::Stray { arena } => format!(
-            "{place}: changes bytes of the arena between {} and {} that are neither its output nor \
-             its scratch memory",
-            arena.start, arena.end
-        ),
-        Mismatch::Failed { reason } => format!("{place}: {reason}"),
-        Mismatch::Original(other) => format!(
-            "the changed model, input {input}: {} are others than the model's, from byte {} on",
-            share(other),
-            other.first_byte
-        ),
-        Mismatch::Lost(other) => format!(
-            "at the end, input {input}: {} are no longer there, from byte {} on",
-            share(other),
-            other.first_byte
-        ),
-    }
 }

@@ -29,6 +29,18 @@ pub struct FunctionArgument {
     pub function: Option<String>,
 }
 
+/// The options that name these kernels, each after a space.
+pub fn kernels_again<'a>(
+    kernels: impl Iterator<Item = &'a String>,
+    cpu: Option<&String>,
+    cmsis_nn_version: Option<u8>,
+) -> String {
+    let kernels = kernels.map(|it| format!(" --kernels {it}"));
+    let cpu = cpu.map(|it| format!(" --cpu {it}"));
+    let version = cmsis_nn_version.map(|it| format!(" --cmsis-nn-version {it}"));
+    kernels.chain(cpu).chain(version).collect()
+}
+
 impl LibraryArguments {
     /// What they ask for.
     pub fn request(&self) -> KernelRequest {
@@ -66,6 +78,14 @@ pub struct ModelKernelArguments {
 }
 
 impl ModelKernelArguments {
+    /// The options by which other commands take the same kernels, each after a space; none for the
+    /// reference kernels.
+    pub fn again(&self) -> String {
+        let are_default = self.kernels == [REFERENCE];
+        let kernels = self.kernels.iter().filter(|_| !are_default);
+        kernels_again(kernels, self.cpu.as_ref(), self.cmsis_nn_version)
+    }
+
     /// Reads the kernels.
     pub fn load(&self) -> Result<ModelKernels, StudyError> {
         let request =

@@ -1,6 +1,7 @@
 //! Options that say which overlaps a plan may use.
 
 use super::cache::CacheArguments;
+use super::kernels::kernels_again;
 use super::named::one_of;
 use clap::builder::TypedValueParser;
 use dmo_trace::study::compare::INPUTS;
@@ -59,11 +60,11 @@ impl OverlapOptions {
 
     /// The options by which other commands take the same kernels, each after a space.
     pub fn kernels_again(&self) -> String {
-        let kernels = self.kernels.iter().map(|it| format!(" --kernels {it}"));
-        let cpu = self.cpu.iter().map(|it| format!(" --cpu {it}"));
-        let version = self.cmsis_nn_version.iter();
-        let version = version.map(|it| format!(" --cmsis-nn-version {it}"));
-        kernels.chain(cpu).chain(version).collect()
+        kernels_again(
+            self.kernels.iter(),
+            self.cpu.as_ref(),
+            self.cmsis_nn_version,
+        )
     }
 
     /// What they ask for.

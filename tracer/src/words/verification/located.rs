@@ -4,11 +4,13 @@ use crate::mcu::disassembly::Disassembler;
 use crate::model::Deployment;
 use crate::model::verify::Verification;
 use crate::words::finding::{Instruction, Instructions, describe};
+use crate::words::names;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::replay::Finding;
 use dmo_analysis::trace::{Address, Location, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A finding, and where its instructions come from.
 #[derive(JsonSchema, Serialize)]
@@ -86,31 +88,59 @@ pub struct Annotation {
     pub places: Vec<(&'static str, Location)>,
 }
 
-/// The first finding of each kind and buffer: the others are often those of further instructions of
-/// an unrolled loop.
+/// The first finding of each kind and buffer, on the first input that shows it: the others are often
+/// those of further instructions of an unrolled loop.
 pub fn first_of_each(findings: &[LocatedFinding], graph: &Graph) -> Vec<Annotation> {
-    let same = |one: &LocatedFinding, other: &LocatedFinding| {
-        (one.operator, one.input, one.finding.kind)
-            == (other.operator, other.input, other.finding.kind)
-            && one.finding.subject == other.finding.subject
-    };
-    let alike = findings.chunk_by(same);
-    alike
-        .filter_map(|alike| {
-            let (first, others) = alike.split_first()?;
-            let more = match others.len() {
-                0 => String::new(),
-                count => format!("\n  and {count} more of the same by other instructions"),
-            };
-            Some(Annotation {
-                text: first.text(graph) + &more,
-                places: first.places(),
-            })
-        })
-        .collect()
+    let mut firsts: Vec<Alike> = Vec::new();
+    for finding in findings {
+        match firsts.iter_mut().find(|alike| alike.first.is_like(finding)) {
+            Some(alike) => alike.add(finding.input),
+            None => firsts.push(Alike {
+                first: finding,
+                more: 0,
+                further_inputs: BTreeSet::new(),
+            }),
+        }
+    }
+    firsts.iter().map(|alike| alike.annotation(graph)).collect()
+}
+
+/// Findings of one kind and buffer.
+struct Alike<'a> {
+    first: &'a LocatedFinding,
+    /// How many more there are on the first one's input.
+    more: usize,
+    further_inputs: BTreeSet<u64>,
+}
+
+impl Alike<'_> {
+    fn add(&mut self, input: u64) {
+        if input == self.first.input {
+            self.more += 1;
+        } else {
+            self.further_inputs.insert(input);
+        }
+    }
+
+    fn annotation(&self, graph: &Graph) -> Annotation {
+        let more = match self.more {
+            0 => String::new(),
+            count => format!("\n  and {count} more of the same by other instructions"),
+        };
+        let inputs = names::likewise(self.further_inputs.len() as u64);
+        Annotation {
+            text: self.first.text(graph) + &more + &inputs,
+            places: self.first.places(),
+        }
+    }
 }
 
 impl LocatedFinding {
+    fn is_like(&self, other: &Self) -> bool {
+        (self.operator, self.finding.kind) == (other.operator, other.finding.kind)
+            && self.finding.subject == other.finding.subject
+    }
+
     /// The store that overwrote, the load that shows it, the load that needed the bytes.
     fn places(&self) -> Vec<(&'static str, Location)> {
         let reader = self.reader.as_ref().map(|reader| &reader.location);
