@@ -203,7 +203,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     draw(arguments, &source.name, &built.forms, |form| {
         built.is_of(form)
     })?;
-    output::report(&BuildReport::new(&source, &built), arguments.json)?;
+    let mut report = BuildReport::new(&source, &built);
+    report.next = Some(format!(
+        "`make -C {0} test` runs the recorded inferences on this machine; {0}/README.md shows how to \
+         call the library",
+        out.display()
+    ));
+    output::report(&report, arguments.json)?;
     Ok(built.holds().into())
 }
 

@@ -233,7 +233,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let bytes = planned.file.arena_bytes;
     let too_large = arguments.too_large(&source.name, bytes, &emitted, &session);
     let headlines = emitted.iter();
-    let headlines = headlines.filter_map(|(path, file)| headline(path, file));
+    let headlines = headlines.filter_map(|(path, file)| headline(path, file, bytes));
     let report = PlanReport {
         headlines: headlines.collect(),
         capacity_bytes: arguments.capacity,
@@ -275,8 +275,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(too_large.is_empty().into())
 }
 
-/// The whole arena of a model that was emitted, before and after.
-fn headline(path: &Path, file: &Emitted) -> Option<String> {
+/// The whole arena of a model that was emitted, before and after; the report's plan is of
+/// `planned_bytes`.
+fn headline(path: &Path, file: &Emitted, planned_bytes: u64) -> Option<String> {
     let changes = (!file.changes.is_empty()).then(|| changes(&file.changes))?;
     let form = match file.choice {
         Some(choice) if choice.is_tiled => format!(
@@ -289,5 +290,15 @@ fn headline(path: &Path, file: &Emitted) -> Option<String> {
         ),
         None => String::new(),
     };
-    Some(format!("{}: {changes}{form}", path.display()))
+    let other = match file.choice {
+        Some(choice) if choice.is_tiled && file.arena_bytes != planned_bytes => format!(
+            ". {} bytes of it are planned. The plan below has {}, and would take {} with the \
+             runtime's own data",
+            grouped(file.arena_bytes),
+            grouped(planned_bytes),
+            grouped(choice.of_the_plan_bytes)
+        ),
+        _ => String::new(),
+    };
+    Some(format!("{}: {changes}{form}{other}", path.display()))
 }

@@ -14,6 +14,7 @@ use dmo_analysis::handover::{OnDevice, tiled};
 use dmo_analysis::transform::Recipe;
 use dmo_planner::minimalloc;
 use dmo_planner::plan::tflm::ALIGNMENT;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub struct Emitted {
     pub changes: Vec<ArenaChange>,
     /// What was chosen among forms of a model; `None` where there was no choice.
     pub choice: Option<FormChoice>,
+    /// The kinds of operators that this form of the model has and the model has not.
+    pub added_kinds: BTreeSet<String>,
 }
 
 /// Among forms of a model that the runtime can run the one with the least whole arena was chosen.
@@ -102,6 +105,7 @@ impl Emission {
             arena_bytes: plan.arena_bytes,
             changes: Vec::new(),
             choice: None,
+            added_kinds: BTreeSet::new(),
         };
         let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
         match (self.form, source.recipe()) {
@@ -165,6 +169,7 @@ impl Emission {
             content,
             arena_bytes: device.arena_bytes,
             choice: None,
+            added_kinds: BTreeSet::new(),
         })
     }
 
@@ -254,7 +259,13 @@ impl Emission {
         let tiled = tiled.about(self.refusal())?;
         self.ensure_apart(&tiled.device, layout)?;
         let operators = tiled.standard.graph.operators.len();
+        let kinds = |graph: &Graph| -> BTreeSet<String> {
+            let kinds = graph.operators.iter();
+            kinds.map(|operator| operator.kind.to_string()).collect()
+        };
+        let added_kinds = &kinds(&tiled.standard.graph) - &kinds(graph);
         Ok(Emitted {
+            added_kinds,
             changes: ArenaChange::all(given, &tiled.file, kernels(planned))
                 .about(self.refusal())?,
             arena_bytes: tiled.device.arena_bytes,

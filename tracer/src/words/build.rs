@@ -18,6 +18,9 @@ use serde::Serialize;
 /// What a library needs, and what was checked of it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct BuildReport {
+    /// What to do with the library, a sentence without its full stop.
+    #[serde(skip)]
+    pub next: Option<String>,
     model: String,
     name: String,
     kernels: String,
@@ -56,6 +59,7 @@ impl BuildReport {
     pub fn new(source: &Source, built: &Built) -> Self {
         let description = &built.description;
         Self {
+            next: None,
             model: source.name.clone(),
             name: description.name.clone(),
             kernels: description.kernels.clone(),
@@ -205,8 +209,10 @@ impl Report for BuildReport {
         } else {
             "SAFE: the plan holds on the kernels' machine code, and all outputs are the model's"
         };
+        let next = self.next.iter();
+        let next: String = next.map(|next| format!("Next: {next}.\n")).collect();
         format!(
-            "{}: C library {} with {} kernels, {files}\n\n{}{}{}\n{verdict}, on {inputs}.\n",
+            "{}: C library {} with {} kernels, {files}\n\n{}{}{}\n{verdict}, on {inputs}.\n{next}",
             self.model,
             self.name,
             self.kernels,

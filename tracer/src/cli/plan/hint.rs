@@ -8,6 +8,7 @@ use dmo_trace::study::emit::Emitted;
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan::{PlanRequest, plan};
 use dmo_trace::study::source::Source;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -71,10 +72,13 @@ pub fn next_steps(
     match (named("tflite"), named("json")) {
         // A firmware has run the model in its plan already, and cannot run tiles.
         _ if arguments.firmware.is_named() && !emitted.is_empty() => return steps,
-        (Some((path, _)), _) => steps.push(format!(
-            "`dmo-trace verify {}{kernels}` runs it on the kernels' machine code",
-            path.display()
-        )),
+        (Some((path, file)), _) => {
+            steps.push(format!(
+                "`dmo-trace verify {}{kernels}` runs it on the kernels' machine code",
+                path.display()
+            ));
+            steps.extend(resolver(&file.added_kinds));
+        }
         (None, Some((path, _))) => steps.push(format!(
             "`dmo-trace verify {} --plan {}{kernels}` runs it on the kernels' machine code",
             arguments.model.to_string_lossy(),
@@ -97,6 +101,29 @@ pub fn next_steps(
         steps.push("`dmo-trace build` writes C code that runs in this little memory".to_owned());
     }
     steps
+}
+
+/// What a firmware has to add for the operators that tiles are made of.
+fn resolver(added: &BTreeSet<String>) -> Option<String> {
+    let call = |kind: &String| match &**kind {
+        "SLICE" => "`resolver.AddSlice();`".to_owned(),
+        "CONCATENATION" => "`resolver.AddConcatenation();`".to_owned(),
+        "PAD" => "`resolver.AddPad();`".to_owned(),
+        "PADV2" => "`resolver.AddPadV2();`".to_owned(),
+        other => other.escape_debug().to_string(),
+    };
+    let calls: Vec<String> = added.iter().map(call).collect();
+    let operators = if calls.len() == 1 {
+        "an operator"
+    } else {
+        "operators"
+    };
+    (!calls.is_empty()).then(|| {
+        format!(
+            "the firmware's resolver needs {operators} that the model did not have: {}",
+            calls.join(" ")
+        )
+    })
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {
