@@ -448,7 +448,7 @@ fn leave_out(graph: &Graph, lives: &mut [Range<usize>], layout: Layout) {
         (&graph.outputs, layout.counted.count_graph_outputs),
     ];
     if layout.keep_inputs {
-        for input in &graph.inputs {
+        for input in graph.inputs.iter().filter(|id| graph.in_arena(**id)) {
             lives[input.0].end = end.max(lives[input.0].end);
         }
     }

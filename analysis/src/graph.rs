@@ -54,6 +54,9 @@ pub enum Storage {
     Constant,
     /// Kept from one inference to the next: never shares memory.
     Variable,
+    /// With the application, which hands it over piece by piece
+    /// ([`Recipe::slices`](crate::transform::Recipe::slices)).
+    Application,
 }
 
 /// A tensor.

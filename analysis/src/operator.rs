@@ -42,6 +42,7 @@
 //! | [`SpatialMean`] | b, c, then h, w | `spatial_mean.rs` |
 //! | [`Reduce`] | start values, then b, y, x, c of the input; or this, then the output | `reduce.rs` |
 //! | [`Svdf`] | b, filter, ic; then the output | `svdf.rs` |
+//! | [`InputRows`] | row that is there, then new row | `input_rows.rs` |
 //! | [`Lstm`] | time, then gate, unit, ic; then its output | `lstm.rs` |
 //! | [`ArgExtreme`] | before, after, then the axis | `arg_extreme.rs` |
 //! | [`CumulativeSum`] | after, before, then the axis; or all backwards | `cumulative_sum.rs` |
@@ -71,6 +72,7 @@ mod elementwise_binary;
 mod elementwise_many;
 mod error;
 mod fully_connected;
+mod input_rows;
 mod lstm;
 mod matmul;
 mod mirror_pad;
@@ -112,6 +114,7 @@ pub use elementwise_binary::ElementwiseBinary;
 pub use elementwise_many::{ElementwiseInput, ElementwiseMany};
 pub use error::ShapeError;
 pub use fully_connected::FullyConnected;
+pub use input_rows::InputRows;
 pub use lstm::Lstm;
 pub use matmul::Matmul;
 pub use mirror_pad::MirrorPad;
@@ -174,6 +177,7 @@ pub enum Operator {
     CumulativeSum(CumulativeSum),
     DepthSpace(DepthSpace),
     ElementwiseMany(ElementwiseMany),
+    InputRows(InputRows),
     MirrorPad(MirrorPad),
     Pack(Pack),
     Staged(Staged),
@@ -214,6 +218,7 @@ macro_rules! with_kernel {
             Operator::CumulativeSum($kernel) => $then,
             Operator::DepthSpace($kernel) => $then,
             Operator::ElementwiseMany($kernel) => $then,
+            Operator::InputRows($kernel) => $then,
             Operator::MirrorPad($kernel) => $then,
             Operator::Pack($kernel) => $then,
             Operator::Staged($kernel) => $then,

@@ -180,6 +180,7 @@ impl Oracle {
             bands: true,
             patches: true,
             most_extra_macs: (macs as f64 * most_recomputed_percent / 100.0) as u64,
+            slices: false,
         };
         let mut budget = Budget::of_work((seconds * WORK_PER_SECOND as f64) as u64);
         let front = front(&search, &mut budget, &mut |_, _, _| {})?;

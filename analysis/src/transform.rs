@@ -13,6 +13,7 @@
 //! | [`remove`] | operators that only move data, left out |
 //! | [`prune`](mod@prune) | channels that make no difference, left out of the model's file |
 //! | [`stream`](mod@stream) | windows over time of which only the newest rows are computed |
+//! | `slices` | an input that is handed over in rows |
 //! | `draft` | a graph while it is rewritten |
 //! | `pitch` | operators on tensors in pieces |
 //! | `split` | a run of operators computed tile by tile |
@@ -35,6 +36,7 @@ mod pitch;
 pub mod prune;
 pub mod region;
 pub mod remove;
+mod slices;
 mod split;
 pub mod standard;
 pub mod stream;
@@ -68,6 +70,10 @@ pub struct Recipe {
     pub in_place: Vec<OperatorId>,
     /// Runs that are computed tile by tile. No operator is in two of them.
     pub splits: Vec<Split>,
+    /// The application hands the graph's one input over in rows, as the tiles of the run that reads
+    /// it need them: it is never in the arena as a whole.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub slices: bool,
 }
 
 impl Recipe {
@@ -116,6 +122,8 @@ pub enum TransformError {
         operator: OperatorId,
         reason: &'static str,
     },
+    #[error("the model's input cannot be handed over in rows: it {reason}")]
+    Input { reason: &'static str },
     #[error("a run of operators {reason}")]
     Run { reason: &'static str },
     #[error("a grid of {} by {} tiles, but the output has {} rows and {} columns", given[0], given[1], limit[0], limit[1])]
@@ -134,14 +142,21 @@ pub const MOST_OPERATORS: usize = 20_000;
 pub fn apply(graph: &Graph, recipe: &Recipe) -> Result<Transformed, TransformError> {
     let in_place: HashSet<OperatorId> = recipe.in_place.iter().copied().collect();
     let remaining = remove::remove(graph, &recipe.removed)?;
+    let in_rows = recipe
+        .slices
+        .then(|| slices::input(&remaining.graph, recipe))
+        .transpose()?;
     let mut draft = Draft::new(graph, &remaining.graph);
+    if let Some(input) = in_rows {
+        draft.leave_with_application(input);
+    }
     for piece in pieces(graph, recipe)? {
         match piece {
             Piece::One(operator) if in_place.contains(&operator) => {
                 draft.work_in_place(operator)?;
             }
             Piece::One(operator) => draft.keep(operator),
-            Piece::Run(split) => split::split(&mut draft, split)?,
+            Piece::Run(split) => split::split(&mut draft, split, in_rows)?,
         }
     }
     draft.finish(&remaining, &recipe.removed)

@@ -207,6 +207,7 @@ fn fronts_hold_what_they_say() {
             bands: true,
             patches: true,
             most_extra_macs: total / 10,
+            slices: false,
         };
         let found = front(&search, &mut Budget::of_seconds(3.0), &mut |_, _, _| {}).unwrap();
         assert!(found.points.len() > 3, "{name} {found:?}");

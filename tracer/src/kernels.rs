@@ -30,6 +30,7 @@ pub mod versions;
 pub use case::Case;
 pub use cmsis_nn::vendor_header::{HeaderStatement, Sharing, header_statement};
 pub use library::KernelLibrary;
+pub use reference::{NEXT_ROWS, ROWS_IN_MEMORY};
 pub use state::{State, StatePlace};
 
 use crate::call::{Argument, CallError, Frame, inexpressible};

@@ -1,6 +1,6 @@
 //! When the bytes of each tensor are stored and loaded, of a given order.
 
-use crate::graph::{Graph, OperatorId, TensorId, TensorView};
+use crate::graph::{Graph, OperatorId, Storage, TensorId, TensorView};
 use crate::schedule::dataflow::Dataflow;
 use crate::schedule::{CountedEnds, ScheduleError};
 use crate::trace::AccessKind;
@@ -203,14 +203,16 @@ impl Uses {
     }
 }
 
-/// A view lies inside of a tensor of the arena that is no view, and lies nowhere else.
+/// A view lies inside of a tensor that is no view, and lies where that does: in the arena, or with
+/// the application.
 fn check_views(graph: &Graph) -> Result<(), ScheduleError> {
     let limit = graph.tensors.len();
     for (&view, &TensorView { of, .. }) in &graph.views {
         let known = view.0 < limit && of.0 < limit;
         let inside = || graph.extent(view).end <= graph.tensor(of).size_bytes;
-        let in_arena = || graph.in_arena(view) && graph.in_arena(of);
-        if !known || graph.views.contains_key(&of) || !in_arena() || !inside() {
+        let storage = || [view, of].map(|id| graph.tensor(id).storage);
+        let together = || matches!(storage(), [Storage::Arena, Storage::Arena] | [Storage::Application, Storage::Application]);
+        if !known || graph.views.contains_key(&of) || !together() || !inside() {
             return Err(ScheduleError::View { view, of });
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn head(
         let is_planned = match tensor.storage {
             Storage::Arena => !handles.contains(&index),
             Storage::Variable => offset.is_some(),
-            Storage::Constant => false,
+            Storage::Constant | Storage::Application => false,
         };
         let is_planned = is_planned && tensor.size_bytes > 0;
         buffer_of.push(is_planned.then(|| add(life, tensor.size_bytes, offset)));

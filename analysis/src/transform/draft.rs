@@ -5,8 +5,10 @@ use super::pitch;
 use super::region::Region;
 use super::remove::Remaining;
 use super::{Origin, TransformError, Transformed};
-use crate::graph::{Graph, GraphTensor, Kernel, Node, OperatorId, TensorId, TensorView};
-use crate::operator::{Operator, Shape};
+use crate::graph::{
+    Graph, GraphTensor, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorView,
+};
+use crate::operator::{InputRows, Operator, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// The new graph as far as it is known, beside the original one.
@@ -150,6 +152,52 @@ impl<'a> Draft<'a> {
         };
         self.graph.operators.push(node);
         self.origins.push(Some(Origin { operator, renamed }));
+    }
+
+    /// From now on the input is not in the arena, and neither are its views.
+    pub(super) fn leave_with_application(&mut self, input: TensorId) {
+        self.graph.tensors[input.0].storage = Storage::Application;
+    }
+
+    /// Rows of an input that the application hands over, after those that are there already: an
+    /// operator that copies what is kept and what is new, given with their numbers of rows, one after the
+    /// other. Gives the tensor of all of them; `reader` is the operator that asks for them.
+    pub(super) fn hand_over(
+        &mut self,
+        reader: OperatorId,
+        input: TensorId,
+        shape: Shape,
+        kept: Option<(TensorId, u32)>,
+        new: (TensorId, u32),
+    ) -> TensorId {
+        let of_rows = |rows: u32| [shape[0], rows, shape[2], shape[3]];
+        let rows = kept.map_or(0, |(_, rows)| rows) + new.1;
+        let name = format!("rows of {}", self.graph.tensor(input).name);
+        let output = self.tensor(input, name, of_rows(rows));
+        self.graph.tensors[output.0].storage = Storage::Arena;
+        let parts = kept.into_iter().chain([new]);
+        let inputs: Vec<TensorId> = parts.map(|(part, _)| part).collect();
+        let loops = InputRows {
+            kept: kept.map(|(_, rows)| of_rows(rows)),
+            new: of_rows(new.1),
+            element_bytes: self.element_bytes(input) as u32,
+        };
+        self.graph.operators.push(Node {
+            kind: Kind::InputRows,
+            inputs: inputs.clone(),
+            outputs: vec![output],
+            kernel: Some(Kernel {
+                operator: Operator::InputRows(loops),
+                inputs,
+                outputs: vec![output],
+            }),
+            scratch_bytes: Vec::new(),
+        });
+        self.origins.push(Some(Origin {
+            operator: reader,
+            renamed: HashMap::new(),
+        }));
+        output
     }
 
     /// An operator that is none of the original's.

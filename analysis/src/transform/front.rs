@@ -10,7 +10,7 @@ mod candidates;
 mod path;
 mod removal;
 
-use super::{Recipe, Split, Transformed, apply, in_place, macs};
+use super::{Recipe, Split, Transformed, apply, in_place, macs, slices};
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::Overlaps;
 use crate::graph::{Graph, OperatorId};
@@ -44,6 +44,8 @@ pub struct Search<'a> {
     pub patches: bool,
     /// At most this many multiply-accumulates may be computed beside those of the model.
     pub most_extra_macs: u64,
+    /// Whether the input is handed over in rows ([`Recipe::slices`]): only ways that do count.
+    pub slices: bool,
 }
 
 /// A way to run the model.
@@ -222,7 +224,7 @@ impl FrontPlanner<'_> {
                     grid: piece.grid,
                 }
             });
-            let recipe = with_splits(base, splits.collect());
+            let recipe = self.with_splits(base, splits.collect());
             seen.insert(path.pieces.clone());
             let Some((transformed, arena, bytes)) = self.plan(recipe, budget) else {
                 continue;
@@ -386,7 +388,7 @@ impl FrontPlanner<'_> {
             operators: operators.to_vec(),
             grid,
         };
-        let recipe = with_splits(base, vec![split]);
+        let recipe = self.with_splits(base, vec![split]);
         let transformed = apply(self.search.graph, &recipe).ok()?;
         let needs = self.needs(&transformed, operators, budget).ok()?;
         Some(Piece {
@@ -395,6 +397,21 @@ impl FrontPlanner<'_> {
             bytes: needs.into_values().max()?,
             extra_macs: self.extra_macs(&transformed),
         })
+    }
+
+    /// Tiles do not work in place. The input is handed over in rows to the run that reads it.
+    fn with_splits(&self, base: &Recipe, splits: Vec<Split>) -> Recipe {
+        let tiled: HashSet<&OperatorId> =
+            splits.iter().flat_map(|split| &split.operators).collect();
+        let mut in_place = base.in_place.clone();
+        in_place.retain(|operator| !tiled.contains(operator));
+        let mut recipe = Recipe {
+            in_place,
+            splits,
+            ..base.clone()
+        };
+        recipe.slices = self.search.slices && slices::input(self.search.graph, &recipe).is_ok();
+        recipe
     }
 
     fn extra_macs(&self, transformed: &Transformed) -> u64 {
@@ -466,6 +483,7 @@ impl FrontPlanner<'_> {
     /// The points that nothing beats, by work; of equal ones that which changes least.
     fn front(self) -> Vec<Point> {
         let mut points = self.points;
+        points.retain(|point| point.recipe.slices || !self.search.slices);
         points.sort_by_key(|point| {
             let Point { recipe, .. } = point;
             let changes = recipe.in_place.len() + recipe.removed.len();
@@ -478,18 +496,6 @@ impl FrontPlanner<'_> {
             better
         });
         points
-    }
-}
-
-/// Tiles do not work in place.
-fn with_splits(base: &Recipe, splits: Vec<Split>) -> Recipe {
-    let tiled: HashSet<&OperatorId> = splits.iter().flat_map(|split| &split.operators).collect();
-    let mut in_place = base.in_place.clone();
-    in_place.retain(|operator| !tiled.contains(operator));
-    Recipe {
-        in_place,
-        splits,
-        ..base.clone()
     }
 }
 

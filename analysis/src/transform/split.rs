@@ -2,23 +2,37 @@
 
 use super::draft::Draft;
 use super::region::{PartialOperator, Region, part};
+use super::slices::InputRows;
 use super::{MOST_OPERATORS, Split, TransformError};
 use crate::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
 use crate::operator::{Operator, Shape};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Adds the operators of a split to the draft: tiles row by row, and in each the run.
-pub(super) fn split(draft: &mut Draft, split: &Split) -> Result<(), TransformError> {
+/// Adds the operators of a split to the draft: tiles row by row, and in each the run. If the run
+/// reads the input that is handed over `in_rows`, each row of tiles begins with that.
+pub(super) fn split(
+    draft: &mut Draft,
+    split: &Split,
+    in_rows: Option<TensorId>,
+) -> Result<(), TransformError> {
     let run = Run::new(draft.original, &split.operators)?;
     let tiles = run.tiles(split.grid)?;
     if draft.operators() + tiles.len() * run.operators.len() > MOST_OPERATORS {
         let limit = MOST_OPERATORS;
         return Err(TransformError::TooLarge { limit });
     }
-    for (number, tile) in tiles.iter().enumerate() {
-        let parts = run.parts(tile)?;
-        run.add_tile(draft, number, &parts);
+    let mut rows = in_rows.and_then(|input| run.rows_of(input));
+    let columns = split.grid[1] as usize;
+    for (row, tiles) in tiles.chunks(columns).enumerate() {
+        let tiles = tiles.iter().map(|tile| run.parts(tile));
+        let tiles = tiles.collect::<Result<Vec<Tile>, TransformError>>()?;
+        if let Some(rows) = &mut rows {
+            rows.hand_over(draft, &tiles);
+        }
+        for (column, tile) in tiles.iter().enumerate() {
+            run.add_tile(draft, row * columns + column, tile, rows.as_ref());
+        }
     }
     Ok(())
 }
@@ -141,7 +155,20 @@ impl<'a> Run<'a> {
         Ok(Tile { parts, regions })
     }
 
-    fn add_tile(&self, draft: &mut Draft, number: usize, tile: &Tile) {
+    /// `None` if no operator of the run reads the input.
+    fn rows_of(&self, input: TensorId) -> Option<InputRows> {
+        let reads = |one: &&OperatorId| self.graph.operators[one.0].inputs.contains(&input);
+        let reader = self.operators.iter().find(reads)?;
+        InputRows::new(self.graph, input, *reader)
+    }
+
+    fn add_tile(
+        &self,
+        draft: &mut Draft,
+        number: usize,
+        tile: &Tile,
+        rows: Option<&InputRows>,
+    ) {
         let mut locals: HashMap<TensorId, TensorId> = HashMap::new();
         for (&operator, part) in self.operators.iter().zip(&tile.parts) {
             let (Some((part, region)), Some(kernel)) =
@@ -151,7 +178,11 @@ impl<'a> Run<'a> {
             };
             let mut renamed = HashMap::new();
             for (&input, needs) in kernel.inputs.iter().zip(&part.inputs) {
-                if let Some(new) = self.input(draft, tile, &locals, input, needs) {
+                let new = match rows.filter(|rows| rows.is_of(input)) {
+                    Some(rows) => rows.view(draft, needs),
+                    None => self.input(draft, tile, &locals, input, needs),
+                };
+                if let Some(new) = new {
                     renamed.insert(input, new);
                 }
             }

@@ -136,6 +136,7 @@ impl Arguments {
         let all = ChangeArguments {
             allow: Change::value_variants().to_vec(),
             max_recompute: self.change.max_recompute.or(Some(RECOMPUTED_WITHIN_LIMITS)),
+            slices: self.change.slices,
         };
         all.request()
     }
@@ -165,6 +166,7 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    arguments.change.ensure_in_arena(arguments.keep_inputs, false)?;
     if let Some(folder) = &arguments.plot {
         anyhow::ensure!(
             arguments.has_choice(),

@@ -21,8 +21,10 @@ pub struct Description {
     pub kernels: String,
     /// The CPU that they were planned on.
     pub cpu: String,
-    /// The model's inputs.
+    /// The model's inputs in the arena.
     pub inputs: Vec<EndpointDescription>,
+    /// The input that is handed over in rows instead; `None` if it lies in the arena.
+    pub rows: Option<RowsDescription>,
     /// The model's outputs.
     pub outputs: Vec<EndpointDescription>,
     /// Each operator of the model in words.
@@ -48,6 +50,43 @@ pub struct StreamDescription {
     pub new_rows: u32,
     /// Inferences whose outputs are of no whole window.
     pub warm_up: u32,
+}
+
+/// An input that the application hands over in rows.
+#[derive(Debug, Clone)]
+pub struct RowsDescription {
+    /// The input.
+    pub input: EndpointDescription,
+    /// At most this many rows are handed over at once.
+    pub most: u32,
+}
+
+impl RowsDescription {
+    /// Rows of the input.
+    pub fn rows(&self) -> u32 {
+        self.input.shape.get(1).copied().unwrap_or(1).max(1)
+    }
+
+    /// Elements of a row.
+    pub fn row_elements(&self) -> u64 {
+        self.input.elements() / u64::from(self.rows())
+    }
+
+    /// Size of a row in bytes.
+    pub fn row_bytes(&self) -> u64 {
+        self.row_elements() * self.input.element_bytes()
+    }
+
+    /// Values for templates about it.
+    pub fn values(&self, description: &Description) -> Values {
+        let quantisation = self.input.quantisation_macros(description);
+        self.input
+            .values(description)
+            .with("rows", self.rows())
+            .with("row_elements", self.row_elements())
+            .with("most_rows", self.most)
+            .with("quantisation", quantisation)
+    }
 }
 
 /// An input or output of the model.
@@ -171,6 +210,13 @@ impl Description {
         )
     }
 
+    /// What `invoke` takes besides the context, with the comma before it.
+    fn rows_parameters(&self) -> String {
+        let prefix = &self.prefix;
+        let parameters = format!(", {prefix}read_rows read, void *user");
+        self.rows.as_ref().map_or_else(String::new, |_| parameters)
+    }
+
     /// An operator of the model in words.
     pub fn operator(&self, operator: OperatorId) -> String {
         let known = self.operators.get(operator.0);
@@ -217,6 +263,7 @@ impl Description {
             .with("kernels", &self.kernels)
             .with("cpu", &self.cpu)
             .with("macs", self.macs)
+            .with("rows_parameters", self.rows_parameters())
             .with("stream", self.stream_macros())
     }
 }

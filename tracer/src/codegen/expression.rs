@@ -27,6 +27,7 @@ impl Expressions<'_> {
             Value::Integer(number) => integer(*number),
             Value::Float(bits) => float(f32::from_bits(*bits)),
             Value::Null | Value::PointerTo(_) => "NULL".to_owned(),
+            Value::Parameter(name) => (*name).to_owned(),
             Value::Arena(offset) => format!("AT({}, {offset})", pointed_to(ctype)),
             Value::Constant(id) => self.constant(ctype, *id),
             Value::Structure(name, values) => self.structure(name, values),

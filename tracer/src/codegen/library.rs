@@ -78,7 +78,7 @@ impl Contents<'_> {
             ("zephyr/module.yml", template!("zephyr_module.yml")),
             ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
         ];
-        let values = self.values();
+        let values = self.with_usage(self.values());
         files.extend(templates.map(|(path, text)| self.file(path, values.fill(text))));
         let board = ["link.ld", "startup.c", "semihost.c", "semihost.h"];
         files.extend(board.into_iter().filter_map(|name| {
@@ -90,15 +90,22 @@ impl Contents<'_> {
     }
 
     /// Sources that a proof needs beside those of [`Self::files`]: what says how much scratch
-    /// memory a kernel wants.
+    /// memory a kernel wants, and what stands for the application.
     ///
     /// # Errors
     /// As [`Self::files`].
     pub fn files_for_proof(&self) -> Result<Vec<GeneratedFile>, String> {
         let prefix = &self.description.prefix;
         let known = kernels(self.functions(), prefix)?;
-        let mut further = kernels(self.network.scratch_functions.clone(), prefix)?;
+        let mut further = kernels(self.network.functions_of_proof.clone(), prefix)?;
         further.retain(|file| !known.contains(file));
+        if let Some(rows) = &self.description.rows {
+            let description = self.description;
+            let banner = description.banner("The rows of an input in memory.");
+            let values = rows.values(description).with("banner", banner);
+            let text = values.fill(template!("proof_rows.c"));
+            further.push(self.file(format!("src/{prefix}proof_rows.c"), text));
+        }
         Ok(further)
     }
 
@@ -123,7 +130,7 @@ impl Contents<'_> {
         let first = |ends: &[EndpointDescription]| {
             ends.first().map_or_else(String::new, |it| it.name.clone())
         };
-        let (input, output) = (first(&description.inputs), first(&description.outputs));
+        let output = first(&description.outputs);
         let needs_math = self.needs_math();
         let target = cmake_target(&description.name);
         description
@@ -131,9 +138,7 @@ impl Contents<'_> {
             .with("arena_bytes", network.arena_bytes)
             .with("state_bytes", self.state_bytes())
             .with("weights_bytes", self.weights_bytes())
-            .with("INPUT", input.to_uppercase())
             .with("OUTPUT", output.to_uppercase())
-            .with("input", input)
             .with("output", output)
             .with("layout", &description.layout)
             .with("stack", self.stack())
@@ -149,6 +154,27 @@ impl Contents<'_> {
                     String::new()
                 },
             )
+    }
+
+    /// How the README's example gives the model its input.
+    fn with_usage(&self, values: Values) -> Values {
+        let description = self.description;
+        let (prefix, upper) = (&description.prefix, description.upper_prefix());
+        let Some(rows) = &description.rows else {
+            let input = description.inputs.first().map_or("", |it| &it.name);
+            return values.with("read_rows", "").with("given_rows", "").with(
+                "store_input",
+                format!(
+                    "    // Fill {prefix}{input}(&context), {upper}{}_ELEMENTS elements, before each inference.\n",
+                    input.to_uppercase()
+                ),
+            );
+        };
+        let function = rows.values(description).fill(template!("readme_rows.c"));
+        values
+            .with("read_rows", function)
+            .with("given_rows", ", read_rows, NULL")
+            .with("store_input", "")
     }
 
     /// Whether a kernel calls functions of the mathematical library.
@@ -204,15 +230,23 @@ impl Contents<'_> {
             ),
             None => String::new(),
         };
+        let rows = description.rows.as_ref();
         let values = self
             .values()
             .with("banner", description.banner(&what))
             .with("endpoints", endpoints.collect::<String>())
+            .with("rows", self.rows_header())
+            .with("held", rows.map_or("the inputs", |_| "rows of the input"))
+            .with("read_failed", rows.map_or_else(String::new, |_| {
+                format!("  {}READ_FAILED = -5,      // the rows of the input were not handed over\n", description.upper_prefix())
+            }))
             .with("stack", format!("Stack: {}.", self.stack()))
             .with("stack_macro", stack_macro)
             .with(
                 "inputs_after",
-                if description.keeps_inputs {
+                if rows.is_some() {
+                    "The input is taken from `read`, which is passed `user`."
+                } else if description.keeps_inputs {
                     "The inputs stay as they are."
                 } else {
                     "The inputs are overwritten: store them again before each inference."
@@ -227,7 +261,21 @@ impl Contents<'_> {
             .fill(template!("model.h"))
     }
 
-    /// Inputs and outputs, where they lie, and their qualifier.
+    /// What the header says of an input that is handed over in rows; empty if none is.
+    fn rows_header(&self) -> String {
+        let description = self.description;
+        let Some(rows) = &description.rows else {
+            return String::new();
+        };
+        let values = rows.values(description);
+        let mut text = values.fill(template!("rows.h"));
+        if rows.input.quantisation.is_some() && rows.input.limits().is_some() {
+            text += &values.fill(template!("quantize.h"));
+        }
+        text
+    }
+
+    /// Inputs in the arena and outputs, where they lie, and their qualifier.
     fn endpoints(&self) -> impl Iterator<Item = (&EndpointDescription, &Endpoint, &'static str)> {
         let (description, network) = (self.description, self.network);
         let inputs = description.inputs.iter().zip(&network.inputs);
@@ -278,6 +326,7 @@ impl Contents<'_> {
             )
             .with("core", description.values().fill(self.core_guard()))
             .with("includes", includes)
+            .with("no_rows", description.rows.as_ref().map_or("", |_| " || read == NULL"))
             .with("variables", text.variables)
             .with("reset", reset)
             .with("calls", statements)
@@ -369,8 +418,20 @@ impl Contents<'_> {
         };
         let values = description.values();
         let [rounding, rounded] = rounding.map(|template| values.fill(template));
+        let rows = description.rows.as_ref();
+        let given = rows.map_or_else(String::new, |rows| {
+            format!(
+                ", read_rows, &(recorded_rows){{{prefix}recorded_{}[vector], 0}}",
+                rows.input.name
+            )
+        });
         values
             .with("banner", description.banner("A test of the library."))
+            .with("rows", rows.map_or_else(String::new, |rows| {
+                rows.values(description).fill(template!("test_rows.c"))
+            }))
+            .with("no_rows", rows.map_or("", |_| ", read_rows, NULL"))
+            .with("recorded_rows", given)
             .with("copy", copy)
             .with("compare", compare)
             .with("rounding", rounding)
@@ -387,12 +448,16 @@ impl Contents<'_> {
         let head = format!(
             "\n#include \"{prefix}model.h\"\n\n#define {upper}VECTORS {count}\n#define {upper}VECTORS_TEXT \"{count}\"\n"
         );
+        let handed_over = description.rows.iter().map(|rows| &rows.input);
+        let inputs: Vec<&EndpointDescription> =
+            description.inputs.iter().chain(handed_over).collect();
+        let outputs = description.outputs.iter().collect();
         let ends = [
             (
-                &description.inputs,
+                inputs,
                 RecordedInference::inputs as fn(&_) -> &_,
             ),
-            (&description.outputs, RecordedInference::outputs),
+            (outputs, RecordedInference::outputs),
         ];
         for (endpoints, content) in ends {
             for (index, endpoint) in endpoints.iter().enumerate() {

@@ -5,6 +5,7 @@ use super::description::Description;
 use super::expression::{Expressions, type_name};
 use super::loops::{Loop, LoopArgument, LoopCall};
 use super::value::{Constants, Value};
+use crate::kernels::NEXT_ROWS;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
@@ -79,7 +80,10 @@ impl Writer<'_> {
         };
         let header = prototype.header.rsplit('/').next();
         self.text.headers.extend(header);
-        let about = self.description.operator(call.origin);
+        let about = match call.function {
+            NEXT_ROWS => "The next rows of the input.".to_owned(),
+            _ => self.description.operator(call.origin),
+        };
         let parameters = prototype.parameters.iter().zip(&call.arguments);
         let mut locals = String::new();
         let arguments: Vec<String> = parameters
@@ -212,7 +216,12 @@ fn statement(
     let arguments = wrapped(arguments, indent.len() + 4, called.len());
     let called = format!("{called}({arguments})");
     if call.returns_status {
-        let failed = format!("{}KERNEL_FAILED", description.upper_prefix());
+        let status = if call.function == NEXT_ROWS {
+            "READ_FAILED"
+        } else {
+            "KERNEL_FAILED"
+        };
+        let failed = format!("{}{status}", description.upper_prefix());
         format!("{indent}if ({called} != 0) {{\n{indent}  return {failed};\n{indent}}}\n")
     } else if prototype.returns == "void" {
         format!("{indent}{called};\n")

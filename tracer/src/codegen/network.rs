@@ -3,6 +3,7 @@
 use super::c_interface::CInterface;
 use super::value::{CallMemory, Constants, Reader, Value, ValueError};
 use crate::call::{Argument, CallError, Frame};
+use crate::kernels::{NEXT_ROWS, ROWS_IN_MEMORY};
 use crate::measure::MeasureError;
 use crate::model::{Deployment, Placement, Step};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
@@ -14,12 +15,15 @@ use std::collections::BTreeSet;
 pub struct Network {
     /// Calls in the order in which they run.
     pub calls: Vec<Call>,
-    /// Functions that say how much scratch memory kernels want; no call needs them.
-    pub scratch_functions: BTreeSet<&'static str>,
+    /// Functions that no call needs, and a proof does: they say how much scratch memory kernels want,
+    /// or stand for the application.
+    pub functions_of_proof: BTreeSet<&'static str>,
     /// The arrays that calls point to.
     pub constants: Constants,
     /// What the application stores before an inference.
     pub inputs: Vec<Endpoint>,
+    /// How the application hands over its input instead; `None` if it lies in the arena.
+    pub rows: Option<InputRows>,
     /// What the application reads after an inference.
     pub outputs: Vec<Endpoint>,
     /// What persists from one inference to the next.
@@ -50,6 +54,17 @@ pub struct Endpoint {
     pub tensor: TensorId,
     /// Where it lies in the arena.
     pub offset_bytes: u32,
+}
+
+/// An input that the application hands over in rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputRows {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Size of a row in bytes.
+    pub row_bytes: u32,
+    /// At most this many rows are handed over at once.
+    pub most: u32,
 }
 
 /// A state of an operator.
@@ -162,11 +177,14 @@ impl Network {
                 .map(endpoint)
                 .collect::<Result<Vec<_>, NetworkError>>()
         };
+        let mut in_arena = deployment.graph.inputs.clone();
+        in_arena.retain(|&tensor| deployment.graph.in_arena(tensor));
         let mut network = Self {
             calls: Vec::new(),
-            scratch_functions: BTreeSet::new(),
+            functions_of_proof: BTreeSet::new(),
             constants: Constants::default(),
-            inputs: endpoints(&deployment.graph.inputs)?,
+            inputs: endpoints(&in_arena)?,
+            rows: None,
             outputs: endpoints(&deployment.graph.outputs)?,
             states,
             planned_bytes,
@@ -204,8 +222,16 @@ impl Network {
         };
         let contract = kernel.contract;
         let function = contract.function;
+        if function == ROWS_IN_MEMORY {
+            self.functions_of_proof.insert(function);
+            let (call, rows) = places.next_rows(step)?;
+            let most = self.rows.map_or(0, |known| known.most).max(rows.most);
+            self.rows = Some(InputRows { most, ..rows });
+            self.calls.push(call);
+            return Ok(());
+        }
         let sizes = contract.size_functions().map(|it| it.name);
-        self.scratch_functions.extend(sizes);
+        self.functions_of_proof.extend(sizes);
         let prototype = interface.function(function);
         let prototype = prototype.ok_or(NetworkError::NoPrototype { operator, function })?;
         let mut frame = places.deployment.library(kernel).frame();
@@ -308,6 +334,50 @@ impl Places<'_> {
         };
         let offset = self.offsets[root.0].ok_or_else(outside)?;
         Ok(offset as u32 + within)
+    }
+
+    /// The call that has the application store the rows of its input that are needed next, after
+    /// those that are there.
+    fn next_rows(&self, step: &Step) -> Result<(Call, InputRows), NetworkError> {
+        let graph = &self.deployment.graph;
+        let (Some(&new), Some(&output)) = (step.inputs.last(), step.outputs.first()) else {
+            let operator = step.operator;
+            return Err(MeasureError::NotExecuted { operator }.into());
+        };
+        let (input, from_bytes) = self.root(new);
+        let [input, new] = [input, new].map(|id| (id, graph.tensor(id)));
+        let all_rows = input.1.shape.get(1).copied().unwrap_or(1).max(1);
+        let row_bytes = (input.1.size_bytes / u64::from(all_rows)).max(1) as u32;
+        let rows = new.1.size_bytes as u32 / row_bytes;
+        let output = Value::Arena(self.offset(output)?);
+        let (kept, kept_bytes) = match step.inputs[..] {
+            [kept, _] => (
+                Value::Arena(self.offset(kept)?),
+                graph.tensor(kept).size_bytes as i32,
+            ),
+            _ => (output.clone(), 0),
+        };
+        let call = Call {
+            operator: step.operator,
+            function: NEXT_ROWS,
+            returns_status: true,
+            arguments: vec![
+                Value::Parameter("read"),
+                Value::Parameter("user"),
+                Value::Integer((from_bytes / row_bytes) as i32),
+                Value::Integer(rows as i32),
+                kept,
+                Value::Integer(kept_bytes),
+                output,
+            ],
+        };
+        let tensor = input.0;
+        let rows = InputRows {
+            tensor,
+            row_bytes,
+            most: rows,
+        };
+        Ok((call, rows))
     }
 
     /// Addresses of a step's tensors; constants are placed in the frame.

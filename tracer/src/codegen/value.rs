@@ -15,6 +15,8 @@ pub enum Value {
     Float(u32),
     /// The null pointer.
     Null,
+    /// A parameter of the function that makes the calls.
+    Parameter(&'static str),
     /// A pointer to the arena, in bytes from its start.
     Arena(u32),
     /// A pointer to a constant array of [`Constants`].

@@ -9,6 +9,8 @@ mod products;
 mod reductions;
 mod sequences;
 
+pub use moves::{NEXT_ROWS, ROWS_IN_MEMORY};
+
 use super::case::{shapes, words};
 use super::{Arguments, Buffers, Case, Contract, Job};
 use crate::call::{Argument, CallError, Frame};

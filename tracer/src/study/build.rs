@@ -16,12 +16,12 @@ use super::windows::{Windows, compare_windows};
 use super::{INPUTS, SEARCH_TIME};
 use crate::codegen::compilation::Compiler;
 use crate::codegen::description::{
-    Description, EndpointDescription, StreamDescription, identifier,
+    Description, EndpointDescription, RowsDescription, StreamDescription, identifier,
 };
 use crate::codegen::kernel_sources;
 use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
 use crate::codegen::loops::rolled;
-use crate::codegen::network::Network;
+use crate::codegen::network::{InputRows, Network};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
@@ -247,7 +247,7 @@ pub fn build(
     let in_layout = record(deployment, layout, inferences, limits)?;
     let description = Description {
         stack_bytes: in_layout.stack_bytes,
-        ..describe(name, source, &verified, &planned)?
+        ..describe(name, source, &verified, &planned, network.rows)?
     };
     let loops = rolled(&network.calls, |operator| source.origin(operator));
     let contents = Contents {
@@ -440,6 +440,7 @@ fn describe(
     source: &Source,
     verified: &Verified,
     planned: &Planned,
+    rows: Option<InputRows>,
 ) -> Result<Description, StudyError> {
     let original = &verified.deployed.original;
     let graph = &original.graph;
@@ -455,6 +456,11 @@ fn describe(
         });
         endpoints.collect::<Result<Vec<_>, BuildError>>()
     };
+    let mut inputs = endpoints(&graph.inputs, "input")?;
+    let rows = rows.and_then(|InputRows { most, .. }| {
+        let input = inputs.pop()?;
+        Some(RowsDescription { input, most })
+    });
     // Pruned, it has the shapes that the calls have.
     let made = source.original();
     let operators = made.operators.iter().map(|node| in_words(made, node));
@@ -466,7 +472,8 @@ fn describe(
         sha256: source.sha256.clone().unwrap_or_default(),
         kernels: verified.kernels.name.clone(),
         cpu: verified.kernels.cpu.clone(),
-        inputs: endpoints(&graph.inputs, "input")?,
+        inputs,
+        rows,
         outputs: endpoints(&graph.outputs, "output")?,
         operators: operators.collect(),
         stack_bytes: None,

@@ -28,6 +28,8 @@ pub struct ChangeRequest {
     pub split: bool,
     /// Runs of operators are computed in patches of rows and columns.
     pub patch: bool,
+    /// The input is handed over in rows, to a run in tiles.
+    pub slices: bool,
     /// At most this part of the model's multiply-accumulates may be computed again where runs
     /// are split, in percent.
     pub most_recomputed_percent: f64,
@@ -45,6 +47,7 @@ impl Default for ChangeRequest {
             remove: false,
             split: false,
             patch: false,
+            slices: false,
             most_recomputed_percent: RECOMPUTED_PERCENT,
         }
     }
@@ -114,6 +117,7 @@ impl WorkFront {
             bands: changes.split,
             patches: changes.patch,
             most_extra_macs: (macs as f64 * changes.most_recomputed_percent / 100.0) as u64,
+            slices: changes.slices,
         };
         let running = session.begin(Work::Splitting);
         let front = within_time(time, |budget| {
@@ -128,6 +132,12 @@ impl WorkFront {
         let front = front.about(&source.name)?;
         if front.stopped {
             session.progress.note(STOPPED);
+        }
+        if front.points.is_empty() && changes.slices {
+            return Err(PlanError::NoSlices {
+                model: source.name.clone(),
+            }
+            .into());
         }
         if front.points.is_empty() {
             return Err(PlanError::NoChangeInTime {

@@ -287,7 +287,7 @@ const FORM_TIME: Duration = Duration::from_secs(2);
 
 /// Whether the runtime has operators for it.
 fn is_standard(recipe: &Recipe) -> bool {
-    recipe.in_place.is_empty() && recipe.removed.is_empty()
+    recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices
 }
 
 /// The kernels that a plan is for: all, if nothing overlaps.

@@ -180,6 +180,12 @@ pub enum PlanError {
     NoTensor { tensor: usize, tensors: usize },
     #[error("{model}: no plan was found in time")]
     NoChangeInTime { model: String },
+    #[error(
+        "{model}: its input cannot be handed over in rows: there has to be one input with rows and \
+         columns, and a run in tiles that begins with all operators that read it\n  hint: more time \
+         (--time 60) or more recomputation (--max-recompute 50%) may find such a run"
+    )]
+    NoSlices { model: String },
     #[error("the plan found does not pass its check, please report this: {found:?} {misaligned:?}")]
     Unsafe {
         found: Vec<Clash>,
@@ -419,7 +425,8 @@ pub enum EmitReason {
     Alignment { given: u64 },
     #[error(": a changed model has other operators or tensors, which only .json and .tflite tell")]
     ChangedAsHeader,
-    #[error(": no standard operator works in place, or is left out\n  hint: --allow split,patch")]
+    #[error(": no standard operator works in place, is left out, or takes rows of the input\n  hint: --allow \
+         split,patch")]
     NotStandard,
     #[error(": offsets in an arena of {arena_bytes} bytes do not fit in int32_t")]
     HeaderRange { arena_bytes: u64 },

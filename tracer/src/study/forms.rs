@@ -56,9 +56,11 @@ pub fn forms(
     }
     let candidates = candidates(source, request, session)?;
     // The model as it is comes first, and has no size yet.
-    let smallest = candidates.iter().skip(1).map(|it| it.arena_bytes).min();
+    let sizes = candidates.iter().map(|it| it.arena_bytes);
+    let smallest = sizes.filter(|&bytes| bytes > 0).min();
     let running = session.begin(Work::OtherKernels);
     let mut forms: Vec<Form> = Vec::new();
+    let mut refusal = None;
     for (index, candidate) in candidates.iter().enumerate() {
         running.parts(index, candidates.len());
         let recipe = &candidate.recipe;
@@ -85,11 +87,14 @@ pub fn forms(
             .and_then(|planned| measure(source, recipe, &planned, kernels));
         match measured {
             Ok(form) => forms.push(form),
-            Err(error) if index == 0 => return Err(error),
-            Err(_) => (),
+            Err(error) if !recipe.changes() => return Err(error),
+            Err(error) => refusal = Some(error),
         }
     }
     source.follow_nothing();
+    if let Some(error) = refusal.filter(|_| forms.is_empty()) {
+        return Err(error);
+    }
     let has_stack = forms.iter().all(|form| form.stack_bytes.is_some());
     if limits.ram_bytes.is_some() && !has_stack {
         return Err(BuildError::UnknownStack.into());
@@ -126,7 +131,10 @@ fn candidates(
         arena_bytes: 0,
         extra_macs: 0,
     };
-    let mut candidates = vec![as_it_is];
+    let mut candidates = Vec::new();
+    if !request.changes.slices {
+        candidates.push(as_it_is);
+    }
     if !request.changes.reshapes() {
         return Ok(candidates);
     }
@@ -148,8 +156,17 @@ fn candidates(
     let share = (1.0 - ORDER_SHARE) / others.max(1) as f64;
     let time = SearchTime::patient(request.time.mul_f64(share));
     let layout = request.layout;
+    let mut refusal = None;
     for changes in &searches {
-        let front = WorkFront::search(source, &order, changes, layout, kind, time, session)?;
+        let front = WorkFront::search(source, &order, changes, layout, kind, time, session);
+        let front = match front {
+            // Other searches may compute more again.
+            Err(error) if changes.slices => {
+                refusal = Some(error);
+                continue;
+            }
+            front => front?,
+        };
         for point in front.front.points {
             if candidates.iter().any(|it| it.recipe == point.recipe) {
                 continue;
@@ -160,6 +177,9 @@ fn candidates(
                 extra_macs: point.extra_macs,
             });
         }
+    }
+    if let Some(error) = refusal.filter(|_| candidates.is_empty()) {
+        return Err(error);
     }
     candidates.sort_by_key(|candidate| candidate.extra_macs);
     Ok(thinned(candidates))

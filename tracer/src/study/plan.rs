@@ -175,7 +175,8 @@ fn change(
         // What was found by formula may be worse on these kernels.
         let plain = measured_bytes(source, request, session)?;
         source.follow(recipe)?;
-        if plain.is_some() && measured_bytes(source, request, session)? >= plain {
+        let may_stay = plain.is_some() && !changes.slices;
+        if may_stay && measured_bytes(source, request, session)? >= plain {
             source.follow_nothing();
         }
     }
@@ -228,8 +229,9 @@ pub fn plan_with(
     session: &Session,
 ) -> Result<Planned, StudyError> {
     ensure_measured_there(request.layout, overlaps.measured.is_some())?;
-    // Operators of several subgraphs run one another's.
-    let reorder = request.order == OrderKind::Best && source.linked().is_none();
+    // Operators of several subgraphs run one another's; rows of an input come in order.
+    let in_order = source.recipe().is_some_and(|recipe| recipe.slices);
+    let reorder = request.order == OrderKind::Best && source.linked().is_none() && !in_order;
     let task = Task {
         graph: &overlaps.graph,
         overlaps: &overlaps.overlaps,

@@ -8,7 +8,7 @@ use super::plan_to_check::PlanToCheck;
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
-use crate::call::{Argument, Caller, DEFAULT_RAM, Frame, Library};
+use crate::call::{Argument, CallError, Caller, DEFAULT_RAM, Frame, Library};
 use crate::codegen::compilation::{Compiled, Compiler, compile};
 use crate::codegen::description::Description;
 use crate::codegen::library::{GeneratedFile, RecordedInference};
@@ -224,6 +224,7 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
     let mut frame = image.frame();
     let context = frame.reserve_guarded("the context", CONTEXT_BYTES)?;
     let arena = frame.reserve_guarded("the arena", library.network.arena_bytes.into())?;
+    let source = RowsInMemory::new(library, image, &mut frame)?;
     frame.fill(arena, vec![0xb7; library.network.arena_bytes as usize]);
     let mut caller = Caller::within(image, &frame, Observation::Watch, super::KERNEL_LIMITS)?;
     caller.machine.count_cycles();
@@ -234,6 +235,7 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
         range(arena, library.network.arena_bytes.into()),
         frame.stack(),
     ];
+    own.extend(source.iter().flat_map(RowsInMemory::ranges));
     // Variables of the C library.
     own.extend(image.image().segments.iter().map(Segment::run_range));
     let stray = Rc::new(RefCell::new(Vec::<RawAccess>::new()));
@@ -277,7 +279,13 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
             let at = Address(arena.0 + input.offset_bytes);
             caller.machine.write(at, bytes)?;
         }
-        succeed(&mut caller, &frame, "invoke", &[context.into()])?;
+        let mut arguments = vec![context.into()];
+        if let Some(source) = &source {
+            let bytes = inference.inputs.first().map_or(&[][..], |bytes| bytes);
+            caller.machine.write(source.rows, bytes)?;
+            arguments.extend([source.read, source.user.into()]);
+        }
+        succeed(&mut caller, &frame, "invoke", &arguments)?;
         for (output, bytes) in library.network.outputs.iter().zip(&inference.outputs) {
             let at = Address(arena.0 + output.offset_bytes);
             let found = caller.machine.read(at, bytes.len());
@@ -307,6 +315,53 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
         instructions: caller.machine.now() - begun,
         cycles: cycles_begun.and_then(|begun| caller.machine.cycles_since(Some(begun))),
     })
+}
+
+/// An input that is handed over in rows, in memory outside of the arena.
+struct RowsInMemory {
+    /// The function that hands them over.
+    read: Argument,
+    /// Its first parameter.
+    user: Address,
+    rows: Address,
+    bytes: u64,
+}
+
+impl RowsInMemory {
+    /// Bytes of what the function knows of the input: where it lies, and the size of a row.
+    const USER_BYTES: u64 = 8;
+
+    /// `None` if the inputs lie in the arena.
+    fn new(
+        library: &Provable,
+        image: &Library,
+        frame: &mut Frame,
+    ) -> Result<Option<Self>, StudyError> {
+        let Some(rows) = &library.description.rows else {
+            return Ok(None);
+        };
+        let name = "rows_of_memory";
+        let read = image.address_of(name).ok_or_else(|| CallError::NoFunction {
+            name: name.to_owned(),
+            similar: Vec::new(),
+        })?;
+        let bytes = u64::from(rows.rows()) * rows.row_bytes();
+        let source = Self {
+            read: Argument::Word(read | 1),
+            user: frame.reserve_guarded("what is known of the input", Self::USER_BYTES)?,
+            rows: frame.reserve_guarded("the input", bytes)?,
+            bytes,
+        };
+        let words = [source.rows.0, rows.row_bytes() as u32];
+        let words = words.iter().flat_map(|word| word.to_le_bytes());
+        frame.fill(source.user, words.collect());
+        Ok(Some(source))
+    }
+
+    fn ranges(&self) -> [Range<u64>; 2] {
+        [(self.user, Self::USER_BYTES), (self.rows, self.bytes)]
+            .map(|(start, bytes)| u64::from(start.0)..u64::from(start.0) + bytes)
+    }
 }
 
 /// Keeps an access that is none of the library's, once for each instruction.

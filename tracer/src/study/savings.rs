@@ -136,6 +136,7 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
             bands: tiles,
             patches: tiles,
             most_extra_macs: extra_macs(percent),
+            slices: false,
         };
         within_time(time, |budget| front(&search, budget, &mut |_, _, _| ()))
     };

@@ -92,6 +92,7 @@ static ROWS: &[Row] = &[
     Row::unary(Kind::Quantize).named("quantize"),
     Row::unary(Kind::Dequantize).named("dequantize"),
     Row::unary(Kind::Requantize).named("requantize"),
+    Row::of(Kind::InputRows).named("input_rows"),
     Row::unary(Kind::Abs),
     Row::unary(Kind::Cast)
         .written(roles::cast)

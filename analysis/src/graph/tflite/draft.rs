@@ -58,7 +58,7 @@ impl Draft {
         let packed = self.element_type.bits()?;
         let bits = match self.storage {
             Storage::Constant => packed,
-            Storage::Arena | Storage::Variable => packed.max(8),
+            Storage::Arena | Storage::Variable | Storage::Application => packed.max(8),
         };
         schema::size_bytes(bits, &self.extents()?)
     }

@@ -228,7 +228,7 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
         .tensors
         .iter()
         .map(|tensor| match tensor.storage {
-            Storage::Arena => None,
+            Storage::Arena | Storage::Application => None,
             Storage::Constant => Some("is a constant".to_owned()),
             Storage::Variable => Some(String::new()),
         })

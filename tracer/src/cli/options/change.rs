@@ -31,13 +31,34 @@ pub struct ChangeArguments {
     /// [default: 10%]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub max_recompute: Option<f64>,
+    /// Take the model's input in rows while it computes, so that the input is never in the arena as a
+    /// whole; --allow split,patch unless one of them is given
+    #[arg(long)]
+    pub slices: bool,
 }
 
 impl ChangeArguments {
     /// Whether runs of operators may be computed in tiles.
     pub fn allow_tiles(&self) -> bool {
+        self.slices || self.names_tiles()
+    }
+
+    fn names_tiles(&self) -> bool {
         let tiles = [Change::Split, Change::Patch];
         tiles.iter().any(|change| self.allow.contains(change))
+    }
+
+    /// Refuses what is said of an input in the arena where it is not there.
+    ///
+    /// # Errors
+    /// When the input is handed over in rows, and kept in the arena or left out of it as a whole.
+    pub fn ensure_in_arena(&self, keep: bool, exclude: bool) -> anyhow::Result<()> {
+        let option = if keep { "--keep-inputs" } else { "--exclude-inputs" };
+        ensure!(
+            !self.slices || !(keep || exclude),
+            "{option} is about an input in the arena, and with --slices it is never there as a whole\n  hint: leave one of them out"
+        );
+        Ok(())
     }
 
     /// What they ask for.
@@ -51,13 +72,15 @@ impl ChangeArguments {
             "--max-recompute limits what tiles compute again, and no tiles are allowed\n  hint: --allow split, --allow patch or both"
         );
         let by_default = ChangeRequest::default();
+        let both = self.slices && !self.names_tiles();
         Ok(ChangeRequest {
             in_place: allows(Change::Inplace),
             accumulate: allows(Change::Accumulate),
             prune: allows(Change::Prune),
             remove: allows(Change::Remove),
-            split: allows(Change::Split),
-            patch: allows(Change::Patch),
+            split: both || allows(Change::Split),
+            patch: both || allows(Change::Patch),
+            slices: self.slices,
             most_recomputed_percent: self
                 .max_recompute
                 .unwrap_or(by_default.most_recomputed_percent),

@@ -43,8 +43,8 @@ static void reset_states(unsigned char *arena) {
   return @PREFIX@OK;
 }
 
-@prefix@status @prefix@invoke(@prefix@context *context) {
-  if (context == NULL || context->arena == NULL) {
+@prefix@status @prefix@invoke(@prefix@context *context@rows_parameters@) {
+  if (context == NULL || context->arena == NULL@no_rows@) {
     return @PREFIX@NULL_POINTER;
   }
   unsigned char *const arena = context->arena;

@@ -16,7 +16,7 @@ extern "C" {
 #define @PREFIX@ALIGNED
 #endif
 
-// The arena holds the inputs, the outputs and everything between them. You provide it: static memory, or any memory
+// The arena holds @held@, the outputs and everything between them. You provide it: static memory, or any memory
 // that is aligned to @PREFIX@ARENA_ALIGNMENT bytes. Nothing else is allocated.
 #define @PREFIX@ARENA_BYTES @arena_bytes@u
 #define @PREFIX@ARENA_ALIGNMENT 16u
@@ -36,7 +36,7 @@ typedef enum {
   @PREFIX@ARENA_MISALIGNED = -2, // the arena does not start at a multiple of @PREFIX@ARENA_ALIGNMENT
   @PREFIX@ARENA_TOO_SMALL = -3,  // the arena has fewer than @PREFIX@ARENA_BYTES bytes
   @PREFIX@KERNEL_FAILED = -4,    // a kernel refused its arguments: the library was changed
-} @prefix@status;
+@read_failed@} @prefix@status;
 
 // One instance of the model. Several may exist, each with an arena of its own; there are no global variables.
 typedef struct {
@@ -48,10 +48,10 @@ typedef struct {
 
 // Gives the states what they hold before the first inference. A model without states has nothing to reset.
 @prefix@status @prefix@reset(@prefix@context *context);
-
+@rows@
 // Computes the outputs, which are valid until an input is stored or the next call of init, reset or invoke: they may lie
 // where an input lies. @inputs_after@
-@prefix@status @prefix@invoke(@prefix@context *context);
+@prefix@status @prefix@invoke(@prefix@context *context@rows_parameters@);
 @saved_states@@endpoints@
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@
 #endif
 
 static @prefix@arena arenas[CONTEXTS];
-@rounding@
+@rounding@@rows@
 static int failed(const char *what) {
   PRINT("@model@: ");
   PRINT(what);
@@ -34,7 +34,7 @@ static int is_refused(void) {
   unsigned char *const bytes = arenas[0].bytes;
   return @prefix@init(NULL, bytes, sizeof arenas[0]) == @PREFIX@NULL_POINTER &&
          @prefix@init(&context, NULL, sizeof arenas[0]) == @PREFIX@NULL_POINTER &&
-         @prefix@invoke(&context) == @PREFIX@NULL_POINTER &&
+         @prefix@invoke(&context@no_rows@) == @PREFIX@NULL_POINTER &&
          @prefix@init(&context, bytes + 1, sizeof arenas[0]) == @PREFIX@ARENA_MISALIGNED &&
          @prefix@init(&context, bytes, sizeof arenas[0] - 1) == @PREFIX@ARENA_TOO_SMALL;
 }
@@ -54,7 +54,7 @@ int main(void) {
     for (int i = 0; i < CONTEXTS; ++i) {
 @copy@    }
     for (int i = 0; i < CONTEXTS; ++i) {
-      if (@prefix@invoke(&contexts[i]) != @PREFIX@OK) {
+      if (@prefix@invoke(&contexts[i]@recorded_rows@) != @PREFIX@OK) {
         return failed("inference");
       }
 @compare@    }

@@ -6,7 +6,7 @@ use crate::call::{Argument, CallError, Frame};
 use crate::kernels::moves::{padding, padding_word};
 use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
-    CircularBuffer, Concatenation, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice,
+    CircularBuffer, Concatenation, InputRows, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice,
     Split, StridedSlice, Transpose,
 };
 use dmo_analysis::operator::{self, Shape};
@@ -24,6 +24,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::float32("dmo_concat_f32", &Concatenation, |job, buffers, frame| {
         concat(job, buffers, frame, None)
     }),
+    Contract::new(ROWS_IN_MEMORY, &InputRows, next_rows).with_status(),
     Contract::new("dmo_split", &Split, split),
     Contract::new("dmo_pad", &Pad, pad_any),
     Contract::int8("dmo_pad_s8", &Pad, |job, buffers, frame| {
@@ -73,6 +74,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::float32("dmo_resize_bilinear_f32", &ResizeBilinear, resize_bilinear),
 ];
 
+/// The kernel that does with rows in memory what [`NEXT_ROWS`] does with rows of the application.
+pub const ROWS_IN_MEMORY: &str = "dmo_next_rows_in_memory";
+
+/// The function that has the application store rows of the input.
+pub const NEXT_ROWS: &str = "dmo_next_rows";
+
 /// What a circular buffer holds.
 const LAST_ROWS: State = State {
     name: "last rows",
@@ -114,6 +121,25 @@ fn concat(
     arguments.extend(lists);
     arguments.push(buffers.outputs[0].into());
     Ok(arguments)
+}
+
+/// Rows that are there, if any, and after them those that the application hands over.
+fn next_rows(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
+    let rows: &operator::InputRows = job.operator()?;
+    let bytes = |shape: Shape| shape.iter().product::<u32>() * rows.element_bytes;
+    let output = buffers.outputs[0];
+    let (kept, kept_bytes) = match (rows.kept, &buffers.inputs[..]) {
+        (Some(shape), &[kept, _]) => (kept, bytes(shape)),
+        _ => (output, 0),
+    };
+    let source = buffers.inputs.last().copied().unwrap_or(output);
+    Ok(vec![
+        source.into(),
+        Argument::Word(bytes(rows.new)),
+        kept.into(),
+        Argument::Word(kept_bytes),
+        output.into(),
+    ])
 }
 
 fn split(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
