@@ -10,7 +10,7 @@ mod interpreter;
 mod networks;
 
 use dmo_analysis::arena::{Arena, Layout};
-use dmo_analysis::graph::{Graph, OperatorId, TensorId, TensorType, overlaps, zoo};
+use dmo_analysis::graph::{Graph, Kind, OperatorId, Storage, TensorId, TensorType, overlaps, zoo};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::schedule::CountedEnds;
@@ -27,12 +27,14 @@ fn any_split(graph: &Graph, random: &mut Random) -> Recipe {
     let first = random.below(count);
     let end = first + 1 + random.below(count - first);
     let run = (first..end).map(|at| OperatorId(at as usize));
+    let slices = first == 0 && random.one_in(2);
     let mut part = |most: u64| 1 + random.below(most) as u32;
     Recipe {
         splits: vec![Split {
             operators: run.collect(),
             grid: [part(6), part(4)],
         }],
+        slices,
         ..Recipe::default()
     }
 }
@@ -93,6 +95,46 @@ fn tiles_compute_the_same() {
             "{graph:?} {recipe:?}"
         );
     });
+}
+
+/// The rows of an input are handed over in order, each at most once, and the input itself is never
+/// in the arena.
+#[test]
+fn rows_of_an_input_come_in_order() {
+    let (mut inputs, mut moved) = (0, 0);
+    splits(5, 1500, |graph, recipe, transformed| {
+        if !recipe.slices {
+            return;
+        }
+        inputs += 1;
+        let changed = &transformed.graph;
+        let input = changed.inputs[0];
+        assert_eq!(changed.tensor(input).storage, Storage::Application);
+        let [_, rows, width, depth] = changed.tensor(input).shape[..] else {
+            panic!("{recipe:?}");
+        };
+        let row_bytes = u64::from(width * depth);
+        let mut next = 0;
+        let handed_over = changed.operators.iter();
+        for node in handed_over.filter(|node| node.kind == Kind::InputRows) {
+            let new = node.inputs.last().unwrap();
+            let range = if *new == input {
+                0..u64::from(rows) * row_bytes
+            } else {
+                assert_eq!(changed.views[new].of, input, "{graph:?} {recipe:?}");
+                changed.extent(*new)
+            };
+            assert!(range.start >= next, "{graph:?} {recipe:?}");
+            assert!(range.start.is_multiple_of(row_bytes) && range.end.is_multiple_of(row_bytes));
+            next = range.end;
+            moved += u64::from(node.inputs.len() == 2);
+        }
+        assert!(next > 0, "{graph:?} {recipe:?}");
+    });
+    assert!(
+        inputs > 200 && moved > 100,
+        "{inputs} inputs, {moved} moves"
+    );
 }
 
 /// In the plan too, where tensors overlap: the distances of what is stored in pieces are safe.
@@ -323,6 +365,10 @@ fn recipes_that_contradict_themselves_are_refused() {
         ..recipe
     };
     let plain = Recipe::default;
+    let in_rows = || Recipe {
+        slices: true,
+        ..plain()
+    };
     let whole = split(&[4, 5], [2, 1]);
     assert!(apply(&graph, &with(std::slice::from_ref(&whole), plain())).is_ok());
     for recipe in [
@@ -340,10 +386,15 @@ fn recipes_that_contradict_themselves_are_refused() {
         with(&[split(&[], [2, 1])], plain()),
         with(&[split(&[4, 5], [0, 1])], plain()),
         with(&[split(&[4, 5], [u32::MAX, u32::MAX])], plain()),
+        // The input of the model is not that of the run.
+        with(&[whole], in_rows()),
+        in_rows(),
     ] {
         let refused = apply(&graph, &recipe);
         assert!(refused.is_err(), "{recipe:?}");
     }
+    let first = split(&[0, 1], [2, 1]);
+    assert!(apply(&graph, &with(&[first], in_rows())).is_ok());
     let mut unsigned = graph;
     for tensor in &mut unsigned.tensors {
         tensor.element_type = TensorType::Uint8;

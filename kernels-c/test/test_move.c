@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "check.h"
+#include "dmo_rows.h"
 #include "oracle_operators.h"
 
 #include <stdlib.h>
@@ -166,6 +167,41 @@ static void circular_buffer(void) {
   free(all), free(buffer);
 }
 
+// An image in memory, of which the next rows are asked for.
+typedef struct {
+  const int8_t *rows;
+  int32_t row_bytes, next;
+} image;
+
+static int32_t read_image(void *user, int32_t first_row, int32_t rows, void *to) {
+  image *from = user;
+  if (first_row < from->next) {
+    return -1;
+  }
+  memcpy(to, from->rows + first_row * from->row_bytes, (size_t)(rows * from->row_bytes));
+  from->next = first_row + rows;
+  return 0;
+}
+
+// The last rows that are there and the next ones, in place of those that are there or below them.
+static void next_rows(void) {
+  const int32_t row = random_between(1, 20), there = random_between(1, 6), more = random_between(1, 5);
+  const int32_t kept = random_between(0, there), below = random_between(0, 8);
+  int8_t *all = random_s8(row * (there + more)), *memory = random_s8(below + row * (there + more));
+  int8_t *other = random_s8(row * (kept + more));
+  image from = {all, row, 0};
+  int32_t failed = dmo_next_rows(read_image, &from, 0, there, all, 0, memory + below);
+  const int8_t *last = memory + below + row * (there - kept);
+  failed |= dmo_next_rows_in_memory(all + row * there, row * more, last, row * kept, other);
+  failed |= dmo_next_rows(read_image, &from, there, more, last, row * kept, memory);
+  const size_t bytes = (size_t)(row * (kept + more));
+  const int8_t *expected = all + row * (there - kept);
+  CHECK(failed == 0 && memcmp(memory, expected, bytes) == 0, "next_rows", row);
+  CHECK(memcmp(other, expected, bytes) == 0, "next_rows_in_memory", row);
+  CHECK(dmo_next_rows(read_image, &from, 0, 1, all, 0, memory) != 0, "next_rows that are gone", row);
+  free(all), free(memory), free(other);
+}
+
 void test_move(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     concat_and_split();
@@ -174,5 +210,6 @@ void test_move(void) {
     slices();
     reshape();
     circular_buffer();
+    next_rows();
   }
 }

@@ -38,6 +38,7 @@ pub struct PlanOptions {
     exclude_scratch: bool,
     allow: Vec<String>,
     max_recompute: Option<f64>,
+    slices: bool,
     fix: Vec<(usize, u64)>,
     time: f64,
     cache: Option<CacheChoice>,
@@ -66,9 +67,18 @@ impl PlanOptions {
                 .iter()
                 .map(|&(tensor, offset)| (TensorId(tensor), offset))
                 .collect(),
-            changes: changes(&self.allow, self.max_recompute)?,
+            changes: self.changes()?,
             time: options::seconds("time", self.time)?,
         })
+    }
+
+    fn changes(&self) -> PyResult<ChangeRequest> {
+        if self.slices && (self.keep_inputs || self.exclude_inputs) {
+            return Err(wrong(
+                "slices: the input is never in the arena as a whole, to be kept or excluded",
+            ));
+        }
+        changes(&self.allow, self.max_recompute, self.slices)
     }
 
     fn layout(&self) -> PyResult<Layout> {
@@ -97,7 +107,7 @@ impl PlanOptions {
 }
 
 /// What may be changed of the work.
-fn changes(allow: &[String], max_recompute: Option<f64>) -> PyResult<ChangeRequest> {
+fn changes(allow: &[String], max_recompute: Option<f64>, slices: bool) -> PyResult<ChangeRequest> {
     let mut changes = ChangeRequest::default();
     for given in allow {
         let allowed = match given.as_str() {
@@ -114,6 +124,15 @@ fn changes(allow: &[String], max_recompute: Option<f64>) -> PyResult<ChangeReque
             }
         };
         *allowed = true;
+    }
+    if slices {
+        let both = !(changes.split || changes.patch);
+        changes = ChangeRequest {
+            slices,
+            split: both || changes.split,
+            patch: both || changes.patch,
+            ..changes
+        };
     }
     if let Some(percent) = max_recompute {
         if !(changes.split || changes.patch) {

@@ -42,6 +42,7 @@ def test_options_are_those_of_the_command():
         ({"exclude_inputs": True, "exclude_outputs": True}, ["--exclude-inputs", "--exclude-outputs"]),
         ({"keep_inputs": True}, ["--keep-inputs"]),
         ({"allow": ["split"], "max_recompute": 5.0}, ["--allow", "split", "--max-recompute", "5"]),
+        ({"slices": True}, ["--slices"]),
         ({"fix": {0: 4096}}, ["--fix", "0=4096"]),
         ({"kernels": "dsp", "inputs": 1, "cache": False}, ["--kernels", "dsp", "--inputs", "1", "--no-cache"]),
     ]:
@@ -83,6 +84,7 @@ def test_errors_are_the_whole_message_of_the_command():
         ({"order": "any"}, "order 'any': expected one of file, best"),
         ({"allow": ["splits"]}, "allow 'splits'"),
         ({"max_recompute": 5}, "hint: allow="),
+        ({"slices": True, "keep_inputs": True}, "slices: the input is never in the arena"),
         ({"align": 0}, "align 0"),
         ({"time": -1}, "time -1"),
         ({"inputs": 0}, "inputs 0"),

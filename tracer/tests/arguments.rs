@@ -11,9 +11,9 @@
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
-    ElementwiseBinary, FullyConnected, Interpolation, Lstm, Matmul, Opaque, Operator, Pad, Pitched,
-    Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split,
-    StridedSlice, Svdf, Transpose, TransposeConv2d, Window,
+    ElementwiseBinary, FullyConnected, InputRows, Interpolation, Lstm, Matmul, Opaque, Operator,
+    Pad, Pitched, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax,
+    SpatialMean, Split, StridedSlice, Svdf, Transpose, TransposeConv2d, Window,
 };
 use dmo_analysis::trace::Address;
 use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
@@ -204,6 +204,14 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             Operator::Opaque(Opaque {
                 inputs: vec![12],
                 outputs: vec![36],
+            }),
+        ),
+        (
+            "input_rows",
+            Operator::InputRows(InputRows {
+                kept: Some(SHAPE),
+                new: SHAPE,
+                element_bytes,
             }),
         ),
         (

@@ -93,6 +93,7 @@ fn main() {
         },
     ));
     trials.extend(of_newest_rows());
+    trials.extend(of_input_rows());
     let name = "flash_is_limited";
     trials.push(match tools::version(&Compiler::default().program) {
         Ok(_) => models::trial(name, vision, flash_is_limited),
@@ -165,6 +166,73 @@ fn of_newest_rows() -> Vec<Trial> {
         newest_rows_in_the_runtime,
     ));
     trials
+}
+
+/// Libraries whose input is handed over in rows.
+fn of_input_rows() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for element in ["float32", "int16", "int8", "uint8"] {
+        for kernels in [DSP, REFERENCE] {
+            let model = format!("stand_in_vision_{element}.tflite");
+            let name = format!("input_rows_natively::{element}::{kernels}");
+            let file = model.clone();
+            trials.push(models::trial(name, &file, move |file| {
+                let built = built(&model, file, &input_rows(kernels))?;
+                let rows = built.network.rows.ok_or("the input lies in the arena")?;
+                assert!(rows.most > 0 && built.network.inputs.is_empty());
+                runs_natively(&built)
+            }));
+        }
+    }
+    let vision = "stand_in_vision_int8.tflite";
+    trials.push(models::trial(
+        "input_rows_are_less_than_the_input",
+        vision,
+        |file| {
+            let tiled = ChangeRequest {
+                slices: false,
+                ..input_rows(REFERENCE).changes
+            };
+            let tiled = BuildRequest {
+                changes: tiled,
+                ..input_rows(REFERENCE)
+            };
+            let whole = built(vision, file, &tiled)?;
+            let rows = built(vision, file, &input_rows(REFERENCE))?;
+            assert!(rows.arena_bytes < whole.arena_bytes);
+            Ok(())
+        },
+    ));
+    let name = "input_rows_proven";
+    trials.push(match tools::version(&Compiler::default().program) {
+        Ok(_) => models::trial(name, vision, move |file| {
+            let request = BuildRequest {
+                prove: Some(Compiler::default()),
+                ..input_rows(DSP)
+            };
+            let proof = built(vision, file, &request)?.proof.ok_or("no proof")?;
+            proof
+                .holds()
+                .then_some(())
+                .ok_or_else(|| format!("{proof:?}").into())
+        }),
+        Err(problem) => tools::trial(name, &Err(problem), || Ok(())),
+    });
+    trials
+}
+
+/// A library that takes its input in rows.
+fn input_rows(kernels: &str) -> BuildRequest {
+    let plain = request(kernels, false);
+    BuildRequest {
+        changes: ChangeRequest {
+            slices: true,
+            split: true,
+            patch: true,
+            ..plain.changes
+        },
+        ..plain
+    }
 }
 
 fn request(kernels: &str, is_tiled: bool) -> BuildRequest {

@@ -211,7 +211,12 @@ fn check_views(graph: &Graph) -> Result<(), ScheduleError> {
         let known = view.0 < limit && of.0 < limit;
         let inside = || graph.extent(view).end <= graph.tensor(of).size_bytes;
         let storage = || [view, of].map(|id| graph.tensor(id).storage);
-        let together = || matches!(storage(), [Storage::Arena, Storage::Arena] | [Storage::Application, Storage::Application]);
+        let together = || {
+            matches!(
+                storage(),
+                [Storage::Arena, Storage::Arena] | [Storage::Application, Storage::Application]
+            )
+        };
         if !known || graph.views.contains_key(&of) || !together() || !inside() {
             return Err(ScheduleError::View { view, of });
         }

@@ -255,7 +255,11 @@ impl FrontPlanner<'_> {
             Ok(transformed) => self.needs(&transformed, order, budget)?,
             Err(_) => HashMap::new(),
         };
-        let need = |operator: &OperatorId| by_operator.get(operator).copied().unwrap_or(0);
+        // An input in rows is never read by an operator as a whole.
+        let need = |operator: &OperatorId| match by_operator.get(operator) {
+            _ if self.reads_rows(*operator) => u64::MAX,
+            bytes => bytes.copied().unwrap_or(0),
+        };
         let needs: Vec<u64> = order.iter().map(need).collect();
         let runs = if self.search.bands || self.search.patches {
             runs(self.search.graph, order, &needs)
@@ -397,6 +401,12 @@ impl FrontPlanner<'_> {
             bytes: needs.into_values().max()?,
             extra_macs: self.extra_macs(&transformed),
         })
+    }
+
+    fn reads_rows(&self, operator: OperatorId) -> bool {
+        let graph = self.search.graph;
+        let reads = |input| graph.operators[operator.0].inputs.contains(input);
+        self.search.slices && graph.inputs.iter().any(reads)
     }
 
     /// Tiles do not work in place. The input is handed over in rows to the run that reads it.

@@ -34,9 +34,8 @@ pub(super) fn input(graph: &Graph, recipe: &Recipe) -> Result<TensorId, Transfor
     if graph.outputs.contains(&input) {
         return Err(refused("is an output, too"));
     }
-    let is_part = |(view, known): (&TensorId, &crate::graph::TensorView)| {
-        *view == input || known.of == input
-    };
+    let is_part =
+        |(view, known): (&TensorId, &crate::graph::TensorView)| *view == input || known.of == input;
     if graph.views.iter().any(is_part) {
         return Err(refused("shares memory with another tensor"));
     }
@@ -44,11 +43,12 @@ pub(super) fn input(graph: &Graph, recipe: &Recipe) -> Result<TensorId, Transfor
     let readers = nodes.filter(|(_, node)| node.inputs.contains(&input));
     let readers: HashSet<OperatorId> = readers.map(|(index, _)| OperatorId(index)).collect();
     let mut splits = recipe.splits.iter();
-    let is_in_one = splits.any(|split| {
-        readers.is_subset(&split.operators.iter().copied().collect())
-    });
+    let is_in_one =
+        splits.any(|split| readers.is_subset(&split.operators.iter().copied().collect()));
     if readers.is_empty() || !is_in_one {
-        return Err(refused("is read by an operator that is not computed in tiles"));
+        return Err(refused(
+            "is read by an operator that is not computed in tiles",
+        ));
     }
     Ok(input)
 }
@@ -80,7 +80,9 @@ impl InputRows {
 
     /// Adds what makes the rows available that these tiles need, unless they are there already.
     pub(super) fn hand_over(&mut self, draft: &mut Draft, tiles: &[Tile]) {
-        let regions = tiles.iter().filter_map(|tile| tile.regions.get(&self.input));
+        let regions = tiles
+            .iter()
+            .filter_map(|tile| tile.regions.get(&self.input));
         let Some(needed) = regions.cloned().reduce(|one, other| one.hull(&other)) else {
             return;
         };
@@ -99,7 +101,10 @@ impl InputRows {
             (kept, within.len() as u32)
         });
         let region = self.of_rows(&new);
-        let fresh = (draft.view(self.input, self.shape, &region), new.len() as u32);
+        let fresh = (
+            draft.view(self.input, self.shape, &region),
+            new.len() as u32,
+        );
         let tensor = draft.hand_over(self.reader, self.input, self.shape, there, fresh);
         self.current = Some((tensor, kept.start..new.end));
     }

@@ -162,13 +162,7 @@ impl<'a> Run<'a> {
         InputRows::new(self.graph, input, *reader)
     }
 
-    fn add_tile(
-        &self,
-        draft: &mut Draft,
-        number: usize,
-        tile: &Tile,
-        rows: Option<&InputRows>,
-    ) {
+    fn add_tile(&self, draft: &mut Draft, number: usize, tile: &Tile, rows: Option<&InputRows>) {
         let mut locals: HashMap<TensorId, TensorId> = HashMap::new();
         for (&operator, part) in self.operators.iter().zip(&tile.parts) {
             let (Some((part, region)), Some(kernel)) =

@@ -1,7 +1,7 @@
 //! Runs graphs on numbers: what a kernel stores is a hash of what it has loaded for it, in its
 //! order, so that another tap, another element or another order gives another number.
 
-use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::AccessKind;
 
@@ -30,7 +30,16 @@ impl Memory {
 
     /// Tensors where a layout has them.
     pub fn at(graph: &Graph, offsets: &[Option<u64>], size: usize) -> Self {
-        let offsets = graph.with_views(offsets.to_vec());
+        let mut offsets = offsets.to_vec();
+        let mut size = size;
+        // What the application has lies apart from the arena.
+        for (offset, tensor) in offsets.iter_mut().zip(&graph.tensors) {
+            if tensor.storage == Storage::Application {
+                *offset = Some(size as u64);
+                size += tensor.size_bytes as usize;
+            }
+        }
+        let offsets = graph.with_views(offsets);
         Self {
             // What is there before is not the same anywhere.
             cells: (0..size as u64).map(|at| mix(at, 7)).collect(),
@@ -84,8 +93,11 @@ impl Memory {
         let mut sum = 1;
         let cells = &mut self.cells;
         let loops = &kernel.operator;
+        let is_copy = matches!(loops, Operator::InputRows(_));
         loops
             .accesses(|kind, buffer, element| match kind {
+                AccessKind::Load if is_copy => sum = cells[inputs[buffer][element as usize]],
+                AccessKind::Store if is_copy => cells[outputs[buffer][element as usize]] = sum,
                 AccessKind::Load => {
                     sum = mix(sum, cells[inputs[buffer][element as usize]]);
                 }

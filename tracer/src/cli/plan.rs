@@ -123,7 +123,8 @@ impl Arguments {
     fn request(&self) -> anyhow::Result<PlanRequest> {
         let layout = self.layout.layout();
         let is_excluded = !layout.counted.count_graph_inputs;
-        self.change.ensure_in_arena(layout.keep_inputs, is_excluded)?;
+        self.change
+            .ensure_in_arena(layout.keep_inputs, is_excluded)?;
         Ok(PlanRequest {
             overlap: self.overlap.request(),
             layout,

@@ -326,7 +326,10 @@ impl Contents<'_> {
             )
             .with("core", description.values().fill(self.core_guard()))
             .with("includes", includes)
-            .with("no_rows", description.rows.as_ref().map_or("", |_| " || read == NULL"))
+            .with(
+                "no_rows",
+                description.rows.as_ref().map_or("", |_| " || read == NULL"),
+            )
             .with("variables", text.variables)
             .with("reset", reset)
             .with("calls", statements)
@@ -427,9 +430,12 @@ impl Contents<'_> {
         });
         values
             .with("banner", description.banner("A test of the library."))
-            .with("rows", rows.map_or_else(String::new, |rows| {
-                rows.values(description).fill(template!("test_rows.c"))
-            }))
+            .with(
+                "rows",
+                rows.map_or_else(String::new, |rows| {
+                    rows.values(description).fill(template!("test_rows.c"))
+                }),
+            )
             .with("no_rows", rows.map_or("", |_| ", read_rows, NULL"))
             .with("recorded_rows", given)
             .with("copy", copy)
@@ -453,10 +459,7 @@ impl Contents<'_> {
             description.inputs.iter().chain(handed_over).collect();
         let outputs = description.outputs.iter().collect();
         let ends = [
-            (
-                inputs,
-                RecordedInference::inputs as fn(&_) -> &_,
-            ),
+            (inputs, RecordedInference::inputs as fn(&_) -> &_),
             (outputs, RecordedInference::outputs),
         ];
         for (endpoints, content) in ends {

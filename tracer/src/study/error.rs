@@ -425,8 +425,10 @@ pub enum EmitReason {
     Alignment { given: u64 },
     #[error(": a changed model has other operators or tensors, which only .json and .tflite tell")]
     ChangedAsHeader,
-    #[error(": no standard operator works in place, is left out, or takes rows of the input\n  hint: --allow \
-         split,patch")]
+    #[error(
+        ": no standard operator works in place, is left out, or takes rows of the input\n  hint: --allow \
+         split,patch"
+    )]
     NotStandard,
     #[error(": offsets in an arena of {arena_bytes} bytes do not fit in int32_t")]
     HeaderRange { arena_bytes: u64 },

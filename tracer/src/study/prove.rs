@@ -341,10 +341,12 @@ impl RowsInMemory {
             return Ok(None);
         };
         let name = "rows_of_memory";
-        let read = image.address_of(name).ok_or_else(|| CallError::NoFunction {
-            name: name.to_owned(),
-            similar: Vec::new(),
-        })?;
+        let read = image
+            .address_of(name)
+            .ok_or_else(|| CallError::NoFunction {
+                name: name.to_owned(),
+                similar: Vec::new(),
+            })?;
         let bytes = u64::from(rows.rows()) * rows.row_bytes();
         let source = Self {
             read: Argument::Word(read | 1),

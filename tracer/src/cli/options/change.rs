@@ -53,7 +53,11 @@ impl ChangeArguments {
     /// # Errors
     /// When the input is handed over in rows, and kept in the arena or left out of it as a whole.
     pub fn ensure_in_arena(&self, keep: bool, exclude: bool) -> anyhow::Result<()> {
-        let option = if keep { "--keep-inputs" } else { "--exclude-inputs" };
+        let option = if keep {
+            "--keep-inputs"
+        } else {
+            "--exclude-inputs"
+        };
         ensure!(
             !self.slices || !(keep || exclude),
             "{option} is about an input in the arena, and with --slices it is never there as a whole\n  hint: leave one of them out"

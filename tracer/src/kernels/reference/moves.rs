@@ -6,8 +6,8 @@ use crate::call::{Argument, CallError, Frame};
 use crate::kernels::moves::{padding, padding_word};
 use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
-    CircularBuffer, Concatenation, InputRows, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice,
-    Split, StridedSlice, Transpose,
+    CircularBuffer, Concatenation, InputRows, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor,
+    Slice, Split, StridedSlice, Transpose,
 };
 use dmo_analysis::operator::{self, Shape};
 use dmo_analysis::random::xorshift_bytes;
