@@ -161,18 +161,17 @@ impl<'a> Draft<'a> {
 
     /// Rows of an input that the application hands over, after those that are there already: an
     /// operator that copies what is kept and what is new, given with their numbers of rows, one after the
-    /// other. Gives the tensor of all of them; `reader` is the operator that asks for them.
+    /// other. Gives the tensor of all of them, of this name; `reader` is the operator that asks for them.
     pub(super) fn hand_over(
         &mut self,
         reader: OperatorId,
-        input: TensorId,
-        shape: Shape,
+        (input, shape): (TensorId, Shape),
+        name: String,
         kept: Option<(TensorId, u32)>,
         new: (TensorId, u32),
     ) -> TensorId {
         let of_rows = |rows: u32| [shape[0], rows, shape[2], shape[3]];
         let rows = kept.map_or(0, |(_, rows)| rows) + new.1;
-        let name = format!("rows of {}", self.graph.tensor(input).name);
         let output = self.tensor(input, name, of_rows(rows));
         self.graph.tensors[output.0].storage = Storage::Arena;
         let parts = kept.into_iter().chain([new]);

@@ -105,7 +105,9 @@ impl InputRows {
             draft.view(self.input, self.shape, &region),
             new.len() as u32,
         );
-        let tensor = draft.hand_over(self.reader, self.input, self.shape, there, fresh);
+        let (name, input) = (&draft.original.tensor(self.input).name, self.input);
+        let name = format!("rows {}..{} of {name}", kept.start, new.end);
+        let tensor = draft.hand_over(self.reader, (input, self.shape), name, there, fresh);
         self.current = Some((tensor, kept.start..new.end));
     }
 

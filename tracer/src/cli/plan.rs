@@ -137,6 +137,18 @@ impl Arguments {
 
     /// The files to write, as far as they can be written of the model as it is.
     fn emissions(&self, source: &Source) -> anyhow::Result<Vec<Emission>> {
+        let is_json = |path: &&PathBuf| path.extension().is_some_and(|it| it == "json");
+        if let Some(other) = self
+            .emit
+            .iter()
+            .find(|path| !is_json(path))
+            .filter(|_| self.change.slices)
+        {
+            anyhow::bail!(
+                "cannot emit {}: with --slices only .json tells the plan\n  hint: `dmo-trace build --slices` writes C code that follows it",
+                other.display()
+            );
+        }
         let emission = |path: &PathBuf| Emission::new(path, source, self.layout.align);
         Ok(self.emit.iter().map(emission).collect::<Result<_, _>>()?)
     }

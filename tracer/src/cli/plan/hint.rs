@@ -98,7 +98,14 @@ pub fn next_steps(
             "`--allow split,patch` computes operators in tiles, which may need less".to_owned(),
         );
     } else if is_file {
-        steps.push("`dmo-trace build` writes C code that runs in this little memory".to_owned());
+        let slices = if arguments.change.slices {
+            " --slices"
+        } else {
+            ""
+        };
+        steps.push(format!(
+            "`dmo-trace build{slices}` writes C code that runs in this little memory"
+        ));
     }
     steps
 }
