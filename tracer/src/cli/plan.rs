@@ -137,15 +137,14 @@ impl Arguments {
 
     /// The files to write, as far as they can be written of the model as it is.
     fn emissions(&self, source: &Source) -> anyhow::Result<Vec<Emission>> {
-        let is_json = |path: &&PathBuf| path.extension().is_some_and(|it| it == "json");
-        if let Some(other) = self
-            .emit
-            .iter()
-            .find(|path| !is_json(path))
-            .filter(|_| self.change.slices)
-        {
+        let tells = |path: &&PathBuf| {
+            let extension = path.extension();
+            extension.is_some_and(|it| it == "json" || it == "csv")
+        };
+        let mut others = self.emit.iter().filter(|path| !tells(path));
+        if let Some(other) = others.next().filter(|_| self.change.slices) {
             anyhow::bail!(
-                "cannot emit {}: with --slices only .json tells the plan\n  hint: `dmo-trace build --slices` writes C code that follows it",
+                "cannot emit {}: with --slices only .json and .csv tell the plan\n  hint: `dmo-trace build --slices` writes C code that follows it",
                 other.display()
             );
         }

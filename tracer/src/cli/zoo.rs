@@ -4,6 +4,7 @@ use super::{Verdict, examples, output};
 use anyhow::Context;
 use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{Element, Figures, NETWORKS};
+use dmo_analysis::wording::grouped;
 use dmo_trace::study;
 use dmo_trace::words::table;
 use std::path::PathBuf;
@@ -62,8 +63,8 @@ fn list() -> String {
         [
             network.name.to_owned(),
             figures.operators.to_string(),
-            figures.parameters.to_string(),
-            figures.lower_bound_bytes.to_string(),
+            grouped(figures.parameters),
+            grouped(figures.lower_bound_bytes),
             network.description.to_owned(),
         ]
     });

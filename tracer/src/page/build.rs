@@ -57,7 +57,7 @@ fn facts(built: &Built) -> Vec<Fact> {
     let proof = built.proof.as_ref();
     let compiler = proof.map(|proof| format!("{} {}", proof.compiler, proof.flags.join(" ")));
     let stack = description.stack_bytes;
-    let time = cycles::total(built.cycles.as_ref(), grouped);
+    let time = cycles::total(built.cycles.as_ref());
     let facts = [
         (
             "RAM as compiled",
@@ -112,7 +112,7 @@ fn of_forms(built: &Built) -> Option<FrontChart> {
             "{} of arena, {} of flash, {} cycles, {} instructions, {} multiply-accumulates",
             bytes(form.arena_bytes),
             bytes(form.flash_bytes),
-            cycles::total(form.cycles.as_ref(), grouped),
+            cycles::total(form.cycles.as_ref()),
             grouped(form.instructions),
             grouped(form.macs),
         ),

@@ -97,7 +97,7 @@ pub fn rows(
         }
     }
     for (place, cycles) in cycles {
-        let words = crate::words::cycles::total(Some(&cycles), dmo_analysis::wording::grouped);
+        let words = crate::words::cycles::total(Some(&cycles));
         rows[place].cycles = Some(words);
     }
     rows

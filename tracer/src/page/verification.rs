@@ -315,7 +315,7 @@ fn facts(verified: &Verified<'_>, kernels: &str, before: Option<&ArenaMap>) -> V
         if let Some(known) = &found.cycles {
             facts.push(Fact {
                 name: "Estimated",
-                value: cycles::sentence(known, grouped),
+                value: cycles::sentence(known),
             });
         }
         let stack = found.layers.iter().filter_map(|layer| layer.stack_bytes);

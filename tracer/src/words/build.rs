@@ -161,7 +161,7 @@ impl BuildReport {
 
 fn about_cycles(cycles: Option<&Cycles>) -> String {
     match cycles {
-        Some(_) => format!(", about {} cycles", cycles::total(cycles, grouped)),
+        Some(_) => format!(", about {} cycles", cycles::total(cycles)),
         None => String::new(),
     }
 }

@@ -2,41 +2,40 @@
 //! count.
 
 use crate::mcu::cycles::Cycles;
+use dmo_analysis::wording::grouped;
 
 /// What stands for cycles that are not known.
 pub const UNKNOWN: &str = "-";
 
 /// All cycles; `-` if they are not known.
-pub fn total(cycles: Option<&Cycles>, write: impl Fn(u64) -> String) -> String {
-    cycles.map_or(UNKNOWN.to_owned(), |cycles| {
-        number(cycles, cycles.total, write)
-    })
+pub fn total(cycles: Option<&Cycles>) -> String {
+    cycles.map_or(UNKNOWN.to_owned(), |cycles| number(cycles, cycles.total))
 }
 
 /// Those that a core waits for instructions, and for data.
-pub fn stalls(cycles: Option<&Cycles>, write: impl Fn(u64) -> String) -> [String; 2] {
+pub fn stalls(cycles: Option<&Cycles>) -> [String; 2] {
     cycles.map_or([UNKNOWN, UNKNOWN].map(str::to_owned), |cycles| {
-        [cycles.code_stalls, cycles.data_stalls].map(|count| number(cycles, count, &write))
+        [cycles.code_stalls, cycles.data_stalls].map(|count| number(cycles, count))
     })
 }
 
 /// All cycles, and what is waited for.
-pub fn sentence(cycles: &Cycles, write: impl Fn(u64) -> String) -> String {
-    let all = number(cycles, cycles.total, &write);
+pub fn sentence(cycles: &Cycles) -> String {
+    let all = number(cycles, cycles.total);
     if cycles.code_stalls + cycles.data_stalls == 0 {
         return format!("{all} cycles");
     }
-    let [code, data] = stalls(Some(cycles), write);
+    let [code, data] = stalls(Some(cycles));
     format!("{all} cycles ({code} waiting for code, {data} for data)")
 }
 
-fn number(cycles: &Cycles, count: u64, write: impl Fn(u64) -> String) -> String {
+fn number(cycles: &Cycles, count: u64) -> String {
     if !cycles.rough {
-        return write(count);
+        return grouped(count);
     }
     let digits = count.max(1).ilog10();
     let unit = 10u64.pow(digits.saturating_sub(1));
-    format!("~{}", write((count + unit / 2) / unit * unit))
+    format!("~{}", grouped((count + unit / 2) / unit * unit))
 }
 
 #[cfg(test)]
@@ -55,12 +54,12 @@ mod tests {
 
     #[test]
     fn rough_cycles_have_two_digits() {
-        let text = |count, rough| total(Some(&cycles(count, rough)), |it| it.to_string());
-        assert_eq!(text(2_737_735, true), "~2700000");
-        assert_eq!(text(996, true), "~1000");
+        let text = |count, rough| total(Some(&cycles(count, rough)));
+        assert_eq!(text(2_737_735, true), "~2,700,000");
+        assert_eq!(text(996, true), "~1,000");
         assert_eq!([text(7, true), text(0, true)], ["~7", "~0"]);
-        assert_eq!(text(2_737_735, false), "2737735");
-        assert_eq!(total(None, |it| it.to_string()), "-");
+        assert_eq!(text(2_737_735, false), "2,737,735");
+        assert_eq!(total(None), "-");
     }
 
     #[test]
@@ -70,11 +69,8 @@ mod tests {
             data_stalls: 4,
             ..cycles(17, false)
         };
-        let text = sentence(&waiting, |it| it.to_string());
+        let text = sentence(&waiting);
         assert_eq!(text, "17 cycles (3 waiting for code, 4 for data)");
-        assert_eq!(
-            sentence(&cycles(17, false), |it| it.to_string()),
-            "17 cycles"
-        );
+        assert_eq!(sentence(&cycles(17, false)), "17 cycles");
     }
 }

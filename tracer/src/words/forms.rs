@@ -101,7 +101,7 @@ pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
             grouped(form.ram_bytes()),
             grouped(form.arena_bytes),
             grouped(form.flash_bytes),
-            cycles::total(form.cycles.as_ref(), grouped),
+            cycles::total(form.cycles.as_ref()),
             grouped(form.instructions),
             grouped(form.macs),
         ]

@@ -13,6 +13,7 @@ use crate::measure::Measurement;
 use crate::measure::attribution::Attribution;
 use crate::study::compare::{Compared, Pair};
 use dmo_analysis::operator::{Operator, ShapeError};
+use dmo_analysis::wording::grouped;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -195,9 +196,13 @@ impl Report for OverlapReport {
         if let (Some(kernel), Some(work), Some(instructions)) =
             (self.kernel, &self.work, self.instructions)
         {
-            text += &format!("{}: {instructions} instructions", work.chain(kernel));
+            text += &format!(
+                "{}: {} instructions",
+                work.chain(kernel),
+                grouped(instructions)
+            );
             if let Some(cycles) = &self.cycles {
-                text += &format!(", {}", cycles::sentence(cycles, |it| it.to_string()));
+                text += &format!(", {}", cycles::sentence(cycles));
             }
             text.push('\n');
             if work.worked.iter().any(|worker| worker.function != kernel) {
@@ -223,7 +228,10 @@ fn answers(report: &OverlapReport) -> String {
             _ => format!(" for input {}, output {}", pair.input + 1, pair.output + 1),
         };
         let unsafe_ = if answer.is_unsafe {
-            format!(" UNSAFE: {} bytes are safe", answer.safe_bytes)
+            format!(
+                " UNSAFE: {} bytes are safe",
+                grouped(answer.safe_bytes.into())
+            )
         } else {
             String::new()
         };
@@ -231,16 +239,24 @@ fn answers(report: &OverlapReport) -> String {
             // Where greater displacements are safe too, O_s says it.
             Some(true) if answer.safe_bytes < answer.most => format!(
                 "in place (displacement 0): safe{place}, all {} bytes of the smaller buffer\n",
-                answer.most
+                grouped(answer.most.into())
             ),
             _ => String::new(),
         };
         format!(
             "O_s = {} bytes{place} ({method}){unsafe_}\n{in_place}",
-            answer.bytes
+            grouped(answer.bytes.into())
         )
     };
     report.pairs.iter().zip(&report.answers).map(line).collect()
+}
+
+/// A number with one decimal.
+fn tenths(number: f64) -> String {
+    let text = format!("{:.1}", number.abs());
+    let (whole, decimal) = text.split_once('.').unwrap_or((&text, "0"));
+    let sign = if number < 0.0 { "-" } else { "" };
+    format!("{sign}{}.{decimal}", grouped(whole.parse().unwrap_or(0)))
 }
 
 fn pair_table(pairs: &[Pair]) -> String {
@@ -256,18 +272,18 @@ fn pair_table(pairs: &[Pair]) -> String {
     ];
     let rows = pairs.iter().map(|pair| {
         let published = match pair.published_bytes {
-            Some(bytes) if pair.published_is_unsafe => format!("{bytes:.1} UNSAFE"),
-            Some(bytes) => format!("{bytes:.1}"),
+            Some(bytes) if pair.published_is_unsafe => format!("{} UNSAFE", tenths(bytes)),
+            Some(bytes) => tenths(bytes),
             None => "-".to_owned(),
         };
         [
             (pair.input + 1).to_string(),
             (pair.output + 1).to_string(),
             published,
-            pair.closed_bytes.to_string(),
-            pair.algorithmic_bytes.to_string(),
+            grouped(pair.closed_bytes.into()),
+            grouped(pair.algorithmic_bytes.into()),
             pair.traced_bytes
-                .map_or("-".to_owned(), |bytes| bytes.to_string()),
+                .map_or("-".to_owned(), |bytes| grouped(bytes.into())),
             match pair.equal_at_overlap {
                 Some(true) => "same output",
                 Some(false) => "OTHER OUTPUT",

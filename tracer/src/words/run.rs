@@ -210,7 +210,7 @@ impl Report for RunReport<'_> {
             self.program.name,
             self.program.cpu,
             self.exit,
-            self.ending.instructions,
+            grouped(self.ending.instructions),
             counted(self.profile.layers.len() as u64, "layer", "layers"),
             self.table()
         );
@@ -259,10 +259,14 @@ impl RunReport<'_> {
     fn pair_row(&self, index: usize, layer: &LayerProfile, pair: &Pair) -> Vec<String> {
         let buffer = |index: usize| {
             let tensor = &layer.tensors[index].tensor;
-            format!("{} {}", plain(&short(&tensor.name)), tensor.size_bytes)
+            format!(
+                "{} {}",
+                plain(&short(&tensor.name)),
+                grouped(tensor.size_bytes.into())
+            )
         };
         let overlap = if pair.refusals.is_empty() {
-            pair.safe_overlap_bytes.to_string()
+            grouped(pair.safe_overlap_bytes.into())
         } else {
             "none".to_owned()
         };
@@ -301,13 +305,13 @@ impl RunReport<'_> {
             plain(&short(&layer.name)),
             plain(&layer.operator),
             buffers.to_owned(),
-            layer.loads().to_string(),
-            layer.stores().to_string(),
-            layer.instructions().to_string(),
-            cycles::total(cycles, |it| it.to_string()),
+            grouped(layer.loads()),
+            grouped(layer.stores()),
+            grouped(layer.instructions()),
+            cycles::total(cycles),
         ];
         if self.has_stalls() {
-            cells.extend(cycles::stalls(cycles, |it| it.to_string()));
+            cells.extend(cycles::stalls(cycles));
         }
         cells.extend(rest);
         cells

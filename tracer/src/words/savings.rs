@@ -56,7 +56,7 @@ fn text(model: &ModelSavings) -> String {
         let mut cells = cells(row, naive, model.macs);
         let instructions = row.instructions.map_or(String::new(), grouped);
         cells.extend(has_run.then_some(instructions));
-        let total = cycles::total(row.cycles.as_ref(), grouped);
+        let total = cycles::total(row.cycles.as_ref());
         cells.extend(has_cycles.then_some(total));
         cells
     });

@@ -353,7 +353,7 @@ impl Report for VerifyReport {
                 grouped(instructions)
             );
             if let Some(cycles) = &self.cycles {
-                text += &format!(", {}", cycles::sentence(cycles, grouped));
+                text += &format!(", {}", cycles::sentence(cycles));
             }
         }
         text += &format!("\nArena: {} bytes\n", grouped(self.arena_bytes));
