@@ -179,25 +179,32 @@ impl Window {
 
     /// Pairs of an output pixel and a tap of its window that lies inside the input, of one batch.
     pub(crate) fn taps_inside(&self, input: Shape, output: Shape) -> u64 {
-        let axis = |axis: usize| -> u64 {
-            let Axis {
-                input,
-                output,
-                kernel,
-                stride,
-                dilation,
-                padding_before,
-            } = self.axis(axis, input, output);
-            let inside = |output: i64| {
-                let first = output * stride - padding_before;
-                // The first tap at 0 or above, and the last one below the end.
-                let before = ((-first).max(0) + dilation - 1) / dilation;
-                let until = (input - first + dilation - 1).max(0) / dilation;
-                (until.min(kernel) - before).max(0) as u64
-            };
-            (0..output).map(inside).sum()
-        };
-        axis(0).saturating_mul(axis(1))
+        let along = |axis| self.taps_along(axis, input, output).sum::<u64>();
+        along(0).saturating_mul(along(1))
+    }
+
+    /// For each output along an axis, how many of its taps lie inside the input.
+    pub(crate) fn taps_along(
+        &self,
+        axis: usize,
+        input: Shape,
+        output: Shape,
+    ) -> impl Iterator<Item = u64> + use<> {
+        let Axis {
+            input,
+            output,
+            kernel,
+            stride,
+            dilation,
+            padding_before,
+        } = self.axis(axis, input, output);
+        (0..output).map(move |output| {
+            let first = output * stride - padding_before;
+            // The first tap at 0 or above, and the last one below the end.
+            let before = ((-first).max(0) + dilation - 1) / dilation;
+            let until = (input - first + dilation - 1).max(0) / dilation;
+            (until.min(kernel) - before).max(0) as u64
+        })
     }
 
     fn axis(&self, axis: usize, input: Shape, output: Shape) -> Axis {

@@ -120,11 +120,17 @@ fn improve(problem: &Problem, plan: Plan, arena_bytes: u64, budget: &mut Budget<
         bound_bytes: problem.lower_bound(),
     };
     let mut nodes = FIRST_NODES;
+    let first_bound = best.bound_bytes;
     while !best.is_optimal() && !budget.is_spent() {
         let (bound, arena) = (best.bound_bytes, best.arena_bytes);
-        // The bound itself is often reached; halves approach it from both sides; the least
-        // improvement is what is left when both are too hard.
-        let capacities = [bound, bound + (arena - bound) / 2, arena - 1];
+        // The bound itself is often reached; where it is not, halves approach what is from both
+        // sides; the least improvement is what is left when both are too hard.
+        let half = bound + (arena - bound) / 2;
+        let capacities = if bound == first_bound {
+            [bound, half, arena - 1]
+        } else {
+            [half, bound, arena - 1]
+        };
         let decided = capacities.into_iter().find_map(|capacity| {
             match decide(problem, capacity, nodes, budget) {
                 Decision::Unknown => None,

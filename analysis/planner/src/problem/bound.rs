@@ -30,9 +30,14 @@ impl Problem {
         section.alive.iter().map(size).sum()
     }
 
-    /// What a section needs at least, overlaps granted, in bytes.
-    pub fn section_bound(&self, section: &Section) -> u64 {
-        self.step_bound(&section.alive, &self.sharing())
+    /// What each section needs at least, overlaps granted, in bytes.
+    pub fn section_bounds(&self) -> Vec<(Section, u64)> {
+        let sharing = self.sharing();
+        let sections = self.sections().into_iter().map(|section| {
+            let bytes = self.step_bound(&section.alive, &sharing);
+            (section, bytes)
+        });
+        sections.collect()
     }
 
     /// Which buffers may overlap some other one.

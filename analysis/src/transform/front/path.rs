@@ -1,6 +1,5 @@
 //! The least work for each size of the arena.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A run in tiles.
@@ -12,6 +11,8 @@ pub(super) struct Piece {
     /// What its steps need at least.
     pub(super) bytes: u64,
     pub(super) extra_macs: u64,
+    /// What they need at least was computed from its operators, not from sizes alone.
+    pub(super) is_known: bool,
 }
 
 /// A way through the whole order.
@@ -24,29 +25,15 @@ pub(super) struct Path {
     pub(super) pieces: Vec<usize>,
 }
 
-/// For each size that some way needs, the way of least work; from the largest size on, as long as
-/// the work is allowed. `needs` are the bytes of each step that is in no piece.
-pub(super) fn paths(needs: &[u64], pieces: &[Piece], most_extra_macs: u64) -> Vec<Path> {
-    let mut from: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
+/// The pieces that begin with each step, each step's in their order.
+pub(super) fn by_start(steps: usize, pieces: &[Piece]) -> Vec<Vec<usize>> {
+    let mut from: Vec<Vec<usize>> = vec![Vec::new(); steps];
     for (index, piece) in pieces.iter().enumerate() {
         if let Some(from) = from.get_mut(piece.steps.start) {
             from.push(index);
         }
     }
-    let sizes = needs.iter().copied();
-    let sizes: BTreeSet<u64> = sizes
-        .chain(pieces.iter().map(|piece| piece.bytes))
-        .collect();
-    let mut found: Vec<Path> = Vec::new();
-    let mut limit = sizes.last().copied();
-    while let Some(path) = limit.and_then(|limit| path(needs, pieces, &from, limit)) {
-        if path.extra_macs > most_extra_macs {
-            break;
-        }
-        limit = sizes.range(..path.bytes).next_back().copied();
-        found.push(path);
-    }
-    found
+    from
 }
 
 /// How a step is reached with the least work, and of these ways with the fewest pieces.
@@ -57,8 +44,14 @@ struct Reached {
     by: Option<usize>,
 }
 
-/// The way of least work that needs no more than `limit` bytes at any step.
-fn path(needs: &[u64], pieces: &[Piece], from: &[Vec<usize>], limit: u64) -> Option<Path> {
+/// The way of least work that needs no more than `limit` bytes at any step. `needs` are the bytes
+/// of each step that is in no piece.
+pub(super) fn path(
+    needs: &[u64],
+    pieces: &[Piece],
+    from: &[Vec<usize>],
+    limit: u64,
+) -> Option<Path> {
     let mut reached: Vec<Option<Reached>> = vec![None; needs.len() + 1];
     reached[0] = Some(Reached {
         work: (0, 0),

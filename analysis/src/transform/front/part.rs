@@ -1,0 +1,97 @@
+//! A run by itself: what its tiles need does not depend on the rest of the model, but for what is
+//! there beside them.
+
+use super::Search;
+use crate::arena::Arena;
+use crate::graph::{Graph, Kernel, Kind, Node, OperatorId, TensorId};
+use crate::transform::{Recipe, Split, apply, slices};
+use dmo_planner::budget::Budget;
+use std::collections::HashMap;
+
+/// The operators of a run, and one behind them that reads what others read of it.
+pub(super) struct Part {
+    graph: Graph,
+    run: Vec<OperatorId>,
+}
+
+impl Part {
+    /// `is_read_later` says of a tensor whether it is read behind the run.
+    pub(super) fn new(
+        graph: &Graph,
+        operators: &[OperatorId],
+        is_read_later: &dyn Fn(TensorId) -> bool,
+    ) -> Self {
+        let mut part = Graph::default();
+        let mut numbers: HashMap<TensorId, TensorId> = HashMap::new();
+        let mut number = |id: TensorId| {
+            *numbers.entry(id).or_insert_with(|| {
+                part.tensors.push(graph.tensor(id).clone());
+                TensorId(part.tensors.len() - 1)
+            })
+        };
+        for operator in operators {
+            let node = &graph.operators[operator.0];
+            let mut all = |ids: &[TensorId]| ids.iter().map(|&id| number(id)).collect();
+            part.operators.push(Node {
+                inputs: all(&node.inputs),
+                outputs: all(&node.outputs),
+                kernel: node.kernel.as_ref().map(|kernel| Kernel {
+                    operator: kernel.operator.clone(),
+                    inputs: all(&kernel.inputs),
+                    outputs: all(&kernel.outputs),
+                }),
+                kind: node.kind.clone(),
+                scratch_bytes: node.scratch_bytes.clone(),
+            });
+        }
+        let mut known: Vec<(TensorId, TensorId)> = numbers.into_iter().collect();
+        known.sort_unstable();
+        let within = |ids: &[TensorId]| -> Vec<TensorId> {
+            let known = known.iter().filter(|(id, _)| ids.contains(id));
+            known.map(|(_, number)| *number).collect()
+        };
+        part.inputs = within(&graph.inputs);
+        part.outputs = within(&graph.outputs);
+        let later = known.iter().filter(|(id, number)| {
+            graph.in_arena(*id) && is_read_later(*id) && !part.outputs.contains(number)
+        });
+        let later: Vec<TensorId> = later.map(|(_, number)| *number).collect();
+        let run = part.file_order();
+        part.operators.push(Node {
+            kind: Kind::Reshape,
+            inputs: later,
+            outputs: Vec::new(),
+            kernel: None,
+            scratch_bytes: Vec::new(),
+        });
+        Self { graph: part, run }
+    }
+
+    /// What the run's steps need at least in these tiles, in bytes; `None` if it cannot be done.
+    pub(super) fn needs(
+        &self,
+        search: &Search<'_>,
+        grid: [u32; 2],
+        budget: &mut Budget<'_>,
+    ) -> Option<u64> {
+        let mut recipe = Recipe {
+            splits: vec![Split {
+                operators: self.run.clone(),
+                grid,
+            }],
+            ..Recipe::default()
+        };
+        recipe.slices = search.slices && slices::input(&self.graph, &recipe).is_ok();
+        let changed = apply(&self.graph, &recipe).ok()?;
+        let graph = &changed.graph;
+        let overlaps = (search.overlaps)(graph);
+        let arena = Arena::new(graph, &graph.file_order(), &overlaps, search.layout).ok()?;
+        let problem = &arena.problem;
+        budget.spend(super::BUILT * (problem.pairs() + problem.buffers().len()) as u64);
+        // Step 0 is the application's, the last two are what comes behind the run.
+        let last = changed.origins.len() as u32;
+        let bounds = problem.section_bounds().into_iter();
+        let own = bounds.filter(|(section, _)| section.steps.end > 1 && section.steps.start < last);
+        own.map(|(_, bytes)| bytes).max()
+    }
+}
