@@ -235,7 +235,12 @@ fn macs_are_loads() {
 /// No point of a front is beaten by another, and each is what its recipe makes.
 #[test]
 fn fronts_hold_what_they_say() {
-    for name in ["mobilenet_v1_0.25_128", "mobilenet_v2_0.35_224"] {
+    for (name, slices) in [
+        ("mobilenet_v1_0.25_128", false),
+        ("mobilenet_v1_0.25_128", true),
+        ("mobilenet_v2_0.35_224", false),
+        ("mobilenet_v2_0.35_224", true),
+    ] {
         let graph = zoo::find(name).unwrap().build(zoo::Element::Int8);
         let total = macs::of_graph(&graph);
         let order = graph.file_order();
@@ -249,7 +254,7 @@ fn fronts_hold_what_they_say() {
             bands: true,
             patches: true,
             most_extra_macs: total / 10,
-            slices: false,
+            slices,
         };
         let found = front(&search, &mut Budget::of_seconds(3.0), &mut |_, _, _| {}).unwrap();
         assert!(found.points.len() > 3, "{name} {found:?}");
@@ -258,6 +263,7 @@ fn fronts_hold_what_they_say() {
             assert!(pair[0].arena_bytes > pair[1].arena_bytes, "{pair:?}");
         }
         for point in &found.points {
+            assert_eq!(point.recipe.slices, slices);
             let transformed = apply(&graph, &point.recipe).unwrap();
             let extra = macs::of_graph(&transformed.graph) - total;
             assert_eq!(extra, point.extra_macs);
