@@ -1,5 +1,6 @@
 //! What of its inputs an operator needs for a region of its output.
 
+use crate::graph::{Graph, TensorId};
 use crate::operator::{Concat, Elementwise, ElementwiseBinary, Operator, Pad, Shape, Window};
 use std::ops::Range;
 
@@ -187,4 +188,10 @@ fn padded(known: &Pad, region: &Region) -> Option<PartialOperator> {
         ..*known
     });
     Some(PartialOperator::of_one(operator, needs))
+}
+
+/// Of a tensor with rows and columns, and of one batch.
+pub(super) fn shape(graph: &Graph, id: TensorId) -> Option<Shape> {
+    let shape: Shape = graph.tensor(id).shape.as_slice().try_into().ok()?;
+    (shape[0] == 1 && !shape.contains(&0)).then_some(shape)
 }

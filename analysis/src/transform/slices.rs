@@ -11,12 +11,11 @@
 //! the tiles of a row find all that they read in one tensor.
 
 use super::draft::Draft;
-use super::region::Region;
-use super::split::{Tile, shape};
+use super::region::{Region, shape};
 use super::{Recipe, TransformError};
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::operator::Shape;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// The graph's one input, if the recipe's runs can be computed from its rows.
@@ -78,12 +77,15 @@ impl InputRows {
         self.input == tensor
     }
 
-    /// Adds what makes the rows available that these tiles need, unless they are there already.
-    pub(super) fn hand_over(&mut self, draft: &mut Draft, tiles: &[Tile]) {
-        let regions = tiles
-            .iter()
-            .filter_map(|tile| tile.regions.get(&self.input));
-        let Some(needed) = regions.cloned().reduce(|one, other| one.hull(&other)) else {
+    /// What a tile needs of the input, of the regions that it needs of all tensors.
+    pub(super) fn of_tile(&self, regions: &HashMap<TensorId, Region>) -> Option<Region> {
+        regions.get(&self.input).cloned()
+    }
+
+    /// Adds what makes the rows available that tiles need, unless they are there already.
+    pub(super) fn hand_over(&mut self, draft: &mut Draft, needed: &[Region]) {
+        let needed = needed.iter().cloned();
+        let Some(needed) = needed.reduce(|one, other| one.hull(&other)) else {
             return;
         };
         let held = self.current.as_ref().map_or(0..0, |(_, rows)| rows.clone());

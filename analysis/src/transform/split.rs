@@ -1,7 +1,7 @@
 //! A run of operators, computed tile by tile.
 
 use super::draft::Draft;
-use super::region::{PartialOperator, Region, part};
+use super::region::{self, PartialOperator, Region, part};
 use super::slices::InputRows;
 use super::{MOST_OPERATORS, Split, TransformError};
 use crate::graph::{Graph, Kernel, Node, OperatorId, Storage, TensorId};
@@ -28,7 +28,9 @@ pub(super) fn split(
         let tiles = tiles.iter().map(|tile| run.parts(tile));
         let tiles = tiles.collect::<Result<Vec<Tile>, TransformError>>()?;
         if let Some(rows) = &mut rows {
-            rows.hand_over(draft, &tiles);
+            let needed = tiles.iter();
+            let needed = needed.filter_map(|tile| rows.of_tile(&tile.regions));
+            rows.hand_over(draft, &needed.collect::<Vec<Region>>());
         }
         for (column, tile) in tiles.iter().enumerate() {
             run.add_tile(draft, row * columns + column, tile, rows.as_ref());
@@ -88,7 +90,7 @@ impl<'a> Run<'a> {
             let reason = "computes a tensor inside that is a part of another, or has parts";
             return Err(refused(reason));
         }
-        let shape = shape(graph, output).ok_or(refused("has no rows and columns"))?;
+        let shape = region::shape(graph, output).ok_or(refused("has no rows and columns"))?;
         Ok(Self {
             graph,
             operators,
@@ -133,7 +135,8 @@ impl<'a> Run<'a> {
                 continue;
             };
             let refused = |reason| TransformError::Operator { operator, reason };
-            let shape = shape(self.graph, output).ok_or(refused("has no rows and columns"))?;
+            let shape =
+                region::shape(self.graph, output).ok_or(refused("has no rows and columns"))?;
             let reason = "cannot compute a part of its output from a part of its input";
             let part = part(&kernel.operator, shape, &region).ok_or(refused(reason))?;
             for (index, (&input, needs)) in kernel.inputs.iter().zip(&part.inputs).enumerate() {
@@ -143,7 +146,7 @@ impl<'a> Run<'a> {
                     _ if same_input(&kernel.operator, &part.operator, index) => continue,
                     _ => return Err(refused("takes a constant with rows and columns")),
                 }
-                if self::shape(self.graph, input).is_none() {
+                if region::shape(self.graph, input).is_none() {
                     return Err(refused("has an input without rows and columns"));
                 }
                 let known = regions.entry(input).or_insert_with(|| needs.clone());
@@ -181,7 +184,7 @@ impl<'a> Run<'a> {
                 }
             }
             for &output in &kernel.outputs {
-                let Some(shape) = shape(self.graph, output) else {
+                let Some(shape) = region::shape(self.graph, output) else {
                     continue;
                 };
                 let new = if output == self.output {
@@ -209,7 +212,7 @@ impl<'a> Run<'a> {
         if !self.graph.in_arena(input) {
             return None;
         }
-        let shape = shape(self.graph, input)?;
+        let shape = region::shape(self.graph, input)?;
         if !self.computed.contains(&input) {
             return Some(draft.view(input, shape, needs));
         }
@@ -242,10 +245,4 @@ fn kernel(graph: &Graph, operator: OperatorId) -> Result<(&Kernel, TensorId), Tr
         (&[output], &[_]) if graph.in_arena(output) => Ok((kernel, output)),
         _ => Err(refused("does not compute one tensor of the arena")),
     }
-}
-
-/// Of a tensor with rows and columns, and of one batch.
-pub(super) fn shape(graph: &Graph, id: TensorId) -> Option<Shape> {
-    let shape: Shape = graph.tensor(id).shape.as_slice().try_into().ok()?;
-    (shape[0] == 1 && !shape.contains(&0)).then_some(shape)
 }

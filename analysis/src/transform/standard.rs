@@ -23,8 +23,8 @@ mod new;
 mod padding;
 
 use super::draft::Draft;
-use super::region::Region;
-use super::split::{Run, Tile, shape};
+use super::region::{Region, shape};
+use super::split::{Run, Tile};
 use super::{MOST_OPERATORS, Origin, Piece, Recipe, Split, TransformError, pieces};
 use crate::graph::{Graph, Kind, TensorId};
 use crate::operator::{Concat, Operator, Shape, StridedSlice};
