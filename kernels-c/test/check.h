@@ -49,5 +49,7 @@ void test_lstm(void);
 void test_uint8(void);
 void test_depthwise_in_place(void);
 void test_pitched(void);
+void test_stack(void);
+void test_functions(void);
 
 #endif

@@ -10,13 +10,14 @@
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
-    ElementwiseBinary, FullyConnected, Interpolation, Lstm, Matmul, Opaque, Operator, Pad, Pitched,
-    Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split,
-    StridedSlice, Svdf, Transpose, TransposeConv2d, Window,
+    Accumulation, BatchedMatmul, Concat, Conv2d, DepthDirection, DepthSpace, DepthwiseConv2d,
+    DepthwiseInPlace, Elementwise, ElementwiseBinary, FullyConnected, Interpolation, Lstm, Matmul,
+    MirrorPad, Opaque, Operator, Pack, Pad, Pitched, Pool2d, Reduce, Reduction, Reshape,
+    ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
+    TransposeConv2d, Unpack, Window,
 };
 use dmo_analysis::trace::Address;
-use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
+use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Uint8};
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::images::IMAGES;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, contracts};
@@ -62,8 +63,17 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
         begin: [0; 4],
         stride: [1; 4],
         output: SHAPE,
+        in_runs: false,
         element_bytes,
     });
+    let blocks = |direction| {
+        Operator::DepthSpace(DepthSpace {
+            blocks: [1, 2, 2, 3],
+            block: 2,
+            direction,
+            element_bytes,
+        })
+    };
     let concat = |axis| {
         Operator::Concat(Concat {
             inputs: vec![SHAPE; 3],
@@ -200,6 +210,36 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             }),
         ),
         (
+            "pack",
+            Operator::Pack(Pack {
+                parts: 3,
+                rounds: 2,
+                run: 4,
+                element_bytes,
+            }),
+        ),
+        (
+            "unpack",
+            Operator::Unpack(Unpack {
+                parts: 3,
+                rounds: 2,
+                run: 4,
+                element_bytes,
+            }),
+        ),
+        ("space_to_depth", blocks(DepthDirection::SpaceToDepth)),
+        ("depth_to_space", blocks(DepthDirection::DepthToSpace)),
+        (
+            "mirror_pad",
+            Operator::MirrorPad(MirrorPad {
+                input: SHAPE,
+                before: [0, 1, 1, 0],
+                after: [0, 1, 2, 0],
+                reflect: true,
+                element_bytes,
+            }),
+        ),
+        (
             "circular_buffer",
             Operator::Opaque(Opaque {
                 inputs: vec![12],
@@ -313,6 +353,7 @@ fn cases() -> Vec<Case> {
         (Int16, Float32),
         (Float32, Int8),
         (Float32, Int16),
+        (Bool, Bool),
     ];
     types
         .into_iter()

@@ -202,6 +202,7 @@ pub fn cases() -> impl IntoIterator<Item = Graph> {
                 begin: [0, 0, 1, 2],
                 stride: [1; 4],
                 output: [1, 1, 2, 3],
+                in_runs: false,
                 element_bytes: 1,
             }),
             INT8,
@@ -215,6 +216,7 @@ pub fn cases() -> impl IntoIterator<Item = Graph> {
                 begin: [0, 0, 1, 1],
                 stride: [1, 1, 1, 3],
                 output: [1, 1, 2, 2],
+                in_runs: false,
                 element_bytes: 1,
             }),
             INT8,
@@ -275,6 +277,7 @@ fn copies_have_no_kernel() {
         begin: [0, 0, 1, 1],
         stride: [1, 1, 2, 1],
         output: [1, 1, 2, 3],
+        in_runs: false,
         element_bytes: 1,
     };
     for graph in [

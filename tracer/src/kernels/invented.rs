@@ -299,6 +299,9 @@ fn elementwise(case: &Case) -> Parameters<'static> {
         Kind::Tanh => one((power(-4), -3), (power(-7), 0)),
         Kind::HardSwish if from == ElementType::Int16 => one((power(-12), 0), (power(-12), 0)),
         Kind::HardSwish => one((power(-4), -3), (power(-4), -5)),
+        Kind::Abs => one((0.5, -3), (0.5, -128)),
+        Kind::Rsqrt => one((power(-4), -128), (power(-5), -100)),
+        Kind::Elu => one((power(-4), 20), (power(-4), -50)),
         Kind::LeakyRelu => Parameters {
             alpha: 0.25,
             ..one((1.0, -3), (1.0, -5))

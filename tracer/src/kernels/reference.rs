@@ -2,6 +2,7 @@
 
 mod convolutions;
 mod elementwise;
+mod functions;
 mod moves;
 mod pitched;
 mod pools;
@@ -22,6 +23,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         pools::CONTRACTS,
         products::CONTRACTS,
         elementwise::CONTRACTS,
+        functions::CONTRACTS,
         moves::CONTRACTS,
         reductions::CONTRACTS,
         sequences::CONTRACTS,

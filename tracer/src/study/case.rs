@@ -7,6 +7,7 @@ mod numbers;
 mod products;
 mod reductions;
 mod sequences;
+mod stacks;
 mod windows;
 
 pub use error::CaseError;
@@ -138,6 +139,11 @@ const FURTHER: &[NamedOperator] = &[
     one("transpose", &["permutation"], moves::transpose),
     one("slice", &["begin"], moves::slice),
     one("strided_slice", &["begin", "stride"], moves::slice),
+    several("pack", 1..=MAX_CONCAT, &["axis"], stacks::pack),
+    one("unpack", &["axis"], stacks::unpack),
+    one("space_to_depth", &["stride"], stacks::space_to_depth),
+    one("depth_to_space", &["stride"], stacks::depth_to_space),
+    one("mirror_pad", &["padding"], stacks::mirror_pad),
     one("resize_nearest", &["coordinates"], moves::resize_nearest),
     one("resize_bilinear", &["coordinates"], moves::resize_bilinear),
     one("svdf", &["filter", "rank"], sequences::svdf),

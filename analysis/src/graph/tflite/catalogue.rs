@@ -9,7 +9,7 @@
 mod row;
 
 use super::apart::WhyApart;
-use super::lower::{axes, elements, moves, products, signal, windows};
+use super::lower::{axes, elements, moves, products, signal, slices, windows};
 use super::schema::{
     add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul, options,
     sub, svdf, transpose_conv,
@@ -92,23 +92,23 @@ static ROWS: &[Row] = &[
     Row::unary(Kind::Quantize).named("quantize"),
     Row::unary(Kind::Dequantize).named("dequantize"),
     Row::unary(Kind::Requantize).named("requantize"),
-    Row::unary(Kind::Abs),
+    Row::unary(Kind::Abs).named("abs"),
     Row::unary(Kind::Cast)
         .written(roles::cast)
         .options(options::CAST),
-    Row::unary(Kind::Ceil),
-    Row::unary(Kind::Cos),
-    Row::unary(Kind::Elu),
-    Row::unary(Kind::Exp),
-    Row::unary(Kind::Floor),
-    Row::unary(Kind::Log),
-    Row::unary(Kind::LogicalNot),
-    Row::unary(Kind::Neg),
-    Row::unary(Kind::Round),
-    Row::unary(Kind::Rsqrt),
-    Row::unary(Kind::Sin),
-    Row::unary(Kind::Sqrt),
-    Row::unary(Kind::Square),
+    Row::unary(Kind::Ceil).named("ceil"),
+    Row::unary(Kind::Cos).named("cos"),
+    Row::unary(Kind::Elu).named("elu"),
+    Row::unary(Kind::Exp).named("exp"),
+    Row::unary(Kind::Floor).named("floor"),
+    Row::unary(Kind::Log).named("log"),
+    Row::unary(Kind::LogicalNot).named("logical_not"),
+    Row::unary(Kind::Neg).named("neg"),
+    Row::unary(Kind::Round).named("round"),
+    Row::unary(Kind::Rsqrt).named("rsqrt"),
+    Row::unary(Kind::Sin).named("sin"),
+    Row::unary(Kind::Sqrt).named("sqrt"),
+    Row::unary(Kind::Square).named("square"),
     Row::of(Kind::ReluN1To1).written(roles::unary),
     // One loop over the elements of the output, or one for each axis where an input serves
     // several elements.
@@ -208,10 +208,16 @@ static ROWS: &[Row] = &[
         .written(roles::reshape)
         .options(options::RESHAPE)
         .keeps_bytes(),
-    Row::of(Kind::ExpandDims)
-        .lowered(elements::unary)
+    Row::unary(Kind::ExpandDims)
+        .named("expand_dims")
+        .written(roles::unknown)
         .keeps_bytes(),
-    Row::of(Kind::Squeeze).apart(WhyApart::Copies).keeps_bytes(),
+    // Copied as a whole, as a concatenation of one tensor is.
+    Row::of(Kind::Squeeze)
+        .named("concat")
+        .lowered(moves::squeeze)
+        .apart(WhyApart::Copies)
+        .keeps_bytes(),
     Row::of(Kind::Transpose)
         .named("transpose")
         .lowered(moves::transpose)
@@ -219,27 +225,42 @@ static ROWS: &[Row] = &[
         .options(options::TRANSPOSE),
     Row::of(Kind::Slice)
         .named("slice")
-        .lowered(moves::slice)
+        .lowered(slices::slice)
         .written(roles::slice)
         .options(options::SLICE),
     Row::of(Kind::StridedSlice)
         .named("strided_slice")
-        .lowered(moves::strided_slice)
+        .lowered(slices::strided_slice)
         .written(roles::strided_slice)
         .options(options::STRIDED_SLICE),
+    // Constant indices may be those of a slice.
+    Row::of(Kind::Gather)
+        .named("strided_slice")
+        .lowered(slices::gather)
+        .apart(WhyApart::Indices)
+        .options(options::GATHER),
+    Row::of(Kind::ReverseV2)
+        .named("strided_slice")
+        .lowered(slices::reverse)
+        .apart(WhyApart::Copies),
     Row::of(Kind::Pack)
+        .named("pack")
         .lowered(axes::pack)
         .options(options::PACK),
     Row::of(Kind::Unpack)
+        .named("unpack")
         .lowered(axes::unpack)
         .options(options::UNPACK),
     Row::of(Kind::SpaceToDepth)
+        .named("space_to_depth")
         .lowered(axes::depth_space)
         .options(options::SPACE_TO_DEPTH),
     Row::of(Kind::DepthToSpace)
+        .named("depth_to_space")
         .lowered(axes::depth_space)
         .options(options::DEPTH_TO_SPACE),
     Row::of(Kind::MirrorPad)
+        .named("mirror_pad")
         .lowered(axes::mirror_pad)
         .scratch(scratch::mirror_pad)
         .options(options::MIRROR_PAD),
@@ -247,13 +268,12 @@ static ROWS: &[Row] = &[
     Row::of(Kind::SpaceToBatchNd).apart(WhyApart::Copies),
     Row::of(Kind::BroadcastTo).apart(WhyApart::Copies),
     Row::of(Kind::DynamicUpdateSlice).apart(WhyApart::Copies),
-    Row::of(Kind::ReverseV2).apart(WhyApart::Copies),
     Row::of(Kind::BroadcastArgs).apart(WhyApart::Backwards),
     Row::of(Kind::EmbeddingLookup).apart(WhyApart::Indices),
-    Row::of(Kind::Gather).apart(WhyApart::Indices),
     Row::of(Kind::GatherNd).apart(WhyApart::Indices),
     Row::of(Kind::ResizeNearestNeighbor)
         .named("resize_nearest")
+        .lowered(moves::resize_nearest)
         .apart(WhyApart::Copies)
         .written(roles::resize_nearest)
         .options(options::RESIZE_NEAREST_NEIGHBOR),

@@ -106,7 +106,7 @@ fn elements(case: &Case) -> u32 {
     }
 }
 
-fn curve_f32(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
+pub(super) fn curve_f32(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
     Ok(vec![
         Argument::Word(elements(job.case)),
         buffers.inputs[0].into(),
@@ -114,7 +114,7 @@ fn curve_f32(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
     ])
 }
 
-fn unary(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arguments {
+pub(super) fn unary(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arguments {
     let params = frame.words("parameters", params)?;
     let mut arguments = vec![params.into()];
     arguments.extend(curve_f32(job, buffers, frame)?);
@@ -123,7 +123,7 @@ fn unary(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arg
 
 /// Offsets of input and output, and the ratio of their scales, which keeps every input in
 /// 32 bits.
-fn change_of_scale(
+pub(super) fn change_of_scale(
     input: Affine,
     output: Affine,
     input_type: ElementType,
