@@ -93,10 +93,120 @@ def functions_int8():
     net.write([source, positive], absolute + elu + roots)
 
 
+def cast(net, source, kind):
+    options = schema.CastOptionsT()
+    options.inDataType, options.outDataType = net.graph.tensors[source].type, TYPES[kind]
+    output = net.tensor(kind, net.shape(source))
+    return net.operator("CAST", [source], [output], options)
+
+
+def casts():
+    """Floats that are whole numbers at the end: what does not fit in an integer is another one on each machine."""
+    net = network("casts", "int8")
+    source = net.tensor("int8", [3, 37])
+    wide = net.tensor("int16", [3, 37])
+    real = cast(net, source, "float32")
+    outputs = [real, *(cast(net, real, kind) for kind in ["int8", "int16", "int32"])]
+    long = cast(net, wide, "int32")
+    outputs += [long, cast(net, long, "float32"), cast(net, wide, "int8"), cast(net, long, "int16")]
+    net.write([source, wide], outputs)
+
+
 def functions_int16():
     net = network("functions", "int16")
     source = net.activation([3, 37])
     net.write([source], [net.same("ABS", source, affine=(scale, 0)) for scale in (0.0001, 0.00007)])
+
+
+RELATIONS = ["EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"]
+
+
+def truth(net, kind, *sources):
+    output = net.tensor("bool", net.shape(sources[0]))
+    return net.operator(kind, list(sources), [output])
+
+
+def constant(net, shape, kind=None, affine=...):
+    """Numbers of the network's type, over all of its range."""
+    kind = kind or net.kind
+    affine = ACTIVATION[kind] if affine is ... else affine
+    limits = {"int8": 127, "int16": 32767}
+    if kind == "float32":
+        data = net.random.uniform(-2, 2, shape)
+    else:
+        data = net.random.integers(-limits[kind], limits[kind] + 1, shape)
+    return net.tensor(kind, shape, affine, data=data)
+
+
+def pairs(kind):
+    """Operators of two elements and more, each on whole tensors and with one that is broadcast."""
+    net = network("pairs", kind)
+    scale, zero_point = ACTIVATION[kind] or (1, 0)
+    coarser = None if kind == "float32" else (scale * 1.7, 0 if kind == "int16" else 9)
+    fine = None if kind == "float32" else (scale / 128, 0)
+    source, other = net.activation([1, 3, 4, 6]), net.activation([1, 3, 4, 6], coarser)
+    alike, row, column = net.activation([1, 3, 4, 6]), constant(net, [6]), constant(net, [1, 3, 1, 1])
+    slope_kind = "float32" if kind == "float32" else "int8"
+    slopes = constant(net, [1, 1, 6], slope_kind, None if kind == "float32" else (0.004, -20))
+    outputs = [net.same("PRELU", source, slopes), net.same("PRELU", source, slopes, affine=coarser)]
+    for operands in [(source, alike), (source, row), (column, alike)]:
+        outputs += [net.same(name, *operands, shape=[1, 3, 4, 6]) for name in ["MAXIMUM", "MINIMUM"]]
+    squares = None if kind == "float32" else (scale * 4, zero_point)
+    outputs += [net.same("SQUARED_DIFFERENCE", source, each, affine=squares) for each in [other, row]]
+    if kind == "float32":
+        # No number is divided by one near 0.
+        divisor = net.tensor("float32", [6], data=[-3, -2, -1, 1, 2, 3])
+        outputs.append(net.same("DIV", source, divisor, options=schema.DivOptionsT()))
+    if kind == "int16":
+        for name, options, affine in [
+            ("ADD", schema.AddOptionsT, coarser), ("SUB", schema.SubOptionsT, coarser), ("MUL", schema.MulOptionsT, fine),
+        ]:
+            outputs += [net.same(name, source, each, options=options(), affine=affine) for each in [row, column]]
+    else:
+        truths = [truth(net, name, source, other) for name in RELATIONS]
+        truths += [truth(net, name, source, row) for name in RELATIONS]
+        both = [truth(net, name, truths[2], truths[8]) for name in ["LOGICAL_AND", "LOGICAL_OR"]]
+        outputs += [*truths, *both, truth(net, "LOGICAL_NOT", truths[3])]
+        outputs.append(net.same("SELECT_V2", truths[4], source, alike, affine=net.affine(source)))
+        outputs.append(net.same("SELECT_V2", both[0], source, row, affine=net.affine(source)))
+        options = schema.AddNOptionsT()
+        outputs.append(net.same("ADD_N", source, alike, source, options=options, affine=coarser))
+    net.write([source, other, alike], outputs)
+
+
+def axes(kind):
+    """Operators along an axis."""
+    net = network("axes", kind)
+    source = net.activation([2, 3, 4, 5])
+    outputs = [net.extreme(source, name, axis) for name in ["ARG_MAX", "ARG_MIN"] for axis in [0, 2, 3]]
+    modes = [(False, False), (True, False), (False, True), (True, True)]
+    outputs += [net.cumsum(source, axis, *mode) for axis in [1, -1] for mode in modes]
+    unit = {"int8": (1 / 128, 0), "float32": None}[kind]
+    outputs.append(net.same("L2_NORMALIZATION", source, options=schema.L2NormOptionsT(), affine=unit))
+    if kind == "int8":
+        # In floats the C library decides the last bit.
+        outputs.append(net.same("LOG_SOFTMAX", source, options=schema.LogSoftmaxOptionsT(), affine=(1 / 16, 127)))
+        outputs.append(net.same("RELU6", source))
+    for name in ["REDUCE_MAX", "REDUCE_MIN", "SUM"]:
+        affine = (0.09, 5) if kind == "int8" and name == "SUM" else net.affine(source)
+        outputs += [reduce(net, source, name, axes_, affine) for axes_ in [[1, 2], [3], [0, 2]]]
+    net.write([source], outputs)
+
+
+def reduce(net, source, kind, axes_, affine):
+    options = schema.ReducerOptionsT()
+    options.keepDims = True
+    shape = [1 if axis in axes_ else extent for axis, extent in enumerate(net.shape(source))]
+    return net.same(kind, source, net.integers(*axes_), options=options, affine=affine, shape=shape)
+
+
+def curves_int16():
+    net = network("curves", "int16")
+    sources = [net.activation([1, 64], (scale, 0)) for scale in (2**-12, 2**-11, 0.0003)]
+    outputs = [net.same(name, source, affine=(2**-15, 0)) for name in ["LOGISTIC", "TANH"] for source in sources]
+    outputs.append(reduce(net, net.activation([1, 3, 4, 5]), "SUM", [1, 2], (0.0005, 0)))
+    source = net.graph.operators[-1].inputs[0]
+    net.write([*sources, source], outputs)
 
 
 def main():
@@ -105,6 +215,12 @@ def main():
     functions_float()
     functions_int8()
     functions_int16()
+    casts()
+    for kind in ["int8", "int16", "float32"]:
+        pairs(kind)
+    for kind in ["int8", "float32"]:
+        axes(kind)
+    curves_int16()
 
 
 if __name__ == "__main__":

@@ -151,6 +151,18 @@ void dmo_lookup_s8(const int8_t table[256], int32_t count, const int8_t *input, 
 
 void dmo_logical_not(int32_t count, const bool *input, bool *output);
 
+typedef enum {
+  DMO_BOOL = 0,
+  DMO_S8 = 1,
+  DMO_S16 = 2,
+  DMO_S32 = 3,
+  DMO_F32 = 4,
+} dmo_element_type;
+
+// The same number in another type, which is not DMO_BOOL: floats towards 0, what does not fit in 32 bits saturated, and of
+// what does not fit in fewer the lowest bits.
+void dmo_cast(dmo_element_type from, dmo_element_type to, int32_t count, const void *input, void *output);
+
 #ifdef __cplusplus
 }
 #endif

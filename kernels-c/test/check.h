@@ -51,5 +51,7 @@ void test_depthwise_in_place(void);
 void test_pitched(void);
 void test_stack(void);
 void test_functions(void);
+void test_pairs(void);
+void test_axes(void);
 
 #endif

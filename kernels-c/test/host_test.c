@@ -123,6 +123,8 @@ int main(void) {
   test_pitched();
   test_stack();
   test_functions();
+  test_pairs();
+  test_axes();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
   return failed_count == 0 ? 0 : 1;
 }

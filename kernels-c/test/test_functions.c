@@ -123,6 +123,30 @@ static void lookup_and_not(void) {
   free(table), free(input), free(output);
 }
 
+// Numbers of all types that any of them holds, and back.
+static void cast(void) {
+  static const dmo_element_type types[] = { DMO_S8, DMO_S16, DMO_S32, DMO_F32 };
+  int8_t *input = edgy_s8(COUNT), *output = edgy_s8(COUNT);
+  int32_t first[COUNT], second[COUNT];
+  const dmo_element_type one = types[random_between(0, 3)], other = types[random_between(0, 3)];
+  float halves[COUNT];
+  int16_t wholes[COUNT];
+  for (int32_t i = 0; i < COUNT; ++i) {
+    halves[i] = (float)input[i] + (input[i] < 0 ? -0.5f : 0.5f);
+  }
+
+  dmo_cast(DMO_S8, one, COUNT, input, first);
+  dmo_cast(one, other, COUNT, first, second);
+  dmo_cast(other, DMO_S8, COUNT, second, output);
+  dmo_cast(DMO_F32, DMO_S16, COUNT, halves, wholes);
+  int32_t i = 0;
+  while (i < COUNT && output[i] == input[i] && wholes[i] == input[i]) {
+    ++i;
+  }
+  CHECK(i == COUNT, "cast", (int32_t)one);
+  free(input), free(output);
+}
+
 void test_functions(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     functions_f32();
@@ -130,5 +154,6 @@ void test_functions(void) {
     inverse_sqrt();
     rsqrt_s8();
     lookup_and_not();
+    cast();
   }
 }

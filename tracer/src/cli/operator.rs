@@ -34,7 +34,7 @@ pub struct OperatorArguments {
     /// [default: valid]
     #[arg(long, value_parser = lower_case)]
     padding: Option<String>,
-    /// Axis of concat, split and unpack, 0 to 3, or -4 to -1 counted from the last; pack: the one
+    /// Axis of concat, split, unpack, arg_max, arg_min and cumsum, 0 to 3, or -4 to -1 counted from the last; pack: the one
     /// before which it makes another; reductions: axes such as 1x2
     #[arg(long, allow_hyphen_values = true)]
     axis: Option<String>,
@@ -60,7 +60,7 @@ pub struct OperatorArguments {
     /// Element type of the activations: int8, uint8, int16, int32, float32, bool
     #[arg(long, default_value = "int8")]
     dtype: String,
-    /// Element type of the output of requantize and softmax [default: the same as --dtype]
+    /// Element type of the output of requantize, cast and softmax [default: the same as --dtype]
     #[arg(long)]
     to: Option<String>,
 }

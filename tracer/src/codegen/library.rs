@@ -78,7 +78,7 @@ impl Contents<'_> {
             ("zephyr/module.yml", template!("zephyr_module.yml")),
             ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
         ];
-        let values = self.values();
+        let values = self.values(&kernels);
         files.extend(templates.map(|(path, text)| self.file(path, values.fill(text))));
         let board = ["link.ld", "startup.c", "semihost.c", "semihost.h"];
         files.extend(board.into_iter().filter_map(|name| {
@@ -118,13 +118,13 @@ impl Contents<'_> {
         }
     }
 
-    fn values(&self) -> Values {
+    fn values(&self, kernels: &[GeneratedFile]) -> Values {
         let (description, network) = (self.description, self.network);
         let first = |ends: &[EndpointDescription]| {
             ends.first().map_or_else(String::new, |it| it.name.clone())
         };
         let (input, output) = (first(&description.inputs), first(&description.outputs));
-        let needs_math = self.needs_math();
+        let needs_math = kernels.iter().any(|it| it.text.contains("<math.h>"));
         let target = cmake_target(&description.name);
         description
             .values()
@@ -149,12 +149,6 @@ impl Contents<'_> {
                     String::new()
                 },
             )
-    }
-
-    /// Whether a kernel calls functions of the mathematical library.
-    fn needs_math(&self) -> bool {
-        let of_floats = |function: &str| function.contains("f32");
-        self.network.calls.iter().any(|it| of_floats(it.function))
     }
 
     /// Bytes of the arena that persist from one inference to the next.
@@ -427,7 +421,8 @@ fn math_header(text: &str) -> &'static str {
 
 /// Whether kernels call functions that C libraries round differently.
 fn is_rounded_by_c_library(kernels: &[GeneratedFile]) -> bool {
-    let calls = |text: &str| ["expf(", "tanhf("].iter().any(|it| text.contains(it));
+    const ROUNDED: [&str; 6] = ["expf(", "expm1f(", "logf(", "sinf(", "cosf(", "tanhf("];
+    let calls = |text: &str| ROUNDED.iter().any(|it| text.contains(it));
     kernels.iter().any(|file| calls(&file.text))
 }
 

@@ -94,6 +94,7 @@ static ROWS: &[Row] = &[
     Row::unary(Kind::Requantize).named("requantize"),
     Row::unary(Kind::Abs).named("abs"),
     Row::unary(Kind::Cast)
+        .named("cast")
         .written(roles::cast)
         .options(options::CAST),
     Row::unary(Kind::Ceil).named("ceil"),
@@ -121,21 +122,21 @@ static ROWS: &[Row] = &[
         .named("mul")
         .weights()
         .pitched(int8_or_float32),
-    Row::arithmetic(Kind::Div, options::DIV, div::ACTIVATION),
+    Row::arithmetic(Kind::Div, options::DIV, div::ACTIVATION).named("div"),
     Row::binary(Kind::Maximum).named("maximum"),
     Row::binary(Kind::Minimum).named("minimum"),
-    Row::binary(Kind::Equal),
+    Row::binary(Kind::Equal).named("equal"),
     Row::binary(Kind::FloorDiv).written(roles::unknown),
     Row::binary(Kind::FloorMod).written(roles::unknown),
-    Row::binary(Kind::Greater),
-    Row::binary(Kind::GreaterEqual),
-    Row::binary(Kind::Less),
-    Row::binary(Kind::LessEqual),
-    Row::binary(Kind::LogicalAnd),
-    Row::binary(Kind::LogicalOr),
-    Row::binary(Kind::NotEqual),
-    Row::binary(Kind::Prelu),
-    Row::binary(Kind::SquaredDifference),
+    Row::binary(Kind::Greater).named("greater"),
+    Row::binary(Kind::GreaterEqual).named("greater_equal"),
+    Row::binary(Kind::Less).named("less"),
+    Row::binary(Kind::LessEqual).named("less_equal"),
+    Row::binary(Kind::LogicalAnd).named("logical_and"),
+    Row::binary(Kind::LogicalOr).named("logical_or"),
+    Row::binary(Kind::NotEqual).named("not_equal"),
+    Row::binary(Kind::Prelu).named("prelu"),
+    Row::binary(Kind::SquaredDifference).named("squared_difference"),
     Row::of(Kind::Softmax)
         .named("softmax")
         .lowered(elements::softmax)
@@ -189,17 +190,23 @@ static ROWS: &[Row] = &[
         .written(roles::unknown)
         .scratch(scratch::axes),
     Row::of(Kind::AddN)
+        .named("add_n")
         .lowered(elements::add_n)
         .scratch(scratch::add_n),
-    Row::of(Kind::SelectV2).lowered(elements::select),
+    Row::of(Kind::SelectV2)
+        .named("select")
+        .lowered(elements::select),
     // Along one axis.
     Row::of(Kind::ArgMax)
+        .named("arg_max")
         .lowered(axes::arg_extreme)
         .options(options::ARG_MAX),
     Row::of(Kind::ArgMin)
+        .named("arg_min")
         .lowered(axes::arg_extreme)
         .options(options::ARG_MIN),
     Row::of(Kind::Cumsum)
+        .named("cumsum")
         .lowered(axes::cumulative_sum)
         .options(options::CUMSUM),
     Row::of(Kind::Reshape)
@@ -212,9 +219,8 @@ static ROWS: &[Row] = &[
         .named("expand_dims")
         .written(roles::unknown)
         .keeps_bytes(),
-    // Copied as a whole, as a concatenation of one tensor is.
     Row::of(Kind::Squeeze)
-        .named("concat")
+        .named("squeeze")
         .lowered(moves::squeeze)
         .apart(WhyApart::Copies)
         .keeps_bytes(),
@@ -300,8 +306,11 @@ static ROWS: &[Row] = &[
         .named("circular_buffer")
         .lowered(circular_buffer::lowered)
         .apart(WhyApart::Copies),
-    Row::of(Kind::LogSoftmax).lowered(elements::softmax),
+    Row::of(Kind::LogSoftmax)
+        .named("log_softmax")
+        .lowered(elements::softmax),
     Row::of(Kind::L2Normalization)
+        .named("l2_normalization")
         .lowered(elements::softmax)
         .options(options::L2_NORM)
         .activation(l2_norm::ACTIVATION),

@@ -1,14 +1,14 @@
 //! Functions of one element. Contracts: `kernels-c/include/dmo_unary.h`.
 
 use super::elementwise::{change_of_scale, curve_f32, unary};
-use crate::call::{Frame, inexpressible};
+use crate::call::{Argument, Frame, inexpressible};
 use crate::kernels::quantisation::{Multiplier, limits};
 use crate::kernels::{Arguments, Buffers, Contract, Job};
 use dmo_analysis::graph::Kind::{
-    Abs, Ceil, Cos, Elu, Exp, Floor, Log, LogicalNot, Neg, Round, Rsqrt, Sin, Sqrt, Square,
+    Abs, Cast, Ceil, Cos, Elu, Exp, Floor, Log, LogicalNot, Neg, Round, Rsqrt, Sin, Sqrt, Square,
 };
 use dmo_analysis::graph::parameters::Affine;
-use dmo_analysis::trace::ElementType::{Bool, Int16};
+use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::float32("dmo_abs_f32", &Abs, curve_f32),
@@ -35,8 +35,20 @@ pub(super) const CONTRACTS: &[Contract] = &[
             |x| if x < 0.0 { x.exp() - 1.0 } else { x },
         )
     }),
+    Contract::new("dmo_cast", &Cast, |job, buffers, frame| {
+        let types = [job.case.input_type, job.case.output_type];
+        let numbers =
+            types.map(|it| Argument::Word(TYPES.iter().position(|&t| t == it).unwrap_or(0) as u32));
+        let mut arguments = numbers.to_vec();
+        arguments.extend(curve_f32(job, buffers, frame)?);
+        Ok(arguments)
+    })
+    .only(|case| TYPES.contains(&case.input_type) && TYPES[1..].contains(&case.output_type)),
     Contract::new("dmo_logical_not", &LogicalNot, curve_f32).of(Bool, Bool),
 ];
+
+/// The types of `dmo_element_type`, by their numbers; nothing is cast to the first.
+const TYPES: [ElementType; 5] = [Bool, Int8, Int16, Int32, Float32];
 
 /// The ratio of scales is computed in single precision.
 fn abs(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

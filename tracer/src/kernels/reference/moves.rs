@@ -7,8 +7,8 @@ use crate::kernels::moves::{padding, padding_word};
 use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
     CircularBuffer, Concatenation, DepthToSpace, ExpandDims, MirrorPad, Pack, Pad, Reshape,
-    ResizeBilinear, ResizeNearestNeighbor, Slice, SpaceToDepth, Split, StridedSlice, Transpose,
-    Unpack,
+    ResizeBilinear, ResizeNearestNeighbor, Slice, SpaceToDepth, Split, Squeeze, StridedSlice,
+    Transpose, Unpack,
 };
 use dmo_analysis::operator::{self, Shape};
 use dmo_analysis::random::xorshift_bytes;
@@ -50,6 +50,18 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new("dmo_slice", &Slice, |job, buffers, frame| {
         let slice: &operator::StridedSlice = job.operator()?;
         moved(job, buffers, frame, &words(slice.begin))
+    }),
+    // By bytes.
+    Contract::new("dmo_reshape", &Squeeze, |job, buffers, _| {
+        let copy: &operator::Opaque = job.operator()?;
+        let bytes = copy.outputs.first().copied().unwrap_or(0);
+        let [input, output] = [buffers.inputs[0], buffers.outputs[0]].map(Argument::from);
+        Ok(vec![
+            Argument::Word(1),
+            Argument::Word(bytes),
+            input,
+            output,
+        ])
     }),
     Contract::new("dmo_pack", &Pack, pack),
     Contract::new("dmo_unpack", &Unpack, unpack),
@@ -122,7 +134,7 @@ fn lists(
     Ok([shapes.into(), pointers(frame, buffers)?])
 }
 
-fn pointers(frame: &mut Frame, buffers: &[Address]) -> Result<Argument, CallError> {
+pub(super) fn pointers(frame: &mut Frame, buffers: &[Address]) -> Result<Argument, CallError> {
     let pointers: Vec<i32> = buffers.iter().map(|at| at.0 as i32).collect();
     Ok(frame.words("pointers", &pointers)?.into())
 }

@@ -1,5 +1,6 @@
 //! What stacks tensors, moves blocks of pixels, and pads by a mirror image.
 
+use super::along_axis::product;
 use super::error::{Context, Result, bail, ensure};
 use super::numbers::{numbers, shape};
 use super::{CaseRequest, Sizes};
@@ -33,12 +34,6 @@ pub fn unpack(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
         run: product(&input[axis + 1..])?,
         element_bytes: sizes.from,
     }))
-}
-
-fn product(extents: &[u32]) -> Result<u32> {
-    let mut extents = extents.iter();
-    let product = extents.try_fold(1u32, |product, &extent| product.checked_mul(extent));
-    product.context("--input: too many elements")
 }
 
 pub fn space_to_depth(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {

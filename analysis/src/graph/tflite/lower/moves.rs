@@ -7,8 +7,8 @@ use super::{
 };
 use crate::graph::TensorType;
 use crate::operator::{
-    Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, ResizeNearest, Shape, Split,
-    Transpose,
+    Concat, Interpolation, Opaque, Operator, Pad, Reshape, ResizeBilinear, ResizeNearest, Shape,
+    Split, Transpose,
 };
 
 pub(in crate::graph::tflite) fn concatenation(node: &FileNode) -> Option<Lowered> {
@@ -114,15 +114,15 @@ pub(in crate::graph::tflite) fn reshape(node: &FileNode) -> Option<Lowered> {
     Some((Operator::Reshape(reshape), vec![0]))
 }
 
-/// The kernel copies by `memcpy` wherever the output is (`squeeze.cc`), as one that concatenates.
+/// The kernel copies by `memcpy` wherever the output is (`squeeze.cc`): nothing may overlap.
 pub(in crate::graph::tflite) fn squeeze(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
-    let copy = Concat {
-        inputs: vec![[1, 1, 1, elements(&target.shape)?]],
-        axis: 3,
-        element_bytes: common_element_bytes(source, target)?,
+    let bytes = elements(&target.shape)?.checked_mul(common_element_bytes(source, target)?)?;
+    let copy = Opaque {
+        inputs: vec![bytes],
+        outputs: vec![bytes],
     };
-    Some((Operator::Concat(copy), vec![0]))
+    Some((Operator::Opaque(copy), vec![0]))
 }
 
 /// Of any number of axes that are four where those that stay beside each other are taken as one.
@@ -232,4 +232,50 @@ pub(in crate::graph::tflite) fn resize_nearest(node: &FileNode) -> Option<Lowere
         element_bytes: common_element_bytes(source, target)?,
     };
     Some((Operator::ResizeNearest(resize), vec![0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+    use crate::random::xorshift_bytes;
+
+    /// Positions in the input of the output's elements, in their order.
+    fn moved(shape: &[u32], axes: &[usize]) -> Vec<u32> {
+        let stride = |axis: usize| shape[axis + 1..].iter().product::<u32>();
+        axes.iter().fold(vec![0], |positions, &axis| {
+            let along = |from: u32| (0..shape[axis]).map(move |index| from + index * stride(axis));
+            positions.into_iter().flat_map(along).collect()
+        })
+    }
+
+    #[test]
+    fn joined_axes_move_the_same() {
+        let (mut same, mut refused) = (0, 0);
+        for bytes in xorshift_bytes(7, 12 * 2000).chunks_exact(12) {
+            let rank = 5 + usize::from(bytes[0] % 2);
+            let shape: Vec<u32> = bytes[1..=rank]
+                .iter()
+                .map(|it| 1 + u32::from(it % 3))
+                .collect();
+            let mut axes: Vec<usize> = (0..rank).collect();
+            for (last, byte) in (1..rank).rev().zip(&bytes[7..]) {
+                // Often beside each other.
+                if byte % 3 == 0 {
+                    axes.swap(last, usize::from(byte / 3) % (last + 1));
+                }
+            }
+            match joined(&shape, &axes) {
+                Some((extents, joined)) => {
+                    assert_eq!(
+                        moved(&extents, &joined),
+                        moved(&shape, &axes),
+                        "{shape:?} {axes:?}"
+                    );
+                    same += 1;
+                }
+                None => refused += 1,
+            }
+        }
+        assert!(same > 1000 && refused > 10, "{same} {refused}");
+    }
 }
