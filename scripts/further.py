@@ -37,8 +37,10 @@ def moves(kind):
     back = net.same("SQUEEZE", grown, options=options, shape=[12, 6])
     stacked = net.pack(row, back, axis=1)
     rows = net.unpack(stacked, 1)
-    wide = net.same("RESHAPE", body, net.integers(1, 2, 5, 12, 6), options=schema.ReshapeOptionsT(), shape=[1, 2, 5, 12, 6])
-    wide = net.same("TRANSPOSE", wide, net.integers(0, 2, 1, 4, 3), options=schema.TransposeOptionsT(), shape=[1, 5, 2, 6, 12])
+    shape, turned_shape = [1, 2, 5, 12, 6], [1, 5, 2, 6, 12]
+    wide = net.same("RESHAPE", body, net.integers(*shape), options=schema.ReshapeOptionsT(), shape=shape)
+    axes_, options = net.integers(0, 2, 1, 4, 3), schema.TransposeOptionsT()
+    wide = net.same("TRANSPOSE", wide, axes_, options=options, shape=turned_shape)
     larger = resize_nearest(net, body, 13, 7)
     net.write([source], [*parts, one, column, turned, *rows, wide, larger, resize_nearest(net, body, 20, 24)])
 
@@ -67,9 +69,8 @@ def gather(net, source, axis, indices):
 def resize_nearest(net, source, height, width):
     batches, _, _, depth = net.shape(source)
     options = schema.ResizeNearestNeighborOptionsT()
-    return net.same(
-        "RESIZE_NEAREST_NEIGHBOR", source, net.integers(height, width), options=options, shape=[batches, height, width, depth]
-    )
+    size, shape = net.integers(height, width), [batches, height, width, depth]
+    return net.same("RESIZE_NEAREST_NEIGHBOR", source, size, options=options, shape=shape)
 
 
 def functions_float():
@@ -158,9 +159,9 @@ def pairs(kind):
         divisor = net.tensor("float32", [6], data=[-3, -2, -1, 1, 2, 3])
         outputs.append(net.same("DIV", source, divisor, options=schema.DivOptionsT()))
     if kind == "int16":
-        for name, options, affine in [
-            ("ADD", schema.AddOptionsT, coarser), ("SUB", schema.SubOptionsT, coarser), ("MUL", schema.MulOptionsT, fine),
-        ]:
+        makers = {"ADD": schema.AddOptionsT, "SUB": schema.SubOptionsT, "MUL": schema.MulOptionsT}
+        for name, options in makers.items():
+            affine = fine if name == "MUL" else coarser
             outputs += [net.same(name, source, each, options=options(), affine=affine) for each in [row, column]]
     else:
         truths = [truth(net, name, source, other) for name in RELATIONS]

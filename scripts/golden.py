@@ -3,9 +3,9 @@
 #
 # golden.py [--check] [MODEL...]: what the reference kernels of TensorFlow Lite Micro and of TensorFlow Lite compute on
 # real models, as tracer/tests/golden/MODEL.json; its README says what is in them. With --check it compares instead of
-# writing, and ends with 1 where something differs. Models of activations.py, further.py
-# and stand_ins.py lie beside the results; the others are
-# looked for in $DMO_TRACE_MODELS, else beside the repository, and those that are missing are named and skipped.
+# writing, and ends with 1 where something differs. Models of activations.py, further.py, operators.py and stand_ins.py
+# lie beside the results; the others are looked for in $DMO_TRACE_MODELS, else beside the repository, and those that are
+# missing are named and skipped.
 #
 # Requirements: scripts/requirements.txt
 #
@@ -46,7 +46,6 @@ MODELS = [
     "stand_in_keyword_int8",
     "stand_in_layers_int16",
     "stand_in_layers_int8",
-    "stand_in_operators_float32",
     "stand_in_operators_int8",
     "stand_in_padded_int8",
     "stand_in_sequence_int8",

@@ -78,7 +78,7 @@ impl Contents<'_> {
             ("zephyr/module.yml", template!("zephyr_module.yml")),
             ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
         ];
-        let values = self.values(&kernels);
+        let values = self.linked(self.values(), &kernels);
         files.extend(templates.map(|(path, text)| self.file(path, values.fill(text))));
         let board = ["link.ld", "startup.c", "semihost.c", "semihost.h"];
         files.extend(board.into_iter().filter_map(|name| {
@@ -118,14 +118,12 @@ impl Contents<'_> {
         }
     }
 
-    fn values(&self, kernels: &[GeneratedFile]) -> Values {
+    fn values(&self) -> Values {
         let (description, network) = (self.description, self.network);
         let first = |ends: &[EndpointDescription]| {
             ends.first().map_or_else(String::new, |it| it.name.clone())
         };
         let (input, output) = (first(&description.inputs), first(&description.outputs));
-        let needs_math = kernels.iter().any(|it| it.text.contains("<math.h>"));
-        let target = cmake_target(&description.name);
         description
             .values()
             .with("arena_bytes", network.arena_bytes)
@@ -139,16 +137,19 @@ impl Contents<'_> {
             .with("stack", self.stack())
             .with("board", board_of(self.cpu.name))
             .with("cpu_flags", flags_of(self.cpu.name))
-            .with("libraries", if needs_math { "-lm" } else { "" })
-            .with("target", &target)
-            .with(
-                "link",
-                if needs_math {
-                    format!("target_link_libraries({target} PUBLIC m)\n")
-                } else {
-                    String::new()
-                },
-            )
+            .with("target", cmake_target(&description.name))
+    }
+
+    /// With the libraries that these kernels want.
+    fn linked(&self, values: Values, kernels: &[GeneratedFile]) -> Values {
+        let target = cmake_target(&self.description.name);
+        let (libraries, link) = if kernels.iter().any(|it| it.text.contains("<math.h>")) {
+            let link = format!("target_link_libraries({target} PUBLIC m)\n");
+            ("-lm", link)
+        } else {
+            ("", String::new())
+        };
+        values.with("libraries", libraries).with("link", link)
     }
 
     /// Bytes of the arena that persist from one inference to the next.

@@ -35,20 +35,49 @@ pub(super) const CONTRACTS: &[Contract] = &[
             |x| if x < 0.0 { x.exp() - 1.0 } else { x },
         )
     }),
-    Contract::new("dmo_cast", &Cast, |job, buffers, frame| {
-        let types = [job.case.input_type, job.case.output_type];
-        let numbers =
-            types.map(|it| Argument::Word(TYPES.iter().position(|&t| t == it).unwrap_or(0) as u32));
-        let mut arguments = numbers.to_vec();
-        arguments.extend(curve_f32(job, buffers, frame)?);
-        Ok(arguments)
-    })
-    .only(|case| TYPES.contains(&case.input_type) && TYPES[1..].contains(&case.output_type)),
+    cast(Bool, Int8),
+    cast(Bool, Int16),
+    cast(Bool, Int32),
+    cast(Bool, Float32),
+    cast(Int8, Int8),
+    cast(Int8, Int16),
+    cast(Int8, Int32),
+    cast(Int8, Float32),
+    cast(Int16, Int8),
+    cast(Int16, Int16),
+    cast(Int16, Int32),
+    cast(Int16, Float32),
+    cast(Int32, Int8),
+    cast(Int32, Int16),
+    cast(Int32, Int32),
+    cast(Int32, Float32),
+    cast(Float32, Int8),
+    cast(Float32, Int16),
+    cast(Float32, Int32),
+    cast(Float32, Float32),
     Contract::new("dmo_logical_not", &LogicalNot, curve_f32).of(Bool, Bool),
 ];
 
-/// The types of `dmo_element_type`, by their numbers; nothing is cast to the first.
-const TYPES: [ElementType; 5] = [Bool, Int8, Int16, Int32, Float32];
+const fn cast(from: ElementType, to: ElementType) -> Contract {
+    Contract::new("dmo_cast", &Cast, |job, buffers, frame| {
+        let types = [job.case.input_type, job.case.output_type];
+        let mut arguments = types.map(|it| Argument::Word(type_number(it))).to_vec();
+        arguments.extend(curve_f32(job, buffers, frame)?);
+        Ok(arguments)
+    })
+    .of(from, to)
+}
+
+/// As `dmo_element_type` numbers them.
+fn type_number(element_type: ElementType) -> u32 {
+    match element_type {
+        Bool => 0,
+        Int8 => 1,
+        Int16 => 2,
+        Int32 => 3,
+        _ => 4,
+    }
+}
 
 /// The ratio of scales is computed in single precision.
 fn abs(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

@@ -13,7 +13,7 @@ use dmo_analysis::graph::Kind::{
     Maximum, Minimum, Mul, NotEqual, Prelu, SelectV2, SquaredDifference, Sub,
 };
 use dmo_analysis::operator;
-use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int32};
+use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::float32("dmo_prelu_f32", &Prelu, plain),
@@ -60,7 +60,9 @@ pub(super) const CONTRACTS: &[Contract] = &[
     relation("dmo_compare_s32", &LessEqual, Int32),
     Contract::new("dmo_logical_and", &LogicalAnd, plain).of(Bool, Bool),
     Contract::new("dmo_logical_or", &LogicalOr, plain).of(Bool, Bool),
-    Contract::new("dmo_select", &SelectV2, select),
+    Contract::new("dmo_select", &SelectV2, select).of(Bool, Int8),
+    Contract::new("dmo_select", &SelectV2, select).of(Bool, Int16),
+    Contract::new("dmo_select", &SelectV2, select).of(Bool, Float32),
     Contract::float32("dmo_add_n_f32", &AddN, |job, buffers, frame| {
         add_n(job, buffers, frame, None)
     }),
