@@ -3,9 +3,9 @@
 #
 # golden.py [--check] [MODEL...]: what the reference kernels of TensorFlow Lite Micro and of TensorFlow Lite compute on
 # real models, as tracer/tests/golden/MODEL.json; its README says what is in them. With --check it compares instead of
-# writing, and ends with 1 where something differs. Models of activations.py and
-# stand_ins.py lie beside the results; the others are
-# looked for in $DMO_TRACE_MODELS, else beside the repository, and those that are missing are named and skipped.
+# writing, and ends with 1 where something differs. Models of activations.py, further.py, operators.py and stand_ins.py
+# lie beside the results; the others are looked for in $DMO_TRACE_MODELS, else beside the repository, and those that are
+# missing are named and skipped.
 #
 # Requirements: scripts/requirements.txt
 #
@@ -29,11 +29,24 @@ MODELS = [
     "activations_float",
     "activations_int16",
     "activations_int8",
+    "further_axes_float32",
+    "further_axes_int8",
+    "further_casts_int8",
+    "further_curves_int16",
+    "further_functions_float32",
+    "further_functions_int16",
+    "further_functions_int8",
+    "further_moves_float32",
+    "further_moves_int8",
+    "further_pairs_float32",
+    "further_pairs_int16",
+    "further_pairs_int8",
     "stand_in_autoencoder_int8",
     "stand_in_bytes_int8",
     "stand_in_keyword_int8",
     "stand_in_layers_int16",
     "stand_in_layers_int8",
+    "stand_in_operators_int8",
     "stand_in_padded_int8",
     "stand_in_sequence_int8",
     "stand_in_upsampling_float32",
@@ -77,6 +90,12 @@ LEFT_OUT = {
     ("coral/mobilenet_v2_1.0_224_quant", "micro"): UINT8,
     ("swiftnet/swiftnet_vww_uint8", "micro"): UINT8,
     ("stand_in_vision_uint8", "micro"): UINT8,
+    ("further_axes_int8", "lite"): "it has no CUMSUM of type INT8",
+    ("stand_in_operators_int8", "lite"): "it has no CUMSUM of type INT8",
+    ("further_pairs_int16", "lite"): "it has no SQUARED_DIFFERENCE of type INT16",
+    ("further_pairs_int8", "lite"): "it has no ADD_N of type INT8",
+    ("further_functions_float32", "lite"): "it has no reference kernel for CEIL",
+    ("further_functions_int8", "lite"): "it has no reference kernel for ELU",
     ("tflite_micro/keyword_scrambled_8bit", "lite"): "it breaks its heap where it is to keep all tensors",
     ("tflite_micro/person_detect", "lite"): "it refuses biases whose quantized_dimension is 3",
 }

@@ -42,7 +42,43 @@ void dmo_broadcast_mul_f32(const dmo_binary_f32_params *params, const dmo_shape 
                            const dmo_shape *input2_shape, const float *input2,
                            const dmo_shape *output_shape, float *output);
 
-// The larger, or the smaller, of both. For 8 bit all three tensors share one scale and zero point.
+void dmo_broadcast_div_f32(const dmo_binary_f32_params *params, const dmo_shape *input1_shape, const float *input1,
+                           const dmo_shape *input2_shape, const float *input2,
+                           const dmo_shape *output_shape, float *output);
+
+// PReLU: a for an input 1 of 0 or more, else a * b, where input 2 is the slope.
+typedef struct {
+  int32_t input_offset, alpha_offset, output_offset; // [-128, 128]; input and output 0 for 16 bit
+  dmo_quant_per_tensor positive;                     // input 1's scale / output scale; at most 2^22, for 16 bit 2^14
+  dmo_quant_per_tensor negative;                     // the same times the slope's scale; shift is at most 6
+} dmo_prelu_params;
+
+// output = saturate(output_offset + requantize(value)), where value is input 1 with its offset, by the ratio `positive`,
+// or, below 0, its product with input 2 and that one's offset, by the ratio `negative`.
+void dmo_prelu_s8(const dmo_prelu_params *params, const dmo_shape *input1_shape, const int8_t *input1,
+                  const dmo_shape *input2_shape, const int8_t *input2,
+                  const dmo_shape *output_shape, int8_t *output);
+void dmo_prelu_s16(const dmo_prelu_params *params, const dmo_shape *input1_shape, const int16_t *input1,
+                   const dmo_shape *input2_shape, const int8_t *input2,
+                   const dmo_shape *output_shape, int16_t *output);
+void dmo_prelu_f32(const dmo_shape *input1_shape, const float *input1,
+                   const dmo_shape *input2_shape, const float *input2,
+                   const dmo_shape *output_shape, float *output);
+
+// The square of the difference. In 8 bit both inputs are brought to twice the larger of their scales with 7 more bits, in
+// 16 bit with none, and the ratio of the output is that scale's square / 2^14, or / 1, / output scale; shift is at most 0.
+enum { DMO_SQUARED_DIFFERENCE_LEFT_SHIFT = 7 };
+void dmo_squared_difference_s8(const dmo_add_params *params, const dmo_shape *input1_shape, const int8_t *input1,
+                               const dmo_shape *input2_shape, const int8_t *input2,
+                               const dmo_shape *output_shape, int8_t *output);
+void dmo_squared_difference_s16(const dmo_add_params *params, const dmo_shape *input1_shape, const int16_t *input1,
+                                const dmo_shape *input2_shape, const int16_t *input2,
+                                const dmo_shape *output_shape, int16_t *output);
+void dmo_squared_difference_f32(const dmo_shape *input1_shape, const float *input1,
+                                const dmo_shape *input2_shape, const float *input2,
+                                const dmo_shape *output_shape, float *output);
+
+// The larger, or the smaller, of both. Quantised tensors share one scale and zero point.
 void dmo_maximum_s8(const dmo_shape *input1_shape, const int8_t *input1,
                     const dmo_shape *input2_shape, const int8_t *input2,
                     const dmo_shape *output_shape, int8_t *output);
@@ -55,6 +91,18 @@ void dmo_maximum_f32(const dmo_shape *input1_shape, const float *input1,
 void dmo_minimum_f32(const dmo_shape *input1_shape, const float *input1,
                      const dmo_shape *input2_shape, const float *input2,
                      const dmo_shape *output_shape, float *output);
+void dmo_maximum_s16(const dmo_shape *input1_shape, const int16_t *input1,
+                     const dmo_shape *input2_shape, const int16_t *input2,
+                     const dmo_shape *output_shape, int16_t *output);
+void dmo_maximum_s32(const dmo_shape *input1_shape, const int32_t *input1,
+                     const dmo_shape *input2_shape, const int32_t *input2,
+                     const dmo_shape *output_shape, int32_t *output);
+void dmo_minimum_s16(const dmo_shape *input1_shape, const int16_t *input1,
+                     const dmo_shape *input2_shape, const int16_t *input2,
+                     const dmo_shape *output_shape, int16_t *output);
+void dmo_minimum_s32(const dmo_shape *input1_shape, const int32_t *input1,
+                     const dmo_shape *input2_shape, const int32_t *input2,
+                     const dmo_shape *output_shape, int32_t *output);
 
 #ifdef __cplusplus
 }

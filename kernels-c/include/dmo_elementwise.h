@@ -63,6 +63,21 @@ void dmo_mul_s8(const dmo_mul_params *params, int32_t count, const int8_t *input
 void dmo_mul_f32(float activation_min, float activation_max, int32_t count, const float *input1, const float *input2,
                  float *output);
 
+// The sum of any number of inputs, from 0 on in their order.
+void dmo_add_n_f32(int32_t input_count, int32_t count, const float *const *inputs, float *output);
+
+// The inputs share one scale and zero point.
+typedef struct {
+  int32_t input_offset, output_offset; // [-128, 128]
+  dmo_quant_per_tensor output;         // 2 * input scale / 2^20 / output scale; shift is at most 0
+} dmo_add_n_params;
+
+// The sum begins with the offset, as TensorFlow Lite's does, and wraps around:
+//   output[i] = saturate(output_offset + requantize(2^19 * (input_offset + sum over all j of
+//               (inputs[j][i] + input_offset))))
+void dmo_add_n_s8(const dmo_add_n_params *params, int32_t input_count, int32_t count, const int8_t *const *inputs,
+                  int8_t *output);
+
 #ifdef __cplusplus
 }
 #endif

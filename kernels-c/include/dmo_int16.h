@@ -7,6 +7,7 @@
 #ifndef DMO_INT16_H
 #define DMO_INT16_H
 
+#include "dmo_broadcast.h"
 #include "dmo_conv.h"
 #include "dmo_elementwise.h"
 #include "dmo_matmul.h"
@@ -67,6 +68,29 @@ void dmo_add_s16(const dmo_add_params *params, int32_t count, const int16_t *inp
 void dmo_mul_s16(const dmo_mul_params *params, int32_t count, const int16_t *input1, const int16_t *input2,
                  int16_t *output);
 void dmo_relu_s16(const dmo_relu_params *params, int32_t count, const int16_t *input, int16_t *output);
+
+// The same with broadcasting, and differences; see dmo_broadcast.h.
+void dmo_broadcast_add_s16(const dmo_add_params *params, const dmo_shape *input1_shape, const int16_t *input1,
+                           const dmo_shape *input2_shape, const int16_t *input2,
+                           const dmo_shape *output_shape, int16_t *output);
+void dmo_broadcast_sub_s16(const dmo_add_params *params, const dmo_shape *input1_shape, const int16_t *input1,
+                           const dmo_shape *input2_shape, const int16_t *input2,
+                           const dmo_shape *output_shape, int16_t *output);
+void dmo_broadcast_mul_s16(const dmo_mul_params *params, const dmo_shape *input1_shape, const int16_t *input1,
+                           const dmo_shape *input2_shape, const int16_t *input2,
+                           const dmo_shape *output_shape, int16_t *output);
+
+// The input times multiplier / 2^shift, rounded to nearest, halves up, is in steps of 1 / 12288.
+typedef struct {
+  int32_t multiplier; // [1, 32767]
+  int32_t shift;      // [0, 31)
+} dmo_sigmoid_s16_params;
+
+// 1 / (1 + exp(-x)) and tanh(x) with an output scale of 1/32768, by the table of dmo_lstm.h.
+void dmo_logistic_s16(const dmo_sigmoid_s16_params *params, const uint16_t *table, int32_t count, const int16_t *input,
+                      int16_t *output);
+void dmo_tanh_s16(const dmo_sigmoid_s16_params *params, const uint16_t *table, int32_t count, const int16_t *input,
+                  int16_t *output);
 
 // A function on [-32768, 32767], sampled every 128 steps; in between, the samples are interpolated.
 enum { DMO_TABLE_SIZE = 513 };

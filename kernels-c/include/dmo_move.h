@@ -59,6 +59,42 @@ typedef struct {
 void dmo_strided_slice(const dmo_strided_slice_params *params, int32_t element_bytes,
                        const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
 
+// Tensors of one shape stacked along a new axis: `parts` of them, each with a run of `run` elements for each of the
+// `rounds` positions on the axes before the new one.
+typedef struct {
+  int32_t parts, rounds, run;
+} dmo_stack_size;
+
+// inputs [rounds, run] each, output [rounds, parts, run].
+// Loop order: part, round, then the elements of its run; one load, then one store. Scratch: none.
+void dmo_pack(const dmo_stack_size *size, int32_t element_bytes, const void *const *inputs, void *output);
+
+// The inverse of dmo_pack, in the same order.
+void dmo_unpack(const dmo_stack_size *size, int32_t element_bytes, const void *input, void *const *outputs);
+
+typedef struct {
+  int32_t size; // height and width of a block, at least 1
+} dmo_block_params;
+
+// Each block of pixels becomes one pixel, row by row: input [N, H * size, W * size, C], output [N, H, W, C * size^2];
+// and the inverse. Loop order: n, h, w, c of the larger image; one load, then one store. Scratch: none.
+void dmo_space_to_depth(const dmo_block_params *block, int32_t element_bytes,
+                        const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+void dmo_depth_to_space(const dmo_block_params *block, int32_t element_bytes,
+                        const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
+// `before` as in dmo_pad. reflect is 1 if the outermost elements stand on the mirror and are not repeated, else 0; on no
+// axis is there more padding than the input has elements to mirror.
+typedef struct {
+  int32_t before[4];
+  int32_t reflect;
+} dmo_mirror_pad_params;
+
+// Surrounds the input by its mirror image.
+// Loop order: n, h, w, c of the output; one load, then one store. Scratch: none.
+void dmo_mirror_pad(const dmo_mirror_pad_params *params, int32_t element_bytes,
+                    const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
 // Same elements, another shape: one memcpy of count * element_bytes, left out where output == input. Scratch: none.
 void dmo_reshape(int32_t element_bytes, int32_t count, const void *input, void *output);
 

@@ -20,16 +20,23 @@ void dmo_reduce_max_f32(const dmo_shape *input_shape, const float *input,
 void dmo_reduce_min_f32(const dmo_shape *input_shape, const float *input,
                         const dmo_shape *output_shape, float *output);
 
+// The same in 8 bit; output and input share one scale and zero point.
+void dmo_reduce_max_s8(const dmo_shape *input_shape, const int8_t *input, const dmo_shape *output_shape, int8_t *output);
+void dmo_reduce_min_s8(const dmo_shape *input_shape, const int8_t *input, const dmo_shape *output_shape, int8_t *output);
+
 // Bytes of scratch: one int32_t for each output element. It overlaps neither output nor input.
 int32_t dmo_sum_s8_scratch_bytes(const dmo_shape *output_shape);
+int32_t dmo_sum_s16_scratch_bytes(const dmo_shape *output_shape);
 
 //   output = saturate(output_zero_point + requantize(sum (input - input_zero_point)))
 //
-// At most 2^22 elements are summed into one.
+// At most 2^22 elements are summed into one, of 16 bit at most 2^14.
 // Loop order: zeroes the scratch; loads the input in flat order and adds each element to the scratch; loads the scratch
 // and stores the output in flat order. Every load of the input comes before every store of the output.
 void dmo_sum_s8(const dmo_mean_params *params, const dmo_shape *input_shape, const int8_t *input,
                 const dmo_shape *output_shape, int8_t *output, int32_t *scratch);
+void dmo_sum_s16(const dmo_mean_params *params, const dmo_shape *input_shape, const int16_t *input,
+                 const dmo_shape *output_shape, int16_t *output, int32_t *scratch);
 
 #ifdef __cplusplus
 }

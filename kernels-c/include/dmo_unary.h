@@ -8,6 +8,8 @@
 
 #include "dmo_quantize.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -120,6 +122,46 @@ void dmo_leaky_relu_s8(const dmo_leaky_relu_params *params, int32_t count, const
 // As for 8 bit; every zero point is 0, and the kernel does not read the offsets.
 void dmo_leaky_relu_s16(const dmo_leaky_relu_params *params, int32_t count, const int16_t *input, int16_t *output);
 void dmo_leaky_relu_f32(float alpha, int32_t count, const float *input, float *output);
+
+// The functions of their names. Rounding is to nearest, halves to even; elu is exp(x) - 1 below 0, else x.
+void dmo_abs_f32(int32_t count, const float *input, float *output);
+void dmo_neg_f32(int32_t count, const float *input, float *output);
+void dmo_square_f32(int32_t count, const float *input, float *output);
+void dmo_sqrt_f32(int32_t count, const float *input, float *output);
+void dmo_rsqrt_f32(int32_t count, const float *input, float *output);
+void dmo_exp_f32(int32_t count, const float *input, float *output);
+void dmo_log_f32(int32_t count, const float *input, float *output);
+void dmo_sin_f32(int32_t count, const float *input, float *output);
+void dmo_cos_f32(int32_t count, const float *input, float *output);
+void dmo_floor_f32(int32_t count, const float *input, float *output);
+void dmo_ceil_f32(int32_t count, const float *input, float *output);
+void dmo_round_f32(int32_t count, const float *input, float *output);
+void dmo_elu_f32(int32_t count, const float *input, float *output);
+
+// output[i] = saturate(output_offset + requantize(|input[i] + input_offset|))
+void dmo_abs_s8(const dmo_requantize_params *params, int32_t count, const int8_t *input, int8_t *output);
+void dmo_abs_s16(const dmo_requantize_params *params, int32_t count, const int16_t *input, int16_t *output);
+
+// output[i] = saturate(output_offset + 1 / sqrt(input[i] + input_offset) * ratio), where the ratio, in `output`, is
+// 1 / (sqrt(input scale) * output scale), with a shift of at most 30; 127 for roots of 0 and less.
+void dmo_rsqrt_s8(const dmo_requantize_params *params, int32_t count, const int8_t *input, int8_t *output);
+
+// Any function: output[i] = table[input[i]], where the input counts as unsigned.
+void dmo_lookup_s8(const int8_t table[256], int32_t count, const int8_t *input, int8_t *output);
+
+void dmo_logical_not(int32_t count, const bool *input, bool *output);
+
+typedef enum {
+  DMO_BOOL = 0,
+  DMO_S8 = 1,
+  DMO_S16 = 2,
+  DMO_S32 = 3,
+  DMO_F32 = 4,
+} dmo_element_type;
+
+// The same number in another type, which is not DMO_BOOL: floats towards 0, what does not fit in 32 bits saturated, and of
+// what does not fit in fewer the lowest bits.
+void dmo_cast(dmo_element_type from, dmo_element_type to, int32_t count, const void *input, void *output);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,30 @@ int64_t oracle_strided_slice_source(const dmo_strided_slice_params *params, cons
   return source;
 }
 
+int64_t oracle_space_to_depth_source(const dmo_block_params *block, const dmo_shape *input_shape,
+                                     const dmo_shape *output_shape, int32_t index) {
+  const oracle_position out = oracle_position_of(output_shape, index);
+  const int64_t pixel = out.c / input_shape->c;
+  return oracle_index(input_shape, out.n, out.h * block->size + pixel / block->size,
+                      out.w * block->size + pixel % block->size, out.c % input_shape->c);
+}
+
+// A mirror lies on the outermost elements, or half an element beyond them: what is `d` before it is what is `d` after.
+static int64_t reflected(int64_t at, int64_t extent, bool on_elements) {
+  const int64_t first_twice = on_elements ? 0 : -1, last_twice = 2 * (extent - 1) - first_twice;
+  return at < 0 ? first_twice - at : at >= extent ? last_twice - at : at;
+}
+
+int64_t oracle_mirror_pad_source(const dmo_mirror_pad_params *params, const dmo_shape *input_shape,
+                                 const dmo_shape *output_shape, int32_t index) {
+  const oracle_position out = oracle_position_of(output_shape, index);
+  const bool on_elements = params->reflect != 0;
+  return oracle_index(input_shape, reflected(out.n - params->before[0], input_shape->n, on_elements),
+                      reflected(out.h - params->before[1], input_shape->h, on_elements),
+                      reflected(out.w - params->before[2], input_shape->w, on_elements),
+                      reflected(out.c - params->before[3], input_shape->c, on_elements));
+}
+
 bool oracle_reduces_to(const dmo_shape *input_shape, int64_t input_index, const dmo_shape *output_shape,
                        int32_t index) {
   const oracle_position in = oracle_position_of(input_shape, input_index);

@@ -80,6 +80,10 @@ int64_t oracle_transpose_source(const dmo_transpose_params *params, const dmo_sh
                                 const dmo_shape *output_shape, int32_t index);
 int64_t oracle_strided_slice_source(const dmo_strided_slice_params *params, const dmo_shape *input_shape,
                                     const dmo_shape *output_shape, int32_t index);
+int64_t oracle_space_to_depth_source(const dmo_block_params *block, const dmo_shape *input_shape,
+                                     const dmo_shape *output_shape, int32_t index);
+int64_t oracle_mirror_pad_source(const dmo_mirror_pad_params *params, const dmo_shape *input_shape,
+                                 const dmo_shape *output_shape, int32_t index);
 
 // Whether an input element contributes to an output element of a reduction.
 bool oracle_reduces_to(const dmo_shape *input_shape, int64_t input_index, const dmo_shape *output_shape, int32_t index);

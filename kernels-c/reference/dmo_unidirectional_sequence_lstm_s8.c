@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "dmo_lstm.h"
+#include "dmo_sigmoid_table.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -8,36 +8,17 @@ static int16_t saturate(int32_t value) {
   return (int16_t)dmo_clamp(value, INT16_MIN, INT16_MAX);
 }
 
-static int32_t magnitude_of(int32_t value) {
-  return value < 0 ? -value : value;
-}
-
-// The table at position, of which `bits` bits are a fraction, in 2^bits times the table's unit; `end` beyond it.
-static int32_t interpolated(const uint16_t *table, int32_t position, int32_t bits, int32_t end) {
-  const int32_t whole = position >> bits;
-  const int32_t fraction = position & ((1 << bits) - 1);
-  if (whole >= DMO_SIGMOID_TABLE_SIZE - 1) {
-    return end;
-  }
-  return table[whole] * (1 << bits) + fraction * (table[whole + 1] - table[whole]);
-}
-
-// x Q3.12, result Q0.15. x * 3 / 512 is 24 x: the table's position.
+// x Q3.12, result Q0.15.
 static int16_t sigmoid(const uint16_t *table, int32_t x) {
-  const int32_t of_magnitude = interpolated(table, magnitude_of(x * 3), 9, 0x7fff * 1024);
-  const int32_t result = x >= 0 ? of_magnitude + 512 : (1 << 25) - of_magnitude + 511;
-  return (int16_t)(result >> 10);
+  return dmo_table_sigmoid(table, x * 3);
 }
 
-// x in units of 2^scale_power, result Q0.15: 2 sigmoid(2 x) - 1.
+// x in units of 2^scale_power, result Q0.15.
 static int16_t hyperbolic_tangent(const uint16_t *table, int32_t x, int32_t scale_power) {
   const int32_t right = scale_power < -12 ? -12 - scale_power : 0;
   const int32_t left = scale_power > -12 ? scale_power + 12 : 0;
   const int32_t half = right > 0 ? 1 << (right - 1) : 0;
-  const int32_t scaled = (x * (3 << left) + half) >> right;
-  const int32_t of_magnitude = interpolated(table, magnitude_of(scaled), 8, 0xffff * 256);
-  const int32_t result = scaled >= 0 ? of_magnitude - (1 << 23) + 128 : (1 << 23) - of_magnitude + 127;
-  return (int16_t)(result >> 8);
+  return dmo_table_tanh(table, (x * (3 << left) + half) >> right);
 }
 
 static int16_t scaled_product(const dmo_quant_per_tensor *quant, int32_t a, int32_t b) {

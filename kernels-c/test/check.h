@@ -49,5 +49,9 @@ void test_lstm(void);
 void test_uint8(void);
 void test_depthwise_in_place(void);
 void test_pitched(void);
+void test_stack(void);
+void test_functions(void);
+void test_pairs(void);
+void test_axes(void);
 
 #endif

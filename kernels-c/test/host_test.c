@@ -121,6 +121,10 @@ int main(void) {
   test_uint8();
   test_depthwise_in_place();
   test_pitched();
+  test_stack();
+  test_functions();
+  test_pairs();
+  test_axes();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
   return failed_count == 0 ? 0 : 1;
 }

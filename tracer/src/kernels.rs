@@ -28,6 +28,7 @@ mod tables;
 pub mod versions;
 
 pub use case::Case;
+pub(crate) use case::input_type_of;
 pub use cmsis_nn::vendor_header::{HeaderStatement, Sharing, header_statement};
 pub use library::KernelLibrary;
 pub use reference::{NEXT_ROWS, ROWS_IN_MEMORY};

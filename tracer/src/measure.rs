@@ -357,7 +357,7 @@ impl<'a> Bench<'a> {
                     address,
                     size_bytes,
                     element_type: match role {
-                        Role::Input => self.case.input_type,
+                        Role::Input => self.case.input_type_of(index),
                         _ => self.case.output_type,
                     },
                 });

@@ -10,13 +10,15 @@
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
-    ElementwiseBinary, FullyConnected, InputRows, Interpolation, Lstm, Matmul, Opaque, Operator,
-    Pad, Pitched, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax,
-    SpatialMean, Split, StridedSlice, Svdf, Transpose, TransposeConv2d, Window,
+    Accumulation, ArgExtreme, BatchedMatmul, Concat, Conv2d, CumulativeSum, DepthDirection,
+    DepthSpace, DepthwiseConv2d, DepthwiseInPlace, Elementwise, ElementwiseBinary,
+    ElementwiseInput, ElementwiseMany, FullyConnected, InputRows, Interpolation, Lstm, Matmul,
+    MirrorPad, Opaque, Operator, Pack, Pad, Pitched, Pool2d, Reduce, Reduction, Reshape,
+    ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
+    TransposeConv2d, Unpack, Window,
 };
 use dmo_analysis::trace::Address;
-use dmo_analysis::trace::ElementType::{self, Float32, Int8, Int16, Int32, Uint8};
+use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Uint8};
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::images::IMAGES;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, contracts};
@@ -62,8 +64,43 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
         begin: [0; 4],
         stride: [1; 4],
         output: SHAPE,
+        in_runs: false,
         element_bytes,
     });
+    let rows = Operator::Softmax(Softmax {
+        rows: 2,
+        depth: 5,
+        input_element_bytes: sizes.0,
+        output_element_bytes: sizes.1,
+    });
+    let extreme = Operator::ArgExtreme(ArgExtreme {
+        before: 2,
+        extent: 3,
+        after: 4,
+        input_element_bytes: sizes.0,
+        output_element_bytes: sizes.1,
+    });
+    let many = |input_bytes: Vec<u32>| {
+        let inputs = input_bytes
+            .into_iter()
+            .map(|element_bytes| ElementwiseInput {
+                shape: SHAPE,
+                element_bytes,
+            });
+        Operator::ElementwiseMany(ElementwiseMany {
+            inputs: inputs.collect(),
+            output: SHAPE,
+            output_element_bytes: output_bytes,
+        })
+    };
+    let blocks = |direction| {
+        Operator::DepthSpace(DepthSpace {
+            blocks: [1, 2, 2, 3],
+            block: 2,
+            direction,
+            element_bytes,
+        })
+    };
     let concat = |axis| {
         Operator::Concat(Concat {
             inputs: vec![SHAPE; 3],
@@ -166,15 +203,6 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             }),
         ),
         (
-            "softmax",
-            Operator::Softmax(Softmax {
-                rows: 2,
-                depth: 5,
-                input_element_bytes: sizes.0,
-                output_element_bytes: sizes.1,
-            }),
-        ),
-        (
             "split",
             Operator::Split(Split {
                 input: SHAPE,
@@ -196,6 +224,54 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             "reshape",
             Operator::Reshape(Reshape {
                 elements: 9,
+                element_bytes,
+            }),
+        ),
+        (
+            "pack",
+            Operator::Pack(Pack {
+                parts: 3,
+                rounds: 2,
+                run: 4,
+                element_bytes,
+            }),
+        ),
+        (
+            "unpack",
+            Operator::Unpack(Unpack {
+                parts: 3,
+                rounds: 2,
+                run: 4,
+                element_bytes,
+            }),
+        ),
+        ("select", many(vec![1, output_bytes, output_bytes])),
+        ("add_n", many(vec![element_bytes; 3])),
+        ("arg_max", extreme.clone()),
+        ("arg_min", extreme),
+        (
+            "cumsum",
+            Operator::CumulativeSum(CumulativeSum {
+                before: 2,
+                extent: 3,
+                after: 4,
+                exclusive: true,
+                reverse: false,
+                element_bytes,
+            }),
+        ),
+        ("l2_normalization", rows.clone()),
+        ("log_softmax", rows.clone()),
+        ("softmax", rows),
+        ("space_to_depth", blocks(DepthDirection::SpaceToDepth)),
+        ("depth_to_space", blocks(DepthDirection::DepthToSpace)),
+        (
+            "mirror_pad",
+            Operator::MirrorPad(MirrorPad {
+                input: SHAPE,
+                before: [0, 1, 1, 0],
+                after: [0, 1, 2, 0],
+                reflect: true,
                 element_bytes,
             }),
         ),
@@ -321,6 +397,13 @@ fn cases() -> Vec<Case> {
         (Int16, Float32),
         (Float32, Int8),
         (Float32, Int16),
+        (Bool, Bool),
+        (Bool, Int8),
+        (Int32, Int32),
+        (Int8, Bool),
+        (Int32, Bool),
+        (Float32, Bool),
+        (Float32, Int32),
     ];
     types
         .into_iter()

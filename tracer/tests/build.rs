@@ -25,15 +25,18 @@ use std::process::Command;
 use support::{models, tools};
 
 /// Models of the repository, and real ones where they are at hand.
-const MODELS: [&str; 20] = [
+const MODELS: [&str; 23] = [
     "activations_float.tflite",
     "activations_int16.tflite",
     "activations_int8.tflite",
+    "further_functions_int8.tflite",
+    "further_moves_int8.tflite",
     "stand_in_autoencoder_int8.tflite",
     "stand_in_bytes_int8.tflite",
     "stand_in_keyword_int8.tflite",
     "stand_in_layers_int16.tflite",
     "stand_in_layers_int8.tflite",
+    "stand_in_operators_int8.tflite",
     "stand_in_padded_int8.tflite",
     "stand_in_sequence_int8.tflite",
     "stand_in_upsampling_float32.tflite",

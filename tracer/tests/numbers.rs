@@ -614,6 +614,10 @@ fn one_operand() {
                 1.0,
                 hard_swish,
             ),
+            ("abs", "dmo_abs_s8", 0.05, output, 0.05, f64::abs),
+            ("elu", "dmo_lookup_s8", 0.05, output, 0.05, |x| {
+                if x < 0.0 { x.exp_m1() } else { x }
+            }),
             (
                 "leaky_relu",
                 "dmo_leaky_relu_s8",

@@ -20,11 +20,12 @@ const BEGIN: &str = "<!-- table: made by tracer/tests/operators.rs -->\n";
 const END: &str = "<!-- end of table -->\n";
 
 /// Types of inputs, with what the table calls them.
-const TYPES: [(ElementType, TensorType, &str); 4] = [
+const TYPES: [(ElementType, TensorType, &str); 5] = [
     (ElementType::Float32, TensorType::Float32, "float32"),
     (ElementType::Int8, TensorType::Int8, "int8"),
     (ElementType::Int16, TensorType::Int16, "int16"),
     (ElementType::Uint8, TensorType::Uint8, "uint8"),
+    (ElementType::Bool, TensorType::Bool, "bool"),
 ];
 
 #[test]

@@ -28,11 +28,13 @@ use support::models::{self, LIMITS};
 /// Real models, and our own that stand in for them: how many plans that are unsafe by one element are tried, and of how many the
 /// outputs differ.
 const MODELS: &[(&str, (usize, usize))] = &[
+    ("further_moves_float32", (5, 4)),
     ("stand_in_autoencoder_int8", (3, 2)),
     ("stand_in_bytes_int8", (1, 0)),
     ("stand_in_keyword_int8", (2, 2)),
     ("stand_in_layers_int16", (5, 3)),
     ("stand_in_layers_int8", (5, 5)),
+    ("stand_in_operators_int8", (7, 6)),
     ("stand_in_padded_int8", (5, 4)),
     ("stand_in_sequence_int8", (1, 1)),
     ("stand_in_upsampling_float32", (3, 2)),

@@ -103,7 +103,11 @@ fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> 
         Operator::Reshape(_) => Some(Sharing::Alias),
         Operator::DepthwiseInPlace(conv) if conv.input == conv.output => Some(Sharing::Alias),
         // By memcpy, of which nothing is known.
-        Operator::Concat(_) | Operator::Split(_) | Operator::Opaque(_) => None,
+        Operator::Concat(_)
+        | Operator::Split(_)
+        | Operator::ResizeNearest(_)
+        | Operator::Opaque(_) => None,
+        Operator::StridedSlice(slice) if slice.in_runs => None,
         // Other tensors may have the bytes between its elements.
         Operator::Pitched(pitched) if pitched.has_gaps_in_outputs() => None,
         _ => {

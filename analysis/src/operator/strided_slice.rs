@@ -19,6 +19,10 @@ pub struct StridedSlice {
     pub stride: [i32; 4],
     /// Shape of the output.
     pub output: Shape,
+    /// The kernel copies runs of elements by a library function, in an order that no standard
+    /// fixes: nothing may overlap.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_runs: bool,
     /// Bytes per element of input and output.
     pub element_bytes: u32,
 }

@@ -265,6 +265,7 @@ impl Builder<'_> {
             begin,
             stride: [1; 4],
             output: shape,
+            in_runs: false,
             element_bytes: self.element_bytes(output),
         });
         let begin = self.constant(vec![4], signed(begin));

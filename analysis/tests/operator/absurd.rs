@@ -124,6 +124,7 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
             begin: other,
             stride: output.map(u32::cast_signed),
             output: other,
+            in_runs: false,
             element_bytes,
         }),
         16 => Operator::ResizeNearest(ResizeNearest {

@@ -196,6 +196,7 @@ fn all_small_slices() {
             begin: [0, begin1, 0, begin2],
             stride: [1, stride[0], 1, stride[1]],
             output: [1, extent1 + 1, 1, extent2 + 1],
+            in_runs: false,
             element_bytes: 1,
         });
         // Those that leave the input are refused.

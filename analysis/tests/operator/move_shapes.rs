@@ -89,6 +89,7 @@ pub fn slice() -> impl Strategy<Value = StridedSlice> {
             begin: axes.map(|axis| axis.1),
             stride: axes.map(|axis| axis.2),
             output: axes.map(|axis| axis.3),
+            in_runs: false,
             element_bytes,
         })
 }

@@ -249,6 +249,7 @@ fn the_dimension_and_what_was_expected_are_named() {
             begin: [0, 0, begin, 0],
             stride: [1, 1, stride, 1],
             output: [1, 1, 3, 1],
+            in_runs: false,
             element_bytes: 1,
         })
     };

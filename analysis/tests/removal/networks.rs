@@ -149,6 +149,7 @@ impl Builder {
                     begin,
                     stride: [1; 4],
                     output,
+                    in_runs: false,
                     element_bytes: self.bytes,
                 });
                 self.add("SLICE", operator, vec![input], vec![to]);

@@ -19,22 +19,23 @@ pub struct OperatorArguments {
     /// svdf: FILTERSxI; lstm: UNITSxI
     #[arg(long, value_name = "SHAPE")]
     filter: Option<String>,
-    /// Shape of the output, if it does not follow from the input (pad, transpose_conv2d, resize,
-    /// slice); for other operators it is checked
+    /// Shape of the output, if it does not follow from the input (pad, mirror_pad,
+    /// transpose_conv2d, resize, slice); for other operators it is checked
     #[arg(long, value_name = "SHAPE")]
     output: Option<String>,
-    /// Stride: one number or HxW; strided_slice: one per axis, negative values allowed [default: 1]
+    /// Stride: one number or HxW; strided_slice: one per axis, negative values allowed [default: 1];
+    /// space_to_depth and depth_to_space: height and width of a block
     #[arg(long, allow_hyphen_values = true)]
     stride: Option<String>,
     /// Dilation: one number or HxW [default: 1]
     #[arg(long)]
     dilation: Option<String>,
-    /// Padding: same, valid, or the padding before the input as one number or HxW (pad: NxHxWxC)
+    /// Padding: same, valid, or the padding before the input as one number or HxW (pad and mirror_pad: NxHxWxC)
     /// [default: valid]
     #[arg(long, value_parser = lower_case)]
     padding: Option<String>,
-    /// Axis of concat and split, 0 to 3, or -4 to -1 counted from the last; reductions: axes such
-    /// as 1x2
+    /// Axis of concat, split, unpack, arg_max, arg_min and cumsum, 0 to 3, or -4 to -1 counted from the last; pack: the one
+    /// before which it makes another; reductions: axes such as 1x2
     #[arg(long, allow_hyphen_values = true)]
     axis: Option<String>,
     /// Sizes of split's parts along the axis, for example 3x5
@@ -56,10 +57,10 @@ pub struct OperatorArguments {
     /// First dimension of lstm's input: batch-major or time-major [default: batch-major]
     #[arg(long)]
     order: Option<String>,
-    /// Element type of the activations: int8, uint8, int16, int32, float32
+    /// Element type of the activations: int8, uint8, int16, int32, float32, bool
     #[arg(long, default_value = "int8")]
     dtype: String,
-    /// Element type of the output of requantize and softmax [default: the same as --dtype]
+    /// Element type of the output of requantize, cast and softmax [default: the same as --dtype]
     #[arg(long)]
     to: Option<String>,
 }

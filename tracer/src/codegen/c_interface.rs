@@ -44,7 +44,7 @@ pub struct Prototype {
 /// Size of a number's type; `None` of `void` and of what is no number of a known size.
 pub fn scalar_bytes(name: &str) -> Option<usize> {
     match name {
-        "int8_t" | "uint8_t" => Some(1),
+        "int8_t" | "uint8_t" | "bool" => Some(1),
         "int16_t" | "uint16_t" => Some(2),
         "int32_t" | "uint32_t" | "float" => Some(4),
         "int64_t" => Some(8),

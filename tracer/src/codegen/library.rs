@@ -78,7 +78,7 @@ impl Contents<'_> {
             ("zephyr/module.yml", template!("zephyr_module.yml")),
             ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
         ];
-        let values = self.with_usage(self.values());
+        let values = self.with_usage(self.linked(self.values(), &kernels));
         files.extend(templates.map(|(path, text)| self.file(path, values.fill(text))));
         let board = ["link.ld", "startup.c", "semihost.c", "semihost.h"];
         files.extend(board.into_iter().filter_map(|name| {
@@ -131,8 +131,6 @@ impl Contents<'_> {
             ends.first().map_or_else(String::new, |it| it.name.clone())
         };
         let output = first(&description.outputs);
-        let needs_math = self.needs_math();
-        let target = cmake_target(&description.name);
         description
             .values()
             .with("arena_bytes", network.arena_bytes)
@@ -144,16 +142,7 @@ impl Contents<'_> {
             .with("stack", self.stack())
             .with("board", board_of(self.cpu.name))
             .with("cpu_flags", flags_of(self.cpu.name))
-            .with("libraries", if needs_math { "-lm" } else { "" })
-            .with("target", &target)
-            .with(
-                "link",
-                if needs_math {
-                    format!("target_link_libraries({target} PUBLIC m)\n")
-                } else {
-                    String::new()
-                },
-            )
+            .with("target", cmake_target(&description.name))
     }
 
     /// How the README's example gives the model its input.
@@ -177,10 +166,16 @@ impl Contents<'_> {
             .with("store_input", "")
     }
 
-    /// Whether a kernel calls functions of the mathematical library.
-    fn needs_math(&self) -> bool {
-        let of_floats = |function: &str| function.contains("f32");
-        self.network.calls.iter().any(|it| of_floats(it.function))
+    /// With the libraries that these kernels want.
+    fn linked(&self, values: Values, kernels: &[GeneratedFile]) -> Values {
+        let target = cmake_target(&self.description.name);
+        let (libraries, link) = if kernels.iter().any(|it| it.text.contains("<math.h>")) {
+            let link = format!("target_link_libraries({target} PUBLIC m)\n");
+            ("-lm", link)
+        } else {
+            ("", String::new())
+        };
+        values.with("libraries", libraries).with("link", link)
     }
 
     /// Bytes of the arena that persist from one inference to the next.
@@ -495,7 +490,8 @@ fn math_header(text: &str) -> &'static str {
 
 /// Whether kernels call functions that C libraries round differently.
 fn is_rounded_by_c_library(kernels: &[GeneratedFile]) -> bool {
-    let calls = |text: &str| ["expf(", "tanhf("].iter().any(|it| text.contains(it));
+    const ROUNDED: [&str; 6] = ["expf(", "expm1f(", "logf(", "sinf(", "cosf(", "tanhf("];
+    let calls = |text: &str| ROUNDED.iter().any(|it| text.contains(it));
     kernels.iter().any(|file| calls(&file.text))
 }
 

@@ -26,6 +26,27 @@ impl Case {
             operator => operator,
         }
     }
+
+    /// Type of the elements of an input.
+    pub(crate) fn input_type_of(&self, input: usize) -> ElementType {
+        input_type_of(&self.kind, input, self.input_type, self.output_type)
+    }
+}
+
+/// The type of one of the inputs, where the first input and the output have these.
+pub(crate) fn input_type_of(
+    kind: &Kind,
+    input: usize,
+    first: ElementType,
+    output: ElementType,
+) -> ElementType {
+    match (kind, input) {
+        // A condition comes first.
+        (Kind::SelectV2, 1..) => output,
+        // Slopes have 8 bits, as weights.
+        (Kind::Prelu, 1) if first == ElementType::Int16 => ElementType::Int8,
+        _ => first,
+    }
 }
 
 /// Both inputs have as many elements as the output.

@@ -95,7 +95,7 @@ const CONTRACTS: &[Contract] = &[
             Argument::Word(softmax.rows),
             Argument::Word(softmax.depth),
         ];
-        arguments.extend(numbers(softmax_numbers(job)?));
+        arguments.extend(numbers(softmax_numbers(job, job.parameters.beta)?));
         arguments.push(buffers.outputs[0].into());
         Ok(arguments)
     }),

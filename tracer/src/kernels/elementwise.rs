@@ -82,10 +82,10 @@ impl Product {
 
 /// Multiplier, shift and least difference of a softmax of 8 bits, whose exponents are
 /// Q5.26.
-pub(super) fn softmax_numbers(job: &Job) -> Result<[i32; 3], CallError> {
+pub(super) fn softmax_numbers(job: &Job, beta: f32) -> Result<[i32; 3], CallError> {
     const INTEGER_BITS: u32 = 5;
     let what = "input's scale times beta";
-    let beta = f64::from(job.parameters.beta) * scale(job.input(0)?);
+    let beta = f64::from(beta) * scale(job.input(0)?);
     let greatest = f64::from(31).exp2() - 1.0;
     let ratio = (beta * f64::from(31 - INTEGER_BITS).exp2()).min(greatest);
     if ratio <= 1.0 {

@@ -295,10 +295,16 @@ fn elementwise(case: &Case) -> Parameters<'static> {
     match &case.kind {
         // Hardly anything is below 0 and cut off.
         Kind::Relu => one((1.0, -126), (1.0, -128)),
+        Kind::Relu6 => one((power(-4), -100), (power(-4), -100)),
+        Kind::Logistic if from == ElementType::Int16 => one((power(-12), 0), (power(-15), 0)),
+        Kind::Tanh if from == ElementType::Int16 => one((power(-12), 0), (power(-15), 0)),
         Kind::Logistic => one((power(-4), -3), (power(-8), -128)),
         Kind::Tanh => one((power(-4), -3), (power(-7), 0)),
         Kind::HardSwish if from == ElementType::Int16 => one((power(-12), 0), (power(-12), 0)),
         Kind::HardSwish => one((power(-4), -3), (power(-4), -5)),
+        Kind::Abs => one((0.5, -3), (0.5, -128)),
+        Kind::Rsqrt => one((power(-4), -128), (power(-5), -100)),
+        Kind::Elu => one((power(-4), 20), (power(-4), -50)),
         Kind::LeakyRelu => Parameters {
             alpha: 0.25,
             ..one((1.0, -3), (1.0, -5))
@@ -327,6 +333,30 @@ fn elementwise(case: &Case) -> Parameters<'static> {
         }
         Kind::Requantize => requantized(from, to),
         Kind::Add | Kind::Sub => two(2.0),
+        Kind::SquaredDifference => two(match from {
+            ElementType::Int16 => power(15),
+            _ => power(7),
+        }),
+        Kind::Prelu => {
+            let slopes = Affine {
+                scale: power(-7),
+                zero_point: 4,
+            };
+            activations(vec![affine(from, 1.0, -3), slopes], affine(to, 1.0, -5))
+        }
+        Kind::Equal
+        | Kind::NotEqual
+        | Kind::Greater
+        | Kind::GreaterEqual
+        | Kind::Less
+        | Kind::LessEqual => activations(
+            vec![affine(from, power(-4), -3), affine(from, power(-4), 4)],
+            Affine::PLAIN,
+        ),
+        Kind::AddN => activations(vec![affine(from, 1.0, -3); 64], affine(to, 2.0, 5)),
+        Kind::Cumsum => one((1.0, -3), (2.0, 5)),
+        Kind::L2Normalization => one((power(-4), -3), (power(-7), 0)),
+        Kind::LogSoftmax => one((power(-4), -3), (power(-4), 127)),
         Kind::Mul => two(match from {
             ElementType::Int16 => power(15),
             _ => power(7),

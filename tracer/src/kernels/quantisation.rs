@@ -276,6 +276,22 @@ impl Job<'_> {
         ))
     }
 
+    /// The kernel takes one quantisation for these operands.
+    pub fn same_inputs(&self, operands: usize) -> Result<(), CallError> {
+        let first = self.parameters.operand(0);
+        for operand in 1..operands {
+            let input = self.parameters.operand(operand);
+            if input != first {
+                return Err(inexpressible(
+                    format!("the quantisation of input {operand}"),
+                    in_words(input),
+                    format!("that of the first input, {}", in_words(first)),
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The kernel changes no scale: these operands must be quantised as the output is, with
     /// scales at most `tolerance` apart.
     pub fn same_scales(&self, operands: usize, tolerance: f32) -> Result<(), CallError> {

@@ -1,8 +1,11 @@
 //! The reference kernels of `kernels-c/reference/`. Contracts: `kernels-c/include/`.
 
+mod axes;
 mod convolutions;
 mod elementwise;
+mod functions;
 mod moves;
+mod pairs;
 mod pitched;
 mod pools;
 mod products;
@@ -24,6 +27,9 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         pools::CONTRACTS,
         products::CONTRACTS,
         elementwise::CONTRACTS,
+        functions::CONTRACTS,
+        pairs::CONTRACTS,
+        axes::CONTRACTS,
         moves::CONTRACTS,
         reductions::CONTRACTS,
         sequences::CONTRACTS,

@@ -4,7 +4,7 @@ mod linked;
 
 use super::kernel_source::{self, KernelSource};
 use crate::call::{Argument, CallError, Caller, Frame};
-use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
+use crate::kernels::{Buffers, Case, Contract, KernelLibrary, input_type_of};
 use crate::mcu::machine::Limits;
 use crate::measure::{self, MeasureError};
 use dmo_analysis::graph::overlaps::SafeOverlap;
@@ -542,31 +542,34 @@ fn case(graph: &Graph, node: &Node) -> Result<Case, Reason> {
         given.element().ok_or(Reason::ElementType { given })
     };
     let input_type = type_of(&kernel.inputs)?;
-    for id in &kernel.inputs {
-        if type_of(&[*id])? != input_type {
+    let output_type = type_of(&kernel.outputs)?;
+    let kind = node.kind.computed_as(input_type).ok_or(Reason::Unknown)?;
+    for (index, id) in kernel.inputs.iter().enumerate() {
+        if type_of(&[*id])? != input_type_of(&kind, index, input_type, output_type) {
             let given = graph.tensor(*id).element_type;
             return Err(Reason::MixedTypes { given });
         }
     }
-    let output_type = type_of(&kernel.outputs)?;
     Ok(Case {
-        operator: operator(kernel, input_type),
-        kind: node.kind.computed_as(input_type).ok_or(Reason::Unknown)?,
+        operator: operator(kernel, &kind, input_type),
+        kind,
         input_type,
         output_type,
     })
 }
 
-/// A mean of integers sums in a register. Over one axis, or several that follow each other, it
-/// is a mean over the pixels of a row.
-fn operator(kernel: &Kernel, input_type: ElementType) -> Operator {
+/// A mean of integers sums in a register: over one axis, or several that follow each other, it
+/// is a mean over the pixels of a row. Their sum sums in scratch memory.
+fn operator(kernel: &Kernel, kind: &Kind, input_type: ElementType) -> Operator {
     match &kernel.operator {
-        Operator::Reduce(reduce)
-            if reduce.reduction == Reduction::Mean && input_type != ElementType::Float32 =>
-        {
-            let row = row_mean(reduce);
-            row.map_or_else(|| kernel.operator.clone(), Operator::SpatialMean)
-        }
+        Operator::Reduce(reduce) if input_type != ElementType::Float32 => match kind {
+            Kind::Mean => row_mean(reduce).map_or(Operator::Reduce(*reduce), Operator::SpatialMean),
+            Kind::Sum => Operator::Reduce(Reduce {
+                reduction: Reduction::Scratch,
+                ..*reduce
+            }),
+            _ => Operator::Reduce(*reduce),
+        },
         operator => operator.clone(),
     }
 }

@@ -1,5 +1,6 @@
 //! An operator and its shapes in words, as options and grids give them.
 
+mod along_axis;
 mod elementwise;
 mod error;
 mod moves;
@@ -7,6 +8,7 @@ mod numbers;
 mod products;
 mod reductions;
 mod sequences;
+mod stacks;
 mod windows;
 
 pub use error::CaseError;
@@ -138,6 +140,18 @@ const FURTHER: &[NamedOperator] = &[
     one("transpose", &["permutation"], moves::transpose),
     one("slice", &["begin"], moves::slice),
     one("strided_slice", &["begin", "stride"], moves::slice),
+    several("pack", 1..=MAX_CONCAT, &["axis"], stacks::pack),
+    one("unpack", &["axis"], stacks::unpack),
+    one("space_to_depth", &["stride"], stacks::space_to_depth),
+    one("depth_to_space", &["stride"], stacks::depth_to_space),
+    one("mirror_pad", &["padding"], stacks::mirror_pad),
+    two("select", elementwise::select),
+    several("add_n", 2..=MAX_CONCAT, &[], elementwise::add_n),
+    one("arg_max", &["axis"], along_axis::arg_extreme),
+    one("arg_min", &["axis"], along_axis::arg_extreme),
+    one("cumsum", &["axis"], along_axis::cumulative_sum),
+    one("l2_normalization", &[], elementwise::softmax),
+    one("log_softmax", &[], elementwise::softmax),
     one("resize_nearest", &["coordinates"], moves::resize_nearest),
     one("resize_bilinear", &["coordinates"], moves::resize_bilinear),
     one("svdf", &["filter", "rank"], sequences::svdf),
@@ -151,7 +165,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 fn operators() -> impl Iterator<Item = NamedOperator> {
     let elementwise = Kind::elementwise().map(|(name, inputs)| match (name, inputs) {
-        ("requantize", _) => one(name, &["to"], elementwise::unary),
+        ("requantize" | "cast", _) => one(name, &["to"], elementwise::unary),
         (_, 1) => one(name, &[], elementwise::unary),
         _ => two(name, elementwise::binary),
     });
@@ -297,6 +311,11 @@ impl CaseRequest {
             ("matmul", _) if element_type == ElementType::Int8 => {
                 (element_type, ElementType::Int32)
             }
+            ("select", _) => (ElementType::Bool, element_type),
+            ("arg_max" | "arg_min", _) => (element_type, ElementType::Int32),
+            ("equal" | "not_equal", _)
+            | ("greater" | "greater_equal", _)
+            | ("less" | "less_equal", _) => (element_type, ElementType::Bool),
             (_, Some(to)) => (element_type, numbers::element_type("--to", to)?),
             _ => (element_type, element_type),
         })

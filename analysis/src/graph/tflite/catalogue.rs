@@ -9,7 +9,7 @@
 mod row;
 
 use super::apart::WhyApart;
-use super::lower::{axes, elements, moves, products, signal, windows};
+use super::lower::{axes, elements, moves, products, signal, slices, windows};
 use super::schema::{
     add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul, options,
     sub, svdf, transpose_conv,
@@ -93,23 +93,24 @@ static ROWS: &[Row] = &[
     Row::unary(Kind::Dequantize).named("dequantize"),
     Row::unary(Kind::Requantize).named("requantize"),
     Row::of(Kind::InputRows).named("input_rows"),
-    Row::unary(Kind::Abs),
+    Row::unary(Kind::Abs).named("abs"),
     Row::unary(Kind::Cast)
+        .named("cast")
         .written(roles::cast)
         .options(options::CAST),
-    Row::unary(Kind::Ceil),
-    Row::unary(Kind::Cos),
-    Row::unary(Kind::Elu),
-    Row::unary(Kind::Exp),
-    Row::unary(Kind::Floor),
-    Row::unary(Kind::Log),
-    Row::unary(Kind::LogicalNot),
-    Row::unary(Kind::Neg),
-    Row::unary(Kind::Round),
-    Row::unary(Kind::Rsqrt),
-    Row::unary(Kind::Sin),
-    Row::unary(Kind::Sqrt),
-    Row::unary(Kind::Square),
+    Row::unary(Kind::Ceil).named("ceil"),
+    Row::unary(Kind::Cos).named("cos"),
+    Row::unary(Kind::Elu).named("elu"),
+    Row::unary(Kind::Exp).named("exp"),
+    Row::unary(Kind::Floor).named("floor"),
+    Row::unary(Kind::Log).named("log"),
+    Row::unary(Kind::LogicalNot).named("logical_not"),
+    Row::unary(Kind::Neg).named("neg"),
+    Row::unary(Kind::Round).named("round"),
+    Row::unary(Kind::Rsqrt).named("rsqrt"),
+    Row::unary(Kind::Sin).named("sin"),
+    Row::unary(Kind::Sqrt).named("sqrt"),
+    Row::unary(Kind::Square).named("square"),
     Row::of(Kind::ReluN1To1).written(roles::unary),
     // One loop over the elements of the output, or one for each axis where an input serves
     // several elements.
@@ -122,21 +123,21 @@ static ROWS: &[Row] = &[
         .named("mul")
         .weights()
         .pitched(int8_or_float32),
-    Row::arithmetic(Kind::Div, options::DIV, div::ACTIVATION),
+    Row::arithmetic(Kind::Div, options::DIV, div::ACTIVATION).named("div"),
     Row::binary(Kind::Maximum).named("maximum"),
     Row::binary(Kind::Minimum).named("minimum"),
-    Row::binary(Kind::Equal),
+    Row::binary(Kind::Equal).named("equal"),
     Row::binary(Kind::FloorDiv).written(roles::unknown),
     Row::binary(Kind::FloorMod).written(roles::unknown),
-    Row::binary(Kind::Greater),
-    Row::binary(Kind::GreaterEqual),
-    Row::binary(Kind::Less),
-    Row::binary(Kind::LessEqual),
-    Row::binary(Kind::LogicalAnd),
-    Row::binary(Kind::LogicalOr),
-    Row::binary(Kind::NotEqual),
-    Row::binary(Kind::Prelu),
-    Row::binary(Kind::SquaredDifference),
+    Row::binary(Kind::Greater).named("greater"),
+    Row::binary(Kind::GreaterEqual).named("greater_equal"),
+    Row::binary(Kind::Less).named("less"),
+    Row::binary(Kind::LessEqual).named("less_equal"),
+    Row::binary(Kind::LogicalAnd).named("logical_and"),
+    Row::binary(Kind::LogicalOr).named("logical_or"),
+    Row::binary(Kind::NotEqual).named("not_equal"),
+    Row::binary(Kind::Prelu).named("prelu"),
+    Row::binary(Kind::SquaredDifference).named("squared_difference"),
     Row::of(Kind::Softmax)
         .named("softmax")
         .lowered(elements::softmax)
@@ -190,17 +191,23 @@ static ROWS: &[Row] = &[
         .written(roles::unknown)
         .scratch(scratch::axes),
     Row::of(Kind::AddN)
+        .named("add_n")
         .lowered(elements::add_n)
         .scratch(scratch::add_n),
-    Row::of(Kind::SelectV2).lowered(elements::select),
+    Row::of(Kind::SelectV2)
+        .named("select")
+        .lowered(elements::select),
     // Along one axis.
     Row::of(Kind::ArgMax)
+        .named("arg_max")
         .lowered(axes::arg_extreme)
         .options(options::ARG_MAX),
     Row::of(Kind::ArgMin)
+        .named("arg_min")
         .lowered(axes::arg_extreme)
         .options(options::ARG_MIN),
     Row::of(Kind::Cumsum)
+        .named("cumsum")
         .lowered(axes::cumulative_sum)
         .options(options::CUMSUM),
     Row::of(Kind::Reshape)
@@ -209,10 +216,15 @@ static ROWS: &[Row] = &[
         .written(roles::reshape)
         .options(options::RESHAPE)
         .keeps_bytes(),
-    Row::of(Kind::ExpandDims)
-        .lowered(elements::unary)
+    Row::unary(Kind::ExpandDims)
+        .named("expand_dims")
+        .written(roles::unknown)
         .keeps_bytes(),
-    Row::of(Kind::Squeeze).apart(WhyApart::Copies).keeps_bytes(),
+    Row::of(Kind::Squeeze)
+        .named("squeeze")
+        .lowered(moves::squeeze)
+        .apart(WhyApart::Copies)
+        .keeps_bytes(),
     Row::of(Kind::Transpose)
         .named("transpose")
         .lowered(moves::transpose)
@@ -220,27 +232,42 @@ static ROWS: &[Row] = &[
         .options(options::TRANSPOSE),
     Row::of(Kind::Slice)
         .named("slice")
-        .lowered(moves::slice)
+        .lowered(slices::slice)
         .written(roles::slice)
         .options(options::SLICE),
     Row::of(Kind::StridedSlice)
         .named("strided_slice")
-        .lowered(moves::strided_slice)
+        .lowered(slices::strided_slice)
         .written(roles::strided_slice)
         .options(options::STRIDED_SLICE),
+    // Constant indices may be those of a slice.
+    Row::of(Kind::Gather)
+        .named("strided_slice")
+        .lowered(slices::gather)
+        .apart(WhyApart::Indices)
+        .options(options::GATHER),
+    Row::of(Kind::ReverseV2)
+        .named("strided_slice")
+        .lowered(slices::reverse)
+        .apart(WhyApart::Copies),
     Row::of(Kind::Pack)
+        .named("pack")
         .lowered(axes::pack)
         .options(options::PACK),
     Row::of(Kind::Unpack)
+        .named("unpack")
         .lowered(axes::unpack)
         .options(options::UNPACK),
     Row::of(Kind::SpaceToDepth)
+        .named("space_to_depth")
         .lowered(axes::depth_space)
         .options(options::SPACE_TO_DEPTH),
     Row::of(Kind::DepthToSpace)
+        .named("depth_to_space")
         .lowered(axes::depth_space)
         .options(options::DEPTH_TO_SPACE),
     Row::of(Kind::MirrorPad)
+        .named("mirror_pad")
         .lowered(axes::mirror_pad)
         .scratch(scratch::mirror_pad)
         .options(options::MIRROR_PAD),
@@ -248,13 +275,12 @@ static ROWS: &[Row] = &[
     Row::of(Kind::SpaceToBatchNd).apart(WhyApart::Copies),
     Row::of(Kind::BroadcastTo).apart(WhyApart::Copies),
     Row::of(Kind::DynamicUpdateSlice).apart(WhyApart::Copies),
-    Row::of(Kind::ReverseV2).apart(WhyApart::Copies),
     Row::of(Kind::BroadcastArgs).apart(WhyApart::Backwards),
     Row::of(Kind::EmbeddingLookup).apart(WhyApart::Indices),
-    Row::of(Kind::Gather).apart(WhyApart::Indices),
     Row::of(Kind::GatherNd).apart(WhyApart::Indices),
     Row::of(Kind::ResizeNearestNeighbor)
         .named("resize_nearest")
+        .lowered(moves::resize_nearest)
         .apart(WhyApart::Copies)
         .written(roles::resize_nearest)
         .options(options::RESIZE_NEAREST_NEIGHBOR),
@@ -281,8 +307,11 @@ static ROWS: &[Row] = &[
         .named("circular_buffer")
         .lowered(circular_buffer::lowered)
         .apart(WhyApart::Copies),
-    Row::of(Kind::LogSoftmax).lowered(elements::softmax),
+    Row::of(Kind::LogSoftmax)
+        .named("log_softmax")
+        .lowered(elements::softmax),
     Row::of(Kind::L2Normalization)
+        .named("l2_normalization")
         .lowered(elements::softmax)
         .options(options::L2_NORM)
         .activation(l2_norm::ACTIVATION),

@@ -6,9 +6,6 @@
 //!
 //! | kinds | why not |
 //! |---|---|
-//! | `SQUEEZE` | copies by `memcpy` even where output and input are the same (`squeeze.cc`) |
-//! | `RESIZE_NEAREST_NEIGHBOR` | copies each pixel by `memcpy` (`resize_nearest_neighbor.h`) |
-//! | `STRIDED_SLICE` with stride 1 on the last axis | copies runs by `memcpy` (`strided_slice.h`) |
 //! | `SELECT_V2` whose condition is broadcast | copies runs by `memcpy` (`select.h`) |
 //! | products with weights of another kind of type, floating point by integer | converts its input first |
 //! | `BATCH_MATMUL` with transposed or broadcast operands | goes through them in another order |
@@ -19,6 +16,7 @@
 //! | `lower/products.rs` | products of matrices, sequences |
 //! | `lower/elements.rs` | element by element, softmax, reductions |
 //! | `lower/moves.rs` | what only moves elements |
+//! | `lower/slices.rs` | slices |
 //! | `lower/axes.rs` | along one axis, stacks and blocks |
 //! | `lower/signal.rs` | the signal library |
 //!
@@ -29,6 +27,7 @@ pub(super) mod elements;
 pub(super) mod moves;
 pub(super) mod products;
 pub(crate) mod signal;
+pub(super) mod slices;
 pub(super) mod windows;
 
 use super::schema::{Field, batch_matmul};

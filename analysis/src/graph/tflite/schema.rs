@@ -87,6 +87,7 @@ tables! {
         ACTIVATION = 0, CELL_CLIP = 1, PROJ_CLIP = 2, TIME_MAJOR = 3,
         ASYMMETRIC_QUANTIZE_INPUTS = 4, DIAGONAL_RECURRENT_TENSORS = 5,
     }
+    gather { AXIS = 0, BATCH_DIMS = 1 }
     pack { VALUES_COUNT = 0, AXIS = 1 }
     unpack { NUM = 0, AXIS = 1 }
     mirror_pad { MODE = 0 }
@@ -146,6 +147,7 @@ pub(crate) mod options {
     pub const RESHAPE: u8 = 17;
     pub const MUL: u8 = 21;
     pub const PAD: u8 = 22;
+    pub const GATHER: u8 = 23;
     pub const TRANSPOSE: u8 = 26;
     pub const REDUCER: u8 = 27;
     pub const SUB: u8 = 28;

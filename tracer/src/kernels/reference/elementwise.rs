@@ -7,7 +7,7 @@ use crate::call::{Argument, CallError, Frame, inexpressible};
 use crate::kernels::case::same_shapes;
 use crate::kernels::elementwise::{Product, Sum, softmax_numbers};
 use crate::kernels::quantisation::{Multiplier, activation_range, radius, scale, scale_ratio};
-use crate::kernels::tables::interpolated;
+use crate::kernels::tables::{interpolated, sigmoid as sigmoid_table};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
 use dmo_analysis::graph::Kind::{
     Add, Dequantize, HardSwish, LeakyRelu, Logistic, Maximum, Minimum, Mul, Quantize, Relu, Relu6,
@@ -22,16 +22,23 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int16("dmo_relu_s16", &Relu, relu),
     Contract::float32("dmo_relu_f32", &Relu, curve_f32),
     Contract::float32("dmo_relu6_f32", &Relu6, curve_f32),
+    Contract::int8("dmo_relu_s8", &Relu6, relu6),
     Contract::int8("dmo_logistic_s8", &Logistic, |job, buffers, frame| {
         job.output_is(1.0 / 256.0, -128)?;
         sigmoid(job, buffers, frame)
     }),
     Contract::float32("dmo_logistic_f32", &Logistic, curve_f32),
+    Contract::int16("dmo_logistic_s16", &Logistic, |job, buffers, frame| {
+        sigmoid_s16(job, buffers, frame, 0)
+    }),
     Contract::int8("dmo_tanh_s8", &Tanh, |job, buffers, frame| {
         job.output_is(1.0 / 128.0, 0)?;
         sigmoid(job, buffers, frame)
     }),
     Contract::float32("dmo_tanh_f32", &Tanh, curve_f32),
+    Contract::int16("dmo_tanh_s16", &Tanh, |job, buffers, frame| {
+        sigmoid_s16(job, buffers, frame, 1)
+    }),
     Contract::int8("dmo_hard_swish_s8", &HardSwish, hard_swish),
     Contract::float32("dmo_hard_swish_f32", &HardSwish, curve_f32),
     Contract::int16("dmo_hard_swish_s16", &HardSwish, hard_swish_s16),
@@ -106,7 +113,7 @@ fn elements(case: &Case) -> u32 {
     }
 }
 
-fn curve_f32(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
+pub(super) fn curve_f32(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
     Ok(vec![
         Argument::Word(elements(job.case)),
         buffers.inputs[0].into(),
@@ -114,7 +121,7 @@ fn curve_f32(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
     ])
 }
 
-fn unary(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arguments {
+pub(super) fn unary(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arguments {
     let params = frame.words("parameters", params)?;
     let mut arguments = vec![params.into()];
     arguments.extend(curve_f32(job, buffers, frame)?);
@@ -123,7 +130,7 @@ fn unary(job: &Job, buffers: &Buffers, frame: &mut Frame, params: &[i32]) -> Arg
 
 /// Offsets of input and output, and the ratio of their scales, which keeps every input in
 /// 32 bits.
-fn change_of_scale(
+pub(super) fn change_of_scale(
     input: Affine,
     output: Affine,
     input_type: ElementType,
@@ -147,6 +154,18 @@ pub(super) fn relu_params(job: &Job) -> Result<Vec<i32>, CallError> {
     Ok(params)
 }
 
+/// TensorFlow Lite Micro keeps the input's numbers, whatever scale the output has.
+fn relu6(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let input = job.input(0)?;
+    let mut params = change_of_scale(input, input, job.case.input_type)?;
+    params.extend(activation_range(
+        Activation::Relu6,
+        input,
+        job.case.input_type,
+    )?);
+    unary(job, buffers, frame, &params)
+}
+
 fn requantize(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let (input, output) = (job.any_input(0)?, job.any_output()?);
     let params = change_of_scale(input, output, job.case.input_type)?;
@@ -167,6 +186,35 @@ fn sigmoid(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let [multiplier, shift] = ratio.words();
     let params = [-input.zero_point, radius, multiplier, shift];
     unary(job, buffers, frame, &params)
+}
+
+/// Scales from 2^-12 up to 2^`powers` times that are taken as powers of two where they are nearly
+/// so.
+fn sigmoid_s16(job: &Job, buffers: &Buffers, frame: &mut Frame, powers: i32) -> Arguments {
+    const LIMIT: f64 = 32767.0;
+    job.output_is(1.0 / 32768.0, 0)?;
+    let input = job.input(0)?;
+    let logarithm = input.scale.ln() * (1.0 / 2.0_f32.ln());
+    let power = logarithm.round();
+    let left = power as i32 + 12;
+    let params = if (logarithm - power).abs() < 1e-3 && (0..=powers).contains(&left) {
+        [3 << left, 0]
+    } else {
+        let (mut multiplier, mut shift) = (scale(input) * 4096.0 * 3.0, 0);
+        while multiplier <= LIMIT / 2.0 && shift <= 30 {
+            (multiplier, shift) = (multiplier * 2.0, shift + 1);
+        }
+        if multiplier > LIMIT || shift > 30 {
+            let limit = "scales from 2^-29 to 2.6";
+            return Err(inexpressible("the scale of the input", input.scale, limit));
+        }
+        [multiplier as i32, shift]
+    };
+    let params = frame.words("parameters", &params)?;
+    let table = frame.place("sigmoid table", sigmoid_table())?;
+    let mut arguments = vec![params.into(), table.into()];
+    arguments.extend(curve_f32(job, buffers, frame)?);
+    Ok(arguments)
 }
 
 fn hard_swish(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
@@ -218,7 +266,12 @@ fn affine(job: &Job, buffers: &Buffers, frame: &mut Frame, quantised: Affine) ->
     unary(job, buffers, frame, &params)
 }
 
-fn broadcast(job: &Job, buffers: &Buffers, frame: &mut Frame, params: Option<&[i32]>) -> Arguments {
+pub(super) fn broadcast(
+    job: &Job,
+    buffers: &Buffers,
+    frame: &mut Frame,
+    params: Option<&[i32]>,
+) -> Arguments {
     let binary: &operator::ElementwiseBinary = job.operator()?;
     let mut arguments: Vec<Argument> = Vec::new();
     if let Some(params) = params {
@@ -233,11 +286,11 @@ fn broadcast(job: &Job, buffers: &Buffers, frame: &mut Frame, params: Option<&[i
     Ok(arguments)
 }
 
-fn broadcast_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+pub(super) fn broadcast_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     broadcast(job, buffers, frame, Some(&activation_f32(job)))
 }
 
-fn extreme(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+pub(super) fn extreme(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     job.same_scales(2, 0.0)?;
     broadcast(job, buffers, frame, None)
 }
@@ -284,7 +337,7 @@ fn fixed_point_softmax(
     (scale, zero_point): (f32, i32),
 ) -> Arguments {
     job.output_is(scale, zero_point)?;
-    let params = frame.words("parameters", &softmax_numbers(job)?)?;
+    let params = frame.words("parameters", &softmax_numbers(job, job.parameters.beta)?)?;
     softmax(job, buffers, params.into())
 }
 

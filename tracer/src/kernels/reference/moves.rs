@@ -6,8 +6,9 @@ use crate::call::{Argument, CallError, Frame};
 use crate::kernels::moves::{padding, padding_word};
 use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
-    CircularBuffer, Concatenation, InputRows, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor,
-    Slice, Split, StridedSlice, Transpose,
+    CircularBuffer, Concatenation, DepthToSpace, ExpandDims, InputRows, MirrorPad, Pack, Pad,
+    Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice, SpaceToDepth, Split, Squeeze,
+    StridedSlice, Transpose, Unpack,
 };
 use dmo_analysis::operator::{self, Shape};
 use dmo_analysis::random::xorshift_bytes;
@@ -50,6 +51,43 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new("dmo_slice", &Slice, |job, buffers, frame| {
         let slice: &operator::StridedSlice = job.operator()?;
         moved(job, buffers, frame, &words(slice.begin))
+    }),
+    // By bytes.
+    Contract::new("dmo_reshape", &Squeeze, |job, buffers, _| {
+        let copy: &operator::Opaque = job.operator()?;
+        let bytes = copy.outputs.first().copied().unwrap_or(0);
+        let [input, output] = [buffers.inputs[0], buffers.outputs[0]].map(Argument::from);
+        Ok(vec![
+            Argument::Word(1),
+            Argument::Word(bytes),
+            input,
+            output,
+        ])
+    }),
+    Contract::new("dmo_pack", &Pack, pack),
+    Contract::new("dmo_unpack", &Unpack, unpack),
+    Contract::new("dmo_space_to_depth", &SpaceToDepth, blocks),
+    Contract::new("dmo_depth_to_space", &DepthToSpace, blocks),
+    Contract::new("dmo_mirror_pad", &MirrorPad, |job, buffers, frame| {
+        let pad: &operator::MirrorPad = job.operator()?;
+        let params = [&words(pad.before)[..], &[i32::from(pad.reflect)]].concat();
+        moved(job, buffers, frame, &params)
+    }),
+    // A part that is all there is, element by element.
+    Contract::new("dmo_slice", &ExpandDims, |job, buffers, frame| {
+        let copy: &operator::Elementwise = job.operator()?;
+        let shape = frame.words("shape", &words([1, 1, 1, copy.elements]))?;
+        let begin = frame.words("parameters", &[0; 4])?;
+        let size = Argument::Word(job.case.input_type.size_bytes());
+        let [input, output] = [buffers.inputs[0], buffers.outputs[0]].map(Argument::from);
+        Ok(vec![
+            begin.into(),
+            size,
+            shape.into(),
+            input,
+            shape.into(),
+            output,
+        ])
     }),
     Contract::new("dmo_strided_slice", &StridedSlice, strided_slice),
     Contract::new("dmo_strided_slice", &Slice, strided_slice),
@@ -100,9 +138,38 @@ fn lists(
 ) -> Result<[Argument; 2], CallError> {
     let shapes: Vec<i32> = shapes.flat_map(words).collect();
     let shapes = frame.words("shapes", &shapes)?;
+    Ok([shapes.into(), pointers(frame, buffers)?])
+}
+
+pub(super) fn pointers(frame: &mut Frame, buffers: &[Address]) -> Result<Argument, CallError> {
     let pointers: Vec<i32> = buffers.iter().map(|at| at.0 as i32).collect();
-    let pointers = frame.words("pointers", &pointers)?;
-    Ok([shapes.into(), pointers.into()])
+    Ok(frame.words("pointers", &pointers)?.into())
+}
+
+fn pack(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let pack: &operator::Pack = job.operator()?;
+    let [size, element_bytes] = stack([pack.parts, pack.rounds, pack.run], job, frame)?;
+    let inputs = pointers(frame, &buffers.inputs)?;
+    Ok(vec![size, element_bytes, inputs, buffers.outputs[0].into()])
+}
+
+fn unpack(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let unpack: &operator::Unpack = job.operator()?;
+    let [size, element_bytes] = stack([unpack.parts, unpack.rounds, unpack.run], job, frame)?;
+    let outputs = pointers(frame, &buffers.outputs)?;
+    Ok(vec![size, element_bytes, buffers.inputs[0].into(), outputs])
+}
+
+/// The size of a stack, and that of its elements.
+fn stack(size: [u32; 3], job: &Job, frame: &mut Frame) -> Result<[Argument; 2], CallError> {
+    let size = frame.words("size", &size.map(|extent| extent as i32))?;
+    let element_bytes = Argument::Word(job.case.input_type.size_bytes());
+    Ok([size.into(), element_bytes])
+}
+
+fn blocks(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let moved_blocks: &operator::DepthSpace = job.operator()?;
+    moved(job, buffers, frame, &[moved_blocks.block as i32])
 }
 
 fn concat(

@@ -64,6 +64,7 @@ pub fn slice(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
         begin: four("--begin", begin)?,
         stride: shape("--stride", stride, 1)?,
         output: given.output()?,
+        in_runs: false,
         element_bytes: sizes.from,
     }))
 }

@@ -81,6 +81,7 @@ pub fn element_type(what: &str, text: &str) -> Result<ElementType> {
         "int16" => Ok(ElementType::Int16),
         "int32" => Ok(ElementType::Int32),
         "float32" => Ok(ElementType::Float32),
-        other => bail!("{what} {other}: expected int8, uint8, int16, int32 or float32"),
+        "bool" => Ok(ElementType::Bool),
+        other => bail!("{what} {other}: expected int8, uint8, int16, int32, float32 or bool"),
     }
 }

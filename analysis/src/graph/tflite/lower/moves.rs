@@ -1,14 +1,14 @@
 //! What only moves elements.
 
-use super::super::schema::{concatenation, resize_bilinear, strided_slice};
+use super::super::schema::{concatenation, resize_bilinear, resize_nearest_neighbor};
 use super::{
     FileNode, Lowered, PARTS, common_element_bytes, elements, exactly_four, four, from_the_front,
     resolve_axis,
 };
 use crate::graph::TensorType;
 use crate::operator::{
-    Concat, Interpolation, Operator, Pad, Reshape, ResizeBilinear, Shape, Split, StridedSlice,
-    Transpose,
+    Concat, Interpolation, Opaque, Operator, Pad, Reshape, ResizeBilinear, ResizeNearest, Shape,
+    Split, Transpose,
 };
 
 pub(in crate::graph::tflite) fn concatenation(node: &FileNode) -> Option<Lowered> {
@@ -114,138 +114,80 @@ pub(in crate::graph::tflite) fn reshape(node: &FileNode) -> Option<Lowered> {
     Some((Operator::Reshape(reshape), vec![0]))
 }
 
+/// The kernel copies by `memcpy` wherever the output is (`squeeze.cc`): nothing may overlap.
+pub(in crate::graph::tflite) fn squeeze(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    let bytes = elements(&target.shape)?.checked_mul(common_element_bytes(source, target)?)?;
+    let copy = Opaque {
+        inputs: vec![bytes],
+        outputs: vec![bytes],
+    };
+    Some((Operator::Opaque(copy), vec![0]))
+}
+
+/// Of any number of axes that are four where those that stay beside each other are taken as one.
 pub(in crate::graph::tflite) fn transpose(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
-    let input = four(&source.shape)?;
     let rank = source.shape.len();
     let given = node.integers(1)?;
     if given.len() != rank {
         return None;
     }
-    let mut permutation = [0, 1, 2, 3];
-    for (index, &axis) in given.iter().enumerate() {
-        permutation[4 - rank + index] = from_the_front(resolve_axis(axis, rank)?, rank)?;
-    }
-    if permutation.map(|axis| input[axis as usize]) != four(&target.shape)? {
+    let axes = given.iter().map(|&axis| resolve_axis(axis, rank));
+    let axes = axes.collect::<Option<Vec<usize>>>()?;
+    let permuted: Vec<u32> = axes.iter().map(|&axis| source.shape[axis]).collect();
+    let each_once = (0..rank).all(|axis| axes.contains(&axis));
+    if !each_once || permuted != target.shape {
         return None;
     }
+    let (shape, axes) = if rank > 4 {
+        joined(&source.shape, &axes)?
+    } else {
+        (source.shape.clone(), axes)
+    };
+    let rank = shape.len();
+    let mut permutation = [0, 1, 2, 3];
+    for (index, &axis) in axes.iter().enumerate() {
+        permutation[4 - rank + index] = from_the_front(axis, rank)?;
+    }
     let transpose = Transpose {
-        input,
+        input: four(&shape)?,
         permutation,
         element_bytes: common_element_bytes(source, target)?,
     };
     Some((Operator::Transpose(transpose), vec![0]))
 }
 
-pub(in crate::graph::tflite) fn slice(node: &FileNode) -> Option<Lowered> {
-    let (source, target) = (node.input(0)?, node.only_output()?);
-    let (input, output) = (four(&source.shape)?, four(&target.shape)?);
-    let rank = source.shape.len();
-    let begins = node.integers(1)?;
-    let sizes = node.integers(2)?;
-    if [begins.len(), sizes.len(), target.shape.len()] != [rank; 3] {
-        return None;
-    }
-    let mut begin = [0; 4];
-    for index in 0..rank {
-        let axis = 4 - rank + index;
-        begin[axis] = u32::try_from(begins[index]).ok()?;
-        let rest = i64::from(input[axis]) - begins[index];
-        // -1 stands for the rest in the file, and the kernel takes it as such.
-        let size = if sizes[index] == -1 {
-            rest
-        } else {
-            sizes[index]
-        };
-        if size != i64::from(output[axis]) {
-            return None;
+/// Shape and permutation without axes of one element, and with those as one that follow each other
+/// before and after: the elements move alike, one after the other. `None` if more than four are
+/// left.
+fn joined(shape: &[u32], axes: &[usize]) -> Option<(Vec<u32>, Vec<usize>)> {
+    let moved = axes.iter().copied().filter(|&axis| shape[axis] != 1);
+    let moved: Vec<usize> = moved.collect();
+    // Which axes of the output continue the one before them.
+    let follows = |axis: usize, before: usize| {
+        before < axis && shape[before + 1..axis].iter().all(|&extent| extent == 1)
+    };
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    for &axis in &moved {
+        match runs.last_mut() {
+            Some(run) if run.last().is_some_and(|&before| follows(axis, before)) => run.push(axis),
+            _ => runs.push(vec![axis]),
         }
     }
-    let slice = StridedSlice {
-        input,
-        begin,
-        stride: [1; 4],
-        output,
-        element_bytes: common_element_bytes(source, target)?,
-    };
-    Some((Operator::StridedSlice(slice), vec![0]))
-}
-
-/// Only with a stride on the last axis: otherwise the kernel copies runs.
-pub(in crate::graph::tflite) fn strided_slice(node: &FileNode) -> Option<Lowered> {
-    let (source, target) = (node.input(0)?, node.only_output()?);
-    let input = four(&source.shape)?;
-    let rank = source.shape.len();
-    let options = node.options()?;
-    let mask = |field| options.number::<i32>(field, 0);
-    let plain = mask(strided_slice::ELLIPSIS_MASK)? == 0
-        && mask(strided_slice::NEW_AXIS_MASK)? == 0
-        && mask(strided_slice::SHRINK_AXIS_MASK)? == 0
-        && !options.flag(strided_slice::OFFSET)?;
-    let (begins, ends) = (node.integers(1)?, node.integers(2)?);
-    let strides = node.integers(3)?;
-    let lengths = [begins.len(), ends.len(), strides.len(), target.shape.len()];
-    if !plain || lengths != [rank; 4] || strides.last().is_none_or(|&stride| stride == 1) {
+    if runs.len() > 4 {
         return None;
     }
-    let masks = [
-        mask(strided_slice::BEGIN_MASK)?,
-        mask(strided_slice::END_MASK)?,
-    ];
-    let mut slice = StridedSlice {
-        input,
-        begin: [0; 4],
-        stride: [1; 4],
-        output: [1; 4],
-        element_bytes: common_element_bytes(source, target)?,
-    };
-    for index in 0..rank {
-        let axis = 4 - rank + index;
-        let masked = masks.map(|mask| mask >> index & 1 == 1);
-        let extent = i64::from(input[axis]);
-        let stride = strides[index];
-        let (begin, count) = indices(extent, begins[index], ends[index], stride, masked)?;
-        slice.begin[axis] = u32::try_from(begin).ok()?;
-        slice.stride[axis] = i32::try_from(stride).ok()?;
-        slice.output[axis] = u32::try_from(count).ok()?;
-    }
-    (slice.output == four(&target.shape)?).then_some((Operator::StridedSlice(slice), vec![0]))
-}
-
-/// First index and number of indices on an axis; a masked end is that of the axis.
-fn indices(
-    extent: i64,
-    begin: i64,
-    end: i64,
-    stride: i64,
-    masked: [bool; 2],
-) -> Option<(i64, i64)> {
-    let (first, last) = match stride {
-        0 => return None,
-        1.. => (0, extent),
-        _ => (-1, extent - 1),
-    };
-    let inside = |index: i64| {
-        let index = if index < 0 {
-            index.saturating_add(extent)
-        } else {
-            index
-        };
-        index.clamp(first, last)
-    };
-    let (open_begin, open_end) = if stride > 0 {
-        (first, last)
-    } else {
-        (last, first)
-    };
-    let begin = if masked[0] { open_begin } else { inside(begin) };
-    let end = if masked[1] { open_end } else { inside(end) };
-    let (distance, step) = if stride > 0 {
-        (end - begin, stride)
-    } else {
-        (begin - end, stride.checked_neg()?)
-    };
-    (distance > 0).then(|| (begin, (distance - 1) / step + 1))
+    let mut sorted = runs.clone();
+    sorted.sort();
+    let extents = sorted.iter().map(|run| {
+        let extents = run.iter().map(|&axis| shape[axis]);
+        extents.fold(1u32, u32::saturating_mul)
+    });
+    let extents = extents.collect();
+    let position = |run: &Vec<usize>| sorted.iter().position(|other| other == run);
+    let axes = runs.iter().map(position).collect::<Option<_>>()?;
+    Some((extents, axes))
 }
 
 pub(in crate::graph::tflite) fn resize_bilinear(node: &FileNode) -> Option<Lowered> {
@@ -271,4 +213,69 @@ pub(in crate::graph::tflite) fn resize_bilinear(node: &FileNode) -> Option<Lower
         element_bytes: common_element_bytes(source, target)?,
     };
     Some((Operator::ResizeBilinear(resize), vec![0]))
+}
+
+/// Nothing may overlap: the kernel copies each pixel by `memcpy` (`resize_nearest_neighbor.h`).
+pub(in crate::graph::tflite) fn resize_nearest(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    let options = node.options()?;
+    let (input, output) = (exactly_four(&source.shape)?, exactly_four(&target.shape)?);
+    let size = node.integers(1)?;
+    if size != [output[1], output[2]].map(i64::from) {
+        return None;
+    }
+    let resize = ResizeNearest {
+        input,
+        output,
+        align_corners: options.flag(resize_nearest_neighbor::ALIGN_CORNERS)?,
+        half_pixel_centers: options.flag(resize_nearest_neighbor::HALF_PIXEL_CENTERS)?,
+        element_bytes: common_element_bytes(source, target)?,
+    };
+    Some((Operator::ResizeNearest(resize), vec![0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+    use crate::random::xorshift_bytes;
+
+    /// Positions in the input of the output's elements, in their order.
+    fn moved(shape: &[u32], axes: &[usize]) -> Vec<u32> {
+        let stride = |axis: usize| shape[axis + 1..].iter().product::<u32>();
+        axes.iter().fold(vec![0], |positions, &axis| {
+            let along = |from: u32| (0..shape[axis]).map(move |index| from + index * stride(axis));
+            positions.into_iter().flat_map(along).collect()
+        })
+    }
+
+    #[test]
+    fn joined_axes_move_the_same() {
+        let (mut same, mut refused) = (0, 0);
+        for bytes in xorshift_bytes(7, 12 * 2000).chunks_exact(12) {
+            let rank = 5 + usize::from(bytes[0] % 2);
+            let shape: Vec<u32> = bytes[1..=rank]
+                .iter()
+                .map(|it| 1 + u32::from(it % 3))
+                .collect();
+            let mut axes: Vec<usize> = (0..rank).collect();
+            for (last, byte) in (1..rank).rev().zip(&bytes[7..]) {
+                // Often beside each other.
+                if byte % 3 == 0 {
+                    axes.swap(last, usize::from(byte / 3) % (last + 1));
+                }
+            }
+            match joined(&shape, &axes) {
+                Some((extents, joined)) => {
+                    assert_eq!(
+                        moved(&extents, &joined),
+                        moved(&shape, &axes),
+                        "{shape:?} {axes:?}"
+                    );
+                    same += 1;
+                }
+                None => refused += 1,
+            }
+        }
+        assert!(same > 1000 && refused > 10, "{same} {refused}");
+    }
 }

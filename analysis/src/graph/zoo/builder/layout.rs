@@ -75,6 +75,7 @@ impl Builder {
             begin: [0, 1, 1, 0],
             stride: [1; 4],
             output: shape,
+            in_runs: false,
             element_bytes: self.element.bytes(),
         });
         let constants = ["begin", "end", "strides"].map(|what| self.integers(what, &[4]));

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dmo_map.h"
+#include "dmo_unary.h"
+
+void dmo_neg_f32(int32_t count, const float *input, float *output) {
+  DMO_MAP(float, -x);
+}

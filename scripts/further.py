@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# further.py: writes tracer/tests/golden/further_*.tflite, which golden.py then runs: one operator of each kind that the
+# stand-ins for real models do not have, on random inputs, so that kernels are compared bit by bit.
+#
+# Requirements: scripts/requirements.txt
+
+import numpy
+from operators import REFLECT, SYMMETRIC, Operators
+from stand_ins import ACTIVATION, TYPES, schema
+
+
+def network(name, kind):
+    return Operators(f"further_{name}_{kind}", kind)
+
+
+def moves(kind):
+    """What moves elements, most of it without changing them."""
+    net = network("moves", kind)
+    source = net.activation([1, 4, 6, 4])
+    body = net.blocks(net.blocks(source, into_depth=True, block=2), into_depth=False, block=2)
+    body = net.mirror_pad(body, [[0, 0], [1, 2], [2, 1], [0, 1]], REFLECT)
+    body = net.mirror_pad(body, [[0, 0], [2, 1], [0, 3], [1, 0]], SYMMETRIC)
+    # [1, 10, 12, 6]
+    parts = [slice_of(net, body, begin, strides, shape) for begin, strides, shape in [
+        ([0, 1, 2, 1], [1, 2, 3, 1], [1, 4, 3, 4]),
+        ([0, 9, 0, 5], [1, -2, 4, -1], [1, 5, 3, 6]),
+    ]]
+    # The third row, without its axis; the batch too.
+    row = slice_of(net, body, [0, 2, 0, 0], [1, 1, 1, 1], [1, 1, 12, 6], shrink=[0, 1])
+    one, column = gather(net, body, 1, [7, 4, 1]), gather(net, body, 2, 5)
+    turned = net.same("REVERSE_V2", body, net.integers(2))
+    grown = net.same("EXPAND_DIMS", row, net.integers(1), options=schema.ExpandDimsOptionsT(), shape=[12, 1, 6])
+    options = schema.SqueezeOptionsT()
+    options.squeezeDims = [1]
+    back = net.same("SQUEEZE", grown, options=options, shape=[12, 6])
+    stacked = net.pack(row, back, axis=1)
+    rows = net.unpack(stacked, 1)
+    shape, turned_shape = [1, 2, 5, 12, 6], [1, 5, 2, 6, 12]
+    wide = net.same("RESHAPE", body, net.integers(*shape), options=schema.ReshapeOptionsT(), shape=shape)
+    axes_, options = net.integers(0, 2, 1, 4, 3), schema.TransposeOptionsT()
+    wide = net.same("TRANSPOSE", wide, axes_, options=options, shape=turned_shape)
+    larger = resize_nearest(net, body, 13, 7)
+    net.write([source], [*parts, one, column, turned, *rows, wide, larger, resize_nearest(net, body, 20, 24)])
+
+
+def slice_of(net, source, begin, strides, shape, shrink=()):
+    options = schema.StridedSliceOptionsT()
+    options.shrinkAxisMask = sum(1 << axis for axis in shrink)
+    end = [first + step * count for first, step, count in zip(begin, strides, shape, strict=True)]
+    # An end before the first element is said by the mask.
+    options.endMask = sum(1 << axis for axis, index in enumerate(end) if index < 0)
+    tables = [net.integers(*numbers) for numbers in (begin, [max(index, 0) for index in end], strides)]
+    kept = [count for axis, count in enumerate(shape) if axis not in shrink]
+    return net.same("STRIDED_SLICE", source, *tables, options=options, shape=kept)
+
+
+def gather(net, source, axis, indices):
+    options = schema.GatherOptionsT()
+    options.axis = axis
+    indices = numpy.array(indices, dtype="int32")
+    shape = list(net.shape(source))
+    shape[axis : axis + 1] = indices.shape
+    table = net.tensor("int32", indices.shape, data=indices)
+    return net.same("GATHER", source, table, options=options, shape=shape)
+
+
+def resize_nearest(net, source, height, width):
+    batches, _, _, depth = net.shape(source)
+    options = schema.ResizeNearestNeighborOptionsT()
+    size, shape = net.integers(height, width), [batches, height, width, depth]
+    return net.same("RESIZE_NEAREST_NEIGHBOR", source, size, options=options, shape=shape)
+
+
+def functions_float():
+    """Without those whose results the C library decides."""
+    net = network("functions", "float32")
+    source = net.activation([3, 37])
+    absolute = net.same("ABS", source)
+    results = [net.same(kind, source) for kind in ["NEG", "SQUARE", "FLOOR", "CEIL", "ROUND"]]
+    roots = [net.same(kind, absolute) for kind in ["SQRT", "RSQRT"]]
+    net.write([source], [absolute, *results, *roots])
+
+
+def functions_int8():
+    net = network("functions", "int8")
+    source = net.activation([3, 37])
+    absolute = [net.same("ABS", source, affine=affine) for affine in [ACTIVATION["int8"], (0.01, -128), (0.05, 3)]]
+    elu = [net.same("ELU", source, affine=affine) for affine in [(0.02, 0), (0.013, -90)]]
+    # Roots of no number below 0.
+    positive = net.tensor("int8", [3, 37], (0.03, -128))
+    roots = [net.same("RSQRT", positive, affine=affine) for affine in [(0.05, -128), (0.02, -100)]]
+    net.write([source, positive], absolute + elu + roots)
+
+
+def cast(net, source, kind):
+    options = schema.CastOptionsT()
+    options.inDataType, options.outDataType = net.graph.tensors[source].type, TYPES[kind]
+    output = net.tensor(kind, net.shape(source))
+    return net.operator("CAST", [source], [output], options)
+
+
+def casts():
+    """Floats that are whole numbers at the end: what does not fit in an integer is another one on each machine."""
+    net = network("casts", "int8")
+    source = net.tensor("int8", [3, 37])
+    wide = net.tensor("int16", [3, 37])
+    real = cast(net, source, "float32")
+    outputs = [real, *(cast(net, real, kind) for kind in ["int8", "int16", "int32"])]
+    long = cast(net, wide, "int32")
+    outputs += [long, cast(net, long, "float32"), cast(net, wide, "int8"), cast(net, long, "int16")]
+    net.write([source, wide], outputs)
+
+
+def functions_int16():
+    net = network("functions", "int16")
+    source = net.activation([3, 37])
+    net.write([source], [net.same("ABS", source, affine=(scale, 0)) for scale in (0.0001, 0.00007)])
+
+
+RELATIONS = ["EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"]
+
+
+def truth(net, kind, *sources):
+    output = net.tensor("bool", net.shape(sources[0]))
+    return net.operator(kind, list(sources), [output])
+
+
+def constant(net, shape, kind=None, affine=...):
+    """Numbers of the network's type, over all of its range."""
+    kind = kind or net.kind
+    affine = ACTIVATION[kind] if affine is ... else affine
+    limits = {"int8": 127, "int16": 32767}
+    if kind == "float32":
+        data = net.random.uniform(-2, 2, shape)
+    else:
+        data = net.random.integers(-limits[kind], limits[kind] + 1, shape)
+    return net.tensor(kind, shape, affine, data=data)
+
+
+def pairs(kind):
+    """Operators of two elements and more, each on whole tensors and with one that is broadcast."""
+    net = network("pairs", kind)
+    scale, zero_point = ACTIVATION[kind] or (1, 0)
+    coarser = None if kind == "float32" else (scale * 1.7, 0 if kind == "int16" else 9)
+    fine = None if kind == "float32" else (scale / 128, 0)
+    source, other = net.activation([1, 3, 4, 6]), net.activation([1, 3, 4, 6], coarser)
+    alike, row, column = net.activation([1, 3, 4, 6]), constant(net, [6]), constant(net, [1, 3, 1, 1])
+    slope_kind = "float32" if kind == "float32" else "int8"
+    slopes = constant(net, [1, 1, 6], slope_kind, None if kind == "float32" else (0.004, -20))
+    outputs = [net.same("PRELU", source, slopes), net.same("PRELU", source, slopes, affine=coarser)]
+    for operands in [(source, alike), (source, row), (column, alike)]:
+        outputs += [net.same(name, *operands, shape=[1, 3, 4, 6]) for name in ["MAXIMUM", "MINIMUM"]]
+    squares = None if kind == "float32" else (scale * 4, zero_point)
+    outputs += [net.same("SQUARED_DIFFERENCE", source, each, affine=squares) for each in [other, row]]
+    if kind == "float32":
+        # No number is divided by one near 0.
+        divisor = net.tensor("float32", [6], data=[-3, -2, -1, 1, 2, 3])
+        outputs.append(net.same("DIV", source, divisor, options=schema.DivOptionsT()))
+    if kind == "int16":
+        makers = {"ADD": schema.AddOptionsT, "SUB": schema.SubOptionsT, "MUL": schema.MulOptionsT}
+        for name, options in makers.items():
+            affine = fine if name == "MUL" else coarser
+            outputs += [net.same(name, source, each, options=options(), affine=affine) for each in [row, column]]
+    else:
+        truths = [truth(net, name, source, other) for name in RELATIONS]
+        truths += [truth(net, name, source, row) for name in RELATIONS]
+        both = [truth(net, name, truths[2], truths[8]) for name in ["LOGICAL_AND", "LOGICAL_OR"]]
+        outputs += [*truths, *both, truth(net, "LOGICAL_NOT", truths[3])]
+        outputs.append(net.same("SELECT_V2", truths[4], source, alike, affine=net.affine(source)))
+        outputs.append(net.same("SELECT_V2", both[0], source, row, affine=net.affine(source)))
+        options = schema.AddNOptionsT()
+        outputs.append(net.same("ADD_N", source, alike, source, options=options, affine=coarser))
+    net.write([source, other, alike], outputs)
+
+
+def axes(kind):
+    """Operators along an axis."""
+    net = network("axes", kind)
+    source = net.activation([2, 3, 4, 5])
+    outputs = [net.extreme(source, name, axis) for name in ["ARG_MAX", "ARG_MIN"] for axis in [0, 2, 3]]
+    modes = [(False, False), (True, False), (False, True), (True, True)]
+    outputs += [net.cumsum(source, axis, *mode) for axis in [1, -1] for mode in modes]
+    unit = {"int8": (1 / 128, 0), "float32": None}[kind]
+    outputs.append(net.same("L2_NORMALIZATION", source, options=schema.L2NormOptionsT(), affine=unit))
+    if kind == "int8":
+        # In floats the C library decides the last bit.
+        outputs.append(net.same("LOG_SOFTMAX", source, options=schema.LogSoftmaxOptionsT(), affine=(1 / 16, 127)))
+        outputs.append(net.same("RELU6", source))
+    for name in ["REDUCE_MAX", "REDUCE_MIN", "SUM"]:
+        affine = (0.09, 5) if kind == "int8" and name == "SUM" else net.affine(source)
+        outputs += [reduce(net, source, name, axes_, affine) for axes_ in [[1, 2], [3], [0, 2]]]
+    net.write([source], outputs)
+
+
+def reduce(net, source, kind, axes_, affine):
+    options = schema.ReducerOptionsT()
+    options.keepDims = True
+    shape = [1 if axis in axes_ else extent for axis, extent in enumerate(net.shape(source))]
+    return net.same(kind, source, net.integers(*axes_), options=options, affine=affine, shape=shape)
+
+
+def curves_int16():
+    net = network("curves", "int16")
+    sources = [net.activation([1, 64], (scale, 0)) for scale in (2**-12, 2**-11, 0.0003)]
+    outputs = [net.same(name, source, affine=(2**-15, 0)) for name in ["LOGISTIC", "TANH"] for source in sources]
+    outputs.append(reduce(net, net.activation([1, 3, 4, 5]), "SUM", [1, 2], (0.0005, 0)))
+    source = net.graph.operators[-1].inputs[0]
+    net.write([*sources, source], outputs)
+
+
+def main():
+    for kind in ["int8", "float32"]:
+        moves(kind)
+    functions_float()
+    functions_int8()
+    functions_int16()
+    casts()
+    for kind in ["int8", "int16", "float32"]:
+        pairs(kind)
+    for kind in ["int8", "float32"]:
+        axes(kind)
+    curves_int16()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+//! What stacks tensors, moves blocks of pixels, and pads by a mirror image.
+
+use super::along_axis::product;
+use super::error::{Context, Result, bail, ensure};
+use super::numbers::{numbers, shape};
+use super::{CaseRequest, Sizes};
+use dmo_analysis::operator::{DepthDirection, DepthSpace, MirrorPad, Operator, Pack, Unpack};
+
+/// Along a new axis before --axis.
+pub fn pack(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let parts = given.input.len();
+    let part = given.input(0)?;
+    for index in 1..parts {
+        ensure!(
+            given.input(index)? == part,
+            "--input: expected equal shapes"
+        );
+    }
+    let axis = given.axis()? as usize;
+    Ok(Operator::Pack(Pack {
+        parts: parts as u32,
+        rounds: product(&part[..axis])?,
+        run: product(&part[axis..])?,
+        element_bytes: sizes.from,
+    }))
+}
+
+pub fn unpack(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let input = given.input(0)?;
+    let axis = given.axis()? as usize;
+    Ok(Operator::Unpack(Unpack {
+        parts: input[axis],
+        rounds: product(&input[..axis])?,
+        run: product(&input[axis + 1..])?,
+        element_bytes: sizes.from,
+    }))
+}
+
+pub fn space_to_depth(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let block = block(given)?;
+    let [batches, height, width, depth] = given.input(0)?;
+    ensure!(
+        height % block == 0 && width % block == 0,
+        "--input: height {height} and width {width} are no multiples of the block, {block}"
+    );
+    let blocks = [batches, height / block, width / block, depth];
+    depth_space(blocks, block, DepthDirection::SpaceToDepth, sizes)
+}
+
+pub fn depth_to_space(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let block = block(given)?;
+    let [batches, height, width, depth] = given.input(0)?;
+    let pixels = block.checked_mul(block).filter(|it| depth % it == 0);
+    let pixels = pixels.with_context(|| {
+        format!("--input: depth {depth} is no multiple of the block's pixels, {block} x {block}")
+    })?;
+    let blocks = [batches, height, width, depth / pixels];
+    depth_space(blocks, block, DepthDirection::DepthToSpace, sizes)
+}
+
+/// Height and width of a block: the distance from one to the next.
+fn block(given: &CaseRequest) -> Result<u32> {
+    let text = given.stride.as_deref().context("--stride is missing")?;
+    match numbers("--stride", text)?[..] {
+        [block] if block > 0 => Ok(block),
+        _ => bail!("--stride {text}: expected one number above 0, the size of a block"),
+    }
+}
+
+fn depth_space(
+    blocks: [u32; 4],
+    block: u32,
+    direction: DepthDirection,
+    sizes: Sizes,
+) -> Result<Operator> {
+    Ok(Operator::DepthSpace(DepthSpace {
+        blocks,
+        block,
+        direction,
+        element_bytes: sizes.from,
+    }))
+}
+
+/// The outermost elements stand on the mirror.
+pub fn mirror_pad(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let before = match given.padding.as_deref() {
+        None | Some("same" | "valid") => bail!("--padding NxHxWxC is missing"),
+        Some(text) => shape("--padding", text, 0)?,
+    };
+    let (input, output) = (given.input(0)?, given.output()?);
+    let mut after = [0; 4];
+    for axis in 0..4 {
+        let rest = output[axis].checked_sub(input[axis]);
+        let rest = rest.and_then(|rest| rest.checked_sub(before[axis]));
+        after[axis] = rest.context("--output is smaller than the input and its --padding")?;
+    }
+    Ok(Operator::MirrorPad(MirrorPad {
+        input,
+        before,
+        after,
+        reflect: true,
+        element_bytes: sizes.from,
+    }))
+}
