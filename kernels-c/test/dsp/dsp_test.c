@@ -367,6 +367,15 @@ static void test_convolution(convolution function) {
     g->in.h = g->taps.h = g->out.h = 1;
     g->padding.h = 0;
     g->dilation.w = 1;
+  } else if (one_in(4)) {
+    // Windows of which some rows lie in the input as they are.
+    const bool small = one_in(2);
+    g->in.c = g->taps.c = small ? 3 : between(1, 3);
+    g->taps.h = small ? 3 : between(1, 6);
+    g->taps.w = small ? 3 : between(1, 6);
+    g->dilation.w = 1;
+    g->in.w = between(1, 14);
+    g->out.w = between(1, 14);
   } else if (one_in(3)) {
     groups = between(2, 3);
     g->in.c = groups * g->taps.c;
