@@ -5,6 +5,7 @@
 #define DSP_DEPTHWISE_PIXEL_H
 
 #include "dsp_depthwise_3x3.h"
+#include "dsp_window.h"
 
 #include <stddef.h>
 
@@ -51,13 +52,23 @@ DSP_INLINE channel_sums add_tap_of_one(uint32_t value, uint32_t weights, channel
   return sums;
 }
 
+// Out of line, because it is long, and rare.
+DSP_OUT_OF_LINE static int32_t finish_exactly(const depthwise_layer *layer, int32_t channel, int32_t sum) {
+  const dsp_channel numbers =
+      dsp_make_channel(DSP_EXACT, &layer->range, layer->multiplier[channel], layer->shift[channel]);
+  return dsp_requantize(DSP_EXACT, &layer->range, numbers, sum);
+}
+
 DSP_INLINE int32_t finish(dsp_way way, const depthwise_layer *layer, int32_t channel, int32_t sum) {
   if (layer->bias != NULL) {
     sum += layer->bias[channel];
   }
+  if (way == DSP_EXACT) {
+    return finish_exactly(layer, channel, sum);
+  }
   return dsp_requantize(way, &layer->range,
                         dsp_make_channel(way, &layer->range, layer->multiplier[channel], layer->shift[channel]),
-                        way == DSP_EXACT ? sum : 2 * sum);
+                        2 * sum);
 }
 
 DSP_INLINE void store_sums(dsp_way way, const depthwise_layer *layer, int32_t channel, channel_sums sums,
@@ -70,8 +81,8 @@ DSP_INLINE void store_sums(dsp_way way, const depthwise_layer *layer, int32_t ch
 }
 
 // A single output channel, which reads a single input channel.
-DSP_INLINE int8_t one_channel(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t in_channel,
-                              int32_t channel) {
+DSP_OUT_OF_LINE static int8_t one_channel(const depthwise_layer *layer, const tap_window *window, int32_t in_channel,
+                                          int32_t channel) {
   const int8_t *in_row = window->input + in_channel;
   const int8_t *weight_row = window->filter + channel;
   int32_t sum = 0;
@@ -86,12 +97,49 @@ DSP_INLINE int8_t one_channel(dsp_way way, const depthwise_layer *layer, const t
     in_row += window->input_row;
     weight_row += window->filter_row;
   }
-  return (int8_t)finish(way, layer, channel, sum);
+  return (int8_t)finish(DSP_EXACT, layer, channel, sum);
 }
 
+#if DSP_INSTRUCTIONS
+// Whole blocks of four channels from `first` on, by the assembly; returns how many channels are done.
+static int32_t multiply_window(const depthwise_layer *layer, const tap_window *window, int32_t first, int32_t channels,
+                               int8_t *output) {
+  const int32_t end = channels & ~3;
+  if (layer->way == DSP_EXACT || layer->bias == NULL || window->rows == 0 || first >= end) {
+    return first;
+  }
+  // A window of one column is a row of taps, too.
+  const bool turned = window->columns == 1;
+  const int32_t columns = turned ? window->rows : window->columns;
+  const int32_t input_column = turned ? window->input_row : window->input_column;
+  const int32_t filter_column = turned ? window->filter_row : window->filter_column;
+  dsp_window block = {
+    .input = window->input + first,
+    .filter = window->filter + first,
+    .input_column = input_column,
+    .filter_column = filter_column,
+    .offsets = dsp_pair(layer->input_offset, layer->input_offset),
+    .columns = columns,
+    .rows = turned ? 1 : window->rows,
+    .input_skip = window->input_row - columns * input_column,
+    .filter_skip = window->filter_row - columns * filter_column,
+    .output = output + first,
+    .output_end = output + end,
+    .bias = layer->bias + first,
+    .multiplier = layer->multiplier + first,
+    .shift = layer->shift + first,
+    .half_offset = layer->range.half_offset,
+    .saturated_min = layer->range.saturated_min,
+    .min = layer->range.min,
+  };
+  dsp_multiply_window(&block);
+  return end;
+}
+#endif
+
 // Multiplier 1, channels from `first`.
-DSP_INLINE void one_to_one(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t first,
-                           int32_t channels, int8_t *output) {
+static void one_to_one(const depthwise_layer *layer, const tap_window *window, int32_t first, int32_t channels,
+                       int8_t *output) {
   const uint32_t offsets = dsp_pair(layer->input_offset, layer->input_offset);
   const int32_t in_step = window->input_column, weight_step = window->filter_column;
   int32_t c = first;
@@ -110,10 +158,10 @@ DSP_INLINE void one_to_one(dsp_way way, const depthwise_layer *layer, const tap_
       in += window->input_row;
       weight += window->filter_row;
     }
-    store_sums(way, layer, c, sums, &output[c]);
+    store_sums(DSP_EXACT, layer, c, sums, &output[c]);
   }
   for (; c < channels; ++c) {
-    output[c] = one_channel(way, layer, window, c, c);
+    output[c] = one_channel(layer, window, c, c);
   }
 }
 
@@ -138,7 +186,7 @@ DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap
       store_sums(way, layer, c, sums, &output[c]);
     }
     for (; m < multiplier; ++m) {
-      output[ic * multiplier + m] = one_channel(way, layer, window, ic, ic * multiplier + m);
+      output[ic * multiplier + m] = one_channel(layer, window, ic, ic * multiplier + m);
     }
   }
 }
@@ -209,7 +257,7 @@ static int32_t try_3x3(const depthwise_layer *layer, const tap_window *window, w
   // These are stored last, because the output may lie on the taps.
   int8_t exact[MOST_EXACT];
   for (int32_t i = 0; i < windows->exact_count; ++i) {
-    exact[i] = one_channel(DSP_EXACT, layer, window, windows->exact[i], windows->exact[i]);
+    exact[i] = one_channel(layer, window, windows->exact[i], windows->exact[i]);
   }
   const bool is_whole = window->columns == 3;
   const int32_t skipped = 3 - window->rows;
@@ -282,14 +330,12 @@ static void one_pixel(const depthwise_layer *layer, const tap_window *window, wi
       return;
     }
   }
+  first = multiply_window(layer, window, first, in_channels, output);
 #else
   (void)windows;
 #endif
-  if (layer->way == DSP_EXACT) {
-    one_to_one(DSP_EXACT, layer, window, first, in_channels, output);
-  } else {
-    one_to_one(DSP_CLAMP, layer, window, first, in_channels, output);
-  }
+  // What is left is what the fast ways do not take, or at most three channels.
+  one_to_one(layer, window, first, in_channels, output);
 }
 
 typedef struct {
