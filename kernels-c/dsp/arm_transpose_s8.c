@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "arm_nnfunctions.h"
+#include "dsp.h"
 
 enum { MAX_AXES = 4 };
 
@@ -29,12 +30,23 @@ arm_cmsis_nn_status arm_transpose_s8(const int8_t *input_data, int8_t *const out
     count[MAX_AXES - axes + axis] = extents[from];
     step[MAX_AXES - axes + axis] = strides[from];
   }
+  if (step[2] == step[3] * count[3]) {
+    // The last two axes of the output are one.
+    count[3] *= count[2];
+    count[2] = 1;
+  }
   int8_t *out = output_data;
   for (int32_t a = 0; a < count[0]; ++a) {
     for (int32_t b = 0; b < count[1]; ++b) {
       for (int32_t c = 0; c < count[2]; ++c) {
         const int8_t *in = &input_data[a * step[0] + b * step[1] + c * step[2]];
-        for (int32_t d = 0; d < count[3]; ++d) {
+        int32_t d = count[3];
+        for (; d >= 4; d -= 4) {
+          dsp_store4(out, dsp_pack4(in[0], in[step[3]], in[2 * step[3]], in[3 * step[3]]));
+          in += 4 * step[3];
+          out += 4;
+        }
+        for (; d > 0; --d) {
           *out++ = *in;
           in += step[3];
         }

@@ -73,7 +73,10 @@ DSP_OUT_OF_LINE static void convolve_pixels(const dmo_conv2d_params *params, con
       const int32_t left = ox * g->stride_w - g->pad_w;
 #if DSP_INSTRUCTIONS
       if (row.windows != NULL && left >= 0 && left + 3 <= input_shape->w) {
-        pixel_in_row(&row, left * channels, &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
+        const int32_t count = pixels_inside(left, g->stride_w, input_shape->w, output_shape->w - ox);
+        pixels_in_row(&row, left * channels, g->stride_w * channels, count,
+                      &output[dmo_pitched_offset(output_pitch, oy, ox, 0)], output_pitch->pixel);
+        ox += count - 1;
         continue;
       }
 #endif

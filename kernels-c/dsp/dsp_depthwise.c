@@ -73,12 +73,14 @@ DSP_OUT_OF_LINE static void convolve_pixels(const cmsis_nn_dw_conv_params *param
       const row_3x3 row = begin_row(fast, &batch[first_line * line], &filter[first_row * filter_dims->w * channels],
                                     rows.count, params->dilation.h * line, channels);
 #endif
-      int32_t left = -params->padding.w;
-      for (int32_t ox = 0; ox < output_dims->w; ++ox, left += params->stride.w) {
+      for (int32_t ox = 0; ox < output_dims->w; ++ox) {
+        const int32_t left = ox * params->stride.w - params->padding.w;
 #if DSP_INSTRUCTIONS
         if (row.windows != NULL && left >= 0 && left + 3 <= input_dims->w) {
-          pixel_in_row(&row, left * channels, output);
-          output += channels;
+          const int32_t count = pixels_inside(left, params->stride.w, input_dims->w, output_dims->w - ox);
+          pixels_in_row(&row, left * channels, params->stride.w * channels, count, output, channels);
+          output += count * channels;
+          ox += count - 1;
           continue;
         }
 #endif

@@ -195,8 +195,7 @@ DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap
 enum { TABLE_CHANNELS = 64, MOST_EXACT = 8 };
 #if DSP_INSTRUCTIONS
 typedef struct {
-  void (*inside)(dsp_3x3 *pixel);  // NULL: the assembly does not take the layer
-  void (*at_edge)(dsp_3x3 *pixel);
+  void (*multiply)(dsp_3x3 *pixel); // NULL: the assembly does not take the layer
   dsp_3x3 pixel;
   int32_t exact_count, exact[MOST_EXACT]; // channels that it does not take
   dsp_numbers numbers[TABLE_CHANNELS];
@@ -207,7 +206,7 @@ static bool fill_numbers(const depthwise_layer *layer, int32_t channels, windows
   windows->exact_count = 0;
   for (int32_t c = 0; c < channels; ++c) {
     const int32_t bias = layer->bias == NULL ? 0 : layer->bias[c];
-    if (!dsp_is_fast(layer->multiplier[c], layer->shift[c], bias, 9)) {
+    if (!dsp_is_fast(&layer->range, layer->multiplier[c], layer->shift[c], bias, 9)) {
       if (windows->exact_count < MOST_EXACT) {
         windows->exact[windows->exact_count] = c;
       }
@@ -226,12 +225,11 @@ static bool fill_numbers(const depthwise_layer *layer, int32_t channels, windows
 static void prepare_3x3(const depthwise_layer *layer, int32_t channels, windows_3x3 *windows) {
   const int32_t done = channels & ~3;
   const bool fits = fill_numbers(layer, done, windows);
-  windows->inside = NULL;
+  windows->multiply = NULL;
   if (done == 0 || windows->exact_count > MOST_EXACT || (!fits && layer->bias == NULL)) {
     return;
   }
-  windows->inside = fits ? multiply_3x3_inside_table : multiply_3x3_inside_layer;
-  windows->at_edge = fits ? multiply_3x3_at_edge_table : multiply_3x3_at_edge_layer;
+  windows->multiply = fits ? multiply_3x3_table : multiply_3x3_layer;
   windows->pixel = (dsp_3x3){
     .column = channels,
     .offsets = dsp_pair(layer->input_offset, layer->input_offset),
@@ -251,7 +249,7 @@ static int32_t try_3x3(const depthwise_layer *layer, const tap_window *window, w
                        int8_t *output) {
   const int32_t done = channels & ~3;
   const int32_t first = window->first_column;
-  if (windows->inside == NULL || window->rows == 0 || first > 1 || first + window->columns < 2) {
+  if (windows->multiply == NULL || window->rows == 0 || first > 1 || first + window->columns < 2) {
     return 0;
   }
   // These are stored last, because the output may lie on the taps.
@@ -259,17 +257,15 @@ static int32_t try_3x3(const depthwise_layer *layer, const tap_window *window, w
   for (int32_t i = 0; i < windows->exact_count; ++i) {
     exact[i] = one_channel(layer, window, windows->exact[i], windows->exact[i]);
   }
-  const bool is_whole = window->columns == 3;
-  const int32_t skipped = 3 - window->rows;
   dsp_3x3 *const pixel = &windows->pixel;
   pixel->input = dsp_address(window->input) + (uint32_t)(done - first * channels);
   pixel->filter = dsp_address(window->filter) + (uint32_t)(done - first * channels);
   pixel->row = window->input_row;
   pixel->channel = -done;
   pixel->outside = (uint32_t)first | (first + window->columns < 3 ? 2u : 0u);
-  pixel->rows_code = (uint32_t)(skipped * (is_whole ? ROW_INSIDE_BYTES : ROW_AT_EDGE_BYTES));
+  pixel->rows_code = (uint32_t)((3 - window->rows) * (window->columns == 3 ? ROW_INSIDE_BYTES : ROW_AT_EDGE_BYTES));
   pixel->output = output + done;
-  (is_whole ? windows->inside : windows->at_edge)(pixel);
+  windows->multiply(pixel);
   for (int32_t i = 0; i < windows->exact_count; ++i) {
     output[windows->exact[i]] = exact[i];
   }
@@ -287,7 +283,7 @@ typedef struct {
 DSP_INLINE row_3x3 begin_row(windows_3x3 *windows, const int8_t *input, const int8_t *filter, int32_t rows,
                              int32_t input_row, int32_t channels) {
   row_3x3 row = { NULL, 0, 0, 0, channels };
-  if (windows != NULL && windows->inside != NULL && windows->exact_count == 0 && rows != 0 && channels % 4 == 0) {
+  if (windows != NULL && windows->multiply != NULL && windows->exact_count == 0 && rows != 0 && channels % 4 == 0) {
     windows->pixel.row = input_row;
     row = (row_3x3){ windows, dsp_address(input) + (uint32_t)channels, dsp_address(filter) + (uint32_t)channels,
                      (uint32_t)((3 - rows) * ROW_INSIDE_BYTES), channels };
@@ -295,15 +291,30 @@ DSP_INLINE row_3x3 begin_row(windows_3x3 *windows, const int8_t *input, const in
   return row;
 }
 
-// The pixel whose window begins `at` bytes after column 0.
-DSP_INLINE void pixel_in_row(const row_3x3 *row, int32_t at, int8_t *output) {
+// How many of `pixels` pixels from that on whose window begins at column `left`, which lies inside the input.
+DSP_INLINE int32_t pixels_inside(int32_t left, int32_t stride, int32_t width, int32_t pixels) {
+  const int32_t windows = (width - 3 - left) / stride + 1;
+  return windows < pixels ? windows : pixels;
+}
+
+// Pixels that are `apart` bytes apart, and their windows `step`; the first window begins `at` bytes behind column 0. A
+// loop for itself, because with the assembly it is to fit into a kilobyte of instruction cache.
+DSP_OUT_OF_LINE static void pixels_in_row(const row_3x3 *row, int32_t at, int32_t step, int32_t count, int8_t *output,
+                                          int32_t apart) {
   dsp_3x3 *const pixel = &row->windows->pixel;
-  pixel->input = row->input + (uint32_t)at;
-  pixel->filter = row->filter;
-  pixel->channel = -row->done;
-  pixel->rows_code = row->rows_code;
-  pixel->output = output + row->done;
-  row->windows->inside(pixel);
+  uint32_t input = row->input + (uint32_t)at;
+  output += row->done;
+  pixel->outside = 0;
+  for (; count != 0; --count) {
+    pixel->input = input;
+    pixel->filter = row->filter;
+    pixel->channel = -row->done;
+    pixel->rows_code = row->rows_code;
+    pixel->output = output;
+    row->windows->multiply(pixel);
+    input += (uint32_t)step;
+    output += apart;
+  }
 }
 #else
 typedef struct {

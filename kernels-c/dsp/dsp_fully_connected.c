@@ -164,12 +164,12 @@ DSP_NAKED static void multiply_matrix(DSP_UNUSED matrix_block *block) {
                    "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}");
 }
 
-static bool is_fast(const dsp_matrix *matrix, int32_t first, int32_t end) {
+static bool is_fast(const dsp_matrix *matrix, const dsp_range *range, int32_t first, int32_t end) {
   if (matrix->bias == NULL || matrix->params->filter_offset != 0) {
     return false;
   }
   for (int32_t i = first * matrix->step; i <= (end - 1) * matrix->step; ++i) {
-    if (!dsp_is_fast(matrix->multiplier[i], matrix->shift[i], 0, 0)) {
+    if (!dsp_is_fast(range, matrix->multiplier[i], matrix->shift[i], 0, 0)) {
       return false;
     }
   }
@@ -177,13 +177,11 @@ static bool is_fast(const dsp_matrix *matrix, int32_t first, int32_t end) {
 }
 
 // Whole blocks from `first` on.
-static void multiply_blocks(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end,
-                            int8_t *output) {
+static void multiply_blocks(const dsp_matrix *matrix, const dsp_range *range, const int8_t *input, int32_t first,
+                            int32_t end, int8_t *output) {
   const int32_t groups = matrix->inputs / 4;
   const int32_t skipped = -groups & (UNROLLED_GROUPS - 1);
   const int32_t offset = matrix->params->input_offset;
-  const dsp_range range = dsp_make_range(matrix->params->output_offset, matrix->params->activation.min,
-                                         matrix->params->activation.max);
   matrix_block block = {
     .input = input,
     .offsets = dsp_pair(offset, offset),
@@ -195,9 +193,9 @@ static void multiply_blocks(const dsp_matrix *matrix, const int8_t *input, int32
     .multiplier = &matrix->multiplier[first * matrix->step],
     .shift = &matrix->shift[first * matrix->step],
     .step = matrix->step * (int32_t)sizeof(int32_t),
-    .half_offset = range.half_offset,
-    .saturated_min = range.saturated_min,
-    .min = range.min,
+    .half_offset = range->half_offset,
+    .saturated_min = range->saturated_min,
+    .min = range->min,
     .groups_code = (uint32_t)(skipped * GROUP_CODE_BYTES),
     .groups_end = dsp_address(&input[groups * 4]),
     .input_end = dsp_address(&input[matrix->inputs]),
@@ -273,12 +271,14 @@ static void multiply_some(const dsp_matrix *matrix, const int8_t *input, int32_t
 
 void dsp_multiply_matrix(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end, int8_t *output) {
 #if DSP_INSTRUCTIONS
-  if (first + 4 <= end && is_fast(matrix, first, end)) {
+  const cmsis_nn_fc_params *const params = matrix->params;
+  const dsp_range range = dsp_make_range(params->output_offset, params->activation.min, params->activation.max);
+  if (first + 4 <= end && is_fast(matrix, &range, first, end)) {
     const int32_t rest = (end - first) % 4;
-    multiply_blocks(matrix, input, first, end - rest, output);
+    multiply_blocks(matrix, &range, input, first, end - rest, output);
     if (rest != 0) {
       // With outputs before them, which are stored again.
-      multiply_blocks(matrix, input, end - 4, end, output);
+      multiply_blocks(matrix, &range, input, end - 4, end, output);
     }
     return;
   }

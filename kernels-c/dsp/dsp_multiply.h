@@ -96,7 +96,7 @@ typedef struct {
 } dsp_filters;
 
 DSP_INLINE dsp_way dsp_way_of(const dsp_filters *filters, int32_t c) {
-  const bool is_fast = dsp_is_fast(filters->multiplier[c], filters->shift[c],
+  const bool is_fast = dsp_is_fast(&filters->range, filters->multiplier[c], filters->shift[c],
                                    filters->bias == NULL ? 0 : filters->bias[c], filters->columns);
   return is_fast ? filters->way : DSP_EXACT;
 }

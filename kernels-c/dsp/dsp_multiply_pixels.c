@@ -192,7 +192,7 @@ enum { FAST = 1 << 14, EXACT };
 static int32_t kind_of_channel(const dsp_filters *filters, int32_t c) {
   const int32_t bias = filters->bias == NULL ? 0 : filters->bias[c];
   const int32_t multiplier = filters->multiplier[c], shift = filters->shift[c];
-  if (dsp_is_fast(multiplier, shift, bias, filters->columns)) {
+  if (dsp_is_fast(&filters->range, multiplier, shift, bias, filters->columns)) {
     return FAST;
   }
   const int64_t largest = (int64_t)255 * 128 * filters->columns;

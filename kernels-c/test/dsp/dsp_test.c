@@ -187,7 +187,7 @@ static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t 
   } else if (special == 3) {
     multiplier[channel] = 0;
   } else if (special == 4 && *bias != NULL) {
-    shift[channel] = -21;
+    shift[channel] = -between(21, 23);
     (*bias)[channel] = between(-(1 << 30), 1 << 30);
   }
   return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
