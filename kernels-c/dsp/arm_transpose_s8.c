@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "arm_nnfunctions.h"
-#include "dsp.h"
 
 enum { MAX_AXES = 4 };
 
@@ -40,13 +39,8 @@ arm_cmsis_nn_status arm_transpose_s8(const int8_t *input_data, int8_t *const out
     for (int32_t b = 0; b < count[1]; ++b) {
       for (int32_t c = 0; c < count[2]; ++c) {
         const int8_t *in = &input_data[a * step[0] + b * step[1] + c * step[2]];
-        int32_t d = count[3];
-        for (; d >= 4; d -= 4) {
-          dsp_store4(out, dsp_pack4(in[0], in[step[3]], in[2 * step[3]], in[3 * step[3]]));
-          in += 4 * step[3];
-          out += 4;
-        }
-        for (; d > 0; --d) {
+        const int8_t *const end = out + count[3];
+        while (out != end) {
           *out++ = *in;
           in += step[3];
         }

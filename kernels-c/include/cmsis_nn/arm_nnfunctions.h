@@ -283,7 +283,7 @@ arm_cmsis_nn_status arm_pad_s8(const int8_t *input, int8_t *output, const int8_t
                                const cmsis_nn_dims *post_pad);
 
 // The first num_dims fields of the dims are the axes, 1 to 4 of them; a permutation that is none is an
-// ARM_CMSIS_NN_ARG_ERROR. Order: the output upwards, up to four elements at a time, each after their loads.
+// ARM_CMSIS_NN_ARG_ERROR. Order: the output upwards, element by element.
 arm_cmsis_nn_status arm_transpose_s8(const int8_t *input_data, int8_t *const output_data,
                                      const cmsis_nn_dims *const input_dims, const cmsis_nn_dims *const output_dims,
                                      const cmsis_nn_transpose_params *const transpose_params);
