@@ -59,24 +59,23 @@ DSP_OUT_OF_LINE static int32_t finish_exactly(const depthwise_layer *layer, int3
   return dsp_requantize(DSP_EXACT, &layer->range, numbers, sum);
 }
 
-DSP_INLINE int32_t finish(dsp_way way, const depthwise_layer *layer, int32_t channel, int32_t sum) {
+DSP_INLINE int32_t finish(const depthwise_layer *layer, int32_t channel, int32_t sum) {
   if (layer->bias != NULL) {
     sum += layer->bias[channel];
   }
-  if (way == DSP_EXACT) {
+  if (layer->way == DSP_EXACT) {
     return finish_exactly(layer, channel, sum);
   }
-  return dsp_requantize(way, &layer->range,
-                        dsp_make_channel(way, &layer->range, layer->multiplier[channel], layer->shift[channel]),
-                        2 * sum);
+  const dsp_channel numbers =
+      dsp_make_channel(DSP_CLAMP, &layer->range, layer->multiplier[channel], layer->shift[channel]);
+  return dsp_requantize(DSP_CLAMP, &layer->range, numbers, 2 * sum);
 }
 
-DSP_INLINE void store_sums(dsp_way way, const depthwise_layer *layer, int32_t channel, channel_sums sums,
-                           int8_t *output) {
-  const int32_t value0 = finish(way, layer, channel, sums.channel0);
-  const int32_t value1 = finish(way, layer, channel + 1, sums.channel1);
-  const int32_t value2 = finish(way, layer, channel + 2, sums.channel2);
-  const int32_t value3 = finish(way, layer, channel + 3, sums.channel3);
+static void store_sums(const depthwise_layer *layer, int32_t channel, channel_sums sums, int8_t *output) {
+  const int32_t value0 = finish(layer, channel, sums.channel0);
+  const int32_t value1 = finish(layer, channel + 1, sums.channel1);
+  const int32_t value2 = finish(layer, channel + 2, sums.channel2);
+  const int32_t value3 = finish(layer, channel + 3, sums.channel3);
   dsp_store4(output, dsp_pack4(value0, value1, value2, value3));
 }
 
@@ -97,7 +96,7 @@ DSP_OUT_OF_LINE static int8_t one_channel(const depthwise_layer *layer, const ta
     in_row += window->input_row;
     weight_row += window->filter_row;
   }
-  return (int8_t)finish(DSP_EXACT, layer, channel, sum);
+  return (int8_t)finish(layer, channel, sum);
 }
 
 #if DSP_INSTRUCTIONS
@@ -158,7 +157,7 @@ static void one_to_one(const depthwise_layer *layer, const tap_window *window, i
       in += window->input_row;
       weight += window->filter_row;
     }
-    store_sums(DSP_EXACT, layer, c, sums, &output[c]);
+    store_sums(layer, c, sums, &output[c]);
   }
   for (; c < channels; ++c) {
     output[c] = one_channel(layer, window, c, c);
@@ -166,8 +165,8 @@ static void one_to_one(const depthwise_layer *layer, const tap_window *window, i
 }
 
 // Any multiplier.
-DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t in_channels,
-                            int32_t multiplier, int8_t *output) {
+static void one_to_many(const depthwise_layer *layer, const tap_window *window, int32_t in_channels,
+                        int32_t multiplier, int8_t *output) {
   for (int32_t ic = 0; ic < in_channels; ++ic) {
     int32_t m = 0;
     for (; m + 4 <= multiplier; m += 4) {
@@ -183,7 +182,7 @@ DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap
         in += window->input_row;
         weight += window->filter_row;
       }
-      store_sums(way, layer, c, sums, &output[c]);
+      store_sums(layer, c, sums, &output[c]);
     }
     for (; m < multiplier; ++m) {
       output[ic * multiplier + m] = one_channel(layer, window, ic, ic * multiplier + m);
@@ -326,11 +325,7 @@ typedef struct {
 static void one_pixel(const depthwise_layer *layer, const tap_window *window, windows_3x3 *windows,
                       int32_t in_channels, int32_t multiplier, int8_t *output) {
   if (multiplier != 1) {
-    if (layer->way == DSP_EXACT) {
-      one_to_many(DSP_EXACT, layer, window, in_channels, multiplier, output);
-    } else {
-      one_to_many(DSP_CLAMP, layer, window, in_channels, multiplier, output);
-    }
+    one_to_many(layer, window, in_channels, multiplier, output);
     return;
   }
   int32_t first = 0;

@@ -25,6 +25,8 @@ typedef struct {
   uint32_t groups_code;       // bytes of code of the groups that are skipped in the first round
   uint32_t groups_end, input_end; // addresses
   int32_t sums[4];            // of the block where the assembly has stopped
+  uint32_t stops;             // its highest bit: at every block
+  int32_t bias_step;          // bytes from one block's biases to the next block's
 } matrix_block;
 
 enum { UNROLLED_GROUPS = 4, GROUP_CODE_BYTES = 92 };
@@ -83,7 +85,7 @@ enum { UNROLLED_GROUPS = 4, GROUP_CODE_BYTES = 92 };
   "add " value ", " value ", r9\n\t"
 
 // The argument is in r0, as the procedure call standard says. Blocks of four outputs, up to the end or to a block with
-// a sum that cannot be doubled; of that it leaves the sums.
+// a sum that cannot be doubled; of that it leaves the sums. Or only the sums of one block after the other.
 DSP_NAKED static void multiply_matrix(DSP_UNUSED matrix_block *block) {
   __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"
                    "mov lr, r0\n\t"
@@ -126,9 +128,10 @@ DSP_NAKED static void multiply_matrix(DSP_UNUSED matrix_block *block) {
                    "b.w 4b\n"
                    "5:\n\t"
                    "ldr r8, [lr, #16]\n\t"
+                   "ldrd r0, r1, [lr, #80]\n\t"
                    "add r12, r12, r3\n\t"
                    "str r12, [lr, #12]\n\t"
-                   "add r8, r8, #16\n\t"
+                   "add r8, r8, r1\n\t"
                    "str r8, [lr, #16]\n\t"
                    "add r8, r4, #0x40000000\n\t"
                    "add r9, r5, #0x40000000\n\t"
@@ -136,6 +139,7 @@ DSP_NAKED static void multiply_matrix(DSP_UNUSED matrix_block *block) {
                    "orr r8, r8, r9\n\t"
                    "add r11, r7, #0x40000000\n\t"
                    "orr r8, r8, r10\n\t"
+                   "orr r11, r11, r0\n\t"
                    "orrs r8, r8, r11\n\t"
                    "bmi.w 6f\n\t"
                    "ldr r0, [lr, #28]\n\t"
@@ -164,10 +168,8 @@ DSP_NAKED static void multiply_matrix(DSP_UNUSED matrix_block *block) {
                    "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}");
 }
 
+// Whether the fast ways take outputs, if their sums can be doubled.
 static bool is_fast(const dsp_matrix *matrix, const dsp_range *range, int32_t first, int32_t end) {
-  if (matrix->bias == NULL || matrix->params->filter_offset != 0) {
-    return false;
-  }
   for (int32_t i = first * matrix->step; i <= (end - 1) * matrix->step; ++i) {
     if (!dsp_is_fast(range, matrix->multiplier[i], matrix->shift[i], 0, 0)) {
       return false;
@@ -177,44 +179,47 @@ static bool is_fast(const dsp_matrix *matrix, const dsp_range *range, int32_t fi
 }
 
 // Whole blocks from `first` on.
-static void multiply_blocks(const dsp_matrix *matrix, const dsp_range *range, const int8_t *input, int32_t first,
-                            int32_t end, int8_t *output) {
-  const int32_t groups = matrix->inputs / 4;
-  const int32_t skipped = -groups & (UNROLLED_GROUPS - 1);
-  const int32_t offset = matrix->params->input_offset;
-  matrix_block block = {
-    .input = input,
-    .offsets = dsp_pair(offset, offset),
-    .apart = matrix->inputs,
-    .filter = &matrix->filter[first * matrix->inputs],
-    .bias = &matrix->bias[first],
-    .output = &output[first],
-    .output_end = &output[end],
-    .multiplier = &matrix->multiplier[first * matrix->step],
-    .shift = &matrix->shift[first * matrix->step],
-    .step = matrix->step * (int32_t)sizeof(int32_t),
-    .half_offset = range->half_offset,
-    .saturated_min = range->saturated_min,
-    .min = range->min,
-    .groups_code = (uint32_t)(skipped * GROUP_CODE_BYTES),
-    .groups_end = dsp_address(&input[groups * 4]),
-    .input_end = dsp_address(&input[matrix->inputs]),
-  };
+DSP_OUT_OF_LINE static void multiply_blocks(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end,
+                                            int8_t *output) {
+  static const int32_t no_bias[4];
+  const cmsis_nn_fc_params *const params = matrix->params;
+  const uint32_t groups = (uint32_t)matrix->inputs / 4;
+  const int32_t step = matrix->step, offset = params->input_offset;
+  const dsp_range range = dsp_make_range(params->output_offset, params->activation.min, params->activation.max);
+  matrix_block block;
+  block.input = input;
+  block.offsets = dsp_pair(offset, offset);
+  block.apart = matrix->inputs;
+  block.filter = &matrix->filter[first * matrix->inputs];
+  block.bias = matrix->bias == NULL ? no_bias : &matrix->bias[first];
+  block.output = &output[first];
+  block.output_end = &output[end];
+  block.multiplier = &matrix->multiplier[first * step];
+  block.shift = &matrix->shift[first * step];
+  block.step = step * (int32_t)sizeof *matrix->shift;
+  block.half_offset = range.half_offset;
+  block.saturated_min = range.saturated_min;
+  block.min = range.min;
+  block.groups_code = (-groups & (UNROLLED_GROUPS - 1)) * GROUP_CODE_BYTES;
+  block.groups_end = dsp_address(&input[groups * 4]);
+  block.input_end = dsp_address(&input[matrix->inputs]);
+  block.stops = is_fast(matrix, &range, first, end) ? 0 : UINT32_C(1) << 31;
+  block.bias_step = matrix->bias == NULL ? 0 : 4 * (int32_t)sizeof *matrix->bias;
   for (;;) {
     multiply_matrix(&block);
     if (block.output == block.output_end) {
       return;
     }
     const int32_t c = (int32_t)(block.output - output);
-    dsp_store4(block.output, dsp_pack4(requantize(matrix, c, block.sums[0]), requantize(matrix, c + 1, block.sums[1]),
-                                       requantize(matrix, c + 2, block.sums[2]),
-                                       requantize(matrix, c + 3, block.sums[3])));
+    const int32_t value0 = requantize(matrix, c, block.sums[0]), value1 = requantize(matrix, c + 1, block.sums[1]);
+    const int32_t value2 = requantize(matrix, c + 2, block.sums[2]), value3 = requantize(matrix, c + 3, block.sums[3]);
+    dsp_store4(block.output, dsp_pack4(value0, value1, value2, value3));
     block.output += 4;
     if (block.output == block.output_end) {
       return;
     }
-    block.multiplier += 4 * matrix->step;
-    block.shift += 4 * matrix->step;
+    block.multiplier += 4 * step;
+    block.shift += 4 * step;
   }
 }
 
@@ -271,14 +276,12 @@ static void multiply_some(const dsp_matrix *matrix, const int8_t *input, int32_t
 
 void dsp_multiply_matrix(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end, int8_t *output) {
 #if DSP_INSTRUCTIONS
-  const cmsis_nn_fc_params *const params = matrix->params;
-  const dsp_range range = dsp_make_range(params->output_offset, params->activation.min, params->activation.max);
-  if (first + 4 <= end && is_fast(matrix, &range, first, end)) {
+  if (first + 4 <= end && matrix->params->filter_offset == 0) {
     const int32_t rest = (end - first) % 4;
-    multiply_blocks(matrix, &range, input, first, end - rest, output);
+    multiply_blocks(matrix, input, first, end - rest, output);
     if (rest != 0) {
       // With outputs before them, which are stored again.
-      multiply_blocks(matrix, &range, input, end - 4, end, output);
+      multiply_blocks(matrix, input, end - 4, end, output);
     }
     return;
   }
