@@ -207,6 +207,59 @@ DSP_OUT_OF_LINE static void gather_patch(const patch_source *source, uint32_t *r
   widen_gathered(source, row, bytes, to);
 }
 
+// Whether windows are of 3x3x3, as in the first layer of many networks.
+static bool is_3x3x3(const patch_source *source) {
+  const cmsis_nn_dims *taps = source->filter_dims;
+  const cmsis_nn_tile dilation = source->params->dilation;
+  return taps->h == 3 && taps->w == 3 && taps->c == 3 && source->input_dims->c == 3 && dilation.h == 1 &&
+         dilation.w == 1;
+}
+
+// One of them that lies inside the input: its three lines of nine bytes make seven groups, the last of which lacks a
+// column.
+DSP_OUT_OF_LINE static void widen_3x3x3(uint32_t *row, const int8_t *from, int32_t line, int32_t offset) {
+  const uint32_t offsets = dsp_pair(offset, offset);
+  const int8_t *const middle = from + line, *const lower = middle + line;
+  const uint32_t upper0 = dsp_load4(from), upper1 = dsp_load4(from + 4), upper2 = (uint8_t)from[8];
+  DSP_WIDEN_GROUP(row, 0, upper0, offsets, false);
+  DSP_WIDEN_GROUP(row, DSP_GROUP_WORDS, upper1, offsets, false);
+  const uint32_t middle0 = dsp_load4(middle), middle1 = dsp_load4(middle + 4), middle2 = (uint8_t)middle[8];
+  DSP_WIDEN_GROUP(row, 2 * DSP_GROUP_WORDS, upper2 | middle0 << 8, offsets, false);
+  DSP_WIDEN_GROUP(row, 3 * DSP_GROUP_WORDS, middle0 >> 24 | middle1 << 8, offsets, false);
+  const uint32_t lower0 = dsp_load4(lower), lower1 = dsp_load4(lower + 4), lower2 = (uint8_t)lower[8];
+  DSP_WIDEN_GROUP(row, 4 * DSP_GROUP_WORDS, middle1 >> 24 | middle2 << 8 | lower0 << 16, offsets, false);
+  DSP_WIDEN_GROUP(row, 5 * DSP_GROUP_WORDS, lower0 >> 16 | lower1 << 16, offsets, false);
+  const uint32_t last = lower1 >> 16 | lower2 << 16;
+  dsp_store_two(row, 6 * DSP_GROUP_WORDS, dsp_add_even(offsets, last), dsp_add_odd(offsets, last) & 0xffffu);
+}
+
+// The patches of up to four pixels, the first of which is (oy, ox). Rows that no pixel needs are copies of the last.
+static void load_patches(const patch_source *source, const cmsis_nn_dims *output_dims, int32_t oy, int32_t ox,
+                         int32_t count, uint32_t *rows, int8_t *bytes) {
+  const cmsis_nn_conv_params *params = source->params;
+  const cmsis_nn_dims *in = source->input_dims;
+  const bool small = is_3x3x3(source), gathered = is_gathered(source->filter_dims);
+  if (!gathered && ox + DSP_ROWS <= output_dims->w &&
+      load_three_columns(source, rows, oy * params->stride.h - params->padding.h,
+                         ox * params->stride.w - params->padding.w)) {
+    return;
+  }
+  for (int32_t i = 0; i < DSP_ROWS; ++i, rows += 2) {
+    const int32_t top = oy * params->stride.h - params->padding.h, left = ox * params->stride.w - params->padding.w;
+    if (small && top >= 0 && top + 3 <= in->h && left >= 0 && left + 3 <= in->w) {
+      widen_3x3x3(rows, &source->input[(top * in->w + left) * 3], 3 * in->w, params->input_offset);
+    } else if (gathered) {
+      gather_patch(source, rows, top, left, bytes);
+    } else {
+      load_patch(source, rows, top, left);
+    }
+    if (i + 1 < count && ++ox == output_dims->w) {
+      ox = 0;
+      ++oy;
+    }
+  }
+}
+
 int32_t arm_convolve_s8_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims) {
   (void)input_dims;
   const int32_t columns = patch_bytes(filter_dims);
@@ -235,7 +288,6 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
   const int32_t pixels = output_dims->h * output_dims->w;
   uint32_t *const rows = ctx->buf;
   int8_t *const bytes = (int8_t *)ctx->buf + dsp_rows_bytes(columns);
-  const bool gathered = is_gathered(filter_dims);
   dsp_filters filters = dsp_make_filters(conv_params, quant_params, columns, filter_data, bias_data, channels);
   filters.channels = group_channels;
   dsp_table table;
@@ -247,32 +299,9 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
     int32_t oy = 0, ox = 0;
     for (int32_t first = 0; first < pixels; first += DSP_ROWS) {
       const int32_t count = pixels - first < DSP_ROWS ? pixels - first : DSP_ROWS;
-      int32_t top[DSP_ROWS], left[DSP_ROWS];
-      for (int32_t i = 0; i < DSP_ROWS; ++i) {
-        // Rows that no pixel needs are copies of the last.
-        if (i < count) {
-          top[i] = oy * conv_params->stride.h - conv_params->padding.h;
-          left[i] = ox * conv_params->stride.w - conv_params->padding.w;
-          if (++ox == output_dims->w) {
-            ox = 0;
-            ++oy;
-          }
-        } else {
-          top[i] = top[i - 1];
-          left[i] = left[i - 1];
-        }
-      }
       for (int32_t g = 0; g < groups; ++g) {
         const patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c] };
-        const bool in_line = !gathered && count == DSP_ROWS && top[0] == top[DSP_ROWS - 1] &&
-                             load_three_columns(&source, rows, top[0], left[0]);
-        for (int32_t i = 0; i < DSP_ROWS && !in_line; ++i) {
-          if (gathered) {
-            gather_patch(&source, &rows[2 * i], top[i], left[i], bytes);
-          } else {
-            load_patch(&source, &rows[2 * i], top[i], left[i]);
-          }
-        }
+        load_patches(&source, output_dims, oy, ox, count, rows, bytes);
         if (groups > 1) {
           filters.filter = &filter_data[g * group_channels * columns];
           filters.bias = bias_data == NULL ? NULL : &bias_data[g * group_channels];
@@ -283,6 +312,11 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
         dsp_multiply_some_pixels(&filters, &table, count, &out[g * group_channels], channels);
       }
       out += DSP_ROWS * channels;
+      ox += DSP_ROWS;
+      while (ox >= output_dims->w) {
+        ox -= output_dims->w;
+        ++oy;
+      }
     }
   }
   return ARM_CMSIS_NN_SUCCESS;

@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "arm_nnfunctions.h"
+#include "dsp.h"
 
 #include <string.h>
 
+// By words, the last of which may take some bytes once more.
 static int8_t *fill(int8_t *output, int8_t value, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
-    *output++ = value;
+  if (count < 4) {
+    for (int32_t i = 0; i < count; ++i) {
+      *output++ = value;
+    }
+    return output;
   }
-  return output;
+  const uint32_t word = dsp_pack4(value, value, value, value);
+  int8_t *const end = output + count;
+  while (end - output >= 16) {
+    dsp_store4(output, word);
+    dsp_store4(output + 4, word);
+    dsp_store4(output + 8, word);
+    dsp_store4(output + 12, word);
+    output += 16;
+  }
+  while (end - output >= 4) {
+    dsp_store4(output, word);
+    output += 4;
+  }
+  dsp_store4(end - 4, word);
+  return end;
 }
 
 arm_cmsis_nn_status arm_pad_s8(const int8_t *input, int8_t *output, const int8_t pad_value,

@@ -29,12 +29,18 @@ arm_cmsis_nn_status arm_transpose_s8(const int8_t *input_data, int8_t *const out
     count[MAX_AXES - axes + axis] = extents[from];
     step[MAX_AXES - axes + axis] = strides[from];
   }
+  if (step[2] == step[3] * count[3]) {
+    // The last two axes of the output are one.
+    count[3] *= count[2];
+    count[2] = 1;
+  }
   int8_t *out = output_data;
   for (int32_t a = 0; a < count[0]; ++a) {
     for (int32_t b = 0; b < count[1]; ++b) {
       for (int32_t c = 0; c < count[2]; ++c) {
         const int8_t *in = &input_data[a * step[0] + b * step[1] + c * step[2]];
-        for (int32_t d = 0; d < count[3]; ++d) {
+        const int8_t *const end = out + count[3];
+        while (out != end) {
           *out++ = *in;
           in += step[3];
         }

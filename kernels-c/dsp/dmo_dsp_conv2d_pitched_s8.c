@@ -77,7 +77,7 @@ void dmo_dsp_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_
   const int32_t columns = patch_bytes(filter_shape);
   const int32_t channels = output_shape->c;
   const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
-  const int32_t exact = dsp_count_exact(channels, quant->multiplier, quant->shift, bias, columns);
+  const int32_t exact = dsp_count_exact(&range, channels, quant->multiplier, quant->shift, bias, columns);
   const dsp_filters filters = {
     .filter = filter,
     .bias = bias,

@@ -1,13 +1,49 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "dmo_dsp_pitched.h"
 #include "dsp_depthwise_pixel.h"
+#include "dsp_plane.h"
 
-void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
-                                         const dmo_shape *input_shape, const dmo_pitch *input_pitch,
-                                         const int8_t *input,
-                                         const dmo_shape *filter_shape, const int8_t *filter, const int32_t *bias,
-                                         const dmo_shape *output_shape, const dmo_pitch *output_pitch,
-                                         int8_t *output) {
+DSP_OUT_OF_LINE static void convolve_plane(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+                                           const dmo_shape *input_shape, const dmo_pitch *input_pitch,
+                                           const int8_t *input, const dmo_shape *filter_shape, const int8_t *filter,
+                                           const int32_t *bias, const dmo_shape *output_shape,
+                                           const dmo_pitch *output_pitch, int8_t *output) {
+  const dmo_conv_geometry *g = &params->geometry;
+  const int32_t channels = output_shape->c;
+  const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
+  const dsp_plane plane = {
+    .range = range,
+    .way = dsp_choose_way(&range, channels, quant->multiplier, quant->shift, bias, filter_shape->h * filter_shape->w),
+    .filter = filter,
+    .bias = bias,
+    .multiplier = quant->multiplier,
+    .shift = quant->shift,
+    .channels = channels,
+    .input_offset = params->input_offset,
+    .height = input_shape->h,
+    .width = input_shape->w,
+    .row = input_pitch->row,
+    .column = input_pitch->pixel,
+    .taps_h = filter_shape->h,
+    .taps_w = filter_shape->w,
+    .stride_h = g->stride_h,
+    .stride_w = g->stride_w,
+    .dilation_h = g->dilation_h,
+    .pad_h = g->pad_h,
+    .pad_w = g->pad_w,
+    .out_height = output_shape->h,
+    .out_width = output_shape->w,
+    .out_row = output_pitch->row,
+    .out_column = output_pitch->pixel,
+  };
+  dsp_convolve_plane(&plane, input, output);
+}
+
+DSP_OUT_OF_LINE static void convolve_pixels(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+                                            const dmo_shape *input_shape, const dmo_pitch *input_pitch,
+                                            const int8_t *input, const dmo_shape *filter_shape, const int8_t *filter,
+                                            const int32_t *bias, const dmo_shape *output_shape,
+                                            const dmo_pitch *output_pitch, int8_t *output) {
   const dmo_conv_geometry *g = &params->geometry;
   const int32_t channels = output_shape->c;
   const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
@@ -37,7 +73,10 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
       const int32_t left = ox * g->stride_w - g->pad_w;
 #if DSP_INSTRUCTIONS
       if (row.windows != NULL && left >= 0 && left + 3 <= input_shape->w) {
-        pixel_in_row(&row, left * channels, &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
+        const int32_t count = pixels_inside(left, g->stride_w, input_shape->w, output_shape->w - ox);
+        pixels_in_row(&row, left * channels, g->stride_w * channels, count,
+                      &output[dmo_pitched_offset(output_pitch, oy, ox, 0)], output_pitch->pixel);
+        ox += count - 1;
         continue;
       }
 #endif
@@ -59,5 +98,22 @@ void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const 
       one_pixel(&layer, &window, fast, input_shape->c, channels / input_shape->c,
                 &output[dmo_pitched_offset(output_pitch, oy, ox, 0)]);
     }
+  }
+}
+
+void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
+                                         const dmo_shape *input_shape, const dmo_pitch *input_pitch,
+                                         const int8_t *input,
+                                         const dmo_shape *filter_shape, const int8_t *filter, const int32_t *bias,
+                                         const dmo_shape *output_shape, const dmo_pitch *output_pitch,
+                                         int8_t *output) {
+  const dmo_conv_geometry *g = &params->geometry;
+  if (dsp_is_plane(input_shape->c, output_shape->c, filter_shape->h * filter_shape->w, g->stride_w, g->dilation_w,
+                   params->input_offset)) {
+    convolve_plane(params, quant, input_shape, input_pitch, input, filter_shape, filter, bias, output_shape,
+                   output_pitch, output);
+  } else {
+    convolve_pixels(params, quant, input_shape, input_pitch, input, filter_shape, filter, bias, output_shape,
+                    output_pitch, output);
   }
 }

@@ -250,7 +250,7 @@ DSP_INLINE uint32_t dsp_min4(uint32_t a, uint32_t b) {
 
 // Requantisation of a whole layer takes one of three ways.
 //
-// With a shift in [-21, -1] and |sum| < 2^30, all of
+// With a shift in [-21, -1], or [-23, -1] if the output's offset alone is at most 127, and |sum| < 2^30, all of
 //   clamp(offset + dmo_requantize(sum, multiplier, shift), min, max)
 // is, for the doubled sum, e = -shift, and a bias of 2^(e - 1) + offset * 2^e,
 //   (rounded(doubled * multiplier / 2^32) + bias + (doubled < 0 ? -1 : 0)) >> e
@@ -263,8 +263,6 @@ typedef enum {
   DSP_EXACT,    // any shift and sum: sums are not doubled, and dmo_requantize is called
 } dsp_way;
 
-enum { DSP_LEAST_SHIFT = -21 };
-
 typedef struct {
   int32_t offset, min, max;     // of the output
   int32_t half_offset;          // 2 * (offset + 127 - max) + 1
@@ -273,6 +271,11 @@ typedef struct {
 
 DSP_INLINE dsp_range dsp_make_range(int32_t offset, int32_t min, int32_t max) {
   return (dsp_range){ offset, min, max, 2 * (offset + 127 - max) + 1, min + 127 - max };
+}
+
+// Of the fast ways: |half_offset| * 2^(-shift - 1) + 2^30 fits into 32 bits. half_offset is at most 765.
+DSP_INLINE int32_t dsp_least_shift(const dsp_range *range) {
+  return range->half_offset >= -255 && range->half_offset <= 255 ? -23 : -21;
 }
 
 // One channel's numbers, as the ways need them.
@@ -302,14 +305,15 @@ DSP_INLINE int32_t dsp_requantize(dsp_way way, const dsp_range *range, dsp_chann
 
 // Whether the fast ways take a channel whose sums are a bias and `products` products of numbers in [-255, 255] and in
 // [-128, 127].
-DSP_INLINE bool dsp_is_fast(int32_t multiplier, int32_t shift, int32_t bias, int32_t products) {
+DSP_INLINE bool dsp_is_fast(const dsp_range *range, int32_t multiplier, int32_t shift, int32_t bias,
+                            int32_t products) {
   const int32_t largest_product = 255 * 128;
   const int32_t largest_sum = (1 << 30) - 1;
   if (products > largest_sum / largest_product) {
     return false;
   }
   const int32_t largest_bias = largest_sum - largest_product * products;
-  return shift >= DSP_LEAST_SHIFT && shift < 0 && multiplier >= 0 && bias >= -largest_bias && bias <= largest_bias;
+  return shift >= dsp_least_shift(range) && shift < 0 && multiplier >= 0 && bias >= -largest_bias && bias <= largest_bias;
 }
 
 // The way of the channels that the fast ways take.
@@ -333,8 +337,8 @@ DSP_INLINE dsp_numbers dsp_make_numbers(int32_t multiplier, int32_t shift, int32
 }
 
 // How many of a layer's channels the fast ways do not take; bias: NULL for none.
-int32_t dsp_count_exact(int32_t channels, const int32_t *multiplier, const int32_t *shift, const int32_t *bias,
-                        int32_t products);
+int32_t dsp_count_exact(const dsp_range *range, int32_t channels, const int32_t *multiplier, const int32_t *shift,
+                        const int32_t *bias, int32_t products);
 
 // The way that takes all channels of a layer.
 dsp_way dsp_choose_way(const dsp_range *range, int32_t channels, const int32_t *multiplier, const int32_t *shift,

@@ -13,7 +13,7 @@ static inline dsp_filters dsp_make_filters(const cmsis_nn_conv_params *params,
                                            const cmsis_nn_per_channel_quant_params *quant, int32_t columns,
                                            const int8_t *filter, const int32_t *bias, int32_t channels) {
   const dsp_range range = dsp_make_range(params->output_offset, params->activation.min, params->activation.max);
-  const int32_t exact = dsp_count_exact(channels, quant->multiplier, quant->shift, bias, columns);
+  const int32_t exact = dsp_count_exact(&range, channels, quant->multiplier, quant->shift, bias, columns);
   return (dsp_filters){
     .filter = filter,
     .bias = bias,

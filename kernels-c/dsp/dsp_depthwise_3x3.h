@@ -104,11 +104,15 @@ enum { ROW_INSIDE_BYTES = 33 * 4, ROW_AT_EDGE_BYTES = 35 * 4 };
   "mvn r12, r12\n\t"           \
   "lsl r2, r11, r12\n\t"       \
   REQUANTIZE(sum)
-#define MULTIPLY_3X3(row, set_edges, numbers, channel)                               \
+#define MULTIPLY_3X3(numbers, channel)                                               \
   __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"                 \
                    "mov lr, r0\n\t"                                                  \
                    "ldr r1, [lr, #28]\n\t"                                           \
+                   "ldr r3, [lr, #24]\n\t"                                           \
                    "adr.w r2, 2f\n\t"                                                \
+                   "cbz r3, 7f\n\t"                                                  \
+                   "adr.w r2, 8f\n"                                                  \
+                   "7:\n\t"                                                          \
                    "add r1, r1, r2\n\t"                                              \
                    "orr r1, r1, #1\n\t"                                              \
                    "str r1, [lr, #28]\n"                                             \
@@ -120,11 +124,12 @@ enum { ROW_INSIDE_BYTES = 33 * 4, ROW_AT_EDGE_BYTES = 35 * 4 };
                    "mov r7, #0\n\t"                                                  \
                    "add r0, r0, r9\n\t"                                              \
                    "add r1, r1, r9\n\t"                                              \
-                   set_edges                                                         \
+                   "lsls r10, r10, #31\n\t"                                          \
                    "bx r12\n\t"                                                      \
                    ".balign 4\n"                                                     \
                    "2:\n\t"                                                          \
-                   row row row                                                       \
+                   ROW_INSIDE ROW_INSIDE ROW_INSIDE                                  \
+                   "3:\n\t"                                                          \
                    numbers                                                           \
                    channel("r4") channel("r5") channel("r6") channel("r7")           \
                    "ldr r0, [lr, #36]\n\t"                                           \
@@ -141,23 +146,19 @@ enum { ROW_INSIDE_BYTES = 33 * 4, ROW_AT_EDGE_BYTES = 35 * 4 };
                    "adds r9, r9, #4\n\t"                                             \
                    "str r9, [lr, #20]\n\t"                                           \
                    "bne 1b\n\t"                                                      \
-                   "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}")
+                   "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}\n\t"                  \
+                   ".balign 4\n"                                                     \
+                   "8:\n\t"                                                          \
+                   ROW_AT_EDGE ROW_AT_EDGE ROW_AT_EDGE                               \
+                   "b.w 3b")
 
 // The argument is in r0, as the procedure call standard says.
-DSP_NAKED static void multiply_3x3_inside_table(DSP_UNUSED dsp_3x3 *pixel) {
-  MULTIPLY_3X3(ROW_INSIDE, "", TABLE_NUMBERS, TABLE_CHANNEL);
+DSP_NAKED static void multiply_3x3_table(DSP_UNUSED dsp_3x3 *pixel) {
+  MULTIPLY_3X3(TABLE_NUMBERS, TABLE_CHANNEL);
 }
 
-DSP_NAKED static void multiply_3x3_inside_layer(DSP_UNUSED dsp_3x3 *pixel) {
-  MULTIPLY_3X3(ROW_INSIDE, "", LAYER_NUMBERS, LAYER_CHANNEL);
-}
-
-DSP_NAKED static void multiply_3x3_at_edge_table(DSP_UNUSED dsp_3x3 *pixel) {
-  MULTIPLY_3X3(ROW_AT_EDGE, "lsls r10, r10, #31\n\t", TABLE_NUMBERS, TABLE_CHANNEL);
-}
-
-DSP_NAKED static void multiply_3x3_at_edge_layer(DSP_UNUSED dsp_3x3 *pixel) {
-  MULTIPLY_3X3(ROW_AT_EDGE, "lsls r10, r10, #31\n\t", LAYER_NUMBERS, LAYER_CHANNEL);
+DSP_NAKED static void multiply_3x3_layer(DSP_UNUSED dsp_3x3 *pixel) {
+  MULTIPLY_3X3(LAYER_NUMBERS, LAYER_CHANNEL);
 }
 
 #undef REQUANTIZE

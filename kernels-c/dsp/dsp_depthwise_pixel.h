@@ -5,6 +5,7 @@
 #define DSP_DEPTHWISE_PIXEL_H
 
 #include "dsp_depthwise_3x3.h"
+#include "dsp_window.h"
 
 #include <stddef.h>
 
@@ -51,27 +52,36 @@ DSP_INLINE channel_sums add_tap_of_one(uint32_t value, uint32_t weights, channel
   return sums;
 }
 
-DSP_INLINE int32_t finish(dsp_way way, const depthwise_layer *layer, int32_t channel, int32_t sum) {
+// Out of line, because it is long, and rare.
+DSP_OUT_OF_LINE static int32_t finish_exactly(const depthwise_layer *layer, int32_t channel, int32_t sum) {
+  const dsp_channel numbers =
+      dsp_make_channel(DSP_EXACT, &layer->range, layer->multiplier[channel], layer->shift[channel]);
+  return dsp_requantize(DSP_EXACT, &layer->range, numbers, sum);
+}
+
+DSP_INLINE int32_t finish(const depthwise_layer *layer, int32_t channel, int32_t sum) {
   if (layer->bias != NULL) {
     sum += layer->bias[channel];
   }
-  return dsp_requantize(way, &layer->range,
-                        dsp_make_channel(way, &layer->range, layer->multiplier[channel], layer->shift[channel]),
-                        way == DSP_EXACT ? sum : 2 * sum);
+  if (layer->way == DSP_EXACT) {
+    return finish_exactly(layer, channel, sum);
+  }
+  const dsp_channel numbers =
+      dsp_make_channel(DSP_CLAMP, &layer->range, layer->multiplier[channel], layer->shift[channel]);
+  return dsp_requantize(DSP_CLAMP, &layer->range, numbers, 2 * sum);
 }
 
-DSP_INLINE void store_sums(dsp_way way, const depthwise_layer *layer, int32_t channel, channel_sums sums,
-                           int8_t *output) {
-  const int32_t value0 = finish(way, layer, channel, sums.channel0);
-  const int32_t value1 = finish(way, layer, channel + 1, sums.channel1);
-  const int32_t value2 = finish(way, layer, channel + 2, sums.channel2);
-  const int32_t value3 = finish(way, layer, channel + 3, sums.channel3);
+static void store_sums(const depthwise_layer *layer, int32_t channel, channel_sums sums, int8_t *output) {
+  const int32_t value0 = finish(layer, channel, sums.channel0);
+  const int32_t value1 = finish(layer, channel + 1, sums.channel1);
+  const int32_t value2 = finish(layer, channel + 2, sums.channel2);
+  const int32_t value3 = finish(layer, channel + 3, sums.channel3);
   dsp_store4(output, dsp_pack4(value0, value1, value2, value3));
 }
 
 // A single output channel, which reads a single input channel.
-DSP_INLINE int8_t one_channel(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t in_channel,
-                              int32_t channel) {
+DSP_OUT_OF_LINE static int8_t one_channel(const depthwise_layer *layer, const tap_window *window, int32_t in_channel,
+                                          int32_t channel) {
   const int8_t *in_row = window->input + in_channel;
   const int8_t *weight_row = window->filter + channel;
   int32_t sum = 0;
@@ -86,12 +96,49 @@ DSP_INLINE int8_t one_channel(dsp_way way, const depthwise_layer *layer, const t
     in_row += window->input_row;
     weight_row += window->filter_row;
   }
-  return (int8_t)finish(way, layer, channel, sum);
+  return (int8_t)finish(layer, channel, sum);
 }
 
+#if DSP_INSTRUCTIONS
+// Whole blocks of four channels from `first` on, by the assembly; returns how many channels are done.
+static int32_t multiply_window(const depthwise_layer *layer, const tap_window *window, int32_t first, int32_t channels,
+                               int8_t *output) {
+  const int32_t end = channels & ~3;
+  if (layer->way == DSP_EXACT || layer->bias == NULL || window->rows == 0 || first >= end) {
+    return first;
+  }
+  // A window of one column is a row of taps, too.
+  const bool turned = window->columns == 1;
+  const int32_t columns = turned ? window->rows : window->columns;
+  const int32_t input_column = turned ? window->input_row : window->input_column;
+  const int32_t filter_column = turned ? window->filter_row : window->filter_column;
+  dsp_window block = {
+    .input = window->input + first,
+    .filter = window->filter + first,
+    .input_column = input_column,
+    .filter_column = filter_column,
+    .offsets = dsp_pair(layer->input_offset, layer->input_offset),
+    .columns = columns,
+    .rows = turned ? 1 : window->rows,
+    .input_skip = window->input_row - columns * input_column,
+    .filter_skip = window->filter_row - columns * filter_column,
+    .output = output + first,
+    .output_end = output + end,
+    .bias = layer->bias + first,
+    .multiplier = layer->multiplier + first,
+    .shift = layer->shift + first,
+    .half_offset = layer->range.half_offset,
+    .saturated_min = layer->range.saturated_min,
+    .min = layer->range.min,
+  };
+  dsp_multiply_window(&block);
+  return end;
+}
+#endif
+
 // Multiplier 1, channels from `first`.
-DSP_INLINE void one_to_one(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t first,
-                           int32_t channels, int8_t *output) {
+static void one_to_one(const depthwise_layer *layer, const tap_window *window, int32_t first, int32_t channels,
+                       int8_t *output) {
   const uint32_t offsets = dsp_pair(layer->input_offset, layer->input_offset);
   const int32_t in_step = window->input_column, weight_step = window->filter_column;
   int32_t c = first;
@@ -110,16 +157,16 @@ DSP_INLINE void one_to_one(dsp_way way, const depthwise_layer *layer, const tap_
       in += window->input_row;
       weight += window->filter_row;
     }
-    store_sums(way, layer, c, sums, &output[c]);
+    store_sums(layer, c, sums, &output[c]);
   }
   for (; c < channels; ++c) {
-    output[c] = one_channel(way, layer, window, c, c);
+    output[c] = one_channel(layer, window, c, c);
   }
 }
 
 // Any multiplier.
-DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap_window *window, int32_t in_channels,
-                            int32_t multiplier, int8_t *output) {
+static void one_to_many(const depthwise_layer *layer, const tap_window *window, int32_t in_channels,
+                        int32_t multiplier, int8_t *output) {
   for (int32_t ic = 0; ic < in_channels; ++ic) {
     int32_t m = 0;
     for (; m + 4 <= multiplier; m += 4) {
@@ -135,10 +182,10 @@ DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap
         in += window->input_row;
         weight += window->filter_row;
       }
-      store_sums(way, layer, c, sums, &output[c]);
+      store_sums(layer, c, sums, &output[c]);
     }
     for (; m < multiplier; ++m) {
-      output[ic * multiplier + m] = one_channel(way, layer, window, ic, ic * multiplier + m);
+      output[ic * multiplier + m] = one_channel(layer, window, ic, ic * multiplier + m);
     }
   }
 }
@@ -147,8 +194,7 @@ DSP_INLINE void one_to_many(dsp_way way, const depthwise_layer *layer, const tap
 enum { TABLE_CHANNELS = 64, MOST_EXACT = 8 };
 #if DSP_INSTRUCTIONS
 typedef struct {
-  void (*inside)(dsp_3x3 *pixel);  // NULL: the assembly does not take the layer
-  void (*at_edge)(dsp_3x3 *pixel);
+  void (*multiply)(dsp_3x3 *pixel); // NULL: the assembly does not take the layer
   dsp_3x3 pixel;
   int32_t exact_count, exact[MOST_EXACT]; // channels that it does not take
   dsp_numbers numbers[TABLE_CHANNELS];
@@ -159,7 +205,7 @@ static bool fill_numbers(const depthwise_layer *layer, int32_t channels, windows
   windows->exact_count = 0;
   for (int32_t c = 0; c < channels; ++c) {
     const int32_t bias = layer->bias == NULL ? 0 : layer->bias[c];
-    if (!dsp_is_fast(layer->multiplier[c], layer->shift[c], bias, 9)) {
+    if (!dsp_is_fast(&layer->range, layer->multiplier[c], layer->shift[c], bias, 9)) {
       if (windows->exact_count < MOST_EXACT) {
         windows->exact[windows->exact_count] = c;
       }
@@ -178,12 +224,11 @@ static bool fill_numbers(const depthwise_layer *layer, int32_t channels, windows
 static void prepare_3x3(const depthwise_layer *layer, int32_t channels, windows_3x3 *windows) {
   const int32_t done = channels & ~3;
   const bool fits = fill_numbers(layer, done, windows);
-  windows->inside = NULL;
+  windows->multiply = NULL;
   if (done == 0 || windows->exact_count > MOST_EXACT || (!fits && layer->bias == NULL)) {
     return;
   }
-  windows->inside = fits ? multiply_3x3_inside_table : multiply_3x3_inside_layer;
-  windows->at_edge = fits ? multiply_3x3_at_edge_table : multiply_3x3_at_edge_layer;
+  windows->multiply = fits ? multiply_3x3_table : multiply_3x3_layer;
   windows->pixel = (dsp_3x3){
     .column = channels,
     .offsets = dsp_pair(layer->input_offset, layer->input_offset),
@@ -203,25 +248,23 @@ static int32_t try_3x3(const depthwise_layer *layer, const tap_window *window, w
                        int8_t *output) {
   const int32_t done = channels & ~3;
   const int32_t first = window->first_column;
-  if (windows->inside == NULL || window->rows == 0 || first > 1 || first + window->columns < 2) {
+  if (windows->multiply == NULL || window->rows == 0 || first > 1 || first + window->columns < 2) {
     return 0;
   }
   // These are stored last, because the output may lie on the taps.
   int8_t exact[MOST_EXACT];
   for (int32_t i = 0; i < windows->exact_count; ++i) {
-    exact[i] = one_channel(DSP_EXACT, layer, window, windows->exact[i], windows->exact[i]);
+    exact[i] = one_channel(layer, window, windows->exact[i], windows->exact[i]);
   }
-  const bool is_whole = window->columns == 3;
-  const int32_t skipped = 3 - window->rows;
   dsp_3x3 *const pixel = &windows->pixel;
   pixel->input = dsp_address(window->input) + (uint32_t)(done - first * channels);
   pixel->filter = dsp_address(window->filter) + (uint32_t)(done - first * channels);
   pixel->row = window->input_row;
   pixel->channel = -done;
   pixel->outside = (uint32_t)first | (first + window->columns < 3 ? 2u : 0u);
-  pixel->rows_code = (uint32_t)(skipped * (is_whole ? ROW_INSIDE_BYTES : ROW_AT_EDGE_BYTES));
+  pixel->rows_code = (uint32_t)((3 - window->rows) * (window->columns == 3 ? ROW_INSIDE_BYTES : ROW_AT_EDGE_BYTES));
   pixel->output = output + done;
-  (is_whole ? windows->inside : windows->at_edge)(pixel);
+  windows->multiply(pixel);
   for (int32_t i = 0; i < windows->exact_count; ++i) {
     output[windows->exact[i]] = exact[i];
   }
@@ -239,7 +282,7 @@ typedef struct {
 DSP_INLINE row_3x3 begin_row(windows_3x3 *windows, const int8_t *input, const int8_t *filter, int32_t rows,
                              int32_t input_row, int32_t channels) {
   row_3x3 row = { NULL, 0, 0, 0, channels };
-  if (windows != NULL && windows->inside != NULL && windows->exact_count == 0 && rows != 0 && channels % 4 == 0) {
+  if (windows != NULL && windows->multiply != NULL && windows->exact_count == 0 && rows != 0 && channels % 4 == 0) {
     windows->pixel.row = input_row;
     row = (row_3x3){ windows, dsp_address(input) + (uint32_t)channels, dsp_address(filter) + (uint32_t)channels,
                      (uint32_t)((3 - rows) * ROW_INSIDE_BYTES), channels };
@@ -247,15 +290,30 @@ DSP_INLINE row_3x3 begin_row(windows_3x3 *windows, const int8_t *input, const in
   return row;
 }
 
-// The pixel whose window begins `at` bytes after column 0.
-DSP_INLINE void pixel_in_row(const row_3x3 *row, int32_t at, int8_t *output) {
+// How many of `pixels` pixels from that on whose window begins at column `left`, which lies inside the input.
+DSP_INLINE int32_t pixels_inside(int32_t left, int32_t stride, int32_t width, int32_t pixels) {
+  const int32_t windows = (width - 3 - left) / stride + 1;
+  return windows < pixels ? windows : pixels;
+}
+
+// Pixels that are `apart` bytes apart, and their windows `step`; the first window begins `at` bytes behind column 0. A
+// loop for itself, because with the assembly it is to fit into a kilobyte of instruction cache.
+DSP_OUT_OF_LINE static void pixels_in_row(const row_3x3 *row, int32_t at, int32_t step, int32_t count, int8_t *output,
+                                          int32_t apart) {
   dsp_3x3 *const pixel = &row->windows->pixel;
-  pixel->input = row->input + (uint32_t)at;
-  pixel->filter = row->filter;
-  pixel->channel = -row->done;
-  pixel->rows_code = row->rows_code;
-  pixel->output = output + row->done;
-  row->windows->inside(pixel);
+  uint32_t input = row->input + (uint32_t)at;
+  output += row->done;
+  pixel->outside = 0;
+  for (; count != 0; --count) {
+    pixel->input = input;
+    pixel->filter = row->filter;
+    pixel->channel = -row->done;
+    pixel->rows_code = row->rows_code;
+    pixel->output = output;
+    row->windows->multiply(pixel);
+    input += (uint32_t)step;
+    output += apart;
+  }
 }
 #else
 typedef struct {
@@ -267,11 +325,7 @@ typedef struct {
 static void one_pixel(const depthwise_layer *layer, const tap_window *window, windows_3x3 *windows,
                       int32_t in_channels, int32_t multiplier, int8_t *output) {
   if (multiplier != 1) {
-    if (layer->way == DSP_EXACT) {
-      one_to_many(DSP_EXACT, layer, window, in_channels, multiplier, output);
-    } else {
-      one_to_many(DSP_CLAMP, layer, window, in_channels, multiplier, output);
-    }
+    one_to_many(layer, window, in_channels, multiplier, output);
     return;
   }
   int32_t first = 0;
@@ -282,14 +336,12 @@ static void one_pixel(const depthwise_layer *layer, const tap_window *window, wi
       return;
     }
   }
+  first = multiply_window(layer, window, first, in_channels, output);
 #else
   (void)windows;
 #endif
-  if (layer->way == DSP_EXACT) {
-    one_to_one(DSP_EXACT, layer, window, first, in_channels, output);
-  } else {
-    one_to_one(DSP_CLAMP, layer, window, first, in_channels, output);
-  }
+  // What is left is what the fast ways do not take, or at most three channels.
+  one_to_one(layer, window, first, in_channels, output);
 }
 
 typedef struct {

@@ -96,7 +96,7 @@ typedef struct {
 } dsp_filters;
 
 DSP_INLINE dsp_way dsp_way_of(const dsp_filters *filters, int32_t c) {
-  const bool is_fast = dsp_is_fast(filters->multiplier[c], filters->shift[c],
+  const bool is_fast = dsp_is_fast(&filters->range, filters->multiplier[c], filters->shift[c],
                                    filters->bias == NULL ? 0 : filters->bias[c], filters->columns);
   return is_fast ? filters->way : DSP_EXACT;
 }
@@ -116,6 +116,8 @@ typedef struct {
   int32_t saturated_min, min;  // of dsp_range
   const int32_t *bias, *multiplier, *shift; // of the layer
   int32_t half_offset;         // of dsp_range
+  int32_t last_apart;          // of a last pair behind numbers_end, and its numbers_end; 0 if there is none
+  uint32_t last_end;
 } dsp_block;
 
 enum { DSP_TABLE_CHANNELS = 64, DSP_TABLE_KINDS = 256, DSP_LAST_COLUMNS = 32 };
@@ -127,11 +129,12 @@ typedef struct {
 #if DSP_INSTRUCTIONS
   void (*multiply)(dsp_block *block); // NULL: the assembly does not take this layer
   dsp_block block;
-  bool is_plain;                      // the assembly takes all channels at once
+  bool is_plain;                      // the assembly takes all channels at once,
+  int32_t last_apart;                 // the last two with filters this far apart, if it is not 0
   bool is_filled, has_last;           // numbers, last
   int32_t first;                      // channel of the next block, and where its filter and its numbers are
   const int8_t *filter;
-  uint32_t first_numbers;
+  uint32_t first_numbers, first_end;
   int8_t *output;
   union {
     dsp_numbers numbers[DSP_TABLE_CHANNELS];
@@ -160,6 +163,17 @@ DSP_INLINE void dsp_multiply_block(dsp_table *table) {
   block->filter = table->filter;
   block->numbers = table->first_numbers;
   block->output = table->output + table->first;
+  block->last_apart = 0;
+  table->multiply(block);
+}
+
+DSP_INLINE void dsp_multiply_plain(dsp_table *table) {
+  dsp_block *const block = &table->block;
+  block->filter = table->filter;
+  block->numbers = table->first_numbers;
+  block->numbers_end = table->first_end;
+  block->output = table->output;
+  block->last_apart = table->last_apart;
   table->multiply(block);
 }
 #endif
@@ -173,7 +187,7 @@ DSP_INLINE void dsp_multiply_some_pixels(const dsp_filters *filters, dsp_table *
     table->block.step1 = pixels > 1 ? pixel_bytes : 0;
     table->block.step2 = pixels > 2 ? pixel_bytes : 0;
     table->block.step3 = pixels > 3 ? pixel_bytes : 0;
-    dsp_multiply_block(table);
+    dsp_multiply_plain(table);
     return;
   }
 #endif

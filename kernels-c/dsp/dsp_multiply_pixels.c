@@ -155,6 +155,15 @@ enum { GROUP_CODE_BYTES = 112, UNROLLED_GROUPS = 3 };
                    "strb r9, [r2]\n\t"                                       \
                    "strb lr, [r2, #1]\n\t"                                   \
                    "bne 1b\n\t"                                              \
+                   "ldr r1, [r0, #72]\n\t"                                   \
+                   "ldr r2, [r0, #76]\n\t"                                   \
+                   "str r1, [sp]\n\t"                                        \
+                   "cbz r1, 3f\n\t"                                          \
+                   "movs r1, #0\n\t"                                         \
+                   "str r1, [r0, #72]\n\t"                                   \
+                   "str r2, [r0, #28]\n\t"                                   \
+                   "b.w 1b\n"                                                \
+                   "3:\n\t"                                                  \
                    "add sp, sp, #20\n\t"                                     \
                    "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}")
 
@@ -183,7 +192,7 @@ enum { FAST = 1 << 14, EXACT };
 static int32_t kind_of_channel(const dsp_filters *filters, int32_t c) {
   const int32_t bias = filters->bias == NULL ? 0 : filters->bias[c];
   const int32_t multiplier = filters->multiplier[c], shift = filters->shift[c];
-  if (dsp_is_fast(multiplier, shift, bias, filters->columns)) {
+  if (dsp_is_fast(&filters->range, multiplier, shift, bias, filters->columns)) {
     return FAST;
   }
   const int64_t largest = (int64_t)255 * 128 * filters->columns;
@@ -260,6 +269,25 @@ static void set_channels(const dsp_filters *filters, dsp_table *table, int32_t f
   }
 }
 
+// All channels at once: if the last filter does not fill its groups, the last two with the copy of that.
+static void prepare_plain(const dsp_filters *filters, dsp_table *table) {
+  set_channels(filters, table, 0, filters->channels);
+  table->first_end = table->block.numbers_end;
+  table->last_apart = 0;
+  if (table->has_last) {
+    const int32_t before = filters->channels - 2;
+    const int32_t apart = (int32_t)(dsp_address(table->last) - dsp_address(&filters->filter[before * filters->columns]));
+    if (before == 0) {
+      table->block.apart = apart;
+      return;
+    }
+    table->block.last_end = table->first_end;
+    table->last_apart = apart;
+    set_channels(filters, table, 0, before);
+    table->first_end = table->block.numbers_end;
+  }
+}
+
 static void prepare_assembly(const dsp_filters *filters, dsp_table *table, const uint32_t *rows) {
   const int32_t groups = dsp_groups(filters->columns);
   const int32_t skipped = (UNROLLED_GROUPS - groups % UNROLLED_GROUPS) % UNROLLED_GROUPS;
@@ -290,9 +318,9 @@ static void prepare_assembly(const dsp_filters *filters, dsp_table *table, const
     table->multiply = saturates ? multiply_layer_saturate : multiply_layer_clamp;
   }
   table->is_plain = table->multiply != NULL && !filters->some_exact && filters->channels % 2 == 0 &&
-                    filters->columns % DSP_GROUP_COLUMNS == 0;
+                    (filters->columns % DSP_GROUP_COLUMNS == 0 || table->has_last);
   if (table->is_plain) {
-    set_channels(filters, table, 0, filters->channels);
+    prepare_plain(filters, table);
   }
 }
 
@@ -344,6 +372,10 @@ static void multiply_run(const dsp_filters *filters, dsp_table *table, int32_t f
 
 static void multiply_fast(const dsp_filters *filters, dsp_table *table, int8_t *const *outputs) {
   const int32_t channels = filters->channels;
+  if (!filters->some_exact) {
+    multiply_run(filters, table, 0, channels, outputs);
+    return;
+  }
   for (int32_t first = 0; first < channels;) {
     if (kind_of(filters, table, first) != FAST) {
       ++first;

@@ -89,7 +89,7 @@ DSP_INLINE uint32_t dsp_requantize_vector(const dsp_range *range, dsp_sums sums,
     dsp_channel channel[4];
     bool are_fast = true;
     for (int32_t i = 0; i <= 3 * step && are_fast; ++i) {
-      are_fast = dsp_is_fast(multiplier[i], shift[i], 0, 0);
+      are_fast = dsp_is_fast(range, multiplier[i], shift[i], 0, 0);
       if (are_fast) {
         channel[i] = dsp_make_channel(DSP_CLAMP, range, multiplier[i], shift[i]);
       }

@@ -22,7 +22,8 @@ void dmo_dsp_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_
                                const dmo_shape *output_shape, const dmo_pitch *output_pitch, int8_t *output,
                                void *scratch);
 
-// As dmo_depthwise_conv2d_pitched_s8. Order: oy, ox, four channels at a time | fy, fx. Scratch: none.
+// As dmo_depthwise_conv2d_pitched_s8. Order: oy, ox, four channels at a time | fy, fx; of a single input channel, as for
+// arm_depthwise_conv_s8, oy, four pixels at a time. Scratch: none.
 void dmo_dsp_depthwise_conv2d_pitched_s8(const dmo_conv2d_params *params, const dmo_quant_per_channel *quant,
                                          const dmo_shape *input_shape, const dmo_pitch *input_pitch,
                                          const int8_t *input,

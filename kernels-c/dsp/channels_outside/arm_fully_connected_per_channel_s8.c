@@ -13,13 +13,11 @@ arm_cmsis_nn_status arm_fully_connected_per_channel_s8(const cmsis_nn_context *c
   (void)bias_dims;
   const int32_t inputs = filter_dims->n;
   const int32_t outputs = output_dims->c;
-  const dsp_range range =
-      dsp_make_range(fc_params->output_offset, fc_params->activation.min, fc_params->activation.max);
+  const dsp_matrix matrix = { fc_params, quant_params->multiplier, quant_params->shift, 1, inputs, filter_data, bias_data };
   for (int32_t first = 0; first < outputs; first += 4) {
     for (int32_t b = 0; b < input_dims->n; ++b) {
-      dsp_fully_connected_4(fc_params, &quant_params->multiplier[first], &quant_params->shift[first], 1, &range, first,
-                            outputs - first < 4 ? outputs - first : 4, inputs, &input_data[b * inputs], filter_data,
-                            bias_data, &output_data[b * outputs]);
+      dsp_multiply_matrix(&matrix, &input_data[b * inputs], first, outputs - first < 4 ? outputs : first + 4,
+                          &output_data[b * outputs]);
     }
   }
   return ARM_CMSIS_NN_SUCCESS;

@@ -114,7 +114,9 @@ int32_t arm_convolve_1_x_n_s8_get_buffer_size(const cmsis_nn_conv_params *conv_p
 //
 // input [N, H, W, C], filter [1, H, W, C * ch_mult], bias [C * ch_mult] or NULL, output [N, H, W, C * ch_mult].
 // Order of all of them: batch, pixel, blocks of 4 output channels | fy, fx; the outputs of a block are stored after its
-// loads. A block of more than one input channel exists only where ch_mult is 1.
+// loads. A block of more than one input channel exists only where ch_mult is 1. With a single input channel, a filter
+// of at most 80 taps, a stride of at most 4 along a row and no dilation along it: batch, blocks of 4 pixels of a row;
+// the outputs of a block are stored after its loads.
 // S, for ch_mult = 1: max over b and q of b * max(0, OB1 - IB1) + q * O - t(q), as the reference kernel's. For
 // ch_mult > 1 it is at most the reference kernel's.
 

@@ -187,7 +187,7 @@ static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t 
   } else if (special == 3) {
     multiplier[channel] = 0;
   } else if (special == 4 && *bias != NULL) {
-    shift[channel] = -21;
+    shift[channel] = -between(21, 23);
     (*bias)[channel] = between(-(1 << 30), 1 << 30);
   }
   return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
@@ -367,6 +367,15 @@ static void test_convolution(convolution function) {
     g->in.h = g->taps.h = g->out.h = 1;
     g->padding.h = 0;
     g->dilation.w = 1;
+  } else if (one_in(4)) {
+    // Windows of which some rows lie in the input as they are.
+    const bool small = one_in(2);
+    g->in.c = g->taps.c = small ? 3 : between(1, 3);
+    g->taps.h = small ? 3 : between(1, 6);
+    g->taps.w = small ? 3 : between(1, 6);
+    g->dilation.w = 1;
+    g->in.w = between(1, 14);
+    g->out.w = between(1, 14);
   } else if (one_in(3)) {
     groups = between(2, 3);
     g->in.c = groups * g->taps.c;
@@ -532,8 +541,16 @@ static void test_depthwise(depthwise function) {
   if ((function == DEPTHWISE || function == DEPTHWISE_WRAPPER) && one_in(2)) {
     multiplier = between(1, 9);
     g.in.c = between(1, 6);
+    if (one_in(2)) {
+      // A plane, and windows in which several taps lie in a row.
+      g.in.c = 1;
+      g.in.w = between(1, 24);
+      g.taps.h = between(1, 10);
+      g.taps.w = one_in(2) ? 4 * between(1, 2) : between(1, 9);
+      g.out.w = between(1, 12);
+    }
   }
-  if (function == DEPTHWISE_3X3 || one_in(2)) {
+  if (function == DEPTHWISE_3X3 || (multiplier == 1 && one_in(2))) {
     g.taps.h = g.taps.w = 3;
   }
   if (function == DEPTHWISE_3X3) {
@@ -980,6 +997,10 @@ static void test_pitched(bool is_depthwise) {
   if (!is_depthwise && one_in(3)) {
     g.taps.h = g.taps.w = 1;
     g.padding = (cmsis_nn_tile){ 0, 0 };
+  }
+  if (is_depthwise && one_in(4)) {
+    g.in.c = 1;
+    g.taps.w = one_in(2) ? 4 * between(1, 2) : between(1, 9);
   }
   const dmo_shape in = { 1, g.in.h, g.in.w, g.in.c };
   const dmo_shape out = { 1, g.out.h, g.out.w, is_depthwise ? in.c * between(1, 5) : random_channels() };
