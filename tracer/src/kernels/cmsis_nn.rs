@@ -250,9 +250,11 @@ fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
         memory,
     } = shape;
     let [low, high] = limits(ElementType::Int8)?;
+    // Here, unlike elsewhere, the input's zero point is passed and not what is added.
+    let input_zero_point = -numbers.input_offset;
     let params = [
         rank as i32,
-        numbers.input_offset,
+        input_zero_point,
         numbers.output_offset,
         low,
         high,
