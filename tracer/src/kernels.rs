@@ -342,9 +342,15 @@ impl Contract {
         contracts().filter(|contract| contract.computes(case) && library.has(contract.function))
     }
 
-    /// Whether there is a contract for a function of this name.
-    pub fn is_known(function: &str) -> bool {
-        contracts().any(|contract| contract.function == function)
+    /// The function of this name, if the library has it and it may be for such operators: there is
+    /// no contract for it, or one for other shapes or types.
+    pub fn serving_by_name(library: &KernelLibrary, case: &Case, function: &str) -> Option<String> {
+        let mut known = contracts().filter(|contract| contract.function == function);
+        let may_serve = match known.next() {
+            None => true,
+            Some(first) => *first.kind == case.kind || known.any(|it| *it.kind == case.kind),
+        };
+        (may_serve && library.has(function)).then(|| function.to_owned())
     }
 
     /// A function that the library has for such operators, and that may be what a runtime calls
@@ -357,9 +363,9 @@ impl Contract {
                 && library.has(contract.function)
         });
         let of_runtime = || {
-            let mut functions = library.image().symbols.functions();
-            let found = functions.find(|it| cmsis_nn::runtime::may_call(case, &it.name));
-            found.map(|function| function.name.clone())
+            let functions = library.image().symbols.functions();
+            let names = functions.map(|function| function.name.as_str());
+            cmsis_nn::runtime::serving(case, names).map(str::to_owned)
         };
         alike.map_or_else(of_runtime, |contract| Some(contract.function.to_owned()))
     }

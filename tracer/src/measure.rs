@@ -89,10 +89,7 @@ pub fn choose(
         }
         let serving = match function {
             None => Contract::serving(library, case),
-            // One with a contract computes something else.
-            Some(name) => {
-                Some(name.to_owned()).filter(|name| library.has(name) && !Contract::is_known(name))
-            }
+            Some(name) => Contract::serving_by_name(library, case, name),
         };
         if let Some(function) = serving {
             return MeasureError::NotCallable { function };

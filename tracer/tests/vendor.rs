@@ -26,6 +26,7 @@ use support::LIMITS;
 use support::cases::shared_cases;
 use support::placed::outputs;
 use support::tools::{self, Availability};
+use support::workshop::{HARD, Workshop, kernels_c, linked};
 
 type Test = fn() -> Result<(), Failed>;
 
@@ -59,86 +60,33 @@ fn main() {
     tools::main(&compiler, trials)
 }
 
-fn kernels_c() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels-c")
-}
-
-const HARD: [&str; 4] = [
-    "-mcpu=cortex-m4",
-    "-mthumb",
-    "-mfloat-abi=hard",
-    "-mfpu=fpv4-sp-d16",
-];
-
-/// A folder in which libraries are built.
-struct Workshop {
-    folder: tempfile::TempDir,
-    flags: Vec<String>,
-}
-
-impl Workshop {
-    fn new(flags: &[&str]) -> Self {
-        Self {
-            folder: tempfile::tempdir().expect("a folder"),
-            flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
-        }
+/// The kernels of `dsp/` with the interface of a version.
+fn library(workshop: &Workshop, version: u8) -> PathBuf {
+    let renamed: &[(&str, &str)] = match version {
+        7 => &[],
+        0 => &SIZE,
+        5 | 6 => &[SIZE[0], ROW_SIZE, CONVOLVE],
+        _ => &[SIZE[0], ROW_SIZE, CONVOLVE, SVDF, SVDF_SIZE],
+    };
+    let macros = renamed.iter().map(|(from, to)| format!("-D{from}={to}"));
+    let macros: Vec<String> = macros.collect();
+    let mut sources: Vec<PathBuf> = std::fs::read_dir(kernels_c().join("dsp"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|it| it == "c"))
+        .filter(|path| matches!(version, 0 | 7) || !is_new(path))
+        .collect();
+    sources.push(kernels_c().join("reference/dmo_softmax_s8.c"));
+    sources.sort();
+    let mut objects: Vec<PathBuf> = sources
+        .iter()
+        .map(|source| workshop.compile(source, &macros))
+        .collect();
+    if version != 7 {
+        let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor/versions.c");
+        objects.push(workshop.compile(&adapter, &[format!("-DVERSION={version}")]));
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Compiles a file with macros.
-    fn compile(&self, source: &Path, macros: &[String]) -> PathBuf {
-        let stem = source.file_stem().unwrap().to_str().unwrap();
-        let object = self.path(&format!("{stem}.o"));
-        let mut command = Command::new("arm-none-eabi-gcc");
-        command.args(&self.flags).args(["-std=c11", "-O2", "-c"]);
-        for folder in ["include", "include/cmsis_nn", "dsp", "reference"] {
-            command.arg("-I").arg(kernels_c().join(folder));
-        }
-        command.args(macros).arg(source).arg("-o").arg(&object);
-        run(&mut command);
-        object
-    }
-
-    fn archive(&self, name: &str, objects: &[PathBuf]) -> PathBuf {
-        let path = self.path(name);
-        run(Command::new("arm-none-eabi-ar")
-            .arg("rcsD")
-            .arg(&path)
-            .args(objects));
-        path
-    }
-
-    /// The kernels of `dsp/` with the interface of a version.
-    fn library(&self, version: u8) -> PathBuf {
-        let renamed: &[(&str, &str)] = match version {
-            7 => &[],
-            0 => &SIZE,
-            5 | 6 => &[SIZE[0], ROW_SIZE, CONVOLVE],
-            _ => &[SIZE[0], ROW_SIZE, CONVOLVE, SVDF, SVDF_SIZE],
-        };
-        let macros = renamed.iter().map(|(from, to)| format!("-D{from}={to}"));
-        let macros: Vec<String> = macros.collect();
-        let mut sources: Vec<PathBuf> = std::fs::read_dir(kernels_c().join("dsp"))
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|it| it == "c"))
-            .filter(|path| matches!(version, 0 | 7) || !is_new(path))
-            .collect();
-        sources.push(kernels_c().join("reference/dmo_softmax_s8.c"));
-        sources.sort();
-        let mut objects: Vec<PathBuf> = sources
-            .iter()
-            .map(|source| self.compile(source, &macros))
-            .collect();
-        if version != 7 {
-            let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor/versions.c");
-            objects.push(self.compile(&adapter, &[format!("-DVERSION={version}")]));
-        }
-        self.archive("libvendor.a", &objects)
-    }
+    workshop.archive("libvendor.a", &objects)
 }
 
 const CONVOLVE: (&str, &str) = ("arm_convolve_s8", "newest_convolve_s8");
@@ -161,18 +109,6 @@ fn is_new(source: &Path) -> bool {
         "arm_transpose_s8.c",
     ];
     new.iter().any(|name| source.ends_with(name))
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().expect("a tool");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}:\n{errors}");
-}
-
-fn linked(path: &Path) -> KernelLibrary {
-    let archive = std::fs::read(path).unwrap();
-    let elf = archive::link(&archive, None).expect("linked");
-    KernelLibrary::new(&elf, None, DEFAULT_RAM).expect("a library")
 }
 
 fn built_in() -> KernelLibrary {
@@ -244,7 +180,7 @@ fn each_version() -> Result<(), Failed> {
     let newest = built_in();
     for version in 4..=7 {
         let workshop = Workshop::new(&HARD);
-        let library = linked(&workshop.library(version))
+        let library = linked(&library(&workshop, version))
             .of_version(version)
             .expect("a version");
         assert_eq!(library.versions().bounds(), [version; 2]);
@@ -271,7 +207,7 @@ fn each_version() -> Result<(), Failed> {
 
 fn detected() -> Result<(), Failed> {
     for (version, bounds) in [(4, [4, 7]), (5, [5, 7]), (6, [5, 7]), (7, [7, 7])] {
-        let library = linked(&Workshop::new(&HARD).library(version));
+        let library = linked(&library(&Workshop::new(&HARD), version));
         assert_eq!(library.versions().bounds(), bounds, "{version}");
     }
     assert_eq!(built_in().versions().bounds(), [7, 7]);
@@ -295,7 +231,7 @@ fn detected() -> Result<(), Failed> {
 
 fn not_guessed() -> Result<(), Failed> {
     let workshop = Workshop::new(&HARD);
-    let library = linked(&workshop.library(4));
+    let library = linked(&library(&workshop, 4));
     let differing = ["arm_convolve_s8", "arm_convolve_1_x_n_s8", "arm_svdf_s8"];
     for (function, case) in cases() {
         let found = choose(&library, &case, Some(function));
@@ -314,7 +250,7 @@ fn not_guessed() -> Result<(), Failed> {
 
 fn as_linked() -> Result<(), Failed> {
     let workshop = Workshop::new(&HARD);
-    let (archive, elf) = (linked(&workshop.library(7)), built_in());
+    let (archive, elf) = (linked(&library(&workshop, 7)), built_in());
     assert_eq!(archive.cpu().name, "cortex-m4");
     for case in [convolution(1), convolution(3)] {
         let [found, expected] = [&archive, &elf].map(|library| {
@@ -341,7 +277,7 @@ fn as_linked() -> Result<(), Failed> {
 /// Such a library passes floats in core registers, and its CPU needs no floating-point unit.
 fn soft_floats() -> Result<(), Failed> {
     let workshop = Workshop::new(&["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft"]);
-    let library = linked(&workshop.library(7));
+    let library = linked(&library(&workshop, 7));
     assert!(!library.image().attributes.float_arguments_in_registers);
     let case = convolution(1);
     let [found, expected] = [&library, &built_in()].map(|library| {
@@ -467,7 +403,7 @@ fn unpacked() -> Result<(), Failed> {
 
 fn too_little_scratch() -> Result<(), Failed> {
     let workshop = Workshop::new(&HARD);
-    let library = linked(&workshop.library(0)).of_version(7)?;
+    let library = linked(&library(&workshop, 0)).of_version(7)?;
     let case = convolution(3);
     let kernel = choose(&library, &case, Some("arm_convolve_s8"))?;
     let error = measure_kernel(&library, &case, kernel, 1, LIMITS).expect_err("an overrun");
@@ -483,7 +419,7 @@ fn too_little_scratch() -> Result<(), Failed> {
 
 fn report() -> Result<(), Failed> {
     let workshop = Workshop::new(&HARD);
-    workshop.library(7);
+    library(&workshop, 7);
     let overlap = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
         command.current_dir(workshop.folder.path());

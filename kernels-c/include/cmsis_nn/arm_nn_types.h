@@ -89,7 +89,7 @@ typedef struct {
 
 typedef struct {
   int32_t rank;
-  int32_t input_offset;
+  int32_t input_offset; // the zero point itself, unlike those of all other functions
   int32_t output_offset;
   cmsis_nn_activation input_activation;
   cmsis_nn_activation output_activation;

@@ -927,7 +927,7 @@ static void test_svdf(void) {
         int8_t *const steps = &expected_state[(b * filters + f) * memory];
         int32_t dot = 0;
         for (int32_t i = 0; i < inputs; ++i) {
-          dot += (input[b * inputs + i] + params.input_offset) * feature[f * inputs + i];
+          dot += (input[b * inputs + i] - params.input_offset) * feature[f * inputs + i];
         }
         memmove(steps, steps + 1, (size_t)(memory - 1));
         steps[memory - 1] = (int8_t)dmo_clamp(dmo_requantize(dot, in_quant.multiplier, in_quant.shift),

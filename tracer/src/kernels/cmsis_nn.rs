@@ -1,5 +1,5 @@
-//! Kernels with the public CMSIS-NN interface for int8, versions 4 to 7: our own of
-//! `kernels-c/dsp/`, version 7, or a user's library of that interface.
+//! Kernels with the public CMSIS-NN interface for 8 and 16 bits, versions 4 to 7: our own of
+//! `kernels-c/dsp/`, version 7 and int8 only, or a user's library of that interface.
 //! Contracts of ours: `kernels-c/include/cmsis_nn/`; what differs in other versions:
 //! `docs/vendor.md`. A function that is not called alike in all of them has several rows; the
 //! first that holds for all versions that a library may be of is taken.
@@ -8,28 +8,35 @@
 //! nothing to overlap.
 
 mod convolutions;
+mod int16;
 mod moves;
 pub(super) mod runtime;
 pub mod vendor_header;
 
 use super::case::{same_shapes, undilated_pool, words};
+use super::constants::bias_type;
 use super::convolution;
 use super::elementwise::{Product, Sum, softmax_numbers};
 use super::fully_connected::{FullyConnectedNumbers, weights};
 use super::quantisation::{Multiplier, POOL_TOLERANCE, limits};
 use super::size;
-use super::svdf::{self, STATE_S8, SvdfNumbers, SvdfShape, SvdfWeights};
-use super::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
+use super::svdf::{self, STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
+use super::{Arguments, Buffers, Case, Contract, Job, ScratchSize, State};
 use crate::call::{Argument, CallError, Frame, inexpressible};
 use dmo_analysis::graph::Kind;
-use dmo_analysis::operator::{self, Operator};
+use dmo_analysis::operator::{self, Operator, Shape};
 use dmo_analysis::trace::{Address, ElementType};
 
 /// All of them.
 pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
-    [convolutions::CONTRACTS, CONTRACTS, moves::CONTRACTS]
-        .into_iter()
-        .flatten()
+    [
+        convolutions::CONTRACTS,
+        CONTRACTS,
+        moves::CONTRACTS,
+        int16::CONTRACTS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 const CONTRACTS: &[Contract] = &[
@@ -88,47 +95,33 @@ const CONTRACTS: &[Contract] = &[
         .with_status()
         .with_scratch(AVERAGE_SCRATCH),
     Contract::int8("arm_softmax_s8", &Kind::Softmax, |job, buffers, _| {
-        let softmax: &operator::Softmax = job.operator()?;
         job.output_is(1.0 / 256.0, -128)?;
-        let mut arguments = vec![
-            buffers.inputs[0].into(),
-            Argument::Word(softmax.rows),
-            Argument::Word(softmax.depth),
-        ];
-        arguments.extend(numbers(softmax_numbers(job, job.parameters.beta)?));
-        arguments.push(buffers.outputs[0].into());
-        Ok(arguments)
+        softmax(job, buffers)
     }),
-    Contract::int8("arm_elementwise_add_s8", &Kind::Add, |job, buffers, _| {
-        let sum = Sum::of(job)?;
-        let [a, b, output] = sum.ratios.map(Multiplier::words);
-        let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
-        arguments.extend(numbers([sum.offsets[0], a[0], a[1]]));
-        arguments.extend(numbers([sum.offsets[1], b[0], b[1]]));
-        arguments.extend(numbers([sum.left_shift]));
-        arguments.push(buffers.outputs[0].into());
-        arguments.extend(numbers([sum.offsets[2], output[0], output[1]]));
-        arguments.extend(numbers(sum.activation));
-        arguments.extend(numbers([output_elements(job.case)]));
-        Ok(arguments)
+    Contract::new("arm_softmax_s8_s16", &Kind::Softmax, |job, buffers, _| {
+        job.output_is(1.0 / 65536.0, -32768)?;
+        softmax(job, buffers)
     })
-    .only(same_shapes)
-    .with_status(),
-    Contract::int8("arm_elementwise_mul_s8", &Kind::Mul, |job, buffers, _| {
-        let product = Product::of(job)?;
-        let [a, b, output] = product.offsets;
-        let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
-        arguments.extend(numbers([a, b]));
-        arguments.push(buffers.outputs[0].into());
-        arguments.extend(numbers([output]));
-        arguments.extend(numbers(product.ratio.words()));
-        arguments.extend(numbers(product.activation));
-        arguments.extend(numbers([output_elements(job.case)]));
-        Ok(arguments)
-    })
-    .only(same_shapes)
-    .with_status(),
-    Contract::int8("arm_svdf_s8", &Kind::Svdf, svdf)
+    .of(ElementType::Int8, ElementType::Int16),
+    Contract::uint8("arm_softmax_u8", &Kind::Softmax, |job, buffers, _| {
+        job.output_is(1.0 / 256.0, 0)?;
+        softmax(job, buffers)
+    }),
+    Contract::int8("arm_elementwise_add_s8", &Kind::Add, sum)
+        .only(same_shapes)
+        .with_status(),
+    Contract::int8("arm_elementwise_mul_s8", &Kind::Mul, product)
+        .only(same_shapes)
+        .with_status(),
+    Contract::int8("arm_maximum_s8", &Kind::Maximum, extreme)
+        .only(repeats_no_columns)
+        .with_status()
+        .since(7),
+    Contract::int8("arm_minimum_s8", &Kind::Minimum, extreme)
+        .only(repeats_no_columns)
+        .with_status()
+        .since(7),
+    Contract::int8("arm_svdf_s8", &Kind::Svdf, svdf_s8)
         .with_status()
         .with_states(&[STATE_S8])
         .with_scratch(
@@ -141,31 +134,47 @@ const CONTRACTS: &[Contract] = &[
         )
         .since(5),
     Contract::int8("arm_svdf_s8", &Kind::Svdf, |job, buffers, frame| {
-        let mut arguments = svdf(job, buffers, frame)?;
         // Without the sums of the weights.
-        arguments.remove(0);
-        Ok(arguments)
+        Ok(svdf_s8(job, buffers, frame)?.split_off(1))
     })
     .with_status()
     .with_states(&[STATE_S8])
     .with_scratch(ScratchSize::untold(sums_bytes))
     .until(4),
+    Contract::int8(
+        "arm_svdf_state_s16_s8",
+        &Kind::Svdf,
+        |job, buffers, frame| {
+            // It takes no sums of the weights either.
+            Ok(svdf(job, buffers, frame, STATE_S16)?.split_off(1))
+        },
+    )
+    .with_status()
+    .with_states(&[STATE_S16])
+    .with_scratch(ScratchSize::untold(sums_bytes)),
 ];
 
-const FULLY_CONNECTED_SCRATCH: ScratchSize =
-    ScratchSize::new("arm_fully_connected_s8_get_buffer_size", |job, frame| {
-        let dims = frame.words("filter dims", &fully_connected_dims(job.operator()?)[1])?;
-        Ok(vec![dims.into()])
-    });
+const FULLY_CONNECTED_SCRATCH: ScratchSize = ScratchSize::new(
+    "arm_fully_connected_s8_get_buffer_size",
+    fully_connected_filter,
+);
 
 const AVERAGE_SCRATCH: ScratchSize =
-    ScratchSize::new("arm_avgpool_s8_get_buffer_size", |job, _| {
-        let pool: &operator::Pool2d = job.operator()?;
-        Ok(vec![
-            Argument::Word(pool.output[2]),
-            Argument::Word(pool.input[3]),
-        ])
-    });
+    ScratchSize::new("arm_avgpool_s8_get_buffer_size", row_width_and_depth);
+
+fn fully_connected_filter(job: &Job, frame: &mut Frame) -> Arguments {
+    let dims = frame.words("filter dims", &fully_connected_dims(job.operator()?)[1])?;
+    Ok(vec![dims.into()])
+}
+
+/// Pixels in a row of a pool's output, and channels.
+fn row_width_and_depth(job: &Job, _: &mut Frame) -> Arguments {
+    let pool: &operator::Pool2d = job.operator()?;
+    Ok(vec![
+        Argument::Word(pool.output[2]),
+        Argument::Word(pool.input[3]),
+    ])
+}
 
 /// Arguments of 32 bits.
 fn numbers<const N: usize>(numbers: [i32; N]) -> [Argument; N] {
@@ -181,6 +190,74 @@ fn output_elements(case: &Case) -> i32 {
         Operator::ElementwiseBinary(binary) => size(binary.output) as i32,
         _ => 0,
     }
+}
+
+fn softmax(job: &Job, buffers: &Buffers) -> Arguments {
+    let softmax: &operator::Softmax = job.operator()?;
+    let mut arguments = vec![
+        buffers.inputs[0].into(),
+        Argument::Word(softmax.rows),
+        Argument::Word(softmax.depth),
+    ];
+    arguments.extend(numbers(softmax_numbers(job, job.parameters.beta)?));
+    arguments.push(buffers.outputs[0].into());
+    Ok(arguments)
+}
+
+fn sum(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
+    let sum = Sum::of(job)?;
+    let [a, b, output] = sum.ratios.map(Multiplier::words);
+    let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
+    arguments.extend(numbers([sum.offsets[0], a[0], a[1]]));
+    arguments.extend(numbers([sum.offsets[1], b[0], b[1]]));
+    arguments.extend(numbers([sum.left_shift]));
+    arguments.push(buffers.outputs[0].into());
+    arguments.extend(numbers([sum.offsets[2], output[0], output[1]]));
+    arguments.extend(numbers(sum.activation));
+    arguments.extend(numbers([output_elements(job.case)]));
+    Ok(arguments)
+}
+
+fn product(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
+    let product = Product::of(job)?;
+    let [a, b, output] = product.offsets;
+    let mut arguments = vec![buffers.inputs[0].into(), buffers.inputs[1].into()];
+    arguments.extend(numbers([a, b]));
+    arguments.push(buffers.outputs[0].into());
+    arguments.extend(numbers([output]));
+    arguments.extend(numbers(product.ratio.words()));
+    arguments.extend(numbers(product.activation));
+    arguments.extend(numbers([output_elements(job.case)]));
+    Ok(arguments)
+}
+
+/// Where rows of one element are repeated along longer rows, `arm_maximum_s8` and `arm_minimum_s8`
+/// take elements of other rows, and some from after the input (CMSIS-NN 7.0.0 to 99f736a).
+fn repeats_no_columns(case: &Case) -> bool {
+    let Operator::ElementwiseBinary(binary) = &case.operator else {
+        return false;
+    };
+    let is_column = |[_, height, width, depth]: Shape| height > 1 && [width, depth] == [1, 1];
+    let is_wide = |[_, _, width, _]: Shape| width > 1;
+    let [a, b] = binary.inputs;
+    !(is_column(a) && is_wide(b) || is_column(b) && is_wide(a))
+}
+
+/// The greater or the smaller of two elements, either of which may be repeated along an axis.
+fn extreme(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let binary: &operator::ElementwiseBinary = job.operator()?;
+    job.same_scales(2, 0.0)?;
+    let [a, b] = binary.inputs;
+    let arguments = [
+        context(buffers, frame)?,
+        buffers.inputs[0],
+        frame.words("dims of the first input", &words(a))?,
+        buffers.inputs[1],
+        frame.words("dims of the second input", &words(b))?,
+        buffers.outputs[0],
+        frame.words("output dims", &words(binary.output))?,
+    ];
+    Ok(arguments.map(Argument::from).to_vec())
 }
 
 /// Width first, as the interface has it.
@@ -233,14 +310,18 @@ fn svdf_contexts(
     ])
 }
 
-fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+fn svdf_s8(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    svdf(job, buffers, frame, STATE_S8)
+}
+
+fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame, state: State) -> Arguments {
     let shape = SvdfShape::of(job)?;
-    let numbers = SvdfNumbers::of(job, STATE_S8)?;
+    let numbers = SvdfNumbers::of(job, state)?;
     if numbers.state_zero_point != 0 {
         let given = numbers.state_zero_point;
         return Err(inexpressible("the zero point of the state", given, "0"));
     }
-    let weights = SvdfWeights::place(job, shape, STATE_S8, frame)?;
+    let weights = SvdfWeights::place(job, shape, state, frame)?;
     let SvdfShape {
         batches,
         inputs,
@@ -249,16 +330,11 @@ fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
         filters,
         memory,
     } = shape;
-    let [low, high] = limits(ElementType::Int8)?;
-    let params = [
-        rank as i32,
-        numbers.input_offset,
-        numbers.output_offset,
-        low,
-        high,
-        low,
-        high,
-    ];
+    // Here, unlike elsewhere, the input's zero point is passed and not what is added.
+    let input_zero_point = -numbers.input_offset;
+    let mut params = vec![rank as i32, input_zero_point, numbers.output_offset];
+    params.extend(limits(state.element_type)?);
+    params.extend(limits(job.case.output_type)?);
     let [context, input_context, output_context] = svdf_contexts(job.case, buffers, frame)?;
     let dims = |extents: [u32; 4], frame: &mut Frame| frame.words("dims", &words(extents));
     let arguments = [
@@ -315,7 +391,7 @@ fn fully_connected(
 ) -> Arguments {
     let layer: &operator::FullyConnected = job.operator()?;
     let [input, filter, output] = fully_connected_dims(layer);
-    let types = [ElementType::Int8, ElementType::Int32];
+    let types = [ElementType::Int8, bias_type(job.case.input_type)];
     let [weights, bias] = weights(job, layer, types, frame)?;
     let arguments = [
         context(buffers, frame)?,

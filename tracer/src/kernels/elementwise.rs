@@ -2,9 +2,10 @@
 
 use super::Job;
 use super::quantisation::{Multiplier, radius, scale};
-use crate::call::{CallError, inexpressible};
+use super::tables::interpolated;
+use crate::call::{CallError, Frame, inexpressible};
 use dmo_analysis::graph::parameters::Affine;
-use dmo_analysis::trace::ElementType;
+use dmo_analysis::trace::{Address, ElementType};
 
 /// Offsets of two inputs and the output.
 fn offsets(a: Affine, b: Affine, output: Affine) -> [i32; 3] {
@@ -93,4 +94,30 @@ pub(super) fn softmax_numbers(job: &Job, beta: f32) -> Result<[i32; 3], CallErro
     }
     let [multiplier, shift] = Multiplier::with_shift(what, ratio, 0..=31)?.words();
     Ok([multiplier, shift, -radius(INTEGER_BITS, shift)])
+}
+
+/// Numbers and tables of a softmax of 16 bits.
+pub(super) struct SoftmaxInt16 {
+    /// From 10 steps of 1 to 65535 steps of the table.
+    pub ratio: Multiplier,
+    /// Of numbers from -10 to 0.
+    pub exponentials: Address,
+    /// Of 1 + x, where x is from 0 to 1.
+    pub reciprocals: Address,
+}
+
+impl SoftmaxInt16 {
+    /// Places the tables.
+    pub fn place(job: &Job, frame: &mut Frame) -> Result<Self, CallError> {
+        job.output_is(1.0 / 32768.0, 0)?;
+        let beta = f64::from(job.parameters.beta);
+        let ratio = scale(job.input(0)?) * beta / (10.0 / 65535.0);
+        let exponentials = interpolated(-10.0..=0.0, f32::exp);
+        let reciprocals = interpolated(0.0..=1.0, |x| 1.0 / (1.0 + x));
+        Ok(Self {
+            ratio: Multiplier::with_shift("input's scale times beta", ratio, -31..=14)?,
+            exponentials: frame.place("exponentials", exponentials)?,
+            reciprocals: frame.place("reciprocals", reciprocals)?,
+        })
+    }
 }

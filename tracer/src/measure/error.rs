@@ -18,8 +18,8 @@ pub enum MeasureError {
     #[error("no kernel of the library computes this{}", wanted(.functions))]
     NoKernel { functions: Vec<&'static str> },
     #[error(
-        "the library has '{function}', for which it is not known how to call it for this operator \
-         with these shapes and types"
+        "{function} of the library serves such operators, but this version of dmo-trace cannot call \
+         it for these shapes and types"
     )]
     NotCallable { function: String },
     #[error("the library has no kernel '{function}' that computes this{}", nearest(.functions))]

@@ -13,6 +13,8 @@ pub mod hooked;
 pub mod models;
 pub mod placed;
 pub mod tools;
+pub mod vendor_cases;
+pub mod workshop;
 
 use dmo_analysis::profile::{Profile, Profiler};
 use dmo_trace::mcu::machine::Limits;

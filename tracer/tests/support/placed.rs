@@ -1,6 +1,7 @@
 //! A kernel called with its buffers where a test wants them.
 
 use super::LIMITS;
+use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::trace::{Address, Role, Tensor};
 use dmo_trace::call::Caller;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary};
@@ -20,7 +21,15 @@ pub struct Placed<'a> {
 impl<'a> Placed<'a> {
     /// The kernel of the library that computes the case.
     pub fn new(library: &'a KernelLibrary, case: &'a Case) -> Self {
-        let contract = choose(library, case, None).expect("a kernel");
+        Self::of(
+            library,
+            case,
+            choose(library, case, None).expect("a kernel"),
+        )
+    }
+
+    /// This kernel of the library.
+    pub fn of(library: &'a KernelLibrary, case: &'a Case, contract: &'static Contract) -> Self {
         let parameters = contract.invented(case).expect("numbers");
         Self {
             library,
@@ -86,8 +95,18 @@ pub fn outputs(
     number: u64,
 ) -> Vec<u8> {
     let parameters = contract.invented(case).expect("numbers");
-    let scratch_bytes =
-        scratch_bytes(library, case, contract, &parameters, LIMITS).expect("a size");
+    outputs_with(library, case, contract, &parameters, number)
+}
+
+/// The same with these numbers.
+pub fn outputs_with(
+    library: &KernelLibrary,
+    case: &Case,
+    contract: &'static Contract,
+    parameters: &Parameters,
+    number: u64,
+) -> Vec<u8> {
+    let scratch_bytes = scratch_bytes(library, case, contract, parameters, LIMITS).expect("a size");
     let mut frame = library.frame();
     let mut reserve = |what: &str, content: Vec<u8>| {
         let address = frame.reserve(what, content.len() as u64).expect("room");
@@ -116,7 +135,7 @@ pub fn outputs(
         .map(|size| reserve("output", bytes(2, size)))
         .collect();
     let states = contract.states.iter().map(|state| {
-        let size_bytes = state.size_bytes(case, &parameters).expect("a size");
+        let size_bytes = state.size_bytes(case, parameters).expect("a size");
         reserve("state", state.invented(size_bytes))
     });
     let states = states.collect();
@@ -128,7 +147,7 @@ pub fn outputs(
         states,
     };
     let calls = contract
-        .prepare(case, &parameters, &buffers, &mut frame)
+        .prepare(case, parameters, &buffers, &mut frame)
         .expect(contract.function);
     let mut caller = Caller::new(library, Observation::Watch, LIMITS).expect("a machine");
     caller.fill(&frame).expect("memory");

@@ -1,9 +1,10 @@
-//! Convolutions: the two wrappers, and what they choose from.
+//! Convolutions: the wrappers, and what they choose from.
 
 use super::{context, tile};
 use crate::call::{Argument, CallError, Frame};
 use crate::kernels::case::{is_ungrouped, words};
-use crate::kernels::convolution::Convolution;
+use crate::kernels::constants::bias_type;
+use crate::kernels::convolution::{Convolution, shifts};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize, size};
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{Operator, Window};
@@ -113,7 +114,61 @@ pub(super) const CONTRACTS: &[Contract] = &[
         .with_status()
         .with_scratch(TRANSPOSE_SCRATCH)
         .since(7),
+    convolve_s16("arm_convolve_wrapper_s16", WRAPPER_SCRATCH_S16).since(6),
+    convolve_s16_before_6("arm_convolve_wrapper_s16", WRAPPER_SCRATCH_S16),
+    convolve_s16("arm_convolve_s16", CONVOLVE_SCRATCH_S16).since(6),
+    convolve_s16_before_6("arm_convolve_s16", CONVOLVE_SCRATCH_S16),
+    convolve_s16_before_6(
+        "arm_convolve_fast_s16",
+        ScratchSize::new("arm_convolve_fast_s16_get_buffer_size", input_and_filter),
+    )
+    .only(|case| is_ungrouped(case) && is_undilated(case) && has_few_products(case)),
+    // The runtime calls it for all shapes, and not the wrapper.
+    Contract::int16("arm_depthwise_conv_s16", &Kind::DepthwiseConv2d, convolve).with_status(),
+    Contract::int16(
+        "arm_depthwise_conv_wrapper_s16",
+        &Kind::DepthwiseConv2d,
+        convolve,
+    )
+    .with_status()
+    .with_scratch(ScratchSize::new(
+        "arm_depthwise_conv_wrapper_s16_get_buffer_size",
+        params_and_dims,
+    )),
+    Contract::int16(
+        "arm_depthwise_conv_fast_s16",
+        &Kind::DepthwiseConv2d,
+        convolve,
+    )
+    .only(|case| is_one_to_one(case) && is_undilated(case) && has_few_products(case))
+    .with_status()
+    .with_scratch(ScratchSize::new(
+        "arm_depthwise_conv_fast_s16_get_buffer_size",
+        input_and_filter,
+    )),
 ];
+
+const fn convolve_s16(function: &'static str, scratch: ScratchSize) -> Contract {
+    Contract::int16(function, &Kind::Conv2d, convolve_with_typed_bias)
+        .only(is_ungrouped)
+        .with_status()
+        .with_scratch(scratch)
+}
+
+/// With the bias as it is.
+const fn convolve_s16_before_6(function: &'static str, scratch: ScratchSize) -> Contract {
+    Contract::int16(function, &Kind::Conv2d, convolve)
+        .only(is_ungrouped)
+        .with_status()
+        .with_scratch(scratch)
+        .until(5)
+}
+
+const WRAPPER_SCRATCH_S16: ScratchSize =
+    ScratchSize::new("arm_convolve_wrapper_s16_get_buffer_size", params_and_dims);
+
+const CONVOLVE_SCRATCH_S16: ScratchSize =
+    ScratchSize::new("arm_convolve_s16_get_buffer_size", input_and_filter);
 
 const TRANSPOSE_SCRATCH: ScratchSize =
     ScratchSize::new("arm_transpose_conv_s8_get_buffer_size", params_and_dims).then(
@@ -170,6 +225,16 @@ fn is_undilated(case: &Case) -> bool {
     window(case).is_some_and(|window| window.dilation == [1, 1])
 }
 
+/// So few products for each element that their sum fits in 32 bits, which the fast functions rely on.
+fn has_few_products(case: &Case) -> bool {
+    const LIMIT: u64 = 512;
+    Convolution::of(case).is_some_and(|conv| {
+        let [_, height, width, depth] = conv.filter;
+        let depth = if conv.multiplier.is_some() { 1 } else { depth };
+        size([1, height, width, depth]) < LIMIT
+    })
+}
+
 /// Whether the vendor may compute it as a convolution with the filter reversed. The size functions
 /// then tell of that, whatever function is called.
 fn is_reversible(case: &Case) -> bool {
@@ -218,9 +283,28 @@ fn input_and_filter(job: &Job, frame: &mut Frame) -> Arguments {
 }
 
 fn convolve(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    convolve_with(job, buffers, frame, |bias, _| Ok(bias))
+}
+
+/// With the bias as a structure of its address and of whether its elements have 32 bits, which they
+/// have not.
+fn convolve_with_typed_bias(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    convolve_with(job, buffers, frame, |bias, frame| {
+        frame.words("typed bias", &[bias.0 as i32, 0])
+    })
+}
+
+fn convolve_with(
+    job: &Job,
+    buffers: &Buffers,
+    frame: &mut Frame,
+    passed_bias: fn(Address, &mut Frame) -> Result<Address, CallError>,
+) -> Arguments {
     let conv = job.convolution()?;
-    let quant = conv.per_channel(job, -31..=30, frame)?;
-    let [filter, bias] = conv.weights(job, ElementType::Int8, ElementType::Int32, frame)?;
+    let activations = job.case.input_type;
+    let quant = conv.per_channel(job, shifts(activations), frame)?;
+    let [filter, bias] = conv.weights(job, ElementType::Int8, bias_type(activations), frame)?;
+    let bias = passed_bias(bias, frame)?;
     let bias_dims = frame.words("bias dims", &[1, 1, 1, conv.channels() as i32])?;
     let [input_dims, filter_dims, output_dims] = dims(&conv, frame)?;
     let mut arguments = vec![context(buffers, frame)?];

@@ -40,19 +40,26 @@ const STEMS: &[(Kind, &str)] = &[
     (Kind::UnidirectionalSequenceLstm, "arm_lstm_unidirectional_"),
 ];
 
-/// Whether TensorFlow Lite Micro may call the function of this name for the case. Which it calls
-/// for given shapes is its own to decide.
-pub fn may_call(case: &Case, function: &str) -> bool {
-    let types: &[&str] = match case.input_type {
-        ElementType::Int8 => &["_s8", "_s4"],
-        ElementType::Int16 => &["_s16"],
-        ElementType::Uint8 => &["_u8"],
-        _ => &[],
-    };
+/// The function among these that TensorFlow Lite Micro may call for the case: a wrapper before what
+/// it chooses from. Which it calls for given shapes is its own to decide.
+pub fn serving<'a>(case: &Case, functions: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let may_call = functions.filter(|function| may_call(case, function));
+    may_call.min_by_key(|function| (!function.contains("_wrapper_"), function.len(), *function))
+}
+
+fn may_call(case: &Case, function: &str) -> bool {
     let of_kind = |(kind, stem): &(Kind, &str)| *kind == case.kind && function.starts_with(stem);
-    STEMS.iter().any(of_kind)
-        && types.iter().any(|name| function.contains(name))
-        && !function.ends_with("_size")
+    let is_of_types = match [case.input_type, case.output_type] {
+        [ElementType::Int8, ElementType::Int16] => function.contains("_s8_s16"),
+        [ElementType::Int8, _] => {
+            ["_s8", "_s4"].iter().any(|name| function.contains(name))
+                && !function.contains("_s8_s16")
+        }
+        [ElementType::Int16, _] => function.contains("_s16"),
+        [ElementType::Uint8, _] => function.contains("_u8"),
+        _ => false,
+    };
+    is_of_types && STEMS.iter().any(of_kind) && !function.contains("_get_")
 }
 
 /// The convolution as which TensorFlow Lite Micro computes a fully connected layer of 8 bits, by
@@ -84,6 +91,30 @@ pub fn as_convolution(case: &Case, output_axes: usize) -> Option<Case> {
 mod tests {
     use super::*;
     use dmo_analysis::operator::FullyConnected;
+
+    #[test]
+    fn the_wrapper_serves_and_no_size_does() {
+        let functions = [
+            "arm_fully_connected_s16_get_buffer_size_dsp",
+            "arm_fully_connected_s4",
+            "arm_fully_connected_s16",
+            "arm_fully_connected_per_channel_s8",
+            "arm_fully_connected_wrapper_s8",
+            "arm_softmax_s8_s16",
+        ];
+        let serves = |case: &Case| serving(case, functions.into_iter());
+        let dense = |element| serves(&layer(8, element));
+        assert_eq!(dense(ElementType::Int8), Some(functions[4]));
+        assert_eq!(dense(ElementType::Int16), Some(functions[2]));
+        assert_eq!(dense(ElementType::Float32), None);
+        let softmax = |output_type| Case {
+            kind: Kind::Softmax,
+            output_type,
+            ..layer(8, ElementType::Int8)
+        };
+        assert_eq!(serves(&softmax(ElementType::Int16)), Some(functions[5]));
+        assert_eq!(serves(&softmax(ElementType::Int8)), None);
+    }
 
     fn layer(input_depth: u32, element: ElementType) -> Case {
         Case {

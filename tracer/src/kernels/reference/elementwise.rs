@@ -5,9 +5,9 @@
 use super::{activation_f32, bits, words};
 use crate::call::{Argument, CallError, Frame, inexpressible};
 use crate::kernels::case::same_shapes;
-use crate::kernels::elementwise::{Product, Sum, softmax_numbers};
+use crate::kernels::elementwise::{Product, SoftmaxInt16, Sum, softmax_numbers};
 use crate::kernels::quantisation::{Multiplier, activation_range, radius, scale, scale_ratio};
-use crate::kernels::tables::{interpolated, sigmoid as sigmoid_table};
+use crate::kernels::tables::sigmoid as sigmoid_table;
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job};
 use dmo_analysis::graph::Kind::{
     Add, Dequantize, HardSwish, LeakyRelu, Logistic, Maximum, Minimum, Mul, Quantize, Relu, Relu6,
@@ -342,19 +342,11 @@ fn fixed_point_softmax(
 }
 
 fn softmax_s16(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    job.output_is(1.0 / 32768.0, 0)?;
-    let what = "input's scale times beta";
-    let beta = f64::from(job.parameters.beta);
-    // From 10 steps of 1 to 65535 steps of the table.
-    let ratio = scale(job.input(0)?) * beta / (10.0 / 65535.0);
-    let ratio = Multiplier::with_shift(what, ratio, -31..=14)?;
-    let params = frame.words("parameters", &ratio.words())?;
-    let exponential = interpolated(-10.0..=0.0, f32::exp);
-    let exponential = frame.place("exponentials", exponential)?;
-    let reciprocal = interpolated(0.0..=1.0, |x| 1.0 / (1.0 + x));
-    let reciprocal = frame.place("reciprocals", reciprocal)?;
+    let numbers = SoftmaxInt16::place(job, frame)?;
+    let params = frame.words("parameters", &numbers.ratio.words())?;
     let mut arguments = softmax(job, buffers, params.into())?;
     let output = arguments.len() - 1;
-    arguments.splice(output..output, [exponential.into(), reciprocal.into()]);
+    let tables = [numbers.exponentials, numbers.reciprocals];
+    arguments.splice(output..output, tables.map(Argument::from));
     Ok(arguments)
 }
