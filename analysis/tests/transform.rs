@@ -1,6 +1,8 @@
 //! Changed graphs against the graphs that they come from: run on numbers, apart and in a plan.
 #![allow(clippy::unwrap_used, reason = "a test fails by panic")]
 
+#[path = "transform/bounds.rs"]
+mod bounds;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "schedule/graphs.rs"]
 mod graphs;

@@ -22,10 +22,11 @@ use crate::graph::overlaps::Overlaps;
 use crate::graph::{Graph, OperatorId};
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::exact;
-use path::Path;
+use part::Needs;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
+use tiled::Tiled;
 
 /// What is searched.
 pub struct Search<'a> {
@@ -64,13 +65,26 @@ pub struct Point {
     pub extra_macs: u64,
 }
 
+/// What no way of tiling needs less than: of the runs and grids that are looked at, each run by
+/// itself, in this order, with what was left out or works in place in the ways that were tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct TilingBound {
+    /// With at most so many multiply-accumulates computed again.
+    pub most_extra_macs: u64,
+    /// No arena is smaller, in bytes.
+    pub arena_bytes: u64,
+}
+
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Front {
     /// Ways that none of the others beats in both arena and work, by work, the model as it is
     /// first, unless that is beaten.
     pub points: Vec<Point>,
-    /// Runs in tiles that were tried.
+    /// What no other choice of runs and grids needs less than, by work; none where the work was
+    /// not enough to look at all of them, and where what is left out makes tensors lie in others.
+    pub bounds: Vec<TilingBound>,
+    /// Runs in tiles that were looked at.
     pub candidates: u64,
     /// The work was enough for all of them, and to plan what comes of them.
     pub complete: bool,
@@ -131,7 +145,7 @@ pub fn front(
             bases.push(without);
         }
     }
-    let (mut candidates, mut complete) = (0, true);
+    let mut tiled = Vec::new();
     for (number, base) in bases.iter().enumerate() {
         // The first has the most to be planned.
         let others = bases.len() - number - 1;
@@ -142,15 +156,29 @@ pub fn front(
         };
         let is_left = |operator: &&OperatorId| !base.removed.contains(operator);
         planner.order = search.order.iter().filter(is_left).copied().collect();
-        complete &= budget.within(share, |budget| {
-            planner.tile(base, &mut candidates, budget, progress)
-        })?;
+        tiled.push(budget.within(share, |budget| planner.tile(base, budget, progress))?);
     }
     Ok(Front {
         points: planner.front(),
-        candidates,
-        complete,
+        bounds: least_of_all(&tiled),
+        candidates: tiled.iter().map(|tiled| tiled.candidates).sum(),
+        complete: tiled.iter().all(|tiled| tiled.complete),
         stopped: budget.was_stopped(),
+    })
+}
+
+/// At each level the least bound of all bases.
+fn least_of_all(tiled: &[Tiled]) -> Vec<TilingBound> {
+    let mut bounds = tiled.iter().map(|tiled| tiled.bounds.clone());
+    let first = bounds.next().unwrap_or_default();
+    bounds.fold(first, |least, others| {
+        let pairs = least.into_iter().zip(others);
+        pairs
+            .map(|(one, other)| TilingBound {
+                arena_bytes: one.arena_bytes.min(other.arena_bytes),
+                ..one
+            })
+            .collect()
     })
 }
 
@@ -162,8 +190,8 @@ struct FrontPlanner<'a> {
     order: Vec<OperatorId>,
     /// All that was planned.
     points: Vec<Point>,
-    /// What runs in tiles need at least by themselves; `None` if they cannot be done.
-    known: HashMap<TiledRun, Option<u64>>,
+    /// What runs in tiles need by themselves; `None` if they cannot be done.
+    known: HashMap<TiledRun, Option<Needs>>,
 }
 
 /// A run in tiles: its operators, those that are left out of the model, and its grid.
@@ -202,32 +230,18 @@ impl FrontPlanner<'_> {
         Arena::new(graph, &graph.file_order(), &overlaps, self.search.layout)
     }
 
-    /// Plans a recipe exactly; what comes of it, its problem and the size of its arena in bytes;
-    /// `None` if it cannot be done.
-    fn plan(
-        &mut self,
-        recipe: Recipe,
-        budget: &mut Budget<'_>,
-    ) -> Option<(Transformed, Arena, u64)> {
+    /// Plans a recipe exactly: the size of its arena in bytes; `None` if it cannot be done.
+    fn plan(&mut self, recipe: Recipe, budget: &mut Budget<'_>) -> Option<u64> {
         let transformed = apply(self.search.graph, &recipe).ok()?;
         let arena = self.arena(&transformed).ok()?;
-        let best = budget.within(PLAN, |budget| exact::plan_quickly(&arena.problem, budget));
+        let best = budget.within(PLAN, |budget| exact::plan_in_parts(&arena.problem, budget));
         self.points.push(Point {
             recipe,
             arena_bytes: best.arena_bytes,
             bound_bytes: best.bound_bytes,
             extra_macs: self.extra_macs(&transformed),
         });
-        Some((transformed, arena, best.arena_bytes))
-    }
-
-    fn is_beaten(&self, path: &Path) -> bool {
-        let beats = |point: &Point| {
-            self.counts(point)
-                && point.arena_bytes <= path.bytes
-                && point.extra_macs <= path.extra_macs
-        };
-        self.points.iter().any(beats)
+        Some(best.arena_bytes)
     }
 
     /// Where the input is handed over in rows, no other way counts.

@@ -3,12 +3,14 @@
 
 mod canonical;
 mod orientation;
+mod parts;
 
 use super::{Family, Plan, STRATEGIES, Strategy};
 use crate::budget::Budget;
 use crate::problem::Problem;
 use canonical::{Canonical, PREORDERS};
 pub use orientation::PairDistances;
+pub use parts::{decide_in_parts, plan_in_parts};
 
 /// Whether there is a plan within a capacity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,5 +214,6 @@ pub fn decide_each(problem: &Problem, capacity: u64) -> Vec<Decision> {
             .iter()
             .map(|preorder| Canonical::new(problem, preorder, capacity).decide(u64::MAX, budget)),
     );
+    decisions.push(decide_in_parts(problem, capacity, u64::MAX, budget));
     decisions
 }

@@ -5,7 +5,8 @@ use super::Search;
 use crate::arena::Arena;
 use crate::graph::{Graph, Kernel, Kind, Node, OperatorId, TensorId};
 use crate::transform::{Recipe, Split, apply, slices};
-use dmo_planner::budget::Budget;
+use dmo_planner::budget::{Budget, WORK_PER_SECOND};
+use dmo_planner::plan::exact::plan_in_parts;
 use std::collections::HashMap;
 
 /// The operators of a run, and one behind them that reads what others read of it.
@@ -67,13 +68,13 @@ impl Part {
         Self { graph: part, run }
     }
 
-    /// What the run's steps need at least in these tiles, in bytes; `None` if it cannot be done.
+    /// What the run needs in these tiles, planned by itself; `None` if it cannot be done.
     pub(super) fn needs(
         &self,
         search: &Search<'_>,
         grid: [u32; 2],
         budget: &mut Budget<'_>,
-    ) -> Option<u64> {
+    ) -> Option<Needs> {
         let mut recipe = Recipe {
             splits: vec![Split {
                 operators: self.run.clone(),
@@ -86,12 +87,24 @@ impl Part {
         let graph = &changed.graph;
         let overlaps = (search.overlaps)(graph);
         let arena = Arena::new(graph, &graph.file_order(), &overlaps, search.layout).ok()?;
-        let problem = &arena.problem;
-        budget.spend(super::BUILT * (problem.pairs() + problem.buffers().len()) as u64);
-        // Step 0 is the application's, the last two are what comes behind the run.
-        let last = changed.origins.len() as u32;
-        let bounds = problem.section_bounds().into_iter();
-        let own = bounds.filter(|(section, _)| section.steps.end > 1 && section.steps.start < last);
-        own.map(|(_, bytes)| bytes).max()
+        let extent = arena.problem.pairs() + arena.problem.buffers().len();
+        budget.spend(super::BUILT * extent as u64);
+        let best = budget.within(PLAN, |budget| plan_in_parts(&arena.problem, budget));
+        Some(Needs {
+            least: best.bound_bytes,
+            planned: best.arena_bytes,
+        })
     }
 }
+
+/// What a run in tiles needs, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// No plan of it is smaller.
+    pub(super) least: u64,
+    /// There is a plan of it by itself that needs no more.
+    pub(super) planned: u64,
+}
+
+/// Work that a plan of a run may take.
+const PLAN: u64 = WORK_PER_SECOND / 20;

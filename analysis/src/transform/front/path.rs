@@ -1,5 +1,6 @@
 //! The least work for each size of the arena.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A run in tiles.
@@ -8,11 +9,12 @@ pub(super) struct Piece {
     /// Which steps of the order it takes the place of.
     pub(super) steps: Range<usize>,
     pub(super) grid: [u32; 2],
-    /// What its steps need at least.
+    /// What its steps need: at least, until that is known of its operators, not of sizes alone.
     pub(super) bytes: u64,
-    pub(super) extra_macs: u64,
-    /// What they need at least was computed from its operators, not from sizes alone.
     pub(super) is_known: bool,
+    /// What they need at least.
+    pub(super) least: u64,
+    pub(super) extra_macs: u64,
 }
 
 /// A way through the whole order.
@@ -25,15 +27,103 @@ pub(super) struct Path {
     pub(super) pieces: Vec<usize>,
 }
 
-/// The pieces that begin with each step, each step's in their order.
-pub(super) fn by_start(steps: usize, pieces: &[Piece]) -> Vec<Vec<usize>> {
-    let mut from: Vec<Vec<usize>> = vec![Vec::new(); steps];
-    for (index, piece) in pieces.iter().enumerate() {
-        if let Some(from) = from.get_mut(piece.steps.start) {
-            from.push(index);
+/// Which bytes of a piece count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    /// What is known of what it needs.
+    Needed,
+    /// What it needs at least.
+    Least,
+}
+
+impl Piece {
+    fn count(&self, count: Count) -> u64 {
+        match count {
+            Count::Needed => self.bytes,
+            Count::Least => self.least,
         }
     }
-    from
+}
+
+/// Ways through an order of at most so much work, that of the smallest first.
+pub(super) struct Ways {
+    /// The bytes of each step that is in no piece.
+    needs: Vec<u64>,
+    count: Count,
+    most_extra_macs: u64,
+    /// The pieces that may be on the way: those that begin with each step, in their order.
+    from: Vec<Vec<usize>>,
+    /// What the steps and pieces need, from the least on.
+    sizes: Vec<u64>,
+    /// No way needs less than this one of the sizes.
+    least: usize,
+}
+
+impl Ways {
+    /// Ways that need less than `below` bytes.
+    pub(super) fn new(
+        needs: &[u64],
+        pieces: &[Piece],
+        count: Count,
+        most_extra_macs: u64,
+        below: u64,
+    ) -> Self {
+        let mut from: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
+        let mut sizes: BTreeSet<u64> = needs.iter().copied().filter(|&size| size < below).collect();
+        for (index, piece) in pieces.iter().enumerate() {
+            let bytes = piece.count(count);
+            if bytes < below && piece.extra_macs <= most_extra_macs {
+                from[piece.steps.start].push(index);
+                sizes.insert(bytes);
+            }
+        }
+        Self {
+            needs: needs.to_vec(),
+            count,
+            most_extra_macs,
+            from,
+            sizes: sizes.into_iter().collect(),
+            least: 0,
+        }
+    }
+
+    /// A piece needs this much from now on, which is more than before.
+    pub(super) fn grow(&mut self, bytes: u64) {
+        if let Err(place) = self.sizes.binary_search(&bytes) {
+            self.sizes.insert(place, bytes);
+        }
+    }
+
+    /// The smallest way; what pieces need may have grown since the last one.
+    pub(super) fn smallest(&mut self, pieces: &[Piece]) -> Option<Path> {
+        let (mut step, mut found) = (1, None);
+        let mut end = self.least;
+        // In growing steps up to one that there is a way of, then by halves.
+        while found.is_none() && end < self.sizes.len() {
+            found = self.within(pieces, self.sizes[end]);
+            if found.is_none() {
+                self.least = end + 1;
+                end = (end + step).min(self.sizes.len() - 1).max(self.least);
+                step *= 4;
+            }
+        }
+        while self.least < end {
+            let middle = self.least.midpoint(end);
+            match self.within(pieces, self.sizes[middle]) {
+                Some(path) => {
+                    found = Some(path);
+                    end = middle;
+                }
+                None => self.least = middle + 1,
+            }
+        }
+        found
+    }
+
+    fn within(&self, pieces: &[Piece], limit: u64) -> Option<Path> {
+        let path = self.path(pieces, limit)?;
+        (path.extra_macs <= self.most_extra_macs).then_some(path)
+    }
 }
 
 /// How a step is reached with the least work, and of these ways with the fewest pieces.
@@ -44,57 +134,56 @@ struct Reached {
     by: Option<usize>,
 }
 
-/// The way of least work that needs no more than `limit` bytes at any step. `needs` are the bytes
-/// of each step that is in no piece.
-pub(super) fn path(
-    needs: &[u64],
-    pieces: &[Piece],
-    from: &[Vec<usize>],
-    limit: u64,
-) -> Option<Path> {
-    let mut reached: Vec<Option<Reached>> = vec![None; needs.len() + 1];
-    reached[0] = Some(Reached {
-        work: (0, 0),
-        by: None,
-    });
-    for step in 0..needs.len() {
-        let Some(Reached { work, .. }) = reached[step] else {
-            continue;
-        };
-        let mut reach = |end: usize, work: (u64, usize), by| {
-            if reached[end].is_none_or(|known| work < known.work) {
-                reached[end] = Some(Reached { work, by });
+impl Ways {
+    /// The way of least work that needs no more than `limit` bytes at any step.
+    fn path(&self, pieces: &[Piece], limit: u64) -> Option<Path> {
+        let needs = &self.needs;
+        let mut reached: Vec<Option<Reached>> = vec![None; needs.len() + 1];
+        reached[0] = Some(Reached {
+            work: (0, 0),
+            by: None,
+        });
+        for step in 0..needs.len() {
+            let Some(Reached { work, .. }) = reached[step] else {
+                continue;
+            };
+            let mut reach = |end: usize, work: (u64, usize), by| {
+                if reached[end].is_none_or(|known| work < known.work) {
+                    reached[end] = Some(Reached { work, by });
+                }
+            };
+            if needs[step] <= limit {
+                reach(step + 1, work, None);
             }
-        };
-        if needs[step] <= limit {
-            reach(step + 1, work, None);
-        }
-        for &index in from[step]
-            .iter()
-            .filter(|&&index| pieces[index].bytes <= limit)
-        {
-            let piece = &pieces[index];
-            let work = (work.0.saturating_add(piece.extra_macs), work.1 + 1);
-            reach(piece.steps.end, work, Some(index));
-        }
-    }
-    let extra_macs = reached[needs.len()]?.work.0;
-    let (mut at, mut bytes, mut taken) = (needs.len(), 0, Vec::new());
-    while at > 0 {
-        let (start, needed) = match reached[at]?.by {
-            Some(index) => {
-                taken.push(index);
-                (pieces[index].steps.start, pieces[index].bytes)
+            let mut last_end = None;
+            for &index in &self.from[step] {
+                let piece = &pieces[index];
+                // Of those of one run the first does the least work.
+                if piece.count(self.count) <= limit && last_end != Some(piece.steps.end) {
+                    last_end = Some(piece.steps.end);
+                    let work = (work.0.saturating_add(piece.extra_macs), work.1 + 1);
+                    reach(piece.steps.end, work, Some(index));
+                }
             }
-            None => (at - 1, needs[at - 1]),
-        };
-        bytes = needed.max(bytes);
-        at = start;
+        }
+        let extra_macs = reached[needs.len()]?.work.0;
+        let (mut at, mut bytes, mut taken) = (needs.len(), 0, Vec::new());
+        while at > 0 {
+            let (start, needed) = match reached[at]?.by {
+                Some(index) => {
+                    taken.push(index);
+                    (pieces[index].steps.start, pieces[index].count(self.count))
+                }
+                None => (at - 1, needs[at - 1]),
+            };
+            bytes = needed.max(bytes);
+            at = start;
+        }
+        taken.reverse();
+        Some(Path {
+            bytes,
+            extra_macs,
+            pieces: taken,
+        })
     }
-    taken.reverse();
-    Some(Path {
-        bytes,
-        extra_macs,
-        pieces: taken,
-    })
 }

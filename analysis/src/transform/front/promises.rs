@@ -20,14 +20,15 @@ pub(super) struct Promises {
 }
 
 /// Runs that end with the same step share their cuts. `needs` are the bytes of each step that is
-/// not in tiles.
+/// not in tiles; so much work was `spared` of the model's already.
 pub(super) fn promises(
     search: &Search<'_>,
     steps: &Steps<'_>,
     needs: &[u64],
-    most_extra_macs: u64,
+    spared: u64,
     budget: &mut Budget<'_>,
 ) -> Promises {
+    let most_extra_macs = search.most_extra_macs.saturating_add(spared);
     let mut found = Promises {
         pieces: Vec::new(),
         looked_at: 0,
@@ -124,12 +125,14 @@ impl<'a, 's> Ends<'a, 's> {
             }
             let extra_macs = self.extra_macs(run, cuts[0], cuts[1]);
             let allowed = extra_macs <= most_extra_macs && !self.is_refused(&span, cuts[1], grid);
-            allowed.then(|| Piece {
+            let least = allowed.then(|| span.floor(cuts, grid))?;
+            Some(Piece {
                 steps: run.clone(),
                 grid,
-                bytes: span.floor(cuts, grid),
-                extra_macs,
+                bytes: least,
                 is_known: false,
+                least,
+                extra_macs,
             })
         })
     }

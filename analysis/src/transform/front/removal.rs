@@ -22,9 +22,7 @@ impl FrontPlanner<'_> {
                 continue;
             }
             // Of equal ones that which does less work.
-            let bytes = self
-                .plan(recipe.clone(), budget)
-                .map_or(u64::MAX, |planned| planned.2);
+            let bytes = self.plan(recipe.clone(), budget).unwrap_or(u64::MAX);
             if bytes <= best.0 {
                 best = (bytes, recipe);
             }

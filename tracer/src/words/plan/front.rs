@@ -41,9 +41,22 @@ pub fn front_table(found: &WorkFront, by_formula: bool) -> String {
     };
     format!(
         "Ways to run the model{overlaps} (tiles: along the rows x along the columns):\n\n{table}\n\n\
-         {} multiply-accumulates; {} ways were tried: {search}.",
+         {} multiply-accumulates; {} ways were tried: {search}.{}",
         grouped(*macs),
-        grouped(front.candidates)
+        grouped(front.candidates),
+        bound(found)
+    )
+}
+
+/// What no tiling needs less than, with all the work that is allowed.
+fn bound(found: &WorkFront) -> String {
+    let Some(bound) = found.front.bounds.last() else {
+        return String::new();
+    };
+    let share = 100.0 * bound.most_extra_macs as f64 / found.macs.max(1) as f64;
+    format!(
+        " For {share:.2} % recomputed, no tiling of this kind needs less than {} bytes.",
+        grouped(bound.arena_bytes)
     )
 }
 
