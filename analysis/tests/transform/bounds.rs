@@ -53,6 +53,7 @@ struct Way<'a> {
     graph: &'a Graph,
     overlaps: fn(&Graph) -> Overlaps,
     layout: Layout,
+    slices: bool,
 }
 
 impl Way<'_> {
@@ -67,6 +68,7 @@ impl Way<'_> {
             bands: true,
             patches: true,
             most_extra_macs,
+            slices: self.slices,
         };
         front(&search, &mut Budget::of_seconds(2.0), &mut |_, _, _| {}).unwrap()
     }
@@ -79,6 +81,7 @@ impl Way<'_> {
         for splits in splits(self.graph, 0) {
             let recipe = Recipe {
                 splits,
+                slices: self.slices,
                 ..Recipe::default()
             };
             let Ok(transformed) = apply(self.graph, &recipe) else {
@@ -134,6 +137,7 @@ fn no_tiling_needs_less_than_the_bound() {
             graph: &graph,
             overlaps: kinds[random.below(3) as usize],
             layout: Layout { counted, ..layout },
+            slices: false,
         };
         let front = way.front(total);
         let bounds: Vec<u64> = front.bounds.iter().map(|bound| bound.arena_bytes).collect();
@@ -169,6 +173,42 @@ fn no_tiling_needs_less_than_the_bound() {
     );
     assert!(
         10 * found > 9 * levels,
+        "{found} of {levels} smallest are found"
+    );
+}
+
+/// The same of inputs that are handed over in rows, where a run in tiles reads them.
+#[test]
+fn no_tiling_of_rows_needs_less_than_the_bound() {
+    let (mut tried, mut levels, mut found) = (0, 0, 0);
+    for seed in 0..40 {
+        let graph = networks::network(78 << 32 | seed, 3);
+        if graph.operators.len() > 3 {
+            continue;
+        }
+        let way = Way {
+            graph: &graph,
+            overlaps: overlaps::analytic,
+            layout: Layout::default(),
+            slices: true,
+        };
+        let front = way.front(macs::of_graph(&graph));
+        let bounds: Vec<u64> = front.bounds.iter().map(|bound| bound.arena_bytes).collect();
+        let most = front.bounds.iter().map(|bound| bound.most_extra_macs);
+        let most: Vec<u64> = most.collect();
+        let (ways, smallest) = way.smallest(&most, &bounds);
+        tried += ways;
+        for ((bound, smallest), most) in bounds.iter().zip(&smallest).zip(most) {
+            assert!(bound <= smallest, "{bound} {smallest} {most} {graph:?}");
+            let points = front.points.iter().filter(|point| point.extra_macs <= most);
+            let best = points.map(|point| point.arena_bytes).min();
+            levels += 1;
+            found += u64::from(best.unwrap_or(u64::MAX) == *smallest);
+        }
+    }
+    assert!(tried > 2_000 && levels > 50, "{tried} ways, {levels} levels");
+    assert!(
+        10 * found > 8 * levels,
         "{found} of {levels} smallest are found"
     );
 }
