@@ -25,7 +25,7 @@ use std::process::Command;
 use support::{models, tools};
 
 /// Models of the repository, and real ones where they are at hand.
-const MODELS: [&str; 23] = [
+const MODELS: [&str; 22] = [
     "activations_float.tflite",
     "activations_int16.tflite",
     "activations_int8.tflite",
@@ -36,7 +36,6 @@ const MODELS: [&str; 23] = [
     "stand_in_keyword_int8.tflite",
     "stand_in_layers_int16.tflite",
     "stand_in_layers_int8.tflite",
-    "stand_in_operators_int8.tflite",
     "stand_in_padded_int8.tflite",
     "stand_in_sequence_int8.tflite",
     "stand_in_upsampling_float32.tflite",
