@@ -122,6 +122,23 @@ impl Engine {
         self.counter = Some(counter);
     }
 
+    /// Records the loads and stores of instructions in IT blocks also where their conditions fail,
+    /// at the addresses that they would access then, and says which these are
+    /// ([`Event::condition`](crate::memory::Event::condition)). Before the first run; all code is
+    /// interpreted.
+    pub fn record_every_outcome(&mut self) {
+        self.translator = None;
+        self.at_once = false;
+        self.memory.records_every_outcome = true;
+    }
+
+    /// Addresses of the executed conditional instructions of which [`Self::record_every_outcome`] does
+    /// not know what they access with the other outcome: all but LDR, STR, LDRD and STRD without
+    /// write-back that are the first in their IT block, before which nothing depends on its condition.
+    pub fn unknown_outcomes(&self) -> impl Iterator<Item = u32> {
+        self.memory.unknown_outcomes.iter().copied()
+    }
+
     /// Translates all code that can be before it is executed for the first time, not only what is
     /// executed often: slower by far, and how tests get at translated code.
     pub fn translate_at_once(&mut self) {

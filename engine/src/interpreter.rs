@@ -5,6 +5,7 @@ mod data;
 mod float;
 mod memory;
 mod multiply;
+mod outcome;
 mod parallel;
 mod special;
 
@@ -50,9 +51,15 @@ pub fn step(
         core.it = advanced(it);
         let unconditional = matches!(operation, Operation::Breakpoint { .. });
         if !unconditional && !condition_holds(it >> 4, [core.n, core.z, core.c, core.v]) {
+            if memory.records_every_outcome {
+                outcome::note_skipped(core, memory, features, operation);
+            }
             core.r[15] = next;
             core.time += 1;
             return Ok(Flow::Next);
+        }
+        if memory.records_every_outcome {
+            outcome::note_executed(pc, memory, operation);
         }
     }
     let mut execution = Execution {
@@ -65,6 +72,9 @@ pub fn step(
     };
     let flow = execution.execute(operation);
     let next = execution.next;
+    if it != 0 {
+        memory.condition = crate::memory::Condition::Unconditional;
+    }
     match flow {
         Ok(Flow::Next | Flow::Hint) => {
             core.r[15] = next;

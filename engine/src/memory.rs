@@ -9,12 +9,13 @@ mod event;
 mod page_table;
 mod watch;
 
+pub use event::{Condition, Event, Moment};
 pub(crate) use event::{EVENT_BYTES, event_form};
-pub use event::{Event, Moment};
 pub(crate) use page_table::PageTable;
 pub use watch::Watch;
 
 use crate::fault::{AccessKind, Fault};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use watch::Watches;
 
@@ -102,6 +103,14 @@ pub struct Memory {
     watches: Watches,
     events: Vec<Event>,
     event_count: usize,
+    /// Conditional instructions are recorded whether or not their conditions hold.
+    pub(crate) records_every_outcome: bool,
+    /// What the condition of the instruction that is executed says, if that is recorded.
+    pub(crate) condition: Condition,
+    /// The instruction that is executed next follows an IT instruction, where outcomes are recorded.
+    pub(crate) is_first_in_block: bool,
+    /// Conditional instructions whose accesses with the other outcome are not known.
+    pub(crate) unknown_outcomes: BTreeSet<u32>,
     /// Pages of code that were stored to.
     changed_code: Vec<u32>,
     /// The run has to look up: events to be taken, changed code, a request of the peripherals.
@@ -125,6 +134,10 @@ impl Memory {
             watches: Watches::default(),
             events: vec![Event::default(); EVENTS + EVENTS_BEYOND],
             event_count: 0,
+            records_every_outcome: false,
+            condition: Condition::Unconditional,
+            is_first_in_block: false,
+            unknown_outcomes: BTreeSet::new(),
             changed_code: Vec::new(),
             attention: false,
             stop_requested: false,
@@ -483,9 +496,10 @@ impl Memory {
         })
     }
 
-    fn record(&mut self, kind: AccessKind, moment: Moment, address: u32, size: usize) {
+    /// Records an access, made or not; what nobody watches is left out when it is taken.
+    pub(crate) fn record(&mut self, kind: AccessKind, moment: Moment, address: u32, size: usize) {
         if let Some(event) = self.events.get_mut(self.event_count) {
-            *event = Event::new(kind, moment, address, size as u32);
+            *event = Event::new(kind, moment, address, size as u32).on(self.condition);
             self.event_count += 1;
         }
         self.attention |= self.events_are_full();

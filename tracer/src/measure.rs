@@ -2,10 +2,13 @@
 //! overlapped buffers.
 
 pub mod attribution;
+mod choice;
 mod error;
+mod outcomes;
 mod proof;
 mod snapshot;
 
+pub use choice::choose;
 pub use error::MeasureError;
 pub use proof::Proof;
 pub use snapshot::snapshot_kernel;
@@ -15,6 +18,7 @@ use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
 use crate::measure::attribution::{Accesses, Attribution};
+use crate::measure::outcomes::Outcomes;
 use crate::program::other_inputs::Variation;
 use crate::program::record::Message;
 use crate::program::run::on_two_threads;
@@ -36,6 +40,8 @@ pub struct Measurement {
     pub work: Attribution,
     /// Its trace, with the O_s of each pair.
     pub layer: LayerProfile,
+    /// Which stores it makes depends on the data, and each O_s holds whichever these are.
+    pub every_outcome: bool,
     /// Estimated cycles of the call that was traced; `None` if they are not known, or were not
     /// asked for.
     pub cycles: Option<Cycles>,
@@ -65,46 +71,6 @@ fn watches<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Vec<Watch> {
         loads: true,
     };
     tensors.into_iter().map(watch).collect()
-}
-
-/// The kernel of `library` that computes `case`: the first of them, or the one named.
-///
-/// # Errors
-/// When there is none.
-pub fn choose(
-    library: &KernelLibrary,
-    case: &Case,
-    function: Option<&str>,
-) -> Result<&'static Contract, MeasureError> {
-    Contract::find(library, case, function).ok_or_else(|| {
-        let functions = Contract::functions(case);
-        let mut others = Contract::of_any_version(library, case);
-        let named = |it: &&Contract| function.is_none_or(|name| name == it.function);
-        if let Some(other) = others.find(named) {
-            return MeasureError::OtherVersion {
-                function: other.function,
-                given: library.versions(),
-                wanted: other.versions,
-            };
-        }
-        let serving = match function {
-            None => Contract::serving(library, case),
-            Some(name) => Contract::serving_by_name(library, case, name),
-        };
-        if let Some(function) = serving {
-            return MeasureError::NotCallable { function };
-        }
-        match function {
-            None => MeasureError::NoKernel { functions },
-            Some(function) => MeasureError::OtherKernel {
-                function: function.to_owned(),
-                functions: functions
-                    .into_iter()
-                    .filter(|name| library.has(name))
-                    .collect(),
-            },
-        }
-    })
 }
 
 /// Traces a kernel that [`choose`] gave on `inputs` different inputs, and proves the O_s of
@@ -251,9 +217,14 @@ fn deliver(
     sender: &SyncSender<Message>,
     frame: &Frame,
     overrun: &Arc<Mutex<Option<Overrun>>>,
+    outcomes: &Outcomes,
 ) -> Deliver {
     let (sender, guards, overrun) = (sender.clone(), frame.guards(), Arc::clone(overrun));
-    Box::new(move |batch| {
+    let mut keeps = outcomes.filter();
+    Box::new(move |mut batch| {
+        if let Some(keeps) = &mut keeps {
+            batch.retain(keeps);
+        }
         if let Ok(mut overrun) = overrun.lock()
             && overrun.is_none()
         {
@@ -314,7 +285,9 @@ impl<'a> Bench<'a> {
     }
 
     fn measure(&self, inputs: u64) -> Result<Measurement, MeasureError> {
-        let (layer, work, cycles) = self.trace(inputs, true)?;
+        let (mut layer, work, cycles) = self.trace(inputs, true)?;
+        let every_outcome =
+            layer.data_dependent == Some(true) && self.grant_for_every_outcome(&mut layer, inputs);
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
             .pairs
@@ -325,6 +298,7 @@ impl<'a> Bench<'a> {
             function: self.contract.function,
             work,
             layer,
+            every_outcome,
             cycles,
             proofs,
         })
@@ -389,12 +363,16 @@ impl<'a> Bench<'a> {
     ) -> Result<(LayerProfile, Attribution, Option<Cycles>), MeasureError> {
         let mut profiler = Profiler::<()>::default();
         let mut accesses = Accesses::default();
-        let (entered, cycles) = self.record(Calls::First, &mut (&mut profiler, &mut accesses))?;
+        let (entered, cycles) = self.record(
+            Calls::First,
+            &Outcomes::Actual,
+            &mut (&mut profiler, &mut accesses),
+        )?;
         let work = Attribution::new(self.library, self.contract.function, &entered, &accesses);
         let (mut profile, ()) = profiler.finish();
         if compare {
             let mut later = PatternRecorder::default();
-            self.record(Calls::Later { inputs }, &mut later)?;
+            self.record(Calls::Later { inputs }, &Outcomes::Actual, &mut later)?;
             let first = profile.layers.first().map(|layer| layer.pattern);
             let differs = later.patterns.iter().any(|&it| Some(it) != first);
             if inputs > 1 || differs {
@@ -410,6 +388,7 @@ impl<'a> Bench<'a> {
     fn record(
         &self,
         calls: Calls,
+        outcomes: &Outcomes,
         sink: &mut dyn TraceSink,
     ) -> Result<(Vec<u32>, Option<Cycles>), MeasureError> {
         let emulate = |sender: SyncSender<Message>| {
@@ -417,6 +396,7 @@ impl<'a> Bench<'a> {
             let (layer, mut frame) = self.apart()?;
             self.prepare(&layer.tensors, &mut frame, varied(0))?;
             let mut caller = Caller::within(self.library, &frame, Observation::Watch, self.limits)?;
+            let are_all = outcomes.is_actual() || caller.machine.record_every_outcome();
             match calls {
                 Calls::First => {
                     if self.counts_cycles {
@@ -434,7 +414,7 @@ impl<'a> Bench<'a> {
                 let overrun = Arc::new(Mutex::new(None));
                 caller
                     .machine
-                    .deliver_to(deliver(&sender, &frame, &overrun));
+                    .deliver_to(deliver(&sender, &frame, &overrun, outcomes));
                 // Scratch memory lies apart from everything: what happens in it decides no O_s.
                 let overlapping = layer.tensors.iter();
                 let overlapping = overlapping.filter(|tensor| tensor.role != Role::Scratch);
@@ -458,6 +438,9 @@ impl<'a> Bench<'a> {
                     return Err(outside(self.contract, overrun));
                 }
                 let _ = sender.send(Message::End(caller.machine.now()));
+            }
+            if !are_all || outcomes.depend_on_any(&caller.machine.unknown_outcomes()) {
+                return Err(MeasureError::UnknownOutcomes);
             }
             Ok::<_, MeasureError>(caller.machine.entered())
         };

@@ -15,7 +15,9 @@
 
 mod support;
 
-use dmo_analysis::operator::{ElementwiseBinary, Operator};
+use dmo_analysis::graph::Kind;
+use dmo_analysis::operator::{ElementwiseBinary, Operator, Pool2d, Window};
+use dmo_analysis::trace::ElementType;
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::{Case, KernelLibrary, contracts, images};
 use dmo_trace::measure::{MeasureError, choose, measure_kernel};
@@ -271,8 +273,48 @@ fn real_library(version: u8, path: &Path) {
             brute_force(&library, function, &case, &mut found);
         }
     }
+    every_pool_outcome(&library);
     let compared = compared + shared;
     eprintln!("{}: {compared} outputs equal; {found:?}", path.display());
+}
+
+/// The vendor's pool of the greatest stores where an element is greater: all inputs of three values
+/// give the same output at each overlap that is granted.
+fn every_pool_outcome(library: &KernelLibrary) {
+    let pool = Pool2d {
+        input: [1, 2, 3, 1],
+        output: [1, 1, 2, 1],
+        window: Window {
+            kernel: [2, 2],
+            ..Window::default()
+        },
+        element_bytes: 1,
+    };
+    let case = Case {
+        operator: Operator::Pool2d(pool),
+        kind: Kind::of_kernels("max").unwrap(),
+        input_type: ElementType::Int8,
+        output_type: ElementType::Int8,
+    };
+    let kernel = choose(library, &case, None).unwrap();
+    let measured = measure_kernel(library, &case, kernel, 5, LIMITS).unwrap();
+    let granted = measured.layer.pairs[0].safe_overlap_bytes;
+    assert_eq!((measured.every_outcome, granted), (true, 2));
+    let mut placed = Placed::of(library, &case, kernel);
+    for number in 0..3_u32.pow(6) {
+        let input: Vec<u8> = (0..6)
+            .map(|digit| (number / 3_u32.pow(digit) % 3) as u8)
+            .collect();
+        let mut output = |overlap: usize| {
+            let mut memory = vec![0xa5; 16];
+            memory[10 - overlap..16 - overlap].copy_from_slice(&input);
+            placed.run(memory, &[10 - overlap as u32], 8)[8..10].to_vec()
+        };
+        let expected = output(0);
+        for overlap in 1..=granted as usize {
+            assert_eq!(output(overlap), expected, "{overlap}: {input:?}");
+        }
+    }
 }
 
 /// Functions that compute more of the cases here than in the vendor's library, where wrappers do not

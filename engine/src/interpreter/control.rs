@@ -40,7 +40,10 @@ impl Execution<'_> {
                 let entry = self.load(width, false, address)?;
                 self.go(self.pc.wrapping_add(4).wrapping_add(2 * entry));
             }
-            Operation::IfThen { state } => self.core.it = u32::from(state),
+            Operation::IfThen { state } => {
+                self.core.it = u32::from(state);
+                self.memory.is_first_in_block = true;
+            }
             Operation::LoopStart { rn, skip } => {
                 let count = self.register(rn);
                 self.set_register(LR, count)?;

@@ -187,7 +187,7 @@ impl Execution<'_> {
 
     /// Where the access is, and base plus offset.
     #[inline]
-    fn address(&self, addressing: Addressing) -> (u32, u32) {
+    pub(super) fn address(&self, addressing: Addressing) -> (u32, u32) {
         let base = match addressing.rn {
             15 => self.register(15) & !3,
             rn => self.register(rn),

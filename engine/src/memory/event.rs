@@ -15,10 +15,28 @@ pub struct Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct Event {
-    /// The time in the upper 56 bits, then twice the length in bytes, plus 1 for stores.
+    /// The time in the upper 56 bits, then two of conditions, then twice the length in bytes, plus 1
+    /// for stores.
     time_and_form: u64,
     pc: u32,
     address: u32,
+}
+
+/// The bit of accesses that a condition decides on.
+const CONDITIONAL: u64 = 0x80;
+/// The bit of those that are not made, because the condition fails.
+const SKIPPED: u64 = 0x40;
+
+/// What the condition of an access's instruction says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Condition {
+    /// It has none, or conditions are not recorded.
+    #[default]
+    Unconditional,
+    /// It holds: the access is made.
+    Holds,
+    /// It fails: the access would have been made.
+    Fails,
 }
 
 /// Size of an event.
@@ -40,6 +58,32 @@ impl Event {
         }
     }
 
+    /// The same access of an instruction with this condition.
+    #[must_use]
+    pub(crate) fn on(self, condition: Condition) -> Self {
+        let bits = match condition {
+            Condition::Unconditional => 0,
+            Condition::Holds => CONDITIONAL,
+            Condition::Fails => CONDITIONAL | SKIPPED,
+        };
+        Self {
+            time_and_form: self.time_and_form | bits,
+            ..self
+        }
+    }
+
+    /// What its instruction's condition says.
+    #[inline]
+    pub fn condition(&self) -> Condition {
+        if self.time_and_form & CONDITIONAL == 0 {
+            Condition::Unconditional
+        } else if self.time_and_form & SKIPPED == 0 {
+            Condition::Holds
+        } else {
+            Condition::Fails
+        }
+    }
+
     /// When, in executed instructions, its own included.
     #[inline]
     pub fn time(&self) -> u64 {
@@ -58,7 +102,7 @@ impl Event {
     /// Length in bytes, 1 to 8.
     #[inline]
     pub fn size_bytes(&self) -> u8 {
-        (self.time_and_form >> 1 & 0x7f) as u8
+        (self.time_and_form >> 1 & 0x1f) as u8
     }
 
     /// Address of the instruction.

@@ -24,7 +24,7 @@ pub use engine::Snapshot;
 pub use inspection::{CoreState, ExecutionPoint, Inspector};
 pub use kind::{EngineKind, UnknownEngine};
 pub use limits::{Limits, LimitsLeft};
-pub use watch::{Batch, Deliver, Observation, RawAccess, Watch};
+pub use watch::{Batch, Condition, Deliver, Observation, RawAccess, Watch};
 
 use crate::mcu::cpu::Cpu;
 use crate::mcu::cycles::Cycles;
@@ -260,6 +260,19 @@ impl Machine {
     /// Executed instructions. At a breakpoint, BKPT or a fault the instruction there counts.
     pub fn now(&self) -> Time {
         self.engine.now()
+    }
+
+    /// Reports the accesses of conditional instructions whether or not their conditions hold, and
+    /// marks them, if the engine can. Before the first run.
+    #[must_use]
+    pub fn record_every_outcome(&mut self) -> bool {
+        self.engine.record_every_outcome()
+    }
+
+    /// Addresses of the executed conditional instructions of which it is not known what they access
+    /// with the other outcome.
+    pub fn unknown_outcomes(&self) -> Vec<u32> {
+        self.engine.unknown_outcomes()
     }
 
     /// Counts the estimated cycles from now on, where the CPU's timing is known and the engine can.

@@ -61,6 +61,8 @@ pub enum MeasureError {
     Scratch { size_bytes: u64 },
     #[error("the output at {address} cannot be read")]
     Unreadable { address: Address },
+    #[error("it is not known what every outcome of the conditions would access")]
+    UnknownOutcomes,
     #[error("no kernel is called for operator {}", operator.0)]
     NotExecuted { operator: OperatorId },
     #[error("tensor {} lies nowhere", tensor.0)]

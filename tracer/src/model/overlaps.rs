@@ -181,7 +181,7 @@ fn key(
     inputs: u64,
 ) -> String {
     /// Counts up when a measurement gives something else than before.
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
     let all = format!(
         "{VERSION} {code} {} {} {} {:?} {inputs} {:?}",
         library.cpu().name,
@@ -257,6 +257,32 @@ impl KernelOverlaps {
             pairs: pairs.collect(),
         }
     }
+}
+
+/// What an operator's kernel allows whichever of its conditional stores it makes; empty if the data
+/// decide on more than that, or nothing is measured.
+pub(super) fn for_every_outcome(
+    deployment: &Deployment,
+    step: &Step,
+    inputs: u64,
+    limits: Limits,
+) -> Result<Vec<Allowed>, MeasureError> {
+    let (Ok(kernel), Some(parameters)) = (&step.kernel, &step.parameters) else {
+        return Ok(Vec::new());
+    };
+    let measured = measure::measure_with(
+        deployment.library(kernel),
+        &kernel.case,
+        kernel.contract,
+        parameters.clone(),
+        inputs,
+        limits,
+    )?;
+    if !measured.every_outcome {
+        return Ok(Vec::new());
+    }
+    let overlaps = KernelOverlaps::of(&measured, step.inputs.len());
+    Ok(of_kernel(&deployment.graph, step, &overlaps))
 }
 
 /// The same in terms of the model's tensors, as far as the deployment grants it.

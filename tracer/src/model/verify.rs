@@ -23,6 +23,7 @@
 mod execution;
 mod layer;
 mod original;
+mod outcomes;
 mod reader;
 
 pub use execution::{Difference, Mismatch, OtherBytes};
@@ -180,11 +181,12 @@ pub fn verify(
     let outcomes = outcomes.into_inner().map_err(|_| VerifyError::Panic)?;
     let outcomes = outcomes.into_iter().collect::<Result<Vec<Outcome>, _>>()?;
     let told = outcomes.len();
-    let layers = layer::merged(deployment, outcomes);
+    let mut layers = layer::merged(deployment, outcomes);
     // An operator of which nobody has told anything must not pass for one without objection.
     if told != total || layers.len() != executed {
         return Err(VerifyError::Panic);
     }
+    outcomes::grant(deployment, &mut layers, inputs, limits)?;
     let clashes = geometric(deployment, subject, &layers)?;
     let readers = reader::readers(deployment, subject, &layers, limits)?;
     Ok(Verification {

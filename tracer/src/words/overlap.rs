@@ -108,6 +108,10 @@ pub struct Answer {
     most: u32,
 }
 
+/// Said of a kernel with conditional stores.
+const EVERY_OUTCOME: &str =
+    "which stores are made depends on the data: O_s holds whichever they are";
+
 impl OverlapReport {
     /// The report of what was compared.
     ///
@@ -135,6 +139,9 @@ impl OverlapReport {
                 ..answer(&pair, method, most)?
             });
             pairs.push(pair);
+        }
+        if measured.is_some_and(|measured| measured.every_outcome) {
+            notes.push(EVERY_OUTCOME.to_owned());
         }
         Ok(OverlapReport {
             operator: case.operator,

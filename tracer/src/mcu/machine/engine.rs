@@ -55,6 +55,13 @@ pub(super) trait Engine: Sight {
     fn allowance(&self) -> &Allowance;
     fn allowance_mut(&mut self) -> &mut Allowance;
     fn now(&self) -> Time;
+    /// Where it can; false where it cannot.
+    fn record_every_outcome(&mut self) -> bool {
+        false
+    }
+    fn unknown_outcomes(&self) -> Vec<u32> {
+        Vec::new()
+    }
     /// Where it can.
     fn count_cycles(&mut self) {}
     fn cycles(&self) -> Option<Cycles> {

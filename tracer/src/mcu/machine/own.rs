@@ -240,6 +240,15 @@ impl Engine for OwnEngine {
         self.core().time + Time::from(self.at_instruction)
     }
 
+    fn record_every_outcome(&mut self) -> bool {
+        self.engine.record_every_outcome();
+        true
+    }
+
+    fn unknown_outcomes(&self) -> Vec<u32> {
+        self.engine.unknown_outcomes().collect()
+    }
+
     fn count_cycles(&mut self) {
         if let Some(timing) = self.timing {
             self.engine.count_cycles(timing);

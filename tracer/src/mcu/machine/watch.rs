@@ -1,6 +1,7 @@
 //! The accesses that a machine reports.
 
 use dmo_analysis::trace::{AccessKind, Time};
+pub use dmo_engine::memory::Condition;
 use dmo_engine::memory::{Event, Moment};
 use std::ops::Range;
 
@@ -17,6 +18,9 @@ pub struct RawAccess {
     pub size_bytes: u8,
     /// Load or store.
     pub kind: AccessKind,
+    /// Whether the condition of its instruction lets it be made, where the machine records
+    /// [every outcome](super::Machine::record_every_outcome).
+    pub condition: Condition,
 }
 
 impl From<Event> for RawAccess {
@@ -28,6 +32,7 @@ impl From<Event> for RawAccess {
             address: event.address(),
             size_bytes: event.size_bytes(),
             kind: kind(event.kind()),
+            condition: event.condition(),
         }
     }
 }
@@ -67,6 +72,11 @@ impl Batch {
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = RawAccess> {
         self.0.iter().map(|&event| event.into())
+    }
+
+    /// Keeps the accesses of which this holds.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&RawAccess) -> bool) {
+        self.0.retain(|&event| keeps(&event.into()));
     }
 
     pub(super) fn push(&mut self, access: RawAccess) {
@@ -158,6 +168,7 @@ pub(super) fn moved(
             address: start as u32,
             size_bytes: length as u8,
             kind,
+            condition: Condition::Unconditional,
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::mcu::clock::{Block, is_exclusive_store};
 use crate::mcu::decode::{Memory, decode, is_wide};
 use crate::mcu::machine::inspection::Sight;
-use crate::mcu::machine::{FaultCause, IT_BITS, Pause, RawAccess};
+use crate::mcu::machine::{Condition, FaultCause, IT_BITS, Pause, RawAccess};
 use crate::mcu::self_check::{CoreState, Reported};
 use crate::mcu::system::{self, Request};
 use dmo_analysis::trace::{AccessKind, Address};
@@ -237,6 +237,7 @@ pub(super) fn on_access(
             address: address as u32,
             size_bytes: size_bytes as u8,
             kind,
+            condition: Condition::Unconditional,
         };
         if !session.report(access) {
             let cause = FaultCause::Emulator("nobody listens to the trace".to_owned());

@@ -1,0 +1,44 @@
+//! Which kernel of a library computes a case, or why none does.
+
+use super::MeasureError;
+use crate::kernels::{Case, Contract, KernelLibrary};
+
+/// The kernel of `library` that computes `case`: the first of them, or the one named.
+///
+/// # Errors
+/// When there is none.
+pub fn choose(
+    library: &KernelLibrary,
+    case: &Case,
+    function: Option<&str>,
+) -> Result<&'static Contract, MeasureError> {
+    Contract::find(library, case, function).ok_or_else(|| {
+        let functions = Contract::functions(case);
+        let mut others = Contract::of_any_version(library, case);
+        let named = |it: &&Contract| function.is_none_or(|name| name == it.function);
+        if let Some(other) = others.find(named) {
+            return MeasureError::OtherVersion {
+                function: other.function,
+                given: library.versions(),
+                wanted: other.versions,
+            };
+        }
+        let serving = match function {
+            None => Contract::serving(library, case),
+            Some(name) => Contract::serving_by_name(library, case, name),
+        };
+        if let Some(function) = serving {
+            return MeasureError::NotCallable { function };
+        }
+        match function {
+            None => MeasureError::NoKernel { functions },
+            Some(function) => MeasureError::OtherKernel {
+                function: function.to_owned(),
+                functions: functions
+                    .into_iter()
+                    .filter(|name| library.has(name))
+                    .collect(),
+            },
+        }
+    })
+}

@@ -1,0 +1,135 @@
+//! Kernels whose stores depend on the data: what is granted holds for every outcome, by brute force
+//! over all of them, and nothing is granted where the other outcome is not known.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unnecessary_wraps,
+    reason = "a test may fail loudly; libtest-mimic wants a result"
+)]
+
+mod support;
+
+use dmo_analysis::graph::Kind;
+use dmo_analysis::operator::{Operator, Reshape};
+use dmo_analysis::profile::Refusal;
+use dmo_analysis::trace::ElementType;
+use dmo_trace::kernels::{Case, KernelLibrary};
+use dmo_trace::measure::{Measurement, choose, measure_kernel};
+use libtest_mimic::Failed;
+use std::path::Path;
+use support::LIMITS;
+use support::placed::Placed;
+use support::tools;
+use support::workshop::{HARD, Workshop, linked};
+
+fn main() {
+    let compiler = tools::version("arm-none-eabi-gcc").map(|_| ());
+    let trials = vec![
+        tools::trial("what is granted holds for all outcomes", &compiler, granted),
+        tools::trial(
+            "other dependences on the data are refused",
+            &compiler,
+            refused,
+        ),
+    ];
+    tools::main(&compiler, trials)
+}
+
+/// The kernel of `tests/vendor/outcomes.S`.
+fn kernel(kind: u32) -> KernelLibrary {
+    let workshop = Workshop::new(&HARD);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor/outcomes.S");
+    let object = workshop.compile(&source, &[format!("-DKIND={kind}")]);
+    linked(&workshop.archive("kernel.a", &[object]))
+}
+
+fn case(elements: u32) -> Case {
+    Case {
+        operator: Operator::Reshape(Reshape {
+            elements,
+            element_bytes: 1,
+        }),
+        kind: Kind::of_kernels("reshape").unwrap(),
+        input_type: ElementType::Int8,
+        output_type: ElementType::Int8,
+    }
+}
+
+fn measured(library: &KernelLibrary, case: &Case) -> Measurement {
+    let contract = choose(library, case, None).expect("a kernel");
+    measure_kernel(library, case, contract, 5, LIMITS).expect("measured")
+}
+
+fn granted() -> Result<(), Failed> {
+    let mut inputs = 0;
+    for (kind, elements, expected) in [(1, 3, 3), (1, 5, 5), (5, 2, 0), (5, 4, 0)] {
+        let (library, case) = (kernel(kind), case(elements));
+        let found = measured(&library, &case);
+        assert!(found.every_outcome, "{kind}");
+        assert_eq!(found.layer.data_dependent, Some(true), "{kind}");
+        let pair = &found.layer.pairs[0];
+        assert_eq!(pair.refusals, [], "{kind}");
+        assert_eq!(pair.safe_overlap_bytes, expected, "{kind}");
+        let (right, tried) = right_for_all(&library, &case, elements);
+        // A store of what is there already harms nobody.
+        assert!(
+            right >= expected && (kind == 1 || right < elements),
+            "{kind}: {right}"
+        );
+        inputs += tried;
+    }
+    assert_eq!(inputs, 27 + 243 + 9 + 81);
+    Ok(())
+}
+
+/// The greatest overlap at which, as at each smaller one, all inputs of these values give the output
+/// of separate buffers, and how many inputs there are.
+fn right_for_all(library: &KernelLibrary, case: &Case, elements: u32) -> (u32, usize) {
+    const VALUES: [i8; 3] = [-1, 1, 101];
+    let count = VALUES.len().pow(elements);
+    let input = |mut number: usize| -> Vec<u8> {
+        let mut next = || {
+            let value = VALUES[number % VALUES.len()];
+            number /= VALUES.len();
+            value as u8
+        };
+        (0..elements).map(|_| next()).collect()
+    };
+    let mut placed = Placed::new(library, case);
+    let mut output = |input: &[u8], overlap: u32| {
+        let start = elements - overlap;
+        let mut memory = vec![0xa5; 2 * elements as usize];
+        memory[start as usize..][..input.len()].copy_from_slice(input);
+        let memory = placed.run(memory, &[start], 0);
+        memory[..elements as usize].to_vec()
+    };
+    let mut is_right = |overlap: u32| {
+        (0..count).all(|number| {
+            let input = input(number);
+            output(&input, overlap) == output(&input, 0)
+        })
+    };
+    let right = (1..=elements).take_while(|&overlap| is_right(overlap));
+    (right.last().unwrap_or(0), count)
+}
+
+/// Outputs that may stay as they were, addresses that depend on the condition, and paths that were
+/// not taken.
+fn refused() -> Result<(), Failed> {
+    let mut seen = 0;
+    for kind in [2, 3, 4, 6, 7] {
+        let library = kernel(kind);
+        for elements in [5, 16] {
+            let found = measured(&library, &case(elements));
+            assert!(!found.every_outcome, "{kind}");
+            let pair = &found.layer.pairs[0];
+            assert_eq!(pair.safe_overlap_bytes, 0, "{kind}");
+            assert!(pair.refusals.contains(&Refusal::DataDependent), "{kind}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 10);
+    Ok(())
+}
