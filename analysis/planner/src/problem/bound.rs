@@ -12,16 +12,18 @@ impl Problem {
     /// Arranging a step by itself says nothing of how the steps fit together, so that the
     /// best arena can be larger.
     pub fn lower_bound(&self) -> u64 {
-        let sections = self.sections();
+        let mut sections = self.sections();
+        sections.sort_by_cached_key(|section| std::cmp::Reverse(self.breadth(section)));
         let sharing = self.sharing();
-        let bounds = sections
-            .iter()
-            .map(|section| self.step_bound(&section.alive, &sharing));
+        // Those that need no more than another one need not be known.
+        let most = sections.iter().fold(0, |most, section| {
+            most.max(self.step_bound_above(&section.alive, &sharing, most))
+        });
         let fixed = self.buffers.iter().map(|buffer| {
             let offset = buffer.fixed_offset.unwrap_or(0);
             offset + buffer.size_bytes
         });
-        bounds.chain(fixed).max().unwrap_or(0)
+        fixed.max().unwrap_or(0).max(most)
     }
 
     /// Sizes of all that is alive in a section together (operator breadth), in bytes.
@@ -56,6 +58,11 @@ impl Problem {
     /// together, and no two buffers come closer than they may, for nothing lies between two
     /// that overlap. So their spacings add to what the others need by themselves.
     pub(crate) fn step_bound(&self, alive: &[usize], sharing: &[bool]) -> u64 {
+        self.step_bound_above(alive, sharing, 0)
+    }
+
+    /// The same where it is more than `enough` bytes, otherwise something that is not more.
+    fn step_bound_above(&self, alive: &[usize], sharing: &[bool], enough: u64) -> u64 {
         let candidates: Vec<usize> = alive.iter().copied().filter(|&one| sharing[one]).collect();
         let overlaps = |&&buffer: &&usize| {
             let may = |&other: &usize| other != buffer && self.saved(buffer, other) > 0;
@@ -64,14 +71,17 @@ impl Problem {
         let (sharing, apart): (Vec<usize>, Vec<usize>) =
             alive.iter().partition(|buffer| overlaps(buffer));
         let spacings: u64 = apart.iter().map(|&buffer| self.spacing(buffer)).sum();
-        let extent = match sharing.len() {
-            0 => 0,
-            1..=MOST_ARRANGED => self.least_extent(&sharing),
-            _ => self.union_bound(&sharing),
-        };
         // The topmost buffer is not rounded up.
         let slack = |&buffer: &usize| self.spacing(buffer) - self.buffers[buffer].size_bytes;
-        (spacings + extent).saturating_sub(alive.iter().map(slack).max().unwrap_or(0))
+        let slack = alive.iter().map(slack).max().unwrap_or(0);
+        let extent = match sharing.len() {
+            0 => 0,
+            1..=MOST_ARRANGED => {
+                self.least_extent(&sharing, (enough + slack).saturating_sub(spacings))
+            }
+            _ => self.union_bound(&sharing),
+        };
+        (spacings + extent).saturating_sub(slack)
     }
 
     /// How many bytes two buffers, alive together, can share at most.
@@ -96,11 +106,12 @@ impl Problem {
         total.saturating_sub(shared).max(longest.unwrap_or(0))
     }
 
-    /// The shortest of all arrangements from the bottom up, in each order.
-    fn least_extent(&self, buffers: &[usize]) -> u64 {
+    /// The shortest of all arrangements from the bottom up, in each order, or the first that is
+    /// short enough.
+    fn least_extent(&self, buffers: &[usize], enough: u64) -> u64 {
         let mut placed = Vec::with_capacity(buffers.len());
         let mut best = u64::MAX;
-        self.arrange(buffers, &mut placed, 0, &mut best);
+        self.arrange(buffers, &mut placed, 0, enough, &mut best);
         best
     }
 
@@ -109,9 +120,10 @@ impl Problem {
         buffers: &[usize],
         placed: &mut Vec<(usize, u64)>,
         extent: u64,
+        enough: u64,
         best: &mut u64,
     ) {
-        if extent >= *best {
+        if extent >= *best || *best <= enough {
             return;
         }
         if placed.len() == buffers.len() {
@@ -128,7 +140,7 @@ impl Problem {
             let offset = placed.iter().map(above).max().unwrap_or(0);
             placed.push((buffer, offset));
             let end = offset + self.spacing(buffer);
-            self.arrange(buffers, placed, extent.max(end), best);
+            self.arrange(buffers, placed, extent.max(end), enough, best);
             placed.pop();
         }
     }

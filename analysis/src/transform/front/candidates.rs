@@ -15,9 +15,7 @@ pub(super) fn least_bytes(steps: &[Option<Step<'_>>], needs: &[u64]) -> u64 {
 }
 
 /// Numbers of tiles along an axis.
-const PARTS: [u32; 25] = [
-    1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 32, 36, 40, 44, 48, 52, 56, 64,
-];
+const PARTS: [u32; 16] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64];
 
 /// The grids to be tried on runs with an output of this shape, from the coarsest on: bands; and
 /// patches, which are squares, or twice as long or wide.
