@@ -5,7 +5,7 @@
 #
 # build_table.py [--cmsis-nn libcmsis-nn.a] [--write]: prints the table, or writes it into the page. Models are looked for
 # in $DMO_TRACE_MODELS, else beside the repository; those that are missing have no rows. It needs arm-none-eabi-gcc and
-# target/release/dmo-trace.
+# the program, $DMO_TRACE or target/release/dmo-trace.
 
 import argparse
 import json
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("DMO_TRACE_MODELS", ROOT.parent / "shared/models"))
-PROGRAM = ROOT / "target/release/dmo-trace"
+PROGRAM = Path(os.environ.get("DMO_TRACE", ROOT / "target/release/dmo-trace"))
 PAGE = ROOT / "docs/build.md"
 BEGIN, END = "<!-- build_table.py begins -->\n", "<!-- build_table.py ends -->\n"
 MODELS = [
