@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("DMO_TRACE_MODELS", ROOT.parent / "shared/models"))
-PROGRAM = os.environ.get("DMO_TRACE", ROOT / "target/release/dmo-trace")
+PROGRAM = Path(os.environ.get("DMO_TRACE", ROOT / "target/release/dmo-trace"))
 PAGE = ROOT / "docs/build.md"
 BEGIN, END = "<!-- build_table.py begins -->\n", "<!-- build_table.py ends -->\n"
 MODELS = [
@@ -37,8 +37,6 @@ FORMS = [
     ("fastest", []),
     ("10 % again", [*TILES, "--max-recompute", "10%"]),
     ("25 % again", [*TILES, "--max-recompute", "25%"]),
-    ("in rows, 10 % again", [*TILES, "--slices", "--max-recompute", "10%"]),
-    ("in rows, 25 % again", [*TILES, "--slices", "--max-recompute", "25%"]),
 ]
 HEADER = ["model", "form", "arena", "RAM in all", "flash", "instructions", "cycles", "cycles a MAC"]
 

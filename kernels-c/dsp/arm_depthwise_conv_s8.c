@@ -12,6 +12,11 @@ arm_cmsis_nn_status arm_depthwise_conv_s8(const cmsis_nn_context *ctx, const cms
   if (output_dims->c != input_dims->c * dw_conv_params->ch_mult) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
+  if (dsp_is_depthwise_plane(dw_conv_params, input_dims, filter_dims, output_dims)) {
+    dsp_depthwise_plane(dw_conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_data,
+                        output_dims, output_data);
+    return ARM_CMSIS_NN_SUCCESS;
+  }
   dsp_depthwise(dw_conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_data, output_dims,
                 output_data);
   return ARM_CMSIS_NN_SUCCESS;

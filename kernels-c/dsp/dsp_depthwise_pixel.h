@@ -101,8 +101,8 @@ DSP_OUT_OF_LINE static int8_t one_channel(const depthwise_layer *layer, const ta
 
 #if DSP_INSTRUCTIONS
 // Whole blocks of four channels from `first` on, by the assembly; returns how many channels are done.
-static int32_t multiply_window(const depthwise_layer *layer, const tap_window *window, int32_t first, int32_t channels,
-                               int8_t *output) {
+DSP_OUT_OF_LINE static int32_t multiply_window(const depthwise_layer *layer, const tap_window *window, int32_t first,
+                                               int32_t channels, int8_t *output) {
   const int32_t end = channels & ~3;
   if (layer->way == DSP_EXACT || layer->bias == NULL || window->rows == 0 || first >= end) {
     return first;
@@ -137,8 +137,8 @@ static int32_t multiply_window(const depthwise_layer *layer, const tap_window *w
 #endif
 
 // Multiplier 1, channels from `first`.
-static void one_to_one(const depthwise_layer *layer, const tap_window *window, int32_t first, int32_t channels,
-                       int8_t *output) {
+DSP_OUT_OF_LINE static void one_to_one(const depthwise_layer *layer, const tap_window *window, int32_t first,
+                                       int32_t channels, int8_t *output) {
   const uint32_t offsets = dsp_pair(layer->input_offset, layer->input_offset);
   const int32_t in_step = window->input_column, weight_step = window->filter_column;
   int32_t c = first;
@@ -165,8 +165,8 @@ static void one_to_one(const depthwise_layer *layer, const tap_window *window, i
 }
 
 // Any multiplier.
-static void one_to_many(const depthwise_layer *layer, const tap_window *window, int32_t in_channels,
-                        int32_t multiplier, int8_t *output) {
+DSP_OUT_OF_LINE static void one_to_many(const depthwise_layer *layer, const tap_window *window, int32_t in_channels,
+                                        int32_t multiplier, int8_t *output) {
   for (int32_t ic = 0; ic < in_channels; ++ic) {
     int32_t m = 0;
     for (; m + 4 <= multiplier; m += 4) {

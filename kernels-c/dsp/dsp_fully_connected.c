@@ -254,8 +254,8 @@ static void multiply_rows(const dsp_matrix *matrix, const int8_t *input, const i
 }
 
 // Up to four outputs, whatever their numbers.
-static void multiply_some(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t count,
-                          int8_t *output) {
+DSP_OUT_OF_LINE static void multiply_some(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t count,
+                                          int8_t *output) {
   uint32_t word = 0;
   for (int32_t i = 0; i < count; i += 2) {
     // An output without a second is its own second.

@@ -5,8 +5,8 @@
 // has a group to itself, as its column 0.
 enum {
   CHANNELS = 2,
-  MOST_REST = DSP_GROUP_COLUMNS - 1,
-  MOST_WORDS = (DSP_PLANE_TAPS / DSP_GROUP_COLUMNS + MOST_REST) * DSP_GROUP_WORDS,
+  // With 79 taps: 19 groups, and one for each of three.
+  MOST_WORDS = (DSP_PLANE_TAPS / DSP_GROUP_COLUMNS + DSP_GROUP_COLUMNS - 2) * DSP_GROUP_WORDS,
   MOST_COLUMNS = (DSP_ROWS - 1) * DSP_PLANE_STRIDE + DSP_PLANE_TAPS, // of four windows next to each other
 };
 
