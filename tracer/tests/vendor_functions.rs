@@ -16,7 +16,7 @@
 mod support;
 
 use dmo_analysis::graph::Kind;
-use dmo_analysis::operator::{ElementwiseBinary, Operator, Pool2d, Window};
+use dmo_analysis::operator::{Buffer, ElementwiseBinary, Operator, Pool2d, Window};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::{Case, KernelLibrary, contracts, images};
@@ -43,9 +43,10 @@ fn main() {
         for (version, path) in &real {
             real_library(*version, path);
         }
-        Ok(match real.is_empty() {
-            true => Completion::ignored_with("no library is there"),
-            false => Completion::Completed,
+        Ok(if real.is_empty() {
+            Completion::ignored_with("no library is there")
+        } else {
+            Completion::Completed
         })
     }));
     trials.push(Trial::test("the table of functions is true", documented));
@@ -365,7 +366,7 @@ fn brute_force(
     }
     let measured = measure_kernel(library, case, kernel, 5, LIMITS).expect(function);
     let buffers = case.operator.buffers().unwrap();
-    let inputs: Vec<u32> = buffers.inputs.iter().map(|it| it.size_bytes()).collect();
+    let inputs: Vec<u32> = buffers.inputs.iter().map(Buffer::size_bytes).collect();
     let output = buffers.outputs[0].size_bytes();
     for (index, pair) in measured.layer.pairs.iter().enumerate() {
         let step = case.input_type.size_bytes();
@@ -377,14 +378,15 @@ fn brute_force(
             }
             right = overlap;
         }
-        let granted = u32::try_from(pair.safe_overlap_bytes).unwrap();
+        let granted = pair.safe_overlap_bytes;
         assert!(
             granted <= right,
             "{function}: {granted} granted, {right} right: {case:?}"
         );
-        let verdict = match granted / step == right / step {
-            true => "equal",
-            false => "less granted",
+        let verdict = if granted / step == right / step {
+            "equal"
+        } else {
+            "less granted"
         };
         *found.entry((function, verdict)).or_default() += 1;
     }
