@@ -37,6 +37,8 @@ FORMS = [
     ("fastest", []),
     ("10 % again", [*TILES, "--max-recompute", "10%"]),
     ("25 % again", [*TILES, "--max-recompute", "25%"]),
+    ("in rows, 10 % again", [*TILES, "--slices", "--max-recompute", "10%"]),
+    ("in rows, 25 % again", [*TILES, "--slices", "--max-recompute", "25%"]),
 ]
 HEADER = ["model", "form", "arena", "RAM in all", "flash", "instructions", "cycles", "cycles a MAC"]
 
