@@ -462,7 +462,14 @@ fn as_many_as_the_prototypes_have() {
             let mut found = libraries.iter().filter_map(|library| {
                 Some((library, Contract::find(library, &case, Some(function))?))
             });
-            let (library, contract) = found.next().expect(function);
+            let Some((library, contract)) = found.next() else {
+                // `vendor_functions.rs` calls those that only a vendor's library has.
+                assert!(function.starts_with("arm_"), "{function}");
+                let of_vendors = contracts().filter(|contract| contract.function == function);
+                let sizes = of_vendors.flat_map(Contract::size_functions);
+                seen.extend(sizes.map(|size| size.name).chain([function]));
+                continue;
+            };
             let parameters = contract.invented(&case).expect(function);
             let mut frame = library.frame();
             for size in contract.size_functions() {

@@ -206,7 +206,10 @@ fn no_tiling_of_rows_needs_less_than_the_bound() {
             found += u64::from(best.unwrap_or(u64::MAX) == *smallest);
         }
     }
-    assert!(tried > 2_000 && levels > 50, "{tried} ways, {levels} levels");
+    assert!(
+        tried > 2_000 && levels > 50,
+        "{tried} ways, {levels} levels"
+    );
     assert!(
         10 * found > 8 * levels,
         "{found} of {levels} smallest are found"

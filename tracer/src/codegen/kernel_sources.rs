@@ -179,19 +179,26 @@ mod tests {
     use crate::kernels::contracts;
     use std::collections::BTreeSet;
 
-    #[test]
-    fn every_kernel_that_is_built_in_has_a_prototype_and_sources() {
-        let interface = interface();
+    /// Functions that are called, but for those that only a vendor's library has.
+    fn built_in() -> BTreeSet<&'static str> {
         let functions: BTreeSet<&str> = contracts().map(|contract| contract.function).collect();
-        let is_ours = |function: &&&str| {
+        let is_ours = |function: &&str| {
             let defined = format!(" {function}(");
             FILES
                 .iter()
                 .any(|(path, text)| path.ends_with(".c") && text.contains(&defined))
         };
-        let ours: BTreeSet<&str> = functions.iter().filter(is_ours).copied().collect();
-        assert_eq!(functions, ours);
-        assert!(ours.len() > 100, "{}", ours.len());
+        let ours: BTreeSet<&str> = functions.iter().copied().filter(is_ours).collect();
+        let mut others = functions.difference(&ours);
+        assert!(others.all(|name| name.starts_with("arm_")), "{others:?}");
+        assert!(ours.len() > 200, "{}", ours.len());
+        ours
+    }
+
+    #[test]
+    fn every_kernel_that_is_built_in_has_a_prototype_and_sources() {
+        let interface = interface();
+        let ours = built_in();
         for function in ours {
             assert!(interface.function(function).is_some(), "{function}");
             let files = closure([function], "p_").unwrap();
@@ -203,10 +210,8 @@ mod tests {
 
     #[test]
     fn whole_copies_work_where_input_and_output_overlap() {
-        let copying = contracts().map(|contract| contract.function);
-        let copying: BTreeSet<&str> = copying.collect();
         let mut moves = 0;
-        for file in closure(copying, "").unwrap() {
+        for file in closure(built_in(), "").unwrap() {
             if file.name.ends_with(".c") {
                 assert!(!file.text.contains("memcpy("), "{}", file.name);
                 moves += file.text.matches("memmove(").count();

@@ -5,6 +5,8 @@
 
 #include "@prefix@model.h"
 
+#include <stdbool.h>
+
 // Define it to place the weights, for example as __attribute__((section(".qspi"))).
 #ifndef @PREFIX@WEIGHTS
 #define @PREFIX@WEIGHTS
