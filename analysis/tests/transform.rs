@@ -1,5 +1,5 @@
 //! Changed graphs against the graphs that they come from: run on numbers, apart and in a plan.
-#![allow(clippy::unwrap_used, reason = "a test fails by panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
 #[path = "transform/bounds.rs"]
 mod bounds;
