@@ -167,9 +167,17 @@ fn sweeps() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Models with so many outputs that the clock may stop the search for their plans: what is found then
+/// is not for engines to answer for.
+const MANY_OUTPUTS: [&str; 2] = ["further_axes", "further_pairs"];
+
 /// The models of a folder, planned, and executed in the plan.
 fn models(folder: &Path, at_least: usize) -> Result<(), Failed> {
-    let models = files(folder, "tflite")?;
+    let mut models = files(folder, "tflite")?;
+    models.retain(|model| {
+        let name = model.file_name().unwrap_or_default().to_string_lossy();
+        !MANY_OUTPUTS.iter().any(|many| name.starts_with(many))
+    });
     for model in &models {
         let model = model.to_string_lossy();
         let report = compare(&["verify", &model, "--inputs", "1", "--json"], None)?;
