@@ -110,7 +110,7 @@ def test_other_threads_run_while_it_plans():
     steps, done = 0, threading.Event()
 
     def work():
-        dmo_trace.plan("zoo:inception_v3", time=1.0)
+        dmo_trace.plan("zoo:inception_resnet_v2:int8", allow=["split", "patch"], time=1.0)
         done.set()
 
     before = sys.getswitchinterval()
