@@ -67,18 +67,9 @@ impl PlanOptions {
                 .iter()
                 .map(|&(tensor, offset)| (TensorId(tensor), offset))
                 .collect(),
-            changes: self.changes()?,
+            changes: changes(&self.allow, self.max_recompute, self.slices)?,
             time: options::seconds("time", self.time)?,
         })
-    }
-
-    fn changes(&self) -> PyResult<ChangeRequest> {
-        if self.slices && (self.keep_inputs || self.exclude_inputs) {
-            return Err(wrong(
-                "slices: the input is never in the arena as a whole, to be kept or excluded",
-            ));
-        }
-        changes(&self.allow, self.max_recompute, self.slices)
     }
 
     fn layout(&self) -> PyResult<Layout> {
@@ -126,13 +117,7 @@ fn changes(allow: &[String], max_recompute: Option<f64>, slices: bool) -> PyResu
         *allowed = true;
     }
     if slices {
-        let both = !(changes.split || changes.patch);
-        changes = ChangeRequest {
-            slices,
-            split: both || changes.split,
-            patch: both || changes.patch,
-            ..changes
-        };
+        changes = changes.in_rows();
     }
     if let Some(percent) = max_recompute {
         if !(changes.split || changes.patch) {

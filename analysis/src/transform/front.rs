@@ -52,6 +52,13 @@ pub struct Search<'a> {
     pub slices: bool,
 }
 
+impl Search<'_> {
+    /// Where the input is handed over in rows, no other way counts.
+    fn counts(&self, point: &Point) -> bool {
+        point.recipe.slices || !self.slices
+    }
+}
+
 /// A way to run the model.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Point {
@@ -244,11 +251,6 @@ impl FrontPlanner<'_> {
         Some(best.arena_bytes)
     }
 
-    /// Where the input is handed over in rows, no other way counts.
-    fn counts(&self, point: &Point) -> bool {
-        point.recipe.slices || !self.search.slices
-    }
-
     /// Whether the operator reads the input that is handed over in rows: never as a whole.
     fn reads_rows(&self, operator: OperatorId) -> bool {
         let graph = self.search.graph;
@@ -258,8 +260,10 @@ impl FrontPlanner<'_> {
 
     /// The points that nothing beats, by work; of equal ones that which changes least.
     fn front(self) -> Vec<Point> {
-        let mut points = self.points.clone();
-        points.retain(|point| self.counts(point));
+        let Self {
+            search, mut points, ..
+        } = self;
+        points.retain(|point| search.counts(point));
         points.sort_by_key(|point| {
             let Point { recipe, .. } = point;
             let changes = recipe.in_place.len() + recipe.removed.len();

@@ -83,22 +83,32 @@ impl InputRows {
     }
 
     /// Adds what makes the rows available that tiles need, unless they are there already.
-    pub(super) fn hand_over(&mut self, draft: &mut Draft, needed: &[Region]) {
+    ///
+    /// # Errors
+    /// When they begin above those that are there: rows are handed over once.
+    pub(super) fn hand_over(
+        &mut self,
+        draft: &mut Draft,
+        needed: &[Region],
+    ) -> Result<(), TransformError> {
         let needed = needed.iter().cloned();
         let Some(needed) = needed.reduce(|one, other| one.hull(&other)) else {
-            return;
+            return Ok(());
         };
         let held = self.current.as_ref().map_or(0..0, |(_, rows)| rows.clone());
+        if needed.rows.start < held.start {
+            let reason = "is needed again from a row on that is gone";
+            return Err(TransformError::Input { reason });
+        }
         if needed.rows.end <= held.end {
-            return;
+            return Ok(());
         }
         let new = needed.rows.start.max(held.end)..needed.rows.end;
-        let kept = needed.rows.start.min(new.start)..new.start;
+        let kept = needed.rows.start..new.start;
         let current = self.current.as_ref().filter(|_| !kept.is_empty());
         let there = current.map(|(tensor, rows)| {
             let whole = self.of_rows(rows).shape(self.shape);
-            // Windows move down: what is needed never begins above what is there.
-            let within = kept.start.saturating_sub(rows.start)..kept.end - rows.start;
+            let within = kept.start - rows.start..kept.end - rows.start;
             let kept = draft.view(*tensor, whole, &self.of_rows(&within));
             (kept, within.len() as u32)
         });
@@ -111,6 +121,7 @@ impl InputRows {
         let name = format!("rows {}..{} of {name}", kept.start, new.end);
         let tensor = draft.hand_over(self.reader, (input, self.shape), name, there, fresh);
         self.current = Some((tensor, kept.start..new.end));
+        Ok(())
     }
 
     /// The view of rows that are there.

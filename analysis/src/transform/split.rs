@@ -30,7 +30,7 @@ pub(super) fn split(
         if let Some(rows) = &mut rows {
             let needed = tiles.iter();
             let needed = needed.filter_map(|tile| rows.of_tile(&tile.regions));
-            rows.hand_over(draft, &needed.collect::<Vec<Region>>());
+            rows.hand_over(draft, &needed.collect::<Vec<Region>>())?;
         }
         for (column, tile) in tiles.iter().enumerate() {
             run.add_tile(draft, row * columns + column, tile, rows.as_ref());

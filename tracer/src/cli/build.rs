@@ -166,9 +166,6 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    arguments
-        .change
-        .ensure_in_arena(arguments.keep_inputs, false)?;
     if let Some(folder) = &arguments.plot {
         anyhow::ensure!(
             arguments.has_choice(),

@@ -121,13 +121,9 @@ fn parse_fixed(text: &str) -> Result<(TensorId, u64), String> {
 
 impl Arguments {
     fn request(&self) -> anyhow::Result<PlanRequest> {
-        let layout = self.layout.layout();
-        let is_excluded = !layout.counted.count_graph_inputs;
-        self.change
-            .ensure_in_arena(layout.keep_inputs, is_excluded)?;
         Ok(PlanRequest {
             overlap: self.overlap.request(),
-            layout,
+            layout: self.layout.layout(),
             order: self.order,
             fixed: self.fix.clone(),
             changes: self.change.request()?,

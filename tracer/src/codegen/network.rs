@@ -6,7 +6,7 @@ use crate::call::{Argument, CallError, Frame};
 use crate::kernels::{NEXT_ROWS, ROWS_IN_MEMORY};
 use crate::measure::MeasureError;
 use crate::model::{Deployment, Placement, Step};
-use dmo_analysis::graph::{OperatorId, Storage, TensorId};
+use dmo_analysis::graph::{GraphTensor, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ pub struct Network {
     pub constants: Constants,
     /// What the application stores before an inference.
     pub inputs: Vec<Endpoint>,
-    /// How the application hands over its input instead; `None` if it lies in the arena.
-    pub rows: Option<InputRows>,
+    /// At most this many rows of the input are handed over at once; `None` if it lies in the arena.
+    pub most_rows: Option<u32>,
     /// What the application reads after an inference.
     pub outputs: Vec<Endpoint>,
     /// What persists from one inference to the next.
@@ -54,17 +54,6 @@ pub struct Endpoint {
     pub tensor: TensorId,
     /// Where it lies in the arena.
     pub offset_bytes: u32,
-}
-
-/// An input that the application hands over in rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InputRows {
-    /// The tensor.
-    pub tensor: TensorId,
-    /// Size of a row in bytes.
-    pub row_bytes: u32,
-    /// At most this many rows are handed over at once.
-    pub most: u32,
 }
 
 /// A state of an operator.
@@ -184,7 +173,7 @@ impl Network {
             functions_of_proof: BTreeSet::new(),
             constants: Constants::default(),
             inputs: endpoints(&in_arena)?,
-            rows: None,
+            most_rows: None,
             outputs: endpoints(&deployment.graph.outputs)?,
             states,
             planned_bytes,
@@ -225,8 +214,7 @@ impl Network {
         if function == ROWS_IN_MEMORY {
             self.functions_of_proof.insert(function);
             let (call, rows) = places.next_rows(step)?;
-            let most = self.rows.map_or(0, |known| known.most).max(rows.most);
-            self.rows = Some(InputRows { most, ..rows });
+            self.most_rows = self.most_rows.max(Some(rows));
             self.calls.push(call);
             return Ok(());
         }
@@ -337,18 +325,18 @@ impl Places<'_> {
     }
 
     /// The call that has the application store the rows of its input that are needed next, after
-    /// those that are there.
-    fn next_rows(&self, step: &Step) -> Result<(Call, InputRows), NetworkError> {
+    /// those that are there, and how many.
+    fn next_rows(&self, step: &Step) -> Result<(Call, u32), NetworkError> {
         let graph = &self.deployment.graph;
         let (Some(&new), Some(&output)) = (step.inputs.last(), step.outputs.first()) else {
             let operator = step.operator;
             return Err(MeasureError::NotExecuted { operator }.into());
         };
         let (input, from_bytes) = self.root(new);
-        let [input, new] = [input, new].map(|id| (id, graph.tensor(id)));
-        let all_rows = input.1.shape.get(1).copied().unwrap_or(1).max(1);
-        let row_bytes = (input.1.size_bytes / u64::from(all_rows)).max(1) as u32;
-        let rows = new.1.size_bytes as u32 / row_bytes;
+        let [input, new] = [input, new].map(|id| graph.tensor(id));
+        let rows_of = |tensor: &GraphTensor| tensor.shape.get(1).copied().unwrap_or(1).max(1);
+        let row_bytes = (input.size_bytes / u64::from(rows_of(input))).max(1) as u32;
+        let rows = rows_of(new);
         let output = Value::Arena(self.offset(output)?);
         let (kept, kept_bytes) = match step.inputs[..] {
             [kept, _] => (
@@ -370,12 +358,6 @@ impl Places<'_> {
                 Value::Integer(kept_bytes),
                 output,
             ],
-        };
-        let tensor = input.0;
-        let rows = InputRows {
-            tensor,
-            row_bytes,
-            most: rows,
         };
         Ok((call, rows))
     }

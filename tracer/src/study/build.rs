@@ -21,7 +21,7 @@ use crate::codegen::description::{
 use crate::codegen::kernel_sources;
 use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
 use crate::codegen::loops::rolled;
-use crate::codegen::network::{InputRows, Network};
+use crate::codegen::network::Network;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Limits, Observation};
 use crate::measure::MeasureError;
@@ -247,7 +247,7 @@ pub fn build(
     let in_layout = record(deployment, layout, inferences, limits)?;
     let description = Description {
         stack_bytes: in_layout.stack_bytes,
-        ..describe(name, source, &verified, &planned, network.rows)?
+        ..describe(name, source, &verified, &planned, network.most_rows)?
     };
     let loops = rolled(&network.calls, |operator| source.origin(operator));
     let contents = Contents {
@@ -440,7 +440,7 @@ fn describe(
     source: &Source,
     verified: &Verified,
     planned: &Planned,
-    rows: Option<InputRows>,
+    most_rows: Option<u32>,
 ) -> Result<Description, StudyError> {
     let original = &verified.deployed.original;
     let graph = &original.graph;
@@ -457,7 +457,7 @@ fn describe(
         endpoints.collect::<Result<Vec<_>, BuildError>>()
     };
     let mut inputs = endpoints(&graph.inputs, "input")?;
-    let rows = rows.and_then(|InputRows { most, .. }| {
+    let rows = most_rows.and_then(|most| {
         let input = inputs.pop()?;
         Some(RowsDescription { input, most })
     });

@@ -54,6 +54,18 @@ impl Default for ChangeRequest {
 }
 
 impl ChangeRequest {
+    /// The same with an input in rows; tiles of both kinds are then allowed, unless those of one are.
+    #[must_use]
+    pub fn in_rows(self) -> Self {
+        let both = !(self.split || self.patch);
+        Self {
+            slices: true,
+            split: both || self.split,
+            patch: both || self.patch,
+            ..self
+        }
+    }
+
     /// Whether something is allowed that gives another graph than that of the file.
     pub fn reshapes(&self) -> bool {
         self.in_place || self.remove || self.split || self.patch
@@ -90,7 +102,8 @@ impl WorkFront {
     /// Searches for what may be done to the model that the plan `order` is of.
     ///
     /// # Errors
-    /// When the order is not one of the model's, or no plan was found in time.
+    /// When the order is not one of the model's, no plan was found in time, or an input in rows is to
+    /// be kept, or left out of the arena, as a whole.
     pub(super) fn search(
         source: &Source,
         order: &[OperatorId],
@@ -100,6 +113,10 @@ impl WorkFront {
         time: impl Into<SearchTime>,
         session: &Session,
     ) -> Result<Self, StudyError> {
+        let is_whole = layout.keep_inputs || !layout.counted.count_graph_inputs;
+        if changes.slices && is_whole {
+            return Err(PlanError::WholeInput.into());
+        }
         let graph = source.graph();
         let macs = macs::of_graph(graph);
         let overlaps = |graph: &Graph| changes.known_overlaps(graph, kind);

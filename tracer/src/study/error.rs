@@ -186,6 +186,11 @@ pub enum PlanError {
          (--time 60) or more recomputation (--max-recompute 50%) may find such a run"
     )]
     NoSlices { model: String },
+    #[error(
+        "slices: the input is never in the arena as a whole, to be kept there or left out of it\n  hint: \
+         leave out --keep-inputs and --exclude-inputs"
+    )]
+    WholeInput,
     #[error("the plan found does not pass its check, please report this: {found:?} {misaligned:?}")]
     Unsafe {
         found: Vec<Clash>,

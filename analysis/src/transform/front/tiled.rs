@@ -174,7 +174,7 @@ impl FrontPlanner<'_> {
     /// The smallest arena that was planned with at most so much work, in bytes.
     fn smallest(&self, level: u64) -> u64 {
         let points = self.points.iter();
-        let points = points.filter(|point| self.counts(point) && point.extra_macs <= level);
+        let points = points.filter(|point| self.search.counts(point) && point.extra_macs <= level);
         points
             .map(|point| point.arena_bytes)
             .min()

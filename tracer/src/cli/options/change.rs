@@ -40,29 +40,8 @@ pub struct ChangeArguments {
 impl ChangeArguments {
     /// Whether runs of operators may be computed in tiles.
     pub fn allow_tiles(&self) -> bool {
-        self.slices || self.names_tiles()
-    }
-
-    fn names_tiles(&self) -> bool {
         let tiles = [Change::Split, Change::Patch];
-        tiles.iter().any(|change| self.allow.contains(change))
-    }
-
-    /// Refuses what is said of an input in the arena where it is not there.
-    ///
-    /// # Errors
-    /// When the input is handed over in rows, and kept in the arena or left out of it as a whole.
-    pub fn ensure_in_arena(&self, keep: bool, exclude: bool) -> anyhow::Result<()> {
-        let option = if keep {
-            "--keep-inputs"
-        } else {
-            "--exclude-inputs"
-        };
-        ensure!(
-            !self.slices || !(keep || exclude),
-            "{option} is about an input in the arena, and with --slices it is never there as a whole\n  hint: leave one of them out"
-        );
-        Ok(())
+        self.slices || tiles.iter().any(|change| self.allow.contains(change))
     }
 
     /// What they ask for.
@@ -76,18 +55,22 @@ impl ChangeArguments {
             "--max-recompute limits what tiles compute again, and no tiles are allowed\n  hint: --allow split, --allow patch or both"
         );
         let by_default = ChangeRequest::default();
-        let both = self.slices && !self.names_tiles();
-        Ok(ChangeRequest {
+        let changes = ChangeRequest {
             in_place: allows(Change::Inplace),
             accumulate: allows(Change::Accumulate),
             prune: allows(Change::Prune),
             remove: allows(Change::Remove),
-            split: both || allows(Change::Split),
-            patch: both || allows(Change::Patch),
-            slices: self.slices,
+            split: allows(Change::Split),
+            patch: allows(Change::Patch),
             most_recomputed_percent: self
                 .max_recompute
                 .unwrap_or(by_default.most_recomputed_percent),
+            ..by_default
+        };
+        Ok(if self.slices {
+            changes.in_rows()
+        } else {
+            changes
         })
     }
 }
