@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "dsp_fully_connected.h"
+#include "dsp_vector_group.h"
 
 #include <stddef.h>
 
@@ -29,32 +30,15 @@ typedef struct {
   int32_t bias_step;          // bytes from one block's biases to the next block's
 } matrix_block;
 
+// GROUP_CODE_BYTES is the size of DSP_MULTIPLY_GROUP.
 enum { UNROLLED_GROUPS = 4, GROUP_CODE_BYTES = 92 };
 
 // The stack holds the end of the input's groups, the address of the first group's code, and the block's address.
 //
-//   r0 input   r1 offsets   r2 filter, r12 two filters further   r3 apart   r4 to r7 sums
-//   r8, r9 columns of the input   r10, r11 columns of two filters   lr temporary
-// and after the columns
+// Registers as in dsp_vector_group.h, where a row is the input, and after the columns
+//
 //   lr block   r0, r1 where multiplier and shift are   r2 half_offset   r3 step   r8 multiplier   r9 shift
 //   r10 bias   r11 temporary
-#define ADD_FILTER(sum, bytes)              \
-  "sxtb16 lr, " bytes "\n\t"                \
-  "sxtb16 " bytes ", " bytes ", ror #8\n\t" \
-  "smlad " sum ", r8, lr, " sum "\n\t"      \
-  "smlad " sum ", r9, " bytes ", " sum "\n\t"
-#define MULTIPLY_GROUP             \
-  "ldr.w r9, [r0], #4\n\t"         \
-  "ldr.w r11, [r2, r3]\n\t"        \
-  "ldr.w r10, [r2], #4\n\t"        \
-  "sxtab16 r8, r1, r9\n\t"         \
-  "sxtab16 r9, r1, r9, ror #8\n\t" \
-  ADD_FILTER("r4", "r10")          \
-  ADD_FILTER("r5", "r11")          \
-  "ldr.w r11, [r12, r3]\n\t"       \
-  "ldr.w r10, [r12], #4\n\t"       \
-  ADD_FILTER("r6", "r10")          \
-  ADD_FILTER("r7", "r11")
 // A column behind the groups.
 #define MULTIPLY_COLUMN            \
   "ldrsb r8, [r0], #1\n\t"         \
@@ -111,10 +95,10 @@ DSP_NAKED static void multiply_matrix(DSP_UNUSED matrix_block *block) {
                    "bx r11\n\t"
                    ".balign 4\n"
                    "2:\n\t"
-                   MULTIPLY_GROUP
-                   MULTIPLY_GROUP
-                   MULTIPLY_GROUP
-                   MULTIPLY_GROUP
+                   DSP_MULTIPLY_GROUP
+                   DSP_MULTIPLY_GROUP
+                   DSP_MULTIPLY_GROUP
+                   DSP_MULTIPLY_GROUP
                    "ldr r10, [sp]\n\t"
                    "cmp r0, r10\n\t"
                    "bne.w 2b\n"

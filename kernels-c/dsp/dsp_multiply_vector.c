@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "dsp_vector.h"
+#include "dsp_vector_group.h"
 
 #if DSP_INSTRUCTIONS
 
-//   r0 row   r1 offsets   r2 filters, r12 two filters further   r3 apart   r4 to r7 sums
-//   r8, r9 columns of the row   r10, r11 four columns of two filters   lr temporary; the end of the row is on the stack
-#define ADD_FILTER(sum, bytes)              \
-  "sxtb16 lr, " bytes "\n\t"                \
-  "sxtb16 " bytes ", " bytes ", ror #8\n\t" \
-  "smlad " sum ", r8, lr, " sum "\n\t"      \
-  "smlad " sum ", r9, " bytes ", " sum "\n\t"
-#define MULTIPLY_GROUP             \
-  "ldr.w r9, [r0], #4\n\t"         \
-  "ldr.w r11, [r2, r3]\n\t"        \
-  "ldr.w r10, [r2], #4\n\t"        \
-  "sxtab16 r8, r1, r9\n\t"         \
-  "sxtab16 r9, r1, r9, ror #8\n\t" \
-  ADD_FILTER("r4", "r10")          \
-  ADD_FILTER("r5", "r11")          \
-  "ldr.w r11, [r12, r3]\n\t"       \
-  "ldr.w r10, [r12], #4\n\t"       \
-  ADD_FILTER("r6", "r10")          \
-  ADD_FILTER("r7", "r11")
-
+// Registers as in dsp_vector_group.h; the end of the row is on the stack.
 // Two arguments are on the stack, as the procedure call standard says.
 DSP_NAKED void dsp_multiply_vector_groups(DSP_UNUSED const int8_t *row, DSP_UNUSED uint32_t offsets,
                                           DSP_UNUSED const int8_t *filter, DSP_UNUSED int32_t apart,
@@ -37,9 +19,9 @@ DSP_NAKED void dsp_multiply_vector_groups(DSP_UNUSED const int8_t *row, DSP_UNUS
                    "bne.w 2f\n\t"
                    ".balign 4\n"
                    "1:\n\t"
-                   MULTIPLY_GROUP
+                   DSP_MULTIPLY_GROUP
                    "2:\n\t"
-                   MULTIPLY_GROUP
+                   DSP_MULTIPLY_GROUP
                    "ldr r10, [sp]\n\t"
                    "cmp r0, r10\n\t"
                    "bne 1b\n\t"
