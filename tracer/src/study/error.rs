@@ -187,7 +187,7 @@ pub enum PlanError {
     )]
     NoSlices { model: String },
     #[error(
-        "slices: the input is never in the arena as a whole, to be kept there or left out of it\n  hint: \
+        "--slices: the input is never in the arena as a whole, to be kept there or left out of it\n  hint: \
          leave out --keep-inputs and --exclude-inputs"
     )]
     WholeInput,

@@ -84,7 +84,8 @@ pub fn next_steps(
             arguments.model.to_string_lossy(),
             path.display()
         )),
-        (None, None) if is_file => steps.push(
+        // Stock TensorFlow Lite Micro stores its inputs as a whole.
+        (None, None) if is_file && !arguments.change.slices => steps.push(
             "`--emit planned.tflite` writes the model with this plan, for TensorFlow Lite Micro"
                 .to_owned(),
         ),
