@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan_file` | the plan, complete in itself, as JSON |
 //! | `c_header` | the same as C |
+//! | `planned_region` | several memories as one arena |
 //! | `region_header` | a plan of several memories as C |
 //! | `on_device` | what TensorFlow Lite Micro makes of a plan |
 //! | `rewrite` | a model file with other operators, on the same weights |
@@ -12,6 +13,7 @@
 mod c_header;
 mod on_device;
 mod plan_file;
+mod planned_region;
 mod region_header;
 mod rewrite;
 mod tiled;
@@ -21,6 +23,7 @@ pub use on_device::{OnDevice, on_device};
 pub use plan_file::{
     FurtherKernels, PlanFile, PlannedKernels, PlannedScratch, PlannedTensor, SCHEMA, UsedOverlap,
 };
+pub use planned_region::PlannedRegion;
 pub use region_header::RegionHeader;
 pub use rewrite::rewrite;
 pub use tiled::{TiledError, TiledModel, tiled};

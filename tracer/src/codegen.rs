@@ -1,4 +1,4 @@
-//! A planned model as a C library: no interpreter, every tensor at its place in one arena.
+//! A planned model as a C library: no interpreter, every tensor at its place in the arena.
 //!
 //! ```text
 //! deployment, order, placement --network--> calls --loops--> loops --model_source--> C
@@ -15,14 +15,17 @@
 //! | `template` | texts with places to fill |
 //! | [`c_interface`] | the kernels' structures and functions |
 //! | [`kernel_sources`] | the kernels' C sources, and which of them some functions need |
+//! | [`description`] | what generated code says of its model |
+//! | [`memory`] | the arrays that the application provides |
+//! | `memory_text` | the same as C text |
 //! | [`value`] | arguments as C values |
 //! | [`network`] | a deployed model in its arena as calls |
 //! | [`loops`] | calls rolled up into loops: tiles |
 //! | [`call_size`] | how much flash calls and their tables take, about |
 //! | `expression` | values as C text |
-//! | [`description`] | what generated code says of its model |
 //! | `model_source` | calls as C text |
 //! | [`library`] | all files of a library |
+//! | `test_source` | the library's own test |
 //! | [`drop_in`] | the kernels alone, in place of CMSIS-NN |
 //! | [`compilation`] | the library, compiled for the target |
 
@@ -35,7 +38,10 @@ mod expression;
 pub mod kernel_sources;
 pub mod library;
 pub mod loops;
+pub mod memory;
+mod memory_text;
 mod model_source;
 pub mod network;
 mod template;
+mod test_source;
 pub mod value;

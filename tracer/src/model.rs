@@ -10,6 +10,7 @@
 //! | [`recording`] | a whole inference as one trace, for pictures |
 //! | `stand_in` | contents for what an operator that is not executed would store |
 //! | [`tracing`] | one operator with all its buffers apart, its accesses recorded |
+//! | [`traffic`] | how often its kernels access each tensor |
 //! | [`verify`] | whether a layout is safe: geometry, replay, execution |
 
 pub mod deployment;
@@ -19,6 +20,7 @@ pub mod overlaps;
 pub mod recording;
 mod stand_in;
 pub mod tracing;
+pub mod traffic;
 pub mod verify;
 
 pub use deployment::{DeployError, Deployment, Step};

@@ -27,6 +27,7 @@
 //! | `region_file` | a plan of several memories, read as one of one arena |
 //! | [`plan_file`] | a plan.json |
 //! | [`change`] | searching for what may be changed of a model's work |
+//! | [`placed`] | where a model's tensors lie in several memories |
 //! | [`plan`] | the smallest arena of a model |
 //! | [`regions`] | a planned model in several memories |
 //! | [`emit`] | a plan as JSON, as C, or within the model |
@@ -41,6 +42,9 @@
 //! | [`windows`] | a model on the newest rows against the model on whole windows |
 //! | [`form`] | what the forms of a model take |
 //! | [`forms`] | forms of a model, from the fastest to the smallest |
+//! | [`region_use`] | how often each memory of a plan is accessed |
+//! | `recording` | inferences, and what they compute and take |
+//! | `region_plan` | the plan of a library in several memories |
 //! | [`prove`] | a generated library as compiled: every load and store, outputs, stack |
 //! | [`build`] | a C library that computes a model in its planned arena |
 //! | [`examine`] | a model of a baseline: planned, then audited or verified |
@@ -72,13 +76,17 @@ pub mod kernel_request;
 pub mod others;
 pub mod overlap_source;
 pub mod peak;
+pub mod placed;
 pub mod plan;
 pub mod plan_file;
 pub mod plan_to_check;
 pub mod problem;
 pub mod prove;
 pub mod pruning;
+mod recording;
 mod region_file;
+mod region_plan;
+pub mod region_use;
 pub mod regions;
 pub mod remedies;
 pub mod run;

@@ -9,6 +9,7 @@
 //! | [`finding`] | what a replay finds, and which instructions did it |
 //! | [`cycles`] | estimated cycles |
 //! | [`arena`] | what a firmware's arena holds |
+//! | [`regions`] | the memories of a plan of several |
 //! | [`forms`] | what memory the forms of a model take for what time |
 //! | [`overlap`] | O_s of an operator on a shape |
 //! | [`tenants`] | the models of a program that runs several |
@@ -37,6 +38,7 @@ pub mod overlap;
 pub mod plan;
 pub mod printable;
 pub mod pruning;
+pub mod regions;
 pub mod report;
 pub mod run;
 pub mod savings;

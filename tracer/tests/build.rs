@@ -11,6 +11,7 @@
 
 mod support;
 
+use dmo_planner::regions::ArenaRegion;
 use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::study::Session;
 use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
@@ -18,6 +19,7 @@ use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
 use dmo_trace::study::form::{Form, MemoryLimits};
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
+use dmo_trace::study::regions::RegionRequest;
 use dmo_trace::study::source::Source;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
@@ -94,6 +96,7 @@ fn main() {
             Ok(())
         },
     ));
+    trials.extend(in_memories());
     trials.extend(of_newest_rows());
     trials.extend(of_input_rows());
     let name = "flash_is_limited";
@@ -131,6 +134,62 @@ fn main() {
 }
 
 /// Libraries that take the newest rows of a window.
+/// Libraries whose tensors lie in two memories, of which the first is too small for all.
+fn in_memories() -> Vec<Trial> {
+    const MODELS: [(&str, u64); 2] = [
+        ("stand_in_vision_int8.tflite", 512),
+        ("stand_in_sequence_int8.tflite", 96),
+    ];
+    let trials = MODELS.iter().flat_map(|&(model, fast_bytes)| {
+        [false, true].map(|is_tiled| {
+            let name = format!("in_two_memories::{model}::tiled={is_tiled}");
+            models::trial(name, model, move |file| {
+                in_two_memories(&built(model, file, &in_regions(fast_bytes, is_tiled))?)
+            })
+        })
+    });
+    trials.collect()
+}
+
+fn in_regions(fast_bytes: u64, is_tiled: bool) -> BuildRequest {
+    let region = |name: &str, capacity_bytes, access_cost, alignment| ArenaRegion {
+        name: name.to_owned(),
+        capacity_bytes,
+        access_cost,
+        alignment,
+    };
+    BuildRequest {
+        regions: RegionRequest {
+            regions: vec![
+                region("tcm", fast_bytes, 1, 1),
+                region("psram", 1 << 16, 12, 32),
+            ],
+            time: std::time::Duration::from_secs(3),
+            ..RegionRequest::default()
+        },
+        inputs: 1,
+        ..request(REFERENCE, is_tiled)
+    }
+}
+
+/// Both are used, the plan predicts what the run in it counts, and the test of the library passes.
+fn in_two_memories(built: &Built) -> Result<(), Failed> {
+    let [fast, slow] = &built.regions[..] else {
+        return Err(format!("{:?}", built.regions).into());
+    };
+    for known in [fast, slow] {
+        let is_within = (1..=known.region.capacity_bytes).contains(&known.used_bytes);
+        let is_predicted = known.planned_accesses == Some(known.accesses);
+        if !is_within || !is_predicted || known.accesses == 0 {
+            return Err(format!("{known:?}").into());
+        }
+    }
+    if slow.wait_cycles() != 11 * slow.accesses || fast.wait_cycles() != 0 {
+        return Err(format!("{:?}", built.regions).into());
+    }
+    runs_natively(built)
+}
+
 fn of_newest_rows() -> Vec<Trial> {
     let mut trials = Vec::new();
     let window = "stand_in_window_int8.tflite";

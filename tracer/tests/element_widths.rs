@@ -266,7 +266,9 @@ fn every_form_of_a_plan() {
             time: TIME,
             ..RegionRequest::default()
         };
-        let placed = place_model(&source, &planned, &request).unwrap().unwrap();
+        let placed = place_model(&source, &planned, &request, None)
+            .unwrap()
+            .unwrap();
         let tensors = placed.tensors.iter();
         let offsets: Vec<_> = tensors.map(|it| it.map(|place| place.offset)).collect();
         count += check(source.graph(), &offsets, "regions");

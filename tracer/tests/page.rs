@@ -226,6 +226,7 @@ fn huge(count: usize) -> ArenaMap {
     ArenaMap {
         title: "made up".to_owned(),
         arena_bytes: count as u64 * 8 + 16,
+        regions: Vec::new(),
         steps: count + 2,
         kinds: (0..count)
             .map(|index| format!("CUSTOM:{index}{}", "<".repeat(100)))

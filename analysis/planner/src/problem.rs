@@ -203,6 +203,22 @@ impl Problem {
         }
     }
 
+    /// The same buffers and one more, the last of them, which overlaps none.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_buffer(&self, buffer: Buffer) -> Result<Self, ProblemError> {
+        let mut buffers = self.buffers.clone();
+        buffers.push(buffer);
+        let mut more = Self::new(buffers, &[])?;
+        for (lower, upper) in self.overlapping_pairs() {
+            if let Some(bytes) = self.min_distance(lower, upper) {
+                more.set_distance(lower, upper, bytes.next_multiple_of(more.grain));
+            }
+        }
+        Ok(more)
+    }
+
     /// The same buffers, each also at a multiple of this many bytes.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ impl Arena {
     }
 
     /// Whether the operator is a reshape within one buffer.
-    fn copies_nothing(&self, node: &Node) -> bool {
+    pub fn copies_nothing(&self, node: &Node) -> bool {
         let kernel = node.kernel.as_ref();
         kernel.is_some_and(|kernel| {
             let buffer = |tensors: &[TensorId]| self.buffer_of[tensors.first()?.0];

@@ -1,5 +1,6 @@
 //! A plan as JSON.
 
+use super::planned_region::PlannedRegion;
 use crate::arena::Layout;
 use crate::graph::overlaps::SafeOverlap;
 use crate::graph::{OperatorId, TensorId};
@@ -54,6 +55,10 @@ pub struct PlanFile {
     pub scratch: Vec<PlannedScratch>,
     /// What the plan relies on: the pairs that lie closer than their sizes.
     pub overlaps: Vec<UsedOverlap>,
+    /// The memories that follow each other in the arena; none if it is one memory. A plan of several
+    /// has a form of its own as JSON.
+    #[serde(skip)]
+    pub regions: Vec<PlannedRegion>,
 }
 
 /// Kernels whose overlaps were measured for a plan: it is safe with these, and nothing is known
@@ -203,7 +208,33 @@ impl PlanFile {
             tensors: tensors.collect(),
             scratch: scratch.collect(),
             overlaps: used_overlaps(task, &offsets),
+            regions: Vec::new(),
         }
+    }
+
+    /// The same in several memories, which follow each other in the arena, with an offset in it for
+    /// each of the task's tensors. Of its size nothing is proven.
+    #[must_use]
+    pub fn in_regions(
+        mut self,
+        task: Task<'_>,
+        regions: Vec<PlannedRegion>,
+        offsets: &[Option<u64>],
+        scratch: Vec<PlannedScratch>,
+    ) -> Self {
+        for tensor in &mut self.tensors {
+            if let Some(offset) = offsets[tensor.tensor.0] {
+                tensor.offset = offset;
+            }
+        }
+        self.arena_bytes = regions.iter().map(PlannedRegion::end).max().unwrap_or(0);
+        self.order_bound_bytes = 0;
+        self.bound_bytes = 0;
+        self.certificate = Certificate::BestFound;
+        self.overlaps = used_overlaps(task, offsets);
+        self.scratch = scratch;
+        self.regions = regions;
+        self
     }
 
     /// An offset for each tensor of the file; `None` if it is not in the arena.

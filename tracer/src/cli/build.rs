@@ -4,6 +4,7 @@ use super::options::change::{Change, ChangeArguments};
 use super::options::flash::FlashArguments;
 use super::options::numbers::Seconds;
 use super::options::page::PageArguments;
+use super::options::regions::RegionArguments;
 use super::progress::Bars;
 use super::{Verdict, output, pictures};
 use anyhow::Context;
@@ -55,6 +56,8 @@ pub struct Arguments {
     /// Only list what RAM and flash can be had for what time, and write no library
     #[arg(long, conflicts_with_all = ["out", "prove", "report"])]
     front: bool,
+    #[command(flatten)]
+    regions: RegionArguments,
     /// Draw the forms that --ram, --flash or --front look at as SVG and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -153,6 +156,7 @@ impl Arguments {
             },
             changes: self.changes()?,
             limits: self.limits(),
+            regions: self.regions.request(self.time.0),
             keep_inputs: self.keep_inputs,
             stream_rows: self.stream,
             time: self.time.0,
@@ -187,6 +191,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let built = match build(&mut source, &request, &session) {
         Err(StudyError::Build(BuildError::OutOfReach(beyond))) => {
             return report_forms(arguments, &source.name, &beyond.forms);
+        }
+        Err(StudyError::Build(error @ BuildError::NoRoom { .. })) => {
+            output::message(&format!("dmo-trace: {error}"));
+            return Ok(Verdict::Fails);
         }
         built => built?,
     };

@@ -14,3 +14,4 @@ pub mod numbers;
 pub mod overlap;
 pub mod page;
 pub mod program;
+pub mod regions;

@@ -14,6 +14,7 @@ use super::options::named::one_of;
 use super::options::numbers::Seconds;
 use super::options::overlap::OverlapOptions;
 use super::options::page::PageArguments;
+use super::options::regions::RegionArguments;
 use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
@@ -21,15 +22,13 @@ use clap::builder::TypedValueParser;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::minimalloc;
-use dmo_planner::regions::ArenaRegion;
 use dmo_trace::page::plan::{Sayings, page};
 use dmo_trace::study::emit::{Emission, Emitted};
-use dmo_trace::study::error::{EmitReason, PlanError};
+use dmo_trace::study::error::EmitReason;
 use dmo_trace::study::foreign::is_foreign;
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
-use dmo_trace::study::regions::Pin;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
@@ -59,10 +58,10 @@ pub struct Arguments {
     /// Fail (exit code 1) if the planned part of the arena (tensors and scratch buffers) is larger
     /// than this, for example 64K; `dmo-trace arena --capacity` is about kTensorArenaSize, which
     /// counts what the runtime keeps as well
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_size, conflicts_with = "region")]
     capacity: Option<u64>,
     /// Place this tensor, given by its index in the file, at this offset; repeatable
-    #[arg(long, value_name = "TENSOR=OFFSET", value_parser = parse_fixed)]
+    #[arg(long, value_name = "TENSOR=OFFSET", value_parser = parse_fixed, conflicts_with = "region")]
     fix: Vec<(TensorId, u64)>,
     /// Stop searching after this many seconds and use the best plan found so far
     #[arg(long, value_name = "SECONDS", default_value_t = Seconds(SEARCH_TIME))]
@@ -82,19 +81,12 @@ pub struct Arguments {
     plot: Option<PathBuf>,
     /// Write sizes, offsets, O_s and the arena in use, by operator, as node data for Google's Model
     /// Explorer into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "region")]
     node_data: Option<PathBuf>,
     #[command(flatten)]
     page: PageArguments,
-    /// A memory, its size, the cycles of an access (1 unless given) and what offsets are multiples
-    /// of, for example psram=8M@12,align=32; repeatable: tensors lie where their accesses cost
-    /// least in all
-    #[arg(long, value_name = "NAME=BYTES[@CYCLES][,align=BYTES]", value_parser = regions::parse, conflicts_with_all = ["capacity", "fix", "plot", "node_data", "report"])]
-    region: Vec<ArenaRegion>,
-    /// Place a tensor, given by its index in the file, or all inputs, outputs or scratch buffers in
-    /// one of these regions, for example inputs=sram,tcm; repeatable
-    #[arg(long, value_name = "WHAT=REGIONS", value_parser = regions::parse_pin, requires = "region")]
-    pin: Vec<Pin>,
+    #[command(flatten)]
+    regions: RegionArguments,
     /// Compare with published planners, without and with overlaps
     #[arg(long, conflicts_with = "region")]
     compare: bool,
@@ -220,17 +212,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         output::folder(folder)?;
     }
     let request = arguments.request()?;
-    let is_changed = request.changes.prune || request.changes.reshapes();
-    if is_changed && !arguments.region.is_empty() {
-        return Err(PlanError::ChangeOfFixed.into());
-    }
     let session = Bars::session(arguments.overlap.cache());
     let (planned, notes) = match firmware::plan(arguments, &source, &request, &session)? {
         Some(planned) => planned,
         None => (plan(&mut source, &request, &session)?, Vec::new()),
     };
-    if !arguments.region.is_empty() {
-        return regions::run(arguments, &source, &planned);
+    if !arguments.regions.region.is_empty() {
+        anyhow::ensure!(
+            arguments.plot.is_none() && arguments.page.report.is_none(),
+            "--plot and --report do not go with --region"
+        );
+        return regions::run(arguments, &source, planned);
     }
     let files = emissions
         .iter()

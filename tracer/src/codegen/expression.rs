@@ -1,6 +1,7 @@
 //! Values as C text.
 
 use super::c_interface::{CInterface, CType};
+use super::memory_text::MemoryText;
 use super::value::{ConstantId, Constants, Value};
 
 /// Writes values with the names that constants have in one library.
@@ -9,6 +10,8 @@ pub struct Expressions<'a> {
     pub interface: &'a CInterface,
     /// The arrays that values point to.
     pub constants: &'a Constants,
+    /// The arrays that the application provides.
+    pub memories: MemoryText<'a>,
     /// What every external name begins with.
     pub prefix: &'a str,
 }
@@ -28,7 +31,10 @@ impl Expressions<'_> {
             Value::Float(bits) => float(f32::from_bits(*bits)),
             Value::Null | Value::PointerTo(_) => "NULL".to_owned(),
             Value::Parameter(name) => (*name).to_owned(),
-            Value::Arena(offset) => format!("AT({}, {offset})", pointed_to(ctype)),
+            Value::Arena(place) => {
+                let offset = place.offset_bytes.to_string();
+                self.memories.at(place.memory, &pointed_to(ctype), &offset)
+            }
             Value::Constant(id) => self.constant(ctype, *id),
             Value::Structure(name, values) => self.structure(name, values),
             Value::Array(element, values) => {

@@ -5,9 +5,10 @@ use super::description::{Description, EndpointDescription};
 use super::expression::constant_name;
 use super::kernel_sources::{self, SourceFile, closure};
 use super::loops::Loop;
+use super::memory_text::MemoryText;
 use super::model_source::{calls, wrapped_list};
 use super::network::{Endpoint, Network};
-use super::template::Values;
+use super::template::{Values, template};
 use super::value::{Constant, ConstantId};
 use crate::mcu::cpu::Cpu;
 use std::collections::BTreeSet;
@@ -47,12 +48,6 @@ pub struct Contents<'a> {
     pub cpu: Cpu,
 }
 
-macro_rules! template {
-    ($name:literal) => {
-        include_str!(concat!("templates/", $name))
-    };
-}
-
 impl Contents<'_> {
     /// The files.
     ///
@@ -79,6 +74,7 @@ impl Contents<'_> {
             ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
         ];
         let values = self.with_usage(self.linked(self.values(), &kernels));
+        let values = self.memory_text().usage(values);
         files.extend(templates.map(|(path, text)| self.file(path, values.fill(text))));
         let board = ["link.ld", "startup.c", "semihost.c", "semihost.h"];
         files.extend(board.into_iter().filter_map(|name| {
@@ -133,7 +129,7 @@ impl Contents<'_> {
         let output = first(&description.outputs);
         description
             .values()
-            .with("arena_bytes", network.arena_bytes)
+            .with("arena_bytes", network.ram_bytes())
             .with("state_bytes", self.state_bytes())
             .with("weights_bytes", self.weights_bytes())
             .with("OUTPUT", output.to_uppercase())
@@ -180,10 +176,15 @@ impl Contents<'_> {
 
     /// Bytes of the arena that persist from one inference to the next.
     pub fn state_bytes(&self) -> u32 {
-        if self.network.states.is_empty() {
-            return 0;
+        self.network.state_bytes.len() as u32
+    }
+
+    /// How the texts call the arrays that the application provides.
+    pub(super) fn memory_text(&self) -> MemoryText<'_> {
+        MemoryText {
+            memories: &self.network.memories,
+            description: self.description,
         }
-        self.network.arena_bytes - self.network.planned_bytes
     }
 
     fn stack(&self) -> String {
@@ -226,12 +227,12 @@ impl Contents<'_> {
             None => String::new(),
         };
         let rows = description.rows.as_ref();
-        let values = self
-            .values()
+        let held = rows.map_or("the inputs", |_| "rows of the input");
+        let values = self.memory_text().header(self.values(), held);
+        let values = values
             .with("banner", description.banner(&what))
             .with("endpoints", endpoints.collect::<String>())
             .with("rows", self.rows_header())
-            .with("held", rows.map_or("the inputs", |_| "rows of the input"))
             .with("read_failed", rows.map_or_else(String::new, |_| {
                 format!("  {}READ_FAILED = -5,      // the rows of the input were not handed over\n", description.upper_prefix())
             }))
@@ -271,7 +272,9 @@ impl Contents<'_> {
     }
 
     /// Inputs in the arena and outputs, where they lie, and their qualifier.
-    fn endpoints(&self) -> impl Iterator<Item = (&EndpointDescription, &Endpoint, &'static str)> {
+    pub(super) fn endpoints(
+        &self,
+    ) -> impl Iterator<Item = (&EndpointDescription, &Endpoint, &'static str)> {
         let (description, network) = (self.description, self.network);
         let inputs = description.inputs.iter().zip(&network.inputs);
         let outputs = description.outputs.iter().zip(&network.outputs);
@@ -282,39 +285,48 @@ impl Contents<'_> {
 
     fn source(&self) -> String {
         let (description, network) = (self.description, self.network);
-        let text = calls(description, &network.constants, self.loops, self.interface);
+        let memories = self.memory_text();
+        let text = calls(memories, &network.constants, self.loops, self.interface);
         let mut includes = String::new();
         for header in &text.headers {
             let _ = writeln!(includes, "#include \"kernels/{header}\"");
         }
         includes += math_header(&text.variables);
-        // A model whose outputs are its inputs calls nothing.
-        let uses_arena = text.statements.contains("AT(");
-        let unused = if uses_arena { "" } else { "  (void)arena;\n" };
-        let statements = format!("{unused}{}", text.statements);
+        let states_at = network.states_at();
+        let state_memory = memories.name(states_at.memory);
         let mut reset = String::new();
         for state in &network.states {
-            let (offset, bytes) = (state.offset_bytes, state.initial.len());
+            let (offset, bytes) = (state.place.offset_bytes, state.initial.len());
             let content = state.initial.first().map_or(0, |&byte| byte as i8);
-            let _ = writeln!(reset, "  memset(arena + {offset}, {content}, {bytes});");
+            let _ = writeln!(
+                reset,
+                "  memset({state_memory} + {offset}, {content}, {bytes});"
+            );
         }
         if reset.is_empty() {
-            reset += "  (void)arena;\n";
+            let _ = writeln!(reset, "  (void){state_memory};");
         }
         let accessors = self.endpoints().map(|(endpoint, place, constness)| {
             let values = endpoint.values(description);
             let values = values
                 .with("const", constness)
-                .with("offset", place.offset_bytes);
+                .with("first", memories.name(0))
+                .with("memory", memories.name(place.place.memory))
+                .with("offset", place.place.offset_bytes);
             values.fill(template!("accessor.c"))
         });
         let mut saved = String::new();
         if !network.states.is_empty() {
-            let values = description.values().with("offset", network.planned_bytes);
+            let values = description
+                .values()
+                .with("first", memories.name(0))
+                .with("memory", state_memory)
+                .with("offset", states_at.offset_bytes);
             saved = values.fill(template!("saved_states.c"));
         }
-        description
-            .values()
+        memories
+            .source(description.values(), &text.statements)
+            .with("state_memory", state_memory)
             .with(
                 "banner",
                 description.banner("The calls of an inference, in the planned arena."),
@@ -327,7 +339,7 @@ impl Contents<'_> {
             )
             .with("variables", text.variables)
             .with("reset", reset)
-            .with("calls", statements)
+            .with("calls", text.statements)
             .with("accessors", accessors.collect::<String>())
             .with("saved_states", saved)
             .fill(template!("model.c"))
@@ -385,129 +397,16 @@ impl Contents<'_> {
         let prefix = &description.prefix;
         format!("{banner}\n{math}\n#include \"{prefix}weights.h\"\n{text}")
     }
-
-    fn test(&self, kernels: &[GeneratedFile]) -> String {
-        let description = self.description;
-        let prefix = &description.prefix;
-        let is_rounded = is_rounded_by_c_library(kernels) || self.records_nan();
-        let (mut copy, mut compare) = (String::new(), String::new());
-        for (endpoint, _, constness) in self.endpoints() {
-            let name = &endpoint.name;
-            let recorded = format!("{prefix}recorded_{name}[vector]");
-            let own = format!("{prefix}{name}(&contexts[i])");
-            let size = format!("sizeof {recorded}");
-            if constness.is_empty() {
-                let _ = writeln!(copy, "      memcpy({own}, {recorded}, {size});");
-                continue;
-            }
-            let values = description.values();
-            let values = values.with("own", own).with("recorded", recorded);
-            let values = values.with("name", name).with("size", size);
-            compare += &values.fill(if is_rounded {
-                template!("compare_rounded.c")
-            } else {
-                template!("compare.c")
-            });
-        }
-        let rounding = if is_rounded {
-            [template!("rounding.c"), template!("rounded.c")]
-        } else {
-            ["", ""]
-        };
-        let values = description.values();
-        let [rounding, rounded] = rounding.map(|template| values.fill(template));
-        let rows = description.rows.as_ref();
-        let given = rows.map_or_else(String::new, |rows| {
-            format!(
-                ", read_rows, &(recorded_rows){{{prefix}recorded_{}[vector], 0}}",
-                rows.input.name
-            )
-        });
-        values
-            .with("banner", description.banner("A test of the library."))
-            .with(
-                "rows",
-                rows.map_or_else(String::new, |rows| {
-                    rows.values(description).fill(template!("test_rows.c"))
-                }),
-            )
-            .with("no_rows", rows.map_or("", |_| ", read_rows, NULL"))
-            .with("recorded_rows", given)
-            .with("copy", copy)
-            .with("compare", compare)
-            .with("rounding", rounding)
-            .with("rounded", rounded)
-            .fill(template!("test.c"))
-    }
-
-    /// Whether a recorded output is not a number: its sign and its other bits differ from core to
-    /// core.
-    fn records_nan(&self) -> bool {
-        let is_nan = |word: &[u8]| {
-            let word: Result<[u8; 4], _> = word.try_into();
-            word.is_ok_and(|word| f32::from_le_bytes(word).is_nan())
-        };
-        let outputs = self.recorded.iter().flat_map(|recorded| {
-            let known = self.description.outputs.iter().zip(&recorded.outputs);
-            known.filter(|(endpoint, _)| endpoint.c_type() == "float")
-        });
-        let mut words = outputs.flat_map(|(_, bytes)| bytes.chunks_exact(4));
-        words.any(is_nan)
-    }
-
-    fn vectors(&self) -> String {
-        let description = self.description;
-        let (prefix, upper) = (&description.prefix, description.upper_prefix());
-        let count = self.recorded.len();
-        let mut text = String::new();
-        let banner = description.banner("Recorded inferences.");
-        let head = format!(
-            "\n#include \"{prefix}model.h\"\n\n#define {upper}VECTORS {count}\n#define {upper}VECTORS_TEXT \"{count}\"\n"
-        );
-        let handed_over = description.rows.iter().map(|rows| &rows.input);
-        let inputs: Vec<&EndpointDescription> =
-            description.inputs.iter().chain(handed_over).collect();
-        let outputs = description.outputs.iter().collect();
-        let ends = [
-            (inputs, RecordedInference::inputs as fn(&_) -> &_),
-            (outputs, RecordedInference::outputs),
-        ];
-        for (endpoints, content) in ends {
-            for (index, endpoint) in endpoints.iter().enumerate() {
-                let (element, name) = (endpoint.c_type(), &endpoint.name);
-                let elements = endpoint.elements();
-                let _ = writeln!(
-                    text,
-                    "\nstatic const {element} {prefix}recorded_{name}[{count}][{elements}] = {{"
-                );
-                for inference in self.recorded {
-                    let bytes = content(inference).get(index).map_or(&[][..], |it| it);
-                    let list = wrapped_list(numbers(element, bytes));
-                    let _ = writeln!(text, "{{\n{list}\n}},");
-                }
-                text += "};\n";
-            }
-        }
-        let math = math_header(&text);
-        format!("{banner}\n{math}{head}{text}")
-    }
 }
 
 /// What a text has to include for its numbers that are not finite.
-fn math_header(text: &str) -> &'static str {
+pub(super) fn math_header(text: &str) -> &'static str {
     let needs = |word| text.contains(word);
     if needs("INFINITY") || needs("NAN") {
         "\n#include <math.h>"
     } else {
         ""
     }
-}
-
-/// Whether kernels call functions that C libraries round differently.
-fn is_rounded_by_c_library(kernels: &[GeneratedFile]) -> bool {
-    const ROUNDED: [&str; 6] = ["expf(", "expm1f(", "logf(", "sinf(", "cosf(", "tanhf("];
-    let calls = |text: &str| ROUNDED.iter().any(|it| text.contains(it));
-    kernels.iter().any(|file| calls(&file.text))
 }
 
 /// The sources of some functions.
@@ -517,16 +416,6 @@ fn kernels(functions: BTreeSet<&str>, prefix: &str) -> Result<Vec<GeneratedFile>
         text: kernel.text,
     };
     Ok(closure(functions, prefix)?.into_iter().map(file).collect())
-}
-
-impl RecordedInference {
-    fn inputs(&self) -> &Vec<Vec<u8>> {
-        &self.inputs
-    }
-
-    fn outputs(&self) -> &Vec<Vec<u8>> {
-        &self.outputs
-    }
 }
 
 /// The name of the library in CMake, which keeps some for itself; `m` is the mathematical library.
@@ -576,7 +465,7 @@ fn element_bytes(element: &str) -> usize {
 }
 
 /// Little-endian elements of a C type as literals.
-fn numbers<'a>(element: &'a str, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
+pub(super) fn numbers<'a>(element: &'a str, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
     let chunks = bytes.chunks_exact(element_bytes(element));
     chunks.map(move |chunk| {
         let mut word = [0; 8];

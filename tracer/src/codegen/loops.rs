@@ -101,7 +101,8 @@ struct Shape<'a> {
 
 #[derive(PartialEq, Eq)]
 enum ArgumentShape<'a> {
-    Arena,
+    /// Of this memory.
+    Arena(usize),
     Integer,
     Float,
     Structure(&'a str),
@@ -111,7 +112,7 @@ enum ArgumentShape<'a> {
 impl<'a> Shape<'a> {
     fn of(origin: OperatorId, call: &'a Call) -> Self {
         let arguments = call.arguments.iter().map(|value| match value {
-            Value::Arena(_) => ArgumentShape::Arena,
+            Value::Arena(place) => ArgumentShape::Arena(place.memory),
             Value::Integer(_) => ArgumentShape::Integer,
             Value::Float(_) => ArgumentShape::Float,
             Value::PointerTo(inner) => match &**inner {
@@ -156,6 +157,7 @@ fn loop_call(origin: OperatorId, calls: &[&Call]) -> LoopCall {
 #[cfg(test)]
 mod tests {
     use super::{Loop, LoopArgument, rolled};
+    use crate::codegen::memory::Place;
     use crate::codegen::network::Call;
     use crate::codegen::value::Value;
     use dmo_analysis::graph::OperatorId;
@@ -163,12 +165,16 @@ mod tests {
 
     const FUNCTIONS: [&str; 3] = ["conv", "pool", "add"];
 
-    fn call(operator: usize, offset: u32) -> Call {
+    fn call(operator: usize, offset_bytes: u32) -> Call {
+        let place = Place {
+            memory: 0,
+            offset_bytes,
+        };
         Call {
             operator: OperatorId(operator),
             function: FUNCTIONS[operator % FUNCTIONS.len()],
             returns_status: false,
-            arguments: vec![Value::Integer(operator as i32), Value::Arena(offset)],
+            arguments: vec![Value::Integer(operator as i32), Value::Arena(place)],
         }
     }
 
@@ -220,6 +226,20 @@ mod tests {
             (loops.len(), loops[0].count, loops[0].body.len()),
             (1, 10, 3)
         );
+    }
+
+    #[test]
+    fn tiles_in_several_memories_are_no_loop() {
+        let mut calls: Vec<Call> = (0..10).map(|at| call(0, at)).collect();
+        for call in calls.iter_mut().skip(5) {
+            let Some(Value::Arena(place)) = call.arguments.last_mut() else {
+                panic!("the last argument is a place");
+            };
+            place.memory = 1;
+        }
+        let loops = rolled(&calls, |operator| operator);
+        let counts: Vec<usize> = loops.iter().map(|it| it.count).collect();
+        assert_eq!(counts, [5, 5]);
     }
 
     #[test]

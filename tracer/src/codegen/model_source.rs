@@ -4,6 +4,7 @@ use super::c_interface::{CInterface, CType, Prototype, Variable};
 use super::description::Description;
 use super::expression::{Expressions, type_name};
 use super::loops::{Loop, LoopArgument, LoopCall};
+use super::memory_text::MemoryText;
 use super::value::{Constants, Value};
 use crate::kernels::NEXT_ROWS;
 use std::collections::{BTreeSet, HashMap};
@@ -22,16 +23,18 @@ pub struct CallText {
 
 /// The calls as C.
 pub fn calls(
-    description: &Description,
+    memories: MemoryText,
     constants: &Constants,
     loops: &[Loop],
     interface: &CInterface,
 ) -> CallText {
+    let description = memories.description;
     let mut writer = Writer {
         description,
         expressions: Expressions {
             interface,
             constants,
+            memories,
             prefix: &description.prefix,
         },
         text: CallText {
@@ -145,7 +148,7 @@ impl Writer<'_> {
         let name = self.name(call, parameter);
         let ctype = &parameter.ctype;
         let initializers = values.iter().map(|value| match value {
-            Value::Arena(offset) => offset.to_string(),
+            Value::Arena(place) => place.offset_bytes.to_string(),
             Value::PointerTo(inner) => self.expressions.initializer(None, inner),
             value => self.expressions.initializer(Some(ctype), value),
         });
@@ -155,10 +158,11 @@ impl Writer<'_> {
             other => type_name(other),
         };
         let (element, expression) = match values.first() {
-            Some(Value::Arena(_)) => (
-                "uint32_t".to_owned(),
-                format!("AT({pointed_to}, {name}[tile])"),
-            ),
+            Some(Value::Arena(place)) => {
+                let (memories, offset) = (self.expressions.memories, format!("{name}[tile]"));
+                let pointer = memories.at(place.memory, &pointed_to, &offset);
+                ("uint32_t".to_owned(), pointer)
+            }
             Some(Value::PointerTo(_)) => (pointed_to, format!("&{name}[tile]")),
             _ => (type_name(ctype), format!("{name}[tile]")),
         };

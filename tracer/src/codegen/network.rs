@@ -1,14 +1,17 @@
 //! A deployed model in its planned arena as calls of C functions.
 
 use super::c_interface::CInterface;
+use super::memory::{Memory, MemoryError, Place, PlannedMemories};
 use super::value::{CallMemory, Constants, Reader, Value, ValueError};
 use crate::call::{Argument, CallError, Frame};
 use crate::kernels::{NEXT_ROWS, ROWS_IN_MEMORY};
 use crate::measure::MeasureError;
 use crate::model::{Deployment, Placement, Step};
 use dmo_analysis::graph::{GraphTensor, OperatorId, Storage, TensorId};
+use dmo_analysis::handover::PlannedRegion;
 use dmo_analysis::trace::Address;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// A model as calls.
 #[derive(Debug)]
@@ -28,10 +31,10 @@ pub struct Network {
     pub outputs: Vec<Endpoint>,
     /// What persists from one inference to the next.
     pub states: Vec<StateBuffer>,
-    /// Where states begin in the arena: what lies before them is reused.
-    pub planned_bytes: u32,
-    /// Size of the arena, states included.
-    pub arena_bytes: u32,
+    /// Where states lie in the arena of the plan: all else is reused.
+    pub state_bytes: Range<u32>,
+    /// The arrays that the application provides: the arena, or one for each memory of the plan.
+    pub memories: Vec<Memory>,
 }
 
 /// A call of a kernel.
@@ -52,8 +55,8 @@ pub struct Call {
 pub struct Endpoint {
     /// The tensor.
     pub tensor: TensorId,
-    /// Where it lies in the arena.
-    pub offset_bytes: u32,
+    /// Where it lies.
+    pub place: Place,
 }
 
 /// A state of an operator.
@@ -61,8 +64,8 @@ pub struct Endpoint {
 pub struct StateBuffer {
     /// The tensor.
     pub tensor: TensorId,
-    /// Where it lies in the arena.
-    pub offset_bytes: u32,
+    /// Where it lies.
+    pub place: Place,
     /// What it holds before the first inference.
     pub initial: Vec<u8>,
 }
@@ -103,6 +106,8 @@ pub enum NetworkError {
     #[error("the arena has {given} bytes; generated code takes at most {limit}")]
     LargeArena { given: u64, limit: u64 },
     #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
     Measure(#[from] MeasureError),
     #[error(transparent)]
     Call(#[from] CallError),
@@ -130,7 +135,7 @@ pub fn arena_with_states(deployment: &Deployment, planned_bytes: u64) -> Result<
 }
 
 impl Network {
-    /// The calls of a model in a layout.
+    /// The calls of a model in a layout, whose arena is made of memories.
     ///
     /// # Errors
     /// When an operator has no kernel whose call can be written in C, or a tensor no place.
@@ -138,27 +143,54 @@ impl Network {
         deployment: &Deployment,
         order: &[OperatorId],
         placement: &Placement,
+        memories: &PlannedMemories,
         interface: &CInterface,
     ) -> Result<Self, NetworkError> {
         let arena_bytes = placement.arena_bytes;
+        let ends = memories.regions.iter().map(PlannedRegion::end);
+        let arena_bytes = ends.fold(arena_bytes, u64::max);
         if arena_bytes > MOST_ARENA_BYTES {
             return Err(NetworkError::LargeArena {
                 given: arena_bytes,
                 limit: MOST_ARENA_BYTES,
             });
         }
-        let planned_bytes = (arena_bytes as u32).next_multiple_of(STATE_ALIGNMENT);
         let mut places = Places {
             deployment,
             offsets: placement.tensors.clone(),
-            arena_bytes: planned_bytes,
+            memories: Vec::new(),
         };
-        let states = places.states(order)?;
+        let states_from = match memories.states {
+            Some(place) => memories.regions[place.region].start + place.offset,
+            None => arena_bytes.next_multiple_of(STATE_ALIGNMENT.into()),
+        };
+        let states = places.states(order, states_from as u32)?;
+        let ends = states.iter();
+        let ends = ends.map(|(_, start, initial)| start + initial.len() as u32);
+        let states_end = ends.max().unwrap_or(states_from as u32);
+        let states_end = states_end.next_multiple_of(STATE_ALIGNMENT);
+        places.memories = if memories.regions.is_empty() {
+            vec![Memory::arena(match states[..] {
+                [] => arena_bytes as u32,
+                _ => states_end,
+            })]
+        } else {
+            Memory::of_regions(&memories.regions)?
+        };
+        let states = states.into_iter().map(|(tensor, _, initial)| {
+            let place = places.place(tensor)?;
+            Ok(StateBuffer {
+                tensor,
+                place,
+                initial,
+            })
+        });
+        let states = states.collect::<Result<Vec<_>, NetworkError>>()?;
         let endpoints = |tensors: &[TensorId]| {
             let endpoint = |&tensor: &TensorId| {
                 Ok(Endpoint {
                     tensor,
-                    offset_bytes: places.offset(tensor)?,
+                    place: places.place(tensor)?,
                 })
             };
             tensors
@@ -176,18 +208,34 @@ impl Network {
             most_rows: None,
             outputs: endpoints(&deployment.graph.outputs)?,
             states,
-            planned_bytes,
-            arena_bytes: if places.arena_bytes == planned_bytes {
-                arena_bytes as u32
-            } else {
-                places.arena_bytes
-            },
+            state_bytes: states_from as u32..states_end,
+            memories: places.memories.clone(),
         };
         for &operator in order {
             let scratch = placement.scratch[operator.0];
             network.add_calls(deployment.step(operator), &places, scratch, interface)?;
         }
         Ok(network)
+    }
+
+    /// Bytes of all arrays that the application provides.
+    pub fn ram_bytes(&self) -> u32 {
+        self.memories.iter().map(Memory::bytes).sum()
+    }
+
+    /// The byte after the last one of the plan's arena.
+    fn end(&self) -> u32 {
+        let ends = self.memories.iter().map(|memory| memory.extent.end);
+        ends.max().unwrap_or(0)
+    }
+
+    /// Where the states begin; of a model without any, where they would.
+    pub fn states_at(&self) -> Place {
+        let place = Memory::locate(&self.memories, self.state_bytes.start);
+        place.unwrap_or(Place {
+            memory: 0,
+            offset_bytes: self.state_bytes.start,
+        })
     }
 
     fn add_calls(
@@ -223,7 +271,7 @@ impl Network {
         let prototype = interface.function(function);
         let prototype = prototype.ok_or(NetworkError::NoPrototype { operator, function })?;
         let mut frame = places.deployment.library(kernel).frame();
-        let arena = frame.reserve("the arena", self.arena_bytes.into())?;
+        let arena = frame.reserve("the arena", self.end().into())?;
         let addresses = places.addresses(step, arena, &mut frame)?;
         if step.scratch_bytes > 0 && scratch.is_none() {
             return Err(NetworkError::NoScratch { operator });
@@ -243,7 +291,8 @@ impl Network {
             let mut reader = Reader {
                 interface,
                 memory: CallMemory {
-                    arena: arena.0..arena.0 + self.arena_bytes,
+                    arena: arena.0,
+                    memories: &self.memories,
                     flash: frame.flash().collect(),
                 },
                 constants: &mut self.constants,
@@ -277,31 +326,32 @@ impl Network {
 /// Where tensors lie in the arena.
 struct Places<'a> {
     deployment: &'a Deployment<'a>,
+    /// Of each tensor, in the arena of the plan.
     offsets: Vec<Option<u64>>,
-    arena_bytes: u32,
+    memories: Vec<Memory>,
 }
 
 impl Places<'_> {
-    /// Gives each state its place after all others.
-    fn states(&mut self, order: &[OperatorId]) -> Result<Vec<StateBuffer>, NetworkError> {
+    /// Gives each state its place, one after the other from a byte of the plan's arena on.
+    fn states(
+        &mut self,
+        order: &[OperatorId],
+        from: u32,
+    ) -> Result<Vec<(TensorId, u32, Vec<u8>)>, NetworkError> {
         let mut states = Vec::new();
+        let mut next = from;
         for &operator in order {
             for (tensor, initial) in self.deployment.step(operator).initial_states()? {
-                let offset_bytes = self.arena_bytes;
-                let end = u64::from(offset_bytes) + initial.len() as u64;
+                let end = u64::from(next) + initial.len() as u64;
                 if end > MOST_ARENA_BYTES {
                     return Err(NetworkError::LargeArena {
                         given: end,
                         limit: MOST_ARENA_BYTES,
                     });
                 }
-                self.arena_bytes = (end as u32).next_multiple_of(STATE_ALIGNMENT);
-                self.offsets[tensor.0] = Some(offset_bytes.into());
-                states.push(StateBuffer {
-                    tensor,
-                    offset_bytes,
-                    initial,
-                });
+                self.offsets[tensor.0] = Some(next.into());
+                states.push((tensor, next, initial));
+                next = (end as u32).next_multiple_of(STATE_ALIGNMENT);
             }
         }
         Ok(states)
@@ -324,6 +374,18 @@ impl Places<'_> {
         Ok(offset as u32 + within)
     }
 
+    /// The memory that a tensor lies in, and where in it.
+    fn place(&self, tensor: TensorId) -> Result<Place, NetworkError> {
+        let offset = self.offset(tensor)?;
+        let place = Memory::locate(&self.memories, offset);
+        place.ok_or_else(|| NetworkError::OutsideArena {
+            tensor,
+            name: (self.deployment.graph.tensor(tensor).name)
+                .escape_debug()
+                .to_string(),
+        })
+    }
+
     /// The call that has the application store the rows of its input that are needed next, after
     /// those that are there, and how many.
     fn next_rows(&self, step: &Step) -> Result<(Call, u32), NetworkError> {
@@ -337,10 +399,10 @@ impl Places<'_> {
         let rows_of = |tensor: &GraphTensor| tensor.shape.get(1).copied().unwrap_or(1).max(1);
         let row_bytes = (input.size_bytes / u64::from(rows_of(input))).max(1) as u32;
         let rows = rows_of(new);
-        let output = Value::Arena(self.offset(output)?);
+        let output = Value::Arena(self.place(output)?);
         let (kept, kept_bytes) = match step.inputs[..] {
             [kept, _] => (
-                Value::Arena(self.offset(kept)?),
+                Value::Arena(self.place(kept)?),
                 graph.tensor(kept).size_bytes as i32,
             ),
             _ => (output.clone(), 0),

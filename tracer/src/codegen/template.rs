@@ -1,5 +1,13 @@
 //! Texts with places to fill: `@name@` stands for a value.
 
+/// The text of a template.
+macro_rules! template {
+    ($name:literal) => {
+        include_str!(concat!("templates/", $name))
+    };
+}
+pub(super) use template;
+
 /// Values by the names of their places.
 #[derive(Debug, Clone, Default)]
 pub struct Values(Vec<(&'static str, String)>);

@@ -2,9 +2,9 @@
 //! memory, with the types that the kernel's header gives it.
 
 use super::c_interface::{CInterface, CType};
+use super::memory::{Memory, Place};
 use dmo_analysis::trace::Address;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 /// A value of a parameter or member.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,8 +17,8 @@ pub enum Value {
     Null,
     /// A parameter of the function that makes the calls.
     Parameter(&'static str),
-    /// A pointer to the arena, in bytes from its start.
-    Arena(u32),
+    /// A pointer into the arena, or into one of its memories.
+    Arena(Place),
     /// A pointer to a constant array of [`Constants`].
     Constant(ConstantId),
     /// A structure's members in order.
@@ -93,8 +93,10 @@ impl Constants {
 
 /// Memory of a call, as far as arguments point to it.
 pub struct CallMemory<'a> {
-    /// Where the arena lies.
-    pub arena: Range<u32>,
+    /// Where the arena begins.
+    pub arena: u32,
+    /// The memories that make it.
+    pub memories: &'a [Memory],
     /// What was placed in flash, by its address.
     pub flash: BTreeMap<u32, &'a [u8]>,
 }
@@ -148,8 +150,10 @@ impl Reader<'_> {
         if word == 0 {
             return Ok(Value::Null);
         }
-        if self.memory.arena.contains(&word) {
-            return Ok(Value::Arena(word - self.memory.arena.start));
+        let in_arena = word.checked_sub(self.memory.arena);
+        let place = in_arena.and_then(|offset| Memory::locate(self.memory.memories, offset));
+        if let Some(place) = place {
+            return Ok(Value::Arena(place));
         }
         let bytes = self.memory.flash.get(&word).copied();
         let bytes = bytes.ok_or_else(|| ValueError::Nowhere {

@@ -17,8 +17,18 @@ pub struct Cycles {
     pub code_stalls: u64,
     /// Those that it waits for data from flash memory.
     pub data_stalls: u64,
+    /// Those that it waits for the memories of a plan of several, of which none is flash memory.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub memory_stalls: u64,
     /// The rules of the core give an order of magnitude rather than a figure.
     pub rough: bool,
+}
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_none(cycles: &u64) -> bool {
+    *cycles == 0
 }
 
 impl Cycles {
@@ -29,6 +39,7 @@ impl Cycles {
             base: counted.base(),
             code_stalls: counted.code_stalls,
             data_stalls: counted.data_stalls,
+            memory_stalls: 0,
             rough: pipeline.is_rough(),
         }
     }
@@ -40,6 +51,7 @@ impl Cycles {
             base: combine(self.base, other.base),
             code_stalls: combine(self.code_stalls, other.code_stalls),
             data_stalls: combine(self.data_stalls, other.data_stalls),
+            memory_stalls: combine(self.memory_stalls, other.memory_stalls),
             rough: self.rough || other.rough,
         }
     }
@@ -54,6 +66,16 @@ impl Cycles {
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         self.with(other, u64::saturating_add)
+    }
+
+    /// The same, with this many more that the core waits for memory.
+    #[must_use]
+    pub fn waiting(self, memory_stalls: u64) -> Self {
+        Self {
+            total: self.total.saturating_add(memory_stalls),
+            memory_stalls: self.memory_stalls.saturating_add(memory_stalls),
+            ..self
+        }
     }
 
     /// The average over so many runs.

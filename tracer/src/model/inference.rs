@@ -2,7 +2,7 @@
 
 use super::deployment::StepKernel;
 use super::{Deployment, Step, stand_in};
-use crate::call::{Argument, CallError, Caller, Frame};
+use crate::call::{Argument, CallError, Caller, DEFAULT_RAM, Frame};
 use crate::kernels::Buffers;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Limits, Observation, RawAccess, Watch};
@@ -105,6 +105,11 @@ impl<'a> Inference<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The model.
+    pub(super) fn graph(&self) -> &Graph {
+        &self.deployment.graph
     }
 
     fn core(&self) -> &Core<'a> {
@@ -288,6 +293,42 @@ impl<'a> Inference<'a> {
             core.caller.machine.watch(vec![watch])?;
         }
         Ok(())
+    }
+
+    /// Delivers every access to RAM from now on, by its address; the stack's too.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub(super) fn watch_ram(
+        &mut self,
+        deliver: impl Fn(RawAccess) + Clone + 'static,
+    ) -> Result<(), MeasureError> {
+        for core in &mut self.cores {
+            let deliver = deliver.clone();
+            core.caller.machine.deliver_to(Box::new(move |batch| {
+                batch.into_iter().for_each(&deliver);
+                true
+            }));
+            let range = DEFAULT_RAM;
+            core.caller
+                .machine
+                .watch(vec![Watch { range, loads: true }])?;
+        }
+        Ok(())
+    }
+
+    /// Where the arena and the tensors lie on the machine that runs an operator; `None` if none
+    /// does.
+    pub(super) fn addresses_of(
+        &self,
+        operator: OperatorId,
+    ) -> Option<(Address, &[Option<Address>])> {
+        let kernel = self.deployment.step(operator).kernel.as_ref().ok()?;
+        let core = self
+            .cores
+            .iter()
+            .find(|core| core.source == kernel.source)?;
+        Some((core.tensors.arena, &core.tensors.addresses))
     }
 
     /// The deepest stack of a call so far in bytes; `None` before the first, and if the engine does

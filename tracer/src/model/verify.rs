@@ -199,7 +199,7 @@ pub fn verify(
     })
 }
 
-fn failed(step: &Step, error: MeasureError) -> VerifyError {
+pub(super) fn failed(step: &Step, error: MeasureError) -> VerifyError {
     VerifyError::Operator {
         operator: step.operator,
         function: step.function(),

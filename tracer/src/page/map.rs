@@ -3,6 +3,7 @@
 use super::text;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::handover::PlannedRegion;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -14,6 +15,9 @@ pub struct ArenaMap {
     pub title: String,
     /// Size of the arena in bytes.
     pub arena_bytes: u64,
+    /// The memories that follow each other in it; none if it is one memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<MapRegion>,
     /// Number of steps, step 0 included.
     pub steps: usize,
     /// Names of kinds of operators, each once.
@@ -29,6 +33,30 @@ pub struct ArenaMap {
     pub shared: Vec<SharedArea>,
     /// How many buffers are not in the map because there are too many.
     pub left_out: usize,
+}
+
+/// A memory of an arena that several make.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MapRegion {
+    /// Its name.
+    pub name: String,
+    /// What an access takes there, in cycles.
+    pub access_cycles: u32,
+    /// Its bytes in the arena, half-open, as far as they are used.
+    pub bytes: [u64; 2],
+}
+
+impl MapRegion {
+    /// The memories of a plan as far as they are used.
+    pub fn all(regions: &[PlannedRegion]) -> Vec<Self> {
+        let used = regions.iter().filter(|known| known.used_bytes > 0);
+        used.map(|known| Self {
+            name: text::name(&known.region.name),
+            access_cycles: known.region.access_cost,
+            bytes: [known.start, known.end()],
+        })
+        .collect()
+    }
 }
 
 /// Steps that belong together.
@@ -182,6 +210,7 @@ impl<'a> Layout<'a> {
         ArenaMap {
             title,
             arena_bytes: ends.max().unwrap_or(0),
+            regions: Vec::new(),
             steps: (operators.len() + 1).max(last.max().unwrap_or(0) + 1),
             kinds,
             operators,
@@ -265,6 +294,12 @@ fn shared_areas(layout: &Layout<'_>, facts: &[OverlapFact]) -> Vec<SharedArea> {
 }
 
 impl ArenaMap {
+    /// The memory that a byte lies in; `None` where there is but one.
+    pub fn region_of(&self, offset: u64) -> Option<&MapRegion> {
+        let mut regions = self.regions.iter();
+        regions.find(|region| (region.bytes[0]..region.bytes[1]).contains(&offset))
+    }
+
     /// The same with at most `most` buffers: those that hold the arena up, then the largest.
     pub(super) fn limited(&self, most: usize) -> Self {
         let mut kept: Vec<usize> = (0..self.buffers.len()).collect();

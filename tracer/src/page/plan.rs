@@ -1,11 +1,12 @@
 //! The page of a plan.
 
 use super::layers::{MeasuredPart, rows};
-use super::map::{ArenaMap, Group, Layout, OverlapFact};
+use super::map::{ArenaMap, Group, Layout, MapRegion, OverlapFact};
 use super::peak::{self, Peak};
 use super::{Fact, Page, SCHEMA, Verdict, front, text};
 use crate::model::overlaps::KernelOverlaps;
 use crate::study::others::best_published;
+use crate::study::placed::PlacedModel;
 use crate::study::plan::Planned;
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
@@ -49,14 +50,17 @@ pub fn page(
     let measured = planned.overlaps.measured.as_ref();
     let measured = measured.map_or(HashMap::new(), |measured| parts(&measured.layers));
     let layers = rows(graph, &map, &measured);
-    let sizes = sizes(planned.file.arena_bytes, before.as_ref());
+    let sizes = match &planned.placed {
+        Some(placed) => sizes_of_regions(placed),
+        None => sizes(planned.file.arena_bytes, before.as_ref()),
+    };
     Ok(Page {
         schema: SCHEMA,
         model: text::name(&source.name),
         command: sayings.command,
         verdict: sayings.verdict,
         facts: [sizes, sayings.facts].concat(),
-        peak: Some(Peak {
+        peak: map.regions.is_empty().then(|| Peak {
             buffers: peak::buffers(&map),
             remedies: peak::remedies(graph, tried, map.arena_bytes),
         }),
@@ -71,10 +75,18 @@ pub fn page(
 /// The arena as planned.
 pub fn planned_map(source: &Source, planned: &Planned) -> ArenaMap {
     let (graph, plan) = (&planned.overlaps.graph, &planned.plan);
-    let peak = peak_buffers(&plan.arena.problem, &plan.plan);
-    let layout = Layout::of_plan(graph, &plan.order, &plan.arena, &plan.plan.offsets, &peak);
+    let (arena, offsets) = planned.buffers();
+    // Of several memories none is to be as small as can be.
+    let peak = match &planned.placed {
+        Some(_) => Vec::new(),
+        None => peak_buffers(&plan.arena.problem, &plan.plan),
+    };
+    let layout = Layout::of_plan(graph, &plan.order, arena, offsets, &peak);
     let facts = granted(graph, &planned.overlaps.overlaps, planned, &layout);
     let mut map = layout.map("This plan".to_owned(), &facts, |it| source.origin(it));
+    if let Some(placed) = &planned.placed {
+        map.regions = MapRegion::all(&placed.regions);
+    }
     if let Some(recipe) = source.recipe() {
         map.groups = groups(recipe, &map);
     }
@@ -187,6 +199,32 @@ fn parts(layers: &[KernelOverlaps]) -> HashMap<OperatorId, MeasuredPart> {
         Some((OperatorId(index), part))
     };
     layers.iter().enumerate().filter_map(part).collect()
+}
+
+/// What of each memory is used, and what the accesses cost.
+fn sizes_of_regions(placed: &PlacedModel) -> Vec<Fact> {
+    let regions = placed.regions.iter().zip(&placed.accesses);
+    let regions = regions.map(|(known, accesses)| Fact {
+        name: "Memory",
+        value: format!(
+            "{}: {} of {}, {} accesses at {} each",
+            text::name(&known.region.name),
+            grouped(known.used_bytes),
+            bytes(known.region.capacity_bytes),
+            grouped(*accesses),
+            counted(known.region.access_cost.into(), "cycle", "cycles")
+        ),
+    });
+    let proven = if placed.is_optimal() {
+        ", proven: none for this order costs less"
+    } else {
+        ""
+    };
+    let cost = Fact {
+        name: "Cost",
+        value: format!("{} cycles for all accesses{proven}", grouped(placed.cost)),
+    };
+    regions.chain([cost]).collect()
 }
 
 /// The arena's size, and the one that it is compared with.

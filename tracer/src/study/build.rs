@@ -9,6 +9,10 @@ use super::overlap_source::{OverlapKind, OverlapRequest};
 use super::plan::{PlanRequest, Planned, plan, plan_as_it_is};
 use super::plan_to_check::PlanToCheck;
 use super::prove::{Proof, Provable, prove};
+use super::recording::{RecordedLayout, record};
+use super::region_plan::{memories, plan_in_regions, region_sentence, region_uses, with_states};
+use super::region_use::RegionUse;
+use super::regions::RegionRequest;
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
@@ -23,12 +27,9 @@ use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
 use crate::codegen::loops::rolled;
 use crate::codegen::network::Network;
 use crate::mcu::cycles::Cycles;
-use crate::mcu::machine::{Limits, Observation};
-use crate::measure::MeasureError;
-use crate::model::verify::{model_inputs, without_overlaps};
-use crate::model::{Deployment, Inference, Placement};
+use crate::model::Deployment;
 use dmo_analysis::graph::parameters::Affine;
-use dmo_analysis::graph::{Graph, Node, OperatorId, TensorId};
+use dmo_analysis::graph::{Graph, Node, TensorId};
 use dmo_analysis::transform::macs;
 use dmo_analysis::wording::grouped;
 use std::time::Duration;
@@ -54,6 +55,8 @@ pub struct BuildRequest {
     /// The fastest form is made that keeps to these; where none are given, the one with the smallest
     /// arena that [`Self::changes`] allow.
     pub limits: MemoryLimits,
+    /// The memories that it lies in; none: one arena.
+    pub regions: RegionRequest,
     /// The search for a plan ends after this time with the best so far.
     pub time: Duration,
     /// The library is compiled with this, and proven as compiled.
@@ -79,6 +82,7 @@ impl Default for BuildRequest {
             keep_inputs: false,
             stream_rows: None,
             limits: MemoryLimits::default(),
+            regions: RegionRequest::default(),
             time: SEARCH_TIME,
             prove: None,
             inputs: INPUTS,
@@ -110,6 +114,8 @@ pub struct Built {
     pub limits: MemoryLimits,
     /// The forms among which the fastest was chosen; none where there was no choice.
     pub forms: Forms,
+    /// What of each memory is used, and how often it is accessed; none if it is one arena.
+    pub regions: Vec<RegionUse>,
     /// The calls.
     pub network: Network,
     /// What the library's test compares with.
@@ -224,6 +230,9 @@ pub fn build(
     } = prepare(source, request, session)?;
     let (planned, forms) = if request.limits.are_given() {
         fitting(source, &plan_request, &kernels, request.limits, session)?
+    } else if request.regions.are_several() {
+        let planned = plan_in_regions(source, &request.regions, &plan_request, &kernels, session)?;
+        (planned, Forms::default())
     } else {
         (plan(source, &plan_request, session)?, Forms::default())
     };
@@ -236,15 +245,23 @@ pub fn build(
     let deployment = verified.deployed.model();
     let subject = verified.subject();
     let interface = kernel_sources::interface();
-    let network = Network::new(deployment, subject.order, subject.placement, &interface);
+    let (order, placement) = (subject.order, subject.placement);
+    let memories = memories(&planned);
+    let network = Network::new(deployment, order, placement, &memories, &interface);
     let network = network.about(&source.name)?;
     let limits = verification.limits;
     // Of a stream also those before it has seen a whole window.
     let warm_up = source.streaming.as_ref().map(|it| it.report.warm_up);
     let inferences = request.inputs + u64::from(warm_up.unwrap_or(0));
     let recorded = record(&verified.deployed.original, None, inferences, limits)?;
-    let layout = Some((subject.order, subject.placement));
-    let in_layout = record(deployment, layout, inferences, limits)?;
+    let layout = RecordedLayout {
+        order,
+        placement,
+        regions: &memories.regions,
+    };
+    let in_layout = record(deployment, Some(&layout), inferences, limits)?;
+    let counted = with_states(&planned, in_layout.accesses, inferences);
+    let regions = region_uses(&planned, &counted, inferences);
     let description = Description {
         stack_bytes: in_layout.stack_bytes,
         ..describe(name, source, &verified, &planned, network.most_rows)?
@@ -267,12 +284,16 @@ pub fn build(
         && windows.as_ref().is_none_or(Windows::are_equal);
     let mut built = Built {
         files,
-        arena_bytes: network.arena_bytes,
+        arena_bytes: network.ram_bytes(),
         state_bytes,
         weights_bytes,
         calls: network.calls.len(),
         instructions: in_layout.instructions / inferences.max(1),
-        cycles: in_layout.cycles.map(|it| it.of_each(inferences)),
+        cycles: in_layout.cycles.map(|it| {
+            let waits = regions.iter().map(RegionUse::wait_cycles).sum();
+            it.of_each(inferences).waiting(waits)
+        }),
+        regions,
         is_safe,
         inputs: request.inputs,
         description,
@@ -364,6 +385,9 @@ fn ensure_buildable(source: &Source, request: &BuildRequest) -> Result<(), Build
     }
     let kernels = &request.kernels;
     let mut names = std::iter::once(&kernels.kernels).chain(&kernels.further);
+    if request.limits.are_given() && request.regions.are_several() {
+        return Err(BuildError::LimitsOfRegions);
+    }
     match names.find(|&name| name != DSP && name != REFERENCE) {
         Some(given) => Err(BuildError::Kernels {
             given: given.escape_debug().to_string(),
@@ -387,52 +411,6 @@ fn ensure_executed(source: &Source, kernels: &ModelKernels) -> Result<(), StudyE
         let error = StudyError::from(BuildError::NotExecuted { operators });
         Err(error.about(&source.name))
     }
-}
-
-/// Inferences one after the other, and what they took.
-struct Recording {
-    inferences: Vec<RecordedInference>,
-    stack_bytes: Option<u32>,
-    instructions: u64,
-    cycles: Option<Cycles>,
-}
-
-/// Runs a model on several inputs, in a layout or with a buffer for each tensor.
-fn record(
-    deployment: &Deployment,
-    layout: Option<(&[OperatorId], &Placement)>,
-    inputs: u64,
-    limits: Limits,
-) -> Result<Recording, StudyError> {
-    const POISON: u8 = 0xc3;
-    let file_order = deployment.graph.file_order();
-    let apart;
-    let (order, placement) = match layout {
-        Some((order, placement)) => (order, placement),
-        None => {
-            apart = without_overlaps(deployment, &file_order)?;
-            (&file_order[..], &apart)
-        }
-    };
-    let mut inference = Inference::new(deployment, placement, POISON, Observation::Watch, limits)?;
-    inference.count_cycles();
-    let mut inferences = Vec::new();
-    for number in 0..inputs {
-        let content = model_inputs(deployment, number);
-        inference.infer(&content, order)?;
-        let outputs = deployment.graph.outputs.iter();
-        let outputs = outputs.map(|&tensor| inference.own_bytes(tensor));
-        inferences.push(RecordedInference {
-            inputs: content.into_iter().map(|(_, bytes)| bytes).collect(),
-            outputs: outputs.collect::<Result<_, MeasureError>>()?,
-        });
-    }
-    Ok(Recording {
-        inferences,
-        stack_bytes: inference.deepest_stack_bytes(),
-        instructions: inference.instructions(),
-        cycles: inference.cycles(),
-    })
 }
 
 fn describe(
@@ -465,6 +443,10 @@ fn describe(
     let made = source.original();
     let operators = made.operators.iter().map(|node| in_words(made, node));
     let bytes = grouped(planned.file.arena_bytes);
+    let layout = match &planned.placed {
+        Some(placed) => region_sentence(placed),
+        None => format!("The plan needs {bytes} bytes of arena."),
+    };
     Ok(Description {
         prefix: format!("{name}_"),
         name,
@@ -478,7 +460,7 @@ fn describe(
         operators: operators.collect(),
         stack_bytes: None,
         macs: macs::of_graph(&planned.overlaps.graph),
-        layout: format!("The plan needs {bytes} bytes of arena."),
+        layout,
         keeps_inputs: planned.file.layout.keep_inputs,
         stream: source.streaming.as_ref().map(|it| StreamDescription {
             window_rows: it.report.window_rows,

@@ -38,7 +38,8 @@ use dmo_analysis::transform::stream::StreamError;
 use dmo_analysis::verify::{Clash, Misaligned};
 use dmo_planner::minimalloc::TableError;
 use dmo_planner::plan::tflm::ALIGNMENT;
-use dmo_planner::regions::RegionsError;
+use dmo_planner::problem::ProblemError;
+use dmo_planner::regions::{NoRoom, RegionsError};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -148,6 +149,13 @@ pub enum BuildError {
     Name { given: String },
     #[error("{0}")]
     OutOfReach(Box<OutOfReach>),
+    #[error(
+        "--ram, --flash and --front do not go with --region\n  hint: the capacities of the regions are the \
+         limits; --allow split,patch allows tiles, if they are needed or faster"
+    )]
+    LimitsOfRegions,
+    #[error("{model}: {error}")]
+    NoRoom { model: String, error: NoRoom },
     #[error("--ram: this engine does not measure the stack\n  hint: leave out --engine unicorn")]
     UnknownStack,
     #[error("the compiled library: {function} returns {status}, not 0")]
@@ -211,8 +219,13 @@ pub enum PlanError {
          give a .tflite file"
     )]
     NothingToPrune { model: String },
-    #[error("--allow other than accumulate goes with neither --fix nor --region")]
+    #[error("--allow other than accumulate does not go with --fix")]
     ChangeOfFixed,
+    #[error(
+        "--pin {tensor}: --allow other than accumulate makes other tensors of the model's\n  hint: pin \
+         inputs, outputs, scratch or states"
+    )]
+    PinOfChanged { tensor: usize },
     #[error(
         "kernels and cpu: nothing runs on them with verify = false and a plan with overlap \
          {overlap:?}"
@@ -226,6 +239,15 @@ pub enum PlanError {
     PinOfNone { tensor: usize, tensors: usize },
     #[error("--pin {tensor}: the tensor lies in no region, it is a constant, a state or excluded")]
     PinOfOutside { tensor: usize },
+    #[error(
+        "--pin states: there are none to be placed: the model keeps nothing between inferences, or \
+         the plan is for a runtime, which places them itself"
+    )]
+    PinOfStates,
+    #[error("the alignments of regions and tensors have no common multiple")]
+    NoCommonAlignment,
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
     #[error("region {name} overflows, please report this")]
     RegionOverflows { name: String },
     #[error(

@@ -14,6 +14,7 @@ use super::verify::{VerifyRequest, place};
 use crate::codegen::call_size::call_bytes;
 use crate::codegen::kernel_sources;
 use crate::codegen::loops::rolled;
+use crate::codegen::memory::PlannedMemories;
 use crate::codegen::network::{Network, arena_with_states};
 use crate::elf::reach::reachable_bytes;
 use crate::mcu::machine::Observation;
@@ -245,7 +246,8 @@ fn measure(
     inference.infer(&model_inputs(&deployment, 0), &plan.order)?;
     let graph: &Graph = &planned.overlaps.graph;
     let interface = kernel_sources::interface();
-    let network = Network::new(&deployment, &plan.order, &placement, &interface);
+    let memories = PlannedMemories::default();
+    let network = Network::new(&deployment, &plan.order, &placement, &memories, &interface);
     let network = network.about(&source.name)?;
     let loops = rolled(&network.calls, |operator| source.origin(operator));
     let flash_bytes = network.constants.bytes()

@@ -4,11 +4,12 @@ use super::SEARCH_TIME;
 use super::change::{ChangeRequest, WorkFront};
 use super::error::{About, PlanError, StudyError};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
+use super::placed::PlacedModel;
 use super::search_time::{STOPPED, within_time};
 use super::session::{Session, State, Work};
 use super::source::Source;
 use crate::call::ALIGNMENT;
-use dmo_analysis::arena::{ArenaError, Layout};
+use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlanFile;
@@ -80,6 +81,8 @@ pub struct Planned {
     pub file: PlanFile,
     /// What memory can be had for what work, where changes are allowed that reshape the model.
     pub front: Option<WorkFront>,
+    /// Where everything lies in several memories; `None` if there is one.
+    pub placed: Option<PlacedModel>,
     fixed: Vec<(TensorId, u64)>,
     reorder: bool,
 }
@@ -93,6 +96,24 @@ impl Planned {
             layout: self.file.layout,
             reorder: self.reorder,
             fixed: &self.fixed,
+        }
+    }
+
+    /// The same in several memories, with its file as one of the arena that these make.
+    #[must_use]
+    pub fn in_regions(self, placed: PlacedModel) -> Self {
+        Self {
+            file: placed.in_one_arena(self.task(), self.file.clone()),
+            placed: Some(placed),
+            ..self
+        }
+    }
+
+    /// Its buffers, and where each of them lies in the arena.
+    pub fn buffers(&self) -> (&Arena, &[u64]) {
+        match &self.placed {
+            Some(placed) => (&placed.arena, &placed.offsets),
+            None => (&self.plan.arena, &self.plan.plan.offsets),
         }
     }
 
@@ -246,6 +267,7 @@ pub fn plan_with(
         plan,
         file,
         front: None,
+        placed: None,
         fixed: request.fixed.clone(),
         reorder,
     })

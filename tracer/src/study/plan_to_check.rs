@@ -9,7 +9,7 @@ use super::plan_file::NamedPlan;
 use super::source::{Source, offset_of};
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
-use dmo_analysis::handover::{PlanFile, PlannedKernels, SCHEMA};
+use dmo_analysis::handover::{PlanFile, PlannedKernels, PlannedRegion, SCHEMA};
 use dmo_analysis::verify::Positions;
 pub use fault::PlanFault;
 use std::collections::HashSet;
@@ -33,6 +33,8 @@ pub struct PlanToCheck {
     pub layout: Layout,
     /// The kernels whose overlaps were measured for it.
     pub kernels: Option<PlannedKernels>,
+    /// The memories that follow each other in the arena; none if it is one memory.
+    pub regions: Vec<PlannedRegion>,
 }
 
 impl PlanToCheck {
@@ -131,6 +133,7 @@ impl PlanToCheck {
             scratch,
             layout: plan.layout,
             kernels: plan.kernels.clone(),
+            regions: plan.regions.clone(),
         })
     }
 
@@ -161,6 +164,7 @@ impl PlanToCheck {
             overlap: OverlapKind::Analytic,
             layout: Layout::tflm(),
             kernels: None,
+            regions: Vec::new(),
         })
     }
 }

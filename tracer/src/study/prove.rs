@@ -5,6 +5,8 @@ use super::error::{About, BuildError, StudyError};
 use super::kernel_request::{ModelKernels, NamedKernels};
 use super::plan::Planned;
 use super::plan_to_check::PlanToCheck;
+use super::region_plan::{memories, region_uses};
+use super::region_use::{RegionAccesses, RegionUse};
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, verify};
@@ -12,6 +14,7 @@ use crate::call::{Argument, CallError, Caller, DEFAULT_RAM, Frame, Library};
 use crate::codegen::compilation::{Compiled, Compiler, compile};
 use crate::codegen::description::Description;
 use crate::codegen::library::{GeneratedFile, RecordedInference};
+use crate::codegen::memory::{Memory, Place};
 use crate::codegen::network::Network;
 use crate::elf::image::Segment;
 use crate::kernels::KernelLibrary;
@@ -49,6 +52,9 @@ pub struct Proof {
     pub data_bytes: u64,
     /// The deepest stack of an inference; `None` if the engine does not measure it.
     pub stack_bytes: Option<u32>,
+    /// What was counted of each memory of a plan of several, of an inference; none of one arena.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionUse>,
     /// Arena, variables and stack: what an inference takes of RAM.
     pub ram_bytes: Option<u64>,
     /// Instructions of an inference.
@@ -145,7 +151,9 @@ struct Seen {
 fn proof(library: &Provable, compiler: &Compiler, compiled: &Compiled, seen: Seen) -> Proof {
     let run = seen.run;
     let inferences = library.recorded.len() as u64;
-    let outside_stack = u64::from(library.network.arena_bytes) + compiled.data_bytes;
+    let outside_stack = u64::from(library.network.ram_bytes()) + compiled.data_bytes;
+    let regions = region_uses(library.planned, &run.region_accesses, inferences);
+    let waits = regions.iter().map(RegionUse::wait_cycles).sum();
     Proof {
         compiler: compiled.compiler.clone(),
         flags: compiler.flags.clone(),
@@ -160,7 +168,8 @@ fn proof(library: &Provable, compiler: &Compiler, compiled: &Compiled, seen: See
             .stack_bytes
             .map(|bytes| outside_stack + u64::from(bytes)),
         instructions: run.instructions / inferences.max(1),
-        cycles: run.cycles.map(|cycles| cycles.of_each(inferences)),
+        cycles: (run.cycles).map(|cycles| cycles.of_each(inferences).waiting(waits)),
+        regions,
     }
 }
 
@@ -213,6 +222,8 @@ struct Run {
     stack_bytes: Option<u32>,
     instructions: u64,
     cycles: Option<Cycles>,
+    /// Accesses to each memory of a plan of several, those to states too.
+    region_accesses: Vec<u64>,
 }
 
 /// At most this many stray accesses are reported.
@@ -220,40 +231,37 @@ const MOST_STRAY: usize = 8;
 
 /// Calls the library as an application does, on the recorded inputs.
 fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
-    const CONTEXT_BYTES: u64 = 4;
+    // A pointer to each array.
+    let context_bytes = 4 * library.network.memories.len() as u64;
     let mut frame = image.frame();
-    let context = frame.reserve_guarded("the context", CONTEXT_BYTES)?;
-    let arena = frame.reserve_guarded("the arena", library.network.arena_bytes.into())?;
+    let context = frame.reserve_guarded("the context", context_bytes)?;
+    let arrays = Arrays::new(library.network, &mut frame)?;
     let source = RowsInMemory::new(library, image, &mut frame)?;
-    frame.fill(arena, vec![0xb7; library.network.arena_bytes as usize]);
     let mut caller = Caller::within(image, &frame, Observation::Watch, super::KERNEL_LIMITS)?;
     caller.machine.count_cycles();
     caller.fill(&frame)?;
     let range = |start: Address, bytes: u64| u64::from(start.0)..u64::from(start.0) + bytes;
-    let mut own = vec![
-        range(context, CONTEXT_BYTES),
-        range(arena, library.network.arena_bytes.into()),
-        frame.stack(),
-    ];
+    let mut own = vec![range(context, context_bytes), frame.stack()];
+    own.extend(arrays.ranges());
     own.extend(source.iter().flat_map(RowsInMemory::ranges));
     // Variables of the C library.
     own.extend(image.image().segments.iter().map(Segment::run_range));
     let stray = Rc::new(RefCell::new(Vec::<RawAccess>::new()));
     let found = stray.clone();
     let accesses = Rc::new(Cell::new(AccessDigest::default()));
-    let (digest, planned) = (
-        accesses.clone(),
-        range(arena, library.network.planned_bytes.into()),
-    );
+    let counted = RegionAccesses::of(&memories(library.planned).regions);
+    let (digest, states) = (accesses.clone(), library.network.state_bytes.clone());
+    let (offset_of, counts) = (arrays.clone(), counted.clone());
     caller.machine.deliver_to(Box::new(move |batch| {
         for access in batch {
             note_stray(&access, &own, &mut found.borrow_mut());
-            if is_within(&access, std::slice::from_ref(&planned)) {
+            let Some(address) = offset_of.in_arena(&access) else {
+                continue;
+            };
+            counts.add(address);
+            if !states.contains(&address) {
                 let mut so_far = digest.get();
-                so_far.add(&RawAccess {
-                    address: access.address - arena.0,
-                    ..access
-                });
+                so_far.add(&RawAccess { address, ..access });
                 digest.set(so_far);
             }
         }
@@ -263,20 +271,16 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
         range: DEFAULT_RAM,
         loads: true,
     }])?;
-    let size = Argument::Word(library.network.arena_bytes);
-    succeed(
-        &mut caller,
-        &frame,
-        "init",
-        &[context.into(), arena.into(), size],
-    )?;
+    let arguments = [vec![context.into()], arrays.arguments()].concat();
+    succeed(&mut caller, &frame, "init", &arguments)?;
     // What initialisation stores is no part of the plan.
     accesses.set(AccessDigest::default());
+    let initial = counted.counts();
     let (begun, cycles_begun) = (caller.machine.now(), caller.machine.cycles());
     let mut outputs_are_equal = true;
     for inference in library.recorded {
         for (input, bytes) in library.network.inputs.iter().zip(&inference.inputs) {
-            let at = Address(arena.0 + input.offset_bytes);
+            let at = arrays.address(input.place);
             caller.machine.write(at, bytes)?;
         }
         let mut arguments = vec![context.into()];
@@ -287,7 +291,7 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
         }
         succeed(&mut caller, &frame, "invoke", &arguments)?;
         for (output, bytes) in library.network.outputs.iter().zip(&inference.outputs) {
-            let at = Address(arena.0 + output.offset_bytes);
+            let at = arrays.address(output.place);
             let found = caller.machine.read(at, bytes.len());
             outputs_are_equal &= found.as_ref() == Some(bytes);
         }
@@ -313,8 +317,62 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
         stray,
         stack_bytes: caller.deepest_stack_bytes(),
         instructions: caller.machine.now() - begun,
+        region_accesses: (counted.counts().iter().zip(initial))
+            .map(|(all, initial)| all - initial)
+            .collect(),
         cycles: cycles_begun.and_then(|begun| caller.machine.cycles_since(Some(begun))),
     })
+}
+
+/// The arrays of a library in the emulated memory, each for itself.
+#[derive(Clone)]
+struct Arrays {
+    memories: Vec<Memory>,
+    starts: Vec<Address>,
+}
+
+impl Arrays {
+    /// Filled with garbage.
+    fn new(network: &Network, frame: &mut Frame) -> Result<Self, CallError> {
+        let memories = network.memories.clone();
+        let mut starts = Vec::with_capacity(memories.len());
+        for memory in &memories {
+            let bytes = memory.bytes();
+            // As much more as the frame's own alignment may fall short.
+            let room = u64::from(bytes) + u64::from(memory.alignment);
+            let start = frame.reserve_guarded(&memory.name, room)?;
+            frame.fill(start, vec![0xb7; room as usize]);
+            starts.push(Address(start.0.next_multiple_of(memory.alignment)));
+        }
+        Ok(Self { memories, starts })
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = Range<u64>> {
+        let arrays = self.memories.iter().zip(&self.starts);
+        arrays.map(|(memory, start)| {
+            let start = u64::from(start.0);
+            start..start + u64::from(memory.bytes())
+        })
+    }
+
+    /// Pointer and size of each, as `init` takes them.
+    fn arguments(&self) -> Vec<Argument> {
+        let arrays = self.memories.iter().zip(&self.starts);
+        arrays
+            .flat_map(|(memory, &start)| [start.into(), Argument::Word(memory.bytes())])
+            .collect()
+    }
+
+    fn address(&self, place: Place) -> Address {
+        Address(self.starts[place.memory].0 + place.offset_bytes)
+    }
+
+    /// Where in the plan's arena an access to one of them goes; `None` if it is not to one of them.
+    fn in_arena(&self, access: &RawAccess) -> Option<u32> {
+        let mut ranges = self.ranges();
+        let array = ranges.position(|range| is_within(access, &[range]))?;
+        Some(self.memories[array].extent.start + (access.address - self.starts[array].0))
+    }
 }
 
 /// An input that is handed over in rows, in memory outside of the arena.

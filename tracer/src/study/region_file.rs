@@ -4,9 +4,11 @@
 use super::error::PlanToCheckError;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
-use dmo_analysis::handover::{PlanFile, PlannedKernels, PlannedScratch, PlannedTensor, SCHEMA};
+use dmo_analysis::handover::{
+    PlanFile, PlannedKernels, PlannedRegion, PlannedScratch, PlannedTensor, SCHEMA,
+};
 use dmo_analysis::optimise::Certificate;
-use dmo_planner::problem::common_multiple;
+use dmo_analysis::transform::Recipe;
 use dmo_planner::regions::{ArenaRegion, RegionOffset};
 use serde::Deserialize;
 
@@ -15,9 +17,6 @@ pub const REGIONS_SCHEMA: &str = "dmo-trace/regions/2";
 /// The form and the one before, which had neither costs nor alignments.
 pub(super) const REGIONS_SCHEMAS: [&str; 2] = ["dmo-trace/regions/1", REGIONS_SCHEMA];
 
-/// A memory may begin at a multiple of this, in bytes.
-const ALIGNMENT: u64 = 16;
-
 #[derive(Deserialize)]
 pub(super) struct RegionFile {
     model: String,
@@ -25,6 +24,10 @@ pub(super) struct RegionFile {
     overlap: String,
     #[serde(default)]
     kernels: Option<PlannedKernels>,
+    #[serde(default)]
+    pruned_sha256: Option<String>,
+    #[serde(default)]
+    recipe: Option<Recipe>,
     layout: Layout,
     order: Vec<OperatorId>,
     regions: Vec<ArenaRegion>,
@@ -99,19 +102,11 @@ impl RegionFile {
                 });
             }
         }
-        let grain = common_multiple(self.layout.alignment, ALIGNMENT);
-        let grain = self.regions.iter().fold(grain, |grain, region| {
-            common_multiple(grain?, region.alignment)
-        });
-        let grain = grain.ok_or(PlanToCheckError::Alignment)?;
-        let mut starts = Vec::new();
-        let mut arena_bytes = 0_u64;
-        for end in ends {
-            let start = arena_bytes.checked_next_multiple_of(grain);
-            let start = start.ok_or(PlanToCheckError::Alignment)?;
-            starts.push(start);
-            arena_bytes = start.saturating_add(end);
-        }
+        let aligned = self.layout.alignment;
+        let regions = PlannedRegion::in_one_arena(&self.regions, &ends, aligned);
+        let regions = regions.ok_or(PlanToCheckError::Alignment)?;
+        let arena_bytes = regions.iter().map(PlannedRegion::end).max().unwrap_or(0);
+        let starts: Vec<u64> = regions.iter().map(|known| known.start).collect();
         let offset = |place: RegionOffset| starts[place.region].saturating_add(place.offset);
         let tensors = self.tensors.into_iter().map(|it| PlannedTensor {
             tensor: it.tensor,
@@ -131,8 +126,8 @@ impl RegionFile {
             model_sha256: self.model_sha256,
             overlap: self.overlap,
             kernels: self.kernels,
-            pruned_sha256: None,
-            recipe: None,
+            pruned_sha256: self.pruned_sha256,
+            recipe: self.recipe,
             layout: self.layout,
             arena_bytes,
             order_bound_bytes: 0,
@@ -143,6 +138,7 @@ impl RegionFile {
             tensors: tensors.collect(),
             scratch: scratch.collect(),
             overlaps: Vec::new(),
+            regions,
         })
     }
 }

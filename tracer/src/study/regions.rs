@@ -1,17 +1,22 @@
 //! A planned model in several memories, placed by how often each tensor is accessed.
 
 use super::error::{About, PlanError, StudyError};
+use super::placed::PlacedModel;
 use super::plan::{Planned, ensure_safe};
 use super::search_time::within_time;
 use super::source::Source;
+use crate::model::Deployment;
+use crate::model::traffic::KernelTraffic;
 use dmo_analysis::arena::{Arena, ArenaTraffic};
-use dmo_analysis::graph::{OperatorId, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::handover::PlannedRegion;
 use dmo_planner::plan::Plan;
-use dmo_planner::regions::{ArenaRegion, NoRoom, RegionOffset, RegionPlan, RegionProblem, place};
+use dmo_planner::problem::{Buffer, Problem};
+use dmo_planner::regions::{ArenaRegion, NoRoom, RegionOffset, RegionProblem, place};
 use std::time::Duration;
 
 /// How a model is to be placed in several memories.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RegionRequest {
     /// The memories.
     pub regions: Vec<ArenaRegion>,
@@ -19,6 +24,13 @@ pub struct RegionRequest {
     pub pins: Vec<Pin>,
     /// The search ends after this time with the best so far.
     pub time: Duration,
+}
+
+impl RegionRequest {
+    /// There are memories, in place of one arena.
+    pub fn are_several(&self) -> bool {
+        !self.regions.is_empty()
+    }
 }
 
 /// Something that has to lie in certain regions.
@@ -39,33 +51,25 @@ pub enum Pinned {
     Outputs,
     /// All scratch buffers.
     Scratch,
+    /// What persists from one inference to the next, for instance where power is kept.
+    States,
     /// One tensor of the file.
     Tensor(TensorId),
 }
 
-/// A planned model in several memories.
-#[derive(Debug, Clone)]
-pub struct PlacedModel {
-    /// Where each tensor of the model lies; `None` if it is in no region.
-    pub tensors: Vec<Option<RegionOffset>>,
-    /// Where the scratch buffers lie: the operator, which of its own, the place, the size in bytes.
-    pub scratch: Vec<(OperatorId, usize, RegionOffset, u64)>,
-    /// How much of each region is used, in bytes.
-    pub used_bytes: Vec<u64>,
-    /// Accesses to all that lies in each region.
-    pub accesses: Vec<u64>,
-    /// Accesses to the buffer in which each tensor lies.
-    pub accesses_of: Vec<Option<u64>>,
-    /// What all accesses cost.
-    pub cost: u64,
-    /// No plan for this order costs less.
-    pub bound: u64,
-    /// The operators whose accesses are assumed: each element once.
-    pub assumed: Vec<OperatorId>,
+/// Accesses of the kernels that will compute the model, and what these keep.
+pub struct OnKernels<'a> {
+    /// The model on the kernels.
+    pub deployment: &'a Deployment<'a>,
+    /// Their accesses in an inference.
+    pub traffic: KernelTraffic,
+    /// Size of all states in bytes: they are placed as one buffer.
+    pub state_bytes: u64,
 }
 
-/// Places the tensors of a planned order so that their accesses cost least. The inner error is
-/// that nothing fits, or was found that does.
+/// Places the tensors of a planned order so that their accesses cost least: those of the kernels
+/// where they were measured, else those of the reference kernels' loops. The inner error is that
+/// nothing fits, or was found that does.
 ///
 /// # Errors
 /// When the regions or pins make no sense, or what was found does not pass its checks.
@@ -73,18 +77,21 @@ pub fn place_model(
     source: &Source,
     planned: &Planned,
     request: &RegionRequest,
+    on_kernels: Option<&OnKernels>,
 ) -> Result<Result<PlacedModel, NoRoom>, StudyError> {
     let task = planned.task();
-    let (order, layout) = (&planned.plan.order, task.layout);
-    // With all overlaps: a plan of one arena may do without some.
-    let arena = Arena::new(task.graph, order, task.overlaps, layout).about(&source.name)?;
-    let ArenaTraffic { accesses, assumed } = arena.traffic(task.graph);
-    let regions = request.regions.clone();
-    let problem = RegionProblem::new(arena.problem.clone(), regions, accesses);
-    let mut problem = problem.map_err(PlanError::from)?;
-    for pin in &request.pins {
-        apply(pin, &mut problem, &arena, planned)?;
+    let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
+    let tensor = |pin: &Pin| match pin.what {
+        Pinned::Tensor(id) => Some(id.0),
+        _ => None,
+    };
+    if let Some(tensor) = request.pins.iter().find_map(tensor).filter(|_| is_changed) {
+        return Err(PlanError::PinOfChanged { tensor }.into());
     }
+    // With all overlaps: a plan of one arena may do without some.
+    let arena = Arena::new(task.graph, &planned.plan.order, task.overlaps, task.layout);
+    let arena = arena.about(&source.name)?;
+    let (problem, assumed) = region_problem(&arena, task.graph, request, on_kernels)?;
     let found = match within_time(request.time, |budget| place(&problem, budget)) {
         Ok(found) => found,
         Err(error) => return Ok(Err(error)),
@@ -94,10 +101,26 @@ pub fn place_model(
         return Err(PlanError::InvalidPlan { problem }.into());
     }
     let places = &found.plan.places;
-    let offsets = places.iter().map(|place| place.offset).collect();
-    let offsets = arena.tensor_offsets(&Plan { offsets });
-    let tensors = offsets.into_iter().zip(&arena.buffer_of);
-    let tensors = tensors.map(|(offset, buffer)| {
+    let mut accesses = vec![0; problem.regions().len()];
+    for (place, count) in places.iter().zip(problem.accesses()) {
+        accesses[place.region] += count;
+    }
+    let used_bytes = problem.used_bytes(&found.plan);
+    let aligned = problem.problem().common_alignment();
+    let regions = PlannedRegion::in_one_arena(problem.regions(), &used_bytes, aligned);
+    let regions = regions.ok_or(PlanError::NoCommonAlignment)?;
+    for known in &regions {
+        if known.used_bytes > known.region.capacity_bytes {
+            let name = known.region.name.clone();
+            return Err(PlanError::RegionOverflows { name }.into());
+        }
+    }
+    let buffers = places.iter().take(arena.problem.buffers().len());
+    let in_region = Plan {
+        offsets: buffers.clone().map(|place| place.offset).collect(),
+    };
+    let tensors = arena.tensor_offsets(&in_region).into_iter();
+    let tensors = tensors.zip(&arena.buffer_of).map(|(offset, buffer)| {
         let region = places[(*buffer)?].region;
         offset.map(|offset| RegionOffset { region, offset })
     });
@@ -107,25 +130,66 @@ pub fn place_model(
         let place = places[scratch.buffer];
         (scratch.operator, scratch.index, place, bytes)
     });
-    let mut accesses = vec![0; problem.regions().len()];
-    for (place, count) in places.iter().zip(problem.accesses()) {
-        accesses[place.region] += count;
-    }
     let of_buffer = |buffer: &Option<usize>| buffer.map(|buffer| problem.accesses()[buffer]);
     let placed = PlacedModel {
         tensors: tensors.collect(),
         scratch: scratch.collect(),
-        used_bytes: problem.used_bytes(&found.plan),
+        states: places.get(arena.problem.buffers().len()).copied(),
         accesses,
+        state_accesses: on_kernels.map_or(0, |known| known.traffic.states),
         accesses_of: arena.buffer_of.iter().map(of_buffer).collect(),
         cost: found.cost,
         bound: found.bound,
         assumed,
+        offsets: buffers
+            .map(|place| regions[place.region].start + place.offset)
+            .collect(),
+        regions,
+        arena,
     };
-    placed
-        .ensure_safe(planned, &problem, &found.plan)
-        .about(&source.name)?;
+    let file = placed.in_one_arena(task, planned.file.clone());
+    let tensors = file.offsets(placed.tensors.len());
+    ensure_safe(task, &file.order, &tensors, &file.scratch_positions()).about(&source.name)?;
     Ok(Ok(placed))
+}
+
+/// What is to be placed, and the operators whose accesses are assumed. States are the last buffer.
+fn region_problem(
+    arena: &Arena,
+    graph: &Graph,
+    request: &RegionRequest,
+    on_kernels: Option<&OnKernels>,
+) -> Result<(RegionProblem, Vec<OperatorId>), PlanError> {
+    let mut buffers = arena.problem.clone();
+    let mut traffic = match on_kernels {
+        Some(known) => ArenaTraffic {
+            accesses: known.traffic.of_buffers(arena, known.deployment),
+            assumed: Vec::new(),
+        },
+        None => arena.traffic(graph),
+    };
+    let state_bytes = on_kernels.map_or(0, |known| known.state_bytes);
+    if let Some(known) = on_kernels.filter(|known| known.state_bytes > 0) {
+        buffers = buffers.with_buffer(states(&buffers, known.state_bytes))?;
+        traffic.accesses.push(known.traffic.states);
+    }
+    let regions = request.regions.clone();
+    let mut problem = RegionProblem::new(buffers, regions, traffic.accesses)?;
+    for pin in &request.pins {
+        apply(pin, &mut problem, arena, graph, state_bytes)?;
+    }
+    Ok((problem, traffic.assumed))
+}
+
+/// All that persists, which is in use at every step.
+fn states(others: &Problem, size_bytes: u64) -> Buffer {
+    Buffer {
+        name: "the states".to_owned(),
+        size_bytes,
+        alive: 0..others.steps().max(1),
+        alignment: crate::call::ALIGNMENT.into(),
+        fixed_offset: None,
+    }
 }
 
 /// Pins the buffers of what is pinned.
@@ -133,9 +197,9 @@ fn apply(
     pin: &Pin,
     problem: &mut RegionProblem,
     arena: &Arena,
-    planned: &Planned,
+    graph: &Graph,
+    state_bytes: u64,
 ) -> Result<(), PlanError> {
-    let graph = planned.task().graph;
     let mut regions = Vec::with_capacity(pin.regions.len());
     for name in &pin.regions {
         let mut known = problem.regions().iter();
@@ -150,6 +214,8 @@ fn apply(
         Pinned::Inputs => of_tensors(&graph.inputs),
         Pinned::Outputs => of_tensors(&graph.outputs),
         Pinned::Scratch => arena.scratch.iter().map(|it| it.buffer).collect(),
+        Pinned::States if state_bytes == 0 => return Err(PlanError::PinOfStates),
+        Pinned::States => vec![arena.problem.buffers().len()],
         Pinned::Tensor(id) => {
             let (tensor, tensors) = (id.0, graph.tensors.len());
             let known = arena.buffer_of.get(tensor);
@@ -161,41 +227,4 @@ fn apply(
         problem.pin(buffer, &regions)?;
     }
     Ok(())
-}
-
-impl PlacedModel {
-    /// Whether the plan is proven to be the best for its order.
-    pub fn is_optimal(&self) -> bool {
-        self.cost == self.bound
-    }
-
-    /// As for one arena, with the regions one above the other.
-    fn ensure_safe(
-        &self,
-        planned: &Planned,
-        problem: &RegionProblem,
-        plan: &RegionPlan,
-    ) -> Result<(), StudyError> {
-        let aligned = problem.problem().common_alignment();
-        let mut bases = Vec::with_capacity(self.used_bytes.len());
-        let mut end = 0_u64;
-        for (region, used) in problem.regions().iter().zip(problem.used_bytes(plan)) {
-            if used > region.capacity_bytes {
-                let name = region.name.clone();
-                return Err(PlanError::RegionOverflows { name }.into());
-            }
-            bases.push(end);
-            // Each region begins where every buffer is aligned.
-            let next = end.saturating_add(used).checked_next_multiple_of(aligned);
-            end = next.unwrap_or(u64::MAX);
-        }
-        let address = |place: RegionOffset| bases[place.region] + place.offset;
-        let tensors = self.tensors.iter();
-        let tensors: Vec<_> = tensors.map(|place| place.map(address)).collect();
-        let scratch = self.scratch.iter();
-        let scratch: Vec<_> = scratch
-            .map(|&(operator, _, place, bytes)| (operator, address(place), bytes))
-            .collect();
-        ensure_safe(planned.task(), &planned.plan.order, &tensors, &scratch)
-    }
 }

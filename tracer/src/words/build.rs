@@ -2,12 +2,14 @@
 
 use super::cycles;
 use super::forms;
+use super::regions;
 use super::report::Report;
 use super::streaming;
 use crate::mcu::cycles::Cycles;
 use crate::study::build::Built;
 use crate::study::form::Form;
 use crate::study::prove::Proof;
+use crate::study::region_use::RegionUse;
 use crate::study::source::Source;
 use crate::study::windows::Windows;
 use dmo_analysis::transform::stream::StreamReport;
@@ -29,8 +31,12 @@ pub struct BuildReport {
     /// As compiled it takes no more RAM than was asked for.
     fits: bool,
     inputs: u64,
+    /// All arrays that the application provides.
     arena_bytes: u32,
     state_bytes: u32,
+    /// The memories that the arena is made of; none if it is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<RegionUse>,
     /// The deepest of the kernels as they were measured.
     stack_bytes: Option<u32>,
     weights_bytes: u64,
@@ -69,6 +75,7 @@ impl BuildReport {
             inputs: built.inputs,
             arena_bytes: built.arena_bytes,
             state_bytes: built.state_bytes,
+            regions: built.regions.clone(),
             stack_bytes: description.stack_bytes,
             weights_bytes: built.weights_bytes,
             macs: description.macs,
@@ -146,8 +153,12 @@ impl BuildReport {
             ),
             None => "not measured".to_owned(),
         };
+        let regions = match &self.regions[..] {
+            [] => String::new(),
+            regions => format!("{}\n\n", regions::table_of(regions)),
+        };
         format!(
-            "{stream}Arena:     {}{state}\nStack:     {stack}\nWeights:   {}\nInference: {}, {} \
+            "{stream}{regions}Arena:     {}{state}\nStack:     {stack}\nWeights:   {}\nInference: {}, {} \
              multiply-accumulates, {} instructions{}\n",
             bytes(self.arena_bytes.into()),
             bytes(self.weights_bytes),
@@ -161,6 +172,7 @@ impl BuildReport {
 
 fn about_cycles(cycles: Option<&Cycles>) -> String {
     match cycles {
+        Some(known) if known.memory_stalls > 0 => format!(", about {}", cycles::sentence(known)),
         Some(_) => format!(", about {} cycles", cycles::total(cycles)),
         None => String::new(),
     }
@@ -175,15 +187,21 @@ fn proven(proof: &Proof) -> String {
         || "not measured".to_owned(),
         |ram| {
             format!(
-                "{}: arena, stack {stack}, variables {}",
+                "{}: {}, stack {stack}, variables {}",
                 bytes(ram),
+                regions::sizes(&proof.regions).unwrap_or_else(|| "arena".to_owned()),
                 proof.data_bytes
             )
         },
     );
+    let accesses = match &proof.regions[..] {
+        [] => String::new(),
+        regions => format!("Accesses:  {}\n", regions::accesses(regions)),
+    };
     format!(
         "\nAs compiled by {} {}:\n\
          RAM:       {ram}\n\
+         {accesses}\
          Flash:     {}, weights included\n\
          Inference: {} instructions{}\n",
         proof.compiler,

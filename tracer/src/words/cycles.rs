@@ -22,11 +22,30 @@ pub fn stalls(cycles: Option<&Cycles>) -> [String; 2] {
 /// All cycles, and what is waited for.
 pub fn sentence(cycles: &Cycles) -> String {
     let all = number(cycles, cycles.total);
-    if cycles.code_stalls + cycles.data_stalls == 0 {
-        return format!("{all} cycles");
+    let waits = [
+        (
+            cycles.code_stalls + cycles.data_stalls,
+            cycles.code_stalls,
+            "code",
+        ),
+        (
+            cycles.code_stalls + cycles.data_stalls,
+            cycles.data_stalls,
+            "data",
+        ),
+        (cycles.memory_stalls, cycles.memory_stalls, "the memories"),
+    ];
+    let waits = waits.iter().filter(|(shown, ..)| *shown > 0);
+    let waits = waits.map(|&(_, count, what)| format!("{} for {what}", number(cycles, count)));
+    let waits: Vec<String> = waits.collect();
+    match waits.split_first() {
+        None => format!("{all} cycles"),
+        Some((first, others)) => {
+            let first = first.replacen(" for", " waiting for", 1);
+            let waits = [&[first], others].concat();
+            format!("{all} cycles ({})", waits.join(", "))
+        }
     }
-    let [code, data] = stalls(Some(cycles));
-    format!("{all} cycles ({code} waiting for code, {data} for data)")
 }
 
 fn number(cycles: &Cycles, count: u64) -> String {
@@ -48,6 +67,7 @@ mod tests {
             base: total,
             code_stalls: 0,
             data_stalls: 0,
+            memory_stalls: 0,
             rough,
         }
     }
@@ -72,5 +92,10 @@ mod tests {
         let text = sentence(&waiting);
         assert_eq!(text, "17 cycles (3 waiting for code, 4 for data)");
         assert_eq!(sentence(&cycles(17, false)), "17 cycles");
+        let slow = cycles(17, false).waiting(5);
+        assert_eq!(sentence(&slow), "22 cycles (5 waiting for the memories)");
+        let both = waiting.waiting(5);
+        let text = "22 cycles (3 waiting for code, 4 for data, 5 for the memories)";
+        assert_eq!(sentence(&both), text);
     }
 }

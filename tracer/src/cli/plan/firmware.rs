@@ -21,7 +21,7 @@ pub fn plan(
     let (inputs, cpu) = arguments.overlap.of_firmware()?;
     let is_changed = request.changes.prune || request.changes.accumulate;
     anyhow::ensure!(
-        !is_changed && !request.changes.reshapes() && arguments.region.is_empty(),
+        !is_changed && !request.changes.reshapes() && arguments.regions.region.is_empty(),
         "--allow and --region do not go with --firmware, which runs the model as it is in its file"
     );
     let Some(firmware) = arguments.firmware.load(source, cpu)? else {

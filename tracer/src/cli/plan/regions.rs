@@ -5,75 +5,19 @@ use crate::cli::output;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::{PlannedKernels, RegionHeader};
-use dmo_analysis::wording::{counted, grouped, parse_size};
-use dmo_planner::problem::common_multiple;
+use dmo_analysis::transform::Recipe;
+use dmo_analysis::wording::{counted, grouped};
 use dmo_planner::regions::{ArenaRegion, RegionOffset};
-use dmo_trace::study::error::{EmitReason, PlanToCheckError};
+use dmo_trace::study::error::EmitReason;
+use dmo_trace::study::placed::PlacedModel;
 use dmo_trace::study::plan::Planned;
-use dmo_trace::study::regions::{Pin, Pinned, PlacedModel, RegionRequest, place_model};
+use dmo_trace::study::regions::place_model;
 use dmo_trace::study::source::Source;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
-
-/// `sram=64K`, `psram=8M@12,align=32`.
-pub fn parse(text: &str) -> Result<ArenaRegion, String> {
-    let wrong = || {
-        format!(
-            "'{text}' is not NAME=BYTES, NAME=BYTES@CYCLES or NAME=BYTES@CYCLES,align=BYTES, for \
-             instance sram=64K or psram=8M@12,align=32"
-        )
-    };
-    let named = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    let (name, memory) = named.ok_or_else(wrong)?;
-    let (memory, alignment) = match memory.split_once(',') {
-        Some((memory, rest)) => (memory, Some(rest.strip_prefix("align=").ok_or_else(wrong)?)),
-        None => (memory, None),
-    };
-    let (size, cost) = match memory.split_once('@') {
-        Some((size, cost)) => (size, cost.parse().ok().filter(|&cost| cost > 0)),
-        None => (memory, Some(1)),
-    };
-    let access_cost = cost.ok_or_else(|| {
-        format!("'{text}': an access takes a whole number of cycles, at least 1, such as @12")
-    })?;
-    let alignment = alignment.map_or(Ok(1), parse_size)?;
-    if alignment == 0 || alignment > MOST_ALIGNED {
-        return Err(format!(
-            "'{text}': offsets are multiples of at least 1 byte and at most {MOST_ALIGNED}"
-        ));
-    }
-    Ok(ArenaRegion {
-        name: name.to_owned(),
-        capacity_bytes: parse_size(size)?,
-        access_cost,
-        alignment,
-    })
-}
-
-/// As of `--align`, in bytes.
-const MOST_ALIGNED: u64 = 1 << 20;
-
-/// `inputs=sram`, `7=tcm,sram`.
-pub fn parse_pin(text: &str) -> Result<Pin, String> {
-    let wrong = || {
-        format!(
-            "'{text}' is not WHAT=REGION or WHAT=REGION,REGION, where WHAT is a tensor's index, \
-             inputs, outputs or scratch"
-        )
-    };
-    let (what, regions) = text.split_once('=').ok_or_else(wrong)?;
-    let what = match what {
-        "inputs" => Pinned::Inputs,
-        "outputs" => Pinned::Outputs,
-        "scratch" => Pinned::Scratch,
-        index => Pinned::Tensor(TensorId(index.parse().map_err(|_| wrong())?)),
-    };
-    let regions = regions.split(',').map(str::to_owned).collect();
-    Ok(Pin { what, regions })
-}
 
 #[derive(JsonSchema, Serialize)]
 pub struct RegionReport<'a> {
@@ -83,6 +27,12 @@ pub struct RegionReport<'a> {
     /// The kernels that the overlaps were measured on.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernels: Option<&'a PlannedKernels>,
+    /// SHA-256 of the file that pruning makes of the model's, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pruned_sha256: Option<&'a String>,
+    /// What is done to the model first: order and tensors are those of what comes of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recipe: Option<&'a Recipe>,
     layout: Layout,
     /// What one memory would need.
     arena_bytes: u64,
@@ -103,6 +53,9 @@ struct Used<'a> {
     #[serde(flatten)]
     region: &'a ArenaRegion,
     used_bytes: u64,
+    /// Where it has to begin: at a multiple of this many bytes.
+    #[serde(skip)]
+    alignment_bytes: u64,
     tensors: usize,
     accesses: u64,
 }
@@ -131,30 +84,35 @@ struct PlacedScratch {
 }
 
 /// Places the tensors of a planned order.
-pub fn run(arguments: &Arguments, source: &Source, planned: &Planned) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::Result<Verdict> {
     let has_ending = |path: &Path, ending| path.extension().is_some_and(|it| it == ending);
     for path in &arguments.emit {
         if !has_ending(path, "json") && !has_ending(path, "h") {
             return Err(EmitReason::Regions.of(path).into());
         }
     }
-    let request = RegionRequest {
-        regions: arguments.region.clone(),
-        pins: arguments.pin.clone(),
-        time: arguments.time.0,
-    };
-    let found = match place_model(source, planned, &request)? {
+    let request = arguments.regions.request(arguments.time.0);
+    let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
+    let mut headers = arguments.emit.iter().filter(|path| has_ending(path, "h"));
+    if let Some(header) = headers.next().filter(|_| is_changed) {
+        return Err(EmitReason::ChangedAsHeader.of(header).into());
+    }
+    let found = match place_model(source, &planned, &request, None)? {
         Ok(found) => found,
         Err(error) => {
             output::message(&format!("dmo-trace: {}: {error}", source.name));
             return Ok(Verdict::Fails);
         }
     };
-    let report = report(&request.regions, source, planned, &found);
+    let planned = planned.in_regions(found);
+    let Some(found) = &planned.placed else {
+        return Ok(Verdict::Fails);
+    };
+    let report = report(source, &planned, found);
     let mut files = Vec::with_capacity(arguments.emit.len());
     for path in &arguments.emit {
         let content = if has_ending(path, "h") {
-            header(&report, planned, &found)?
+            header(&report, &planned, found)
         } else {
             report.json()?
         };
@@ -167,32 +125,23 @@ pub fn run(arguments: &Arguments, source: &Source, planned: &Planned) -> anyhow:
 }
 
 /// The plan as C.
-fn header(
-    report: &RegionReport<'_>,
-    planned: &Planned,
-    found: &PlacedModel,
-) -> Result<String, PlanToCheckError> {
-    let mut regions = Vec::with_capacity(report.regions.len());
-    for used in &report.regions {
-        let alignment = common_multiple(report.layout.alignment, used.region.alignment);
-        let alignment = alignment.ok_or(PlanToCheckError::Alignment)?;
-        regions.push((used.region, used.used_bytes, alignment));
-    }
+fn header(report: &RegionReport<'_>, planned: &Planned, found: &PlacedModel) -> String {
+    let regions = report.regions.iter();
+    let regions = regions.map(|used| (used.region, used.used_bytes, used.alignment_bytes));
     let tensors = planned.overlaps.graph.tensors.iter().zip(&found.tensors);
     let safe = names::safe_with(report.overlap, report.kernels, false);
     let header = RegionHeader {
         model: report.model,
         safe: &safe,
-        regions,
+        regions: regions.collect(),
         tensors: tensors.map(|(it, place)| (&*it.name, *place)).collect(),
         order: report.order,
         scratch: found.scratch.clone(),
     };
-    Ok(header.text())
+    header.text()
 }
 
 fn report<'a>(
-    regions: &'a [ArenaRegion],
     source: &'a Source,
     planned: &'a Planned,
     found: &'a PlacedModel,
@@ -218,11 +167,12 @@ fn report<'a>(
         size_bytes,
         place,
     });
-    let used = regions.iter().enumerate().map(|(index, region)| {
+    let used = found.regions.iter().enumerate().map(|(index, known)| {
         let inside = |tensor: &&Placed<'_>| tensor.place.region == index;
         Used {
-            region,
-            used_bytes: found.used_bytes[index],
+            region: &known.region,
+            used_bytes: known.used_bytes,
+            alignment_bytes: known.alignment,
             tensors: tensors.iter().filter(inside).count(),
             accesses: found.accesses[index],
         }
@@ -232,6 +182,8 @@ fn report<'a>(
         model_sha256: source.sha256.as_deref(),
         overlap: planned.overlaps.kind.name(),
         kernels: planned.file.kernels.as_ref(),
+        pruned_sha256: planned.file.pruned_sha256.as_ref(),
+        recipe: planned.file.recipe.as_ref(),
         layout: planned.file.layout,
         arena_bytes: planned.plan.arena_bytes,
         cost: found.cost,

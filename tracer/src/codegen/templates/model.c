@@ -8,46 +8,41 @@
 #error "the kernels load and store words of a little-endian CPU"
 #endif
 
-@core@// A pointer into the arena.
-#define AT(type, offset) ((type *)(void *)(arena + (offset)))
-
+@core@@at@
 @variables@
 // Gives the states what they hold before the first inference.
-static void reset_states(unsigned char *arena) {
+static void reset_states(unsigned char *@state_memory@) {
 @reset@}
 
-@prefix@status @prefix@init(@prefix@context *context, void *arena, size_t arena_bytes) {
+@prefix@status @prefix@init(@prefix@context *context, @init_parameters@) {
   if (context == NULL) {
     return @PREFIX@NULL_POINTER;
   }
-  context->arena = NULL;
-  if (arena == NULL) {
+@clear@  if (@is_null@) {
     return @PREFIX@NULL_POINTER;
   }
-  if ((uintptr_t)arena % @PREFIX@ARENA_ALIGNMENT != 0) {
+  if (@is_misaligned@) {
     return @PREFIX@ARENA_MISALIGNED;
   }
-  if (arena_bytes < @PREFIX@ARENA_BYTES) {
+  if (@is_small@) {
     return @PREFIX@ARENA_TOO_SMALL;
   }
-  context->arena = (unsigned char *)arena;
-  reset_states(context->arena);
+@take@  reset_states(context->@state_memory@);
   return @PREFIX@OK;
 }
 
 @prefix@status @prefix@reset(@prefix@context *context) {
-  if (context == NULL || context->arena == NULL) {
+  if (context == NULL || context->@first@ == NULL) {
     return @PREFIX@NULL_POINTER;
   }
-  reset_states(context->arena);
+  reset_states(context->@state_memory@);
   return @PREFIX@OK;
 }
 
 @prefix@status @prefix@invoke(@prefix@context *context@rows_parameters@) {
-  if (context == NULL || context->arena == NULL@no_rows@) {
+  if (context == NULL || context->@first@ == NULL@no_rows@) {
     return @PREFIX@NULL_POINTER;
   }
-  unsigned char *const arena = context->arena;
-@calls@  return @PREFIX@OK;
+@locals@@calls@  return @PREFIX@OK;
 }
 @accessors@@saved_states@

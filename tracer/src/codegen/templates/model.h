@@ -15,36 +15,27 @@ extern "C" {
 #else
 #define @PREFIX@ALIGNED
 #endif
-
-// The arena holds @held@, the outputs and everything between them. You provide it: static memory, or any memory
-// that is aligned to @PREFIX@ARENA_ALIGNMENT bytes. Nothing else is allocated.
-#define @PREFIX@ARENA_BYTES @arena_bytes@u
-#define @PREFIX@ARENA_ALIGNMENT 16u
-
-// What persists from one inference to the next, part of the arena.
+@sizes@
+// What persists from one inference to the next, part @part_of@.
 #define @PREFIX@STATE_BYTES @state_bytes@u
 @stream@
 // @stack@
 @stack_macro@
-typedef struct {
-  unsigned char bytes[@PREFIX@ARENA_BYTES];
-} @PREFIX@ALIGNED @prefix@arena;
-
+@types@
 typedef enum {
   @PREFIX@OK = 0,
   @PREFIX@NULL_POINTER = -1,     // a pointer is NULL, or the context was not initialised
-  @PREFIX@ARENA_MISALIGNED = -2, // the arena does not start at a multiple of @PREFIX@ARENA_ALIGNMENT
-  @PREFIX@ARENA_TOO_SMALL = -3,  // the arena has fewer than @PREFIX@ARENA_BYTES bytes
+  @PREFIX@ARENA_MISALIGNED = -2, // @misaligned@
+  @PREFIX@ARENA_TOO_SMALL = -3,  // @small@
   @PREFIX@KERNEL_FAILED = -4,    // a kernel refused its arguments: the library was changed
 @read_failed@} @prefix@status;
 
-// One instance of the model. Several may exist, each with an arena of its own; there are no global variables.
+// One instance of the model. Several may exist, each with @of_its_own@; there are no global variables.
 typedef struct {
-  unsigned char *arena;
-} @prefix@context;
+@members@} @prefix@context;
 
-// Makes a context of an arena, and resets its states. Any content of the arena will do.
-@prefix@status @prefix@init(@prefix@context *context, void *arena, size_t arena_bytes);
+// Makes a context of @made_of@, and resets its states. Any content of @content@ will do.
+@prefix@status @prefix@init(@prefix@context *context, @init_parameters@);
 
 // Gives the states what they hold before the first inference. A model without states has nothing to reset.
 @prefix@status @prefix@reset(@prefix@context *context);

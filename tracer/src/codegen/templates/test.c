@@ -20,8 +20,7 @@
 #define CONTEXTS 2
 #endif
 
-static @prefix@arena arenas[CONTEXTS];
-@rounding@@rows@
+@define_memories@@rounding@@rows@
 static int failed(const char *what) {
   PRINT("@model@: ");
   PRINT(what);
@@ -31,12 +30,8 @@ static int failed(const char *what) {
 
 static int is_refused(void) {
   @prefix@context context;
-  unsigned char *const bytes = arenas[0].bytes;
-  return @prefix@init(NULL, bytes, sizeof arenas[0]) == @PREFIX@NULL_POINTER &&
-         @prefix@init(&context, NULL, sizeof arenas[0]) == @PREFIX@NULL_POINTER &&
-         @prefix@invoke(&context@no_rows@) == @PREFIX@NULL_POINTER &&
-         @prefix@init(&context, bytes + 1, sizeof arenas[0]) == @PREFIX@ARENA_MISALIGNED &&
-         @prefix@init(&context, bytes, sizeof arenas[0] - 1) == @PREFIX@ARENA_TOO_SMALL;
+  return @prefix@init(NULL, @right_memories@) == @PREFIX@NULL_POINTER@refusals@ &&
+         @prefix@invoke(&context@no_rows@) == @PREFIX@NULL_POINTER;
 }
 
 int main(void) {
@@ -45,8 +40,7 @@ int main(void) {
     return failed("refusal of bad arguments");
   }
   for (int i = 0; i < CONTEXTS; ++i) {
-    memset(&arenas[i], 0xa5 + i, sizeof arenas[i]);
-    if (@prefix@init(&contexts[i], &arenas[i], sizeof arenas[i]) != @PREFIX@OK) {
+@garbage@    if (@prefix@init(&contexts[i], @given_memories@) != @PREFIX@OK) {
       return failed("initialisation");
     }
   }

@@ -161,9 +161,10 @@ fn picture(
             }
             g.axes aria-hidden="true" { (axes(&scale, map.steps as u64, most_bytes)) }
             svg.plot role="presentation" x=(LEFT) y=(TOP) width=(scale.width()) height=(scale.height()) {
+                g.regions aria-hidden="true" { (bands(&scale, map)) }
                 g.buffers role="presentation" {
-                    @for (place, buffer) in map.buffers.iter().enumerate() {
-                        (block(&scale, buffer, place, index, titled))
+                    @for place in 0..map.buffers.len() {
+                        (block(&scale, map, place, index, titled))
                     }
                 }
                 g.areas aria-hidden="true" {
@@ -184,6 +185,19 @@ fn picture(
     }
 }
 
+/// A band for each memory, with its name.
+fn bands(scale: &Scale, map: &ArenaMap) -> Markup {
+    html! {
+        @for (place, region) in map.regions.iter().enumerate() {
+            @let [bottom, top] = region.bytes.map(|bytes| scale.y(bytes as f64));
+            rect.band data-r=(place) x="0" y=(top) width=(scale.width()) height=(bottom - top) {}
+            text.band-name data-r=(place) x=(scale.width() - 4.0) y=(top + 12.0) {
+                (region.name) ", " (grouped(region.bytes[1] - region.bytes[0])) " bytes"
+            }
+        }
+    }
+}
+
 /// Left, top, width and height in pixels.
 fn extent(scale: &Scale, steps: [u32; 2], bytes: [u64; 2]) -> [f64; 4] {
     let (left, right) = (scale.x(steps[0].into()), scale.x(f64::from(steps[1]) + 1.0));
@@ -197,25 +211,30 @@ fn place_of(scale: &Scale, buffer: &MapBuffer) -> [f64; 4] {
     extent(scale, buffer.steps, [buffer.offset, end])
 }
 
-fn block(scale: &Scale, buffer: &MapBuffer, place: usize, map: usize, titled: bool) -> Markup {
+/// A buffer of the map that is the page's `index`th.
+fn block(scale: &Scale, map: &ArenaMap, place: usize, index: usize, titled: bool) -> Markup {
+    let buffer = &map.buffers[place];
     let [x, y, width, height] = place_of(scale, buffer);
     let id = titled.then(|| format!("buffer-{place}"));
     html! {
-        rect class=(class(buffer)) id=[id] data-b=(place) data-m=(map) x=(x) y=(y) width=(width)
+        rect class=(class(buffer)) id=[id] data-b=(place) data-m=(index) x=(x) y=(y) width=(width)
             height=(height) {
-            @if titled { title { (sentence(buffer)) } }
+            @if titled { title { (sentence(map, buffer)) } }
         }
     }
 }
 
 /// All of a buffer in a sentence, for a reader without a script.
-fn sentence(buffer: &MapBuffer) -> String {
+fn sentence(map: &ArenaMap, buffer: &MapBuffer) -> String {
     let [first, last] = buffer.steps;
+    let region = map.region_of(buffer.offset);
+    let memory = region.map_or_else(String::new, |region| format!(" of {}", region.name));
+    let start = region.map_or(0, |region| region.bytes[0]);
     format!(
-        "{}: {} bytes at {}, steps {first} to {last}",
+        "{}: {} bytes at {}{memory}, steps {first} to {last}",
         buffer.name,
         grouped(buffer.size_bytes),
-        grouped(buffer.offset)
+        grouped(buffer.offset - start)
     )
 }
 

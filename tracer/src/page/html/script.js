@@ -45,9 +45,16 @@
     const [first, last] = buffer.steps;
     const shared = map.shared.filter((area) => area.buffers.includes(map.buffers.indexOf(buffer)));
     const bytes = shared.map((area) => area.bytes[1] - area.bytes[0]);
-    return `${title(buffer)}, ${buffer.name}, ${number(buffer.size_bytes)} bytes at offset ${number(buffer.offset)}, `
+    const [memory, offset] = placeOf(map, buffer);
+    return `${title(buffer)}, ${buffer.name}, ${number(buffer.size_bytes)} bytes at offset ${number(offset)}${memory ? ` of ${memory.name}` : ""}, `
       + `steps ${first} to ${last}` + (buffer.is_peak ? ", holds the arena up" : "")
       + (bytes.length ? `, overlaps by up to ${number(Math.max(...bytes))} bytes` : "");
+  }
+
+  // The memory that a buffer lies in, where the arena is several, and its offset there.
+  function placeOf(map, buffer) {
+    const memory = (map.regions ?? []).find(({ bytes }) => bytes[0] <= buffer.offset && buffer.offset < bytes[1]);
+    return [memory, buffer.offset - (memory?.bytes[0] ?? 0)];
   }
 
   // The closest buffers above and below that are in use at the same time.
@@ -100,13 +107,15 @@
     const { above, below } = neighbours(map, buffer);
     const next = (other, gap) => (other ? `${title(other)}, ${gap ? `${number(gap)} bytes away` : "touches"}` : undefined);
     const areas = map.shared.filter((area) => area.buffers.includes(index));
+    const [memory, offset] = placeOf(map, buffer);
     detail.replaceChildren(
       element("h3", { textContent: title(buffer) }),
       facts([
         ["name", buffer.name],
         ["shape", buffer.shape],
         ["size", `${number(buffer.size_bytes)} bytes`],
-        ["offset", `${number(buffer.offset)} to ${number(end(buffer))}`],
+        ["memory", memory && `${memory.name}, ${memory.access_cycles === 1 ? "1 cycle" : `${number(memory.access_cycles)} cycles`} an access`],
+        ["offset", `${number(offset)} to ${number(offset + buffer.size_bytes)}`],
         ["steps", `${buffer.steps[0]} to ${buffer.steps[1]}`],
         ["from", operatorAt(map, buffer.steps[0])],
         ["until", operatorAt(map, buffer.steps[1])],
@@ -183,6 +192,10 @@
       set(block, { x: left, y: y(top), width: Math.max(0.5, right - left), height: Math.max(0.5, y(bottom) - y(top)) });
       return [left, right, y(top), y(bottom)];
     };
+    for (const band of svg.querySelectorAll(".regions [data-r]")) {
+      const [low, top] = map.regions[band.dataset.r].bytes.map(y);
+      set(band, band.tagName === "rect" ? { y: top, width: inner, height: Math.max(0, low - top) } : { x: inner - 4, y: Math.max(0, top) + 12 });
+    }
     const labels = [];
     for (const block of this.blocks) {
       const buffer = map.buffers[block.dataset.b];
