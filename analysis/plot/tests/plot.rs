@@ -556,7 +556,7 @@ fn empty_and_tiny_programs_have_pictures() {
         pen.store(1, 0, 1);
         pen.sink.end_layer(pen.time);
     });
-    let single = figure(&figures, "04-one_instruction");
+    let single = figure(&figures, "03-one_instruction");
     let (x, y, width, height) = panels(single)[1];
     let pixels = Pixels::of(single);
     assert_eq!(pixels.at(x + 5, y + 5), STORE_COLOUR);
