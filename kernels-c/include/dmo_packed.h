@@ -21,23 +21,24 @@ extern "C" {
 // Bytes of scratch, which is aligned to 4.
 int32_t dmo_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape);
 
-// As dmo_conv2d_s8, for one group and an even number of filters.
+// As dmo_conv2d_s8, for one group, not dilated.
 //
 // packed holds, for each pair of channels, its taps in groups of four, two words a group: the numbers of taps 0 and 2,
 // then of taps 1 and 3; then its four words of bias, shift and multiplier. A row of taps, L = w * c of the filter, has
 // its first L / 4 * 4 taps as groups, rows one after the other. The taps that are left of all rows, in the same order,
-// make further groups. What is missing in the last group is 0.
+// make further groups. What is missing in the last group, and in the last pair of an odd number of channels, is 0.
 // Order: for four pixels at a time, their patches are copied to the scratch, then for each two filters the outputs are
 // stored.
 void dmo_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
                           const dmo_shape *filter_shape, const uint32_t *packed, const dmo_shape *output_shape,
                           int8_t *output, void *scratch);
 
-// As dmo_depthwise_conv2d_s8, for filters of 3x3 that are not dilated, multiplier 1, channels in blocks of four, at most
-// 384 of them, and at most one row and one column of each window outside the input on each side.
+// As dmo_depthwise_conv2d_s8, for filters of 3x3 that are not dilated, multiplier 1, 4 to 384 channels, and at most one
+// row and one column of each window outside the input on each side.
 //
-// packed holds, for each block of channels, its weights in a byte each, a word for each of the nine taps; then for each
-// of the four channels 2 * bias, the multiplier, and -shift - 1.
+// packed holds, for each block of four channels, its weights in a byte each, a word for each of the nine taps; then for
+// each of the four channels 2 * bias, the multiplier, and -shift - 1. What does not fill a block is in one more, of the
+// last four channels.
 // Order: some pixels of a row at a time, as many as have 384 bytes in all, at most 16 | four channels, pixels, fy, fx; the outputs of
 // these pixels are stored after their loads. Scratch: none.
 void dmo_packed_depthwise_conv2d_3x3_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape,

@@ -452,7 +452,7 @@ fn places(count: usize) -> Vec<Address> {
 #[test]
 fn as_many_as_the_prototypes_have() {
     let headers = headers();
-    let libraries = ["reference", "dsp"].map(|set| {
+    let libraries = ["reference", "dsp", "dsp-packed"].map(|set| {
         let image = IMAGES.iter().find(|image| image.set == set).expect(set);
         KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
     });

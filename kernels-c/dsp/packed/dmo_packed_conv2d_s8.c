@@ -7,55 +7,49 @@ int32_t dmo_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape) {
   return packed_groups(filter_shape) * DSP_GROUP_WORDS * (int32_t)sizeof(uint32_t);
 }
 
-#if DSP_INSTRUCTIONS
-// Loads four pixels whose windows are single pixels inside the input, and as far apart as the first two. Returns false
-// if it does not take the layer or the place.
-static bool load_1x1(packed_patches *patches, uint32_t *rows) {
-  const dmo_conv_geometry *const g = &patches->params->geometry;
-  const dmo_shape *const in = patches->input_shape, *const filter = patches->filter_shape;
-  const dmo_shape *const out = patches->output_shape;
-  const bool is_dense = g->stride_h == 1 && g->stride_w == 1 && out->w == in->w;
-  if (filter->h * filter->w != 1 || in->c % DSP_GROUP_COLUMNS != 0 || g->pad_h != 0 || g->pad_w != 0 ||
-      (out->h - 1) * g->stride_h >= in->h || (out->w - 1) * g->stride_w >= in->w ||
-      !(is_dense || patches->x + DSP_ROWS <= out->w)) {
-    return false;
-  }
-  const int32_t at = patches->y * g->stride_h * in->w + patches->x * g->stride_w;
-  const uint32_t offsets = dsp_pair(patches->params->input_offset, patches->params->input_offset);
-  dsp_widen_four(rows, &patches->input[at * in->c], g->stride_w * in->c, dsp_groups(in->c), offsets);
-  packed_skip(patches, DSP_ROWS);
-  return true;
+// Where windows are the pixels themselves, an image is one row.
+static bool is_pointwise(const packed_patches *patches, const dmo_shape *output) {
+  const dmo_conv_geometry *const g = &patches->geometry;
+  return patches->taps_h == 1 && patches->taps_w == 1 && g->stride_h == 1 && g->stride_w == 1 && g->pad_h == 0 &&
+         g->pad_w == 0 && output->h == patches->height && output->w == patches->width;
 }
-#else
-static bool load_1x1(packed_patches *patches, uint32_t *rows) {
-  (void)patches;
-  (void)rows;
-  return false;
-}
-#endif
 
 void dmo_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
                           const dmo_shape *filter_shape, const uint32_t *packed, const dmo_shape *output_shape,
                           int8_t *output, void *scratch) {
   const int32_t channels = output_shape->c, pixels = output_shape->h * output_shape->w;
   uint32_t *const rows = scratch;
-  const packed_layer layer = {
-    .range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max),
-    .rows = rows,
-    .groups = packed_groups(filter_shape),
-    .packed = packed,
-    .channels = channels,
+  packed_patches patches = {
+    .geometry = params->geometry,
+    .input_offset = params->input_offset,
+    .height = input_shape->h,
+    .width = input_shape->w,
+    .depth = input_shape->c,
+    .taps_h = filter_shape->h,
+    .taps_w = filter_shape->w,
+    .out_width = output_shape->w,
+    .input = input,
   };
-  packed_patches patches = { params, input_shape, filter_shape, output_shape, input, 0, 0 };
+  if (is_pointwise(&patches, output_shape)) {
+    patches.height = 1;
+    patches.width = pixels;
+    patches.out_width = pixels;
+  }
+  const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
+  packed_layer layer = packed_prepare(&range, rows, packed_groups(filter_shape), packed, channels);
   for (int32_t b = 0; b < output_shape->n; ++b) {
+    int32_t oy = 0, ox = 0;
     for (int32_t first = 0; first < pixels; first += DSP_ROWS) {
       const int32_t count = pixels - first < DSP_ROWS ? pixels - first : DSP_ROWS;
-      if (count < DSP_ROWS || !load_1x1(&patches, rows)) {
-        packed_load_patches(&patches, count, rows);
-      }
-      packed_multiply(&layer, output, count > 1 ? channels : 0, count > 2 ? channels : 0, count > 3 ? channels : 0);
+      packed_load_patches(&patches, oy, ox, count, rows);
+      packed_multiply(&layer, output, count);
       output += count * channels;
+      ox += count;
+      while (ox >= patches.out_width) {
+        ox -= patches.out_width;
+        ++oy;
+      }
     }
-    packed_next_image(&patches);
+    patches.input += input_shape->h * input_shape->w * input_shape->c;
   }
 }

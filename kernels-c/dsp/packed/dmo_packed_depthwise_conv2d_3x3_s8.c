@@ -158,28 +158,39 @@ DSP_NAKED static void convolve_clamp(DSP_UNUSED const depthwise_block *block, DS
   CONVOLVE(CLAMP_ALL);
 }
 
-static void convolve(const depthwise_layer *layer, const depthwise_pixels *pixels, int8_t *kept) {
+// Whole blocks of the channels from `first` up to, and without, `end`, whose weights lie at `packed`.
+static void convolve_blocks(const depthwise_layer *layer, const depthwise_pixels *pixels, const uint32_t *packed,
+                            int32_t first, int32_t end, int8_t *kept) {
   const int32_t outside = 3 - pixels->rows;
   const depthwise_block block = {
-    .input = pixels->input,
+    .input = pixels->input + first,
     .edges = pixels->edges,
     .next = layer->step - (pixels->rows - 1) * layer->row,
     .rows_code = (uint32_t)(outside * ROW_CODE_BYTES),
     .offsets = layer->offsets,
-    .numbers = layer->packed + TAPS,
+    .numbers = packed + TAPS,
     .half_offset = layer->range.half_offset,
-    .kept = kept,
-    .kept_end = kept + pixels->count * layer->channels,
-    .channels_end = pixels->input + layer->channels,
+    .kept = kept + first,
+    .kept_end = kept + first + pixels->count * layer->channels,
+    .channels_end = pixels->input + end,
     .saturated_min = layer->range.saturated_min,
     .min = layer->range.min,
   };
   // The rows that lie inside are the last ones of the code.
-  const uint32_t *const weights = layer->packed + 3 * (pixels->first_row - outside);
+  const uint32_t *const weights = packed + 3 * (pixels->first_row - outside);
   if (dsp_fast_way(&layer->range) == DSP_SATURATE) {
     convolve_saturate(&block, weights, layer->channels, layer->row);
   } else {
     convolve_clamp(&block, weights, layer->channels, layer->row);
+  }
+}
+
+static void convolve(const depthwise_layer *layer, const depthwise_pixels *pixels, int8_t *kept) {
+  const int32_t channels = layer->channels, whole = channels / BLOCK_CHANNELS * BLOCK_CHANNELS;
+  convolve_blocks(layer, pixels, layer->packed, 0, whole, kept);
+  if (whole != channels) {
+    const uint32_t *const last = layer->packed + whole / BLOCK_CHANNELS * BLOCK_WORDS;
+    convolve_blocks(layer, pixels, last, channels - BLOCK_CHANNELS, channels, kept);
   }
 }
 
@@ -204,18 +215,20 @@ static int8_t convolve_channel(const depthwise_layer *layer, const depthwise_pix
 }
 
 static void convolve(const depthwise_layer *layer, const depthwise_pixels *pixels, int8_t *kept) {
-  for (int32_t c = 0; c < layer->channels; ++c) {
+  const int32_t channels = layer->channels, whole = channels / BLOCK_CHANNELS * BLOCK_CHANNELS;
+  for (int32_t c = 0; c < channels; ++c) {
     const uint32_t *const block = layer->packed + c / BLOCK_CHANNELS * BLOCK_WORDS;
+    // The last block ends with the last channel.
+    const int32_t place = c < whole ? c % BLOCK_CHANNELS : c - channels + BLOCK_CHANNELS;
     for (int32_t i = 0; i < pixels->count; ++i) {
-      kept[i * layer->channels + c] = convolve_channel(layer, pixels, pixels->input + i * layer->step + c,
-                                                       pixels->edges >> (2 * i), block, c % BLOCK_CHANNELS);
+      kept[i * channels + c] = convolve_channel(layer, pixels, pixels->input + i * layer->step + c,
+                                                pixels->edges >> (2 * i), block, place);
     }
   }
 }
 
 #endif
 
-// Whole words.
 static void copy(int8_t *to, const int8_t *from, int32_t bytes) {
   const int8_t *const end = from + bytes;
   while (end - from >= 16) {
@@ -228,8 +241,8 @@ static void copy(int8_t *to, const int8_t *from, int32_t bytes) {
     from += 16;
     to += 16;
   }
-  for (; from != end; from += 4, to += 4) {
-    dsp_store4(to, dsp_load4(from));
+  while (from != end) {
+    *to++ = *from++;
   }
 }
 

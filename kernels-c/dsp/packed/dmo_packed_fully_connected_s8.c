@@ -9,7 +9,7 @@ enum { BLOCK_OUTPUTS = 8, GROUP_INPUTS = 4, GROUP_WORDS = BLOCK_OUTPUTS };
 // What the assembly has on its stack, in this order.
 typedef struct {
   int8_t *output;
-  const uint32_t *packed_end;
+  uint32_t packed_end;           // address, a word less
   const int8_t *input, *input_end;
   uint32_t skipped_code_bytes;   // the assembly makes it an address
   int32_t skipped_bytes;         // of the packed weights
@@ -17,7 +17,8 @@ typedef struct {
   int32_t saturated_min, min;    // of dsp_range
 } matrix_block;
 
-//   r4 to r7 sums of p, r8 to r11 sums of 256 * q + p   r0 input   r1 packed   r2, r3 numbers of two pairs of outputs
+//   r4 to r7 sums of p, r8 to r11 sums of 256 * q + p   r0 input   r1 packed, a word less
+//   r2, r3 numbers of two pairs of outputs
 //   lr columns, r12 two of them
 // and after the columns
 //   r2 multiplier   r3 bias   r12 shift   r0, lr starts
@@ -25,7 +26,7 @@ typedef struct {
   "smlad " both ", r12, " numbers ", " both "\n\t" \
   "sxtb16 " numbers ", " numbers "\n\t"         \
   "smlad " low ", r12, " numbers ", " low "\n\t"
-#define MULTIPLY_GROUP(word0, word1, word2, word3, word4, word5, word6, word7, between) \
+#define MULTIPLY_GROUP(word0, word1, word2, word3, word4, word5, word6, last_word) \
   "ldr.w lr, [r0], #4\n\t"                                                     \
   "ldr.n r2, [r1, #" word0 "]\n\t"                                             \
   "ldr.n r3, [r1, #" word1 "]\n\t"                                             \
@@ -39,8 +40,7 @@ typedef struct {
   "sxtb16 r12, lr, ror #8\n\t"                                                 \
   MULTIPLY_PAIR("r2", "r4", "r8") MULTIPLY_PAIR("r3", "r5", "r9")              \
   "ldr.n r2, [r1, #" word6 "]\n\t"                                             \
-  "ldr.n r3, [r1, #" word7 "]\n\t"                                             \
-  between                                                                      \
+  last_word                                                                    \
   MULTIPLY_PAIR("r2", "r6", "r10") MULTIPLY_PAIR("r3", "r7", "r11")
 // Bytes of code for a group, and groups in a row. The instructions that end the loop are in the last group, which is
 // never skipped.
@@ -52,10 +52,10 @@ enum { GROUP_CODE_BYTES = 124, UNROLLED_GROUPS = 4 };
   "smmlar " sum ", " sum ", r2, " start "\n\t" \
   "asr " sum ", " sum ", r12\n\t"           \
   "ssat " sum ", #8, " sum ", asr #1\n\t"
-#define REQUANTIZE_PAIR(low, both)          \
+#define REQUANTIZE_PAIR(low, both, start_p, start_q) \
+  "ldr r0, [r1, #" start_p "]\n\t"          \
+  "ldr lr, [r1, #" start_q "]\n\t"          \
   "sub " both ", " both ", " low "\n\t"     \
-  "ldr r0, [r1], #4\n\t"                    \
-  "ldr lr, [r1], #4\n\t"                    \
   REQUANTIZE(low, "r0", "lsl #1")           \
   REQUANTIZE(both, "lr", "asr #7")
 #define CLAMP(value)                  \
@@ -90,19 +90,22 @@ enum { GROUP_CODE_BYTES = 124, UNROLLED_GROUPS = 4 };
                    "bx r12\n\t"                                               \
                    ".balign 4\n"                                              \
                    "2:\n\t"                                                   \
-                   MULTIPLY_GROUP("0", "4", "8", "12", "16", "20", "24", "28", "") \
-                   MULTIPLY_GROUP("32", "36", "40", "44", "48", "52", "56", "60", "") \
-                   MULTIPLY_GROUP("64", "68", "72", "76", "80", "84", "88", "92", "") \
-                   MULTIPLY_GROUP("96", "100", "104", "108", "112", "116", "120", "124", \
+                   MULTIPLY_GROUP("4", "8", "12", "16", "20", "24", "28", "ldr.n r3, [r1, #32]\n\t") \
+                   MULTIPLY_GROUP("36", "40", "44", "48", "52", "56", "60", "ldr.n r3, [r1, #64]\n\t") \
+                   MULTIPLY_GROUP("68", "72", "76", "80", "84", "88", "92", "ldr.n r3, [r1, #96]\n\t") \
+                   MULTIPLY_GROUP("100", "104", "108", "112", "116", "120", "124",   \
                                   "ldr.w lr, [sp, #12]\n\t"                   \
+                                  "ldr.w r3, [r1, #128]!\n\t"                 \
                                   "cmp r0, lr\n\t")                           \
-                   "add.w r1, r1, #128\n\t"                                   \
                    "bne.w 2b\n\t"                                             \
                    "ldr r2, [sp, #24]\n\t"                                    \
                    "ldr r3, [sp, #28]\n\t"                                    \
                    "ldr r12, [sp, #32]\n\t"                                   \
-                   REQUANTIZE_PAIR("r4", "r8") REQUANTIZE_PAIR("r5", "r9")    \
-                   REQUANTIZE_PAIR("r6", "r10") REQUANTIZE_PAIR("r7", "r11")  \
+                   REQUANTIZE_PAIR("r4", "r8", "4", "8")                      \
+                   REQUANTIZE_PAIR("r5", "r9", "12", "16")                    \
+                   REQUANTIZE_PAIR("r6", "r10", "20", "24")                   \
+                   REQUANTIZE_PAIR("r7", "r11", "28", "32")                   \
+                   "adds r1, r1, #32\n\t"                                     \
                    clamp                                                      \
                    "ldr r0, [sp]\n\t"                                         \
                    "ldr r2, [sp, #4]\n\t"                                     \
@@ -121,11 +124,11 @@ enum { GROUP_CODE_BYTES = 124, UNROLLED_GROUPS = 4 };
                    "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}")
 
 // The arguments are in r0 and r1, as the procedure call standard says.
-DSP_NAKED static void multiply_saturate(DSP_UNUSED const matrix_block *block, DSP_UNUSED const uint32_t *packed) {
+DSP_NAKED static void multiply_saturate(DSP_UNUSED const matrix_block *block, DSP_UNUSED uint32_t packed) {
   MULTIPLY("");
 }
 
-DSP_NAKED static void multiply_clamp(DSP_UNUSED const matrix_block *block, DSP_UNUSED const uint32_t *packed) {
+DSP_NAKED static void multiply_clamp(DSP_UNUSED const matrix_block *block, DSP_UNUSED uint32_t packed) {
   MULTIPLY(CLAMP_ALL);
 }
 
@@ -138,7 +141,7 @@ static void multiply_blocks(const dmo_packed_fully_connected_params *params, int
   const int32_t skipped = (UNROLLED_GROUPS - groups % UNROLLED_GROUPS) % UNROLLED_GROUPS;
   const matrix_block block = {
     .output = output,
-    .packed_end = packed + blocks * (groups + 1) * GROUP_WORDS,
+    .packed_end = dsp_address(packed + blocks * (groups + 1) * GROUP_WORDS - 1),
     .input = input,
     .input_end = input + inputs,
     .skipped_code_bytes = (uint32_t)(skipped * GROUP_CODE_BYTES),
@@ -150,9 +153,9 @@ static void multiply_blocks(const dmo_packed_fully_connected_params *params, int
     .min = range.min,
   };
   if (dsp_fast_way(&range) == DSP_SATURATE) {
-    multiply_saturate(&block, packed);
+    multiply_saturate(&block, dsp_address(packed) - (uint32_t)sizeof *packed);
   } else {
-    multiply_clamp(&block, packed);
+    multiply_clamp(&block, dsp_address(packed) - (uint32_t)sizeof *packed);
   }
 }
 

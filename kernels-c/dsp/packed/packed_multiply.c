@@ -6,17 +6,6 @@ enum { NUMBERS_WORDS = 4 };
 
 #if DSP_INSTRUCTIONS
 
-// What the assembly has on its stack, in this order.
-typedef struct {
-  int8_t *output;                      // of the first pixel, and bytes from one pixel to the next
-  int32_t step1, step2, step3;
-  uint32_t rows, rows_last;            // addresses; lowered by the groups that are skipped, and the start of the last block
-  uint32_t skipped_code_bytes;         // the assembly makes it an address
-  int32_t half_offset;                 // of dsp_range
-  const uint32_t *packed_end;
-  int32_t saturated_min, min;          // of dsp_range
-} packed_block;
-
 //   r6 to r9 sums of p, r10 to r12 and lr sums of 256 * q + p, each of four pixels
 //   r0 rows   r1 packed   r2 numbers of two columns, r3 their low bytes   r4, r5 columns of two rows
 // and after the columns
@@ -142,32 +131,64 @@ DSP_NAKED static void multiply_clamp(DSP_UNUSED const packed_block *block, DSP_U
   MULTIPLY(CLAMP_ALL);
 }
 
-void packed_multiply(const packed_layer *layer, int8_t *output, int32_t step1, int32_t step2, int32_t step3) {
-  const int32_t groups = layer->groups;
+packed_layer packed_prepare(const dsp_range *range, const uint32_t *rows, int32_t groups, const uint32_t *packed,
+                            int32_t channels) {
   const int32_t skipped = (UNROLLED_GROUPS - groups % UNROLLED_GROUPS) % UNROLLED_GROUPS;
-  const int32_t group_bytes = DSP_GROUP_WORDS * (int32_t)sizeof *layer->rows;
-  const int32_t pair_words = 2 * groups + NUMBERS_WORDS;
-  const packed_block block = {
-    .output = output,
-    .step1 = step1,
-    .step2 = step2,
-    .step3 = step3,
-    .rows = dsp_address(layer->rows) - (uint32_t)(skipped * group_bytes),
-    .rows_last = dsp_address(layer->rows) + (uint32_t)((groups - UNROLLED_GROUPS) * group_bytes),
-    .skipped_code_bytes = (uint32_t)(skipped * GROUP_CODE_BYTES),
-    .half_offset = layer->range.half_offset,
-    .packed_end = layer->packed + layer->channels / 2 * pair_words,
-    .saturated_min = layer->range.saturated_min,
-    .min = layer->range.min,
+  const int32_t group_bytes = DSP_GROUP_WORDS * (int32_t)sizeof *rows, pair_words = 2 * groups + NUMBERS_WORDS;
+  return (packed_layer){
+    .packed = packed,
+    .channels = channels,
+    .pair_words = pair_words,
+    .block = {
+      .rows = dsp_address(rows) - (uint32_t)(skipped * group_bytes),
+      .rows_last = dsp_address(rows) + (uint32_t)((groups - UNROLLED_GROUPS) * group_bytes),
+      .skipped_code_bytes = (uint32_t)(skipped * GROUP_CODE_BYTES),
+      .half_offset = range->half_offset,
+      .packed_end = packed + channels / 2 * pair_words,
+      .saturated_min = range->saturated_min,
+      .min = range->min,
+    },
+    .multiply = dsp_fast_way(range) == DSP_SATURATE ? multiply_saturate : multiply_clamp,
   };
-  if (dsp_fast_way(&layer->range) == DSP_SATURATE) {
-    multiply_saturate(&block, layer->packed);
-  } else {
-    multiply_clamp(&block, layer->packed);
+}
+
+// Stores two outputs of each pixel at a time, from the pair of channels that lies at `packed` on.
+static void multiply_pairs(packed_layer *layer, const uint32_t *packed, int8_t *output, int32_t step, int32_t pixels) {
+  packed_block *const block = &layer->block;
+  block->output = output;
+  block->step1 = pixels > 1 ? step : 0;
+  block->step2 = pixels > 2 ? step : 0;
+  block->step3 = pixels > 3 ? step : 0;
+  layer->multiply(block, packed);
+}
+
+// The last channel of an odd number, which has a pair for itself.
+DSP_OUT_OF_LINE static void multiply_last(packed_layer *layer, int8_t *output, int32_t pixels) {
+  const uint32_t *const end = layer->block.packed_end;
+  int8_t values[2 * DSP_ROWS];
+  layer->block.packed_end = end + layer->pair_words;
+  multiply_pairs(layer, end, values, 2, pixels);
+  layer->block.packed_end = end;
+  for (int32_t i = 0; i < pixels; ++i) {
+    output[(i + 1) * layer->channels - 1] = values[2 * i];
+  }
+}
+
+void packed_multiply(packed_layer *layer, int8_t *output, int32_t pixels) {
+  if (layer->channels > 1) {
+    multiply_pairs(layer, layer->packed, output, layer->channels, pixels);
+  }
+  if (layer->channels % 2 != 0) {
+    multiply_last(layer, output, pixels);
   }
 }
 
 #else
+
+packed_layer packed_prepare(const dsp_range *range, const uint32_t *rows, int32_t groups, const uint32_t *packed,
+                            int32_t channels) {
+  return (packed_layer){ packed, channels, 2 * groups + NUMBERS_WORDS, *range, rows, groups };
+}
 
 static int8_t requantize(const dsp_range *range, const uint32_t *numbers, int32_t sum) {
   const int32_t start = (int32_t)numbers[0], multiplier = (int32_t)numbers[1];
@@ -177,26 +198,24 @@ static int8_t requantize(const dsp_range *range, const uint32_t *numbers, int32_
 }
 
 // The same in C.
-void packed_multiply(const packed_layer *layer, int8_t *output, int32_t step1, int32_t step2, int32_t step3) {
-  int8_t *const outputs[DSP_ROWS] = { output, output + step1, output + step1 + step2, output + step1 + step2 + step3 };
+void packed_multiply(packed_layer *layer, int8_t *output, int32_t pixels) {
   const uint32_t *packed = layer->packed;
-  for (int32_t c = 0; c < layer->channels; c += 2) {
-    int32_t low[DSP_ROWS] = { 0 }, both[DSP_ROWS] = { 0 };
-    const uint32_t *row = layer->rows;
-    for (int32_t half = 0; half < 2 * layer->groups; ++half) {
-      const uint32_t weights = packed[half], *const columns = &row[half / 2 * DSP_GROUP_WORDS + half % 2];
-      for (int32_t i = 0; i < DSP_ROWS; ++i) {
-        low[i] = dsp_multiply_pairs(columns[2 * i], dsp_even(weights), low[i]);
-        both[i] = (int32_t)((uint32_t)both[i] + (uint32_t)dsp_multiply_pairs(columns[2 * i], weights, 0));
+  for (int32_t c = 0; c < layer->channels; c += 2, packed += layer->pair_words) {
+    const uint32_t *const numbers = packed + 2 * layer->groups;
+    for (int32_t i = 0; i < pixels; ++i) {
+      int32_t low = 0, both = 0;
+      for (int32_t half = 0; half < 2 * layer->groups; ++half) {
+        const uint32_t columns = layer->rows[half / 2 * DSP_GROUP_WORDS + 2 * i + half % 2];
+        low = dsp_multiply_pairs(columns, dsp_even(packed[half]), low);
+        both = (int32_t)((uint32_t)both + (uint32_t)dsp_multiply_pairs(columns, packed[half], 0));
+      }
+      const int32_t high = (int32_t)((uint32_t)both - (uint32_t)low) / 256;
+      int8_t *const to = &output[i * layer->channels + c];
+      to[0] = requantize(&layer->range, numbers, low);
+      if (c + 1 < layer->channels) {
+        to[1] = requantize(&layer->range, numbers + 2, high);
       }
     }
-    packed += 2 * layer->groups;
-    for (int32_t i = 0; i < DSP_ROWS; ++i) {
-      const int32_t high = (int32_t)((uint32_t)both[i] - (uint32_t)low[i]) / 256;
-      outputs[i][c] = requantize(&layer->range, packed, low[i]);
-      outputs[i][c + 1] = requantize(&layer->range, packed + 2, high);
-    }
-    packed += NUMBERS_WORDS;
   }
 }
 

@@ -1,56 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "packed_patches.h"
+#include "dmo_quantize.h"
+#include "packed_lines.h"
 
-// Windows of three columns of four pixels next to each other, with stride 1. ---------------------------------------
-
-// What of their six columns lies outside the input.
-typedef struct {
-  bool left, right;
-} outside_columns;
-
-// One line of them: a column is loaded once and stored for each pixel that takes it.
-DSP_INLINE void widen_three_columns(uint32_t *row, const int8_t *line, int32_t left, int32_t depth, uint32_t offsets,
-                                    bool at_edge, outside_columns outside) {
-  const uint32_t left_mask = at_edge && outside.left ? 0 : UINT32_MAX;
-  const uint32_t right_mask = at_edge && outside.right ? 0 : UINT32_MAX;
-  const int32_t end = (left + 1) * depth;
-  const int32_t tap = dsp_row_words(depth);
-  const int32_t first = at_edge && outside.left ? depth : 0;
-  const int32_t last = at_edge && outside.right ? 4 * depth : 5 * depth;
-  for (int32_t at = left * depth; at != end; at += DSP_GROUP_COLUMNS) {
-    uint32_t *const middle = row + tap;
-    uint32_t *const right = middle + tap;
-    uint32_t bytes = dsp_load4(&line[at + first]);
-    uint32_t even = dsp_add_even(offsets, bytes), odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(row, 0, at_edge ? even & left_mask : even, at_edge ? odd & left_mask : odd);
-    bytes = dsp_load4(&line[at + depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(middle, 0, even, odd);
-    dsp_store_two(row, 2, even, odd);
-    bytes = dsp_load4(&line[at + 2 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 0, even, odd);
-    dsp_store_two(middle, 2, even, odd);
-    dsp_store_two(row, 4, even, odd);
-    bytes = dsp_load4(&line[at + 3 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 2, even, odd);
-    dsp_store_two(middle, 4, even, odd);
-    dsp_store_two(row, 6, even, odd);
-    bytes = dsp_load4(&line[at + 4 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 4, even, odd);
-    dsp_store_two(middle, 6, even, odd);
-    bytes = dsp_load4(&line[at + last]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 6, at_edge ? even & right_mask : even, at_edge ? odd & right_mask : odd);
-    row += DSP_GROUP_WORDS;
-  }
+static uint32_t offsets_of(const packed_patches *patches) {
+  return dsp_pair(patches->input_offset, patches->input_offset);
 }
 
 static void clear(uint32_t *words, int32_t count) {
@@ -59,130 +13,166 @@ static void clear(uint32_t *words, int32_t count) {
   }
 }
 
-// Returns false if it does not take the layer or the place.
-DSP_OUT_OF_LINE static bool load_three_columns(const packed_patches *patches, uint32_t *rows) {
-  const dmo_shape *const in = patches->input_shape, *const taps = patches->filter_shape;
-  const dmo_conv_geometry *const g = &patches->params->geometry;
-  const int32_t left = patches->x - g->pad_w;
-  if (taps->w != 3 || taps->c % DSP_GROUP_COLUMNS != 0 || g->stride_w != 1 || g->dilation_w != 1 ||
-      patches->x + DSP_ROWS > patches->output_shape->w || left < -1 || left + 5 > in->w) {
-    return false;
-  }
-  const outside_columns outside = { left < 0, left + 6 > in->w };
-  const uint32_t offsets = dsp_pair(patches->params->input_offset, patches->params->input_offset);
-  const int32_t line_words = 3 * dsp_row_words(taps->c);
-  int32_t y = patches->y * g->stride_h - g->pad_h;
-  for (int32_t fy = 0; fy < taps->h; ++fy) {
-    if (y < 0 || y >= in->h) {
-      clear(rows, line_words);
-    } else {
-      const int8_t *const line = &patches->input[y * in->w * in->c];
-      if (outside.left || outside.right) {
-        widen_three_columns(rows, line, left, in->c, offsets, true, outside);
-      } else {
-        widen_three_columns(rows, line, left, in->c, offsets, false, outside);
-      }
-    }
-    rows += line_words;
-    y += g->dilation_h;
-  }
-  return true;
-}
-
-// Any windows. -----------------------------------------------------------------------------------------------------
-
-// A patch that is being widened: where its next group goes, and the next tap of those that are left of all rows.
-typedef struct {
-  uint32_t *row, *rest;
-  int32_t rest_taps;
-  uint32_t offsets;
-} patch;
-
-// A tap that is left of its row of taps: columns of a group are in the order 0, 2, 1, 3.
-DSP_INLINE void store_rest(patch *to, int32_t value) {
-  static const uint8_t place[DSP_GROUP_COLUMNS] = { 0, 2, 1, 3 };
-  const int16_t wide = (int16_t)value;
-  memcpy((int8_t *)to->rest + 2 * place[to->rest_taps % DSP_GROUP_COLUMNS], &wide, sizeof wide);
-  if (++to->rest_taps % DSP_GROUP_COLUMNS == 0) {
-    to->rest += DSP_GROUP_WORDS;
-  }
-}
-
-// `count` bytes of a row of taps.
-DSP_INLINE void widen_line(patch *to, const int8_t *from, int32_t count) {
-  const int8_t *const end = from + (count & ~(DSP_GROUP_COLUMNS - 1));
-  uint32_t *row = to->row;
-  while (from != end) {
-    DSP_WIDEN_GROUP(row, 0, dsp_load4(from), to->offsets, false);
-    from += DSP_GROUP_COLUMNS;
+// Groups of a single patch.
+static void clear_row(uint32_t *row, int32_t groups) {
+  for (; groups > 0; --groups) {
+    row[0] = 0;
+    row[1] = 0;
     row += DSP_GROUP_WORDS;
   }
-  to->row = row;
-  for (int32_t i = 0; i < count % DSP_GROUP_COLUMNS; ++i) {
-    store_rest(to, from[i] + dsp_low(to->offsets));
-  }
 }
 
-// A row of taps some of which lie outside the input, as those are that contribute 0. Byte by byte.
-DSP_OUT_OF_LINE static void widen_partly(patch *to, const packed_patches *patches, const int8_t *line, int32_t left) {
-  const dmo_shape *const in = patches->input_shape, *const taps = patches->filter_shape;
-  const int32_t whole = taps->w * taps->c & ~(DSP_GROUP_COLUMNS - 1);
-  int32_t at = 0;
-  int8_t *row = (int8_t *)to->row;
-  for (int32_t fx = 0; fx < taps->w; ++fx) {
-    const int32_t x = left + fx * patches->params->geometry.dilation_w;
-    const bool inside = line != NULL && x >= 0 && x < in->w;
-    for (int32_t c = 0; c < taps->c; ++c, ++at) {
-      const int32_t value = inside ? line[x * in->c + c] + dsp_low(to->offsets) : 0;
-      if (at >= whole) {
-        store_rest(to, value);
-        continue;
-      }
-      const int16_t wide = (int16_t)value;
-      const int32_t column = at % DSP_GROUP_COLUMNS;
-      memcpy(row + 2 * (column / 2 + column % 2 * 2), &wide, sizeof wide);
-      if (column == DSP_GROUP_COLUMNS - 1) {
-        row += DSP_GROUP_WORDS * sizeof(uint32_t);
-      }
-    }
-  }
-  to->row = (uint32_t *)(void *)row;
-}
-
-// The patch whose first tap is at (top, left).
-DSP_OUT_OF_LINE static void load_patch(const packed_patches *patches, uint32_t *row, int32_t top, int32_t left) {
-  const dmo_shape *const in = patches->input_shape, *const taps = patches->filter_shape;
-  const dmo_conv_geometry *const g = &patches->params->geometry;
-  const int32_t line_bytes = taps->w * taps->c, groups = line_bytes / DSP_GROUP_COLUMNS;
-  const int32_t rest = taps->h * (line_bytes % DSP_GROUP_COLUMNS);
-  const bool inside = g->dilation_w == 1 && left >= 0 && left + taps->w <= in->w;
-  patch to = { row, row + taps->h * groups * DSP_GROUP_WORDS, 0,
-               dsp_pair(patches->params->input_offset, patches->params->input_offset) };
-  for (int32_t fy = 0; fy < taps->h; ++fy) {
-    const int32_t y = top + fy * g->dilation_h;
-    const int8_t *const line = y < 0 || y >= in->h ? NULL : &patches->input[y * in->w * in->c];
-    if (inside && line != NULL) {
-      widen_line(&to, &line[left * in->c], line_bytes);
+// Four windows next to each other, of which at most the first and the last column lie outside the input, with stride 1
+// and three columns of whole groups.
+DSP_OUT_OF_LINE static void load_three_columns(const packed_patches *patches, uint32_t *rows, int32_t top, int32_t left) {
+  const packed_columns columns = {
+    .depth = patches->depth,
+    .offsets = offsets_of(patches),
+    .outside_left = left < 0,
+    .outside_right = left + 6 > patches->width,
+  };
+  const int32_t line_words = 3 * dsp_row_words(patches->depth);
+  for (int32_t y = top; y < top + patches->taps_h; ++y) {
+    if (y < 0 || y >= patches->height) {
+      clear(rows, line_words);
     } else {
-      widen_partly(&to, patches, line, left);
+      packed_widen_three_columns(rows, &patches->input[y * patches->width * patches->depth], left, &columns);
     }
-  }
-  for (int32_t i = rest; i % DSP_GROUP_COLUMNS != 0; ++i) {
-    store_rest(&to, 0);
+    rows += line_words;
   }
 }
 
-void packed_load_patches(packed_patches *patches, int32_t count, uint32_t *rows) {
-  const dmo_conv_geometry *const g = &patches->params->geometry;
-  if (load_three_columns(patches, rows)) {
-    packed_skip(patches, DSP_ROWS);
-    return;
+DSP_INLINE void store_wide(int8_t *to, int32_t value) {
+  const int16_t wide = (int16_t)value;
+  memcpy(to, &wide, sizeof wide);
+}
+
+// Where the tap goes that is number `index` of those that are left of rows of taps: columns of a group are in the order
+// 0, 2, 1, 3.
+DSP_INLINE int8_t *place_of_rest(uint32_t *row, int32_t index) {
+  const int32_t column = index % DSP_GROUP_COLUMNS;
+  return (int8_t *)(row + index / DSP_GROUP_COLUMNS * DSP_GROUP_WORDS) + 2 * (column / 2 + column % 2 * 2);
+}
+
+// Rows of taps of a window that lie inside the input, and the taps that are left of a row.
+typedef struct {
+  int32_t first, end;
+  int32_t rest;
+} tap_rows;
+
+static tap_rows rows_inside(const packed_patches *patches, int32_t top) {
+  const int32_t first = dmo_clamp(-top, 0, patches->taps_h);
+  const int32_t end = dmo_clamp(patches->height - top, first, patches->taps_h);
+  return (tap_rows){ first, end, patches->taps_w * patches->depth % DSP_GROUP_COLUMNS };
+}
+
+// The bytes of a row of taps from `first` up to, and without, `end` lie inside the input.
+typedef struct {
+  int32_t first, end;
+} clipped_line;
+
+// Four of them; those outside are `zeros`, the byte that the offset makes 0.
+static uint32_t load_clipped(const int8_t *line, const clipped_line *clip, int32_t at, uint32_t zeros) {
+  const int32_t last = clip->end - at < DSP_GROUP_COLUMNS ? clip->end - at : DSP_GROUP_COLUMNS;
+  uint32_t word = zeros;
+  for (int32_t i = clip->first > at ? clip->first - at : 0; i < last; ++i) {
+    word ^= ((uint32_t)(uint8_t)line[at + i] ^ (zeros & 0xffu)) << (8 * i);
   }
-  for (int32_t i = 0; i < DSP_ROWS; ++i, rows += 2) {
-    load_patch(patches, rows, patches->y * g->stride_h - g->pad_h, patches->x * g->stride_w - g->pad_w);
-    if (i + 1 < count) {
-      packed_skip(patches, 1);
+  return word;
+}
+
+// Any patch, the first tap of which is at (top, left).
+DSP_OUT_OF_LINE static void load_patch(const packed_patches *patches, uint32_t *row, int32_t top, int32_t left) {
+  const int32_t depth = patches->depth, bytes = patches->taps_w * depth, offset = patches->input_offset;
+  const int32_t whole = bytes & ~(DSP_GROUP_COLUMNS - 1);
+  const uint32_t offsets = offsets_of(patches), zeros = (uint32_t)(uint8_t)-offset * UINT32_C(0x01010101);
+  const int32_t beyond = (patches->width - left) * depth;
+  const clipped_line clip = { left < 0 ? -left * depth : 0, beyond < bytes ? beyond : bytes };
+  const tap_rows taps = rows_inside(patches, top);
+  uint32_t *const rests = row + patches->taps_h * 2 * whole;
+  const int8_t *line = patches->input + ((top + taps.first) * patches->width + left) * depth;
+  clear_row(row, taps.first * whole / DSP_GROUP_COLUMNS);
+  clear_row(row + taps.end * 2 * whole, (patches->taps_h - taps.end) * whole / DSP_GROUP_COLUMNS);
+  clear_row(rests, dsp_groups(patches->taps_h * taps.rest));
+  row += taps.first * 2 * whole;
+  for (int32_t y = taps.first; y < taps.end; ++y) {
+    int32_t at = 0;
+    for (; at != whole; at += DSP_GROUP_COLUMNS) {
+      const bool inside = at >= clip.first && at + DSP_GROUP_COLUMNS <= clip.end;
+      DSP_WIDEN_GROUP(row, 0, inside ? dsp_load4(&line[at]) : load_clipped(line, &clip, at, zeros), offsets, false);
+      row += DSP_GROUP_WORDS;
+    }
+    for (; at < bytes; ++at) {
+      if (at >= clip.first && at < clip.end) {
+        store_wide(place_of_rest(rests, y * taps.rest + at - whole), line[at] + offset);
+      }
+    }
+    line += patches->width * depth;
+  }
+}
+
+// What is left of the rows of taps of four windows that lie inside the input from left to right.
+DSP_OUT_OF_LINE static void load_rests(const packed_patches *patches, uint32_t *rests, int32_t top, int32_t left,
+                                       const tap_rows *taps) {
+  const int32_t depth = patches->depth, step = patches->geometry.stride_w * depth, offset = patches->input_offset;
+  const int8_t *line = &patches->input[((top + taps->first) * patches->width + left + patches->taps_w) * depth];
+  clear(rests, dsp_row_words(patches->taps_h * taps->rest));
+  for (int32_t y = taps->first; y < taps->end; ++y) {
+    for (int32_t i = 0; i < taps->rest; ++i) {
+      int8_t *const to = place_of_rest(rests, y * taps->rest + i);
+      const int8_t *const from = line + i - taps->rest;
+      const int32_t value0 = from[0], value1 = from[step], value2 = from[2 * step], value3 = from[3 * step];
+      store_wide(&to[0], value0 + offset);
+      store_wide(&to[8], value1 + offset);
+      store_wide(&to[16], value2 + offset);
+      store_wide(&to[24], value3 + offset);
+    }
+    line += patches->width * depth;
+  }
+}
+
+// Four windows that lie inside the input from left to right.
+static void load_lines(const packed_patches *patches, uint32_t *rows, int32_t top, int32_t left) {
+  const int32_t depth = patches->depth, groups = patches->taps_w * depth / DSP_GROUP_COLUMNS;
+  const int32_t line_words = groups * DSP_GROUP_WORDS;
+  const tap_rows taps = rows_inside(patches, top);
+  clear(rows, taps.first * line_words);
+  clear(rows + taps.end * line_words, (patches->taps_h - taps.end) * line_words);
+  if (groups != 0) {
+    packed_widen_lines(rows + taps.first * line_words,
+                       &patches->input[((top + taps.first) * patches->width + left) * depth],
+                       patches->geometry.stride_w * depth, groups, offsets_of(patches), taps.end - taps.first,
+                       patches->width * depth - groups * DSP_GROUP_COLUMNS);
+  }
+  if (taps.rest != 0) {
+    load_rests(patches, rows + patches->taps_h * line_words, top, left, &taps);
+  }
+}
+
+void packed_load_patches(const packed_patches *patches, int32_t oy, int32_t ox, int32_t count, uint32_t *rows) {
+  const dmo_conv_geometry *const g = &patches->geometry;
+  int32_t top = oy * g->stride_h - g->pad_h, left = ox * g->stride_w - g->pad_w;
+  if (count == DSP_ROWS && ox + DSP_ROWS <= patches->out_width) {
+    const int32_t beyond = left + (DSP_ROWS - 1) * g->stride_w + patches->taps_w - patches->width;
+    if (patches->taps_w == 3 && patches->depth % DSP_GROUP_COLUMNS == 0 && g->stride_w == 1 && left >= -1 &&
+        beyond <= 1) {
+      load_three_columns(patches, rows, top, left);
+      return;
+    }
+    if (left >= 0 && beyond <= 0 && top < patches->height && top + patches->taps_h > 0) {
+      load_lines(patches, rows, top, left);
+      return;
     }
   }
-  packed_skip(patches, 1);
+  for (int32_t i = 0; i < DSP_ROWS; ++i) {
+    load_patch(patches, rows + 2 * i, top, left);
+    if (i + 1 < count) {
+      left += g->stride_w;
+      if (++ox == patches->out_width) {
+        ox = 0;
+        top += g->stride_h;
+        left = -g->pad_w;
+      }
+    }
+  }
 }

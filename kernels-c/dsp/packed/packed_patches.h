@@ -7,12 +7,14 @@
 #include "dmo_conv.h"
 #include "dsp_multiply.h"
 
-// Where they come from, and the next pixel of the output.
+// Where the patches of an image come from.
 typedef struct {
-  const dmo_conv2d_params *params;
-  const dmo_shape *input_shape, *filter_shape, *output_shape;
-  const int8_t *input; // of the image
-  int32_t y, x;
+  dmo_conv_geometry geometry; // not dilated
+  int32_t input_offset;
+  int32_t height, width, depth; // of the input
+  int32_t taps_h, taps_w;
+  int32_t out_width;
+  const int8_t *input;
 } packed_patches;
 
 // Groups of a patch: those within rows of taps, and those of what is left of all rows.
@@ -21,23 +23,8 @@ DSP_INLINE int32_t packed_groups(const dmo_shape *filter) {
   return filter->h * (line / DSP_GROUP_COLUMNS) + dsp_groups(filter->h * (line % DSP_GROUP_COLUMNS));
 }
 
-DSP_INLINE void packed_skip(packed_patches *patches, int32_t pixels) {
-  patches->x += pixels;
-  while (patches->x >= patches->output_shape->w) {
-    patches->x -= patches->output_shape->w;
-    ++patches->y;
-  }
-}
-
-DSP_INLINE void packed_next_image(packed_patches *patches) {
-  const dmo_shape *const in = patches->input_shape;
-  patches->input += in->h * in->w * in->c;
-  patches->x = 0;
-  patches->y = 0;
-}
-
-// Widens the patches of the next `count` pixels, 1 to 4, to rows as those of dsp_multiply.h. Rows that no pixel needs
-// are copies of the last.
-void packed_load_patches(packed_patches *patches, int32_t count, uint32_t *rows);
+// Widens the patches of `count` pixels, 1 to 4, from (oy, ox) on to rows as those of dsp_multiply.h. Rows that no pixel
+// needs are copies of the last.
+void packed_load_patches(const packed_patches *patches, int32_t oy, int32_t ox, int32_t count, uint32_t *rows);
 
 #endif

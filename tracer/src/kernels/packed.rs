@@ -12,16 +12,17 @@ use crate::call::{Argument, CallError, Frame, inexpressible};
 use dmo_analysis::graph::Kind::{Conv2d, DepthwiseConv2d, FullyConnected};
 use dmo_analysis::operator::{self, Operator, Shape};
 use dmo_analysis::trace::Address;
+use std::ops::RangeInclusive;
 use weights::Layer;
 
 /// All of them.
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_packed_conv2d_s8", &Conv2d, conv2d)
-        .only(|case| is_ungrouped(case) && has_pairs(case))
+        .only(|case| is_ungrouped(case) && is_undilated(case))
         .with_scratch(SCRATCH),
     // Of one input channel, which all filters read.
     Contract::int8("dmo_packed_conv2d_s8", &DepthwiseConv2d, conv2d)
-        .only(|case| has_one_channel(case) && has_pairs(case))
+        .only(|case| has_one_channel(case) && is_undilated(case))
         .with_scratch(SCRATCH),
     Contract::int8(
         "dmo_packed_depthwise_conv2d_3x3_s8",
@@ -37,23 +38,23 @@ pub(super) const CONTRACTS: &[Contract] = &[
     .only(has_groups),
 ];
 
-const SCRATCH: ScratchSize = ScratchSize::new("dmo_packed_conv2d_s8_scratch_bytes", |job, frame| {
-    let filter = conv2d_filter(&job.convolution()?);
-    Ok(vec![frame.words("filter shape", &words(filter))?.into()])
-});
+const SCRATCH: ScratchSize =
+    ScratchSize::new("dmo_packed_conv2d_s8_scratch_bytes", |job, frame| {
+        let filter = conv2d_filter(&job.convolution()?);
+        Ok(vec![frame.words("filter shape", &words(filter))?.into()])
+    });
 
-fn has_pairs(case: &Case) -> bool {
-    Convolution::of(case).is_some_and(|conv| conv.channels().is_multiple_of(2))
+fn is_undilated(case: &Case) -> bool {
+    Convolution::of(case).is_some_and(|conv| conv.window.dilation == [1, 1])
 }
 
 fn has_one_channel(case: &Case) -> bool {
     Convolution::of(case).is_some_and(|conv| conv.input[3] == 1 && conv.channels() > 1)
 }
 
-/// Blocks of four channels, and windows of which at most one row and one column lies outside the
-/// input on each side.
+/// Windows of which at most one row and one column lies outside the input on each side.
 fn is_three_by_three(case: &Case) -> bool {
-    const MOST_CHANNELS: u32 = 384;
+    const CHANNELS: RangeInclusive<u32> = 4..=384;
     let Some(conv) = Convolution::of(case) else {
         return false;
     };
@@ -66,8 +67,7 @@ fn is_three_by_three(case: &Case) -> bool {
     conv.multiplier == Some(1)
         && window.kernel == [3, 3]
         && window.dilation == [1, 1]
-        && conv.channels().is_multiple_of(4)
-        && conv.channels() <= MOST_CHANNELS
+        && CHANNELS.contains(&conv.channels())
         && reaches(0)
         && reaches(1)
 }

@@ -37,7 +37,7 @@ use std::time::Duration;
 pub const PACKED: &str = "dsp-packed";
 
 /// The same with weights as the model has them.
-const DSP: &str = "dsp";
+pub const DSP: &str = "dsp";
 
 /// How a library is to be made. By default with the kernels for the DSP extension, without
 /// channels that make no difference, and without computing anything twice.

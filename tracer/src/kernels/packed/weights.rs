@@ -40,12 +40,8 @@ impl Layer {
         let count = conv.channels() as usize;
         let elements = conv.filter.iter().map(|&extent| extent as usize);
         let taps = elements.product::<usize>() / count.max(1);
-        let filter = job.checked_constant(
-            FILTER,
-            "filter",
-            ElementType::Int8,
-            (taps * count) as u64,
-        )?;
+        let filter =
+            job.checked_constant(FILTER, "filter", ElementType::Int8, (taps * count) as u64)?;
         let biases = job.biases(conv.bias_operand, count)?;
         let place = |channel: usize, tap: usize| match conv.multiplier {
             None => channel * taps + tap,
@@ -79,21 +75,29 @@ impl Layer {
         let order = order_of_taps(rows as usize, line as usize);
         let greatest = greatest_input(self.input_offset);
         let mut words = Vec::new();
-        for (pair, channels) in self.channels.chunks_exact(2).enumerate() {
-            let [p, q] = [&channels[0], &channels[1]];
+        for (pair, channels) in self.channels.chunks(2).enumerate() {
+            let p = &channels[0];
+            let nothing = p.without_weights();
+            let q = channels.get(1).unwrap_or(&nothing);
             q.ensure_high(2 * pair + 1, greatest)?;
             words.extend(shared(p, q, &order, 2 * pair)?);
-            words.extend(channels.iter().flat_map(Channel::packed_numbers));
+            words.extend([p, q].into_iter().flat_map(Channel::packed_numbers));
         }
         Ok(words)
     }
 
-    /// Blocks of four channels: their weights tap by tap, then the numbers of each.
+    /// Blocks of four channels, of which there are at least four: their weights tap by tap, then the
+    /// numbers of each. The last block ends with the last channel.
     pub fn blocks_of_channels(&self) -> Vec<i32> {
+        const BLOCK: usize = 4;
         let mut words = Vec::new();
-        for block in self.channels.chunks_exact(4) {
+        for first in (0..self.channels.len()).step_by(BLOCK) {
+            let first = first.min(self.channels.len().saturating_sub(BLOCK));
+            let block = &self.channels[first..];
+            let block = &block[..BLOCK.min(block.len())];
             for tap in 0..block[0].weights.len() {
-                let byte = |channel: usize| block[channel].weights[tap] as u8;
+                let byte =
+                    |channel: usize| block.get(channel).map_or(0, |it| it.weights[tap] as u8);
                 words.push(i32::from_le_bytes([0, 1, 2, 3].map(byte)));
             }
             words.extend(block.iter().flat_map(Channel::numbers));
@@ -109,15 +113,10 @@ impl Layer {
         const BLOCK: usize = 8;
         let inputs = self.channels.first().map_or(0, |it| it.weights.len());
         let order = order_of_taps(1, inputs);
-        let nothing = Channel {
-            weights: vec![0; inputs],
-            bias: 0,
-            ratio,
-        };
         let mut words = Vec::new();
         for (index, given) in self.channels.chunks(BLOCK).enumerate() {
             let mut block = given.to_vec();
-            block.resize(BLOCK, nothing.clone());
+            block.resize(BLOCK, given[0].without_weights());
             let mut pairs = Vec::new();
             for (pair, channels) in block.chunks_exact(2).enumerate() {
                 let first = BLOCK * index + 2 * pair;
@@ -202,6 +201,15 @@ impl OutputRange {
 }
 
 impl Channel {
+    /// To stand where there is none.
+    fn without_weights(&self) -> Self {
+        Self {
+            weights: vec![0; self.weights.len()],
+            bias: 0,
+            ratio: self.ratio,
+        }
+    }
+
     /// How far the products can take a sum.
     fn largest_products(&self, greatest_input: i64) -> i64 {
         let weights = self.weights.iter();
