@@ -37,8 +37,8 @@ void dmo_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *inpu
 // row and one column of each window outside the input on each side.
 //
 // packed holds, for each block of four channels, its weights in a byte each, a word for each of the nine taps; then for
-// each of the four channels 2 * bias, the multiplier, and -shift - 1. What does not fill a block is in one more, of the
-// last four channels.
+// each of the four channels 2 * bias, the multiplier, (2 * (output_offset + 127 - activation_max) + 1) * 2^(-shift - 1),
+// and -shift - 1. What does not fill a block is in one more, of the last four channels.
 // Order: some pixels of a row at a time, as many as have 384 bytes in all, at most 16 | four channels, pixels, fy, fx; the outputs of
 // these pixels are stored after their loads. Scratch: none.
 void dmo_packed_depthwise_conv2d_3x3_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape,

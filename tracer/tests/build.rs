@@ -89,7 +89,8 @@ fn main() {
         "the_same_model_gives_the_same_files",
         vision,
         |file| {
-            let twice = [(), ()].map(|()| built(vision, file, &request(PACKED, true)).unwrap().files);
+            let twice =
+                [(), ()].map(|()| built(vision, file, &request(PACKED, true)).unwrap().files);
             assert!(twice[0] == twice[1] && twice[0].len() > 20);
             Ok(())
         },

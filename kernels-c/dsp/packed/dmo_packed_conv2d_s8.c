@@ -30,7 +30,8 @@ void dmo_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *inpu
     .out_width = output_shape->w,
     .input = input,
   };
-  if (is_pointwise(&patches, output_shape)) {
+  patches.is_pointwise = is_pointwise(&patches, output_shape);
+  if (patches.is_pointwise) {
     patches.height = 1;
     patches.width = pixels;
     patches.out_width = pixels;

@@ -4,7 +4,7 @@
 
 // Pixels of a row are computed a few at a time, by blocks of four channels, so that the weights of a block are loaded
 // from slow memory once. Their outputs are kept until all of these pixels' loads are done.
-enum { TAPS = 9, BLOCK_CHANNELS = 4, CHANNEL_WORDS = 3, BLOCK_WORDS = TAPS + BLOCK_CHANNELS * CHANNEL_WORDS };
+enum { TAPS = 9, BLOCK_CHANNELS = 4, CHANNEL_WORDS = 4, BLOCK_WORDS = TAPS + BLOCK_CHANNELS * CHANNEL_WORDS };
 enum { KEPT_BYTES = 384, MOST_PIXELS = 16 };
 
 // What all pixels of a layer share.
@@ -34,10 +34,9 @@ typedef struct {
   uint32_t rows_code;           // bytes of code of the rows that lie outside; the assembly makes it an address
   uint32_t offsets;
   const uint32_t *numbers;
-  int32_t half_offset;          // of dsp_range
   int8_t *kept, *kept_end;
   const int8_t *channels_end;   // of the input's first row
-  int32_t saturated_min, min;
+  int32_t saturated_min, min;   // of dsp_range
 } depthwise_block;
 
 //   r0 input          r1 weights         r2, r3 bytes from one column, row to the next     r4 to r7 sums, then values
@@ -66,13 +65,9 @@ typedef struct {
 #define NEXT_ROW "add.w r0, r0, r3\n\t"
 enum { ROW_CODE_BYTES = 33 * 4 };
 
-#define REQUANTIZE(sum, start, multiplier, shift) \
-  "ldr r9, [r8, #" start "]\n\t"                  \
-  "ldr r10, [r8, #" multiplier "]\n\t"            \
-  "ldr r12, [r8, #" shift "]\n\t"                 \
-  "ldr r11, [sp, #28]\n\t"                        \
+#define REQUANTIZE(sum)                           \
+  "ldmia r8!, {r9, r10, r11, r12}\n\t"            \
   "add " sum ", r9, " sum ", lsl #1\n\t"          \
-  "lsl r11, r11, r12\n\t"                         \
   "add r9, r11, " sum ", asr #31\n\t"             \
   "smmlar " sum ", " sum ", r10, r9\n\t"          \
   "asr " sum ", " sum ", r12\n\t"                 \
@@ -81,7 +76,7 @@ enum { ROW_CODE_BYTES = 33 * 4 };
   "sub " value ", " value ", r9\n\t"   \
   "usat " value ", #8, " value "\n\t"  \
   "add " value ", " value ", r10\n\t"
-#define CLAMP_ALL "ldrd r9, r10, [sp, #44]\n\t" CLAMP("r4") CLAMP("r5") CLAMP("r6") CLAMP("r7")
+#define CLAMP_ALL "ldrd r9, r10, [sp, #40]\n\t" CLAMP("r4") CLAMP("r5") CLAMP("r6") CLAMP("r7")
 // Adds to a word of the stack.
 #define ADVANCE(place, bytes)          \
   "ldr r9, [sp, #" place "]\n\t"       \
@@ -89,19 +84,19 @@ enum { ROW_CODE_BYTES = 33 * 4 };
   "str r9, [sp, #" place "]\n\t"
 #define CONVOLVE(clamp)                                                            \
   __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"               \
-                   "sub sp, sp, #52\n\t"                                           \
+                   "sub sp, sp, #48\n\t"                                           \
                    "ldm r0!, {r4, r5, r6, r7, r8, r9, r10}\n\t"                    \
                    "adr.w r11, 3f\n\t"                                             \
                    "add r8, r8, r11\n\t"                                           \
                    "orr r8, r8, #1\n\t"                                            \
                    "mov r12, sp\n\t"                                               \
                    "stm r12!, {r4, r5, r6, r7, r8, r9, r10}\n\t"                   \
-                   "ldm r0, {r4, r5, r6, r7, r8, r9}\n\t"                          \
-                   "stm r12, {r4, r5, r6, r7, r8, r9}\n\t"                         \
+                   "ldm r0, {r4, r5, r6, r7, r8}\n\t"                              \
+                   "stm r12, {r4, r5, r6, r7, r8}\n\t"                             \
                    ".balign 4\n"                                                   \
                    "1:\n\t"                                                        \
                    "ldr r0, [sp]\n\t"                                              \
-                   "ldr lr, [sp, #32]\n\t"                                         \
+                   "ldr lr, [sp, #28]\n\t"                                         \
                    "ldr r9, [sp, #8]\n\t"                                          \
                    "str r9, [sp, #4]\n\t"                                          \
                    ".balign 4\n"                                                   \
@@ -125,12 +120,10 @@ enum { ROW_CODE_BYTES = 33 * 4 };
                    "ldr r12, [sp, #12]\n\t"                                        \
                    "ldr r8, [sp, #24]\n\t"                                         \
                    "add r0, r0, r12\n\t"                                           \
-                   REQUANTIZE("r4", "0", "4", "8")                                 \
-                   REQUANTIZE("r5", "12", "16", "20")                              \
-                   REQUANTIZE("r6", "24", "28", "32")                              \
-                   REQUANTIZE("r7", "36", "40", "44")                              \
+                   REQUANTIZE("r4") REQUANTIZE("r5")                               \
+                   REQUANTIZE("r6") REQUANTIZE("r7")                               \
                    clamp                                                           \
-                   "ldr r9, [sp, #36]\n\t"                                         \
+                   "ldr r9, [sp, #32]\n\t"                                         \
                    "bfi r4, r5, #8, #8\n\t"                                        \
                    "bfi r4, r6, #16, #8\n\t"                                       \
                    "bfi r4, r7, #24, #8\n\t"                                       \
@@ -138,13 +131,13 @@ enum { ROW_CODE_BYTES = 33 * 4 };
                    "add lr, lr, r2\n\t"                                            \
                    "cmp lr, r9\n\t"                                                \
                    "bne.w 2b\n\t"                                                  \
-                   ADVANCE("24", "84") ADVANCE("32", "4") ADVANCE("36", "4")       \
+                   ADVANCE("24", "100") ADVANCE("28", "4") ADVANCE("32", "4")      \
                    ADVANCE("0", "4")                                               \
-                   "add r1, r1, #84\n\t"                                           \
-                   "ldr r10, [sp, #40]\n\t"                                        \
+                   "add r1, r1, #100\n\t"                                          \
+                   "ldr r10, [sp, #36]\n\t"                                        \
                    "cmp r9, r10\n\t"                                               \
                    "bne.w 1b\n\t"                                                  \
-                   "add sp, sp, #52\n\t"                                           \
+                   "add sp, sp, #48\n\t"                                           \
                    "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}")
 
 // The arguments are in r0 to r3, as the procedure call standard says.
@@ -169,7 +162,6 @@ static void convolve_blocks(const depthwise_layer *layer, const depthwise_pixels
     .rows_code = (uint32_t)(outside * ROW_CODE_BYTES),
     .offsets = layer->offsets,
     .numbers = packed + TAPS,
-    .half_offset = layer->range.half_offset,
     .kept = kept + first,
     .kept_end = kept + first + pixels->count * layer->channels,
     .channels_end = pixels->input + end,
@@ -209,8 +201,7 @@ static int8_t convolve_channel(const depthwise_layer *layer, const depthwise_pix
       sum += value * (int8_t)(weights >> (8 * c));
     }
   }
-  const int32_t shift = -(int32_t)numbers[2] - 1;
-  const dsp_channel channel = dsp_make_channel(DSP_CLAMP, &layer->range, (int32_t)numbers[1], shift);
+  const dsp_channel channel = { (int32_t)numbers[1], (int32_t)numbers[2], (int32_t)numbers[3] + 1 };
   return (int8_t)dsp_requantize(DSP_CLAMP, &layer->range, channel, (int32_t)numbers[0] + 2 * sum);
 }
 

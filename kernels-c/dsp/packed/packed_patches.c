@@ -151,8 +151,14 @@ static void load_lines(const packed_patches *patches, uint32_t *rows, int32_t to
 
 void packed_load_patches(const packed_patches *patches, int32_t oy, int32_t ox, int32_t count, uint32_t *rows) {
   const dmo_conv_geometry *const g = &patches->geometry;
+  const bool is_full = count == DSP_ROWS && ox + DSP_ROWS <= patches->out_width;
+  if (is_full && patches->is_pointwise && patches->depth % DSP_GROUP_COLUMNS == 0) {
+    packed_widen_lines(rows, &patches->input[ox * patches->depth], patches->depth, dsp_groups(patches->depth),
+                       offsets_of(patches), 1, 0);
+    return;
+  }
   int32_t top = oy * g->stride_h - g->pad_h, left = ox * g->stride_w - g->pad_w;
-  if (count == DSP_ROWS && ox + DSP_ROWS <= patches->out_width) {
+  if (is_full) {
     const int32_t beyond = left + (DSP_ROWS - 1) * g->stride_w + patches->taps_w - patches->width;
     if (patches->taps_w == 3 && patches->depth % DSP_GROUP_COLUMNS == 0 && g->stride_w == 1 && left >= -1 &&
         beyond <= 1) {

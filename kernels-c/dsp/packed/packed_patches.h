@@ -14,6 +14,7 @@ typedef struct {
   int32_t height, width, depth; // of the input
   int32_t taps_h, taps_w;
   int32_t out_width;
+  bool is_pointwise; // patches are the pixels themselves, all of a single row
   const int8_t *input;
 } packed_patches;
 

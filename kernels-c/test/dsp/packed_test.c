@@ -197,7 +197,7 @@ static void test_convolution(void) {
 }
 
 static uint32_t *pack_blocks(const layer *l) {
-  uint32_t *const packed = allocate((l->out.c + 3) / 4 * 21 * (int32_t)sizeof *packed);
+  uint32_t *const packed = allocate((l->out.c + 3) / 4 * 25 * (int32_t)sizeof *packed);
   uint32_t *to = packed;
   for (int32_t first = 0; first < l->out.c; first += 4) {
     const int32_t c = first + 4 <= l->out.c ? first : l->out.c - 4;
@@ -208,6 +208,8 @@ static uint32_t *pack_blocks(const layer *l) {
     for (int32_t k = c; k < c + 4; ++k) {
       *to++ = (uint32_t)(2 * l->bias[k]);
       *to++ = (uint32_t)l->quant.multiplier[k];
+      const int32_t half_offset = 2 * (l->params.output_offset + 127 - l->params.activation_max) + 1;
+      *to++ = (uint32_t)(half_offset * (1 << (-l->quant.shift[k] - 1)));
       *to++ = (uint32_t)(-l->quant.shift[k] - 1);
     }
   }

@@ -176,7 +176,11 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
             "dmo_depthwise_conv2d_s8",
             depthwise(7, 1),
         ),
-        ("arm_fully_connected_s8", "dmo_fully_connected_s8", dense(21)),
+        (
+            "arm_fully_connected_s8",
+            "dmo_fully_connected_s8",
+            dense(21),
+        ),
         (
             "arm_fully_connected_per_channel_s8",
             "dmo_conv2d_s8",

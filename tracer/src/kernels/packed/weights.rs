@@ -20,6 +20,8 @@ struct Channel {
 pub(super) struct Layer {
     channels: Vec<Channel>,
     input_offset: i64,
+    /// Of the output, as the kernels round with it.
+    half_offset: i32,
 }
 
 /// Sums that stay below this, bias included, can be doubled.
@@ -64,6 +66,7 @@ impl Layer {
         Ok(Self {
             channels: channels.collect::<Result<_, _>>()?,
             input_offset,
+            half_offset: 2 * (output.offset + i32::from(i8::MAX) - output.limits[1]) + 1,
         })
     }
 
@@ -100,7 +103,10 @@ impl Layer {
                     |channel: usize| block.get(channel).map_or(0, |it| it.weights[tap] as u8);
                 words.push(i32::from_le_bytes([0, 1, 2, 3].map(byte)));
             }
-            words.extend(block.iter().flat_map(Channel::numbers));
+            let numbers = block
+                .iter()
+                .map(|channel| channel.numbers(self.half_offset));
+            words.extend(numbers.flatten());
         }
         words
     }
@@ -274,13 +280,14 @@ impl Channel {
         ))
     }
 
-    fn numbers(&self) -> [i32; 3] {
+    fn numbers(&self, half_offset: i32) -> [i32; 4] {
         let shift = -self.ratio.shift - 1;
-        [2 * self.bias as i32, self.ratio.multiplier, shift]
+        let doubled = 2 * self.bias as i32;
+        [doubled, self.ratio.multiplier, half_offset << shift, shift]
     }
 
     fn packed_numbers(&self) -> [i32; 2] {
-        let [doubled, multiplier, shift] = self.numbers();
-        [16 * doubled + shift, multiplier]
+        let shift = -self.ratio.shift - 1;
+        [32 * self.bias as i32 + shift, self.ratio.multiplier]
     }
 }
