@@ -176,7 +176,7 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             "fully_connected",
             Operator::FullyConnected(FullyConnected {
                 batches: 2,
-                input_depth: 3,
+                input_depth: 4,
                 output_depth: 5,
                 element_bytes,
             }),

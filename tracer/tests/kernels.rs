@@ -142,7 +142,7 @@ fn sets_compute_the_same() {
     let kernels = kernels();
     let unseen: Vec<&String> = kernels
         .difference(&seen)
-        .filter(|name| name.starts_with("arm_") || name.starts_with("dmo_packed_"))
+        .filter(|name| name.starts_with("arm_") || name.starts_with("dmo_dsp_packed_"))
         .filter(|name| !name.ends_with("_buffer_size") && !name.ends_with("_scratch_bytes"))
         .collect();
     assert_eq!(

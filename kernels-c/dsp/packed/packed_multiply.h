@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Four pixels by packed filters: the inside of the convolution of dmo_packed.h.
+// Four pixels by packed filters: the inside of the convolution of dmo_dsp_packed.h.
 #ifndef PACKED_MULTIPLY_H
 #define PACKED_MULTIPLY_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Patches of a convolution in the order of taps of dmo_packed.h.
+// Patches of a convolution in the order of taps of dmo_dsp_packed.h.
 #ifndef PACKED_PATCHES_H
 #define PACKED_PATCHES_H
 

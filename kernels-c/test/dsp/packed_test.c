@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Every kernel of dmo_packed.h on random small cases, compared with the reference kernel, natively and on the target.
+// Every kernel of dmo_dsp_packed.h on random small cases, compared with the reference kernel, natively and on the target.
 // Buffers have exactly the bytes that they need: natively the address sanitizer sees every access beyond them, on the
 // target stores are seen.
 #include "dmo_conv.h"
 #include "dmo_matmul.h"
-#include "dmo_packed.h"
+#include "dmo_dsp_packed.h"
 #include "semihost.h"
 
 #include <stdbool.h>
@@ -134,7 +134,7 @@ static void random_numbers(layer *l) {
   l->filter = values(dmo_shape_size(&l->taps), -127, 127);
 }
 
-// The tap of a filter that is the `index`th of the order of dmo_packed.h, or -1.
+// The tap of a filter that is the `index`th of the order of dmo_dsp_packed.h, or -1.
 static int32_t tap_at(const dmo_shape *taps, int32_t index) {
   const int32_t line = taps->w * taps->c, whole = line / 4 * 4, rest = line % 4;
   if (index < taps->h * whole) {
@@ -168,7 +168,7 @@ static uint32_t *pack_pairs(const layer *l, int32_t scratch_bytes) {
 }
 
 static void test_convolution(void) {
-  what = "dmo_packed_conv2d_s8";
+  what = "dmo_dsp_packed_conv2d_s8";
   layer l = { .in = { between(1, 2), between(1, 9), between(1, 12), one_in(2) ? 4 * between(1, 4) : between(1, 7) } };
   const bool pointwise = one_in(3);
   l.params.geometry = (dmo_conv_geometry){ between(1, 3), between(1, 3), 1, 1, between(0, 2), between(0, 2) };
@@ -187,11 +187,11 @@ static void test_convolution(void) {
     l.out.w = (l.in.w - 1) / g->stride_w + 1;
   }
   random_numbers(&l);
-  const int32_t bytes = dmo_shape_size(&l.out), scratch_bytes = dmo_packed_conv2d_s8_scratch_bytes(&l.taps);
+  const int32_t bytes = dmo_shape_size(&l.out), scratch_bytes = dmo_dsp_packed_conv2d_s8_scratch_bytes(&l.taps);
   const uint32_t *const packed = pack_pairs(&l, scratch_bytes);
   int8_t *const expected = allocate(bytes), *const actual = allocate(bytes);
   dmo_conv2d_s8(&l.params, &l.quant, &l.in, l.input, &l.taps, l.filter, l.bias, &l.out, expected);
-  dmo_packed_conv2d_s8(&l.params, &l.in, l.input, &l.taps, packed, &l.out, actual, allocate(scratch_bytes));
+  dmo_dsp_packed_conv2d_s8(&l.params, &l.in, l.input, &l.taps, packed, &l.out, actual, allocate(scratch_bytes));
   compare(expected, actual, bytes);
   end_case();
 }
@@ -221,7 +221,7 @@ static int32_t most_outputs(int32_t extent, int32_t pad, int32_t stride) {
 }
 
 static void test_depthwise(void) {
-  what = "dmo_packed_depthwise_conv2d_3x3_s8";
+  what = "dmo_dsp_packed_depthwise_conv2d_3x3_s8";
   layer l = { .in = { between(1, 2), between(1, 8), between(1, 24), between(4, 27) } };
   if (one_in(16)) {
     l.in = (dmo_shape){ 1, between(1, 4), between(1, 4), between(90, 384) };
@@ -238,7 +238,7 @@ static void test_depthwise(void) {
   const uint32_t *const packed = pack_blocks(&l);
   int8_t *const expected = allocate(bytes), *const actual = allocate(bytes);
   dmo_depthwise_conv2d_s8(&l.params, &l.quant, &l.in, l.input, &l.taps, l.filter, l.bias, &l.out, expected);
-  dmo_packed_depthwise_conv2d_3x3_s8(&l.params, &l.in, l.input, &l.taps, packed, &l.out, actual);
+  dmo_dsp_packed_depthwise_conv2d_3x3_s8(&l.params, &l.in, l.input, &l.taps, packed, &l.out, actual);
   compare(expected, actual, bytes);
   end_case();
 }
@@ -272,7 +272,7 @@ static uint32_t *pack_outputs(const layer *l) {
 }
 
 static void test_fully_connected(void) {
-  what = "dmo_packed_fully_connected_s8";
+  what = "dmo_dsp_packed_fully_connected_s8";
   layer l = { .in = { between(1, 3), 1, 1, 4 * between(1, 24) } };
   l.out = (dmo_shape){ l.in.n, 1, 1, between(1, 26) };
   l.taps = (dmo_shape){ l.out.c, 1, 1, l.in.c };
@@ -280,13 +280,13 @@ static void test_fully_connected(void) {
   const dmo_fully_connected_params params = { l.params.input_offset, 0, l.params.output_offset,
                                               l.params.activation_min, l.params.activation_max };
   const dmo_quant_per_tensor quant = { l.quant.multiplier[0], l.quant.shift[0] };
-  const dmo_packed_fully_connected_params packed_params = { params.output_offset, params.activation_min,
+  const dmo_dsp_packed_fully_connected_params packed_params = { params.output_offset, params.activation_min,
                                                             params.activation_max, quant.multiplier, quant.shift };
   const int32_t bytes = dmo_shape_size(&l.out);
   const uint32_t *const packed = pack_outputs(&l);
   int8_t *const expected = allocate(bytes), *const actual = allocate(bytes);
   dmo_fully_connected_s8(&params, &quant, l.in.n, l.in.c, l.out.c, l.input, l.filter, l.bias, expected);
-  dmo_packed_fully_connected_s8(&packed_params, l.in.n, l.in.c, l.out.c, l.input, packed, actual);
+  dmo_dsp_packed_fully_connected_s8(&packed_params, l.in.n, l.in.c, l.out.c, l.input, packed, actual);
   compare(expected, actual, bytes);
   end_case();
 }

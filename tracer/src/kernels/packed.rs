@@ -1,5 +1,5 @@
 //! Kernels for the DSP extension whose weights are laid out for them. Contracts:
-//! `kernels-c/include/dmo_packed.h`.
+//! `kernels-c/include/dmo_dsp_packed.h`.
 
 mod weights;
 
@@ -17,21 +17,21 @@ use weights::Layer;
 
 /// All of them.
 pub(super) const CONTRACTS: &[Contract] = &[
-    Contract::int8("dmo_packed_conv2d_s8", &Conv2d, conv2d)
+    Contract::int8("dmo_dsp_packed_conv2d_s8", &Conv2d, conv2d)
         .only(|case| is_ungrouped(case) && is_undilated(case))
         .with_scratch(SCRATCH),
     // Of one input channel, which all filters read.
-    Contract::int8("dmo_packed_conv2d_s8", &DepthwiseConv2d, conv2d)
+    Contract::int8("dmo_dsp_packed_conv2d_s8", &DepthwiseConv2d, conv2d)
         .only(|case| has_one_channel(case) && is_undilated(case))
         .with_scratch(SCRATCH),
     Contract::int8(
-        "dmo_packed_depthwise_conv2d_3x3_s8",
+        "dmo_dsp_packed_depthwise_conv2d_3x3_s8",
         &DepthwiseConv2d,
         depthwise_conv2d,
     )
     .only(is_three_by_three),
     Contract::int8(
-        "dmo_packed_fully_connected_s8",
+        "dmo_dsp_packed_fully_connected_s8",
         &FullyConnected,
         fully_connected,
     )
@@ -39,7 +39,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
 ];
 
 const SCRATCH: ScratchSize =
-    ScratchSize::new("dmo_packed_conv2d_s8_scratch_bytes", |job, frame| {
+    ScratchSize::new("dmo_dsp_packed_conv2d_s8_scratch_bytes", |job, frame| {
         let filter = conv2d_filter(&job.convolution()?);
         Ok(vec![frame.words("filter shape", &words(filter))?.into()])
     });

@@ -275,19 +275,19 @@ pub fn packed_cases() -> Vec<(&'static str, &'static str, Case)> {
     };
     let conv = int8("conv2d", Operator::Conv2d(conv));
     vec![
-        ("dmo_packed_conv2d_s8", "dmo_conv2d_s8", conv),
+        ("dmo_dsp_packed_conv2d_s8", "dmo_conv2d_s8", conv),
         (
-            "dmo_packed_conv2d_s8",
+            "dmo_dsp_packed_conv2d_s8",
             "dmo_depthwise_conv2d_s8",
             depthwise(1, 6),
         ),
         (
-            "dmo_packed_depthwise_conv2d_3x3_s8",
+            "dmo_dsp_packed_depthwise_conv2d_3x3_s8",
             "dmo_depthwise_conv2d_s8",
             depthwise(7, 1),
         ),
         (
-            "dmo_packed_fully_connected_s8",
+            "dmo_dsp_packed_fully_connected_s8",
             "dmo_fully_connected_s8",
             dense(24),
         ),

@@ -1,4 +1,4 @@
-//! Weights, biases and ratios of a layer as the kernels of `dmo_packed.h` read them.
+//! Weights, biases and ratios of a layer as the kernels of `dmo_dsp_packed.h` read them.
 
 use crate::call::{CallError, inexpressible};
 use crate::kernels::Job;

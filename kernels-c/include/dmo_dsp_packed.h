@@ -9,8 +9,8 @@
 //
 // What the layer adds and scales by follows the weights, for p and then for q: 32 * bias - shift - 1, where shift is in
 // [-16, -1] and |bias| below 2^26, and the multiplier. No sum, bias included, reaches 2^30.
-#ifndef DMO_PACKED_H
-#define DMO_PACKED_H
+#ifndef DMO_DSP_PACKED_H
+#define DMO_DSP_PACKED_H
 
 #include "dmo_conv.h"
 
@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 // Bytes of scratch, which is aligned to 4.
-int32_t dmo_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape);
+int32_t dmo_dsp_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape);
 
 // As dmo_conv2d_s8, for one group, not dilated.
 //
@@ -29,7 +29,7 @@ int32_t dmo_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape);
 // make further groups. What is missing in the last group, and in the last pair of an odd number of channels, is 0.
 // Order: for four pixels at a time, their patches are copied to the scratch, then for each two filters the outputs are
 // stored.
-void dmo_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
+void dmo_dsp_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
                           const dmo_shape *filter_shape, const uint32_t *packed, const dmo_shape *output_shape,
                           int8_t *output, void *scratch);
 
@@ -41,7 +41,7 @@ void dmo_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *inpu
 // and -shift - 1. What does not fill a block is in one more, of the last four channels.
 // Order: some pixels of a row at a time, as many as have 384 bytes in all, at most 16 | four channels, pixels, fy, fx; the outputs of
 // these pixels are stored after their loads. Scratch: none.
-void dmo_packed_depthwise_conv2d_3x3_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape,
+void dmo_dsp_packed_depthwise_conv2d_3x3_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape,
                                         const int8_t *input, const dmo_shape *filter_shape, const uint32_t *packed,
                                         const dmo_shape *output_shape, int8_t *output);
 
@@ -49,7 +49,7 @@ typedef struct {
   int32_t output_offset;
   int32_t activation_min, activation_max;
   int32_t multiplier, shift;
-} dmo_packed_fully_connected_params;
+} dmo_dsp_packed_fully_connected_params;
 
 // As dmo_fully_connected_s8 with filter_offset 0; inputs is a multiple of 4. The input's offset times the sum of its
 // weights is part of an output's bias.
@@ -58,7 +58,7 @@ typedef struct {
 // of the four pairs of outputs, then of inputs 1 and 3; then eight words 2 * bias. What is missing in the last block
 // is 0. Of q |w| * 128, summed, is below 2^23.
 // Order: b, eight outputs at a time | i; the outputs of a block are stored after its loads. Scratch: none.
-void dmo_packed_fully_connected_s8(const dmo_packed_fully_connected_params *params, int32_t batches, int32_t inputs,
+void dmo_dsp_packed_fully_connected_s8(const dmo_dsp_packed_fully_connected_params *params, int32_t batches, int32_t inputs,
                                    int32_t outputs, const int8_t *input, const uint32_t *packed, int8_t *output);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "dmo_packed.h"
+#include "dmo_dsp_packed.h"
 #include "dsp.h"
 
 // Pixels of a row are computed a few at a time, by blocks of four channels, so that the weights of a block are loaded
@@ -237,7 +237,7 @@ static void copy(int8_t *to, const int8_t *from, int32_t bytes) {
   }
 }
 
-void dmo_packed_depthwise_conv2d_3x3_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape,
+void dmo_dsp_packed_depthwise_conv2d_3x3_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape,
                                         const int8_t *input, const dmo_shape *filter_shape, const uint32_t *packed,
                                         const dmo_shape *output_shape, int8_t *output) {
   (void)filter_shape;

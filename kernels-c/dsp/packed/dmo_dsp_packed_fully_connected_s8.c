@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "dmo_packed.h"
+#include "dmo_dsp_packed.h"
 #include "dsp.h"
 
 enum { BLOCK_OUTPUTS = 8, GROUP_INPUTS = 4, GROUP_WORDS = BLOCK_OUTPUTS };
@@ -133,7 +133,7 @@ DSP_NAKED static void multiply_clamp(DSP_UNUSED const matrix_block *block, DSP_U
 }
 
 // `blocks` blocks of eight outputs, at least one.
-static void multiply_blocks(const dmo_packed_fully_connected_params *params, int32_t inputs, const int8_t *input,
+static void multiply_blocks(const dmo_dsp_packed_fully_connected_params *params, int32_t inputs, const int8_t *input,
                             const uint32_t *packed, int32_t blocks, int8_t *output) {
   const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
   const dsp_channel channel = dsp_make_channel(DSP_CLAMP, &range, params->multiplier, params->shift);
@@ -162,7 +162,7 @@ static void multiply_blocks(const dmo_packed_fully_connected_params *params, int
 #else
 
 // The same in C.
-static void multiply_blocks(const dmo_packed_fully_connected_params *params, int32_t inputs, const int8_t *input,
+static void multiply_blocks(const dmo_dsp_packed_fully_connected_params *params, int32_t inputs, const int8_t *input,
                             const uint32_t *packed, int32_t blocks, int8_t *output) {
   const dsp_range range = dsp_make_range(params->output_offset, params->activation_min, params->activation_max);
   const dsp_channel channel = dsp_make_channel(DSP_CLAMP, &range, params->multiplier, params->shift);
@@ -190,7 +190,7 @@ static void multiply_blocks(const dmo_packed_fully_connected_params *params, int
 
 #endif
 
-void dmo_packed_fully_connected_s8(const dmo_packed_fully_connected_params *params, int32_t batches, int32_t inputs,
+void dmo_dsp_packed_fully_connected_s8(const dmo_dsp_packed_fully_connected_params *params, int32_t batches, int32_t inputs,
                                    int32_t outputs, const int8_t *input, const uint32_t *packed, int8_t *output) {
   const int32_t blocks = outputs / BLOCK_OUTPUTS, rest = outputs % BLOCK_OUTPUTS;
   for (int32_t b = 0; b < batches; ++b) {

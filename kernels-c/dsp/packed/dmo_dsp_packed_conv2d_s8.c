@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "dmo_packed.h"
+#include "dmo_dsp_packed.h"
 #include "packed_multiply.h"
 #include "packed_patches.h"
 
-int32_t dmo_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape) {
+int32_t dmo_dsp_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape) {
   return packed_groups(filter_shape) * DSP_GROUP_WORDS * (int32_t)sizeof(uint32_t);
 }
 
@@ -14,7 +14,7 @@ static bool is_pointwise(const packed_patches *patches, const dmo_shape *output)
          g->pad_w == 0 && output->h == patches->height && output->w == patches->width;
 }
 
-void dmo_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
+void dmo_dsp_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
                           const dmo_shape *filter_shape, const uint32_t *packed, const dmo_shape *output_shape,
                           int8_t *output, void *scratch) {
   const int32_t channels = output_shape->c, pixels = output_shape->h * output_shape->w;
