@@ -296,7 +296,7 @@ fn is_standard(recipe: &Recipe) -> bool {
 }
 
 /// Whether a plan is for kernels whose weights no runtime lays out for them.
-fn is_packed(planned: &Planned) -> bool {
+pub fn is_packed(planned: &Planned) -> bool {
     let measured = planned.overlaps.measured.as_ref();
     let functions = measured.into_iter().flat_map(|it| &it.planned.functions);
     functions.flatten().any(|name| kernels::is_packed(name))

@@ -436,7 +436,7 @@ pub enum EmitReason {
     )]
     NotStandard,
     #[error(
-        "the plan is for kernels with packed weights, which TensorFlow Lite Micro does not call\n  \
+        ": the plan is for kernels with packed weights, which TensorFlow Lite Micro does not call\n  \
          hint: --kernels dsp plans for the kernels that take CMSIS-NN's place in it"
     )]
     Packed,
