@@ -176,7 +176,7 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             "fully_connected",
             Operator::FullyConnected(FullyConnected {
                 batches: 2,
-                input_depth: 3,
+                input_depth: 4,
                 output_depth: 5,
                 element_bytes,
             }),
@@ -452,7 +452,7 @@ fn places(count: usize) -> Vec<Address> {
 #[test]
 fn as_many_as_the_prototypes_have() {
     let headers = headers();
-    let libraries = ["reference", "dsp"].map(|set| {
+    let libraries = ["reference", "dsp", "dsp-packed"].map(|set| {
         let image = IMAGES.iter().find(|image| image.set == set).expect(set);
         KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
     });
