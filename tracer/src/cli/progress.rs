@@ -208,7 +208,10 @@ mod tests {
         );
         bar.set_position(12_345);
         bar.set_message("");
-        assert_eq!(line(&bar, minute), "dmo-trace: overlap: 12,345 instructions, 60 s");
+        assert_eq!(
+            line(&bar, minute),
+            "dmo-trace: overlap: 12,345 instructions, 60 s"
+        );
         bar.set_length(20_000);
         bar.set_position(5_000);
         assert_eq!(
