@@ -5,7 +5,14 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What generated code may need.
-const FOLDERS: [&str; 5] = ["include", "include/cmsis_nn", "reference", "dsp", "board"];
+const FOLDERS: [&str; 6] = [
+    "include",
+    "include/cmsis_nn",
+    "reference",
+    "dsp",
+    "dsp/packed",
+    "board",
+];
 
 fn main() -> io::Result<()> {
     let manifest = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;

@@ -8,7 +8,7 @@
 
 import numpy
 from operators import REFLECT, SYMMETRIC, Operators
-from stand_ins import ACTIVATION, TYPES, schema
+from stand_ins import ACTIVATION, NONE, RELU, SAME, TYPES, VALID, schema
 
 
 def network(name, kind):
@@ -61,7 +61,8 @@ def gather(net, source, axis, indices):
     options.axis = axis
     indices = numpy.array(indices, dtype="int32")
     shape = list(net.shape(source))
-    shape[axis : axis + 1] = indices.shape
+    at = axis % len(shape)
+    shape[at : at + 1] = indices.shape
     table = net.tensor("int32", indices.shape, data=indices)
     return net.same("GATHER", source, table, options=options, shape=shape)
 
@@ -71,6 +72,106 @@ def resize_nearest(net, source, height, width):
     options = schema.ResizeNearestNeighborOptionsT()
     size, shape = net.integers(height, width), [batches, height, width, depth]
     return net.same("RESIZE_NEAREST_NEIGHBOR", source, size, options=options, shape=shape)
+
+
+def batches(kind):
+    """Blocks into the batch and back, and what one element serves."""
+    net = network("batches", kind)
+    # Where TensorFlow Lite Micro pads, it does so with a byte of its memory, which is mostly 0.
+    symmetric = (0.02, 0) if kind == "int8" else None
+    source = net.activation([2, 4, 6, 3], symmetric)
+    spread = batch_space(net, source, "SPACE_TO_BATCH_ND", [2, 3], [[1, 1], [2, 1]], [12, 3, 3, 3])
+    outputs = [spread, batch_space(net, source, "SPACE_TO_BATCH_ND", [2, 2], [[0, 0], [0, 0]], [8, 2, 3, 3])]
+    outputs.append(batch_space(net, spread, "BATCH_TO_SPACE_ND", [3, 2], [[1, 2], [2, 0]], [2, 6, 4, 3]))
+    # A sequence, dilated by 3.
+    sequence = net.activation([1, 10, 5], symmetric)
+    row = batch_space(net, sequence, "SPACE_TO_BATCH_ND", [3], [[2, 0]], [3, 4, 5])
+    outputs += [row, batch_space(net, row, "BATCH_TO_SPACE_ND", [3], [[0, 2]], [1, 10, 5])]
+    served = net.activation([3, 1, 5], symmetric)
+    for shape in [[3, 4, 5], [2, 3, 4, 5], [2, 2, 3, 1, 5]]:
+        options = schema.BroadcastToOptionsT()
+        outputs.append(net.same("BROADCAST_TO", served, net.integers(*shape), options=options, shape=shape))
+    value = net.tensor(kind, [], symmetric, data=7)
+    dims, filled = net.integers(2, 3, 5), net.tensor(kind, [2, 3, 5], symmetric)
+    outputs.append(net.operator("FILL", [dims, value], [filled], schema.FillOptionsT()))
+    net.write([source, sequence, served], outputs)
+
+
+def batch_space(net, source, kind, block, around, shape):
+    options = schema.SpaceToBatchNDOptionsT() if kind == "SPACE_TO_BATCH_ND" else schema.BatchToSpaceNDOptionsT()
+    table = net.tensor("int32", [len(around), 2], data=around)
+    return net.same(kind, source, net.integers(*block), table, options=options, shape=shape)
+
+
+def gathers(kind):
+    """Elements at indices that are data, or constants that no slice has."""
+    net = network("gathers", kind)
+    source, table = net.activation([2, 3, 4, 5]), net.activation([5, 5, 5, 5])
+    outputs = [gather(net, source, 1, [2, 0, 0, 1]), gather(net, source, -1, [[4, 1], [1, 3]])]
+    # Along each column the index of its greatest element, for each batch its own.
+    best = net.extreme(source, "ARG_MAX", 2)
+    options = schema.GatherOptionsT()
+    options.axis = options.batchDims = 2
+    outputs.append(net.same("GATHER", source, best, options=options, shape=[2, 3, 5, 5]))
+    # Tuples of four indices below 4, and constant ones of two.
+    tuples = net.extreme(source, "ARG_MIN", 3)
+    outputs.append(net.same("GATHER_ND", table, tuples, options=schema.GatherNdOptionsT(), shape=[2, 3]))
+    pairs_ = net.tensor("int32", [3, 2], data=[[1, 2], [0, 1], [1, 0]])
+    outputs.append(net.same("GATHER_ND", source, pairs_, options=schema.GatherNdOptionsT(), shape=[3, 4, 5]))
+    words, columns = constant(net, [6, 7]), net.activation([9, 6])
+    lookup = net.extreme(columns, "ARG_MAX", 1)
+    outputs.append(net.operator("EMBEDDING_LOOKUP", [lookup, words], [net.activation([9, 7])]))
+    net.write([source, table, columns], [*outputs, best, tuples, lookup])
+
+
+def quotients_int8():
+    """Divisors around a zero point that none of them is."""
+    net = network("quotients", "int8")
+    source, alike = net.activation([1, 3, 4, 6], (0.05, -3)), net.activation([1, 3, 4, 6], (0.05, 9))
+    values = net.random.integers(-127, 128, [1, 3, 4, 6])
+    divisors = net.tensor("int8", [1, 3, 4, 6], (0.02, -128), data=values)
+    row = net.tensor("int8", [6], (0.02, 5), data=[-100, -20, 4, 7, 60, 127])
+    relu = schema.DivOptionsT()
+    relu.fusedActivationFunction = RELU
+    outputs = [
+        net.same("DIV", source, divisors, options=schema.DivOptionsT(), affine=(0.03, -10)),
+        net.same("DIV", alike, row, options=schema.DivOptionsT(), affine=(0.02, 4)),
+        net.same("DIV", source, row, options=relu, affine=(0.03, -20)),
+    ]
+    net.write([source, alike], outputs)
+
+
+def quotients_float():
+    net = network("quotients", "float32")
+    source = net.activation([1, 3, 4, 6])
+    divisor = net.tensor("float32", [6], data=[-3.5, -2, -0.7, 1.3, 2, 3])
+    whole = net.tensor("float32", [1, 3, 4, 6], data=net.random.uniform(1, 9, [1, 3, 4, 6]))
+    outputs = [net.same(name, source, each) for name in ["FLOOR_DIV", "FLOOR_MOD"] for each in [divisor, whole]]
+    for padding, shape in [(SAME, [1, 2, 2, 6]), (VALID, [1, 1, 1, 6])]:
+        options = schema.Pool2DOptionsT()
+        options.padding, options.strideH, options.strideW = padding, 2, 2
+        options.filterHeight, options.filterWidth = 2, 3
+        outputs.append(net.same("L2_POOL_2D", source, options=options, shape=shape))
+    net.write([source], outputs)
+
+
+def sequences_float():
+    """Two layers with a memory, of one filter and of two for each unit."""
+    net = network("sequences", "float32")
+    source = net.activation([2, 12])
+    body = svdf_float(net, source, units=10, rank=1, activation=RELU)
+    net.write([source], [body, svdf_float(net, body, units=7, rank=2, activation=NONE)])
+
+
+def svdf_float(net, source, units, rank, activation, memory=6):
+    batches, depth = net.shape(source)
+    filters = units * rank
+    weights = [net.random.uniform(-1, 1, shape) for shape in [[filters, depth], [filters, memory], [units]]]
+    constants = [net.tensor("float32", values.shape, data=values) for values in weights]
+    state = net.tensor("float32", [batches, filters * memory], variable=True)
+    options = schema.SVDFOptionsT()
+    options.rank, options.fusedActivationFunction = rank, activation
+    return net.operator("SVDF", [source, *constants, state], [net.activation([batches, units])], options)
 
 
 def functions_float():
@@ -213,6 +314,11 @@ def curves_int16():
 def main():
     for kind in ["int8", "float32"]:
         moves(kind)
+        batches(kind)
+        gathers(kind)
+    quotients_int8()
+    quotients_float()
+    sequences_float()
     functions_float()
     functions_int8()
     functions_int16()

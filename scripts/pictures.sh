@@ -51,10 +51,10 @@ case "$mode" in
 esac
 
 trace run traces/elf/cortex-m4/conv2d.elf --plot "$drawn/conv2d"
-picture conv2d-overlap conv2d/01-conv2d_s8-overlap-input-output.png
+picture conv2d-overlap conv2d/00-conv2d_s8-overlap-input-output.png
 
 trace run traces/elf/cortex-m4/depthwise_in_place.elf --plot "$drawn/depthwise"
-picture depthwise-by-pixel depthwise/01-by_pixel-overlap-input-output.png
+picture depthwise-by-pixel depthwise/00-by_pixel-overlap-input-output.png
 picture depthwise-by-channel depthwise/02-by_channel.png
 
 trace plan zoo:mobilenet_v1_0.25_128:int8 --plot "$drawn/mobilenet"

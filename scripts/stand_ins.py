@@ -265,7 +265,8 @@ class Net:
             code = schema.OperatorCodeT()
             # Codes above 126 have one field only.
             code.builtinCode, code.deprecatedBuiltinCode = number, min(number, 127)
-            code.version = 1
+            # TensorFlow Lite has one operator without a first version.
+            code.version = 2 if number == schema.BuiltinOperator.BROADCAST_TO else 1
             self.code(index, code)
             model.operatorCodes.append(code)
         model.subgraphs, model.buffers = [self.graph], self.buffers

@@ -47,6 +47,8 @@
 //! | [`ArgExtreme`] | before, after, then the axis | `arg_extreme.rs` |
 //! | [`CumulativeSum`] | after, before, then the axis; or all backwards | `cumulative_sum.rs` |
 //! | [`DepthSpace`] | b, y, x, c of the larger image | `depth_space.rs` |
+//! | [`BatchSpace`] | b, y, x, c of the tensor with more batches | `batch_space.rs` |
+//! | [`Gather`] | as the data say | `gather.rs` |
 //! | [`ElementwiseMany`] | b, y, x, c | `elementwise_many.rs` |
 //! | [`MirrorPad`] | b, y, x, c of the output | `mirror_pad.rs` |
 //! | [`Pack`] | input, outer, then its run | `pack.rs` |
@@ -59,6 +61,7 @@
 //! of `docs/formulas.md`.
 
 mod arg_extreme;
+mod batch_space;
 mod batched_matmul;
 mod buffer;
 mod concat;
@@ -72,6 +75,7 @@ mod elementwise_binary;
 mod elementwise_many;
 mod error;
 mod fully_connected;
+mod gather;
 mod input_rows;
 mod lstm;
 mod matmul;
@@ -101,6 +105,7 @@ mod unpack;
 mod window;
 
 pub use arg_extreme::ArgExtreme;
+pub use batch_space::{BatchDirection, BatchSpace};
 pub use batched_matmul::BatchedMatmul;
 pub use buffer::{Buffer, Buffers, Shape};
 pub use concat::Concat;
@@ -114,6 +119,7 @@ pub use elementwise_binary::ElementwiseBinary;
 pub use elementwise_many::{ElementwiseInput, ElementwiseMany};
 pub use error::ShapeError;
 pub use fully_connected::FullyConnected;
+pub use gather::Gather;
 pub use input_rows::InputRows;
 pub use lstm::Lstm;
 pub use matmul::Matmul;
@@ -176,6 +182,8 @@ pub enum Operator {
     ArgExtreme(ArgExtreme),
     CumulativeSum(CumulativeSum),
     DepthSpace(DepthSpace),
+    BatchSpace(BatchSpace),
+    Gather(Gather),
     ElementwiseMany(ElementwiseMany),
     InputRows(InputRows),
     MirrorPad(MirrorPad),
@@ -217,6 +225,8 @@ macro_rules! with_kernel {
             Operator::ArgExtreme($kernel) => $then,
             Operator::CumulativeSum($kernel) => $then,
             Operator::DepthSpace($kernel) => $then,
+            Operator::BatchSpace($kernel) => $then,
+            Operator::Gather($kernel) => $then,
             Operator::ElementwiseMany($kernel) => $then,
             Operator::InputRows($kernel) => $then,
             Operator::MirrorPad($kernel) => $then,

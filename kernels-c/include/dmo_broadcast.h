@@ -46,6 +46,27 @@ void dmo_broadcast_div_f32(const dmo_binary_f32_params *params, const dmo_shape 
                            const dmo_shape *input2_shape, const float *input2,
                            const dmo_shape *output_shape, float *output);
 
+// Quotient of 8 bit. A divisor that stands for 0 counts as the least number above it.
+typedef struct {
+  int32_t input1_offset, input2_offset, output_offset; // [-128, 128]
+  dmo_quant_per_tensor output;                         // input 1's scale / (input 2's * output scale); shift in [6, 23]
+  int32_t activation_min, activation_max;
+} dmo_div_params;
+
+// output = clamp(output_offset + (input 1 + input1_offset) / (input 2 + input2_offset) * ratio): the reciprocal of the
+// divisor by three Newton steps, rounded at each step.
+void dmo_broadcast_div_s8(const dmo_div_params *params, const dmo_shape *input1_shape, const int8_t *input1,
+                          const dmo_shape *input2_shape, const int8_t *input2,
+                          const dmo_shape *output_shape, int8_t *output);
+
+// The quotient rounded down, by way of double precision; and the remainder, which has the sign of input 2.
+void dmo_floor_div_f32(const dmo_shape *input1_shape, const float *input1,
+                       const dmo_shape *input2_shape, const float *input2,
+                       const dmo_shape *output_shape, float *output);
+void dmo_floor_mod_f32(const dmo_shape *input1_shape, const float *input1,
+                       const dmo_shape *input2_shape, const float *input2,
+                       const dmo_shape *output_shape, float *output);
+
 // PReLU: a for an input 1 of 0 or more, else a * b, where input 2 is the slope.
 typedef struct {
   int32_t input_offset, alpha_offset, output_offset; // [-128, 128]; input and output 0 for 16 bit

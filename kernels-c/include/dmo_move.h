@@ -49,7 +49,7 @@ void dmo_slice(const dmo_slice_params *params, int32_t element_bytes,
                const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
 
 // Output coordinate i on an axis comes from input coordinate begin + i * stride, which is in range; begin is at least
-// 0, and stride may be negative.
+// 0, and stride may be negative, or 0 where one coordinate serves all.
 typedef struct {
   int32_t begin[4];
   int32_t stride[4];
@@ -82,6 +82,35 @@ void dmo_space_to_depth(const dmo_block_params *block, int32_t element_bytes,
                         const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
 void dmo_depth_to_space(const dmo_block_params *block, int32_t element_bytes,
                         const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
+// Of the tensor with more batches, batch s * N + n with the pixel (h, w) is the image's batch n, of N, with the pixel
+// (h * block_h + s / block_w - before_h, w * block_w + s % block_w - before_w), where that exists.
+typedef struct {
+  int32_t block_h, block_w;   // at least 1
+  int32_t before_h, before_w; // padding above and left of the image, or what is cropped there; at least 0
+} dmo_batch_params;
+
+// Each pixel of a block goes to a batch of its own, and pixels beyond the image are the element at `value`; and the
+// inverse, which drops those. Loop order: n, h, w, c of the tensor with more batches; one load, if any, then one store, if
+// any. Scratch: none.
+void dmo_space_to_batch(const dmo_batch_params *params, const void *value, int32_t element_bytes,
+                        const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+void dmo_batch_to_space(const dmo_batch_params *params, int32_t element_bytes,
+                        const dmo_shape *input_shape, const void *input, const dmo_shape *output_shape, void *output);
+
+// input [batches, outer, extents.., run], indices [batches, count, axes], output [batches, outer, count, run].
+typedef struct {
+  int32_t batches, outer, run, count;
+  int32_t axes; // how many are indexed, 1 to 5
+  int32_t extents[5];
+} dmo_gather_size;
+
+// Copies the run at each tuple of indices. An index beyond its axis is taken for the nearest on it: TensorFlow Lite Micro
+// loads from anywhere there, or stops.
+// Loop order: batch, outer, count; loads the indices, then for each element of the run one load, one store. Where the
+// input is loaded depends on the indices: nothing of it may overlap. Scratch: none.
+void dmo_gather(const dmo_gather_size *size, int32_t element_bytes, const void *input, const int32_t *indices,
+                void *output);
 
 // `before` as in dmo_pad. reflect is 1 if the outermost elements stand on the mirror and are not repeated, else 0; on no
 // axis is there more padding than the input has elements to mirror.

@@ -30,7 +30,8 @@ typedef struct {
   float activation_min, activation_max;
 } dmo_pool_f32_params;
 
-// Maximum, or average, of each window, clamped. The 8-bit average is rounded to nearest, halves away from zero.
+// Maximum, or average, of each window, clamped; or the root of the average of the squares. The 8-bit average is rounded to
+// nearest, halves away from zero.
 // input [N, H, W, C], output [N, H, W, C], with equal N and C.
 // Loop order: b, oy, ox, c | fy, fx; each output element is stored once, after its loads. Scratch: none.
 void dmo_max_pool_s8(const dmo_pool_params *params, const dmo_shape *input_shape, const int8_t *input,
@@ -41,6 +42,8 @@ void dmo_avg_pool_s8(const dmo_pool_params *params, const dmo_shape *input_shape
                      const dmo_shape *output_shape, int8_t *output);
 void dmo_avg_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
                       const dmo_shape *output_shape, float *output);
+void dmo_l2_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
+                     const dmo_shape *output_shape, float *output);
 
 #ifdef __cplusplus
 }

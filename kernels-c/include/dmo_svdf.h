@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// SVDF: a fully connected layer over time whose weights have been factored into features and time; 8-bit input and
-// output. Output, input and scratch do not overlap unless a planner proved it safe (see dmo_conv.h); the state overlaps
+// SVDF: a fully connected layer over time whose weights have been factored into features and time; input and output of
+// 8 bits, or floats. Output, input and scratch do not overlap unless a planner proved it safe (see dmo_conv.h); the state overlaps
 // nothing and persists from one call to the next.
 #ifndef DMO_SVDF_H
 #define DMO_SVDF_H
@@ -49,6 +49,19 @@ void dmo_svdf_s8_state_s16(const dmo_svdf_params *params, const dmo_svdf_size *s
 void dmo_svdf_s8_state_s8(const dmo_svdf_params *params, const dmo_svdf_size *size, const int8_t *input,
                           const int8_t *feature_weights, const int8_t *time_weights, const int32_t *bias,
                           int8_t *state, int8_t *output, int32_t *scratch);
+
+typedef struct {
+  float activation_min, activation_max;
+} dmo_svdf_f32_params;
+
+// Bytes of scratch: one float for each batch and filter.
+int32_t dmo_svdf_f32_scratch_bytes(const dmo_svdf_size *size);
+
+// The same in single precision, without offsets and ratios; the output is clamped. Sums begin at 0, or at the bias, and go
+// upwards. Order: as above; each output element is stored once, after every load of the input.
+void dmo_svdf_f32(const dmo_svdf_f32_params *params, const dmo_svdf_size *size, const float *input,
+                  const float *feature_weights, const float *time_weights, const float *bias,
+                  float *state, float *output, float *scratch);
 
 #ifdef __cplusplus
 }

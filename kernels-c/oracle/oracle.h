@@ -69,6 +69,8 @@ int32_t oracle_avg_pool_s8(const dmo_pool_params *params, const dmo_shape *input
                            const dmo_shape *output_shape, int32_t index);
 float oracle_avg_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
                           const dmo_shape *output_shape, int32_t index);
+float oracle_l2_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
+                         const dmo_shape *output_shape, int32_t index);
 
 int32_t oracle_relu_s8(const dmo_relu_params *params, const int8_t *input, int32_t index);
 int32_t oracle_add_s8(const dmo_add_params *params, const int8_t *input1, const int8_t *input2, int32_t index);

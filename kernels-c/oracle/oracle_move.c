@@ -32,6 +32,18 @@ int64_t oracle_space_to_depth_source(const dmo_block_params *block, const dmo_sh
                       out.w * block->size + pixel % block->size, out.c % input_shape->c);
 }
 
+int64_t oracle_space_to_batch_source(const dmo_batch_params *params, const dmo_shape *input_shape,
+                                     const dmo_shape *output_shape, int32_t index) {
+  const oracle_position out = oracle_position_of(output_shape, index);
+  // The images of one place in the block follow each other, and the places row by row.
+  const int64_t place = out.n / input_shape->n, image = out.n % input_shape->n;
+  const int64_t down = place / params->block_w, right = place % params->block_w;
+  const int64_t row = down + params->block_h * out.h - params->before_h;
+  const int64_t column = right + params->block_w * out.w - params->before_w;
+  const bool exists = row >= 0 && row < input_shape->h && column >= 0 && column < input_shape->w;
+  return exists ? oracle_index(input_shape, image, row, column, out.c) : -1;
+}
+
 // A mirror lies on the outermost elements, or half an element beyond them: what is `d` before it is what is `d` after.
 static int64_t reflected(int64_t at, int64_t extent, bool on_elements) {
   const int64_t first_twice = on_elements ? 0 : -1, last_twice = 2 * (extent - 1) - first_twice;

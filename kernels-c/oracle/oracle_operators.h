@@ -76,6 +76,8 @@ int32_t oracle_batched_matmul_s8(const dmo_batched_matmul_params *params, const 
                                  const int8_t *a, const int8_t *b, int32_t index);
 float oracle_batched_matmul_f32(const dmo_batched_matmul_size *size, const float *a, const float *b, int32_t index);
 
+int64_t oracle_space_to_batch_source(const dmo_batch_params *params, const dmo_shape *input_shape,
+                                     const dmo_shape *output_shape, int32_t index); // -1 for padding
 int64_t oracle_transpose_source(const dmo_transpose_params *params, const dmo_shape *input_shape,
                                 const dmo_shape *output_shape, int32_t index);
 int64_t oracle_strided_slice_source(const dmo_strided_slice_params *params, const dmo_shape *input_shape,
@@ -102,6 +104,8 @@ double oracle_resize_bilinear_f32(const dmo_resize_params *params, const dmo_sha
 
 // One output element. `history` holds each batch's inputs of the last `memory` calls, oldest first:
 // [memory, batches, inputs]. The state's range is that of `state_bits` bits; time_weights are given as 16 bit.
+double oracle_svdf_f32(const dmo_svdf_size *size, const float *history, const float *feature_weights,
+                       const float *time_weights, const float *bias, int32_t index);
 int32_t oracle_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, int32_t state_bits,
                     const int8_t *history, const int8_t *feature_weights, const int16_t *time_weights,
                     const int32_t *bias, int32_t index);

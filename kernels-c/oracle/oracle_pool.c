@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "oracle.h"
 
+#include <math.h>
+
 static oracle_window rows_of(const dmo_pool_geometry *g, const dmo_shape *input_shape, int64_t output) {
   return oracle_window_of(output, g->stride_h, g->pad_h, g->filter_h, 1, input_shape->h);
 }
@@ -67,4 +69,22 @@ float oracle_avg_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *in
   }
   const int64_t count = (rows.last - rows.first + 1) * (columns.last - columns.first + 1);
   return (float)oracle_clamp_f64(sum / (double)count, (double)params->activation_min, (double)params->activation_max);
+}
+
+float oracle_l2_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
+                         const dmo_shape *output_shape, int32_t index) {
+  const oracle_position at = oracle_position_of(output_shape, index);
+  const oracle_window rows = rows_of(&params->geometry, input_shape, at.h);
+  const oracle_window columns = columns_of(&params->geometry, input_shape, at.w);
+  double sum = 0.0;
+  for (int64_t ix = columns.last; ix >= columns.first; --ix) {
+    for (int64_t iy = rows.last; iy >= rows.first; --iy) {
+      const double value = (double)input[oracle_index(input_shape, at.n, iy, ix, at.c)];
+      sum += value * value;
+    }
+  }
+  const int64_t count = (rows.last - rows.first + 1) * (columns.last - columns.first + 1);
+  // Rounded where the kernel rounds.
+  const double root = (double)(float)sqrt((double)(float)(sum / (double)count));
+  return (float)oracle_clamp_f64(root, (double)params->activation_min, (double)params->activation_max);
 }

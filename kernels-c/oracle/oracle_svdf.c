@@ -28,3 +28,19 @@ int32_t oracle_svdf(const dmo_svdf_params *params, const dmo_svdf_size *size, in
   const int64_t value = oracle_requantize(sum, params->time.multiplier, params->time.shift);
   return (int32_t)oracle_clamp(value + params->output_offset, -128, 127);
 }
+
+double oracle_svdf_f32(const dmo_svdf_size *size, const float *history, const float *feature_weights,
+                       const float *time_weights, const float *bias, int32_t index) {
+  const int32_t units = size->filters / size->rank, batch = index / units, unit = index % units;
+  double sum = bias != NULL ? (double)bias[unit] : 0.0;
+  for (int32_t t = size->memory - 1; t >= 0; --t) {
+    const float *input = &history[(t * size->batches + batch) * size->inputs];
+    for (int32_t filter = (unit + 1) * size->rank - 1; filter >= unit * size->rank; --filter) {
+      for (int32_t i = size->inputs - 1; i >= 0; --i) {
+        const double weight = (double)feature_weights[filter * size->inputs + i];
+        sum += (double)input[i] * weight * (double)time_weights[filter * size->memory + t];
+      }
+    }
+  }
+  return sum;
+}

@@ -28,12 +28,14 @@ macro_rules! image {
 }
 
 /// All of them; the first of a set is for the CPU that is taken where none is named.
-pub const IMAGES: [KernelImage; 7] = [
+pub const IMAGES: [KernelImage; 9] = [
     image!("cortex-m4", "reference"),
     image!("cortex-m3", "reference"),
     image!("cortex-m7", "reference"),
     image!("cortex-m4", "dsp"),
     image!("cortex-m7", "dsp"),
+    image!("cortex-m4", "dsp-packed"),
+    image!("cortex-m7", "dsp-packed"),
     image!("cortex-m4", "dsp-channels-outside"),
     image!("cortex-m7", "dsp-channels-outside"),
 ];

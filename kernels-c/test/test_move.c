@@ -119,10 +119,12 @@ static void slices(void) {
     unit.stride[axis] = 1;
     *extent(&sliced_shape, axis) = random_between(1, last - slice.begin[axis] + 1);
     const int32_t begin = random_between(0, last);
-    const int32_t stride = random_between(1, 3) * (random_between(0, 1) == 0 ? -1 : 1);
+    // A stride of 0 takes one coordinate again and again.
+    const int32_t stride = random_between(0, 3) * (random_between(0, 1) == 0 ? -1 : 1);
+    const int32_t last_step = stride == 0 ? 4 : stride < 0 ? begin / -stride : (last - begin) / stride;
     strided.begin[axis] = begin;
     strided.stride[axis] = stride;
-    *extent(&strided_shape, axis) = random_between(1, (stride < 0 ? begin / -stride : (last - begin) / stride) + 1);
+    *extent(&strided_shape, axis) = random_between(1, last_step + 1);
   }
   int8_t *input = random_s8(dmo_shape_size(&in) * bytes);
   int8_t *sliced_output = random_s8(dmo_shape_size(&sliced_shape) * bytes);
@@ -143,6 +145,71 @@ static void slices(void) {
   }
   CHECK(i == dmo_shape_size(&strided_shape), "strided_slice", i);
   free(input), free(sliced_output), free(strided_output);
+}
+
+// An image that is spread over batches, each element where the oracle wants it, and back.
+static void batches(void) {
+  const int32_t bytes = random_bytes();
+  const dmo_shape image = random_shape(2, 6, 6, 3);
+  const dmo_batch_params params = { random_between(1, 3), random_between(1, 3), random_between(0, 4), random_between(0, 4) };
+  const dmo_shape spread = {
+    image.n * params.block_h * params.block_w,
+    (image.h + params.before_h + params.block_h - 1) / params.block_h + random_between(0, 2),
+    (image.w + params.before_w + params.block_w - 1) / params.block_w + random_between(0, 2),
+    image.c,
+  };
+  const int32_t count = dmo_shape_size(&image), spread_count = dmo_shape_size(&spread);
+  int8_t *input = random_s8(count * bytes), *output = random_s8(spread_count * bytes), *back = random_s8(count * bytes);
+  int8_t *value = random_s8(bytes);
+  int32_t found = 0, i = 0;
+
+  dmo_space_to_batch(&params, value, bytes, &image, input, &spread, output);
+  dmo_batch_to_space(&params, bytes, &spread, output, &image, back);
+  while (i < spread_count) {
+    const int64_t source = oracle_space_to_batch_source(&params, &image, &spread, i);
+    found += source < 0 ? 0 : 1;
+    if (source < 0 ? !equal(output, i, value, 0, bytes) : !equal(output, i, input, source, bytes)) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == spread_count && found == count, "space_to_batch", i);
+  CHECK(memcmp(input, back, (size_t)(count * bytes)) == 0, "batch_to_space", count);
+  free(input), free(output), free(back), free(value);
+}
+
+static int32_t inside(int32_t index, int32_t extent) {
+  return index < 0 ? 0 : index < extent ? index : extent - 1;
+}
+
+// Indices of one axis, or of two, some of them beyond.
+static void gathers(void) {
+  const int32_t bytes = random_bytes();
+  const int32_t rows = random_between(1, 5), columns = random_between(1, 4);
+  const dmo_gather_size size = {
+    .batches = random_between(1, 3), .outer = random_between(1, 3), .run = random_between(1, 4),
+    .count = random_between(1, 6), .axes = random_between(1, 2), .extents = { rows, columns },
+  };
+  const int32_t positions = size.axes == 1 ? rows : rows * columns, blocks = size.batches * size.outer;
+  int8_t *input = random_s8(blocks * positions * size.run * bytes);
+  int8_t *output = random_s8(blocks * size.count * size.run * bytes);
+  int32_t *indices = random_s32(size.batches * size.count * size.axes, -1, 5);
+  int32_t wrong = 0;
+
+  dmo_gather(&size, bytes, input, indices, output);
+  for (int32_t block = 0; block < blocks; ++block) {
+    for (int32_t i = 0; i < size.count; ++i) {
+      const int32_t *tuple = &indices[(block / size.outer * size.count + i) * size.axes];
+      const int32_t row = inside(tuple[0], rows);
+      const int32_t position = size.axes == 1 ? row : row * columns + inside(tuple[1], columns);
+      for (int32_t e = 0; e < size.run; ++e) {
+        const int32_t to = (block * size.count + i) * size.run + e, from = (block * positions + position) * size.run + e;
+        wrong += equal(output, to, input, from, bytes) ? 0 : 1;
+      }
+    }
+  }
+  CHECK(wrong == 0, "gather", wrong);
+  free(input), free(output), free(indices);
 }
 
 static void reshape(void) {
@@ -208,6 +275,8 @@ void test_move(void) {
     pad();
     transpose();
     slices();
+    batches();
+    gathers();
     reshape();
     circular_buffer();
     next_rows();

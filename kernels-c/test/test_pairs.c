@@ -134,6 +134,55 @@ static void arithmetic_f32(void) {
   free(a), free(b), free(quotient), free(square);
 }
 
+// In eighths, so that quotients are exact in double precision as far as it matters.
+static void floors(void) {
+  const shapes s = random_shapes();
+  float *a = random_f32(dmo_shape_size(&s.one)), *b = random_f32(dmo_shape_size(&s.other));
+  float *quotient = random_f32(s.count), *rest = random_f32(s.count);
+  for (int32_t i = 0; i < dmo_shape_size(&s.other); ++i) {
+    b[i] = b[i] == 0.0f ? 0.125f : b[i];
+  }
+
+  dmo_floor_div_f32(&s.one, a, &s.other, b, &s.out, quotient);
+  dmo_floor_mod_f32(&s.one, a, &s.other, b, &s.out, rest);
+  int32_t i = 0;
+  while (i < s.count) {
+    const int64_t one = (int64_t)(a[at_one(&s, i)] * 8.0f), other = (int64_t)(b[at_other(&s, i)] * 8.0f);
+    const int64_t down = other > 0 ? oracle_divide_down(one, other) : oracle_divide_down(-one, -other);
+    if ((int64_t)quotient[i] != down || (int64_t)(rest[i] * 8.0f) != one - down * other) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == s.count, "floor_div or floor_mod", i);
+  free(a), free(b), free(quotient), free(rest);
+}
+
+// Within half a step of the real quotient, but for what the rounding of the ratio adds.
+static void quotients_s8(void) {
+  const shapes s = random_shapes();
+  const dmo_div_params params = { random_between(-128, 128), random_between(-128, 128), random_between(-128, 127),
+                                  ratio(6, 9), random_between(-128, 0), random_between(0, 127) };
+  int8_t *a = edgy_s8(dmo_shape_size(&s.one)), *b = edgy_s8(dmo_shape_size(&s.other)), *out = edgy_s8(s.count);
+  const double step = (double)params.output.multiplier / 2147483648.0 * (double)(1 << params.output.shift);
+
+  dmo_broadcast_div_s8(&params, &s.one, a, &s.other, b, &s.out, out);
+  int32_t i = 0;
+  while (i < s.count) {
+    const int32_t divisor = b[at_other(&s, i)] + params.input2_offset;
+    const double real = (double)(a[at_one(&s, i)] + params.input1_offset) / (divisor == 0 ? 1.0 : (double)divisor) * step;
+    const double wanted = oracle_clamp_f64(real + (double)params.output_offset, (double)params.activation_min,
+                                           (double)params.activation_max);
+    const double error = (double)out[i] - wanted;
+    if (error > 0.51 || error < -0.51) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == s.count, "quotient of 8 bit", i);
+  free(a), free(b), free(out);
+}
+
 static dmo_add_params random_sum(int32_t offsets) {
   return (dmo_add_params){
     .input1_offset = random_between(-offsets, offsets),
@@ -313,6 +362,8 @@ void test_pairs(void) {
     prelu();
     extremes();
     arithmetic_f32();
+    floors();
+    quotients_s8();
     arithmetic_quantised();
     comparisons();
     choices();

@@ -77,5 +77,6 @@ void test_pool(void) {
     pool_s8("avg_pool_s8", dmo_avg_pool_s8, oracle_avg_pool_s8);
     pool_f32("max_pool_f32", dmo_max_pool_f32, oracle_max_pool_f32);
     pool_f32("avg_pool_f32", dmo_avg_pool_f32, oracle_avg_pool_f32);
+    pool_f32("l2_pool_f32", dmo_l2_pool_f32, oracle_l2_pool_f32);
   }
 }

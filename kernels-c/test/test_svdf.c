@@ -56,9 +56,37 @@ static void svdf(int32_t state_bits) {
   free(bias), free(scratch);
 }
 
+// Weights and inputs in eighths, so that sums are exact in whatever order.
+static void svdf_f32(void) {
+  const int32_t rank = random_between(1, 3), units = random_between(1, 4);
+  const dmo_svdf_size size = { random_between(1, 3), random_between(1, 5), rank * units, rank, random_between(1, 4) };
+  const dmo_svdf_f32_params params = { (float)random_between(-40, 0), (float)random_between(1, 60) };
+  const int32_t calls = size.memory + 2, call_size = size.batches * size.inputs, outputs = size.batches * units;
+  float *input = random_f32(calls * call_size), *features = random_f32(size.filters * size.inputs);
+  float *times = random_f32(size.filters * size.memory), *bias = random_between(0, 3) == 0 ? NULL : random_f32(units);
+  float *state = random_f32(size.batches * size.filters * size.memory), *output = random_f32(outputs);
+  float *scratch = random_f32(dmo_svdf_f32_scratch_bytes(&size) / 4);
+
+  for (int32_t call = 0; call < calls; ++call) {
+    dmo_svdf_f32(&params, &size, &input[call * call_size], features, times, bias, state, output, scratch);
+  }
+  const float *history = &input[(calls - size.memory) * call_size];
+  int32_t i = 0;
+  while (i < outputs) {
+    const double exact = oracle_svdf_f32(&size, history, features, times, bias, i);
+    if ((double)output[i] != oracle_clamp_f64(exact, (double)params.activation_min, (double)params.activation_max)) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == outputs, "svdf_f32", i);
+  free(input), free(features), free(times), free(bias), free(state), free(output), free(scratch);
+}
+
 void test_svdf(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     svdf(16);
     svdf(8);
+    svdf_f32();
   }
 }

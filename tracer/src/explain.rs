@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 /// Why an input overlaps an output no further.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Explanation {
-    /// Number of the layer among those of the program, from 1.
+    /// Number of the layer among those of the program, from 0.
     pub layer: usize,
     /// Name.
     pub name: String,
@@ -153,7 +153,7 @@ pub enum ExplainError {
 /// A pair of a layer that is to be explained.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// Number of the layer, from 1.
+    /// Number of the layer, from 0.
     pub number: usize,
     /// The layer.
     pub layer: &'a LayerProfile,

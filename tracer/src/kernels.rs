@@ -8,6 +8,7 @@
 //! | set | functions | files |
 //! |---|---|---|
 //! | CMSIS-NN | `arm_*` of `kernels-c/include/cmsis_nn/`, and of other versions of that interface | `kernels/cmsis_nn.rs` and its folder, `kernels/versions.rs` |
+//! | packed | `dmo_dsp_packed_*`, with weights that are laid out for them | `kernels/packed.rs` and its folder |
 //! | reference | `dmo_*` of `kernels-c/include/` | `kernels/reference.rs` and its folder |
 
 mod case;
@@ -20,6 +21,7 @@ pub mod images;
 mod invented;
 mod library;
 mod moves;
+mod packed;
 pub mod quantisation;
 mod reference;
 mod state;
@@ -206,9 +208,19 @@ impl ScratchSize {
     }
 }
 
+/// Whether the function takes weights that were laid out for it, as those of generated code are.
+pub fn is_packed(function: &str) -> bool {
+    packed::CONTRACTS
+        .iter()
+        .any(|contract| contract.function == function)
+}
+
 /// All contracts; where several kernels compute a case, the first is preferred.
 pub fn contracts() -> impl Iterator<Item = &'static Contract> {
-    cmsis_nn::contracts().chain(reference::contracts())
+    packed::CONTRACTS
+        .iter()
+        .chain(cmsis_nn::contracts())
+        .chain(reference::contracts())
 }
 
 impl Contract {

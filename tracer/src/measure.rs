@@ -286,8 +286,8 @@ impl<'a> Bench<'a> {
 
     fn measure(&self, inputs: u64) -> Result<Measurement, MeasureError> {
         let (mut layer, work, cycles) = self.trace(inputs, true)?;
-        let every_outcome =
-            layer.data_dependent == Some(true) && self.grant_for_every_outcome(&mut layer, inputs);
+        let depends = layer.data_dependent == Some(true) && !self.case.loads_by_data();
+        let every_outcome = depends && self.grant_for_every_outcome(&mut layer, inputs);
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
             .pairs
@@ -379,6 +379,9 @@ impl<'a> Bench<'a> {
                 let later = later.patterns.into_iter().map(OtherInput::Accesses);
                 profile.compare_inputs(&[later.collect()]);
             }
+        }
+        if self.case.loads_by_data() {
+            profile.set_data_dependent(&[Some(true)]);
         }
         Ok((profile.layers.remove(0), work, cycles))
     }

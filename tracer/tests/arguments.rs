@@ -10,12 +10,12 @@
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Accumulation, ArgExtreme, BatchedMatmul, Concat, Conv2d, CumulativeSum, DepthDirection,
-    DepthSpace, DepthwiseConv2d, DepthwiseInPlace, Elementwise, ElementwiseBinary,
-    ElementwiseInput, ElementwiseMany, FullyConnected, InputRows, Interpolation, Lstm, Matmul,
-    MirrorPad, Opaque, Operator, Pack, Pad, Pitched, Pool2d, Reduce, Reduction, Reshape,
-    ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
-    TransposeConv2d, Unpack, Window,
+    Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, Concat, Conv2d,
+    CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
+    ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather, InputRows,
+    Interpolation, Lstm, Matmul, MirrorPad, Opaque, Operator, Pack, Pad, Pitched, Pool2d, Reduce,
+    Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split, StridedSlice,
+    Svdf, Transpose, TransposeConv2d, Unpack, Window,
 };
 use dmo_analysis::trace::Address;
 use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Uint8};
@@ -101,6 +101,16 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             element_bytes,
         })
     };
+    let batches = |direction| {
+        Operator::BatchSpace(BatchSpace {
+            image: SHAPE,
+            extents: [2, 2],
+            block: [2, 2],
+            before: [0, 0],
+            direction,
+            element_bytes,
+        })
+    };
     let concat = |axis| {
         Operator::Concat(Concat {
             inputs: vec![SHAPE; 3],
@@ -110,7 +120,8 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
     };
     let mut operators = vec![
         ("max", pool.clone()),
-        ("average", pool),
+        ("average", pool.clone()),
+        ("l2_pool", pool),
         ("sum", reduce(Reduction::Scratch)),
         ("sum", reduce(Reduction::Fold)),
         ("mean", reduce(Reduction::Mean)),
@@ -176,7 +187,7 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             "fully_connected",
             Operator::FullyConnected(FullyConnected {
                 batches: 2,
-                input_depth: 3,
+                input_depth: 4,
                 output_depth: 5,
                 element_bytes,
             }),
@@ -265,6 +276,19 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
         ("softmax", rows),
         ("space_to_depth", blocks(DepthDirection::SpaceToDepth)),
         ("depth_to_space", blocks(DepthDirection::DepthToSpace)),
+        ("space_to_batch", batches(BatchDirection::SpaceToBatch)),
+        ("batch_to_space", batches(BatchDirection::BatchToSpace)),
+        (
+            "gather",
+            Operator::Gather(Gather {
+                batches: 2,
+                outer: 3,
+                extents: vec![4, 5],
+                run: 2,
+                count: 3,
+                element_bytes,
+            }),
+        ),
         (
             "mirror_pad",
             Operator::MirrorPad(MirrorPad {
@@ -452,7 +476,7 @@ fn places(count: usize) -> Vec<Address> {
 #[test]
 fn as_many_as_the_prototypes_have() {
     let headers = headers();
-    let libraries = ["reference", "dsp"].map(|set| {
+    let libraries = ["reference", "dsp", "dsp-packed"].map(|set| {
         let image = IMAGES.iter().find(|image| image.set == set).expect(set);
         KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
     });

@@ -14,7 +14,7 @@ mod support;
 use dmo_planner::regions::ArenaRegion;
 use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::study::Session;
-use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
+use dmo_trace::study::build::{BuildRequest, Built, DSP, PACKED, build};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
 use dmo_trace::study::form::{Form, MemoryLimits};
@@ -55,7 +55,7 @@ const MODELS: [&str; 22] = [
 fn main() {
     let mut trials = Vec::new();
     for model in MODELS {
-        for kernels in [DSP, REFERENCE] {
+        for kernels in [PACKED, DSP, REFERENCE] {
             let name = format!("natively::{model}::{kernels}");
             trials.push(models::trial(name, model, move |file| {
                 let plain = built(model, file, &request(kernels, false))?;
@@ -67,7 +67,7 @@ fn main() {
             let compiler = Compiler::default();
             let request = BuildRequest {
                 prove: Some(compiler),
-                ..request(DSP, true)
+                ..request(PACKED, true)
             };
             let proof = built(model, file, &request)?.proof.ok_or("no proof")?;
             if proof.holds() && proof.flash_bytes > 100 && proof.ram_bytes > Some(0) {
@@ -91,7 +91,8 @@ fn main() {
         "the_same_model_gives_the_same_files",
         vision,
         |file| {
-            let twice = [(), ()].map(|()| built(vision, file, &request(DSP, true)).unwrap().files);
+            let twice =
+                [(), ()].map(|()| built(vision, file, &request(PACKED, true)).unwrap().files);
             assert!(twice[0] == twice[1] && twice[0].len() > 20);
             Ok(())
         },
@@ -117,13 +118,13 @@ fn main() {
         ] {
             let request = BuildRequest {
                 name: None,
-                ..request(DSP, false)
+                ..request(PACKED, false)
             };
             runs_natively(&built(name, file, &request)?)?;
         }
         Ok(())
     }));
-    for (kernels, is_refused) in [(DSP, true), (REFERENCE, false)] {
+    for (kernels, is_refused) in [(PACKED, true), (DSP, true), (REFERENCE, false)] {
         let name = format!("cores_without_the_dsp_extension::{kernels}");
         trials.push(models::trial(name, vision, move |file| {
             let built = built(vision, file, &request(kernels, false))?;
@@ -193,7 +194,7 @@ fn in_two_memories(built: &Built) -> Result<(), Failed> {
 fn of_newest_rows() -> Vec<Trial> {
     let mut trials = Vec::new();
     let window = "stand_in_window_int8.tflite";
-    for kernels in [DSP, REFERENCE] {
+    for kernels in [PACKED, DSP, REFERENCE] {
         let name = format!("newest_rows_natively::{kernels}");
         trials.push(models::trial(name, window, move |file| {
             let built = built(window, file, &newest_rows(kernels))?;
@@ -211,7 +212,7 @@ fn of_newest_rows() -> Vec<Trial> {
         Ok(_) => models::trial(name, window, move |file| {
             let request = BuildRequest {
                 prove: Some(Compiler::default()),
-                ..newest_rows(DSP)
+                ..newest_rows(PACKED)
             };
             let proof = built(window, file, &request)?.proof.ok_or("no proof")?;
             proof
@@ -233,7 +234,7 @@ fn of_newest_rows() -> Vec<Trial> {
 fn of_input_rows() -> Vec<Trial> {
     let mut trials = Vec::new();
     for element in ["float32", "int16", "int8", "uint8"] {
-        for kernels in [DSP, REFERENCE] {
+        for kernels in [PACKED, REFERENCE] {
             let model = format!("stand_in_vision_{element}.tflite");
             let name = format!("input_rows_natively::{element}::{kernels}");
             let file = model.clone();
@@ -269,7 +270,7 @@ fn of_input_rows() -> Vec<Trial> {
         Ok(_) => models::trial(name, vision, move |file| {
             let request = BuildRequest {
                 prove: Some(Compiler::default()),
-                ..input_rows(DSP)
+                ..input_rows(PACKED)
             };
             let proof = built(vision, file, &request)?.proof.ok_or("no proof")?;
             proof
@@ -367,7 +368,7 @@ fn flash_is_limited(file: &[u8]) -> Result<(), Failed> {
                 ..MemoryLimits::default()
             },
             prove,
-            ..request(DSP, true)
+            ..request(PACKED, true)
         };
         build(&mut source, &request, &Session::default())
     };

@@ -1,5 +1,5 @@
-//! Real models on the emulated reference kernels compute, operator by operator, what TensorFlow
-//! Lite Micro computes, bit for bit; where that does not run a model, what TensorFlow Lite's
+//! Real models on the emulated reference kernels, and on those of generated code, compute, operator
+//! by operator, what TensorFlow Lite Micro computes, bit for bit; where that does not run a model, what TensorFlow Lite's
 //! reference kernels compute (`tests/golden/README.md`). Models are looked for in
 //! `$DMO_TRACE_MODELS`, else beside the repository; a test whose model is missing is reported
 //! as ignored.
@@ -17,7 +17,7 @@ use dmo_analysis::graph::{TensorId, tflite};
 use dmo_trace::elf::image::sha256;
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::model::verify::{model_inputs, without_overlaps};
-use dmo_trace::model::{Deployment, Inference};
+use dmo_trace::model::{Deployment, Inference, KernelSource};
 use libtest_mimic::{Arguments, Failed};
 use serde_json::Value;
 use std::path::Path;
@@ -41,21 +41,26 @@ fn main() {
     for path in files {
         let golden: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         let model = golden["model"].as_str().unwrap().to_owned();
-        let test = move |file: &[u8]| check(file, &golden);
-        trials.push(models::trial(model.clone(), &model, test));
+        for sets in [&["reference"][..], &["dsp-packed", "reference"]] {
+            let golden = golden.clone();
+            let test = move |file: &[u8]| check(file, &golden, sets);
+            trials.push(models::trial(format!("{model}::{}", sets[0]), &model, test));
+        }
         own += usize::from(model.starts_with("stand_in_"));
     }
     assert!(own >= STAND_INS, "golden outputs of {own} stand-ins");
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn check(file: &[u8], golden: &Value) -> Result<(), Failed> {
+fn check(file: &[u8], golden: &Value, sets: &[&str]) -> Result<(), Failed> {
     if golden["sha256"] != sha256(file) {
         return Err("the model is another file than the golden outputs are of".into());
     }
     let model = tflite::read(file)?;
-    let library = models::library("reference");
-    let deployment = Deployment::of_file(&model.graphs[0], file, &library, models::LIMITS)?;
+    let libraries: Vec<_> = sets.iter().map(|set| models::library(set)).collect();
+    let sources: Vec<_> = libraries.iter().map(KernelSource::from).collect();
+    let deployment = Deployment::of_file_on(&model.graphs[0], file, &sources, models::LIMITS)?;
+    let deployment = deployment.complete()?;
     let order = deployment.graph.file_order();
     let apart = without_overlaps(&deployment, &order)?;
     let mut inference = Inference::new(

@@ -460,35 +460,35 @@ fn buffers_that_cannot_be() {
     for (buffers, message) in [
         (
             "in: r0 size r1*r2",
-            "layer 1 'copy': size of buffer 'input': 'r1*r2' is 0x20000200 * 0x8, which is not a 32-bit number",
+            "layer 0 'copy': size of buffer 'input': 'r1*r2' is 0x20000200 * 0x8, which is not a 32-bit number",
         ),
         (
             "in: [0x90000000] size 1",
-            "layer 1 'copy': address of buffer 'input': '[0x90000000]' reads 4 bytes at 0x90000000, where no memory is",
+            "layer 0 'copy': address of buffer 'input': '[0x90000000]' reads 4 bytes at 0x90000000, where no memory is",
         ),
         (
             "out x: 0x30000000 size 8",
-            "layer 1 'copy': buffer 'x' [0x30000000, 0x30000008) is outside memory",
+            "layer 0 'copy': buffer 'x' [0x30000000, 0x30000008) is outside memory",
         ),
         (
             "in: r0 size 0x10000000",
-            "layer 1 'copy': buffer 'input' [0x20000100, 0x30000100) is outside memory",
+            "layer 0 'copy': buffer 'input' [0x20000100, 0x30000100) is outside memory",
         ),
         (
             "in: 0xffffffff size 0xffffffff",
-            "layer 1 'copy': buffer 'input' [0xffffffff, 0x1fffffffe) is outside memory",
+            "layer 0 'copy': buffer 'input' [0xffffffff, 0x1fffffffe) is outside memory",
         ),
         (
             "out: 0x800 size 8",
-            "layer 1 'copy': buffer 'output', written by the layer, lies in read-only memory",
+            "layer 0 'copy': buffer 'output', written by the layer, lies in read-only memory",
         ),
         (
             "in: r0 size 8, out: r0+4 size 8",
-            "layer 1 'copy': buffers 'input' [0x20000100, 0x20000108) and 'output' [0x20000104, 0x2000010c) overlap",
+            "layer 0 'copy': buffers 'input' [0x20000100, 0x20000108) and 'output' [0x20000104, 0x2000010c) overlap",
         ),
         (
             "out: r0 size 8, out: r0 size 8",
-            "layer 1 'copy': buffers 'output' [0x20000100, 0x20000108) and 'output' [0x20000100, 0x20000108) overlap",
+            "layer 0 'copy': buffers 'output' [0x20000100, 0x20000108) and 'output' [0x20000100, 0x20000108) overlap",
         ),
     ] {
         let error = error(buffers);

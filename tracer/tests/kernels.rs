@@ -17,7 +17,7 @@ use dmo_trace::kernels::{Case, KernelLibrary, contracts};
 use dmo_trace::measure::choose;
 use std::collections::BTreeSet;
 use std::path::Path;
-use support::cases::shared_cases;
+use support::cases::{packed_cases, shared_cases};
 use support::placed::outputs;
 use support::vendor_cases::FUNCTIONS;
 
@@ -26,6 +26,9 @@ const IN_PLACE: [&str; 2] = ["arm_relu6_s8", "arm_relu_q7"];
 
 /// Its output is kept from one call to the next and overlaps nothing.
 const KEPT: &str = "dmo_circular_buffer";
+
+/// What it loads depends on the data, so that it has no O_s.
+const BY_DATA: &str = "dmo_gather";
 
 /// What the application's rows are asked for with, called by generated code and by
 /// `dmo_next_rows_in_memory`; neither computes an operator of a model.
@@ -88,7 +91,7 @@ fn every_kernel_has_a_contract() {
 #[test]
 fn every_kernel_is_in_a_table() {
     let mut listed = BTreeSet::new();
-    for table in ["reference", "dsp", "dsp-channels-outside"] {
+    for table in ["reference", "dsp", "dsp-packed", "dsp-channels-outside"] {
         let path = format!("../traces/overlaps/{table}.csv");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         let text = std::fs::read_to_string(path).expect("table");
@@ -101,7 +104,7 @@ fn every_kernel_is_in_a_table() {
         .difference(&listed)
         .filter(|name| !IN_PLACE.contains(&name.as_str()) && !is_beyond_a_table(name))
         .filter(|name| !name.contains("_buffer_size") && !name.ends_with("_scratch_bytes"))
-        .filter(|name| *name != KEPT && !name.starts_with(ROWS))
+        .filter(|name| ![KEPT, BY_DATA].contains(&name.as_str()) && !name.starts_with(ROWS))
         .collect();
     assert_eq!(
         missing, [""; 0],
@@ -123,9 +126,13 @@ fn sets_compute_the_same() {
         outputs(library, case, kernel, 0)
     };
     let mut seen = BTreeSet::from(IN_PLACE.map(str::to_owned));
-    for set in ["dsp", "dsp-channels-outside"] {
+    for (set, cases) in [
+        ("dsp", shared_cases()),
+        ("dsp-channels-outside", shared_cases()),
+        ("dsp-packed", packed_cases()),
+    ] {
         let dsp = library(set);
-        for (function, model, case) in shared_cases() {
+        for (function, model, case) in cases {
             let expected = output_of(&reference, model, &case);
             let found = output_of(&dsp, function, &case);
             assert_eq!(found, expected, "{set}: {function}");
@@ -138,7 +145,8 @@ fn sets_compute_the_same() {
     let kernels = kernels();
     let unseen: Vec<&String> = kernels
         .difference(&seen)
-        .filter(|name| name.starts_with("arm_") && !name.ends_with("_buffer_size"))
+        .filter(|name| name.starts_with("arm_") || name.starts_with("dmo_dsp_packed_"))
+        .filter(|name| !name.ends_with("_buffer_size") && !name.ends_with("_scratch_bytes"))
         .collect();
     assert_eq!(
         unseen, [""; 0],

@@ -101,8 +101,9 @@ fn golden() -> HashSet<(Kind, TensorType)> {
         let model = tflite::read(&std::fs::read(path).unwrap()).unwrap();
         for graph in &model.graphs {
             for node in &graph.operators {
-                let inputs = graph.arena_inputs(node);
-                let input = graph.tensor(*inputs.first().expect("an input"));
+                // Of one that takes constants only, such as FILL, the output has its type.
+                let tensors = [graph.arena_inputs(node), graph.arena_outputs(node)].concat();
+                let input = graph.tensor(*tensors.first().expect("a tensor"));
                 seen.insert((node.kind.clone(), input.element_type));
             }
         }

@@ -31,6 +31,12 @@ fn dsp_kernels_on_the_grid() {
 }
 
 #[test]
+fn dsp_kernels_with_packed_weights_on_the_grid() {
+    let rows = check("grid.toml", "dsp-packed");
+    assert!(rows > 1200, "the grid has shrunk to {rows} rows");
+}
+
+#[test]
 fn dsp_kernels_with_channels_outside_on_the_grid() {
     let rows = check("grid.toml", "dsp-channels-outside");
     assert!(rows > 1200, "the grid has shrunk to {rows} rows");

@@ -194,13 +194,13 @@ impl<'p> Canvas<'p> {
         &self.regions
     }
 
-    /// The layers with their number (from 1), window and one raster for each tensor.
+    /// The layers with their number (from 0), window and one raster for each tensor.
     pub(super) fn layers(&self) -> impl Iterator<Item = LayerView<'_>> {
         self.profile
             .layers
             .iter()
             .zip(&self.layers)
-            .zip(1..)
+            .zip(0..)
             .map(|((profile, canvas), number)| LayerView {
                 number,
                 profile,

@@ -271,9 +271,9 @@ fn an_element_wise_layer_is_two_diagonals() {
     let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(
         names,
-        ["01-relu_s8", "arena", "01-relu_s8-overlap-input-output"]
+        ["00-relu_s8", "arena", "00-relu_s8-overlap-input-output"]
     );
-    let picture = figure(&figures, "01-relu_s8");
+    let picture = figure(&figures, "00-relu_s8");
     let panels = panels(picture);
     let pixels = Pixels::of(picture);
     for (panel, colour) in panels.iter().zip([LOAD_COLOUR, STORE_COLOUR]) {
@@ -306,7 +306,7 @@ fn an_element_wise_layer_is_two_diagonals() {
 #[test]
 fn an_in_place_overlap_shows_both_in_one_band() {
     let figures = draw("relu.elf", &relu);
-    let picture = figure(&figures, "01-relu_s8-overlap-input-output");
+    let picture = figure(&figures, "00-relu_s8-overlap-input-output");
     let (x, y, width, height) = panels(picture)[0];
     let pixels = Pixels::of(picture);
     let seen: HashSet<String> = (0..height)
@@ -328,7 +328,7 @@ fn an_in_place_overlap_shows_both_in_one_band() {
 fn a_convolution_names_what_binds_its_overlap() {
     let profile = profile_of(&conv);
     let figures = draw("conv.elf", &conv);
-    let picture = figure(&figures, "01-conv2d_s8-overlap-input-output");
+    let picture = figure(&figures, "00-conv2d_s8-overlap-input-output");
     let pair = &profile.layers[0].pairs[0];
     assert!(pair.safe_overlap_bytes > 0 && pair.displacement_bytes > 0);
     for text in [
@@ -371,7 +371,7 @@ fn a_binding_store_long_before_its_load_has_a_label_of_its_own() {
             }
         });
     });
-    let picture = figure(&figures, "01-twice-overlap-input-output");
+    let picture = figure(&figures, "00-twice-overlap-input-output");
     for text in ["binding store\n", "binding load\n", "O_s =", "S ="] {
         assert!(picture.svg.contains(text), "{text}");
     }
@@ -380,7 +380,7 @@ fn a_binding_store_long_before_its_load_has_a_label_of_its_own() {
 #[test]
 fn a_matrix_product_updates_its_output() {
     let figures = draw("matmul.elf", &matmul);
-    let picture = figure(&figures, "01-matmul_f32");
+    let picture = figure(&figures, "00-matmul_f32");
     let (x, y, width, height) = panels(picture)[1];
     let pixels = Pixels::of(picture);
     for part in 2..8 {
@@ -402,7 +402,7 @@ fn a_refused_pair_says_why() {
     ];
     profile.layers[0].pairs[0].observed_overlap_bytes = 200;
     let figures = figures_of(&matmul, &profile, &program("refused.elf"));
-    let picture = figure(&figures, "01-matmul_f32-overlap-input-output");
+    let picture = figure(&figures, "00-matmul_f32-overlap-input-output");
     assert!(
         picture
             .svg
@@ -457,7 +457,7 @@ fn a_store_between_two_layers_is_on_the_arena_only() {
     // 212 instructions, 408 of the gap, 212 after it.
     let at = (x + width / 2, y + height / 2);
     assert!(Pixels::of(arena).near(at.0, at.1, STORE_COLOUR));
-    for name in ["01-first", "02-second"] {
+    for name in ["00-first", "01-second"] {
         let panels = panels(figure(&figures, name));
         let pixels = Pixels::of(figure(&figures, name));
         for (x, y, width, height) in panels {
@@ -556,7 +556,7 @@ fn empty_and_tiny_programs_have_pictures() {
         pen.store(1, 0, 1);
         pen.sink.end_layer(pen.time);
     });
-    let single = figure(&figures, "04-one_instruction");
+    let single = figure(&figures, "03-one_instruction");
     let (x, y, width, height) = panels(single)[1];
     let pixels = Pixels::of(single);
     assert_eq!(pixels.at(x + 5, y + 5), STORE_COLOUR);
@@ -603,7 +603,7 @@ fn a_layer_with_hundreds_of_tensors_shows_some() {
             }
         });
     });
-    let picture = figure(&figures, "01-crowd");
+    let picture = figure(&figures, "00-crowd");
     assert_eq!(panels(picture).len(), 40);
     assert!(picture.svg.contains("260 further tensors not shown"));
     assert!(panels(figure(&figures, "arena")).len() <= 6);

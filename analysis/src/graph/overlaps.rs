@@ -106,6 +106,8 @@ fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> 
         Operator::Concat(_)
         | Operator::Split(_)
         | Operator::ResizeNearest(_)
+        | Operator::BatchSpace(_)
+        | Operator::Gather(_)
         | Operator::Opaque(_) => None,
         Operator::StridedSlice(slice) if slice.in_runs => None,
         // Other tensors may have the bytes between its elements.

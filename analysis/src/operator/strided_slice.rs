@@ -15,7 +15,8 @@ pub struct StridedSlice {
     pub input: Shape,
     /// The first index on each axis.
     pub begin: Shape,
-    /// From one index to the next on each axis; backwards where it is negative.
+    /// From one index to the next on each axis; backwards where it is negative, and 0 where one
+    /// index serves all of the output's.
     pub stride: [i32; 4],
     /// Shape of the output.
     pub output: Shape,
@@ -30,9 +31,6 @@ pub struct StridedSlice {
 impl ReferenceKernel for StridedSlice {
     fn check(&self) -> Result<(), ShapeError> {
         for axis in 0..4 {
-            if self.stride[axis] == 0 {
-                return Err(ShapeError::Zero { what: "stride" });
-            }
             let begin = i64::from(self.begin[axis]);
             let steps = i64::from(self.output[axis]) - 1;
             for (end, given) in [

@@ -2,11 +2,12 @@
 
 use super::first_pair::FirstPair;
 use dmo_analysis::operator::{
-    Accumulation, ArgExtreme, BatchedMatmul, Concat, Conv2d, CumulativeSum, DepthDirection,
-    DepthSpace, DepthwiseConv2d, Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany,
-    FullyConnected, Interpolation, Lstm, Matmul, MirrorPad, Opaque, Operator, Pack, Pad, Pool2d,
-    Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Shape, Softmax, SpatialMean, Split,
-    Staged, StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack, Window,
+    Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, Concat, Conv2d,
+    CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, Elementwise, ElementwiseBinary,
+    ElementwiseInput, ElementwiseMany, FullyConnected, Gather, Interpolation, Lstm, Matmul,
+    MirrorPad, Opaque, Operator, Pack, Pad, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear,
+    ResizeNearest, Shape, Softmax, SpatialMean, Split, Staged, StridedSlice, Svdf, Transpose,
+    TransposeConv2d, Unpack, Window,
 };
 use proptest::prelude::*;
 
@@ -236,6 +237,26 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
             input_element_bytes,
             output_element_bytes,
         }),
+        30 => Operator::BatchSpace(BatchSpace {
+            image: input,
+            extents: [output[1], output[2]],
+            block: [other[0], other[1]],
+            before: [other[2], other[3]],
+            direction: if flags[0] {
+                BatchDirection::SpaceToBatch
+            } else {
+                BatchDirection::BatchToSpace
+            },
+            element_bytes,
+        }),
+        31 => Operator::Gather(Gather {
+            batches,
+            outer: a,
+            extents: other[..other[3] as usize % 5].to_vec(),
+            run: b,
+            count: c,
+            element_bytes,
+        }),
         _ => Operator::Opaque(Opaque {
             inputs: input.to_vec(),
             outputs: output.to_vec(),
@@ -249,7 +270,7 @@ proptest! {
     /// Whatever the numbers, an answer or an error, within the buffers.
     #[test]
     fn absurd_shapes_do_not_panic(
-        kind in 0_u32..31,
+        kind in 0_u32..33,
         shapes: [Shape; 3],
         shifts: [[u8; 4]; 3],
         alike: [bool; 4],

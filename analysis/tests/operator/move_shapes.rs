@@ -2,8 +2,9 @@
 
 use crate::shapes::{element_bytes, extents, shape, small_shape};
 use dmo_analysis::operator::{
-    Concat, DepthDirection, DepthSpace, Interpolation, MirrorPad, Operator, Pack, Pad, Reshape,
-    ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose, Unpack,
+    BatchDirection, BatchSpace, Concat, DepthDirection, DepthSpace, Gather, Interpolation,
+    MirrorPad, Operator, Pack, Pad, Reshape, ResizeBilinear, ResizeNearest, Split, StridedSlice,
+    Transpose, Unpack,
 };
 use proptest::prelude::*;
 
@@ -67,17 +68,18 @@ pub fn slice() -> impl Strategy<Value = StridedSlice> {
     let axis = (1_u32..=7).prop_flat_map(|input| {
         (Just(input), 0..input, -4_i32..=4).prop_flat_map(|(input, begin, stride)| {
             let room = match stride {
-                0 => 0,
+                // One index serves any number of the output's.
+                0 => 5,
                 1.. => (input - 1 - begin) / stride.unsigned_abs(),
                 _ => begin / stride.unsigned_abs(),
             };
-            // A single index may come with any stride.
-            (
-                Just(input),
-                Just(begin),
-                Just(if stride == 0 { -99 } else { stride }),
-                1..=room + 1,
-            )
+            (Just(input), Just(begin), Just(stride), 1..=room + 1).prop_map(|mut axis| {
+                // A single index may come with any stride.
+                if axis.2 == 0 && axis.3 == 1 {
+                    axis.2 = -99;
+                }
+                axis
+            })
         })
     });
     (
@@ -159,6 +161,42 @@ pub fn mirror_pad() -> impl Strategy<Value = MirrorPad> {
     })
 }
 
+pub fn batch_space() -> impl Strategy<Value = BatchSpace> {
+    // Padding before and after; what is after fills the last block.
+    let axis = (1_u32..=6, 1_u32..=4, 0_u32..=5, 0_u32..=2);
+    let outer = (1_u32..=3, 1_u32..=3, any::<bool>());
+    ([axis.clone(), axis], outer, element_bytes()).prop_map(
+        |(axes, (batches, depth, into_batch), element_bytes)| BatchSpace {
+            image: [batches, axes[0].0, axes[1].0, depth],
+            extents: axes
+                .map(|(extent, block, before, blocks)| (before + extent).div_ceil(block) + blocks),
+            block: axes.map(|axis| axis.1),
+            before: axes.map(|axis| axis.2),
+            direction: if into_batch {
+                BatchDirection::SpaceToBatch
+            } else {
+                BatchDirection::BatchToSpace
+            },
+            element_bytes,
+        },
+    )
+}
+
+pub fn gather() -> impl Strategy<Value = Gather> {
+    let extents = prop::collection::vec(1_u32..=3, 1..=3);
+    let sizes = [1_u32..=3, 1_u32..=3, 1_u32..=4, 1_u32..=5];
+    (extents, sizes, element_bytes()).prop_map(
+        |(extents, [batches, outer, run, count], element_bytes)| Gather {
+            batches,
+            outer,
+            extents,
+            run,
+            count,
+            element_bytes,
+        },
+    )
+}
+
 /// Any of them.
 pub fn moves() -> impl Strategy<Value = Operator> {
     let bilinear = (resize_nearest(), any::<bool>()).prop_map(|(nearest, float)| {
@@ -193,6 +231,8 @@ pub fn moves() -> impl Strategy<Value = Operator> {
         3 => pack().prop_map(Operator::Pack),
         3 => unpack().prop_map(Operator::Unpack),
         4 => depth_space().prop_map(Operator::DepthSpace),
+        6 => batch_space().prop_map(Operator::BatchSpace),
+        3 => gather().prop_map(Operator::Gather),
         4 => mirror_pad().prop_map(Operator::MirrorPad),
     ]
 }

@@ -3,9 +3,10 @@
 
 use super::first_pair::FirstPair;
 use crate::move_shapes::{
-    concat, depth_space, mirror_pad, pack, pad, resize_nearest, slice, split, transpose, unpack,
+    batch_space, concat, depth_space, mirror_pad, pack, pad, resize_nearest, slice, split,
+    transpose, unpack,
 };
-use dmo_analysis::operator::{DepthDirection, Operator, Shape};
+use dmo_analysis::operator::{BatchDirection, DepthDirection, Operator, Shape};
 use dmo_analysis::trace::AccessKind;
 use proptest::prelude::*;
 
@@ -170,6 +171,28 @@ proptest! {
         prop_assert_eq!(moved(&Operator::DepthSpace(moved_blocks)), vec![into_depth]);
         moved_blocks.direction = DepthDirection::DepthToSpace;
         prop_assert_eq!(moved(&Operator::DepthSpace(moved_blocks)), vec![back]);
+    }
+
+    /// Every pixel of the image goes to the batch of its place in the block, and comes back.
+    #[test]
+    fn blocks_move_into_batches(mut spread in batch_space()) {
+        let [batches, _, _, depth] = spread.image;
+        let [block_height, block_width] = spread.block;
+        let [height, width] = spread.extents;
+        let shape = [batches * block_height * block_width, height, width, depth];
+        let mut into_batch = vec![None; indices(shape).len()];
+        let mut back = Sources::new();
+        for index @ [b, y, x, c] in indices(spread.image) {
+            let [down, right] = [y + spread.before[0], x + spread.before[1]];
+            let place = down % block_height * block_width + right % block_width;
+            let to = [place * batches + b, down / block_height, right / block_width, c];
+            into_batch[find(shape, to) as usize] = Some((0, find(spread.image, index)));
+            back.push(Some((0, find(shape, to))));
+        }
+        spread.direction = BatchDirection::SpaceToBatch;
+        prop_assert_eq!(moved(&Operator::BatchSpace(spread)), vec![into_batch]);
+        spread.direction = BatchDirection::BatchToSpace;
+        prop_assert_eq!(moved(&Operator::BatchSpace(spread)), vec![back]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use dmo_analysis::wording::parse_size;
 use dmo_plot::{FormPoint, draw_forms};
 use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::page::build::page;
-use dmo_trace::study::build::{BuildRequest, DSP, build, library_forms};
+use dmo_trace::study::build::{BuildRequest, PACKED, build, library_forms};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
 use dmo_trace::study::form::{Form, Forms, MemoryLimits};
@@ -37,8 +37,9 @@ pub struct Arguments {
     /// Name of the library, the prefix of its functions [default: from the model's file name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Kernels to bring along: dsp (for CPUs with the DSP extension) or reference
-    #[arg(long, value_name = "SET", default_value = DSP)]
+    /// Kernels to bring along: dsp-packed (for CPUs with the DSP extension), dsp (the same with the
+    /// weights as the model has them) or reference
+    #[arg(long, value_name = "SET", default_value = PACKED)]
     kernels: String,
     /// CPU to plan for [default: the one that the kernels were built for]
     #[arg(long)]

@@ -13,12 +13,12 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExamples:\n  dmo-trace dump firmware.dmotrace --layer 1 --limit 100\n  dmo-trace dump firmware.dmotrace --csv --limit 100"
+    after_help = "Each line: time (executed instructions), load or store, tensor, byte range in it, instruction.\n\nExamples:\n  dmo-trace dump firmware.dmotrace --layer 0 --limit 100\n  dmo-trace dump firmware.dmotrace --csv --limit 100"
 )]
 pub struct Arguments {
     /// Saved trace
     trace: PathBuf,
-    /// Print only this layer, counted from 1
+    /// Print only this layer, counted from 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     layer: Option<u64>,
     /// Stop after this many events
@@ -35,7 +35,7 @@ pub struct Arguments {
 /// An access, as JSON or CSV.
 #[derive(JsonSchema, Serialize)]
 pub struct Row<'a> {
-    /// Number of the layer, from 1; `None` (empty in CSV) of code between layers.
+    /// Number of the layer, from 0; `None` (empty in CSV) of code between layers.
     layer: Option<u64>,
     /// Name of the layer; empty between layers, as the next.
     name: &'a str,
@@ -119,7 +119,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             out: Form::of(arguments),
             wanted: arguments.layer,
             left: arguments.limit.unwrap_or(u64::MAX),
-            number: 0,
+            begun: 0,
             layer: None,
             error: None,
         };
@@ -127,9 +127,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         // always refused.
         reader.read_into(&mut dump)?;
         if let Some(wanted) = dump.wanted
-            && wanted > dump.number
+            && wanted >= dump.begun
         {
-            anyhow::bail!("there is no layer {wanted}: the trace has {}", dump.number);
+            anyhow::bail!(
+                "there is no layer {wanted}: the trace has {}, counted from 0",
+                dump.begun
+            );
         }
         let flushed = dump.out.flush();
         match dump.error.map_or(flushed, Err) {
@@ -148,7 +151,7 @@ struct Dump {
     wanted: Option<u64>,
     left: u64,
     /// Layers that have begun.
-    number: u64,
+    begun: u64,
     /// The layer that is being printed.
     layer: Option<Layer>,
     error: Option<std::io::Error>,
@@ -160,26 +163,33 @@ impl Dump {
             self.error = self.out.line(text).err();
         }
     }
+
+    /// The number of the layer that has begun last, from 0; none between layers.
+    fn number(&self, layer: &Layer) -> Option<u64> {
+        match layer.span {
+            Span::Layer => self.begun.checked_sub(1),
+            Span::Gap => None,
+        }
+    }
 }
 
 impl TraceSink for Dump {
     fn begin_layer(&mut self, layer: &Layer, time: Time) {
-        self.number += u64::from(layer.span == Span::Layer);
+        self.begun += u64::from(layer.span == Span::Layer);
         let wanted = match self.wanted {
-            Some(wanted) => layer.span == Span::Layer && wanted == self.number,
+            Some(_) => self.wanted == self.number(layer),
             None => true,
         };
         if !wanted || self.left == 0 {
             return;
         }
-        let number = self.number;
-        match layer.span {
-            Span::Layer => self.line(format_args!(
+        match self.number(layer) {
+            Some(number) => self.line(format_args!(
                 "{time} begin layer {number} '{}' {}",
                 plain(&layer.name),
                 plain(&layer.operator)
             )),
-            Span::Gap => self.line(format_args!("{time} begin gap")),
+            None => self.line(format_args!("{time} begin gap")),
         }
         for tensor in &layer.tensors {
             self.line(format_args!(
@@ -206,7 +216,7 @@ impl TraceSink for Dump {
                 break;
             }
             let row = Row {
-                layer: (layer.span == Span::Layer).then_some(self.number),
+                layer: self.number(&layer),
                 name: &layer.name,
                 operator: &layer.operator,
                 time: event.time,

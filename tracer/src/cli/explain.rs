@@ -41,7 +41,7 @@ enum What {
 struct RunArguments {
     #[command(flatten)]
     program: ProgramArguments,
-    /// Explain only this layer, given by its name or by its number in program order, from 1
+    /// Explain only this layer, given by its name or by its number in program order, from 0
     /// [default: all]
     #[arg(long, value_name = "NAME|NUMBER")]
     select: Option<String>,
@@ -106,15 +106,14 @@ fn program_report(
     let (profile, verdict) = profile(program, target)?;
     let mut questions = Vec::new();
     for (index, layer) in profile.layers.iter().enumerate() {
-        let number = index + 1;
         let selected = arguments
             .select
             .as_ref()
-            .is_none_or(|select| *select == layer.name || *select == number.to_string());
+            .is_none_or(|select| *select == layer.name || *select == index.to_string());
         if selected {
             let pairs = pairs(arguments.shown.pair, layer.pairs.len());
             questions.extend(pairs.map(|pair| Question {
-                number,
+                number: index,
                 layer,
                 pair,
                 shapes: None,
@@ -169,7 +168,7 @@ fn nothing_selected(arguments: &RunArguments, profile: &Profile) -> String {
         return "no layer has both an input and an output".to_owned();
     };
     let layers = profile.layers.iter().enumerate();
-    let names = layers.map(|(index, layer)| format!("{} '{}'", index + 1, layer.name));
+    let names = layers.map(|(index, layer)| format!("{index} '{}'", layer.name));
     let names: Vec<String> = names.collect();
     format!(
         "no layer '{select}' with an input and an output\n  hint: there are {}",
@@ -214,7 +213,7 @@ fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<ExplainReport> 
     };
     let questions: Vec<Question> = pairs(arguments.shown.pair, layer.pairs.len())
         .map(|pair| Question {
-            number: 1,
+            number: 0,
             layer,
             pair,
             shapes: shapes(pair),

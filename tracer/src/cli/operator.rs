@@ -20,21 +20,22 @@ pub struct OperatorArguments {
     #[arg(long, value_name = "SHAPE")]
     filter: Option<String>,
     /// Shape of the output, if it does not follow from the input (pad, mirror_pad,
-    /// transpose_conv2d, resize, slice); for other operators it is checked
+    /// transpose_conv2d, resize, slice, space_to_batch, batch_to_space); for other operators it is checked
     #[arg(long, value_name = "SHAPE")]
     output: Option<String>,
     /// Stride: one number or HxW; strided_slice: one per axis, negative values allowed [default: 1];
-    /// space_to_depth and depth_to_space: height and width of a block
+    /// space_to_depth, depth_to_space, space_to_batch and batch_to_space: height and width of a block
     #[arg(long, allow_hyphen_values = true)]
     stride: Option<String>,
     /// Dilation: one number or HxW [default: 1]
     #[arg(long)]
     dilation: Option<String>,
-    /// Padding: same, valid, or the padding before the input as one number or HxW (pad and mirror_pad: NxHxWxC)
+    /// Padding: same, valid, or the padding before the input as one number or HxW (pad and mirror_pad: NxHxWxC;
+    /// batch_to_space: what is cropped there)
     /// [default: valid]
     #[arg(long, value_parser = lower_case)]
     padding: Option<String>,
-    /// Axis of concat, split, unpack, arg_max, arg_min and cumsum, 0 to 3, or -4 to -1 counted from the last; pack: the one
+    /// Axis of concat, split, unpack, gather, arg_max, arg_min and cumsum, 0 to 3, or -4 to -1 counted from the last; pack: the one
     /// before which it makes another; reductions: axes such as 1x2
     #[arg(long, allow_hyphen_values = true)]
     axis: Option<String>,

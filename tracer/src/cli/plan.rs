@@ -243,7 +243,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         fits: arguments.capacity.map(|_| too_large.is_empty()),
         planners: arguments.planners(&source, &planned)?,
         next: if too_large.is_empty() {
-            hint::next_steps(arguments, &source, &emitted)
+            hint::next_steps(arguments, &source, &planned, &emitted)
         } else {
             Vec::new()
         },

@@ -1,7 +1,7 @@
 //! Progress of long work: a bar on a terminal, and elsewhere a line now and then.
 
 use super::output;
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{counted, grouped};
 use dmo_trace::study::session::{Cache, Progress, Session, State, Work};
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use std::borrow::Cow;
@@ -49,7 +49,8 @@ fn print_lines(shown: &WeakProgressBar, apart: Duration, mut print: impl FnMut(&
 fn line(bar: &ProgressBar, elapsed: Duration) -> String {
     let count = match (bar.position(), bar.length()) {
         (position, Some(length)) if length > 0 => format!("{position} of {length}"),
-        (position, _) if position > 0 => grouped(position),
+        // What has no known end is a program that is executed.
+        (position, _) if position > 0 => counted(position, "instruction", "instructions"),
         _ => String::new(),
     };
     let mut parts = vec![count, bar.message()];
@@ -123,12 +124,12 @@ impl Progress for Bars {
                 }
                 State::Planning(progress, time) => {
                     let arena = match progress.arena_bytes {
-                        Some(bytes) => format!("arena {bytes} bytes"),
+                        Some(bytes) => format!("arena {} bytes", grouped(bytes)),
                         None => "no plan yet".to_owned(),
                     };
                     bar.set_message(format!(
                         "{arena}, bound {} bytes, {} orders, {:.0} s",
-                        progress.bound_bytes,
+                        grouped(progress.bound_bytes),
                         progress.orders,
                         time.as_secs_f64()
                     ));
@@ -207,7 +208,10 @@ mod tests {
         );
         bar.set_position(12_345);
         bar.set_message("");
-        assert_eq!(line(&bar, minute), "dmo-trace: overlap: 12,345, 60 s");
+        assert_eq!(
+            line(&bar, minute),
+            "dmo-trace: overlap: 12,345 instructions, 60 s"
+        );
         bar.set_length(20_000);
         bar.set_position(5_000);
         assert_eq!(

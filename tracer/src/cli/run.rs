@@ -6,12 +6,12 @@ use anyhow::Context;
 use dmo_analysis::firmware::Placed;
 use dmo_analysis::profile::Profile;
 use dmo_analysis::trace::file::TraceWriter;
-use dmo_analysis::trace::{Program, Time, TraceSink};
+use dmo_analysis::trace::{Program, TraceSink};
 use dmo_trace::program::run::{RunOptions, describe_exit};
 use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::semihosting::{Console, Host};
 use dmo_trace::program::target::Target;
-use dmo_trace::study::run::{RunRequest, Traced, placed, trace};
+use dmo_trace::study::run::{RunRequest, Stage, Traced, placed, trace};
 use dmo_trace::study::tenants;
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::run::timeline::perfetto;
@@ -139,7 +139,7 @@ fn trace_into_file(
         })
         .transpose()?;
     let progress = progress::spinner(
-        "{spinner} {prefix}: {human_pos} instructions, {elapsed}",
+        "{spinner} {prefix}: {human_pos} instructions, {elapsed} {msg}",
         program.name.clone(),
     );
     let (own_folder, other_folder) = folders(arguments)?;
@@ -156,7 +156,10 @@ fn trace_into_file(
         folder: own_folder,
     };
     let sink = writer.as_mut().map(|writer| writer as &mut dyn TraceSink);
-    let mut tick = |time: Time| progress.set_position(time);
+    let mut tick = |stage| match stage {
+        Stage::Executed(time) => progress.set_position(time),
+        Stage::OtherInputs => progress.set_message("its layers run on other inputs"),
+    };
     let traced = trace(target, request, host, sink, &mut tick);
     progress.finish_and_clear();
     let traced = traced?;

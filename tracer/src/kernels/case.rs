@@ -27,6 +27,12 @@ impl Case {
         }
     }
 
+    /// Whether it loads what its inputs say: no number of inputs that are tried says where another
+    /// one makes it load.
+    pub(crate) fn loads_by_data(&self) -> bool {
+        matches!(self.inner(), Operator::Gather(_))
+    }
+
     /// Type of the elements of an input.
     pub(crate) fn input_type_of(&self, input: usize) -> ElementType {
         input_type_of(&self.kind, input, self.input_type, self.output_type)
@@ -45,6 +51,7 @@ pub(crate) fn input_type_of(
         (Kind::SelectV2, 1..) => output,
         // Slopes have 8 bits, as weights.
         (Kind::Prelu, 1) if first == ElementType::Int16 => ElementType::Int8,
+        (Kind::Gather, 1) => ElementType::Int32,
         _ => first,
     }
 }

@@ -33,6 +33,18 @@ impl Job<'_> {
         elements: u64,
         frame: &mut Frame,
     ) -> Result<Address, CallError> {
+        let bytes = self.checked_constant(operand, what, element_type, elements)?;
+        frame.place_made(what, bytes.len() as u64, || bytes.to_vec())
+    }
+
+    /// The bytes of a constant of this many elements of this type.
+    pub fn checked_constant(
+        &self,
+        operand: usize,
+        what: &str,
+        element_type: ElementType,
+        elements: u64,
+    ) -> Result<&[u8], CallError> {
         let constant = self.constant(operand, what)?;
         if constant.element_type != element_type {
             return Err(inexpressible(
@@ -49,7 +61,18 @@ impl Job<'_> {
                 format!("{size_bytes}"),
             ));
         }
-        frame.place_made(what, size_bytes, || constant.bytes.to_vec())
+        Ok(&constant.bytes)
+    }
+
+    /// Biases of 32 bits; zeros where there are none.
+    pub fn biases(&self, operand: usize, count: usize) -> Result<Vec<i64>, CallError> {
+        if self.parameters.constant(operand).is_none() {
+            return Ok(vec![0; count]);
+        }
+        let bytes = self.checked_constant(operand, "bias", ElementType::Int32, count as u64)?;
+        let words = bytes.chunks_exact(4);
+        let bias = |word: &[u8]| word.try_into().map_or(0, i32::from_le_bytes).into();
+        Ok(words.map(bias).collect())
     }
 
     /// Places a bias; null where there is none.

@@ -118,17 +118,25 @@ impl Convolution {
         shifts: RangeInclusive<i32>,
         frame: &mut Frame,
     ) -> Result<Address, CallError> {
+        let ratios = self.ratios(job, shifts)?;
+        let list = |of: fn(&Multiplier) -> i32| ratios.iter().map(of).collect::<Vec<_>>();
+        let multipliers = frame.words("multipliers", &list(|ratio| ratio.multiplier))?;
+        let shifts = frame.words("shifts", &list(|ratio| ratio.shift))?;
+        frame.words("quantisation", &[multipliers.0 as i32, shifts.0 as i32])
+    }
+
+    /// What the sums of each channel are multiplied by.
+    pub fn ratios(
+        &self,
+        job: &Job,
+        shifts: RangeInclusive<i32>,
+    ) -> Result<Vec<Multiplier>, CallError> {
         let (input, output) = (job.input(self.input_operand)?, job.output()?);
         let ratio = |filter: Affine| {
             let ratio = scale(input) * scale(symmetric("filter", filter)?) / scale(output);
             Multiplier::with_shift("ratio of scales", ratio, shifts.clone())
         };
-        let ratios = self.filter_scales(job)?.into_iter().map(ratio);
-        let ratios = ratios.collect::<Result<Vec<_>, _>>()?;
-        let list = |of: fn(&Multiplier) -> i32| ratios.iter().map(of).collect::<Vec<_>>();
-        let multipliers = frame.words("multipliers", &list(|ratio| ratio.multiplier))?;
-        let shifts = frame.words("shifts", &list(|ratio| ratio.shift))?;
-        frame.words("quantisation", &[multipliers.0 as i32, shifts.0 as i32])
+        self.filter_scales(job)?.into_iter().map(ratio).collect()
     }
 
     /// How each channel of the filter is quantised.

@@ -195,8 +195,16 @@ fn sequence_svdf(layer: &Svdf, states: &[State]) -> Result<Parameters<'static>, 
     let wide = states
         .first()
         .is_some_and(|state| state.element_type == ElementType::Int16);
+    let is_float = layer.input_element_bytes == 4;
+    let feature_type = if is_float {
+        ElementType::Float32
+    } else {
+        ElementType::Int8
+    };
     // A state of 16 bits has 8 more for fractions; weights have 8 bits, so that sums fit.
-    let (fraction_bits, time_type, times): (_, _, fn(usize) -> Vec<u8>) = if wide {
+    let (fraction_bits, time_type, times): (_, _, fn(usize) -> Vec<u8>) = if is_float {
+        (0, ElementType::Float32, weights_f32)
+    } else if wide {
         (8, ElementType::Int16, weights_s16)
     } else {
         (0, ElementType::Int8, weights_s8)
@@ -212,14 +220,14 @@ fn sequence_svdf(layer: &Svdf, states: &[State]) -> Result<Parameters<'static>, 
     Ok(Parameters {
         constants: vec![
             None,
-            Some(weights(ElementType::Int8, "feature weights", features)?),
+            Some(weights(feature_type, "feature weights", features)?),
             Some(constant(
                 "time weights",
                 time_type,
                 vec![filters, SVDF_MEMORY],
                 times,
             )?),
-            Some(bias(ElementType::Int8, layer.units)?),
+            Some(bias(feature_type, layer.units)?),
         ],
         ..activations(
             vec![
@@ -333,6 +341,10 @@ fn elementwise(case: &Case) -> Parameters<'static> {
         }
         Kind::Requantize => requantized(from, to),
         Kind::Add | Kind::Sub => two(2.0),
+        Kind::Div => activations(
+            vec![affine(from, 1.0, -3), affine(from, 0.125, 4)],
+            affine(to, 0.0625, 5),
+        ),
         Kind::SquaredDifference => two(match from {
             ElementType::Int16 => power(15),
             _ => power(7),

@@ -13,11 +13,7 @@ pub(super) fn padding(job: &Job) -> Result<Vec<u8>, CallError> {
     let size_bytes = element_type.size_bytes() as usize;
     let output = job.parameters.output(0);
     let Some(value) = job.parameters.constant(VALUE) else {
-        let zero = match element_type {
-            ElementType::Float32 => 0,
-            _ => i64::from(output.zero_point),
-        };
-        return Ok(zero.to_le_bytes()[..size_bytes].to_vec());
+        return Ok(zero(job));
     };
     let floats = element_type == ElementType::Float32;
     if !floats && job.parameters.operand(VALUE) != output {
@@ -35,6 +31,16 @@ pub(super) fn padding(job: &Job) -> Result<Vec<u8>, CallError> {
         ));
     }
     Ok(value.bytes.to_vec())
+}
+
+/// The bytes of the element that stands for 0 in the output.
+pub(super) fn zero(job: &Job) -> Vec<u8> {
+    let element_type = job.case.output_type;
+    let zero = match element_type {
+        ElementType::Float32 => 0,
+        _ => i64::from(job.parameters.output(0).zero_point),
+    };
+    zero.to_le_bytes()[..element_type.size_bytes() as usize].to_vec()
 }
 
 /// The same as the word that a kernel is passed: smaller integers with their sign.

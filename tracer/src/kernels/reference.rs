@@ -53,7 +53,7 @@ fn tiles<const N: usize>(tiles: [[u32; 2]; N]) -> Vec<i32> {
     extents.map(|extent| extent as i32).collect()
 }
 
-fn geometry(window: Window) -> Vec<i32> {
+pub(super) fn geometry(window: Window) -> Vec<i32> {
     tiles([window.stride, window.dilation, window.padding_before])
 }
 

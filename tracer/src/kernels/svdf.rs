@@ -18,6 +18,9 @@ pub(super) const STATE_S8: State = state(ElementType::Int8);
 /// A state of 16 bits.
 pub(super) const STATE_S16: State = state(ElementType::Int16);
 
+/// A state of floats.
+pub(super) const STATE_F32: State = state(ElementType::Float32);
+
 const fn state(element_type: ElementType) -> State {
     State {
         name: "state",
@@ -29,6 +32,12 @@ const fn state(element_type: ElementType) -> State {
         },
         invented: match element_type {
             ElementType::Int16 => |elements| xorshift_bytes(3, 2 * elements),
+            // Around 0, in steps of 1/32.
+            ElementType::Float32 => |elements| {
+                let steps = xorshift_bytes(3, elements).into_iter();
+                let real = |step: u8| f32::from(step as i8) / 32.0;
+                steps.flat_map(|step| real(step).to_le_bytes()).collect()
+            },
             _ => |elements| xorshift_bytes(3, elements),
         },
     }
@@ -105,24 +114,27 @@ impl SvdfWeights {
         frame: &mut Frame,
     ) -> Result<Self, CallError> {
         let features = u64::from(shape.filters).saturating_mul(shape.inputs.into());
+        let is_float = state.element_type == ElementType::Float32;
+        let [feature_type, bias_type] = if is_float {
+            [ElementType::Float32; 2]
+        } else {
+            [ElementType::Int8, ElementType::Int32]
+        };
         let mut weights = |operand, what, element_type, elements| {
-            symmetric(what, job.per_tensor(operand, what)?)?;
+            if !is_float {
+                symmetric(what, job.per_tensor(operand, what)?)?;
+            }
             job.place(operand, what, element_type, elements, frame)
         };
         Ok(Self {
-            features: weights(
-                FEATURE_WEIGHTS,
-                "feature weights",
-                ElementType::Int8,
-                features,
-            )?,
+            features: weights(FEATURE_WEIGHTS, "feature weights", feature_type, features)?,
             times: weights(
                 TIME_WEIGHTS,
                 "time weights",
                 state.element_type,
                 shape.steps(),
             )?,
-            bias: job.place_bias(BIAS, ElementType::Int32, shape.units.into(), frame)?,
+            bias: job.place_bias(BIAS, bias_type, shape.units.into(), frame)?,
         })
     }
 }

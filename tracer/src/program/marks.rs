@@ -161,7 +161,7 @@ impl Marks {
 /// When names cannot be read, or buffers are empty, overlap or lie outside memory.
 pub fn read_layer(machine: &Machine, map: &MemoryMap, index: usize) -> Result<Layer, MarkError> {
     let [name, operator, buffers, count] = [0, 1, 2, 3].map(|index| machine.register(index));
-    let number = (index + 1).to_string();
+    let number = index.to_string();
     let name = read_text(machine, Address(name), &number, "its name")?;
     let layer = format!("{number} '{name}'");
     let operator = read_text(machine, Address(operator), &layer, "its operator")?;
@@ -242,7 +242,7 @@ pub(crate) fn read_tag(
     address: Address,
     index: usize,
 ) -> Result<String, MarkError> {
-    read_text(machine, address, &(index + 1).to_string(), "its operator")
+    read_text(machine, address, &index.to_string(), "its operator")
 }
 
 fn read_buffer(machine: &Machine, layer: &str, address: Address) -> Result<Tensor, MarkError> {

@@ -35,6 +35,9 @@ use dmo_analysis::wording::grouped;
 use std::time::Duration;
 
 /// The kernels that a library is made with unless others are asked for.
+pub const PACKED: &str = "dsp-packed";
+
+/// The same with weights as the model has them.
 pub const DSP: &str = "dsp";
 
 /// How a library is to be made. By default with the kernels for the DSP extension, without
@@ -43,7 +46,7 @@ pub const DSP: &str = "dsp";
 pub struct BuildRequest {
     /// The library's name, a C identifier; `None`: what the file's name becomes.
     pub name: Option<String>,
-    /// The kernels, [`DSP`] or [`REFERENCE`], and the CPU.
+    /// The kernels, [`PACKED`], `dsp` or [`REFERENCE`], and the CPU.
     pub kernels: KernelRequest,
     /// What may be changed of the work.
     pub changes: ChangeRequest,
@@ -71,7 +74,7 @@ impl Default for BuildRequest {
         Self {
             name: None,
             kernels: KernelRequest {
-                kernels: DSP.to_owned(),
+                kernels: PACKED.to_owned(),
                 further: vec![REFERENCE.to_owned()],
                 ..KernelRequest::default()
             },
@@ -388,7 +391,7 @@ fn ensure_buildable(source: &Source, request: &BuildRequest) -> Result<(), Build
     if request.limits.are_given() && request.regions.are_several() {
         return Err(BuildError::LimitsOfRegions);
     }
-    match names.find(|&name| name != DSP && name != REFERENCE) {
+    match names.find(|&name| ![PACKED, DSP, REFERENCE].contains(&name.as_str())) {
         Some(given) => Err(BuildError::Kernels {
             given: given.escape_debug().to_string(),
         }),

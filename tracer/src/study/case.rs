@@ -121,6 +121,7 @@ const LAYERS: &[NamedOperator] = &[
         kernel_name: "average",
         ..one("avg_pool", POOL, windows::pool)
     },
+    one("l2_pool", POOL, windows::pool),
     one("fully_connected", &["filter"], products::fully_connected),
     two("batched_matmul", products::batched_matmul),
     two("matmul", products::matmul),
@@ -144,6 +145,17 @@ const FURTHER: &[NamedOperator] = &[
     one("unpack", &["axis"], stacks::unpack),
     one("space_to_depth", &["stride"], stacks::space_to_depth),
     one("depth_to_space", &["stride"], stacks::depth_to_space),
+    one(
+        "space_to_batch",
+        &["stride", "padding"],
+        stacks::space_to_batch,
+    ),
+    one(
+        "batch_to_space",
+        &["stride", "padding"],
+        stacks::batch_to_space,
+    ),
+    several("gather", 2..=2, &["axis"], stacks::gather),
     one("mirror_pad", &["padding"], stacks::mirror_pad),
     two("select", elementwise::select),
     several("add_n", 2..=MAX_CONCAT, &[], elementwise::add_n),

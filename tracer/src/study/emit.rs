@@ -6,6 +6,7 @@ use super::plan::Planned;
 use super::search_time::within_time;
 use super::source::Source;
 use super::whole_arena::ArenaChange;
+use crate::kernels;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::RuntimeKernels;
@@ -146,6 +147,9 @@ impl Emission {
         file: &[u8],
         planned: &Planned,
     ) -> Result<Emitted, StudyError> {
+        if is_packed(planned) {
+            return Err(EmitReason::Packed.of(&self.path).into());
+        }
         let (plan, graph) = (&planned.file, &device_graph(source, planned));
         let offsets = plan.offsets(graph.tensors.len());
         let offsets = unreached_at_zero(source, offsets);
@@ -165,7 +169,8 @@ impl Emission {
         let content = tflite::with_plan(file, order, &words).about(self.refusal())?;
         let given = source.given_file().unwrap_or(file);
         Ok(Emitted {
-            changes: ArenaChange::all(given, &content, kernels(planned)).about(self.refusal())?,
+            changes: ArenaChange::all(given, &content, runtime_kernels(planned))
+                .about(self.refusal())?,
             content,
             arena_bytes: device.arena_bytes,
             choice: None,
@@ -266,7 +271,7 @@ impl Emission {
         let added_kinds = &kinds(&tiled.standard.graph) - &kinds(graph);
         Ok(Emitted {
             added_kinds,
-            changes: ArenaChange::all(given, &tiled.file, kernels(planned))
+            changes: ArenaChange::all(given, &tiled.file, runtime_kernels(planned))
                 .about(self.refusal())?,
             arena_bytes: tiled.device.arena_bytes,
             choice: Some(FormChoice {
@@ -290,8 +295,15 @@ fn is_standard(recipe: &Recipe) -> bool {
     recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices
 }
 
+/// Whether a plan is for kernels whose weights no runtime lays out for them.
+pub fn is_packed(planned: &Planned) -> bool {
+    let measured = planned.overlaps.measured.as_ref();
+    let functions = measured.into_iter().flat_map(|it| &it.planned.functions);
+    functions.flatten().any(|name| kernels::is_packed(name))
+}
+
 /// The kernels that a plan is for: all, if nothing overlaps.
-fn kernels(planned: &Planned) -> &'static [RuntimeKernels] {
+fn runtime_kernels(planned: &Planned) -> &'static [RuntimeKernels] {
     const ALL: [RuntimeKernels; 2] = [RuntimeKernels::Reference, RuntimeKernels::CmsisNn];
     let [reference, cmsis_nn] = [&ALL[..1], &ALL[1..]];
     let measured = planned.overlaps.measured.as_ref();
@@ -330,7 +342,7 @@ pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
 /// could not use it, or would place scratch memory over what is in use.
 pub fn arena_changes(source: &Source, planned: &Planned) -> Option<Vec<ArenaChange>> {
     let file = source.file.as_deref()?;
-    if !tflm_can_obey(source) || !planned.file.layout.alignment.is_multiple_of(ALIGNMENT) {
+    if !tflm_can_obey(source, planned) || !planned.file.layout.alignment.is_multiple_of(ALIGNMENT) {
         return None;
     }
     let emission = Emission {
@@ -341,10 +353,10 @@ pub fn arena_changes(source: &Source, planned: &Planned) -> Option<Vec<ArenaChan
     Some(emitted.changes)
 }
 
-/// Whether TensorFlow Lite Micro could obey a plan of this model.
-pub(super) fn tflm_can_obey(source: &Source) -> bool {
+/// Whether TensorFlow Lite Micro could obey the plan.
+pub(super) fn tflm_can_obey(source: &Source, planned: &Planned) -> bool {
     // It has no kernels for the operators of a changed model.
-    source.recipe().is_none() && no_file(source).is_none()
+    source.recipe().is_none() && no_file(source).is_none() && !is_packed(planned)
 }
 
 /// Tensors that no inference uses lie at the arena's start. TensorFlow Lite Micro would place those

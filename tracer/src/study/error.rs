@@ -457,6 +457,11 @@ pub enum EmitReason {
          split,patch"
     )]
     NotStandard,
+    #[error(
+        ": the plan is for kernels with packed weights, which TensorFlow Lite Micro does not call\n  \
+         hint: --kernels dsp plans for the kernels that take CMSIS-NN's place in it"
+    )]
+    Packed,
     #[error(": offsets in an arena of {arena_bytes} bytes do not fit in int32_t")]
     HeaderRange { arena_bytes: u64 },
     #[error(": offset {offset} does not fit in 31 bits")]

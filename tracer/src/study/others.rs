@@ -94,7 +94,7 @@ pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2
         keep_inputs,
         ..
     } = planned.file.layout;
-    if !alignment.is_multiple_of(ALIGNMENT) || !emit::tflm_can_obey(source) {
+    if !alignment.is_multiple_of(ALIGNMENT) || !emit::tflm_can_obey(source, planned) {
         return Ok(None);
     }
     let graph = &emit::device_graph(source, planned);

@@ -26,6 +26,15 @@ pub struct RunRequest {
     pub other_folder: Option<Folder>,
 }
 
+/// How far a run is.
+#[derive(Debug, Clone, Copy)]
+pub enum Stage {
+    /// The program has executed this many instructions.
+    Executed(Time),
+    /// It has ended; layers still run on other inputs.
+    OtherInputs,
+}
+
 /// A program that was run.
 pub struct Traced {
     /// What the layers did to their buffers.
@@ -61,7 +70,7 @@ pub fn trace(
     request: RunRequest,
     host: Host<'_>,
     sink: Option<&mut dyn TraceSink>,
-    tick: &mut dyn FnMut(Time),
+    tick: &mut dyn FnMut(Stage),
 ) -> Result<Traced, TraceError> {
     let RunRequest {
         options,
@@ -74,13 +83,15 @@ pub fn trace(
             0 => Ok(None),
             count => try_other_inputs(target, options.limits, count, other_folder).map(Some),
         });
+        let mut executed = |time| tick(Stage::Executed(time));
         let outcome = match sink {
             Some(sink) => {
                 let mut both = (&mut profiler, sink);
-                own_inputs(target, options, host, &mut both, tick)
+                own_inputs(target, options, host, &mut both, &mut executed)
             }
-            None => own_inputs(target, options, host, &mut profiler, tick),
+            None => own_inputs(target, options, host, &mut profiler, &mut executed),
         };
+        tick(Stage::OtherInputs);
         (outcome, others.join())
     });
     let (outcome, observed) = outcome?;

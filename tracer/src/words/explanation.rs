@@ -23,7 +23,7 @@ pub struct ExplainReport {
 }
 
 impl Report for ExplainReport {
-    const SCHEMA: &'static str = "dmo-trace/explain/1";
+    const SCHEMA: &'static str = "dmo-trace/explain/2";
 
     fn text(&self) -> String {
         let explained = self.explanations.iter().map(explained);

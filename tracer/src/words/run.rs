@@ -301,7 +301,7 @@ impl RunReport<'_> {
     ) -> Vec<String> {
         let cycles = self.cycles.and_then(|cycles| cycles.layers.get(index));
         let mut cells = vec![
-            (index + 1).to_string(),
+            index.to_string(),
             plain(&short(&layer.name)),
             plain(&layer.operator),
             buffers.to_owned(),
@@ -371,7 +371,7 @@ impl RunReport<'_> {
                 let reasons: Vec<String> = pair.refusals.iter().map(ToString::to_string).collect();
                 notes.push(format!(
                     "no overlap for layer {} '{}', {} → {}: {} (this trace alone would allow {} bytes)",
-                    index + 1,
+                    index,
                     plain(&layer.name),
                     plain(&layer.tensors[pair.input].tensor.name),
                     plain(&layer.tensors[pair.output].tensor.name),
@@ -398,7 +398,7 @@ fn in_place(index: usize, layer: &LayerProfile, pair: &Pair) -> Option<String> {
     (pair.in_place && is_hidden).then(|| {
         format!(
             "layer {} '{}', {} → {}: in place is safe, with both at one address",
-            index + 1,
+            index,
             plain(&layer.name),
             plain(&input.name),
             plain(&output.name)
@@ -419,7 +419,7 @@ fn ram(ram: &RamUse) -> String {
         format!(
             "; in the layers at most {}, in layer {}",
             grouped(bytes),
-            index + 1
+            index
         )
     });
     format!(
@@ -447,7 +447,7 @@ fn loaded_between(index: usize, layer: &LayerProfile, locations: &Locations) -> 
                 .map_or_else(|| access.pc.to_string(), Location::to_string);
             Some(format!(
                 "layer {} '{}': {} is loaded again between layers ({}); an overlap holds only where that code can do without it",
-                index + 1,
+                index,
                 plain(&layer.name),
                 plain(&tensor.tensor.name),
                 place
@@ -471,7 +471,7 @@ fn several_inputs(index: usize, layer: &LayerProfile) -> Option<String> {
     (inputs > 1 && granted > 1).then(|| {
         format!(
             "layer {} '{}' has {inputs} inputs: each O_s holds by itself, the inputs still need separate places",
-            index + 1,
+            index,
             plain(&layer.name)
         )
     })

@@ -6,7 +6,7 @@ use crate::judge::{Judge, Library, Reference, Verdict};
 use crate::native::NativeCompiler;
 use crate::tally::Tally;
 use dmo_analysis::random::SplitMix64;
-use dmo_trace::study::build::{BuildRequest, Built, DSP, build};
+use dmo_trace::study::build::{BuildRequest, Built, PACKED, build};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::form::MemoryLimits;
 use dmo_trace::study::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
@@ -77,7 +77,7 @@ impl Builder {
         tally.built(
             source.graph(),
             &[
-                ("dsp", request.kernels.kernels == DSP),
+                ("dsp-packed", request.kernels.kernels == PACKED),
                 ("reference", request.kernels.kernels == REFERENCE),
                 ("--allow inplace", request.changes.in_place),
                 ("--allow remove", request.changes.remove),

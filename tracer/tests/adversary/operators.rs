@@ -6,7 +6,9 @@
 //! | `operators/products.rs` | products of matrices, sequences |
 //! | `operators/elements.rs` | element by element, softmax, reductions |
 //! | `operators/moves.rs` | what only moves elements |
+//! | `operators/batches.rs` | blocks of pixels into the batch, and back |
 
+mod batches;
 mod elements;
 mod moves;
 mod products;
@@ -65,6 +67,7 @@ pub const ALL: Choice = &[
     (5, moves::resize),
     (6, moves::rearrangement),
     (2, moves::broadcast_to),
+    (4, batches::batch_space),
     (2, moves::reverse),
     (1, moves::shape_of),
 ];

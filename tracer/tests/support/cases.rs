@@ -176,11 +176,15 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
             "dmo_depthwise_conv2d_s8",
             depthwise(7, 1),
         ),
-        ("arm_fully_connected_s8", "dmo_fully_connected_s8", dense()),
+        (
+            "arm_fully_connected_s8",
+            "dmo_fully_connected_s8",
+            dense(21),
+        ),
         (
             "arm_fully_connected_per_channel_s8",
             "dmo_conv2d_s8",
-            dense(),
+            dense(21),
         ),
         ("arm_max_pool_s8", "dmo_max_pool_s8", pool("max")),
         ("arm_avgpool_s8", "dmo_avg_pool_s8", pool("average")),
@@ -244,10 +248,56 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
     ]
 }
 
-fn dense() -> Case {
+/// The same for each kernel with packed weights.
+pub fn packed_cases() -> Vec<(&'static str, &'static str, Case)> {
+    let window = Window {
+        kernel: [3, 3],
+        stride: [2, 1],
+        padding_before: [1, 1],
+        ..Window::default()
+    };
+    let conv = Conv2d {
+        input: [2, 6, 7, 5],
+        output: [2, 3, 7, 7],
+        window,
+        groups: 1,
+        element_bytes: 1,
+    };
+    let depthwise = |depth: u32, multiplier: u32| {
+        let conv = DepthwiseConv2d {
+            input: [2, 6, 7, depth],
+            output: [2, 3, 7, depth * multiplier],
+            window,
+            multiplier,
+            element_bytes: 1,
+        };
+        int8("depthwise_conv2d", Operator::DepthwiseConv2d(conv))
+    };
+    let conv = int8("conv2d", Operator::Conv2d(conv));
+    vec![
+        ("dmo_dsp_packed_conv2d_s8", "dmo_conv2d_s8", conv),
+        (
+            "dmo_dsp_packed_conv2d_s8",
+            "dmo_depthwise_conv2d_s8",
+            depthwise(1, 6),
+        ),
+        (
+            "dmo_dsp_packed_depthwise_conv2d_3x3_s8",
+            "dmo_depthwise_conv2d_s8",
+            depthwise(7, 1),
+        ),
+        (
+            "dmo_dsp_packed_fully_connected_s8",
+            "dmo_fully_connected_s8",
+            dense(24),
+        ),
+    ]
+}
+
+fn dense(input_depth: u32) -> Case {
     let layer = FullyConnected {
         batches: 3,
-        input_depth: 21,
+        input_depth,
         output_depth: 10,
         element_bytes: 1,
     };

@@ -17,6 +17,7 @@
 //! | `lower/elements.rs` | element by element, softmax, reductions |
 //! | `lower/moves.rs` | what only moves elements |
 //! | `lower/slices.rs` | slices |
+//! | `lower/gathers.rs` | elements at indices |
 //! | `lower/axes.rs` | along one axis, stacks and blocks |
 //! | `lower/signal.rs` | the signal library |
 //!
@@ -24,6 +25,7 @@
 
 pub(super) mod axes;
 pub(super) mod elements;
+pub(super) mod gathers;
 pub(super) mod moves;
 pub(super) mod products;
 pub(crate) mod signal;

@@ -4,9 +4,9 @@ use super::Arguments;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
-use dmo_trace::study::emit::Emitted;
+use dmo_trace::study::emit::{Emitted, is_packed};
 use dmo_trace::study::overlap_source::OverlapKind;
-use dmo_trace::study::plan::{PlanRequest, plan};
+use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::source::Source;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -59,6 +59,7 @@ fn with_bands(arguments: &Arguments, session: &Session) -> Option<u64> {
 pub fn next_steps(
     arguments: &Arguments,
     source: &Source,
+    planned: &Planned,
     emitted: &[(&Path, &Emitted)],
 ) -> Vec<String> {
     let mut steps = Vec::new();
@@ -85,7 +86,7 @@ pub fn next_steps(
             path.display()
         )),
         // Stock TensorFlow Lite Micro stores its inputs as a whole.
-        (None, None) if is_file && !arguments.change.slices => steps.push(
+        (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => steps.push(
             "`--emit planned.tflite` writes the model with this plan, for TensorFlow Lite Micro"
                 .to_owned(),
         ),

@@ -3,14 +3,14 @@
 
 use super::{in_and_out, words};
 use crate::call::{Argument, CallError, Frame};
-use crate::kernels::moves::{padding, padding_word};
+use crate::kernels::moves::{padding, padding_word, zero};
 use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
-    CircularBuffer, Concatenation, DepthToSpace, ExpandDims, InputRows, MirrorPad, Pack, Pad,
-    Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice, SpaceToDepth, Split, Squeeze,
-    StridedSlice, Transpose, Unpack,
+    BatchToSpaceNd, CircularBuffer, Concatenation, DepthToSpace, ExpandDims, Gather, InputRows,
+    MirrorPad, Pack, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice, SpaceToBatchNd,
+    SpaceToDepth, Split, Squeeze, StridedSlice, Transpose, Unpack,
 };
-use dmo_analysis::operator::{self, Shape};
+use dmo_analysis::operator::{self, Operator, Shape};
 use dmo_analysis::random::xorshift_bytes;
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -89,6 +89,21 @@ pub(super) const CONTRACTS: &[Contract] = &[
             output,
         ])
     }),
+    Contract::new(
+        "dmo_space_to_batch",
+        &SpaceToBatchNd,
+        |job, buffers, frame| {
+            let zero = frame.place("value", zero(job))?;
+            let mut arguments = batches(job, buffers, frame)?;
+            arguments.insert(1, zero.into());
+            Ok(arguments)
+        },
+    ),
+    Contract::new("dmo_batch_to_space", &BatchToSpaceNd, batches),
+    Contract::new("dmo_gather", &Gather, gather)
+        .only(|case| matches!(case.operator, Operator::Gather(_))),
+    Contract::new("dmo_strided_slice", &Gather, strided_slice)
+        .only(|case| matches!(case.operator, Operator::StridedSlice(_))),
     Contract::new("dmo_strided_slice", &StridedSlice, strided_slice),
     Contract::new("dmo_strided_slice", &Slice, strided_slice),
     Contract::new(
@@ -170,6 +185,31 @@ fn stack(size: [u32; 3], job: &Job, frame: &mut Frame) -> Result<[Argument; 2], 
 fn blocks(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let moved_blocks: &operator::DepthSpace = job.operator()?;
     moved(job, buffers, frame, &[moved_blocks.block as i32])
+}
+
+fn batches(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let spread: &operator::BatchSpace = job.operator()?;
+    let params = [spread.block, spread.before].concat();
+    let params: Vec<i32> = params.iter().map(|&extent| extent as i32).collect();
+    moved(job, buffers, frame, &params)
+}
+
+fn gather(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let gather: &operator::Gather = job.operator()?;
+    let mut size = [gather.batches, gather.outer, gather.run, gather.count].to_vec();
+    size.push(gather.extents.len() as u32);
+    size.extend(&gather.extents);
+    // The structure has room for the most.
+    size.resize(5 + operator::Gather::MOST_AXES, 1);
+    let size: Vec<i32> = size.iter().map(|&extent| extent as i32).collect();
+    let size = frame.words("size", &size)?;
+    let pointers = [buffers.inputs[0], buffers.inputs[1], buffers.outputs[0]];
+    let mut arguments = vec![
+        size.into(),
+        Argument::Word(job.case.input_type.size_bytes()),
+    ];
+    arguments.extend(pointers.map(Argument::from));
+    Ok(arguments)
 }
 
 fn concat(

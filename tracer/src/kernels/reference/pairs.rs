@@ -9,8 +9,9 @@ use crate::kernels::elementwise::{Product, Sum};
 use crate::kernels::quantisation::{Multiplier, offset, scale, scale_ratio};
 use crate::kernels::{Arguments, Buffers, Contract, Job};
 use dmo_analysis::graph::Kind::{
-    self, Add, AddN, Div, Equal, Greater, GreaterEqual, Less, LessEqual, LogicalAnd, LogicalOr,
-    Maximum, Minimum, Mul, NotEqual, Prelu, SelectV2, SquaredDifference, Sub,
+    self, Add, AddN, Div, Equal, FloorDiv, FloorMod, Greater, GreaterEqual, Less, LessEqual,
+    LogicalAnd, LogicalOr, Maximum, Minimum, Mul, NotEqual, Prelu, SelectV2, SquaredDifference,
+    Sub,
 };
 use dmo_analysis::operator;
 use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32};
@@ -20,6 +21,9 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_prelu_s8", &Prelu, prelu),
     Contract::int16("dmo_prelu_s16", &Prelu, prelu),
     Contract::float32("dmo_broadcast_div_f32", &Div, broadcast_f32),
+    Contract::int8("dmo_broadcast_div_s8", &Div, quotient),
+    Contract::float32("dmo_floor_div_f32", &FloorDiv, plain),
+    Contract::float32("dmo_floor_mod_f32", &FloorMod, plain),
     Contract::float32("dmo_squared_difference_f32", &SquaredDifference, plain),
     Contract::int8(
         "dmo_squared_difference_s8",
@@ -94,6 +98,18 @@ fn plain(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
 
 fn sum(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     broadcast(job, buffers, frame, Some(&Sum::of(job)?.params()))
+}
+
+/// The ratio of scales is of single precision. Below the least shift TensorFlow Lite Micro shifts by
+/// more bits than a word has.
+fn quotient(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let (a, b, output) = (job.input(0)?, job.input(1)?, job.output()?);
+    let ratio = f64::from(a.scale / (b.scale * output.scale));
+    let ratio = Multiplier::with_shift(RATIO, ratio, 6..=23)?;
+    let mut params = vec![-a.zero_point, -b.zero_point, output.zero_point];
+    params.extend(ratio.words());
+    params.extend(job.activation()?);
+    broadcast(job, buffers, frame, Some(&params))
 }
 
 /// The slopes have 8 bits.

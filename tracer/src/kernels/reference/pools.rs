@@ -5,7 +5,7 @@ use crate::call::{Argument, Frame};
 use crate::kernels::case::undilated_pool;
 use crate::kernels::quantisation::POOL_TOLERANCE;
 use crate::kernels::{Arguments, Buffers, Contract, Job};
-use dmo_analysis::graph::Kind::{AveragePool2d, MaxPool2d};
+use dmo_analysis::graph::Kind::{AveragePool2d, L2Pool2d, MaxPool2d};
 use dmo_analysis::operator;
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -17,6 +17,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int16("dmo_avg_pool_s16", &AveragePool2d, quantised).only(undilated_pool),
     Contract::uint8("dmo_avg_pool_u8", &AveragePool2d, quantised).only(undilated_pool),
     Contract::float32("dmo_avg_pool_f32", &AveragePool2d, float).only(undilated_pool),
+    Contract::float32("dmo_l2_pool_f32", &L2Pool2d, float).only(undilated_pool),
 ];
 
 pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

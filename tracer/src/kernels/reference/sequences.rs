@@ -1,8 +1,9 @@
 //! Layers with a memory. Contracts: `kernels-c/include/dmo_svdf.h`, `dmo_lstm.h`.
 
+use super::activation_f32;
 use crate::call::{Argument, CallError, Frame, inexpressible};
 use crate::kernels::quantisation::{Multiplier, product_ratio, scale, symmetric};
-use crate::kernels::svdf::{STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
+use crate::kernels::svdf::{STATE_F32, STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
 use crate::kernels::tables::{halfwords, sigmoid};
 use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State, StatePlace};
 use dmo_analysis::graph::Kind::{Svdf, UnidirectionalSequenceLstm};
@@ -22,6 +23,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
     })
     .with_states(&[STATE_S8])
     .with_scratch(SVDF_SCRATCH),
+    Contract::float32("dmo_svdf_f32", &Svdf, |job, buffers, frame| {
+        let params = frame.words("parameters", &activation_f32(job))?;
+        svdf_layer(job, buffers, frame, params, STATE_F32)
+    })
+    .with_states(&[STATE_F32])
+    .with_scratch(ScratchSize::new("dmo_svdf_f32_scratch_bytes", svdf_extents)),
     Contract::int8(
         "dmo_unidirectional_sequence_lstm_s8",
         &UnidirectionalSequenceLstm,
@@ -37,9 +44,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
     )),
 ];
 
-const SVDF_SCRATCH: ScratchSize = ScratchSize::new("dmo_svdf_s8_scratch_bytes", |job, frame| {
+const SVDF_SCRATCH: ScratchSize = ScratchSize::new("dmo_svdf_s8_scratch_bytes", svdf_extents);
+
+/// Of which the size of the scratch memory follows.
+fn svdf_extents(job: &Job, frame: &mut Frame) -> Arguments {
     Ok(vec![svdf_size(SvdfShape::of(job)?, frame)?.into()])
-});
+}
 
 fn svdf_size(shape: SvdfShape, frame: &mut Frame) -> Result<Address, CallError> {
     let SvdfShape {
@@ -55,7 +65,6 @@ fn svdf_size(shape: SvdfShape, frame: &mut Frame) -> Result<Address, CallError> 
 }
 
 fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame, state: State) -> Arguments {
-    let shape = SvdfShape::of(job)?;
     let numbers = SvdfNumbers::of(job, state)?;
     let mut params = vec![
         numbers.input_offset,
@@ -65,6 +74,18 @@ fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame, state: State) -> Argume
     params.extend(numbers.feature.words());
     params.extend(numbers.time.words());
     let params = frame.words("parameters", &params)?;
+    svdf_layer(job, buffers, frame, params, state)
+}
+
+/// What follows the parameters.
+fn svdf_layer(
+    job: &Job,
+    buffers: &Buffers,
+    frame: &mut Frame,
+    params: Address,
+    state: State,
+) -> Arguments {
+    let shape = SvdfShape::of(job)?;
     let size = svdf_size(shape, frame)?;
     let weights = SvdfWeights::place(job, shape, state, frame)?;
     let arguments = [

@@ -44,7 +44,7 @@ pub enum HookError {
     },
     #[error("the program ended ({how}) without a call of {}", .functions.join(", "))]
     NoCalls { how: String, functions: Vec<String> },
-    #[error("layer {}: the program calls other functions than in an earlier run", .index + 1)]
+    #[error("layer {}: the program calls other functions than in an earlier run", .index)]
     OtherCalls { index: usize },
     #[error(
         "layer '{layer}': buffer '{buffer}' is {size_bytes} bytes at {address} when its function has returned, and was {known_bytes} bytes at {known_address} in an earlier run"
@@ -126,7 +126,7 @@ impl HookedCall {
         known: Option<&[BufferRange]>,
     ) -> Result<(Self, Layer), HookError> {
         let hook = hooks.at(function).ok_or(HookError::OtherCalls { index })?;
-        let name = format!("{} '{}'", index + 1, hook.layer.name);
+        let name = format!("{index} '{}'", hook.layer.name);
         let mut tensors = Vec::new();
         let mut late: Vec<LateBuffer> = Vec::new();
         for buffer in &hook.layer.buffers {

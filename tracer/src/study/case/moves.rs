@@ -59,10 +59,14 @@ pub fn transpose(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
 pub fn slice(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let begin = given.begin.as_deref().unwrap_or("0x0x0x0");
     let stride = given.stride.as_deref().unwrap_or("1");
+    let stride = shape("--stride", stride, 1)?;
+    if stride.contains(&0) {
+        bail!("the stride is 0 or has an extent of 0, expected at least 1");
+    }
     Ok(Operator::StridedSlice(StridedSlice {
         input: given.input(0)?,
         begin: four("--begin", begin)?,
-        stride: shape("--stride", stride, 1)?,
+        stride,
         output: given.output()?,
         in_runs: false,
         element_bytes: sizes.from,

@@ -2,9 +2,12 @@
 
 use super::along_axis::product;
 use super::error::{Context, Result, bail, ensure};
-use super::numbers::{numbers, shape};
+use super::numbers::{numbers, pair, shape};
 use super::{CaseRequest, Sizes};
-use dmo_analysis::operator::{DepthDirection, DepthSpace, MirrorPad, Operator, Pack, Unpack};
+use dmo_analysis::operator::{
+    BatchDirection, BatchSpace, DepthDirection, DepthSpace, Gather, MirrorPad, Operator, Pack,
+    Shape, Unpack,
+};
 
 /// Along a new axis before --axis.
 pub fn pack(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
@@ -77,6 +80,59 @@ fn depth_space(
         blocks,
         block,
         direction,
+        element_bytes: sizes.from,
+    }))
+}
+
+/// The output has what padding after the image adds.
+pub fn space_to_batch(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let direction = BatchDirection::SpaceToBatch;
+    batch_space(given, given.input(0)?, given.output()?, direction, sizes)
+}
+
+/// The output does not have what is cropped.
+pub fn batch_to_space(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let direction = BatchDirection::BatchToSpace;
+    batch_space(given, given.output()?, given.input(0)?, direction, sizes)
+}
+
+/// --stride is the size of a block, --padding what lies above and left of the image.
+fn batch_space(
+    given: &CaseRequest,
+    image: Shape,
+    spread: Shape,
+    direction: BatchDirection,
+    sizes: Sizes,
+) -> Result<Operator> {
+    let block = pair("--stride", given.stride.as_deref().unwrap_or("1"))?;
+    let before = pair("--padding", given.padding.as_deref().unwrap_or("0"))?;
+    let batches = u64::from(image[0]) * u64::from(block[0]) * u64::from(block[1]);
+    ensure!(
+        batches == u64::from(spread[0]) && image[3] == spread[3],
+        "the tensor with more batches is {}x..x{}, expected {batches}x..x{}",
+        spread[0],
+        spread[3],
+        image[3]
+    );
+    Ok(Operator::BatchSpace(BatchSpace {
+        image,
+        extents: [spread[1], spread[2]],
+        block,
+        before,
+        direction,
+        element_bytes: sizes.from,
+    }))
+}
+
+/// The second shape is that of the indices.
+pub fn gather(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let (input, axis) = (given.input(0)?, given.axis()? as usize);
+    Ok(Operator::Gather(Gather {
+        batches: 1,
+        outer: product(&input[..axis])?,
+        extents: vec![input[axis]],
+        run: product(&input[axis + 1..])?,
+        count: product(&given.input(1)?)?,
         element_bytes: sizes.from,
     }))
 }

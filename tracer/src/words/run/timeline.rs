@@ -9,7 +9,7 @@
 use super::RunReport;
 use dmo_analysis::profile::LayerProfile;
 use dmo_analysis::trace::{Role, Time};
-use protobuf::{CodedOutputStream, Result};
+use quick_protobuf::{Result, Writer};
 use rangemap::RangeSet;
 
 /// Tracks, by their uuid.
@@ -19,41 +19,41 @@ const MEMORY: u64 = 3;
 const STACK: u64 = 4;
 
 /// Values of `TrackEvent.Type`.
-const SLICE_BEGIN: i32 = 1;
-const SLICE_END: i32 = 2;
-const COUNTER: i32 = 4;
+const SLICE_BEGIN: u64 = 1;
+const SLICE_END: u64 = 2;
+const COUNTER: u64 = 4;
 
 /// `CounterDescriptor.Unit`: bytes.
-const SIZE_BYTES: i32 = 3;
+const SIZE_BYTES: u64 = 3;
 
 /// The timeline of a run as a file.
 ///
 /// # Errors
 /// None that is known: it is written to memory.
 pub fn perfetto(report: &RunReport<'_>) -> Result<Vec<u8>> {
-    let mut trace = Trace::default();
+    let mut trace = Message::default();
     let process = format!("{} on {}", report.program.name, report.program.cpu);
-    trace.track(PROGRAM, |track| {
-        let process = message(|out| {
-            out.write_int32(1, 1)?;
-            out.write_string(6, &process)
-        })?;
-        track.write_bytes(3, &process)
-    })?;
-    trace.named(LAYERS, "layers, 1 ns an instruction", |_| Ok(()))?;
-    trace.counter(MEMORY, memory_name(report))?;
+    let mut descriptor = Message::default();
+    descriptor.number(1, 1)?;
+    descriptor.text(6, &process)?;
+    let mut program = track(PROGRAM)?;
+    program.message(3, &descriptor)?;
+    describe(&mut trace, &program)?;
+    describe(&mut trace, &named(LAYERS, "layers, 1 ns an instruction")?)?;
+    describe(&mut trace, &counter(MEMORY, memory_name(report))?)?;
     let stack = report.ram.as_ref().map(|ram| &ram.layer_stack_bytes);
     let has_stack = stack.is_some_and(|stack| stack.iter().any(Option::is_some));
     if has_stack {
-        trace.counter(STACK, "stack")?;
+        describe(&mut trace, &counter(STACK, "stack")?)?;
     }
     for (index, layer) in report.profile.layers.iter().enumerate() {
-        trace.slice(report, index, layer)?;
-        trace.count(MEMORY, layer.begin, memory(report, index, layer))?;
+        event(&mut trace, layer.begin, &slice(report, index, layer)?)?;
+        let used = memory(report, index, layer);
+        event(&mut trace, layer.begin, &count(MEMORY, used)?)?;
         if let Some(bytes) = stack.and_then(|stack| stack.get(index).copied().flatten()) {
-            trace.count(STACK, layer.begin, bytes)?;
+            event(&mut trace, layer.begin, &count(STACK, bytes)?)?;
         }
-        trace.event(LAYERS, layer.end, SLICE_END, |_| Ok(()))?;
+        event(&mut trace, layer.end, &track_event(LAYERS, SLICE_END)?)?;
     }
     Ok(trace.bytes)
 }
@@ -95,118 +95,113 @@ fn buffer_bytes(layer: &LayerProfile) -> u64 {
     bytes.iter().map(|range| range.end - range.start).sum()
 }
 
-/// The bytes of a message.
-fn message(fill: impl FnOnce(&mut CodedOutputStream<'_>) -> Result<()>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut out = CodedOutputStream::vec(&mut bytes);
-    fill(&mut out)?;
-    out.flush()?;
-    drop(out);
-    Ok(bytes)
+/// Adds a track; all packets are of one sequence.
+fn describe(trace: &mut Message, track: &Message) -> Result<()> {
+    let mut packet = Message::default();
+    packet.number(10, 1)?;
+    packet.message(60, track)?;
+    trace.message(1, &packet)
 }
 
-/// A file that is being written.
+/// Adds an event of a track at the given time.
+fn event(trace: &mut Message, time: Time, event: &Message) -> Result<()> {
+    let mut packet = Message::default();
+    packet.number(10, 1)?;
+    packet.number(8, time)?;
+    packet.message(11, event)?;
+    trace.message(1, &packet)
+}
+
+fn track(uuid: u64) -> Result<Message> {
+    let mut track = Message::default();
+    track.number(1, uuid)?;
+    Ok(track)
+}
+
+/// A track of the program.
+fn named(uuid: u64, name: &str) -> Result<Message> {
+    let mut track = track(uuid)?;
+    track.text(2, name)?;
+    track.number(5, PROGRAM)?;
+    Ok(track)
+}
+
+/// A counter of bytes.
+fn counter(uuid: u64, name: &str) -> Result<Message> {
+    let mut counter = Message::default();
+    counter.number(3, SIZE_BYTES)?;
+    let mut track = named(uuid, name)?;
+    track.message(8, &counter)?;
+    Ok(track)
+}
+
+fn track_event(track: u64, kind: u64) -> Result<Message> {
+    let mut event = Message::default();
+    event.number(9, kind)?;
+    event.number(11, track)?;
+    Ok(event)
+}
+
+fn count(track: u64, value: u64) -> Result<Message> {
+    let mut event = track_event(track, COUNTER)?;
+    // The field is signed.
+    event.number(30, value.min(i64::MAX as u64))?;
+    Ok(event)
+}
+
+/// The begin of a layer, with what is known of it.
+fn slice(report: &RunReport<'_>, index: usize, layer: &LayerProfile) -> Result<Message> {
+    let mut numbers = vec![
+        ("layer".to_owned(), index as u64),
+        ("instructions".to_owned(), layer.instructions()),
+        ("loads".to_owned(), layer.loads()),
+        ("stores".to_owned(), layer.stores()),
+    ];
+    let cycles = report.cycles.and_then(|cycles| cycles.layers.get(index));
+    numbers.extend(cycles.map(|cycles| ("cycles".to_owned(), cycles.total)));
+    numbers.extend(layer.pairs.iter().map(|pair| {
+        let name = |index: usize| &layer.tensors[index].tensor.name;
+        let pair_name = format!("O_s {} -> {}", name(pair.input), name(pair.output));
+        (pair_name, pair.safe_overlap_bytes.into())
+    }));
+    let mut event = track_event(LAYERS, SLICE_BEGIN)?;
+    event.text(22, &layer.operator)?;
+    event.text(23, &layer.name)?;
+    for (name, number) in &numbers {
+        let mut note = Message::default();
+        note.number(3, *number)?;
+        note.text(10, name)?;
+        event.message(4, &note)?;
+    }
+    Ok(event)
+}
+
+/// A message of protocol buffers, field after field.
 #[derive(Default)]
-struct Trace {
+struct Message {
     bytes: Vec<u8>,
 }
 
-impl Trace {
-    fn packet(
-        &mut self,
-        fill: impl FnOnce(&mut CodedOutputStream<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let packet = message(|out| {
-            // All are of one sequence.
-            out.write_uint32(10, 1)?;
-            fill(out)
-        })?;
-        self.bytes
-            .extend(message(|out| out.write_bytes(1, &packet))?);
-        Ok(())
+/// How a field is encoded, in the lowest bits of its tag.
+const VARINT: u32 = 0;
+const LENGTH_DELIMITED: u32 = 2;
+
+impl Message {
+    fn number(&mut self, field: u32, value: u64) -> Result<()> {
+        let mut out = Writer::new(&mut self.bytes);
+        out.write_with_tag(field << 3 | VARINT, |out| out.write_uint64(value))
     }
 
-    fn track(
-        &mut self,
-        uuid: u64,
-        fill: impl FnOnce(&mut CodedOutputStream<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let track = message(|out| {
-            out.write_uint64(1, uuid)?;
-            fill(out)
-        })?;
-        self.packet(|out| out.write_bytes(60, &track))
+    fn text(&mut self, field: u32, text: &str) -> Result<()> {
+        self.write(field, text.as_bytes())
     }
 
-    /// A track of the program.
-    fn named(
-        &mut self,
-        uuid: u64,
-        name: &str,
-        fill: impl FnOnce(&mut CodedOutputStream<'_>) -> Result<()>,
-    ) -> Result<()> {
-        self.track(uuid, |track| {
-            track.write_string(2, name)?;
-            track.write_uint64(5, PROGRAM)?;
-            fill(track)
-        })
+    fn message(&mut self, field: u32, message: &Message) -> Result<()> {
+        self.write(field, &message.bytes)
     }
 
-    /// A counter of bytes.
-    fn counter(&mut self, uuid: u64, name: &str) -> Result<()> {
-        let counter = message(|out| out.write_enum(3, SIZE_BYTES))?;
-        self.named(uuid, name, |track| track.write_bytes(8, &counter))
-    }
-
-    fn event(
-        &mut self,
-        track: u64,
-        time: Time,
-        kind: i32,
-        fill: impl FnOnce(&mut CodedOutputStream<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let event = message(|out| {
-            out.write_enum(9, kind)?;
-            out.write_uint64(11, track)?;
-            fill(out)
-        })?;
-        self.packet(|out| {
-            out.write_uint64(8, time)?;
-            out.write_bytes(11, &event)
-        })
-    }
-
-    fn count(&mut self, track: u64, time: Time, value: u64) -> Result<()> {
-        let value = i64::try_from(value).unwrap_or(i64::MAX);
-        self.event(track, time, COUNTER, |event| event.write_int64(30, value))
-    }
-
-    /// The begin of a layer, with what is known of it.
-    fn slice(&mut self, report: &RunReport<'_>, index: usize, layer: &LayerProfile) -> Result<()> {
-        let mut numbers = vec![
-            ("layer".to_owned(), index as u64 + 1),
-            ("instructions".to_owned(), layer.instructions()),
-            ("loads".to_owned(), layer.loads()),
-            ("stores".to_owned(), layer.stores()),
-        ];
-        let cycles = report.cycles.and_then(|cycles| cycles.layers.get(index));
-        numbers.extend(cycles.map(|cycles| ("cycles".to_owned(), cycles.total)));
-        numbers.extend(layer.pairs.iter().map(|pair| {
-            let name = |index: usize| &layer.tensors[index].tensor.name;
-            let pair_name = format!("O_s {} -> {}", name(pair.input), name(pair.output));
-            (pair_name, pair.safe_overlap_bytes.into())
-        }));
-        self.event(LAYERS, layer.begin, SLICE_BEGIN, |event| {
-            event.write_string(22, &layer.operator)?;
-            event.write_string(23, &layer.name)?;
-            for (name, number) in &numbers {
-                let note = message(|out| {
-                    out.write_uint64(3, *number)?;
-                    out.write_string(10, name)
-                })?;
-                event.write_bytes(4, &note)?;
-            }
-            Ok(())
-        })
+    fn write(&mut self, field: u32, bytes: &[u8]) -> Result<()> {
+        let mut out = Writer::new(&mut self.bytes);
+        out.write_with_tag(field << 3 | LENGTH_DELIMITED, |out| out.write_bytes(bytes))
     }
 }

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::graph::{Kind, TensorType};
 use crate::operator::{
-    ArgExtreme, CumulativeSum, DepthDirection, DepthSpace, MirrorPad, Operator, Pack, Unpack,
+    ArgExtreme, BatchDirection, BatchSpace, CumulativeSum, DepthDirection, DepthSpace, MirrorPad,
+    Operator, Pack, Shape, Unpack,
 };
 
 /// Positions before an axis, its extent, and those after it.
@@ -93,6 +94,48 @@ pub(in crate::graph::tflite) fn depth_space(node: &FileNode) -> Option<Lowered> 
         element_bytes: common_element_bytes(source, target)?,
     };
     Some((Operator::DepthSpace(moved), vec![0]))
+}
+
+/// `space_to_batch_nd.h`, `batch_to_space_nd.h`
+pub(in crate::graph::tflite) fn batch_space(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    let (input, output) = (with_width(&source.shape)?, with_width(&target.shape)?);
+    let (block, around) = (node.integers(1)?, node.integers(2)?);
+    let axes = source.shape.len().checked_sub(2)?;
+    if source.shape.len() != target.shape.len() || block.len() != axes || around.len() != 2 * axes {
+        return None;
+    }
+    let (direction, image, spread) = match node.kind {
+        Kind::SpaceToBatchNd => (BatchDirection::SpaceToBatch, input, output),
+        _ => (BatchDirection::BatchToSpace, output, input),
+    };
+    let mut moved = BatchSpace {
+        image,
+        extents: [spread[1], spread[2]],
+        block: [1, 1],
+        before: [0, 0],
+        direction,
+        element_bytes: common_element_bytes(source, target)?,
+    };
+    for axis in 0..axes {
+        moved.block[axis] = u32::try_from(block[axis]).ok().filter(|&it| it > 0)?;
+        moved.before[axis] = u32::try_from(around[2 * axis]).ok()?;
+        let after = u32::try_from(around[2 * axis + 1]).ok()?;
+        let taken = u64::from(moved.before[axis]) + u64::from(image[axis + 1]) + u64::from(after);
+        let room = u64::from(moved.extents[axis]) * u64::from(moved.block[axis]);
+        if taken != room {
+            return None;
+        }
+    }
+    Some((Operator::BatchSpace(moved), vec![0]))
+}
+
+/// Three axes are those of a picture that is one pixel wide.
+fn with_width(shape: &[u32]) -> Option<Shape> {
+    match *shape {
+        [batches, height, depth] => Some([batches, height, 1, depth]),
+        _ => exactly_four(shape),
+    }
 }
 
 /// `MirrorPadMode`

@@ -1,7 +1,9 @@
 //! Slices, and what takes parts of a tensor as a slice does.
 
-use super::super::schema::{gather, strided_slice};
-use super::{FileNode, Lowered, common_element_bytes, four, from_the_front, resolve_axis};
+use super::super::schema::strided_slice;
+use super::{
+    FileNode, Lowered, common_element_bytes, elements, four, from_the_front, resolve_axis,
+};
 use crate::operator::{Operator, Shape, StridedSlice};
 
 pub(in crate::graph::tflite) fn slice(node: &FileNode) -> Option<Lowered> {
@@ -98,41 +100,8 @@ fn one_index(extent: i64, begin: i64, masked: bool) -> Option<i64> {
     (0..extent).contains(&index).then_some(index)
 }
 
-/// Elements at constant indices that are equally far apart are those of a slice. The kernel copies
-/// runs (`gather.cc`).
-pub(in crate::graph::tflite) fn gather(node: &FileNode) -> Option<Lowered> {
-    let (source, target) = (node.input(0)?, node.only_output()?);
-    let rank = source.shape.len();
-    let options = node.options()?;
-    let axis = i64::from(options.number::<i32>(gather::AXIS, 0)?);
-    let axis = resolve_axis(axis, rank)?;
-    let batch_axes = options.number::<i32>(gather::BATCH_DIMS, 0)?;
-    let indices = node.integers(1)?;
-    let (&first, stride) = (indices.first()?, stride_of(&indices)?);
-    let mut taken = source.shape.clone();
-    taken.splice(axis..=axis, node.input(1)?.shape.iter().copied());
-    let outside = |index: &i64| !(0..i64::from(source.shape[axis])).contains(index);
-    if batch_axes != 0 || taken != target.shape || indices.iter().any(outside) {
-        return None;
-    }
-    let at = from_the_front(axis, rank)? as usize;
-    let input = four(&source.shape)?;
-    let mut slice = whole(input, common_element_bytes(source, target)?);
-    slice.begin[at] = u32::try_from(first).ok()?;
-    slice.stride[at] = i32::try_from(stride).ok()?;
-    slice.output[at] = u32::try_from(indices.len()).ok()?;
-    Some((Operator::StridedSlice(slice), vec![0]))
-}
-
-/// From one index to the next; `None` if that differs, or is nothing.
-fn stride_of(indices: &[i64]) -> Option<i64> {
-    let mut steps = indices.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
-    let first = steps.next().unwrap_or(Some(1))?;
-    (first != 0 && steps.all(|step| step == Some(first))).then_some(first)
-}
-
 /// The whole of a tensor, copied in runs.
-fn whole(input: Shape, element_bytes: u32) -> StridedSlice {
+pub(super) fn whole(input: Shape, element_bytes: u32) -> StridedSlice {
     StridedSlice {
         input,
         begin: [0; 4],
@@ -141,6 +110,50 @@ fn whole(input: Shape, element_bytes: u32) -> StridedSlice {
         in_runs: true,
         element_bytes,
     }
+}
+
+/// One element serves an axis; the kernel copies runs of the output as well as of the input
+/// (`broadcast_to.h`).
+pub(in crate::graph::tflite) fn broadcast_to(node: &FileNode) -> Option<Lowered> {
+    let (source, target) = (node.input(0)?, node.only_output()?);
+    let missing = target.shape.len().checked_sub(source.shape.len())?;
+    let served = |axis: usize| match axis.checked_sub(missing) {
+        None => Some(1),
+        Some(axis) => source.shape.get(axis).copied(),
+    };
+    // Axes beside each other that are served alike are one.
+    let mut axes: Vec<[u32; 2]> = Vec::new();
+    for (axis, &to) in target.shape.iter().enumerate() {
+        let from = served(axis).filter(|&from| from == to || from == 1)?;
+        match axes.last_mut() {
+            _ if to == 1 => {}
+            Some(last) if (last[0] == 1) == (from == 1) => {
+                last[0] = last[0].checked_mul(from)?;
+                last[1] = last[1].checked_mul(to)?;
+            }
+            _ => axes.push([from, to]),
+        }
+    }
+    let extents = |side: usize| axes.iter().map(|axis| axis[side]).collect::<Vec<u32>>();
+    let (input, output) = (four(&extents(0))?, four(&extents(1))?);
+    let mut slice = whole(input, common_element_bytes(source, target)?);
+    slice.output = output;
+    for axis in 0..4 {
+        slice.stride[axis] = i32::from(input[axis] == output[axis]);
+    }
+    Some((Operator::StridedSlice(slice), vec![0]))
+}
+
+/// One element serves all; the kernel loads it again and again (`fill.h`).
+pub(in crate::graph::tflite) fn fill(node: &FileNode) -> Option<Lowered> {
+    let (value, target) = (node.input(1)?, node.only_output()?);
+    if elements(&value.shape)? != 1 {
+        return None;
+    }
+    let mut slice = whole([1; 4], common_element_bytes(value, target)?);
+    slice.output[3] = elements(&target.shape)?;
+    slice.stride[3] = 0;
+    Some((Operator::StridedSlice(slice), vec![1]))
 }
 
 /// Backwards on some axes; the kernel copies runs (`reverse.cc`).

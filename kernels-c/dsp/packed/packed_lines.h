@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Rows of taps of four windows, widened to rows as those of dsp_multiply.h.
+#ifndef PACKED_LINES_H
+#define PACKED_LINES_H
+
+#include "dsp_multiply.h"
+
+// Windows `apart` bytes apart, by whole groups, at least one; `skip` bytes lie between the end of a line and the next.
+void packed_widen_lines(uint32_t *rows, const int8_t *from, int32_t apart, int32_t groups, uint32_t offsets,
+                        int32_t lines, int32_t skip);
+
+// What the lines of windows of three columns have in common.
+typedef struct {
+  int32_t depth; // whole groups
+  uint32_t offsets;
+  bool outside_left, outside_right; // the first of six columns, the last
+} packed_columns;
+
+// One line of windows next to each other, with stride 1, the first of which begins at column `left`.
+void packed_widen_three_columns(uint32_t *rows, const int8_t *line, int32_t left, const packed_columns *columns);
+
+#endif
