@@ -13,6 +13,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `template` | texts with places to fill |
+//! | `literal` | numbers as C text |
 //! | [`c_interface`] | the kernels' structures and functions |
 //! | [`kernel_sources`] | the kernels' C sources, and which of them some functions need |
 //! | [`description`] | what generated code says of its model |
@@ -37,6 +38,7 @@ pub mod drop_in;
 mod expression;
 pub mod kernel_sources;
 pub mod library;
+mod literal;
 pub mod loops;
 pub mod memory;
 mod memory_text;

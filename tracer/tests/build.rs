@@ -134,7 +134,6 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// Libraries that take the newest rows of a window.
 /// Libraries whose tensors lie in two memories, of which the first is too small for all.
 fn in_memories() -> Vec<Trial> {
     const MODELS: [(&str, u64); 2] = [
@@ -191,6 +190,7 @@ fn in_two_memories(built: &Built) -> Result<(), Failed> {
     runs_natively(built)
 }
 
+/// Libraries that take the newest rows of a window.
 fn of_newest_rows() -> Vec<Trial> {
     let mut trials = Vec::new();
     let window = "stand_in_window_int8.tflite";

@@ -1,7 +1,7 @@
 //! What generated code says of its model.
 
 use super::c_interface::scalar_bytes;
-use super::expression::float;
+use super::literal::float;
 use super::template::Values;
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::graph::{OperatorId, TensorType};

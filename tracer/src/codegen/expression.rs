@@ -1,6 +1,7 @@
 //! Values as C text.
 
 use super::c_interface::{CInterface, CType};
+use super::literal::float;
 use super::memory_text::MemoryText;
 use super::value::{ConstantId, Constants, Value};
 
@@ -90,17 +91,5 @@ pub fn integer(number: i32) -> String {
         "INT32_MIN".to_owned()
     } else {
         number.to_string()
-    }
-}
-
-/// A number that reads back as the same.
-pub fn float(number: f32) -> String {
-    if number.is_nan() {
-        "NAN".to_owned()
-    } else if number.is_infinite() {
-        let sign = if number < 0.0 { "-" } else { "" };
-        format!("{sign}INFINITY")
-    } else {
-        format!("{number:?}f")
     }
 }

@@ -477,7 +477,7 @@ pub(super) fn numbers<'a>(element: &'a str, bytes: &'a [u8]) -> impl Iterator<It
             "int32_t" => super::expression::integer(bits as i32),
             "int64_t" if bits as i64 == i64::MIN => "INT64_MIN".to_owned(),
             "int64_t" => format!("{}LL", bits as i64),
-            "float" => super::expression::float(f32::from_bits(bits as u32)),
+            "float" => super::literal::float(f32::from_bits(bits as u32)),
             _ => bits.to_string(),
         }
     })
