@@ -74,6 +74,14 @@ pub struct GraphTensor {
     pub storage: Storage,
 }
 
+impl GraphTensor {
+    /// Its shape in words, as `1x8x8x16`.
+    pub fn extents(&self) -> String {
+        let extents: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
+        extents.join("x")
+    }
+}
+
 /// An operator in terms of the reference kernels' loops ([`Operator`]).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Kernel {

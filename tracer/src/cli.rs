@@ -14,6 +14,7 @@ mod groups;
 mod info;
 mod interruption;
 mod kernels;
+mod layers;
 mod man;
 mod operator;
 mod options;
@@ -112,6 +113,9 @@ enum Command {
     /// Compare ways of saving memory on your models: order, overlaps, in-place kernels, tiles
     #[command(after_help = examples::SAVINGS)]
     Savings(savings::Arguments),
+    /// Compare kernel libraries on your models, operator by operator: cycles, scratch memory, O_s
+    #[command(after_help = examples::LAYERS)]
+    Layers(layers::Arguments),
     /// Moved to a program of its own
     #[command(hide = true, disable_help_flag = true)]
     Tables(Moved),
@@ -199,6 +203,7 @@ impl Arguments {
             Command::Check(arguments) => check::run(&arguments),
             Command::Zoo(arguments) => zoo::run(&arguments),
             Command::Savings(arguments) => savings::run(&arguments),
+            Command::Layers(arguments) => layers::run(&arguments),
             Command::Tables(_) => anyhow::bail!(
                 "the papers' tables are printed by a program of their own\n  hint: in a clone of the repository, cargo run --release -p dmo-papers -- tables"
             ),

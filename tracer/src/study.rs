@@ -48,6 +48,7 @@
 //! | [`prove`] | a generated library as compiled: every load and store, outputs, stack |
 //! | [`build`] | a C library that computes a model in its planned arena |
 //! | [`examine`] | a model of a baseline: planned, then audited or verified |
+//! | [`layers`] | what kernel libraries take for each operator of a model |
 //! | [`savings`] | each way of saving memory, one added to the other |
 //! | [`firmware`] | the arena of a firmware that runs a model |
 //! | [`run`] | a program run to its end |
@@ -73,6 +74,7 @@ pub mod form;
 pub mod forms;
 pub mod input;
 pub mod kernel_request;
+pub mod layers;
 pub mod others;
 pub mod overlap_source;
 pub mod peak;

@@ -19,6 +19,7 @@
 //! | [`streaming`] | a model that takes the newest rows of its window |
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
 //! | [`foreign`] | what is wrong with a plan of another tool |
+//! | [`layers`] | what kernel libraries take for each operator |
 //! | [`savings`] | what each way of saving memory does |
 //! | [`verification`] | what the three witnesses say of a plan |
 //! | [`firmware_verification`] | what is said of a plan that a firmware has run in |
@@ -33,6 +34,7 @@ pub mod finding;
 pub mod firmware_verification;
 pub mod foreign;
 pub mod forms;
+pub mod layers;
 pub mod names;
 pub mod overlap;
 pub mod plan;

@@ -42,6 +42,28 @@ fn published() -> Vec<(String, toml::Table)> {
 }
 
 #[test]
+fn the_kernels_crate_has_each_file_that_it_is_built_from() {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(ROOT)
+        .args(["package", "--list", "--package", "dmo-kernels"])
+        .args(["--allow-dirty", "--offline"])
+        .output()
+        .unwrap();
+    let list = String::from_utf8(output.stdout).unwrap();
+    let packed: BTreeSet<&str> = list.lines().collect();
+    let sources = dmo_kernels::SOURCES
+        .iter()
+        .map(|(path, _)| (*path).to_owned());
+    let images = dmo_kernels::IMAGES.iter();
+    let images = images.map(|it| format!("images/{}/kernels-{}.elf", it.cpu, it.set));
+    let needed: Vec<String> = sources.chain(images).collect();
+    assert!(needed.len() > 100, "{}", needed.len());
+    for path in needed {
+        assert!(packed.contains(&*path), "{path}");
+    }
+}
+
+#[test]
 fn published_crates_say_what_a_registry_wants_to_know() {
     let published = published();
     assert!(published.len() >= 6, "{published:?}");

@@ -111,7 +111,7 @@ pub enum PlaceError {
         other: String,
     },
     #[error(
-        "the firmware has {name:?}, {size_bytes} bytes, at {address:#010x}, which is not in the arena [{:#010x}, {:#010x})",
+        "the firmware has {name:?}, {size_bytes} bytes, at {address:#010x}, which is not in the arena [{:#010x}, {:#010x})\n  hint: is that the whole array of the arena? Where it has a symbol, --arena takes its name",
         arena.start, arena.end
     )]
     OutsideArena {

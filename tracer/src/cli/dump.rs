@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Saved trace
     trace: PathBuf,
     /// Print only this layer, counted from 0
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N")]
     layer: Option<u64>,
     /// Stop after this many events
     #[arg(long, value_name = "N")]

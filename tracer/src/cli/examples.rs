@@ -21,6 +21,11 @@ Examples:
   dmo-trace overlap conv2d --input 1x32x32x16 --filter 32x3x3x16 --stride 2 --padding same
   dmo-trace overlap add --input 1x8x8x16 --input 1x8x8x16 --kernels libcmsis-nn.a";
 
+pub const LAYERS: &str = "\
+Examples:
+  dmo-trace layers model.tflite --kernels libcmsis-nn.a --kernels dsp --flash-part stm32l4
+  dmo-trace layers keywords.tflite person_detect.tflite --json";
+
 pub const EXPLAIN: &str = "\
 Examples:
   dmo-trace explain run firmware.elf --select conv_1 --source src

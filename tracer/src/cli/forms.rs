@@ -12,6 +12,7 @@ use dmo_trace::words::build::BuildReport;
 use dmo_trace::words::explanation::ExplainReport;
 use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
 use dmo_trace::words::forms::FormsReport;
+use dmo_trace::words::layers::LayersReport;
 use dmo_trace::words::overlap::OverlapReport;
 use dmo_trace::words::plan::PlanReport;
 use dmo_trace::words::report::{Report, generator, schema_of};
@@ -37,7 +38,7 @@ const fn form(name: &'static str, of: &'static str, schema: fn() -> Schema) -> F
 }
 
 /// All forms, by name. Where a result names its schema, the name is the middle of that.
-pub const FORMS: [Form; 20] = [
+pub const FORMS: [Form; 21] = [
     form("arena", "arena --json", of::<ArenaReport>),
     form("audit", "audit --json", of::<audit::AuditReport>),
     form("build", "build --json", of::<BuildReport>),
@@ -60,6 +61,7 @@ pub const FORMS: [Form; 20] = [
         "plan of another tool's .json, with --json",
         of::<RenewalReport<'_>>,
     ),
+    form("layers", "layers --json", of::<LayersReport>),
     form("overlap", "overlap --json", of::<OverlapReport>),
     form("plan", "plan --json", of::<PlanReport>),
     form("plan-file", "plan --emit plan.json", || {

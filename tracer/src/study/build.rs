@@ -476,10 +476,7 @@ fn describe(
 /// An operator's kind and shapes.
 fn in_words(graph: &Graph, node: &Node) -> String {
     let shapes = |tensors: Vec<TensorId>| {
-        let shapes = tensors.into_iter().map(|tensor| {
-            let extents = graph.tensor(tensor).shape.iter().map(ToString::to_string);
-            extents.collect::<Vec<_>>().join("x")
-        });
+        let shapes = tensors.iter().map(|&it| graph.tensor(it).extents());
         shapes.collect::<Vec<_>>().join(", ")
     };
     let [inputs, outputs] = [graph.arena_inputs(node), graph.arena_outputs(node)].map(shapes);

@@ -1,0 +1,182 @@
+//! Kernels side by side: what each takes for each operator of a model.
+
+use super::error::{About, StudyError};
+use super::kernel_request::ModelKernels;
+use super::session::{Session, Work};
+use super::source::Source;
+use crate::mcu::cycles::Cycles;
+use crate::mcu::machine::Limits;
+use crate::model::Deployment;
+use crate::model::verify::{Subject, VerifiedLayer, verify, without_overlaps};
+use dmo_analysis::graph::{Graph, Node, OperatorId, TensorId};
+use dmo_analysis::transform::macs;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A model's operators on several kernel libraries.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparedModel {
+    /// The model's name.
+    pub model: String,
+    /// The libraries, in the order in which they were given.
+    pub kernels: Vec<ComparedKernels>,
+    /// The operators, in the order in which they run.
+    pub layers: Vec<ComparedLayer>,
+}
+
+/// A library that is compared.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparedKernels {
+    /// Name of the set, or path.
+    pub name: String,
+    /// The CPU that it ran on.
+    pub cpu: &'static str,
+    /// Instructions of all operators that all libraries compute.
+    pub instructions: u64,
+    /// Estimated cycles of these; `None` if they are not known.
+    pub cycles: Option<u64>,
+    /// The most scratch memory that an operator wants, in bytes.
+    pub scratch_bytes: u32,
+}
+
+/// An operator, as each library computes it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparedLayer {
+    /// The operator.
+    pub operator: OperatorId,
+    /// Its kind.
+    pub kind: String,
+    /// Shapes of its inputs in the arena, as `1x8x8x16, 1x8x8x16`.
+    pub inputs: String,
+    /// Shapes of its outputs in the arena.
+    pub outputs: String,
+    /// Multiply-accumulates; 0 where nothing is multiplied and accumulated.
+    pub macs: u64,
+    /// What each library takes, in the order of the libraries; `None` where none of its functions
+    /// can be called.
+    pub figures: Vec<Option<LayerFigures>>,
+}
+
+/// What a library takes for an operator.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct LayerFigures {
+    /// The function that was called.
+    pub function: &'static str,
+    /// It is one of the reference kernels, which stand in for a function that the library lacks.
+    pub stands_in: bool,
+    /// Instructions on the first input.
+    pub instructions: u64,
+    /// Estimated cycles on the first input; `None` if they are not known.
+    pub cycles: Option<Cycles>,
+    /// Scratch memory that the function wants, in bytes.
+    pub scratch_bytes: u32,
+    /// Its deepest stack on all inputs, in bytes; `None` if the engine does not measure it.
+    pub stack_bytes: Option<u32>,
+    /// The greatest O_s that is granted of an input with an output, in bytes; `None` where there is
+    /// no such pair in the arena.
+    pub safe_overlap_bytes: Option<u32>,
+}
+
+/// Runs a model on each library, without overlaps, and traces each operator.
+///
+/// # Errors
+/// When a library cannot run the model.
+pub fn compare_layers(
+    source: &Source,
+    libraries: &[ModelKernels],
+    inputs: u64,
+    limits: Limits,
+    session: &Session,
+) -> Result<ComparedModel, StudyError> {
+    let graph = source.graph();
+    let order = graph.file_order();
+    let mut layers: Vec<ComparedLayer> = order.iter().map(|&it| described(graph, it)).collect();
+    for kernels in libraries {
+        let deployed = source.deploy(kernels, limits)?;
+        let deployment = deployed.model();
+        deployment.ensure_parts_executed().about(&source.name)?;
+        let placement = without_overlaps(deployment, &order).about(&source.name)?;
+        let subject = Subject {
+            order: &order,
+            placement: &placement,
+            keep_inputs: false,
+        };
+        let running = session.begin(Work::Verifying);
+        let progress = |done, all| running.parts(done, all);
+        let found = verify(deployment, &subject, inputs, limits, &progress).about(&source.name)?;
+        for layer in &mut layers {
+            let of_layer = found.layers.iter().find(|it| it.operator == layer.operator);
+            layer
+                .figures
+                .push(of_layer.map(|it| figures(deployment, it)));
+        }
+    }
+    let compared = libraries.iter().enumerate();
+    let kernels = compared.map(|(position, kernels)| of_library(kernels, position, &layers));
+    Ok(ComparedModel {
+        model: source.name.clone(),
+        kernels: kernels.collect(),
+        layers,
+    })
+}
+
+fn described(graph: &Graph, operator: OperatorId) -> ComparedLayer {
+    let node: &Node = &graph.operators[operator.0];
+    let shapes = |tensors: Vec<TensorId>| {
+        let shapes = tensors.iter().map(|&it| graph.tensor(it).extents());
+        shapes.collect::<Vec<_>>().join(", ")
+    };
+    let kernel = node.kernel.as_ref();
+    ComparedLayer {
+        operator,
+        kind: node.kind.escape_debug().to_string(),
+        inputs: shapes(graph.arena_inputs(node)),
+        outputs: shapes(graph.arena_outputs(node)),
+        macs: kernel.map_or(0, |kernel| macs::of_operator(&kernel.operator)),
+        figures: Vec::new(),
+    }
+}
+
+fn figures(deployment: &Deployment, layer: &VerifiedLayer) -> LayerFigures {
+    let step = deployment.step(layer.operator);
+    let source = step.kernel.as_ref().ok().map(|kernel| kernel.source);
+    let pairs = layer.pairs.iter();
+    let granted = pairs.map(|pair| {
+        let is_refused = !pair.refusals.is_empty();
+        if is_refused {
+            0
+        } else {
+            pair.safe_overlap_bytes
+        }
+    });
+    LayerFigures {
+        function: layer.function,
+        stands_in: source.is_some_and(|source| deployment.sources[source].is_fallback),
+        instructions: layer.instructions,
+        cycles: layer.cycles,
+        scratch_bytes: step.scratch_bytes,
+        stack_bytes: layer.stack_bytes,
+        safe_overlap_bytes: granted.max(),
+    }
+}
+
+/// What a library takes for all operators that all libraries compute.
+fn of_library(
+    kernels: &ModelKernels,
+    position: usize,
+    layers: &[ComparedLayer],
+) -> ComparedKernels {
+    let common = layers
+        .iter()
+        .filter(|it| it.figures.iter().all(Option::is_some));
+    let common = common.filter_map(|it| it.figures[position].as_ref());
+    let all = layers.iter().filter_map(|it| it.figures[position].as_ref());
+    let cycles = |it: &LayerFigures| it.cycles.as_ref().map(|cycles| cycles.total);
+    ComparedKernels {
+        name: kernels.name(),
+        cpu: kernels.cpu().name,
+        instructions: common.clone().map(|it| it.instructions).sum(),
+        cycles: common.map(cycles).sum(),
+        scratch_bytes: all.map(|it| it.scratch_bytes).max().unwrap_or(0),
+    }
+}
