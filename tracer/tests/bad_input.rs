@@ -1323,7 +1323,7 @@ fn buffer_error(buffers: &[Buffer<'_>]) -> MarkError {
 }
 
 /// How errors name that layer.
-const LAYER: &str = "1 'conv_1'";
+const LAYER: &str = "0 'conv_1'";
 
 #[test]
 fn buffers_that_make_no_sense() {
@@ -1347,7 +1347,7 @@ fn buffers_that_make_no_sense() {
         }
     );
     let message = error.to_string();
-    for part in ["1 'conv_1'", "'in'", "'out'", "0x2000013f"] {
+    for part in ["0 'conv_1'", "'in'", "'out'", "0x2000013f"] {
         assert!(message.contains(part), "{message}");
     }
 
@@ -1375,7 +1375,7 @@ fn buffers_that_make_no_sense() {
         let given = u64::from(address);
         assert_eq!((*start, *end), (given, given + u64::from(size_bytes)));
         let message = error.to_string();
-        for part in ["1 'conv_1'", "'in'", "RAM [0x20000000, 0x20010000)"] {
+        for part in ["0 'conv_1'", "'in'", "RAM [0x20000000, 0x20010000)"] {
             assert!(message.contains(part), "{message}");
         }
     }
@@ -1476,7 +1476,7 @@ fn names_that_cannot_be_read() {
     };
     assert_eq!(
         with([NOWHERE, text, 0, 0]),
-        unreadable("1", "its name", NOWHERE)
+        unreadable("0", "its name", NOWHERE)
     );
     let with = |change: &dyn Fn(&mut [u32; 4])| {
         let mut firmware = firmware.clone();
@@ -1519,7 +1519,7 @@ fn names_that_are_not_text() {
         let text = firmware.data(&[name, &[0]].concat());
         firmware.begin_raw([text, text, 0, 0]);
         let error = mark_error(&finish(firmware));
-        let (layer, what, address) = ("1".to_owned(), "its name", Address(text));
+        let (layer, what, address) = ("0".to_owned(), "its name", Address(text));
         assert_eq!(
             error,
             MarkError::NotText {
