@@ -124,6 +124,11 @@ fn main() {
         }
         Ok(())
     }));
+    let name = "sketches_compile";
+    trials.push(match tools::version(ARDUINO_COMPILER) {
+        Ok(_) => models::trial(name, vision, sketches_compile),
+        Err(problem) => tools::trial(name, &Err(problem), || Ok(())),
+    });
     for (kernels, is_refused) in [(PACKED, true), (DSP, true), (REFERENCE, false)] {
         let name = format!("cores_without_the_dsp_extension::{kernels}");
         trials.push(models::trial(name, vision, move |file| {
@@ -443,6 +448,50 @@ fn runs_natively(built: &Built) -> Result<(), Failed> {
         return Ok(());
     }
     Err(output.into())
+}
+
+const ARDUINO_COMPILER: &str = "arm-none-eabi-g++";
+
+/// What the example for Arduino uses of it.
+const ARDUINO: &str = "#include <stddef.h>
+struct Print {
+  void begin(unsigned long);
+  template <class T> void print(T);
+  template <class T> void println(T);
+};
+extern Print Serial;
+unsigned long micros();
+";
+
+/// The example for Arduino compiles as C++: of one arena, of several memories, of an input in rows.
+fn sketches_compile(file: &[u8]) -> Result<(), Failed> {
+    let requests = [
+        request(PACKED, false),
+        in_regions(512, false),
+        input_rows(PACKED),
+    ];
+    for request in requests {
+        let built = built("vision", file, &request)?;
+        let folder = tempfile::tempdir()?;
+        for file in &built.files {
+            write(folder.path(), &file.path, &file.text)?;
+        }
+        write(folder.path(), "src/Arduino.h", ARDUINO)?;
+        let mut compiler = Command::new(ARDUINO_COMPILER);
+        compiler.current_dir(folder.path());
+        compiler.args([
+            "-std=gnu++11",
+            "-fsyntax-only",
+            "-Isrc",
+            "-include",
+            "Arduino.h",
+        ]);
+        let sketch = "examples/inference/inference.ino";
+        let output = compiler.args(["-x", "c++", sketch]).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+    }
+    Ok(())
 }
 
 /// Whether the calls do not compile for an Arm core without the DSP extension, and do for one with it.

@@ -72,6 +72,8 @@ impl Contents<'_> {
             ("library.properties", template!("library.properties")),
             ("zephyr/module.yml", template!("zephyr_module.yml")),
             ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
+            ("zephyr/Kconfig", template!("zephyr_Kconfig")),
+            ("examples/inference/inference.ino", template!("sketch.ino")),
         ];
         let values = self.with_usage(self.linked(self.values(), &kernels));
         let values = self.memory_text().usage(values);
@@ -147,19 +149,22 @@ impl Contents<'_> {
         let (prefix, upper) = (&description.prefix, description.upper_prefix());
         let Some(rows) = &description.rows else {
             let input = description.inputs.first().map_or("", |it| &it.name);
-            return values.with("read_rows", "").with("given_rows", "").with(
-                "store_input",
-                format!(
-                    "    // Fill {prefix}{input}(&context), {upper}{}_ELEMENTS elements, before each inference.\n",
-                    input.to_uppercase()
-                ),
+            let elements = format!("{upper}{}_ELEMENTS", input.to_uppercase());
+            let fill = format!(
+                "  // Fill {prefix}{input}(&context), {elements} elements, before each inference.\n"
             );
+            return values
+                .with("read_rows", "")
+                .with("given_rows", "")
+                .with("store_input", format!("  {fill}"))
+                .with("sketch_input", fill);
         };
         let function = rows.values(description).fill(template!("readme_rows.c"));
         values
             .with("read_rows", function)
             .with("given_rows", ", read_rows, NULL")
             .with("store_input", "")
+            .with("sketch_input", "")
     }
 
     /// With the libraries that these kernels want.

@@ -64,8 +64,7 @@ fn repays_widening(case: &Case) -> bool {
 
 /// Of 3x3 and few outputs the depthwise kernel is faster that takes weights as they are.
 fn is_not_small(case: &Case) -> bool {
-    Convolution::of(case)
-        .is_some_and(|conv| conv.window.kernel != [3, 3] || conv.channels() > 8)
+    Convolution::of(case).is_some_and(|conv| conv.window.kernel != [3, 3] || conv.channels() > 8)
 }
 
 /// Windows of which at most one row and one column lies outside the input on each side.
