@@ -156,6 +156,7 @@ fn what_the_commands_write_is_of_their_forms() {
         "check",
         &[&baseline[..], &["--only", "liberis_lane"]].concat(),
     );
+    bench.prints("layers", &["layers", NETWORK, "--kernels", "dsp"]);
     bench.prints("savings", &["savings", NETWORK, "--time", "1"]);
     bench.prints("stream", &["stream", &window, "--rows", "1"]);
     let library = bench.path("library");
