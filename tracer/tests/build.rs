@@ -166,7 +166,7 @@ fn in_regions(fast_bytes: u64, is_tiled: bool) -> BuildRequest {
     BuildRequest {
         regions: RegionRequest {
             regions: vec![
-                region("tcm", fast_bytes, 1, 1),
+                region("1 tcm", fast_bytes, 1, 1),
                 region("psram", 1 << 16, 12, 32),
             ],
             time: std::time::Duration::from_secs(3),

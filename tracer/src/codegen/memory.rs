@@ -126,5 +126,11 @@ pub(super) fn identifier(name: &str) -> String {
         'a'..='z' | 'A'..='Z' | '0'..='9' => character.to_ascii_lowercase(),
         _ => '_',
     };
-    name.chars().take(MOST_NAME).map(allowed).collect()
+    let name: String = name.chars().take(MOST_NAME).map(allowed).collect();
+    // No name in C begins with a digit.
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("m{name}")
+    } else {
+        name
+    }
 }

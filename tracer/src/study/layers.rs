@@ -34,7 +34,7 @@ pub struct ComparedKernels {
     /// Instructions of all operators that all libraries compute.
     pub instructions: u64,
     /// Estimated cycles of these; `None` if they are not known.
-    pub cycles: Option<u64>,
+    pub cycles: Option<Cycles>,
     /// The most scratch memory that an operator wants, in bytes.
     pub scratch_bytes: u32,
 }
@@ -171,12 +171,17 @@ fn of_library(
         .filter(|it| it.figures.iter().all(Option::is_some));
     let common = common.filter_map(|it| it.figures[position].as_ref());
     let all = layers.iter().filter_map(|it| it.figures[position].as_ref());
-    let cycles = |it: &LayerFigures| it.cycles.as_ref().map(|cycles| cycles.total);
     ComparedKernels {
         name: kernels.name(),
         cpu: kernels.cpu().name,
         instructions: common.clone().map(|it| it.instructions).sum(),
-        cycles: common.map(cycles).sum(),
+        cycles: sum(common.map(|it| it.cycles)),
         scratch_bytes: all.map(|it| it.scratch_bytes).max().unwrap_or(0),
     }
+}
+
+/// `None` if one of them is not known, or there is none.
+fn sum(mut cycles: impl Iterator<Item = Option<Cycles>>) -> Option<Cycles> {
+    let first = cycles.next()??;
+    cycles.try_fold(first, |sum, more| Some(sum.plus(more?)))
 }

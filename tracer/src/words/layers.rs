@@ -117,7 +117,10 @@ fn total(model: &ComparedModel, are_cycles: bool) -> Vec<String> {
     let mut cells = vec!["".to_owned(), "all".to_owned(), "".to_owned()];
     for (position, kernels) in model.kernels.iter().enumerate() {
         let time = time_of_all(kernels, are_cycles);
-        cells.push(grouped(time));
+        cells.push(match &kernels.cycles {
+            Some(known) if are_cycles => cycles::total(Some(known)),
+            _ => grouped(time),
+        });
         let first = time_of_all(&model.kernels[0], are_cycles);
         cells.extend((position > 0).then(|| ratio(time, first)));
         cells.extend([grouped(kernels.scratch_bytes.into()), String::new()]);
@@ -134,7 +137,7 @@ fn time_of(figures: &LayerFigures, are_cycles: bool) -> u64 {
 
 fn time_of_all(kernels: &ComparedKernels, are_cycles: bool) -> u64 {
     match kernels.cycles {
-        Some(cycles) if are_cycles => cycles,
+        Some(cycles) if are_cycles => cycles.total,
         _ => kernels.instructions,
     }
 }
