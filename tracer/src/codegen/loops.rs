@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn tiles_in_several_memories_are_no_loop() {
         let mut calls: Vec<Call> = (0..10).map(|at| call(0, at)).collect();
-        for call in calls.iter_mut().skip(5) {
-            let Some(Value::Arena(place)) = call.arguments.last_mut() else {
-                panic!("the last argument is a place");
-            };
-            place.memory = 1;
+        for (at, call) in calls.iter_mut().enumerate().skip(5) {
+            call.arguments[1] = Value::Arena(Place {
+                memory: 1,
+                offset_bytes: at as u32,
+            });
         }
         let loops = rolled(&calls, |operator| operator);
         let counts: Vec<usize> = loops.iter().map(|it| it.count).collect();
