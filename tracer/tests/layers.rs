@@ -30,12 +30,11 @@ fn json(arguments: &[&str]) -> Value {
 /// The greatest overlap that `verify` grants to an operator.
 fn granted(layer: &Value) -> Option<u64> {
     let pairs = layer["pairs"].as_array().unwrap().iter();
-    let granted = pairs.map(
-        |pair| match pair["refusals"].as_array().unwrap().is_empty() {
-            true => pair["safe_overlap_bytes"].as_u64().unwrap(),
-            false => 0,
-        },
-    );
+    let granted = pairs.map(|pair| {
+        let is_refused = !pair["refusals"].as_array().unwrap().is_empty();
+        let overlap = pair["safe_overlap_bytes"].as_u64().unwrap();
+        if is_refused { 0 } else { overlap }
+    });
     granted.max()
 }
 
