@@ -18,11 +18,11 @@ use weights::Layer;
 /// All of them.
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_dsp_packed_conv2d_s8", &Conv2d, conv2d)
-        .only(|case| is_ungrouped(case) && is_undilated(case) && repays_widening(case))
+        .only(|case| is_ungrouped(case) && is_undilated(case))
         .with_scratch(SCRATCH),
     // Of one input channel, which all filters read.
     Contract::int8("dmo_dsp_packed_conv2d_s8", &DepthwiseConv2d, conv2d)
-        .only(|case| has_one_channel(case) && is_undilated(case) && is_not_small(case))
+        .only(|case| has_one_channel(case) && is_undilated(case))
         .with_scratch(SCRATCH),
     Contract::int8(
         "dmo_dsp_packed_depthwise_conv2d_3x3_s8",
@@ -50,21 +50,6 @@ fn is_undilated(case: &Case) -> bool {
 
 fn has_one_channel(case: &Case) -> bool {
     Convolution::of(case).is_some_and(|conv| conv.input[3] == 1 && conv.channels() > 1)
-}
-
-/// Pixels are widened before they are multiplied. A filter of one pixel repays that where many
-/// outputs share them, or where there is much to multiply: measured on a Cortex-M4 against the
-/// kernels that take weights as they are.
-fn repays_widening(case: &Case) -> bool {
-    Convolution::of(case).is_some_and(|conv| {
-        let (depth, outputs) = (conv.input[3], conv.channels());
-        conv.window.kernel != [1, 1] || outputs >= 32 || (outputs > 4 && depth >= 24)
-    })
-}
-
-/// Of 3x3 and few outputs the depthwise kernel is faster that takes weights as they are.
-fn is_not_small(case: &Case) -> bool {
-    Convolution::of(case).is_some_and(|conv| conv.window.kernel != [3, 3] || conv.channels() > 8)
 }
 
 /// Windows of which at most one row and one column lies outside the input on each side.

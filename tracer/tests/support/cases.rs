@@ -279,7 +279,7 @@ pub fn packed_cases() -> Vec<(&'static str, &'static str, Case)> {
         (
             "dmo_dsp_packed_conv2d_s8",
             "dmo_depthwise_conv2d_s8",
-            depthwise(1, 12),
+            depthwise(1, 6),
         ),
         (
             "dmo_dsp_packed_depthwise_conv2d_3x3_s8",
