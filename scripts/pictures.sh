@@ -55,7 +55,7 @@ picture conv2d-overlap conv2d/00-conv2d_s8-overlap-input-output.png
 
 trace run traces/elf/cortex-m4/depthwise_in_place.elf --plot "$drawn/depthwise"
 picture depthwise-by-pixel depthwise/00-by_pixel-overlap-input-output.png
-picture depthwise-by-channel depthwise/02-by_channel.png
+picture depthwise-by-channel depthwise/01-by_channel.png
 
 trace plan zoo:mobilenet_v1_0.25_128:int8 --plot "$drawn/mobilenet"
 picture mobilenet-plans mobilenet/plans-zoo_mobilenet_v1_0_25_128_int8.png

@@ -167,7 +167,7 @@ fn in_regions(fast_bytes: u64, is_tiled: bool) -> BuildRequest {
         regions: RegionRequest {
             regions: vec![
                 region("1 tcm", fast_bytes, 1, 1),
-                region("psram", 1 << 16, 12, 32),
+                region("psram", 1 << 16, 12, 64),
             ],
             time: std::time::Duration::from_secs(3),
             ..RegionRequest::default()

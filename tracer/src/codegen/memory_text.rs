@@ -190,20 +190,26 @@ impl MemoryText<'_> {
         let upper = self.description.upper_prefix();
         let refusals = (0..self.memories.len()).flat_map(|wrong| {
             let cases = [
-                ("NULL", "", "NULL_POINTER"),
-                (" + 1", "", "ARENA_MISALIGNED"),
-                ("", " - 1", "ARENA_TOO_SMALL"),
+                ("NULL", false, "NULL_POINTER"),
+                (" + 1", false, "ARENA_MISALIGNED"),
+                ("", true, "ARENA_TOO_SMALL"),
             ];
-            cases.map(|(start, size, status)| {
+            cases.map(|(start, is_small, status)| {
                 let arguments = self.memories.iter().enumerate().map(|(index, it)| {
                     let name = &it.name;
                     let is_wrong = index == wrong;
-                    let (start, size) = if is_wrong { (start, size) } else { ("", "") };
                     let start = match start {
-                        "NULL" => start.to_owned(),
-                        start => format!("{name}[0].bytes{start}"),
+                        "NULL" if is_wrong => start.to_owned(),
+                        start if is_wrong => format!("{name}[0].bytes{start}"),
+                        _ => format!("{name}[0].bytes"),
                     };
-                    format!("{start}, sizeof {name}[0]{size}")
+                    // The array may be larger than it has to be: a multiple of its alignment.
+                    let size = if is_wrong && is_small {
+                        format!("{} - 1u", self.macro_of(it, "BYTES"))
+                    } else {
+                        format!("sizeof {name}[0]")
+                    };
+                    format!("{start}, {size}")
                 });
                 let arguments: Vec<String> = arguments.collect();
                 format!(

@@ -45,9 +45,12 @@ fn text(model: &ComparedModel) -> String {
     let rows = model.layers.iter().map(|layer| row(layer, are_cycles));
     let rows = rows.chain([total(model, are_cycles)]);
     let table = table(header, right, rows);
-    let mut sentences: Vec<String> = (1..model.kernels.len())
-        .map(|other| comparison(model, other, unit))
-        .collect();
+    let is_common = |it: &&ComparedLayer| it.figures.iter().all(Option::is_some);
+    let others = match model.layers.iter().find(is_common) {
+        Some(_) => 1..model.kernels.len(),
+        None => 0..0,
+    };
+    let mut sentences: Vec<String> = others.map(|other| comparison(model, other, unit)).collect();
     let figures = model
         .layers
         .iter()
@@ -143,7 +146,10 @@ fn time_of_all(kernels: &ComparedKernels, are_cycles: bool) -> u64 {
 }
 
 fn ratio(time: u64, first: u64) -> String {
-    format!("{:.2}", time as f64 / first.max(1) as f64)
+    if first == 0 {
+        return cycles::UNKNOWN.to_owned();
+    }
+    format!("{:.2}", time as f64 / first as f64)
 }
 
 /// What another library than the first takes, where it takes more, and where it overlaps less.
