@@ -9,29 +9,15 @@
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDER = Path(os.environ.get("DMO_TRACE_MODELS", ROOT.parent / "shared/models"))
-PROGRAM = Path(os.environ.get("DMO_TRACE", ROOT / "target/release/dmo-trace"))
-PAGE = ROOT / "docs/build.md"
-BEGIN, END = "<!-- build_table.py begins -->\n", "<!-- build_table.py ends -->\n"
-MODELS = [
-    "mlcommons_tiny/kws_ref_model.tflite",
-    "mlcommons_tiny/vww_96_int8.tflite",
-    "mlcommons_tiny/pretrainedResnet_quant.tflite",
-    "mlcommons_tiny/ad01_int8.tflite",
-    "mlcommons_tiny/str_ww_ref_model.tflite",
-    "tflite_micro/person_detect.tflite",
-    "tflite_micro/micro_speech_quantized.tflite",
-    "tinyengine/mcunet_vww.tflite",
-    "coral/mobilenet_v1_0.25_128_quant.tflite",
-    "coral/mobilenet_v2_1.0_224_quant.tflite",
-]
+import real_models
+
+# 8-bit models of other quantisation, too.
+MODELS = [*real_models.INT8, "coral/mobilenet_v1_0.25_128_quant.tflite", "coral/mobilenet_v2_1.0_224_quant.tflite"]
 TILES = ["--allow", "prune,remove,split,patch"]
 FORMS = [
     ("fastest", []),
@@ -44,7 +30,7 @@ HEADER = ["model", "form", "arena", "RAM in all", "flash", "instructions", "cycl
 
 
 def dmo_trace(*arguments):
-    result = subprocess.run([PROGRAM, *arguments, "--json"], capture_output=True, text=True)
+    result = subprocess.run([real_models.PROGRAM, *arguments, "--json"], capture_output=True, text=True)
     return json.loads(result.stdout) if result.returncode in (0, 1) and result.stdout else None
 
 
@@ -108,7 +94,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     lines = ["| " + " | ".join(HEADER) + " |", "|---|---|" + "---:|" * (len(HEADER) - 2)]
-    for model in filter(Path.is_file, (FOLDER / name for name in MODELS)):
+    for model in real_models.found(MODELS):
         for row in rows(model, arguments.cmsis_nn):
             lines.append("| " + " | ".join(row) + " |")
             print(lines[-1], file=sys.stderr)
@@ -116,10 +102,7 @@ def main():
     if not arguments.write:
         print(table, end="")
         return
-    text = PAGE.read_text()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text(before + BEGIN + table + END + after)
+    real_models.replace_section("build.md", "build_table.py", table)
 
 
 main()

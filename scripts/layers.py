@@ -8,27 +8,12 @@
 # target/release/dmo-trace.
 
 import argparse
-import os
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDER = Path(os.environ.get("DMO_TRACE_MODELS", ROOT.parent / "shared/models"))
-PROGRAM = Path(os.environ.get("DMO_TRACE", ROOT / "target/release/dmo-trace"))
-PAGE = ROOT / "docs/layers.md"
-BEGIN, END = "<!-- layers.py begins -->\n", "<!-- layers.py ends -->\n"
-MODELS = [
-    "mlcommons_tiny/kws_ref_model.tflite",
-    "mlcommons_tiny/vww_96_int8.tflite",
-    "mlcommons_tiny/pretrainedResnet_quant.tflite",
-    "mlcommons_tiny/ad01_int8.tflite",
-    "mlcommons_tiny/str_ww_ref_model.tflite",
-    "tflite_micro/person_detect.tflite",
-    "tflite_micro/micro_speech_quantized.tflite",
-    "tflite_micro/hello_world_int8.tflite",
-    "tinyengine/mcunet_vww.tflite",
-]
+import real_models
+
+MODELS = [*real_models.INT8, "tflite_micro/hello_world_int8.tflite"]
 
 
 def main():
@@ -36,18 +21,18 @@ def main():
     parser.add_argument("--cmsis-nn", metavar="FILE", help="a build of CMSIS-NN for the Cortex-M4, to compare with")
     parser.add_argument("--write", action="store_true", help="write the tables into the page")
     arguments = parser.parse_args()
-    models = [str(FOLDER / model) for model in MODELS if (FOLDER / model).is_file()]
+    models = real_models.found(MODELS)
     if not models:
-        sys.exit(f"there is no model in {FOLDER}")
+        sys.exit(f"there is no model in {real_models.FOLDER}")
     libraries = [*filter(None, [arguments.cmsis_nn]), "dsp", "dsp-packed"]
     kernels = [word for library in libraries for word in ("--kernels", library)]
-    command = [PROGRAM, "layers", *models, *kernels, "--cpu", "cortex-m4", "--flash-part", "stm32l4"]
+    command = [real_models.PROGRAM, "layers", *models, *kernels, "--cpu", "cortex-m4", "--flash-part", "stm32l4"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"dmo-trace layers ended with {done.returncode}")
     # A heading for each model, in place of the line that begins with its name.
     lines = done.stdout.splitlines()
-    names = {f"{Path(model).name}: ": Path(model).stem for model in models}
+    names = {f"{model.name}: ": model.stem for model in models}
     text = ""
     for line in lines:
         name = next((name for start, name in names.items() if line.startswith(start)), None)
@@ -55,10 +40,7 @@ def main():
     if not arguments.write:
         sys.stdout.write(text)
         return
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    real_models.replace_section("layers.md", "layers.py", f"\n{text}\n")
 
 
 if __name__ == "__main__":

@@ -56,35 +56,40 @@ int32_t oracle_avg_pool_s8(const dmo_pool_params *params, const dmo_shape *input
   return (int32_t)oracle_clamp(oracle_divide_rounding(sum, count), params->activation_min, params->activation_max);
 }
 
-float oracle_avg_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
-                          const dmo_shape *output_shape, int32_t index) {
+static double same(double value) {
+  return value;
+}
+
+static double squared(double value) {
+  return value * value;
+}
+
+// Of what a function makes of each element of the window.
+static double mean_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
+                       const dmo_shape *output_shape, int32_t index, double (*made_of)(double)) {
   const oracle_position at = oracle_position_of(output_shape, index);
   const oracle_window rows = rows_of(&params->geometry, input_shape, at.h);
   const oracle_window columns = columns_of(&params->geometry, input_shape, at.w);
   double sum = 0.0;
   for (int64_t ix = columns.last; ix >= columns.first; --ix) {
     for (int64_t iy = rows.last; iy >= rows.first; --iy) {
-      sum += (double)input[oracle_index(input_shape, at.n, iy, ix, at.c)];
+      sum += made_of((double)input[oracle_index(input_shape, at.n, iy, ix, at.c)]);
     }
   }
   const int64_t count = (rows.last - rows.first + 1) * (columns.last - columns.first + 1);
-  return (float)oracle_clamp_f64(sum / (double)count, (double)params->activation_min, (double)params->activation_max);
+  return sum / (double)count;
+}
+
+float oracle_avg_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
+                          const dmo_shape *output_shape, int32_t index) {
+  const double mean = mean_f32(params, input_shape, input, output_shape, index, same);
+  return (float)oracle_clamp_f64(mean, (double)params->activation_min, (double)params->activation_max);
 }
 
 float oracle_l2_pool_f32(const dmo_pool_f32_params *params, const dmo_shape *input_shape, const float *input,
                          const dmo_shape *output_shape, int32_t index) {
-  const oracle_position at = oracle_position_of(output_shape, index);
-  const oracle_window rows = rows_of(&params->geometry, input_shape, at.h);
-  const oracle_window columns = columns_of(&params->geometry, input_shape, at.w);
-  double sum = 0.0;
-  for (int64_t ix = columns.last; ix >= columns.first; --ix) {
-    for (int64_t iy = rows.last; iy >= rows.first; --iy) {
-      const double value = (double)input[oracle_index(input_shape, at.n, iy, ix, at.c)];
-      sum += value * value;
-    }
-  }
-  const int64_t count = (rows.last - rows.first + 1) * (columns.last - columns.first + 1);
+  const double mean = mean_f32(params, input_shape, input, output_shape, index, squared);
   // Rounded where the kernel rounds.
-  const double root = (double)(float)sqrt((double)(float)(sum / (double)count));
+  const double root = (double)(float)sqrt((double)(float)mean);
   return (float)oracle_clamp_f64(root, (double)params->activation_min, (double)params->activation_max);
 }
