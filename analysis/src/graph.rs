@@ -176,6 +176,12 @@ impl Graph {
         uses
     }
 
+    /// The shapes of some tensors in words, as `1x8x8x16, 1x8x8x16`.
+    pub fn extents(&self, tensors: &[TensorId]) -> String {
+        let extents = tensors.iter().map(|&tensor| self.tensor(tensor).extents());
+        extents.collect::<Vec<_>>().join(", ")
+    }
+
     /// The operators in the file's order.
     pub fn file_order(&self) -> Vec<OperatorId> {
         (0..self.operators.len()).map(OperatorId).collect()

@@ -2,7 +2,7 @@
 //! share no bytes in either.
 
 use dmo_planner::problem::common_multiple;
-use dmo_planner::regions::{ArenaRegion, RegionOffset};
+use dmo_planner::regions::ArenaRegion;
 
 /// A memory may begin at a multiple of this, in bytes.
 const ALIGNMENT: u64 = 16;
@@ -51,21 +51,12 @@ impl PlannedRegion {
     pub fn end(&self) -> u64 {
         self.start.saturating_add(self.used_bytes)
     }
-
-    /// The memory that a byte of the arena lies in, by its index, and where in it; `None` if it lies
-    /// in none.
-    pub fn locate(regions: &[Self], offset: u64) -> Option<RegionOffset> {
-        let holds = |known: &Self| (known.start..known.end()).contains(&offset);
-        let region = regions.iter().position(holds)?;
-        let offset = offset - regions[region].start;
-        Some(RegionOffset { region, offset })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::PlannedRegion;
-    use dmo_planner::regions::{ArenaRegion, RegionOffset};
+    use dmo_planner::regions::ArenaRegion;
 
     fn region(name: &str, alignment: u64) -> ArenaRegion {
         ArenaRegion {
@@ -84,23 +75,6 @@ mod tests {
         assert_eq!(starts, [0, 96, 96]);
         let alignments: Vec<u64> = regions.iter().map(|it| it.alignment).collect();
         assert_eq!(alignments, [16, 48, 16]);
-        let at = |region, offset| Some(RegionOffset { region, offset });
-        let cases = [
-            (0, at(0, 0)),
-            (49, at(0, 49)),
-            (50, None),
-            // What is empty holds nothing.
-            (96, at(2, 0)),
-            (102, at(2, 6)),
-            (103, None),
-        ];
-        for (offset, expected) in cases {
-            assert_eq!(
-                PlannedRegion::locate(&regions, offset),
-                expected,
-                "{offset}"
-            );
-        }
     }
 
     #[test]

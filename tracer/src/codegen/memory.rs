@@ -134,3 +134,43 @@ pub(super) fn identifier(name: &str) -> String {
         name
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::{Memory, Place};
+    use dmo_analysis::handover::PlannedRegion;
+    use dmo_planner::regions::ArenaRegion;
+
+    #[test]
+    fn bytes_lie_in_the_memory_that_uses_them() {
+        let region = |name: &str, alignment| ArenaRegion {
+            name: name.to_owned(),
+            capacity_bytes: 1 << 20,
+            access_cost: 1,
+            alignment,
+        };
+        let given = [region("a", 1), region("b", 32), region("c", 1)];
+        let regions = PlannedRegion::in_one_arena(&given, &[50, 0, 7], 16).unwrap();
+        let memories = Memory::of_regions(&regions).unwrap();
+        let at = |memory, offset_bytes| {
+            Some(Place {
+                memory,
+                offset_bytes,
+            })
+        };
+        let cases = [
+            (0, at(0, 0)),
+            (49, at(0, 49)),
+            (50, None),
+            // What is empty has no array.
+            (64, at(1, 0)),
+            (70, at(1, 6)),
+            (71, None),
+        ];
+        for (offset, expected) in cases {
+            assert_eq!(Memory::locate(&memories, offset), expected, "{offset}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ use crate::measure::MeasureError;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Where everything lies, in bytes from the arena's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -276,23 +277,12 @@ impl<'a> Inference<'a> {
         &mut self,
         deliver: impl Fn(RawAccess) + Clone + 'static,
     ) -> Result<(), MeasureError> {
-        for core in &mut self.cores {
-            let arena = core.tensors.arena.0;
-            let deliver = deliver.clone();
-            core.caller.machine.deliver_to(Box::new(move |batch| {
-                for access in batch {
-                    deliver(RawAccess {
-                        address: access.address.wrapping_sub(arena),
-                        ..access
-                    });
-                }
-                true
-            }));
-            let range = u64::from(arena)..u64::from(arena) + self.arena_bytes as u64;
-            let watch = Watch { range, loads: true };
-            core.caller.machine.watch(vec![watch])?;
-        }
-        Ok(())
+        let arena_bytes = self.arena_bytes as u64;
+        let arena_of = |core: &Core<'_>| {
+            let start = core.tensors.arena.0;
+            (start, u64::from(start)..u64::from(start) + arena_bytes)
+        };
+        self.watch(arena_of, deliver)
     }
 
     /// Delivers every access to RAM from now on, by its address; the stack's too.
@@ -303,16 +293,30 @@ impl<'a> Inference<'a> {
         &mut self,
         deliver: impl Fn(RawAccess) + Clone + 'static,
     ) -> Result<(), MeasureError> {
+        self.watch(|_| (0, DEFAULT_RAM), deliver)
+    }
+
+    /// Delivers every access to a range of each machine's memory from now on; addresses are bytes
+    /// from an address that comes with the range.
+    fn watch(
+        &mut self,
+        watched: impl Fn(&Core<'_>) -> (u32, Range<u64>),
+        deliver: impl Fn(RawAccess) + Clone + 'static,
+    ) -> Result<(), MeasureError> {
         for core in &mut self.cores {
+            let (start, range) = watched(core);
             let deliver = deliver.clone();
             core.caller.machine.deliver_to(Box::new(move |batch| {
-                batch.into_iter().for_each(&deliver);
+                for access in batch {
+                    deliver(RawAccess {
+                        address: access.address.wrapping_sub(start),
+                        ..access
+                    });
+                }
                 true
             }));
-            let range = DEFAULT_RAM;
-            core.caller
-                .machine
-                .watch(vec![Watch { range, loads: true }])?;
+            let watch = Watch { range, loads: true };
+            core.caller.machine.watch(vec![watch])?;
         }
         Ok(())
     }

@@ -475,11 +475,8 @@ fn describe(
 
 /// An operator's kind and shapes.
 fn in_words(graph: &Graph, node: &Node) -> String {
-    let shapes = |tensors: Vec<TensorId>| {
-        let shapes = tensors.iter().map(|&it| graph.tensor(it).extents());
-        shapes.collect::<Vec<_>>().join(", ")
-    };
-    let [inputs, outputs] = [graph.arena_inputs(node), graph.arena_outputs(node)].map(shapes);
+    let tensors = [graph.arena_inputs(node), graph.arena_outputs(node)];
+    let [inputs, outputs] = tensors.map(|tensors| graph.extents(&tensors));
     format!("{} {inputs} -> {outputs}", node.kind.escape_debug())
 }
 

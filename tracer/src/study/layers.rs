@@ -8,7 +8,7 @@ use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::Limits;
 use crate::model::Deployment;
 use crate::model::verify::{Subject, VerifiedLayer, verify, without_overlaps};
-use dmo_analysis::graph::{Graph, Node, OperatorId, TensorId};
+use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::transform::macs;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,6 +24,15 @@ pub struct ComparedModel {
     pub layers: Vec<ComparedLayer>,
 }
 
+/// What code takes to run.
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
+pub struct ExecutionCost {
+    /// Instructions.
+    pub instructions: u64,
+    /// Estimated cycles; `None` if they are not known.
+    pub cycles: Option<Cycles>,
+}
+
 /// A library that is compared.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct ComparedKernels {
@@ -31,10 +40,9 @@ pub struct ComparedKernels {
     pub name: String,
     /// The CPU that it ran on.
     pub cpu: &'static str,
-    /// Instructions of all operators that all libraries compute.
-    pub instructions: u64,
-    /// Estimated cycles of these; `None` if they are not known.
-    pub cycles: Option<Cycles>,
+    /// Of all operators that all libraries compute.
+    #[serde(flatten)]
+    pub cost: ExecutionCost,
     /// The most scratch memory that an operator wants, in bytes.
     pub scratch_bytes: u32,
 }
@@ -64,10 +72,9 @@ pub struct LayerFigures {
     pub function: &'static str,
     /// It is one of the reference kernels, which stand in for a function that the library lacks.
     pub stands_in: bool,
-    /// Instructions on the first input.
-    pub instructions: u64,
-    /// Estimated cycles on the first input; `None` if they are not known.
-    pub cycles: Option<Cycles>,
+    /// On the first input.
+    #[serde(flatten)]
+    pub cost: ExecutionCost,
     /// Scratch memory that the function wants, in bytes.
     pub scratch_bytes: u32,
     /// Its deepest stack on all inputs, in bytes; `None` if the engine does not measure it.
@@ -121,17 +128,13 @@ pub fn compare_layers(
 }
 
 fn described(graph: &Graph, operator: OperatorId) -> ComparedLayer {
-    let node: &Node = &graph.operators[operator.0];
-    let shapes = |tensors: Vec<TensorId>| {
-        let shapes = tensors.iter().map(|&it| graph.tensor(it).extents());
-        shapes.collect::<Vec<_>>().join(", ")
-    };
+    let node = &graph.operators[operator.0];
     let kernel = node.kernel.as_ref();
     ComparedLayer {
         operator,
         kind: node.kind.escape_debug().to_string(),
-        inputs: shapes(graph.arena_inputs(node)),
-        outputs: shapes(graph.arena_outputs(node)),
+        inputs: graph.extents(&graph.arena_inputs(node)),
+        outputs: graph.extents(&graph.arena_outputs(node)),
         macs: kernel.map_or(0, |kernel| macs::of_operator(&kernel.operator)),
         figures: Vec::new(),
     }
@@ -141,19 +144,17 @@ fn figures(deployment: &Deployment, layer: &VerifiedLayer) -> LayerFigures {
     let step = deployment.step(layer.operator);
     let source = step.kernel.as_ref().ok().map(|kernel| kernel.source);
     let pairs = layer.pairs.iter();
-    let granted = pairs.map(|pair| {
-        let is_refused = !pair.refusals.is_empty();
-        if is_refused {
-            0
-        } else {
-            pair.safe_overlap_bytes
-        }
+    let granted = pairs.map(|pair| match pair.refusals[..] {
+        [] => pair.safe_overlap_bytes,
+        _ => 0,
     });
     LayerFigures {
         function: layer.function,
         stands_in: source.is_some_and(|source| deployment.sources[source].is_fallback),
-        instructions: layer.instructions,
-        cycles: layer.cycles,
+        cost: ExecutionCost {
+            instructions: layer.instructions,
+            cycles: layer.cycles,
+        },
         scratch_bytes: step.scratch_bytes,
         stack_bytes: layer.stack_bytes,
         safe_overlap_bytes: granted.max(),
@@ -174,8 +175,10 @@ fn of_library(
     ComparedKernels {
         name: kernels.name(),
         cpu: kernels.cpu().name,
-        instructions: common.clone().map(|it| it.instructions).sum(),
-        cycles: sum(common.map(|it| it.cycles)),
+        cost: ExecutionCost {
+            instructions: common.clone().map(|it| it.cost.instructions).sum(),
+            cycles: sum(common.map(|it| it.cost.cycles)),
+        },
         scratch_bytes: all.map(|it| it.scratch_bytes).max().unwrap_or(0),
     }
 }

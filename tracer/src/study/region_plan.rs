@@ -13,6 +13,7 @@ use crate::codegen::network::arena_with_states;
 use crate::model::traffic::KernelTraffic;
 use dmo_analysis::wording::grouped;
 use dmo_planner::regions::NoRoom;
+
 /// A plan in memories.
 struct Placed {
     planned: Planned,

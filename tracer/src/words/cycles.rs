@@ -21,30 +21,23 @@ pub fn stalls(cycles: Option<&Cycles>) -> [String; 2] {
 
 /// All cycles, and what is waited for.
 pub fn sentence(cycles: &Cycles) -> String {
-    let all = number(cycles, cycles.total);
-    let waits = [
-        (
-            cycles.code_stalls + cycles.data_stalls,
-            cycles.code_stalls,
-            "code",
-        ),
-        (
-            cycles.code_stalls + cycles.data_stalls,
-            cycles.data_stalls,
-            "data",
-        ),
-        (cycles.memory_stalls, cycles.memory_stalls, "the memories"),
-    ];
-    let waits = waits.iter().filter(|(shown, ..)| *shown > 0);
-    let waits = waits.map(|&(_, count, what)| format!("{} for {what}", number(cycles, count)));
+    let mut waits = Vec::new();
+    if cycles.code_stalls + cycles.data_stalls > 0 {
+        waits.extend([(cycles.code_stalls, "code"), (cycles.data_stalls, "data")]);
+    }
+    if cycles.memory_stalls > 0 {
+        waits.push((cycles.memory_stalls, "the memories"));
+    }
+    let waits = waits.into_iter().enumerate().map(|(place, (count, what))| {
+        let waiting = if place == 0 { " waiting" } else { "" };
+        format!("{}{waiting} for {what}", number(cycles, count))
+    });
     let waits: Vec<String> = waits.collect();
-    match waits.split_first() {
-        None => format!("{all} cycles"),
-        Some((first, others)) => {
-            let first = first.replacen(" for", " waiting for", 1);
-            let waits = [&[first], others].concat();
-            format!("{all} cycles ({})", waits.join(", "))
-        }
+    let all = format!("{} cycles", number(cycles, cycles.total));
+    if waits.is_empty() {
+        all
+    } else {
+        format!("{all} ({})", waits.join(", "))
     }
 }
 
