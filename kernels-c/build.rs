@@ -1,4 +1,4 @@
-//! Makes the table of the C sources.
+//! Makes the table of the C sources and that of the images, which it compresses.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,58 @@ const FOLDERS: [&str; 6] = [
     "board",
 ];
 
+/// The sets that are built, and for which CPUs: the first is taken where none is named, and for a CPU
+/// without an image the first whose code it runs.
+const IMAGES: [(&str, &[&str]); 4] = [
+    (
+        "reference",
+        &[
+            "cortex-m4",
+            "cortex-m7",
+            "cortex-m3",
+            "cortex-m23",
+            "cortex-m0plus",
+        ],
+    ),
+    ("dsp", &["cortex-m4", "cortex-m7"]),
+    ("dsp-packed", &["cortex-m4", "cortex-m7"]),
+    ("dsp-channels-outside", &["cortex-m4", "cortex-m7"]),
+];
+
+/// How hard the images are compressed, of 10: more takes longer for little.
+const COMPRESSION: u8 = 6;
+
 fn main() -> io::Result<()> {
     let manifest = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
-    let root = Path::new(&manifest);
+    let out = env::var("OUT_DIR").map_err(io::Error::other)?;
+    let (root, out) = (Path::new(&manifest), Path::new(&out));
+    fs::write(out.join("sources.rs"), table_of_sources(root)?)?;
+    fs::write(out.join("images.rs"), table_of_images(root, out)?)
+}
+
+fn table_of_images(root: &Path, out: &Path) -> io::Result<String> {
+    println!("cargo::rerun-if-changed={}", root.join("images").display());
+    let mut table = String::from("&[\n");
+    for (set, cpus) in IMAGES {
+        for cpu in cpus {
+            let elf = fs::read(root.join(format!("images/{cpu}/kernels-{set}.elf")))?;
+            let compressed = out.join(format!("{cpu}-{set}"));
+            fs::write(
+                &compressed,
+                miniz_oxide::deflate::compress_to_vec(&elf, COMPRESSION),
+            )?;
+            let _ = writeln!(
+                table,
+                "    KernelImage {{ set: {set:?}, cpu: {cpu:?}, bytes: {}, compressed: include_bytes!({compressed:?}) }},",
+                elf.len()
+            );
+        }
+    }
+    table.push_str("]\n");
+    Ok(table)
+}
+
+fn table_of_sources(root: &Path) -> io::Result<String> {
     let mut table = String::from("&[\n");
     for folder in FOLDERS {
         println!("cargo::rerun-if-changed={}", root.join(folder).display());
@@ -31,8 +80,7 @@ fn main() -> io::Result<()> {
         }
     }
     table.push_str("]\n");
-    let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    fs::write(Path::new(&out).join("sources.rs"), table)
+    Ok(table)
 }
 
 /// C sources, headers and linker scripts, in order.

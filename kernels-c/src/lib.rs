@@ -3,6 +3,8 @@
 //! Nothing here is compiled or linked into a program. `dmo-trace` emulates the [`IMAGES`], and
 //! writes libraries that are made of the [`SOURCES`].
 
+use miniz_oxide::inflate::decompress_slice_iter_to_slice;
+
 /// Path below the crate's folder, and text, of each source, header and linker script that a written
 /// library may need.
 pub const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
@@ -13,32 +15,31 @@ pub struct KernelImage {
     pub set: &'static str,
     /// CPU model.
     pub cpu: &'static str,
+    /// How many the ELF has.
+    bytes: usize,
+    /// The ELF, as a raw deflate stream.
+    compressed: &'static [u8],
+}
+
+impl KernelImage {
     /// The ELF.
-    pub elf: &'static [u8],
-}
-
-macro_rules! image {
-    ($cpu:literal, $set:literal) => {
-        KernelImage {
-            set: $set,
-            cpu: $cpu,
-            elf: include_bytes!(concat!("../images/", $cpu, "/kernels-", $set, ".elf")),
+    #[must_use]
+    pub fn elf(&self) -> Vec<u8> {
+        let mut elf = vec![0; self.bytes];
+        match decompress_slice_iter_to_slice(
+            &mut elf,
+            std::iter::once(self.compressed),
+            false,
+            true,
+        ) {
+            Ok(length) if length == self.bytes => elf,
+            result => unreachable!("{} for {}: {result:?}", self.set, self.cpu),
         }
-    };
+    }
 }
 
-/// All of them; the first of a set is for the CPU that is taken where none is named.
-pub const IMAGES: [KernelImage; 9] = [
-    image!("cortex-m4", "reference"),
-    image!("cortex-m3", "reference"),
-    image!("cortex-m7", "reference"),
-    image!("cortex-m4", "dsp"),
-    image!("cortex-m7", "dsp"),
-    image!("cortex-m4", "dsp-packed"),
-    image!("cortex-m7", "dsp-packed"),
-    image!("cortex-m4", "dsp-channels-outside"),
-    image!("cortex-m7", "dsp-channels-outside"),
-];
+/// All of them; of a set the first is for the CPU that is taken where none is named.
+pub const IMAGES: &[KernelImage] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 #[cfg(test)]
 mod tests {
@@ -51,7 +52,7 @@ mod tests {
         assert_eq!(names.len(), IMAGES.len());
         for image in IMAGES {
             assert!(
-                image.elf.starts_with(b"\x7fELF"),
+                image.elf().starts_with(b"\x7fELF"),
                 "{} {}",
                 image.set,
                 image.cpu

@@ -36,7 +36,7 @@ fn main() {
     let mut kept = true;
     for set in ["reference", "dsp"] {
         let image = images::find(set, None).expect(set);
-        let library = || KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set);
+        let library = || KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(set);
         let (unicorn, library) = (library().with_engine(EngineKind::Unicorn), library());
         for (name, case) in cases() {
             if !wanted(set, name) {

@@ -48,7 +48,7 @@ fn main() {
     for (model, set) in MODELS {
         let image = images::find(set, Some("cortex-m4")).expect(set);
         let library = |engine| {
-            let library = KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set);
+            let library = KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(set);
             library.with_engine(engine)
         };
         let libraries = [EngineKind::Unicorn, EngineKind::Translator].map(library);

@@ -478,7 +478,7 @@ fn as_many_as_the_prototypes_have() {
     let headers = headers();
     let libraries = ["reference", "dsp", "dsp-packed"].map(|set| {
         let image = IMAGES.iter().find(|image| image.set == set).expect(set);
-        KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
+        KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(set)
     });
     let mut seen = BTreeSet::new();
     for case in cases() {

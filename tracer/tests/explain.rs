@@ -101,7 +101,7 @@ fn every_access_is_seen_as_it_is_made() {
 
 fn library(cpu: &str) -> KernelLibrary {
     let image = images::find("reference", Some(cpu)).expect("kernels");
-    KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect("library")
+    KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect("library")
 }
 
 fn explain(library: &KernelLibrary, case: &Case) -> Explanation {

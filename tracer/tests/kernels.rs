@@ -49,7 +49,7 @@ fn kernels() -> BTreeSet<String> {
     IMAGES
         .iter()
         .flat_map(|image| {
-            let library = KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(image.set);
+            let library = KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(image.set);
             let functions = library.image().symbols.functions();
             let names = functions.map(|symbol| symbol.name.as_str());
             names.map(str::to_owned).collect::<Vec<_>>()
@@ -118,7 +118,7 @@ fn every_kernel_is_in_a_table() {
 fn sets_compute_the_same() {
     let library = |set: &str| {
         let image = IMAGES.iter().find(|image| image.set == set).expect(set);
-        KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
+        KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(set)
     };
     let reference = library("reference");
     let output_of = |library: &KernelLibrary, function: &str, case: &Case| {

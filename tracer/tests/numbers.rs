@@ -145,7 +145,7 @@ fn library(function: &str) -> KernelLibrary {
         "reference"
     };
     let image = IMAGES.iter().find(|image| image.set == set).expect(set);
-    KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect(set)
+    KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(set)
 }
 
 /// Runs the kernel on 8-bit inputs; states are zero, but for these bytes.

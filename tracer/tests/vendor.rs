@@ -113,7 +113,7 @@ fn is_new(source: &Path) -> bool {
 
 fn built_in() -> KernelLibrary {
     let image = images::find("dsp", Some("cortex-m4")).unwrap();
-    KernelLibrary::new(image.elf, None, DEFAULT_RAM).unwrap()
+    KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).unwrap()
 }
 
 /// What a version of the interface cannot be asked for.

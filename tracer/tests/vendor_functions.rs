@@ -136,7 +136,7 @@ fn real_libraries() -> Vec<(u8, PathBuf)> {
 
 fn reference() -> KernelLibrary {
     let image = images::find("reference", Some("cortex-m4")).unwrap();
-    KernelLibrary::new(image.elf, None, DEFAULT_RAM).unwrap()
+    KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).unwrap()
 }
 
 /// `tests/vendor/functions.c` with the reference kernels that it calls.

@@ -13,7 +13,7 @@ use dmo_analysis::wording::parse_size;
 use dmo_plot::{FormPoint, draw_forms};
 use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::page::build::page;
-use dmo_trace::study::build::{BuildRequest, PACKED, build, library_forms};
+use dmo_trace::study::build::{BuildRequest, build, default_kernels, library_forms};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
 use dmo_trace::study::form::{Form, Forms, MemoryLimits};
@@ -38,9 +38,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Kernels to bring along: dsp-packed (for CPUs with the DSP extension), dsp (the same with the
-    /// weights as the model has them) or reference
-    #[arg(long, value_name = "SET", default_value = PACKED)]
-    kernels: String,
+    /// weights as the model has them) or reference [default: dsp-packed, and reference for CPUs
+    /// without the extension]
+    #[arg(long, value_name = "SET")]
+    kernels: Option<String>,
     /// CPU to plan for [default: the one that the kernels were built for]
     #[arg(long)]
     cpu: Option<String>,
@@ -109,12 +110,21 @@ pub struct Arguments {
 const RECOMPUTED_WITHIN_LIMITS: f64 = 200.0;
 
 impl Arguments {
-    /// The reference kernels compute what the others cannot.
-    fn further_kernels(&self) -> Vec<String> {
-        if self.kernels == REFERENCE {
-            return Vec::new();
+    fn kernels(&self) -> KernelRequest {
+        let default = || default_kernels(self.cpu.as_deref()).to_owned();
+        let kernels = self.kernels.clone().unwrap_or_else(default);
+        // The reference kernels compute what the others cannot.
+        let is_enough = kernels == REFERENCE;
+        KernelRequest {
+            kernels,
+            further: (!is_enough)
+                .then(|| REFERENCE.to_owned())
+                .into_iter()
+                .collect(),
+            cpu: self.cpu.clone(),
+            flash_timing: self.flash.timing(),
+            ..KernelRequest::default()
         }
-        vec![REFERENCE.to_owned()]
     }
 
     fn limits(&self) -> MemoryLimits {
@@ -148,13 +158,7 @@ impl Arguments {
     fn request(&self) -> anyhow::Result<BuildRequest> {
         Ok(BuildRequest {
             name: self.name.clone(),
-            kernels: KernelRequest {
-                kernels: self.kernels.clone(),
-                further: self.further_kernels(),
-                cpu: self.cpu.clone(),
-                flash_timing: self.flash.timing(),
-                ..KernelRequest::default()
-            },
+            kernels: self.kernels(),
             changes: self.changes()?,
             limits: self.limits(),
             regions: self.regions.request(self.time.0),

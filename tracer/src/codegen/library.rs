@@ -443,20 +443,24 @@ fn cmake_target(name: &str) -> String {
     }
 }
 
-/// The board of QEMU that has the CPU, or one that runs its code.
+/// The board of QEMU that has the CPU, or one that runs its code and has the same memory map.
 fn board_of(cpu: &str) -> &'static str {
     match cpu {
-        "cortex-m3" => "mps2-an385",
-        "cortex-m7" => "mps2-an500",
+        "cortex-m0" | "cortex-m0plus" | "cortex-m3" => "mps2-an385",
+        "cortex-m7" | "cortex-m33" => "mps2-an500",
         _ => "mps2-an386",
     }
 }
 
-/// Flags of GCC for the CPU.
+/// Flags of GCC for the CPU, or for one whose code it runs.
 pub fn flags_of(cpu: &str) -> &'static str {
     match cpu {
+        "cortex-m0" => "-mcpu=cortex-m0 -mthumb -mfloat-abi=soft",
+        "cortex-m0plus" => "-mcpu=cortex-m0plus -mthumb -mfloat-abi=soft",
         "cortex-m3" => "-mcpu=cortex-m3 -mthumb -mfloat-abi=soft",
         "cortex-m7" => "-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16",
+        "cortex-m23" => "-mcpu=cortex-m23 -mthumb -mfloat-abi=soft",
+        "cortex-m33" => "-mcpu=cortex-m33 -mthumb -mfloat-abi=hard -mfpu=fpv5-sp-d16",
         _ => "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16",
     }
 }

@@ -26,6 +26,7 @@ use crate::codegen::kernel_sources;
 use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
 use crate::codegen::loops::rolled;
 use crate::codegen::network::Network;
+use crate::mcu::cpu;
 use crate::mcu::cycles::Cycles;
 use crate::model::Deployment;
 use dmo_analysis::graph::parameters::Affine;
@@ -34,11 +35,21 @@ use dmo_analysis::transform::macs;
 use dmo_analysis::wording::grouped;
 use std::time::Duration;
 
-/// The kernels that a library is made with unless others are asked for.
+/// The kernels for the DSP extension, with weights laid out for them.
 pub const PACKED: &str = "dsp-packed";
 
 /// The same with weights as the model has them.
 pub const DSP: &str = "dsp";
+
+/// The kernels that a library for this CPU is made with unless others are asked for; `None`: the CPU
+/// that they were built for.
+#[must_use]
+pub fn default_kernels(cpu: Option<&str>) -> &'static str {
+    match cpu.and_then(cpu::named) {
+        Some(cpu) if !cpu.features.dsp => REFERENCE,
+        _ => PACKED,
+    }
+}
 
 /// How a library is to be made. By default with the kernels for the DSP extension, without
 /// channels that make no difference, and without computing anything twice.

@@ -110,8 +110,9 @@ pub enum KernelsError {
     )]
     None,
     #[error(
-        "it is built in for {built_for}, and {cpu} does not run their code\n  hint: --cpu {hint}, \
-         or --kernels with an ELF file or a static library that is built for {cpu}"
+        "it is built in for {built_for}, and {cpu} does not run their code\n  hint: \
+         --kernels reference, --cpu {hint}, or --kernels with an ELF file or a static library that \
+         is built for {cpu}"
     )]
     ForOtherCpus {
         built_for: String,

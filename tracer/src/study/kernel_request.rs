@@ -169,7 +169,7 @@ impl KernelRequest {
     pub fn load_one(&self) -> Result<NamedKernels, StudyError> {
         let cpu = self.cpu.as_deref();
         let library = match images::find(&self.kernels, cpu) {
-            Some(image) => KernelLibrary::new(image.elf, cpu, DEFAULT_RAM),
+            Some(image) => KernelLibrary::new(&image.elf(), cpu, DEFAULT_RAM),
             None => KernelLibrary::new(&self.read()?, cpu, DEFAULT_RAM),
         };
         let built_for = images::cpus_of(&self.kernels);

@@ -60,5 +60,5 @@ pub fn trial(
 /// A set of kernels for the Cortex-M4.
 pub fn library(set: &str) -> KernelLibrary {
     let image = images::find(set, Some("cortex-m4")).expect("a built-in set");
-    KernelLibrary::new(image.elf, None, DEFAULT_RAM).expect("a library")
+    KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect("a library")
 }
