@@ -34,7 +34,7 @@ fn renamed(from: &str, to: &str) -> KernelLibrary {
 
 fn renamed_elf(from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
-    let mut elf = images::find("reference", None).unwrap().elf.to_vec();
+    let mut elf = images::find("reference", None).unwrap().elf();
     let name = format!("\0{from}\0");
     let starts = |at: &usize| elf[*at..].starts_with(name.as_bytes());
     let places: Vec<usize> = (0..elf.len() - name.len()).filter(starts).collect();
