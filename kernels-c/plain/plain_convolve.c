@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "plain_convolve.h"
+#include "plain_pairs.h"
 
 static int32_t bias_of(const plain_filters *filters, int32_t channel) {
   return filters->bias == NULL ? 0 : filters->bias[channel];
@@ -17,50 +18,77 @@ void plain_prepare(plain_filters *filters) {
   }
 }
 
-static int32_t start_of(const plain_filters *filters, int32_t channel) {
-  return channel < filters->known ? filters->start[channel] : make_start(filters, channel);
+static int8_t finish(const plain_output *numbers, int32_t channel, int32_t sum) {
+  const int32_t at = channel * numbers->step;
+  return plain_finish(numbers, numbers->multiplier[at], numbers->shift[at], sum);
 }
 
-// The outputs of one channel for its sums in the pixels.
-PLAIN_OUT_OF_LINE static void store_channel(const plain_output *numbers, int32_t channel, int32_t sum0, int32_t sum1,
-                                            int8_t *output0, int8_t *output1) {
-  const int32_t multiplier = numbers->multiplier[channel * numbers->step];
-  const int32_t shift = numbers->shift[channel * numbers->step];
-  *output0 = plain_finish(numbers, multiplier, shift, sum0);
-  if (output1 != NULL) {
-    *output1 = plain_finish(numbers, multiplier, shift, sum1);
-  }
+// One pixel, and two channels, or the last one.
+static void convolve_one(const plain_filters *filters, const int8_t *patch, int32_t channel, int8_t *output) {
+  const int32_t columns = filters->columns;
+  const int32_t other = channel + 1 < filters->channels ? channel + 1 : channel;
+  plain_products products = {
+    .patch_end = patch + columns,
+    .filter0_end = filters->filter + (channel + 1) * columns,
+    .filter1_end = filters->filter + (other + 1) * columns,
+    .minus_columns = -columns,
+    .offset = filters->input_offset,
+    .sum = { bias_of(filters, channel), bias_of(filters, other) },
+  };
+  plain_multiply(&products);
+  output[channel] = finish(&filters->output, channel, products.sum[0]);
+  output[other] = finish(&filters->output, other, products.sum[1]);
+}
+
+// An even number of channels from `first` on of two pixels, whose numbers are in `start`.
+static void convolve_two(const plain_filters *filters, const int8_t *patch, int32_t step, int32_t first, int32_t count,
+                         const int32_t *start, int8_t *output, int32_t output_step) {
+  const int32_t columns = filters->columns, end = first + count;
+  const plain_output *numbers = &filters->output;
+  plain_pairs pairs = {
+    .patch0_end = patch + columns,
+    .patch1_end = patch + step + columns,
+    .filter0_end = filters->filter + (first + 1) * columns,
+    .filter1_end = filters->filter + (first + 2) * columns,
+    .minus_columns = -columns,
+    .minus_channels = -count,
+    .start_end = start + count,
+    .multiplier_end = numbers->multiplier + end,
+    .shift_end = numbers->shift + end,
+    .output0_end = output + end,
+    .output1_end = output + output_step + end,
+    .offset = numbers->offset,
+    .min = numbers->min,
+    .max = numbers->max,
+    .raised_offset = numbers->offset + 127 - numbers->max,
+    .saturated_min = numbers->min + 127 - numbers->max,
+  };
+  plain_convolve_pairs(&pairs);
 }
 
 void plain_convolve_pixels(const plain_filters *filters, const int8_t *patch, int32_t step, int32_t pixels,
                            int8_t *output, int32_t output_step) {
-  const int32_t columns = filters->columns, channels = filters->channels;
-  plain_products products = { .patch0_end = patch + columns, .minus_columns = -columns };
-  int8_t *second = NULL;
-  if (pixels == 2) {
-    products.patch1_end = patch + step + columns;
-    second = output + output_step;
-  }
-  const int8_t *filter_end = filters->filter + columns;
-  for (int32_t c = 0; c < channels; c += 2) {
-    // The last of an odd number of channels is also its own second.
-    const int32_t other = c + 1 < channels ? c + 1 : c;
-    products.filter0_end = filter_end;
-    products.filter1_end = filter_end + (other - c) * columns;
-    filter_end += 2 * columns;
-    if (second != NULL) {
-      products.sum[0] = products.sum[2] = start_of(filters, c);
-      products.sum[1] = products.sum[3] = start_of(filters, other);
-      plain_multiply_two(&products);
-    } else {
-      products.sum[0] = bias_of(filters, c);
-      products.sum[1] = bias_of(filters, other);
-      plain_multiply_one(&products, filters->input_offset);
+  int32_t done = 0;
+  if (pixels == 2 && filters->output.is_fast) {
+    const int32_t even = filters->channels & ~1;
+    done = filters->known & ~1;
+    if (done != 0) {
+      convolve_two(filters, patch, step, 0, done, filters->start, output, output_step);
     }
-    store_channel(&filters->output, c, products.sum[0], products.sum[2], output + c, second == NULL ? NULL : second + c);
-    if (other != c) {
-      store_channel(&filters->output, other, products.sum[1], products.sum[3], output + other,
-                    second == NULL ? NULL : second + other);
+    while (done != even) {
+      enum { FEW = 8 };
+      const int32_t count = even - done < FEW ? even - done : FEW;
+      int32_t start[FEW];
+      for (int32_t i = 0; i < count; ++i) {
+        start[i] = make_start(filters, done + i);
+      }
+      convolve_two(filters, patch, step, done, count, start, output, output_step);
+      done += count;
+    }
+  }
+  for (int32_t c = done; c < filters->channels; c += 2) {
+    for (int32_t i = 0; i < pixels; ++i) {
+      convolve_one(filters, patch + i * step, c, output + i * output_step);
     }
   }
 }

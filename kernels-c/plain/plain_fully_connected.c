@@ -25,14 +25,14 @@ static int8_t finish(const fc_layer *layer, int32_t output, int32_t sum) {
 static void multiply_block(const fc_layer *layer, const int8_t *input, int32_t input_sum, int32_t first, int32_t count,
                            int8_t *values) {
   const int32_t inputs = layer->inputs;
-  plain_products products = { .patch0_end = input + inputs, .minus_columns = -inputs };
+  plain_products products = { .patch_end = input + inputs, .minus_columns = -inputs, .offset = layer->input_offset };
   for (int32_t i = 0; i < count; i += 2) {
     const int32_t output = first + i, other = i + 1 < count ? output + 1 : output;
     products.filter0_end = &layer->filter[(output + 1) * inputs];
     products.filter1_end = &layer->filter[(other + 1) * inputs];
     products.sum[0] = bias_of(layer, output) + input_sum;
     products.sum[1] = bias_of(layer, other) + input_sum;
-    plain_multiply_one(&products, layer->input_offset);
+    plain_multiply(&products);
     values[i] = finish(layer, output, products.sum[0]);
     values[i + other - output] = finish(layer, other, products.sum[1]);
   }
