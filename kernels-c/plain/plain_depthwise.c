@@ -17,55 +17,135 @@ static tap_range inside(int32_t start, int32_t dilation, int32_t taps, int32_t e
   return (tap_range){ first, last > first ? last - first : 0 };
 }
 
-// The outputs of a block of channels from its sums, without and with a window.
-PLAIN_OUT_OF_LINE static void store_block(const plain_output *numbers, const int32_t *bias, const plain_window *window,
-                                          int32_t channel, int8_t *output) {
-  const int32_t *const multiplier = &numbers->multiplier[channel], *const shift = &numbers->shift[channel];
-  for (int32_t i = 0; i < window->channels; ++i) {
-    const int32_t sum = window->sum[i] + (bias == NULL ? 0 : bias[channel + i]);
-    output[i] = plain_finish(numbers, multiplier[i], shift[i], sum);
+// What all pixels share.
+typedef struct {
+  plain_output numbers;
+  const int32_t *bias;        // or NULL
+  const cmsis_nn_dims *taps;  // of the filter
+  int32_t channels, multiplier, input_offset;
+  bool is_fast;               // plain_convolve_window takes the channels
+  // For windows of 3x3 that lie inside the input, bias + offset of the input * sum of the weights; NULL for none.
+  const int32_t *inside_start;
+} depthwise_layer;
+
+// On other cores a product with the offset costs no less where the table is.
+enum { TABLE_CHANNELS = PLAIN_THUMB == 1 ? 0 : 128, LEAST_PIXELS = 16, HELD = 8 };
+
+// One pixel, the first tap of whose window is at `input` and, in the filter, at `filter`; a window without taps has no
+// rows.
+PLAIN_OUT_OF_LINE static void convolve_any(const depthwise_layer *layer, const plain_window *shared,
+                                           const int8_t *input, const int8_t *filter, int8_t *output) {
+  const plain_window window = *shared; // a copy, which a store to the output cannot change
+  const int32_t offset = layer->input_offset;
+  const int32_t multiplier = layer->multiplier;
+  for (int32_t c = 0, in_channel = 0, m = 0; c < layer->channels; ++c) {
+    const int8_t *input_row = input + in_channel, *filter_row = filter + c;
+    int32_t sum = layer->bias == NULL ? 0 : layer->bias[c];
+    for (int32_t y = window.rows; y != 0; --y) {
+      const int8_t *in = input_row, *weight = filter_row;
+      for (int32_t x = window.columns; x != 0; --x) {
+        sum += (*in + offset) * *weight;
+        in += window.input_column;
+        weight += window.filter_column;
+      }
+      input_row += window.input_row;
+      filter_row += window.filter_row;
+    }
+    output[c] = plain_finish(&layer->numbers, layer->numbers.multiplier[c], layer->numbers.shift[c], sum);
+    if (++m == multiplier) {
+      m = 0;
+      ++in_channel;
+    }
   }
 }
 
-// One pixel. window: its first channels. Without taps all sums are 0.
-static void convolve_pixel(const plain_output *numbers, const int32_t *bias, plain_window *window, int32_t in_channels,
-                           int32_t multiplier, int8_t *output) {
-  const bool any = window->rows != 0 && window->columns != 0;
-  const int8_t *const input = window->input, *const filter = window->filter;
-  // Blocks of input channels, or of outputs of one input channel.
-  const int32_t group = multiplier == 1 ? in_channels : multiplier;
-  for (int32_t i = 0; i < PLAIN_WINDOW_CHANNELS && !any; ++i) {
-    window->sum[i] = 0;
-  }
-  for (int32_t first = 0; first < in_channels * multiplier; first += group) {
-    for (int32_t c = first; c < first + group; c += PLAIN_WINDOW_CHANNELS) {
-      const int32_t left = first + group - c;
-      window->channels = left < PLAIN_WINDOW_CHANNELS ? left : PLAIN_WINDOW_CHANNELS;
-      if (any) {
-        window->input = input + (multiplier == 1 ? c : first / multiplier);
-        window->filter = filter + c;
-        plain_multiply_window(window);
-      }
-      store_block(numbers, bias, window, c, output + c);
+// The channels from `first` up to `end`, which begin with `start`.
+static void convolve_fast(const depthwise_layer *layer, plain_window *window, const int32_t *start,
+                          const int8_t *input_end, const int8_t *filter, int32_t first, int32_t end,
+                          int8_t *output_end) {
+  window->input_end = input_end;
+  window->filter_end = filter + end;
+  window->minus_channels = first - end;
+  window->start_end = start + end;
+  window->multiplier_end = layer->numbers.multiplier + end;
+  window->shift_end = layer->numbers.shift + end;
+  window->output_end = output_end;
+  plain_convolve_window(window);
+}
+
+// Outputs of one input channel are held back until a block of them has been computed, because they all load the same.
+static void convolve_channel(const depthwise_layer *layer, plain_window *window, const int8_t *input,
+                             const int8_t *filter, int32_t first, int8_t *output) {
+  const int32_t last = first + layer->multiplier;
+  for (int32_t c = first; c < last; c += HELD) {
+    const int32_t count = last - c < HELD ? last - c : HELD;
+    int8_t held[HELD];
+    convolve_fast(layer, window, layer->bias, input, filter, c, c + count, held + count);
+    for (int32_t i = 0; i < count; ++i) {
+      output[c + i] = held[i];
     }
   }
+}
+
+static void convolve_pixel(const depthwise_layer *layer, plain_window *window, const int8_t *input,
+                           const int8_t *filter, int8_t *output) {
+  if (!layer->is_fast || window->rows == 0 || window->columns > PLAIN_WINDOW_COLUMNS) {
+    convolve_any(layer, window, input, filter, output);
+    return;
+  }
+  const int32_t channels = layer->channels;
+  if (layer->multiplier != 1) {
+    for (int32_t first = 0; first < channels; first += layer->multiplier) {
+      convolve_channel(layer, window, input++, filter, first, output);
+    }
+    return;
+  }
+  const bool is_inside =
+      layer->inside_start != NULL && window->rows == layer->taps->h && window->columns == layer->taps->w;
+  window->input_offset = is_inside ? 0 : layer->input_offset;
+  convolve_fast(layer, window, is_inside ? layer->inside_start : layer->bias, input + channels, filter, 0, channels,
+                output + channels);
+}
+
+static int32_t sum_of_taps(const int8_t *weight, int32_t step, int32_t taps) {
+  int32_t sum = 0;
+  for (; taps != 0; --taps) {
+    sum += *weight;
+    weight += step;
+  }
+  return sum;
 }
 
 void plain_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_channel_quant_params *quant,
                      const cmsis_nn_dims *input_dims, const int8_t *input, const cmsis_nn_dims *filter_dims,
                      const int8_t *filter, const int32_t *bias, const cmsis_nn_dims *output_dims, int8_t *output) {
   const int32_t in_channels = input_dims->c, channels = output_dims->c;
-  const int32_t line = input_dims->w * in_channels;
-  const int32_t filter_line = filter_dims->w * channels;
-  const int32_t input_column = params->dilation.w * in_channels, input_row = params->dilation.h * line;
-  const plain_output numbers =
-      plain_make_output(params->output_offset, params->activation.min, params->activation.max, channels,
-                        quant->multiplier, quant->shift, 1, bias, filter_dims->h * filter_dims->w);
+  const int32_t line = input_dims->w * in_channels, filter_line = filter_dims->w * channels;
+  const int32_t min = params->activation.min, max = params->activation.max;
+  const plain_output numbers = plain_make_output(params->output_offset, min, max, channels, quant->multiplier,
+                                                 quant->shift, 1, bias, filter_dims->h * filter_dims->w);
+  const bool is_fast = numbers.is_fast && bias != NULL;
+  const bool has_table = is_fast && params->ch_mult == 1 && params->dilation.w == 1 && channels <= TABLE_CHANNELS &&
+                         filter_dims->h == 3 && filter_dims->w == 3 &&
+                         output_dims->n * output_dims->h * output_dims->w >= LEAST_PIXELS;
+  int32_t table[TABLE_CHANNELS + 1];
+  for (int32_t c = 0; has_table && c < channels; ++c) {
+    table[c] = bias[c] + params->input_offset * sum_of_taps(&filter[c], channels, 9);
+  }
+  const depthwise_layer layer = { numbers, bias, filter_dims, channels, params->ch_mult, params->input_offset, is_fast,
+                                  has_table ? table : NULL };
   plain_window window = {
-    .input_column = input_column,
+    .input_column = params->dilation.w * in_channels,
     .filter_column = channels,
-    .input_channel = params->ch_mult == 1 ? 1 : 0,
-    .offset = params->input_offset,
+    .input_row = params->dilation.h * line,
+    .filter_row = filter_line,
+    .input_mask = params->ch_mult == 1 ? -1 : 0,
+    .input_offset = params->input_offset,
+    .offset = params->output_offset,
+    .min = min,
+    .max = max,
+    .raised_offset = params->output_offset + 127 - max,
+    .saturated_min = min + 127 - max,
   };
   for (int32_t b = 0; b < output_dims->n; ++b) {
     for (int32_t oy = 0; oy < output_dims->h; ++oy) {
@@ -77,13 +157,10 @@ void plain_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_c
       for (int32_t ox = 0; ox < output_dims->w; ++ox) {
         const tap_range columns = inside(left, params->dilation.w, filter_dims->w, input_dims->w);
         const bool any = columns.count != 0;
-        window.input = any ? &row[left * in_channels + columns.first * input_column] : row;
-        window.filter = any ? &filter_row[columns.first * channels] : filter_row;
-        window.rows = rows.count;
+        window.rows = any ? rows.count : 0;
         window.columns = columns.count;
-        window.input_skip = input_row - columns.count * input_column;
-        window.filter_skip = filter_line - columns.count * channels;
-        convolve_pixel(&numbers, bias, &window, in_channels, params->ch_mult, output);
+        convolve_pixel(&layer, &window, any ? &row[left * in_channels + columns.first * window.input_column] : row,
+                       any ? &filter_row[columns.first * channels] : filter_row, output);
         left += params->stride.w;
         output += channels;
       }

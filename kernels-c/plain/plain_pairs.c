@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include "plain_assembly.h"
 #include "plain_pairs.h"
 
 #if PLAIN_THUMB == 1
@@ -38,43 +39,12 @@
   "negs r5, r5\n\t"                     \
   "movs r4, #0\n\t"
 
-// plain_multiply_high by halves, and the division, which adds the last bit that it shifts out; then the clamp.
-#define STORE(sum, output, which)       \
-  "mov r1, " sum "\n\t"                 \
-  "sxth r2, r1\n\t"                     \
-  "subs r1, r1, r2\n\t"                 \
-  "asrs r1, r1, #16\n\t"                \
-  "mov r3, r2\n\t"                      \
-  "muls r3, r6, r3\n\t"                 \
-  "asrs r3, r3, #16\n\t"                \
-  "muls r2, r7, r2\n\t"                 \
-  "adds r3, r3, r2\n\t"                 \
-  "mov r2, r6\n\t"                      \
-  "muls r2, r1, r2\n\t"                 \
-  "adds r3, r3, r2\n\t"                 \
-  "muls r1, r7, r1\n\t"                 \
-  "lsls r1, r1, #1\n\t"                 \
-  "add r3, r10\n\t"                     \
-  "asrs r3, r3, #15\n\t"                \
-  "adds r1, r1, r3\n\t"                 \
-  "asrs r3, r1, #31\n\t"                \
-  "adds r1, r1, r3\n\t"                 \
-  "asrs r1, r5\n\t"                     \
-  "adcs r1, r4\n\t"                     \
-  "ldr r2, [r0, #44]\n\t"               \
-  "adds r1, r1, r2\n\t"                 \
-  "ldr r2, [r0, #48]\n\t"               \
-  "cmp r1, r2\n\t"                      \
-  "bge 4f\n\t"                          \
-  "mov r1, r2\n"                        \
-  "4:\n\t"                              \
-  "ldr r2, [r0, #52]\n\t"               \
-  "cmp r1, r2\n\t"                      \
-  "ble 4f\n\t"                          \
-  "mov r1, r2\n"                        \
-  "4:\n\t"                              \
-  "ldr r2, [r0, " output "]\n\t"        \
-  "add r2, r11\n\t"                     \
+#define STORE(sum, output, which)                  \
+  "mov r1, " sum "\n\t"                            \
+  PLAIN_REQUANTIZE_BY_HALVES("add r3, r10\n\t")    \
+  PLAIN_CLAMP("#44", "#48", "#52")                 \
+  "ldr r2, [r0, " output "]\n\t"                   \
+  "add r2, r11\n\t"                                \
   "strb r1, [r2, " which "]\n\t"
 
 // The first round begins with the column that makes the others whole rounds of eight; a column is 28 bytes of code.
@@ -154,18 +124,9 @@ PLAIN_NAKED void plain_convolve_pairs(PLAIN_UNUSED plain_pairs *pairs) {
   "mla r7, r10, r11, r7\n\t"      \
   "mla r8, r10, r12, r8\n\t"
 
-// The division adds the last bit that it shifts out; saturation to int8 cuts at max, and then to uint8 at min.
-#define REQUANTIZE(sum, multiplier, shift)     \
-  "lsls " sum ", " sum ", #1\n\t"              \
-  "smull r0, " sum ", " sum ", " multiplier "\n\t" \
-  "add " sum ", " sum ", r0, lsr #31\n\t"      \
-  "add " sum ", " sum ", " sum ", asr #31\n\t" \
-  "asrs " sum ", " sum ", " shift "\n\t"       \
-  "adc " sum ", " sum ", r10\n\t"              \
-  "ssat " sum ", #8, " sum "\n\t"              \
-  "sub " sum ", " sum ", r11\n\t"              \
-  "usat " sum ", #8, " sum "\n\t"              \
-  "add " sum ", " sum ", r12\n\t"
+#define REQUANTIZE(sum, multiplier, shift)                  \
+  PLAIN_REQUANTIZE(sum, multiplier, shift, "r10", "r0")     \
+  PLAIN_CUT_AT_MIN(sum, "r11", "r12")
 
 // A column is 34 bytes of code.
 PLAIN_NAKED void plain_convolve_pairs(PLAIN_UNUSED plain_pairs *pairs) {
