@@ -89,6 +89,11 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
   plain_filters filters;
   plain_begin_filters(&filters, conv_params, quant_params, filter_data, bias_data, columns, channels);
   filters.channels = group_channels;
+  if (groups > 1 && filters.output.exact_count != 0) {
+    // They are counted over all groups.
+    filters.output.is_fast = false;
+    filters.output.exact_count = 0;
+  }
   plain_prepare(&filters);
   for (int32_t b = 0; b < output_dims->n; ++b) {
     const int8_t *batch = &input_data[b * input_dims->h * input_dims->w * input_dims->c];

@@ -7,6 +7,10 @@ typedef struct {
   int32_t offset, left_shift, multiplier, shift;
 } add_input;
 
+typedef struct {
+  int32_t offset, min, max;
+} output_range;
+
 // The fast way takes any shift from -31 to 0, and a value below 2^29.
 PLAIN_INLINE int32_t scale(bool is_fast, const add_input *input, int32_t byte) {
   if (!is_fast) {
@@ -18,11 +22,12 @@ PLAIN_INLINE int32_t scale(bool is_fast, const add_input *input, int32_t byte) {
   return input->shift == 0 ? product : (((product + (product >> 31)) >> ~input->shift) + 1) >> 1;
 }
 
-PLAIN_INLINE void add(bool is_fast, add_input input1, add_input input2, plain_output numbers, int32_t multiplier,
+PLAIN_INLINE void add(bool is_fast, add_input input1, add_input input2, output_range range, int32_t multiplier,
                       int32_t shift, const int8_t *vector1, const int8_t *vector2, int8_t *output, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     const int32_t sum = scale(is_fast, &input1, vector1[i]) + scale(is_fast, &input2, vector2[i]);
-    output[i] = plain_finish(&numbers, multiplier, shift, sum);
+    const int32_t value = is_fast ? plain_requantize(sum, multiplier, shift) : plain_requantize_any(sum, multiplier, shift);
+    output[i] = (int8_t)dmo_clamp(value + range.offset, range.min, range.max);
   }
 }
 
@@ -41,14 +46,11 @@ arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int
   const add_input input1 = { input_1_offset, left_shift, input_1_mult, input_1_shift };
   const add_input input2 = { input_2_offset, left_shift, input_2_mult, input_2_shift };
   // Each input lies below 2^28, so that their sum is small.
-  plain_output numbers = plain_make_output(out_offset, out_activation_min, out_activation_max, 1, &out_mult, &out_shift,
-                                           0, NULL, 0);
-  if (numbers.is_fast && takes(&input1) && takes(&input2) && left_shift >= 0 && left_shift <= 20) {
-    numbers.is_fast = true;
-    add(true, input1, input2, numbers, out_mult, out_shift, input_1_vect, input_2_vect, output, block_size);
+  const output_range range = { out_offset, out_activation_min, out_activation_max };
+  if (plain_is_fast(out_mult, out_shift) && takes(&input1) && takes(&input2) && left_shift >= 0 && left_shift <= 20) {
+    add(true, input1, input2, range, out_mult, out_shift, input_1_vect, input_2_vect, output, block_size);
   } else {
-    numbers.is_fast = false;
-    add(false, input1, input2, numbers, out_mult, out_shift, input_1_vect, input_2_vect, output, block_size);
+    add(false, input1, input2, range, out_mult, out_shift, input_1_vect, input_2_vect, output, block_size);
   }
   return ARM_CMSIS_NN_SUCCESS;
 }

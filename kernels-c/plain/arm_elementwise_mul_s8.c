@@ -7,12 +7,13 @@ arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int
                                            int8_t *output, const int32_t out_offset, const int32_t out_mult,
                                            const int32_t out_shift, const int32_t out_activation_min,
                                            const int32_t out_activation_max, const int32_t block_size) {
-  enum { LARGEST_PRODUCT = 2 }; // no larger than two of those that plain_make_output counts
-  const plain_output numbers = plain_make_output(out_offset, out_activation_min, out_activation_max, 1, &out_mult,
-                                                 &out_shift, 0, NULL, LARGEST_PRODUCT);
+  // A product of two numbers in [-255, 255] is small.
+  const bool is_fast = plain_is_fast(out_mult, out_shift);
   for (int32_t i = 0; i < block_size; ++i) {
     const int32_t product = (input_1_vect[i] + input_1_offset) * (input_2_vect[i] + input_2_offset);
-    output[i] = plain_finish(&numbers, out_mult, out_shift, product);
+    const int32_t value = is_fast ? plain_requantize(product, out_mult, out_shift)
+                                  : plain_requantize_any(product, out_mult, out_shift);
+    output[i] = (int8_t)dmo_clamp(value + out_offset, out_activation_min, out_activation_max);
   }
   return ARM_CMSIS_NN_SUCCESS;
 }

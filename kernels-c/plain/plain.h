@@ -65,12 +65,21 @@ PLAIN_INLINE int32_t plain_requantize(int32_t sum, int32_t multiplier, int32_t s
   return (((product + (product >> 31)) >> ~shift) + 1) >> 1;
 }
 
+// The same in the C form of assembly, which computes what channels that it does not take get, too: anything.
+PLAIN_INLINE int32_t plain_requantize_taken(int32_t sum, int32_t multiplier, int32_t shift) {
+  return plain_is_fast(multiplier, shift) && plain_is_small(sum) ? plain_requantize(sum, multiplier, shift) : 0;
+}
+
+// Channels that plain_requantize does not take, if they are so few that the others are computed by hand.
+enum { PLAIN_MOST_EXACT = 8 };
+
 // How the sums of a layer become outputs.
 typedef struct {
   int32_t offset, min, max;         // of the output
   const int32_t *multiplier, *shift;
   int32_t step;                     // from one channel's multiplier to the next: 1, or 0 if they share one
-  bool is_fast;                     // plain_requantize takes all channels, and every sum is small
+  bool is_fast;                     // plain_requantize takes all channels but `exact`, and every sum of theirs is small
+  int32_t exact_count, exact[PLAIN_MOST_EXACT]; // the count is 0 unless is_fast
 } plain_output;
 
 // bias: NULL for none. A sum is a bias and `products` products of numbers in [-255, 255] and in [-128, 127].
@@ -80,9 +89,9 @@ plain_output plain_make_output(int32_t offset, int32_t min, int32_t max, int32_t
 // Out of line, because it is long, and rare.
 int32_t plain_requantize_any(int32_t sum, int32_t multiplier, int32_t shift);
 
-// The output of a channel for a sum.
+// The output of any channel for any sum.
 PLAIN_INLINE int8_t plain_finish(const plain_output *output, int32_t multiplier, int32_t shift, int32_t sum) {
-  const int32_t value = output->is_fast || (plain_is_fast(multiplier, shift) && plain_is_small(sum))
+  const int32_t value = plain_is_fast(multiplier, shift) && plain_is_small(sum)
                             ? plain_requantize(sum, multiplier, shift)
                             : plain_requantize_any(sum, multiplier, shift);
   return (int8_t)dmo_clamp(value + output->offset, output->min, output->max);

@@ -31,31 +31,32 @@ typedef struct {
 // On other cores a product with the offset costs no less where the table is.
 enum { TABLE_CHANNELS = PLAIN_THUMB == 1 ? 0 : 128, LEAST_PIXELS = 16, HELD = 8 };
 
-// One pixel, the first tap of whose window is at `input` and, in the filter, at `filter`; a window without taps has no
+// One channel, the first tap of whose window is at `input` and, in the filter, at `filter`; a window without taps has no
 // rows.
-PLAIN_OUT_OF_LINE static void convolve_any(const depthwise_layer *layer, const plain_window *shared,
-                                           const int8_t *input, const int8_t *filter, int8_t *output) {
-  const plain_window window = *shared; // a copy, which a store to the output cannot change
+static int8_t convolve_any(const depthwise_layer *layer, const plain_window *window, const int8_t *input,
+                           const int8_t *filter, int32_t channel) {
   const int32_t offset = layer->input_offset;
-  const int32_t multiplier = layer->multiplier;
-  for (int32_t c = 0, in_channel = 0, m = 0; c < layer->channels; ++c) {
-    const int8_t *input_row = input + in_channel, *filter_row = filter + c;
-    int32_t sum = layer->bias == NULL ? 0 : layer->bias[c];
-    for (int32_t y = window.rows; y != 0; --y) {
-      const int8_t *in = input_row, *weight = filter_row;
-      for (int32_t x = window.columns; x != 0; --x) {
-        sum += (*in + offset) * *weight;
-        in += window.input_column;
-        weight += window.filter_column;
-      }
-      input_row += window.input_row;
-      filter_row += window.filter_row;
+  int32_t sum = layer->bias == NULL ? 0 : layer->bias[channel];
+  for (int32_t y = window->rows; y != 0; --y) {
+    const int8_t *in = input, *weight = filter;
+    for (int32_t x = window->columns; x != 0; --x) {
+      sum += (*in + offset) * *weight;
+      in += window->input_column;
+      weight += window->filter_column;
     }
-    output[c] = plain_finish(&layer->numbers, layer->numbers.multiplier[c], layer->numbers.shift[c], sum);
-    if (++m == multiplier) {
-      m = 0;
-      ++in_channel;
+    input += window->input_row;
+    filter += window->filter_row;
+  }
+  return plain_finish(&layer->numbers, layer->numbers.multiplier[channel], layer->numbers.shift[channel], sum);
+}
+
+PLAIN_OUT_OF_LINE static void convolve_all(const depthwise_layer *layer, const plain_window *window,
+                                           const int8_t *input, const int8_t *filter, int8_t *output) {
+  for (int32_t first = 0; first < layer->channels; first += layer->multiplier) {
+    for (int32_t c = first; c < first + layer->multiplier; ++c) {
+      output[c] = convolve_any(layer, window, input, filter + c, c);
     }
+    ++input;
   }
 }
 
@@ -90,7 +91,7 @@ static void convolve_channel(const depthwise_layer *layer, plain_window *window,
 static void convolve_pixel(const depthwise_layer *layer, plain_window *window, const int8_t *input,
                            const int8_t *filter, int8_t *output) {
   if (!layer->is_fast || window->rows == 0 || window->columns > PLAIN_WINDOW_COLUMNS) {
-    convolve_any(layer, window, input, filter, output);
+    convolve_all(layer, window, input, filter, output);
     return;
   }
   const int32_t channels = layer->channels;
@@ -103,8 +104,18 @@ static void convolve_pixel(const depthwise_layer *layer, plain_window *window, c
   const bool is_inside =
       layer->inside_start != NULL && window->rows == layer->taps->h && window->columns == layer->taps->w;
   window->input_offset = is_inside ? 0 : layer->input_offset;
+  // These are stored last, because the output may lie on the taps.
+  const plain_output *const numbers = &layer->numbers;
+  int8_t exact[PLAIN_MOST_EXACT];
+  for (int32_t i = 0; i < numbers->exact_count; ++i) {
+    const int32_t c = numbers->exact[i];
+    exact[i] = convolve_any(layer, window, input + c, filter + c, c);
+  }
   convolve_fast(layer, window, is_inside ? layer->inside_start : layer->bias, input + channels, filter, 0, channels,
                 output + channels);
+  for (int32_t i = 0; i < numbers->exact_count; ++i) {
+    output[numbers->exact[i]] = exact[i];
+  }
 }
 
 static int32_t sum_of_taps(const int8_t *weight, int32_t step, int32_t taps) {
@@ -124,7 +135,8 @@ void plain_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_c
   const int32_t min = params->activation.min, max = params->activation.max;
   const plain_output numbers = plain_make_output(params->output_offset, min, max, channels, quant->multiplier,
                                                  quant->shift, 1, bias, filter_dims->h * filter_dims->w);
-  const bool is_fast = numbers.is_fast && bias != NULL;
+  const bool is_fast =
+      numbers.is_fast && bias != NULL && (params->ch_mult == 1 || numbers.exact_count == 0);
   const bool has_table = is_fast && params->ch_mult == 1 && params->dilation.w == 1 && channels <= TABLE_CHANNELS &&
                          filter_dims->h == 3 && filter_dims->w == 3 &&
                          output_dims->n * output_dims->h * output_dims->w >= LEAST_PIXELS;

@@ -250,7 +250,7 @@ void plain_convolve_window(plain_window *window) {
   for (; window->minus_channels != 0; ++window->minus_channels) {
     const int32_t c = window->minus_channels;
     const int32_t value =
-        plain_requantize(sum_of(window, c), window->multiplier_end[c], window->shift_end[c]) + window->offset;
+        plain_requantize_taken(sum_of(window, c), window->multiplier_end[c], window->shift_end[c]) + window->offset;
     window->output_end[c] = (int8_t)dmo_clamp(value, window->min, window->max);
   }
 }

@@ -17,7 +17,7 @@ typedef struct {
   int32_t input_mask;                        // -1, or 0 if all channels read the same one of the input
   int32_t input_offset;
   const int32_t *start_end;                  // of each channel, what its sum begins with
-  const int32_t *multiplier_end, *shift_end; // plain_requantize takes all of them, and the sums are small
+  const int32_t *multiplier_end, *shift_end; // a channel that plain_requantize does not take gets any value
   int8_t *output_end;
   int32_t offset, min, max;                  // of the output
   int32_t raised_offset, saturated_min;      // offset + 127 - max; min + 127 - max
