@@ -11,28 +11,25 @@ typedef struct {
   int32_t offset, min, max;
 } output_range;
 
-// The fast way takes any shift from -31 to 0, and a value below 2^29.
+PLAIN_INLINE int32_t requantize(bool is_fast, int32_t sum, int32_t multiplier, int32_t shift) {
+  return is_fast ? plain_requantize(sum, multiplier, shift) : plain_requantize_any(sum, multiplier, shift);
+}
+
 PLAIN_INLINE int32_t scale(bool is_fast, const add_input *input, int32_t byte) {
-  if (!is_fast) {
-    return plain_requantize_any((byte + input->offset) * (INT32_C(1) << input->left_shift), input->multiplier,
-                                input->shift);
-  }
-  const int32_t product =
-      plain_multiply_high((byte + input->offset) * (INT32_C(1) << input->left_shift), input->multiplier);
-  return input->shift == 0 ? product : (((product + (product >> 31)) >> ~input->shift) + 1) >> 1;
+  return requantize(is_fast, (byte + input->offset) * (INT32_C(1) << input->left_shift), input->multiplier, input->shift);
 }
 
 PLAIN_INLINE void add(bool is_fast, add_input input1, add_input input2, output_range range, int32_t multiplier,
                       int32_t shift, const int8_t *vector1, const int8_t *vector2, int8_t *output, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     const int32_t sum = scale(is_fast, &input1, vector1[i]) + scale(is_fast, &input2, vector2[i]);
-    const int32_t value = is_fast ? plain_requantize(sum, multiplier, shift) : plain_requantize_any(sum, multiplier, shift);
+    const int32_t value = requantize(is_fast, sum, multiplier, shift);
     output[i] = (int8_t)dmo_clamp(value + range.offset, range.min, range.max);
   }
 }
 
 static bool takes(const add_input *input) {
-  return input->multiplier >= 0 && input->shift <= 0 && input->shift >= -31;
+  return plain_is_fast(input->multiplier, input->shift);
 }
 
 arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int8_t *input_2_vect,

@@ -33,17 +33,17 @@
 #endif
 
 // Sums of at most this are requantised the fast way.
-enum { PLAIN_LARGEST_SUM = 1 << 29 };
+enum { PLAIN_LARGEST_SUM = INT32_MAX - (1 << 18) };
 
 // a * b / 2^31, rounded to nearest, halves up, as dmo_multiply_high: |a| <= PLAIN_LARGEST_SUM and b >= 0.
 PLAIN_INLINE int32_t plain_multiply_high(int32_t a, int32_t b) {
 #if PLAIN_THUMB == 2
-  return (int32_t)(((int64_t)(2 * a) * b + (INT64_C(1) << 31)) >> 32);
+  return (int32_t)(((int64_t)a * b + (INT64_C(1) << 30)) >> 31);
 #else
-  // By halves, of which the lower of a has a sign. No sum overflows: |a_low| <= 2^15, |a_high| <= 2^13, b_low < 2^16 and
-  // b_high < 2^15.
+  // By halves, of which the lower have a sign. No sum overflows: |a_low|, |b_low| and b_high are at most 2^15, and
+  // |a_high| is at most 2^15 - 4.
   const int32_t a_low = (int16_t)(a & 0xffff), a_high = (a - a_low) >> 16;
-  const int32_t b_low = b & 0xffff, b_high = b >> 16;
+  const int32_t b_low = (int16_t)(b & 0xffff), b_high = (int32_t)(((uint32_t)b - (uint32_t)b_low) >> 16);
   const int32_t middle = a_low * b_high + a_high * b_low + ((a_low * b_low) >> 16);
   return 2 * (a_high * b_high) + ((middle + (1 << 14)) >> 15);
 #endif
@@ -51,7 +51,7 @@ PLAIN_INLINE int32_t plain_multiply_high(int32_t a, int32_t b) {
 
 // Whether plain_requantize takes a channel.
 PLAIN_INLINE bool plain_is_fast(int32_t multiplier, int32_t shift) {
-  return multiplier >= 0 && shift < 0 && shift >= -31;
+  return multiplier >= 0 && shift <= 0 && shift >= -31;
 }
 
 PLAIN_INLINE bool plain_is_small(int32_t sum) {
@@ -62,7 +62,7 @@ PLAIN_INLINE bool plain_is_small(int32_t sum) {
 // 1 away first.
 PLAIN_INLINE int32_t plain_requantize(int32_t sum, int32_t multiplier, int32_t shift) {
   const int32_t product = plain_multiply_high(sum, multiplier);
-  return (((product + (product >> 31)) >> ~shift) + 1) >> 1;
+  return shift == 0 ? product : (((product + (product >> 31)) >> ~shift) + 1) >> 1;
 }
 
 // The same in the C form of assembly, which computes what channels that it does not take get, too: anything.

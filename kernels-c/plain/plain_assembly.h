@@ -4,11 +4,12 @@
 #ifndef PLAIN_ASSEMBLY_H
 #define PLAIN_ASSEMBLY_H
 
-// plain_requantize in Thumb without a long multiplication, by halves as plain_multiply_high; the division adds the last
-// bit that it shifts out.
+// plain_requantize in Thumb without a long multiplication, by halves as plain_multiply_high. The division adds the last
+// bit that it shifts out; a shift of 0 leaves the carry of the addition before, which is 1 for a negative number, and so
+// gives back what that has taken away.
 //
-//   r1 sum, then the result   r6, r7 lower and upper half of the multiplier   r5 -shift   r4 0   r2, r3 temporary
-// add_2_14: adds 2^14 to r3; it may use r2.
+//   r1 sum, then the result   r6, r7 halves of the multiplier (PLAIN_HALVES)   r5 -shift   r4 0   r2, r3 temporary
+// add_2_14 adds 2^14 to r3; it may use r2.
 #define PLAIN_REQUANTIZE_BY_HALVES(add_2_14) \
   "sxth r2, r1\n\t"                          \
   "subs r1, r1, r2\n\t"                      \
@@ -31,6 +32,12 @@
   "asrs r1, r5\n\t"                          \
   "adcs r1, r4\n\t"
 
+// The multiplier in r7 as its lower half, with sign, in r6, and its upper half in r7.
+#define PLAIN_HALVES      \
+  "sxth r6, r7\n\t"       \
+  "subs r7, r7, r6\n\t"   \
+  "lsrs r7, r7, #16\n\t"
+
 // Adds the output's offset to r1 and clamps it; the three are words of the struct in r0. r2 temporary.
 #define PLAIN_CLAMP(offset, min, max) \
   "ldr r2, [r0, " offset "]\n\t"      \
@@ -49,10 +56,11 @@
 // The same with a long multiplication, but for the clamp: raised is the output's offset and 127 - max, so that
 // saturation to int8 cuts at max. negated_shift: -shift; temporary: a register.
 #define PLAIN_REQUANTIZE(sum, multiplier, negated_shift, raised, temporary)  \
-  "lsls " sum ", " sum ", #1\n\t"                                            \
   "smull " temporary ", " sum ", " sum ", " multiplier "\n\t"                \
+  "lsls " temporary ", " temporary ", #1\n\t"                                \
+  "adc " sum ", " sum ", " sum "\n\t"                                        \
   "add " sum ", " sum ", " temporary ", lsr #31\n\t"                         \
-  "add " sum ", " sum ", " sum ", asr #31\n\t"                               \
+  "adds " sum ", " sum ", " sum ", asr #31\n\t"                              \
   "asrs " sum ", " sum ", " negated_shift "\n\t"                             \
   "adc " sum ", " sum ", " raised "\n\t"                                     \
   "ssat " sum ", #8, " sum "\n\t"

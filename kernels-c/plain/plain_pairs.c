@@ -24,7 +24,7 @@
   "add lr, r7\n\t"              \
   "adds r4, #1\n\t"
 
-// The numbers of a channel: r6, r7 lower and upper half of its multiplier, r5 -shift, r4 0. r0: struct.
+// The numbers of a channel: r6, r7 halves of its multiplier, r5 -shift, r4 0. r0: struct.
 #define CHANNEL(which)                  \
   "mov r1, r11\n\t"                     \
   "lsls r1, r1, #2\n\t"                 \
@@ -32,10 +32,9 @@
   "ldr r3, [r0, #32]\n\t"               \
   "adds r2, r2, r1\n\t"                 \
   "adds r3, r3, r1\n\t"                 \
-  "ldr r6, [r2, #4 * " which "]\n\t"    \
+  "ldr r7, [r2, #4 * " which "]\n\t"    \
   "ldr r5, [r3, #4 * " which "]\n\t"    \
-  "lsrs r7, r6, #16\n\t"                \
-  "uxth r6, r6\n\t"                     \
+  PLAIN_HALVES                          \
   "negs r5, r5\n\t"                     \
   "movs r4, #0\n\t"
 

@@ -25,10 +25,9 @@
   "adds r2, r2, r1\n\t"                     \
   "adds r3, r3, r1\n\t"                     \
   "mov r1, " sum "\n\t"                     \
-  "ldr r6, [r2, #4 * " which "]\n\t"        \
+  "ldr r7, [r2, #4 * " which "]\n\t"        \
   "ldr r5, [r3, #4 * " which "]\n\t"        \
-  "lsrs r7, r6, #16\n\t"                    \
-  "uxth r6, r6\n\t"                         \
+  PLAIN_HALVES                              \
   "negs r5, r5\n\t"                         \
   "movs r4, #0\n\t"                         \
   PLAIN_REQUANTIZE_BY_HALVES("movs r2, #128\n\tlsls r2, r2, #7\n\tadds r3, r3, r2\n\t") \

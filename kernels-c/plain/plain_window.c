@@ -78,12 +78,11 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
                    "ldr r0, [sp]\n\t"
                    "mov r4, r12\n\t"
                    "lsls r4, r4, #2\n\t"
-                   "ldr r6, [r0, #48]\n\t"
-                   "ldr r6, [r6, r4]\n\t"
+                   "ldr r7, [r0, #48]\n\t"
+                   "ldr r7, [r7, r4]\n\t"
                    "ldr r5, [r0, #52]\n\t"
                    "ldr r5, [r5, r4]\n\t"
-                   "lsrs r7, r6, #16\n\t"
-                   "uxth r6, r6\n\t"
+                   PLAIN_HALVES
                    "negs r5, r5\n\t"
                    "movs r4, #0\n\t"
                    PLAIN_REQUANTIZE_BY_HALVES("movs r2, #128\n\tlsls r2, r2, #7\n\tadds r3, r3, r2\n\t")

@@ -192,6 +192,13 @@ static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t 
   } else if (special == 4 && *bias != NULL) {
     shift[channel] = -between(21, 23);
     (*bias)[channel] = between(-(1 << 30), 1 << 30);
+  } else if (special == 5 && *bias != NULL) {
+    // Channels without weights to speak of have biases like that, and sums that fit in 32 bits nevertheless.
+    shift[channel] = between(-31, 0);
+    const int32_t large = between(1 << 30, INT32_MAX - (1 << 26));
+    (*bias)[channel] = one_in(2) ? large : -large;
+  } else if (special == 6) {
+    multiplier[channel] = shift[channel] = 0;
   }
   return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
 }
