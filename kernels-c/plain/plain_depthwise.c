@@ -24,12 +24,11 @@ typedef struct {
   const cmsis_nn_dims *taps;  // of the filter
   int32_t channels, multiplier, input_offset;
   bool is_fast;               // plain_convolve_window takes the channels
-  // For windows of 3x3 that lie inside the input, bias + offset of the input * sum of the weights; NULL for none.
+  // For windows that lie inside the input, bias + offset of the input * sum of the weights; NULL for none.
   const int32_t *inside_start;
 } depthwise_layer;
 
-// On other cores a product with the offset costs no less where the table is.
-enum { TABLE_CHANNELS = PLAIN_THUMB == 1 ? 0 : 128, LEAST_PIXELS = 16, HELD = 8 };
+enum { TABLE_CHANNELS = 128, LEAST_PIXELS = 16, HELD = 8 };
 
 // One channel, the first tap of whose window is at `input` and, in the filter, at `filter`; a window without taps has no
 // rows.
@@ -75,13 +74,13 @@ static void convolve_fast(const depthwise_layer *layer, plain_window *window, co
 }
 
 // Outputs of one input channel are held back until a block of them has been computed, because they all load the same.
-static void convolve_channel(const depthwise_layer *layer, plain_window *window, const int8_t *input,
-                             const int8_t *filter, int32_t first, int8_t *output) {
+static void convolve_channel(const depthwise_layer *layer, plain_window *window, const int32_t *start,
+                             const int8_t *input, const int8_t *filter, int32_t first, int8_t *output) {
   const int32_t last = first + layer->multiplier;
   for (int32_t c = first; c < last; c += HELD) {
     const int32_t count = last - c < HELD ? last - c : HELD;
     int8_t held[HELD];
-    convolve_fast(layer, window, layer->bias, input, filter, c, c + count, held + count);
+    convolve_fast(layer, window, start, input, filter, c, c + count, held + count);
     for (int32_t i = 0; i < count; ++i) {
       output[c + i] = held[i];
     }
@@ -95,15 +94,16 @@ static void convolve_pixel(const depthwise_layer *layer, plain_window *window, c
     return;
   }
   const int32_t channels = layer->channels;
+  const bool is_inside =
+      layer->inside_start != NULL && window->rows == layer->taps->h && window->columns == layer->taps->w;
+  const int32_t *const start = is_inside ? layer->inside_start : layer->bias;
+  window->input_offset = is_inside ? 0 : layer->input_offset;
   if (layer->multiplier != 1) {
     for (int32_t first = 0; first < channels; first += layer->multiplier) {
-      convolve_channel(layer, window, input++, filter, first, output);
+      convolve_channel(layer, window, start, input++, filter, first, output);
     }
     return;
   }
-  const bool is_inside =
-      layer->inside_start != NULL && window->rows == layer->taps->h && window->columns == layer->taps->w;
-  window->input_offset = is_inside ? 0 : layer->input_offset;
   // These are stored last, because the output may lie on the taps.
   const plain_output *const numbers = &layer->numbers;
   int8_t exact[PLAIN_MOST_EXACT];
@@ -111,8 +111,7 @@ static void convolve_pixel(const depthwise_layer *layer, plain_window *window, c
     const int32_t c = numbers->exact[i];
     exact[i] = convolve_any(layer, window, input + c, filter + c, c);
   }
-  convolve_fast(layer, window, is_inside ? layer->inside_start : layer->bias, input + channels, filter, 0, channels,
-                output + channels);
+  convolve_fast(layer, window, start, input + channels, filter, 0, channels, output + channels);
   for (int32_t i = 0; i < numbers->exact_count; ++i) {
     output[numbers->exact[i]] = exact[i];
   }
@@ -137,12 +136,11 @@ void plain_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_c
                                                  quant->shift, 1, bias, filter_dims->h * filter_dims->w);
   const bool is_fast =
       numbers.is_fast && bias != NULL && (params->ch_mult == 1 || numbers.exact_count == 0);
-  const bool has_table = is_fast && params->ch_mult == 1 && params->dilation.w == 1 && channels <= TABLE_CHANNELS &&
-                         filter_dims->h == 3 && filter_dims->w == 3 &&
+  const bool has_table = is_fast && channels <= TABLE_CHANNELS &&
                          output_dims->n * output_dims->h * output_dims->w >= LEAST_PIXELS;
-  int32_t table[TABLE_CHANNELS + 1];
+  int32_t table[TABLE_CHANNELS];
   for (int32_t c = 0; has_table && c < channels; ++c) {
-    table[c] = bias[c] + params->input_offset * sum_of_taps(&filter[c], channels, 9);
+    table[c] = bias[c] + params->input_offset * sum_of_taps(&filter[c], channels, filter_dims->h * filter_dims->w);
   }
   const depthwise_layer layer = { numbers, bias, filter_dims, channels, params->ch_mult, params->input_offset, is_fast,
                                   has_table ? table : NULL };

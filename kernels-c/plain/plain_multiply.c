@@ -84,10 +84,13 @@ void plain_multiply(plain_products *products) {
 #endif
 
 int32_t plain_sum(const int8_t *weights, int32_t count) {
-  const int8_t *const end = weights + count;
   int32_t sum = 0;
-  for (int32_t i = -count; i != 0; ++i) {
-    sum += end[i];
+  for (; count >= 8; count -= 8) {
+    sum += weights[0] + weights[1] + weights[2] + weights[3] + weights[4] + weights[5] + weights[6] + weights[7];
+    weights += 8;
+  }
+  for (; count != 0; --count) {
+    sum += *weights++;
   }
   return sum;
 }

@@ -8,16 +8,26 @@
 //
 //   r0, r1 tap of the input, of the filter   r2 offset   r3, r4 bytes   r5 sum   r7 rows that are left
 //   r8, r9 bytes from tap to tap             r10, r11 from row to row   r12 minus_channels   lr code of a row
-#define TAP                     \
+#define TAP(add_offset)         \
   "ldrsb r3, [r0, r2]\n\t"      \
   "ldrsb r4, [r1, r2]\n\t"      \
   "add r0, r8\n\t"              \
   "add r1, r9\n\t"              \
-  "adds r3, r3, r2\n\t"         \
+  add_offset                    \
   "muls r4, r3, r4\n\t"         \
   "adds r5, r5, r4\n\t"
+#define ADD_OFFSET "adds r3, r3, r2\n\t"
 
-// A row begins with the tap from which on there are as many as it has; a tap is 14 bytes of code.
+#define ROW(add_offset)                                                                     \
+  TAP(add_offset) TAP(add_offset) TAP(add_offset) TAP(add_offset) TAP(add_offset) TAP(add_offset) \
+  TAP(add_offset) TAP(add_offset)                                                           \
+  "add r0, r10\n\t"                                                                         \
+  "add r1, r11\n\t"                                                                         \
+  "subs r7, #1\n\t"                                                                         \
+  "beq 3f\n\t"                                                                              \
+  "mov pc, lr\n\t"
+
+// A row begins with the tap from which on there are as many as it has. A tap is 14 bytes of code, without offset 12.
 PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
   __asm__ volatile(".syntax unified\n\t"
                    "push {r4, r5, r6, r7, lr}\n\t"
@@ -41,10 +51,18 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
                    "mov r11, r4\n\t"
                    "movs r1, #8\n\t"
                    "subs r1, r1, r3\n\t"
+                   "ldr r2, [r0, #40]\n\t"
+                   "cmp r2, #0\n\t"
+                   "bne 5f\n\t"
+                   "movs r2, #12\n\t"
+                   "adr r3, 6f\n\t"
+                   "b 7f\n"
+                   "5:\n\t"
                    "movs r2, #14\n\t"
+                   "adr r3, 2f\n"
+                   "7:\n\t"
                    "muls r1, r2, r1\n\t"
-                   "adr r2, 2f\n\t"
-                   "adds r1, r1, r2\n\t"
+                   "adds r1, r1, r3\n\t"
                    "mov lr, r1\n\t"
                    "ldr r1, [r0, #32]\n\t"
                    "mov r12, r1\n"
@@ -67,12 +85,10 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
                    "mov pc, lr\n\t"
                    ".balign 4\n"
                    "2:\n\t"
-                   TAP TAP TAP TAP TAP TAP TAP TAP
-                   "add r0, r10\n\t"
-                   "add r1, r11\n\t"
-                   "subs r7, #1\n\t"
-                   "beq 3f\n\t"
-                   "mov pc, lr\n"
+                   ROW(ADD_OFFSET)
+                   ".balign 4\n"
+                   "6:\n\t"
+                   ROW("")
                    "3:\n\t"
                    "mov r1, r5\n\t"
                    "ldr r0, [sp]\n\t"
@@ -108,20 +124,50 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
 
 //   r0, r1 tap of the input, of the filter   r2, r3 bytes from tap to tap   r4 sum   r5 to r8 bytes, then temporary
 //   r9 struct                                r10 minus_channels             r11 offset of the input   r12 rows left
-#define TAP(input, filter)           \
+#define TAP(input, filter, add_offset) \
   "ldrsb.w r5, " input "\n\t"        \
   "ldrsb.w r6, " filter "\n\t"       \
-  "add r5, r5, r11\n\t"              \
+  add_offset("r5")                   \
   "mla r4, r5, r6, r4\n\t"
-#define TWO_TAPS                     \
+#define TWO_TAPS(add_offset)         \
   "ldrsb.w r5, [r0]\n\t"             \
   "ldrsb.w r6, [r1]\n\t"             \
   "ldrsb.w r7, [r0, r2]\n\t"         \
   "ldrsb.w r8, [r1, r3]\n\t"         \
-  "add r5, r5, r11\n\t"              \
-  "add r7, r7, r11\n\t"              \
+  add_offset("r5")                   \
+  add_offset("r7")                   \
   "mla r4, r5, r6, r4\n\t"           \
   "mla r4, r7, r8, r4\n\t"
+
+#define THREE_TAPS(add_offset)       \
+  TWO_TAPS(add_offset) TAP("[r0, r2, lsl #1]", "[r1, r3, lsl #1]", add_offset)
+#define ADD_OFFSET(value) "add " value ", " value ", r11\n\t"
+#define NO_OFFSET(value)
+
+// Any number of taps, by which r0 and r1 move on. lr: taps that are left.
+#define MANY_TAPS(add_offset)        \
+  "ldr lr, [r9, #28]\n\t"            \
+  "subs lr, lr, #4\n\t"              \
+  "blo 8f\n"                         \
+  "7:\n\t"                           \
+  TWO_TAPS(add_offset)               \
+  "add r0, r0, r2, lsl #1\n\t"       \
+  "add r1, r1, r3, lsl #1\n\t"       \
+  TWO_TAPS(add_offset)               \
+  "add r0, r0, r2, lsl #1\n\t"       \
+  "add r1, r1, r3, lsl #1\n\t"       \
+  "subs lr, lr, #4\n\t"              \
+  "bhs 7b\n"                         \
+  "8:\n\t"                           \
+  "adds lr, lr, #4\n\t"              \
+  "beq 8f\n"                         \
+  "7:\n\t"                           \
+  TAP("[r0]", "[r1]", add_offset)    \
+  "add r0, r0, r2\n\t"               \
+  "add r1, r1, r3\n\t"               \
+  "subs lr, lr, #1\n\t"              \
+  "bne 7b\n"                         \
+  "8:\n\t"
 
 #define BEGIN_CHANNEL                       \
   "ldrd r0, r1, [r9]\n\t"                   \
@@ -145,20 +191,21 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
   "strb r4, [r6, r10]\n\t"                                                                          \
   "adds r10, r10, #1\n\t"
 
-// All rows of a channel, each of which `taps` takes, and then the next channel.
-#define ROWS(taps)                          \
+// All rows of a channel, each of which `taps` takes, and then the next channel. step: two words, what then leads to the
+// next row.
+#define ROWS(taps, step)                    \
   "5:\n\t"                                  \
   BEGIN_CHANNEL                             \
   "6:\n\t"                                  \
   taps                                      \
-  "ldrd r5, r6, [r9, #16]\n\t"              \
+  "ldrd r5, r6, " step "\n\t"               \
   "subs r12, r12, #1\n\t"                   \
   "add r0, r0, r5\n\t"                      \
   "add r1, r1, r6\n\t"                      \
   "bne 6b\n\t"                              \
   "ldrd r12, lr, [r9, #72]\n\t"             \
   END_CHANNEL("r12", "lr")                  \
-  "bne 5b\n\t"                              \
+  "bne.w 5b\n\t"                            \
   "b.w 9f\n"
 
 // A row of a window of 3x3 inside the input, without offset, whose taps in input and filter are equally far apart.
@@ -178,6 +225,7 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
 
 PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
   __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"
+                   "sub sp, sp, #8\n\t"
                    "mov r9, r0\n\t"
                    "ldrd r2, r3, [r9, #8]\n\t"
                    "ldrd r4, r5, [r9, #24]\n\t"
@@ -188,12 +236,12 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
                    "blo.w 1f\n\t"
                    "cmp r5, #3\n\t"
                    "bne.w 4f\n\t"
-                   "cmp r4, #3\n\t"
-                   "bne.w 3f\n\t"
-                   "cmp r2, r3\n\t"
-                   "bne.w 3f\n\t"
                    "cmp r11, #0\n\t"
                    "bne.w 3f\n\t"
+                   "cmp r2, r3\n\t"
+                   "it eq\n\t"
+                   "cmpeq r4, #3\n\t"
+                   "bne.w 10f\n\t"
                    // 3x3 inside: r3, r11 raised offset and saturated_min.
                    "ldrd r12, lr, [r9, #16]\n\t"
                    "ldrd r3, r11, [r9, #72]\n"
@@ -207,25 +255,28 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
                    END_CHANNEL("r3", "r11")
                    "bne 5b\n\t"
                    "b.w 9f\n"
+                   "10:\n"
+                   ROWS(THREE_TAPS(NO_OFFSET), "[r9, #16]")
                    "3:\n"
-                   ROWS(TWO_TAPS TAP("[r0, r2, lsl #1]", "[r1, r3, lsl #1]"))
+                   ROWS(THREE_TAPS(ADD_OFFSET), "[r9, #16]")
                    "2:\n"
-                   ROWS(TWO_TAPS)
+                   ROWS(TWO_TAPS(ADD_OFFSET), "[r9, #16]")
                    "1:\n"
-                   ROWS(TAP("[r0]", "[r1]"))
-                   // Any number of columns: r7, r8 taps of the row, lr columns that are left.
-                   "4:\n"
-                   ROWS("ldr lr, [r9, #28]\n\t"
-                        "mov r7, r0\n\t"
-                        "mov r8, r1\n"
-                        "7:\n\t"
-                        TAP("[r7]", "[r8]")
-                        "subs lr, lr, #1\n\t"
-                        "add r7, r7, r2\n\t"
-                        "add r8, r8, r3\n\t"
-                        "bne 7b\n\t")
+                   ROWS(TAP("[r0]", "[r1]", ADD_OFFSET), "[r9, #16]")
+                   // The stack holds the steps from behind the last tap of a row to the next row.
+                   "4:\n\t"
+                   "ldrd r6, r7, [r9, #16]\n\t"
+                   "mls r6, r5, r2, r6\n\t"
+                   "mls r7, r5, r3, r7\n\t"
+                   "strd r6, r7, [sp]\n\t"
+                   "cmp r11, #0\n\t"
+                   "bne.w 3f\n"
+                   ROWS(MANY_TAPS(NO_OFFSET), "[sp]")
+                   "3:\n"
+                   ROWS(MANY_TAPS(ADD_OFFSET), "[sp]")
                    "9:\n\t"
                    "str r10, [r9, #32]\n\t"
+                   "add sp, sp, #8\n\t"
                    "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}");
 }
 
