@@ -16,7 +16,7 @@ typedef struct {
 
 void plain_multiply(plain_products *products);
 
-// The sum of `count` weights, at least one.
+// The sum of `count` weights.
 int32_t plain_sum(const int8_t *weights, int32_t count);
 
 #endif

@@ -117,7 +117,7 @@ PLAIN_NAKED void plain_convolve_pairs(PLAIN_UNUSED plain_pairs *pairs) {
   "ldrsb.w r10, [r1, r4]\n\t"     \
   "ldrsb.w r11, [r2, r4]\n\t"     \
   "ldrsb.w r12, [r3, r4]\n\t"     \
-  "adds r4, r4, #1\n\t"           \
+  "adds.n r4, r4, #1\n\t"         \
   "mla r5, r9, r11, r5\n\t"       \
   "mla r6, r9, r12, r6\n\t"       \
   "mla r7, r10, r11, r7\n\t"      \

@@ -101,7 +101,7 @@ PLAIN_NAKED void plain_convolve_single(PLAIN_UNUSED plain_pairs *pairs) {
   "ldrsb.w r9, [r2, r4]\n\t"      \
   "ldrsb.w r12, [r3, r4]\n\t"     \
   "add.w r8, r8, r5\n\t"          \
-  "adds r4, r4, #1\n\t"           \
+  "adds.n r4, r4, #1\n\t"         \
   "mla r6, r8, r9, r6\n\t"        \
   "mla r7, r8, r12, r7\n\t"
 

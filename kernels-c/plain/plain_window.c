@@ -208,7 +208,8 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
   "bne.w 5b\n\t"                            \
   "b.w 9f\n"
 
-// A row of a window of 3x3 inside the input, without offset, whose taps in input and filter are equally far apart.
+// A row of a window of 3x3 without offset, whose taps in input and filter are equally far apart, and each of whose
+// channels has its own of the input.
 #define ROW_INSIDE                          \
   "ldrsb.w r5, [r0]\n\t"                    \
   "ldrsb.w r6, [r1]\n\t"                    \
@@ -242,6 +243,9 @@ PLAIN_NAKED void plain_convolve_window(PLAIN_UNUSED plain_window *window) {
                    "it eq\n\t"
                    "cmpeq r4, #3\n\t"
                    "bne.w 10f\n\t"
+                   "ldr r6, [r9, #36]\n\t"
+                   "cmp r6, #0\n\t"
+                   "beq.w 10f\n\t"
                    // 3x3 inside: r3, r11 raised offset and saturated_min.
                    "ldrd r12, lr, [r9, #16]\n\t"
                    "ldrd r3, r11, [r9, #72]\n"
