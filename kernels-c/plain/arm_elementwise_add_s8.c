@@ -16,7 +16,8 @@ PLAIN_INLINE int32_t requantize(bool is_fast, int32_t sum, int32_t multiplier, i
 }
 
 PLAIN_INLINE int32_t scale(bool is_fast, const add_input *input, int32_t byte) {
-  return requantize(is_fast, (byte + input->offset) * (INT32_C(1) << input->left_shift), input->multiplier, input->shift);
+  const int32_t value = (byte + input->offset) * (INT32_C(1) << input->left_shift);
+  return requantize(is_fast, value, input->multiplier, input->shift);
 }
 
 PLAIN_INLINE void add(bool is_fast, add_input input1, add_input input2, output_range range, int32_t multiplier,
@@ -26,10 +27,6 @@ PLAIN_INLINE void add(bool is_fast, add_input input1, add_input input2, output_r
     const int32_t value = requantize(is_fast, sum, multiplier, shift);
     output[i] = (int8_t)dmo_clamp(value + range.offset, range.min, range.max);
   }
-}
-
-static bool takes(const add_input *input) {
-  return plain_is_fast(input->multiplier, input->shift);
 }
 
 arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int8_t *input_2_vect,
@@ -44,7 +41,8 @@ arm_cmsis_nn_status arm_elementwise_add_s8(const int8_t *input_1_vect, const int
   const add_input input2 = { input_2_offset, left_shift, input_2_mult, input_2_shift };
   // Each input lies below 2^28, so that their sum is small.
   const output_range range = { out_offset, out_activation_min, out_activation_max };
-  if (plain_is_fast(out_mult, out_shift) && takes(&input1) && takes(&input2) && left_shift >= 0 && left_shift <= 20) {
+  if (plain_is_fast(out_mult, out_shift) && plain_is_fast(input_1_mult, input_1_shift) &&
+      plain_is_fast(input_2_mult, input_2_shift) && left_shift >= 0 && left_shift <= 20) {
     add(true, input1, input2, range, out_mult, out_shift, input_1_vect, input_2_vect, output, block_size);
   } else {
     add(false, input1, input2, range, out_mult, out_shift, input_1_vect, input_2_vect, output, block_size);

@@ -2,8 +2,8 @@
 //
 // What the kernels of this folder share: which instructions the core has, and requantisation.
 //
-// The kernels are for cores without the DSP extension. Where a piece is written by hand, the same stands beside it in C,
-// which is what other cores and the native tests take.
+// The kernels are for cores without the DSP extension. Where a piece is written by hand, the same stands beside it in
+// C, which is what other cores and the native tests take.
 #ifndef PLAIN_H
 #define PLAIN_H
 
@@ -15,7 +15,7 @@
 #define PLAIN_INLINE static inline __attribute__((always_inline))
 #define PLAIN_OUT_OF_LINE __attribute__((noinline))
 
-// Armv7-M and later with all of Thumb, or Armv6-M and Armv8-M Baseline: 16-bit instructions, and no long multiplication.
+// 2: Armv7-M and later, all of Thumb. 1: Armv6-M and Armv8-M Baseline, 16-bit instructions and no long multiplication.
 #if defined(__thumb2__)
 #define PLAIN_THUMB 2
 #elif defined(__thumb__)

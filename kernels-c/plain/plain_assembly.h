@@ -5,8 +5,8 @@
 #define PLAIN_ASSEMBLY_H
 
 // plain_requantize in Thumb without a long multiplication, by halves as plain_multiply_high. The division adds the last
-// bit that it shifts out; a shift of 0 leaves the carry of the addition before, which is 1 for a negative number, and so
-// gives back what that has taken away.
+// bit that it shifts out; a shift of 0 leaves the carry of the addition before, which is 1 for a negative number, and
+// so gives back what that has taken away.
 //
 //   r1 sum, then the result   r6, r7 halves of the multiplier (PLAIN_HALVES)   r5 -shift   r4 0   r2, r3 temporary
 // add_2_14 adds 2^14 to r3; it may use r2.

@@ -2,8 +2,8 @@
 //
 // What the convolutions and the fully connected layers share: outputs of one pixel or two, all channels.
 //
-// Of two pixels the offset of the input is taken out of the sums: sum((x + offset) * w) is sum(x * w) + offset * sum(w),
-// whose last term is made once for the layer for as many channels as have room.
+// Of two pixels the offset of the input is taken out of the sums: sum((x + offset) * w) is
+// sum(x * w) + offset * sum(w), whose last term is made once for the layer for as many channels as have room.
 #ifndef PLAIN_CONVOLVE_H
 #define PLAIN_CONVOLVE_H
 

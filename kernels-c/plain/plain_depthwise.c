@@ -30,8 +30,8 @@ typedef struct {
 
 enum { TABLE_CHANNELS = 128, LEAST_PIXELS = 16, HELD = 8 };
 
-// One channel, the first tap of whose window is at `input` and, in the filter, at `filter`; a window without taps has no
-// rows.
+// One channel, the first tap of whose window is at `input` and, in the filter, at `filter`; a window without taps has
+// no rows.
 static int8_t convolve_any(const depthwise_layer *layer, const plain_window *window, const int8_t *input,
                            const int8_t *filter, int32_t channel) {
   const int32_t offset = layer->input_offset;

@@ -192,7 +192,8 @@ static void convolve_pair(const plain_pairs *pairs, int32_t channel) {
   }
   for (int32_t i = 0; i < 4; ++i) {
     const int32_t at = channel + i % 2;
-    const int32_t value = plain_requantize_taken(sum[i], pairs->multiplier_end[at], pairs->shift_end[at]) + pairs->offset;
+    const int32_t value = pairs->offset + plain_requantize_taken(sum[i], pairs->multiplier_end[at],
+                                                                 pairs->shift_end[at]);
     (i < 2 ? pairs->output0_end : pairs->output1_end)[at] = (int8_t)dmo_clamp(value, pairs->min, pairs->max);
   }
 }

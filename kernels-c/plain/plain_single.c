@@ -166,7 +166,8 @@ void plain_convolve_single(plain_pairs *pairs) {
     }
     for (int32_t i = 0; i < 2; ++i) {
       const int32_t at = channel + i;
-      const int32_t value = plain_requantize_taken(sum[i], pairs->multiplier_end[at], pairs->shift_end[at]) + pairs->offset;
+      const int32_t value = pairs->offset + plain_requantize_taken(sum[i], pairs->multiplier_end[at],
+                                                                   pairs->shift_end[at]);
       pairs->output0_end[at] = (int8_t)dmo_clamp(value, pairs->min, pairs->max);
     }
     pairs->filter0_end -= 2 * pairs->minus_columns;

@@ -130,7 +130,8 @@ static void test_pairs(bool single) {
   what = single ? "plain_convolve_single" : "plain_convolve_pairs";
   const int32_t columns = between(1, MOST_COLUMNS), channels = 2 * between(1, MOST_CHANNELS / 2);
   const int32_t offset = single ? between(-127, 128) : 0;
-  int8_t patch[PIXELS][MOST_COLUMNS], filter[MOST_CHANNELS * MOST_COLUMNS], output[PIXELS][MOST_CHANNELS + 1] = { { 0 } };
+  int8_t patch[PIXELS][MOST_COLUMNS], filter[MOST_CHANNELS * MOST_COLUMNS];
+  int8_t output[PIXELS][MOST_CHANNELS + 1] = { { 0 } };
   int32_t start[MOST_CHANNELS], multiplier[MOST_CHANNELS], shift[MOST_CHANNELS];
   fill(patch[0], columns);
   fill(patch[1], columns);
