@@ -4,7 +4,7 @@
 // asks for, and where its header says how far output and input may overlap, once more overlapped that far. Natively and
 // on the target the cases are the same.
 //
-// CHANNELS_OUTSIDE says which of the two libraries is linked.
+// CHANNELS_OUTSIDE and PLAIN say which of the three libraries is linked.
 #include "arm_nnfunctions.h"
 #include "dmo_conv.h"
 #include "dmo_dsp_depthwise_in_place.h"
@@ -24,6 +24,9 @@
 
 #ifndef CHANNELS_OUTSIDE
 #define CHANNELS_OUTSIDE 0
+#endif
+#ifndef PLAIN
+#define PLAIN 0
 #endif
 #ifndef CASES
 #define CASES 2000
@@ -189,6 +192,13 @@ static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t 
   } else if (special == 4 && *bias != NULL) {
     shift[channel] = -between(21, 23);
     (*bias)[channel] = between(-(1 << 30), 1 << 30);
+  } else if (special == 5 && *bias != NULL) {
+    // Channels without weights to speak of have biases like that, and sums that fit in 32 bits nevertheless.
+    shift[channel] = between(-31, 0);
+    const int32_t large = between(1 << 30, INT32_MAX - (1 << 26));
+    (*bias)[channel] = one_in(2) ? large : -large;
+  } else if (special == 6) {
+    multiplier[channel] = shift[channel] = 0;
   }
   return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
 }
@@ -215,6 +225,10 @@ static int32_t max_of(int32_t a, int32_t b) {
 
 static int32_t floor4(int32_t value) {
   return value & ~3;
+}
+
+static int32_t floor2(int32_t value) {
+  return value & ~1;
 }
 
 // A layer in space, whatever its operator.
@@ -345,6 +359,36 @@ static int32_t pointwise_fast_displacement(const layer_geometry *g) {
   return g->out.c > 4 ? (pixels - 1) * g->out.c + floor4(g->out.c - 1) : (pixels - 1) * max_of(0, g->out.c - g->in.c);
 }
 
+// Of plain/, by filters of 1x1: pairs of pixels of a row, or of all pixels with stride 1; pairs of channels, of which the
+// last is stored after all loads.
+static int32_t pairs_displacement(const layer_geometry *g, bool joined) {
+  const int32_t width = joined ? g->out.n * g->out.h * g->out.w : g->out.w;
+  const int32_t rows = joined ? 1 : g->out.n * g->out.h;
+  int32_t result = 0;
+  for (int32_t row = 0; row < rows; ++row) {
+    const int32_t input_row = row / g->out.h * g->in.h + row % g->out.h * g->stride.h;
+    for (int32_t x = 0; x < width; x += 2) {
+      const int32_t last = x + 1 < width ? x + 1 : x;
+      const int32_t stored = (row * width + last) * g->out.c + floor2(g->out.c - 1);
+      result = max_of(result, stored - (input_row * g->in.w + x * g->stride.w) * g->in.c);
+    }
+  }
+  return result;
+}
+
+static int32_t convolution_displacement(convolution function, const layer_geometry *g, bool pointwise) {
+  const bool fast = pointwise && g->stride.h == 1 && g->stride.w == 1;
+  if (PLAIN) {
+    const bool inside = g->taps.h == 1 && g->taps.w == 1 && g->padding.h == 0 && g->padding.w == 0 &&
+                        (g->out.h - 1) * g->stride.h < g->in.h && (g->out.w - 1) * g->stride.w < g->in.w;
+    const bool joined = g->stride.h == 1 && g->stride.w == 1 && g->out.h == g->in.h && g->out.w == g->in.w;
+    return pointwise || (function == WRAPPER && inside) ? pairs_displacement(g, joined) : displacement(g, 2, 0);
+  }
+  return function == POINTWISE ? displacement(g, 1, floor4(g->out.c - 1))
+         : fast                ? pointwise_fast_displacement(g)
+                               : displacement(g, 4, 0);
+}
+
 static void test_convolution(convolution function) {
   static const char *const names[] = { "arm_convolve_s8", "arm_convolve_wrapper_s8", "arm_convolve_1x1_s8_fast",
                                        "arm_convolve_1x1_s8", "arm_convolve_1_x_n_s8" };
@@ -407,10 +451,7 @@ static void test_convolution(convolution function) {
   compare("wrong at", expected, actual, size_of(&g->out));
 
   if (groups == 1) {
-    const bool fast = pointwise && function != POINTWISE && g->stride.h == 1 && g->stride.w == 1;
-    const int32_t s = fast                     ? pointwise_fast_displacement(g)
-                      : function == POINTWISE ? displacement(g, 1, floor4(g->out.c - 1))
-                                              : displacement(g, 4, 0);
+    const int32_t s = convolution_displacement(function, g, pointwise);
     int8_t *const memory = overlap(input, size_of(&g->in), size_of(&g->out), s);
     run_conv(function, &c, memory + s, memory);
     compare("wrong when overlapped at", expected, memory, size_of(&g->out));
@@ -663,8 +704,9 @@ static void test_fully_connected(bool per_channel) {
   compare("wrong at", expected, actual, batches * outputs);
 
   const int32_t ahead = (batches - 1) * max_of(0, outputs - inputs);
-  const int32_t s = !CHANNELS_OUTSIDE ? ahead + floor4(outputs - 1)
-                    : outputs > 4     ? (batches - 1) * outputs + floor4(outputs - 1)
+  const int32_t s = PLAIN               ? ahead + (outputs - 1) / 12 * 12
+                    : !CHANNELS_OUTSIDE ? ahead + floor4(outputs - 1)
+                    : outputs > 4       ? (batches - 1) * outputs + floor4(outputs - 1)
                                       : ahead;
   int8_t *const memory = overlap(input, batches * inputs, batches * outputs, s);
   run_fully_connected(&layer, per_channel, memory + s, memory);
