@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What generated code may need.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
     "include",
     "include/cmsis_nn",
     "reference",
     "dsp",
     "dsp/packed",
+    "plain",
     "board",
 ];
 
 /// The sets that are built, and for which CPUs: the first is taken where none is named, and for a CPU
 /// without an image the first whose code it runs.
-const IMAGES: [(&str, &[&str]); 4] = [
+const IMAGES: [(&str, &[&str]); 5] = [
     (
         "reference",
         &[
@@ -29,6 +30,7 @@ const IMAGES: [(&str, &[&str]); 4] = [
     ),
     ("dsp", &["cortex-m4", "cortex-m7"]),
     ("dsp-packed", &["cortex-m4", "cortex-m7"]),
+    ("plain", &["cortex-m3", "cortex-m23", "cortex-m0plus"]),
     ("dsp-channels-outside", &["cortex-m4", "cortex-m7"]),
 ];
 

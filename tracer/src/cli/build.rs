@@ -38,8 +38,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Kernels to bring along: dsp-packed (for CPUs with the DSP extension), dsp (the same with the
-    /// weights as the model has them) or reference [default: dsp-packed, and reference for CPUs
-    /// without the extension]
+    /// weights as the model has them), plain (for CPUs without it) or reference [default: dsp-packed,
+    /// and plain for CPUs without the extension]
     #[arg(long, value_name = "SET")]
     kernels: Option<String>,
     /// CPU to plan for [default: the one that the kernels were built for]

@@ -17,7 +17,7 @@ pub struct Arguments {
     /// Models: .tflite files, or zoo:NAME:int8 (random weights)
     #[arg(required = true)]
     models: Vec<OsString>,
-    /// Kernels to compare: reference, dsp, dsp-packed, dsp-channels-outside, or an ELF file or
+    /// Kernels to compare: reference, dsp, dsp-packed, plain, dsp-channels-outside, or an ELF file or
     /// static library (.a) with functions of the same names; repeatable: each has columns of its
     /// own, and ratios are to the first
     #[arg(long, value_name = "SET|FILE", default_values = ["dsp", "dsp-packed", "reference"])]

@@ -1,6 +1,6 @@
 //! The `dsp` kernels as a C library that takes the place of CMSIS-NN's functions of the same names.
 
-use super::kernel_sources::{closure, interface};
+use super::kernel_sources::{Family, closure, interface};
 use super::library::GeneratedFile;
 use super::template::Values;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub fn files(folder: &str) -> Result<Vec<GeneratedFile>, String> {
         path: path.to_owned(),
         text: values.fill(text),
     });
-    let sources = closure(functions, "")?.into_iter();
+    let sources = closure(functions, Family::Dsp, "")?.into_iter();
     let sources = sources.map(|file| GeneratedFile {
         path: format!("src/{}", file.name),
         text: file.text,

@@ -20,6 +20,38 @@ pub fn interface() -> CInterface {
     )
 }
 
+/// The set of kernels for cores without the DSP extension.
+pub const PLAIN: &str = "plain";
+
+/// The sources that define functions which several folders have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Those for the DSP extension.
+    Dsp,
+    /// Those for cores without it.
+    Plain,
+}
+
+impl Family {
+    /// That of a set of kernels.
+    pub fn of_set(set: &str) -> Self {
+        if set == PLAIN { Self::Plain } else { Self::Dsp }
+    }
+
+    /// Whether its functions may be defined in the file.
+    fn has(self, path: &str) -> bool {
+        let Some((folder, name)) = path.split_once('/') else {
+            return false;
+        };
+        match (self, folder) {
+            (_, "reference") | (Self::Dsp, "dsp") | (Self::Plain, "plain") => true,
+            // Those of plain take the place of those of their name.
+            (Self::Plain, "dsp") => text(&format!("plain/{name}")).is_none(),
+            _ => false,
+        }
+    }
+}
+
 /// A file of a library, without its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
@@ -36,9 +68,10 @@ pub struct SourceFile {
 /// The first function that no source defines.
 pub fn closure<'a>(
     functions: impl IntoIterator<Item = &'a str>,
+    family: Family,
     prefix: &str,
 ) -> Result<Vec<SourceFile>, String> {
-    let index = Index::new();
+    let index = Index::new(family);
     let mut needed = BTreeSet::new();
     for function in functions {
         let path = index.defined_in.get(function);
@@ -89,13 +122,12 @@ struct Index {
 }
 
 impl Index {
-    fn new() -> Self {
-        let kernels = |path: &str| path.starts_with("reference/") || path.starts_with("dsp/");
+    fn new(family: Family) -> Self {
         let (mut defined_in, mut headers) = (BTreeMap::new(), BTreeMap::new());
         for &(path, text) in FILES {
             if path.ends_with(".h") {
                 headers.insert(file_name(path), path);
-            } else if kernels(path) {
+            } else if family.has(path) {
                 defined_in.extend(definitions(text).map(|name| (name, path)));
             }
         }
@@ -118,6 +150,8 @@ fn definitions(text: &'static str) -> impl Iterator<Item = &'static str> {
             && !line.starts_with("static")
             && !line.starts_with("typedef")
             && !line.starts_with("DSP_INLINE")
+            && !line.starts_with("PLAIN_INLINE")
+            && !line.contains(" static ")
             && !line.ends_with(';')
     });
     lines.filter_map(|line| {
@@ -175,7 +209,7 @@ fn is_word(character: char) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
-    use super::{FILES, closure, interface};
+    use super::{FILES, Family, closure, interface};
     use crate::kernels::contracts;
     use std::collections::BTreeSet;
 
@@ -201,17 +235,20 @@ mod tests {
         let ours = built_in();
         for function in ours {
             assert!(interface.function(function).is_some(), "{function}");
-            let files = closure([function], "p_").unwrap();
-            let defined = format!(" p_{function}(");
-            let defining = files.iter().filter(|file| file.text.contains(&defined));
-            assert!(defining.count() >= 1, "{function}");
+            for family in [Family::Dsp, Family::Plain] {
+                let files = closure([function], family, "p_").unwrap();
+                let defined = format!(" p_{function}(");
+                let sources = files.iter().filter(|file| file.name.ends_with(".c"));
+                let defining = sources.filter(|file| file.text.contains(&defined));
+                assert!(defining.count() >= 1, "{function}");
+            }
         }
     }
 
     #[test]
     fn whole_copies_work_where_input_and_output_overlap() {
         let mut moves = 0;
-        for file in closure(built_in(), "").unwrap() {
+        for file in closure(built_in(), Family::Dsp, "").unwrap() {
             if file.name.ends_with(".c") {
                 assert!(!file.text.contains("memcpy("), "{}", file.name);
                 moves += file.text.matches("memmove(").count();
@@ -221,13 +258,28 @@ mod tests {
     }
 
     #[test]
+    fn each_family_has_its_own_sources() {
+        for (family, inner, other) in [
+            (Family::Dsp, "dsp_multiply_pixels.c", "plain_pairs.c"),
+            (Family::Plain, "plain_pairs.c", "dsp_multiply_pixels.c"),
+        ] {
+            let files = closure(["arm_convolve_wrapper_s8"], family, "").unwrap();
+            let has = |name: &str| files.iter().any(|file| file.name == name);
+            assert!(has(inner) && !has(other), "{family:?}");
+        }
+    }
+
+    #[test]
     fn an_unknown_function_is_named() {
-        assert_eq!(closure(["none_such"], ""), Err("none_such".to_owned()));
+        assert_eq!(
+            closure(["none_such"], Family::Dsp, ""),
+            Err("none_such".to_owned())
+        );
     }
 
     #[test]
     fn names_are_prefixed_where_the_linker_sees_them() {
-        let files = closure(["arm_softmax_s8"], "m_").unwrap();
+        let files = closure(["arm_softmax_s8"], Family::Dsp, "m_").unwrap();
         let file = files
             .iter()
             .find(|file| file.name == "arm_softmax_s8.c")

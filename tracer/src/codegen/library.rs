@@ -3,7 +3,7 @@
 use super::c_interface::{CInterface, scalar_bytes};
 use super::description::{Description, EndpointDescription};
 use super::expression::constant_name;
-use super::kernel_sources::{self, SourceFile, closure};
+use super::kernel_sources::{self, Family, SourceFile, closure};
 use super::loops::Loop;
 use super::memory_text::MemoryText;
 use super::model_source::{calls, wrapped_list};
@@ -11,6 +11,7 @@ use super::network::{Endpoint, Network};
 use super::template::{Values, template};
 use super::value::{Constant, ConstantId};
 use crate::mcu::cpu::Cpu;
+use dmo_engine::features::Architecture;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -55,7 +56,7 @@ impl Contents<'_> {
     /// The name of a function that no source of ours defines.
     pub fn files(&self) -> Result<Vec<GeneratedFile>, String> {
         let prefix = &self.description.prefix;
-        let kernels = kernels(self.functions(), prefix)?;
+        let kernels = self.kernels(self.functions())?;
         let mut files = vec![
             self.file(format!("src/{prefix}model.h"), self.header()),
             self.file(format!("src/{prefix}model.c"), self.source()),
@@ -94,8 +95,8 @@ impl Contents<'_> {
     /// As [`Self::files`].
     pub fn files_for_proof(&self) -> Result<Vec<GeneratedFile>, String> {
         let prefix = &self.description.prefix;
-        let known = kernels(self.functions(), prefix)?;
-        let mut further = kernels(self.network.functions_of_proof.clone(), prefix)?;
+        let known = self.kernels(self.functions())?;
+        let mut further = self.kernels(self.network.functions_of_proof.clone())?;
         further.retain(|file| !known.contains(file));
         if let Some(rows) = &self.description.rows {
             let description = self.description;
@@ -105,6 +106,20 @@ impl Contents<'_> {
             further.push(self.file(format!("src/{prefix}proof_rows.c"), text));
         }
         Ok(further)
+    }
+
+    fn family(&self) -> Family {
+        Family::of_set(&self.description.kernels)
+    }
+
+    /// The sources of some functions.
+    fn kernels(&self, functions: BTreeSet<&str>) -> Result<Vec<GeneratedFile>, String> {
+        let file = |kernel: SourceFile| GeneratedFile {
+            path: format!("src/kernels/{}", kernel.name),
+            text: kernel.text,
+        };
+        let files = closure(functions, self.family(), &self.description.prefix)?;
+        Ok(files.into_iter().map(file).collect())
     }
 
     fn functions(&self) -> BTreeSet<&'static str> {
@@ -352,11 +367,16 @@ impl Contents<'_> {
 
     /// What refuses a core that would run other code of these kernels than the plan was made for.
     fn core_guard(&self) -> &'static str {
-        let is_dsp = |name: &str| name.starts_with("arm_") || name.starts_with("dmo_dsp_");
-        if self.functions().into_iter().any(is_dsp) {
-            template!("core.c")
-        } else {
-            ""
+        let differs = |name: &str| name.starts_with("arm_") || name.starts_with("dmo_dsp_");
+        if !self.functions().into_iter().any(differs) {
+            return "";
+        }
+        match (self.family(), self.cpu.features.architecture) {
+            (Family::Dsp, _) => template!("core.c"),
+            (Family::Plain, Architecture::Armv6M | Architecture::Armv8MBaseline) => {
+                template!("core_thumb_1.c")
+            }
+            (Family::Plain, _) => template!("core_thumb_2.c"),
         }
     }
 
@@ -412,15 +432,6 @@ pub(super) fn math_header(text: &str) -> &'static str {
     } else {
         ""
     }
-}
-
-/// The sources of some functions.
-fn kernels(functions: BTreeSet<&str>, prefix: &str) -> Result<Vec<GeneratedFile>, String> {
-    let file = |kernel: SourceFile| GeneratedFile {
-        path: format!("src/kernels/{}", kernel.name),
-        text: kernel.text,
-    };
-    Ok(closure(functions, prefix)?.into_iter().map(file).collect())
 }
 
 /// The name of the library in CMake, which keeps some for itself; `m` is the mathematical library.

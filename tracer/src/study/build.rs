@@ -22,7 +22,7 @@ use crate::codegen::compilation::Compiler;
 use crate::codegen::description::{
     Description, EndpointDescription, RowsDescription, StreamDescription, identifier,
 };
-use crate::codegen::kernel_sources;
+use crate::codegen::kernel_sources::{self, PLAIN};
 use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
 use crate::codegen::loops::rolled;
 use crate::codegen::network::Network;
@@ -46,7 +46,7 @@ pub const DSP: &str = "dsp";
 #[must_use]
 pub fn default_kernels(cpu: Option<&str>) -> &'static str {
     match cpu.and_then(cpu::named) {
-        Some(cpu) if !cpu.features.dsp => REFERENCE,
+        Some(cpu) if !cpu.features.dsp => PLAIN,
         _ => PACKED,
     }
 }
@@ -57,7 +57,7 @@ pub fn default_kernels(cpu: Option<&str>) -> &'static str {
 pub struct BuildRequest {
     /// The library's name, a C identifier; `None`: what the file's name becomes.
     pub name: Option<String>,
-    /// The kernels, [`PACKED`], `dsp` or [`REFERENCE`], and the CPU.
+    /// The kernels, [`PACKED`], [`DSP`], [`PLAIN`] or [`REFERENCE`], and the CPU.
     pub kernels: KernelRequest,
     /// What may be changed of the work.
     pub changes: ChangeRequest,
@@ -402,7 +402,7 @@ fn ensure_buildable(source: &Source, request: &BuildRequest) -> Result<(), Build
     if request.limits.are_given() && request.regions.are_several() {
         return Err(BuildError::LimitsOfRegions);
     }
-    match names.find(|&name| ![PACKED, DSP, REFERENCE].contains(&name.as_str())) {
+    match names.find(|&name| ![PACKED, DSP, PLAIN, REFERENCE].contains(&name.as_str())) {
         Some(given) => Err(BuildError::Kernels {
             given: given.escape_debug().to_string(),
         }),

@@ -126,8 +126,8 @@ pub enum KernelsError {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum BuildError {
     #[error(
-        "--kernels {given}: a library brings its kernels along as C, which are those of reference \
-         and dsp"
+        "--kernels {given}: a library brings its kernels along as C, which are those of \
+         reference, plain and dsp"
     )]
     Kernels { given: String },
     #[error(

@@ -197,7 +197,7 @@ impl KernelRequest {
 
     /// The ELF file, linked where the user has a static library.
     fn read(&self) -> Result<Vec<u8>, StudyError> {
-        let sets = "reference, dsp, dsp-packed and dsp-channels-outside are built in";
+        let sets = "reference, dsp, dsp-packed, plain and dsp-channels-outside are built in";
         let read = input::read(self.kernels.as_ref(), MAX_BYTES)
             .about(format_args!("cannot read {} ({sets})", self.kernels))?;
         if !archive::is_archive(&read) {

@@ -7,7 +7,7 @@ use dmo_trace::study::kernel_request::{KernelRequest, ModelKernels, NamedKernels
 /// Kernels and CPU.
 #[derive(Debug, clap::Args, Clone)]
 pub struct LibraryArguments {
-    /// Kernels to run: reference, dsp, dsp-packed, dsp-channels-outside, or an ELF file or static library (.a)
+    /// Kernels to run: reference, dsp, dsp-packed, plain, dsp-channels-outside, or an ELF file or static library (.a)
     /// with functions of the same names
     #[arg(long, value_name = "SET|FILE", default_value = REFERENCE)]
     pub kernels: String,
@@ -62,7 +62,7 @@ impl LibraryArguments {
 /// Kernels of a whole model and CPU.
 #[derive(Debug, clap::Args, Clone)]
 pub struct ModelKernelArguments {
-    /// Kernels to run: reference, dsp, dsp-packed, dsp-channels-outside, or an ELF file or static library (.a)
+    /// Kernels to run: reference, dsp, dsp-packed, plain, dsp-channels-outside, or an ELF file or static library (.a)
     /// with functions of the same names; repeatable: each computes what those before it cannot,
     /// and the reference kernels what none has a function for
     #[arg(long, value_name = "SET|FILE", default_value = REFERENCE)]

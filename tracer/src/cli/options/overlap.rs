@@ -14,7 +14,7 @@ pub struct OverlapOptions {
     /// Which overlaps the plan may use [default: analytic, or traced with --kernels]
     #[arg(long, value_parser = kinds())]
     overlap: Option<OverlapKind>,
-    /// Kernels to plan for: reference, dsp, dsp-packed, dsp-channels-outside, or an ELF file or static library
+    /// Kernels to plan for: reference, dsp, dsp-packed, plain, dsp-channels-outside, or an ELF file or static library
     /// (.a) with functions of the same names; repeatable: each computes what those before it
     /// cannot, and the reference kernels what none has a function for [default: reference]
     #[arg(long, value_name = "SET|FILE")]
