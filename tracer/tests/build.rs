@@ -13,8 +13,9 @@ mod support;
 
 use dmo_planner::regions::ArenaRegion;
 use dmo_trace::codegen::compilation::Compiler;
+use dmo_trace::codegen::kernel_sources::PLAIN;
 use dmo_trace::study::Session;
-use dmo_trace::study::build::{BuildRequest, Built, DSP, PACKED, build};
+use dmo_trace::study::build::{BuildRequest, Built, DSP, PACKED, build, default_kernels};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
 use dmo_trace::study::form::{Form, MemoryLimits};
@@ -55,7 +56,7 @@ const MODELS: [&str; 22] = [
 fn main() {
     let mut trials = Vec::new();
     for model in MODELS {
-        for kernels in [PACKED, DSP, REFERENCE] {
+        for kernels in [PACKED, DSP, PLAIN, REFERENCE] {
             let name = format!("natively::{model}::{kernels}");
             trials.push(models::trial(name, model, move |file| {
                 let plain = built(model, file, &request(kernels, false))?;
@@ -75,6 +76,7 @@ fn main() {
             }
             Err(format!("{proof:?}").into())
         };
+        trials.extend(proven_without_the_dsp_extension(model));
         let name = format!("proven::{model}");
         trials.push(match tools::version(&Compiler::default().program) {
             Ok(_) => models::trial(name, model, prove),
@@ -129,14 +131,60 @@ fn main() {
         Ok(_) => models::trial(name, vision, sketches_compile),
         Err(problem) => tools::trial(name, &Err(problem), || Ok(())),
     });
-    for (kernels, is_refused) in [(PACKED, true), (DSP, true), (REFERENCE, false)] {
-        let name = format!("cores_without_the_dsp_extension::{kernels}");
+    for (kernels, needed) in [
+        (PACKED, Some("-D__ARM_FEATURE_DSP")),
+        (DSP, Some("-D__ARM_FEATURE_DSP")),
+        (PLAIN, Some("-D__thumb2__")),
+        (REFERENCE, None),
+    ] {
+        let name = format!("cores_with_other_instructions::{kernels}");
         trials.push(models::trial(name, vision, move |file| {
-            let built = built(vision, file, &request(kernels, false))?;
-            core_is_refused(&built, is_refused)
+            core_is_refused(&built(vision, file, &request(kernels, false))?, needed)
         }));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Libraries for each core that lacks the DSP extension, with and without tiles.
+fn proven_without_the_dsp_extension(model: &'static str) -> Vec<Trial> {
+    const CPUS: [(&str, &[&str]); 3] = [
+        (
+            "cortex-m0plus",
+            &[
+                "stand_in_vision_int8.tflite",
+                "stand_in_keyword_int8.tflite",
+                "stand_in_layers_int8.tflite",
+                "stand_in_sequence_int8.tflite",
+                "mlcommons_tiny/kws_ref_model.tflite",
+            ],
+        ),
+        ("cortex-m23", &["stand_in_vision_int8.tflite"]),
+        (
+            "cortex-m3",
+            &["stand_in_vision_int8.tflite", "stand_in_layers_int8.tflite"],
+        ),
+    ];
+    let cpus = CPUS.iter().filter(|(_, models)| models.contains(&model));
+    let trials = cpus.map(|&(cpu, _)| {
+        let name = format!("proven_without_the_dsp_extension::{cpu}::{model}");
+        let compiler = tools::version(&Compiler::default().program);
+        if let Err(problem) = compiler {
+            return tools::trial(name, &Err(problem), || Ok(()));
+        }
+        models::trial(name, model, move |file| {
+            for is_tiled in [false, true] {
+                let mut request = request(default_kernels(Some(cpu)), is_tiled);
+                request.kernels.cpu = Some(cpu.to_owned());
+                request.prove = Some(Compiler::default());
+                let proof = built(model, file, &request)?.proof.ok_or("no proof")?;
+                if !proof.holds() {
+                    return Err(format!("tiled={is_tiled}: {proof:?}").into());
+                }
+            }
+            Ok(())
+        })
+    });
+    trials.collect()
 }
 
 /// Libraries whose tensors lie in two memories, of which the first is too small for all.
@@ -495,19 +543,20 @@ fn sketches_compile(file: &[u8]) -> Result<(), Failed> {
 }
 
 /// Whether the calls do not compile for an Arm core without the DSP extension, and do for one with it.
-fn core_is_refused(built: &Built, is_refused: bool) -> Result<(), Failed> {
+/// An Arm core is refused unless the compiler says that it has what is needed.
+fn core_is_refused(built: &Built, needed: Option<&str>) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     for file in &built.files {
         write(folder.path(), &file.path, &file.text)?;
     }
-    for (extension, is_refused) in [(None, is_refused), (Some("-D__ARM_FEATURE_DSP"), false)] {
+    for (said_to_have, is_refused) in [(None, needed.is_some()), (needed, false)] {
         let mut compiler = Command::new("gcc");
         compiler.current_dir(folder.path());
         compiler.args(["-std=c99", "-fsyntax-only", "-D__arm__", "src/m_model.c"]);
-        let output = compiler.args(extension).output()?;
+        let output = compiler.args(said_to_have).output()?;
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.success(), !is_refused, "{said}");
-        assert_eq!(said.contains("--kernels reference"), is_refused, "{said}");
+        assert_eq!(said.contains("build with --cpu"), is_refused, "{said}");
     }
     Ok(())
 }

@@ -91,7 +91,13 @@ fn every_kernel_has_a_contract() {
 #[test]
 fn every_kernel_is_in_a_table() {
     let mut listed = BTreeSet::new();
-    for table in ["reference", "dsp", "dsp-packed", "dsp-channels-outside"] {
+    for table in [
+        "reference",
+        "dsp",
+        "dsp-packed",
+        "plain",
+        "dsp-channels-outside",
+    ] {
         let path = format!("../traces/overlaps/{table}.csv");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         let text = std::fs::read_to_string(path).expect("table");
@@ -128,6 +134,7 @@ fn sets_compute_the_same() {
     let mut seen = BTreeSet::from(IN_PLACE.map(str::to_owned));
     for (set, cases) in [
         ("dsp", shared_cases()),
+        ("plain", shared_cases()),
         ("dsp-channels-outside", shared_cases()),
         ("dsp-packed", packed_cases()),
     ] {

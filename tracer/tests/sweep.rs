@@ -31,6 +31,12 @@ fn dsp_kernels_on_the_grid() {
 }
 
 #[test]
+fn kernels_without_the_dsp_extension_on_the_grid() {
+    let rows = check("grid.toml", "plain");
+    assert!(rows > 1200, "the grid has shrunk to {rows} rows");
+}
+
+#[test]
 fn dsp_kernels_with_packed_weights_on_the_grid() {
     let rows = check("grid.toml", "dsp-packed");
     assert!(rows > 1200, "the grid has shrunk to {rows} rows");

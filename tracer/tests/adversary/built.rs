@@ -6,6 +6,7 @@ use crate::judge::{Judge, Library, Reference, Verdict};
 use crate::native::NativeCompiler;
 use crate::tally::Tally;
 use dmo_analysis::random::SplitMix64;
+use dmo_trace::codegen::kernel_sources::PLAIN;
 use dmo_trace::study::build::{BuildRequest, Built, PACKED, build};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::form::MemoryLimits;
@@ -36,7 +37,11 @@ impl Builder {
             further: Vec::new(),
             ..by_default.clone()
         };
-        let sets = [by_default, reference].map(|request| {
+        let plain = KernelRequest {
+            kernels: PLAIN.to_owned(),
+            ..by_default.clone()
+        };
+        let sets = [by_default, reference, plain].map(|request| {
             let kernels = request.load().unwrap();
             (request, kernels)
         });
@@ -50,7 +55,13 @@ impl Builder {
     /// the library.
     pub fn attempt(&mut self, seed: u64, judge: &mut Judge, tally: &mut Tally) {
         let mut random = SplitMix64::new(seed.rotate_left(32));
-        let (kernel_request, kernels) = &self.sets[random.below(2)];
+        let drawn = random.below(2);
+        let set = if drawn == 0 && seed % 3 == 1 {
+            2
+        } else {
+            drawn
+        };
+        let (kernel_request, kernels) = &self.sets[set];
         let model = model_of(seed, |file| has_kernels(file, kernels, tally));
         let mut source = Source::of_bytes("model.tflite", model.file.clone()).unwrap();
         let reference = reference(&model, &source, seed);
@@ -79,6 +90,7 @@ impl Builder {
             &[
                 ("dsp-packed", request.kernels.kernels == PACKED),
                 ("reference", request.kernels.kernels == REFERENCE),
+                ("plain", request.kernels.kernels == PLAIN),
                 ("--allow inplace", request.changes.in_place),
                 ("--allow remove", request.changes.remove),
                 ("--allow split", request.changes.split),
