@@ -30,6 +30,20 @@ pub enum Role {
     Unlisted,
 }
 
+impl Role {
+    /// What messages call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Scratch => "scratch",
+            Self::Constant => "constant",
+            Self::State => "state",
+            Self::Unlisted => "unlisted",
+        }
+    }
+}
+
 /// Element type of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -45,6 +59,19 @@ pub enum ElementType {
 }
 
 impl ElementType {
+    /// What messages call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Int8 => "int8",
+            Self::Uint8 => "uint8",
+            Self::Int16 => "int16",
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+            Self::Float32 => "float32",
+            Self::Bool => "bool",
+        }
+    }
+
     /// Size of one element in bytes.
     pub const fn size_bytes(self) -> u32 {
         match self {

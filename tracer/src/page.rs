@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Planned, Verified --plan, verification--> Page --html--> the file
-//!                                            |
+//! runs, savings -----run, savings----------> |
 //!                                            +--json--> the same within the file, for its script
 //! ```
 //!
@@ -20,25 +20,40 @@
 //! | [`plan`] | the page of a plan |
 //! | [`build`] | the page of a C library |
 //! | [`verification`] | the page of a verified plan |
+//! | [`traced`] | the layers of a program that was run |
+//! | [`steps`] | a map whose steps are these layers |
+//! | [`memory`] | where their buffers lie |
+//! | [`interpreted`] | the arena of an interpreter that was run |
+//! | [`run`] | the page of a run |
+//! | [`savings`] | the page of what each way of saving memory does |
 //! | [`json`] | the page as data within itself |
 //! | [`html`] | the page as a file |
 
 pub mod build;
 pub mod front;
 pub mod html;
+pub mod interpreted;
 pub mod json;
 pub mod layers;
 pub mod map;
+pub mod memory;
 pub mod peak;
 pub mod plan;
+pub mod run;
+pub mod savings;
+pub mod steps;
 mod text;
+pub mod traced;
 pub mod verification;
 
+use dmo_analysis::wording::grouped;
 use front::FrontChart;
 use layers::LayerRow;
 use map::ArenaMap;
 use peak::Peak;
+use savings::SavingsTable;
 use serde::Serialize;
+use traced::TracedLayer;
 
 /// Name of the form of a page's data, and its version.
 pub const SCHEMA: &str = "dmo-trace/page/1";
@@ -48,7 +63,7 @@ pub const SCHEMA: &str = "dmo-trace/page/1";
 pub struct Page {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// Name of the model.
+    /// Name of the model, or of the program.
     pub model: String,
     /// The command whose result it is.
     pub command: &'static str,
@@ -64,6 +79,12 @@ pub struct Page {
     pub front: Option<FrontChart>,
     /// The model's operators, in the order in which they run first.
     pub layers: Vec<LayerRow>,
+    /// The layers of a program that was run, in the order in which they ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traced: Vec<TracedLayer>,
+    /// Models, and what each way of saving memory does to them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub savings: Vec<SavingsTable>,
     /// What the witnesses say; empty where they were not asked.
     pub witnesses: Vec<Witness>,
     /// What else the reader should know, a sentence each.
@@ -113,14 +134,24 @@ impl Page {
             front.points.truncate(most);
         }
         page.layers.truncate(most);
+        page.traced.truncate(most);
+        page.savings.truncate(most);
+        page.notes.truncate(most);
         for witness in &mut page.witnesses {
             witness.objections.truncate(most);
         }
-        let missing = self.layers.len() - page.layers.len();
-        if missing > 0 {
-            page.notes
-                .push(format!("The table of layers lacks {missing} at its end."));
-        }
+        let tables = [
+            ("layers", self.layers.len() - page.layers.len()),
+            ("layers", self.traced.len() - page.traced.len()),
+            ("models", self.savings.len() - page.savings.len()),
+            ("notes", self.notes.len() - page.notes.len()),
+        ];
+        let missing = tables.iter().filter(|(_, missing)| *missing > 0);
+        let missing = missing.map(|(table, missing)| match *table {
+            "notes" => format!("{} further notes are left out.", grouped(*missing as u64)),
+            _ => format!("The table of {table} lacks {missing} at its end."),
+        });
+        page.notes.extend(missing);
         page
     }
 }

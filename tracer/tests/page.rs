@@ -7,6 +7,7 @@ use dmo_analysis::graph::zoo::NETWORKS;
 use dmo_trace::page::html::{MOST_BYTES, file};
 use dmo_trace::page::map::{ArenaMap, MapBuffer, SharedArea};
 use dmo_trace::page::plan::{Sayings, page};
+use dmo_trace::page::traced::{TracedAccess, TracedLayer, TracedPair};
 use dmo_trace::page::{Page, SCHEMA, Witness};
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
@@ -227,6 +228,7 @@ fn huge(count: usize) -> ArenaMap {
         title: "made up".to_owned(),
         arena_bytes: count as u64 * 8 + 16,
         regions: Vec::new(),
+        of_layers: None,
         steps: count + 2,
         kinds: (0..count)
             .map(|index| format!("CUSTOM:{index}{}", "<".repeat(100)))
@@ -252,6 +254,8 @@ fn no_page_is_larger_than_the_limit() {
         peak: None,
         front: None,
         layers: Vec::new(),
+        traced: Vec::new(),
+        savings: Vec::new(),
         witnesses: Vec::new(),
         notes: Vec::new(),
     };
@@ -260,6 +264,73 @@ fn no_page_is_larger_than_the_limit() {
     assert!(html.contains("Not drawn: "));
     let drawn = data(&html)["maps"][0]["buffers"].as_array().unwrap().len();
     assert!(drawn >= 300, "only {drawn} are drawn");
+    let of_program = Page {
+        command: "run",
+        maps: Vec::new(),
+        traced: (0..50_000).map(layer).collect(),
+        ..shown
+    };
+    let html = file(&of_program).unwrap();
+    assert!(html.len() <= MOST_BYTES, "{}", html.len());
+    assert!(html.contains("The table of layers lacks "));
+    let rows = data(&html)["traced"].as_array().unwrap().len();
+    assert!(rows >= 100, "only {rows} layers");
+}
+
+/// A layer whose names would be markup.
+fn layer(index: usize) -> TracedLayer {
+    let name = HOSTILE[index % HOSTILE.len()].to_owned();
+    TracedLayer {
+        layer: index,
+        name: name.clone(),
+        operator: name.clone(),
+        pairs: vec![TracedPair {
+            input: name.clone(),
+            input_bytes: 10,
+            output: name.clone(),
+            output_bytes: 8,
+            safe_overlap_bytes: Some(7),
+            percent: "87.5 %".to_owned(),
+            needed_bytes: Some(1),
+            in_place: false,
+            refusal: String::new(),
+            binding: vec![TracedAccess {
+                kind: "store",
+                address: "0x0".to_owned(),
+                function: Some(name.clone()),
+                source: Some(name.clone()),
+                code: Some(name),
+                bytes: [0, 1],
+            }],
+        }],
+        ..TracedLayer::default()
+    }
+}
+
+#[test]
+fn names_of_layers_are_no_markup() {
+    let shown = Page {
+        schema: SCHEMA,
+        model: HOSTILE[0].to_owned(),
+        command: "run",
+        verdict: None,
+        facts: Vec::new(),
+        maps: Vec::new(),
+        peak: None,
+        front: None,
+        layers: Vec::new(),
+        traced: (0..HOSTILE.len()).map(layer).collect(),
+        savings: Vec::new(),
+        witnesses: Vec::new(),
+        notes: Vec::new(),
+    };
+    let html = file(&shown).unwrap();
+    for markup in ["<script>alert", "<img", "<svg onload", "<b>"] {
+        assert!(!html.contains(markup), "{markup}");
+    }
+    assert_eq!(html.matches("<script").count(), 2);
+    let layers = data(&html)["traced"].as_array().unwrap().len();
+    assert_eq!(layers, HOSTILE.len());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `dmo-trace run`: from an ELF program to its layers' safe overlaps.
 
+use super::options::page::PageArguments;
 use super::options::program::ProgramArguments;
 use super::{Verdict, output, pictures, progress};
 use anyhow::Context;
@@ -7,6 +8,7 @@ use dmo_analysis::firmware::Placed;
 use dmo_analysis::profile::Profile;
 use dmo_analysis::trace::file::TraceWriter;
 use dmo_analysis::trace::{Program, TraceSink};
+use dmo_trace::page::run::page;
 use dmo_trace::program::run::{RunOptions, describe_exit};
 use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::semihosting::{Console, Host};
@@ -46,6 +48,8 @@ pub struct Arguments {
     /// Write a timeline for Perfetto (ui.perfetto.dev): layers, and the arena in use
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
@@ -59,6 +63,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
+    arguments.page.ensure_writable()?;
     let program = Program {
         name: arguments.program.file_name(),
         sha256: target.image.sha256.clone(),
@@ -97,12 +102,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         let reader = file.reopen().context("cannot read the trace again")?;
         pictures::draw(reader, &traced.profile, folder, &[])?;
     }
+    let timeline = match &arguments.perfetto {
+        Some(path) => Some((path.as_path(), perfetto(&report)?)),
+        None => None,
+    };
+    let page = arguments.page.written(|| Ok(page(&report)))?;
     if let (Some(path), Some(file)) = (&arguments.save, file) {
         output::finish(file, path)?;
     }
-    if let Some(path) = &arguments.perfetto {
-        output::write(path, &perfetto(&report)?)?;
-    }
+    let files = timeline.iter().chain(&page);
+    output::write_all(files.map(|(path, content)| (*path, &content[..])))?;
     output::report(&report, arguments.json)?;
     let arena = traced.arena.as_ref();
     Ok(match arguments.program.verdict(traced.ending.exit, arena) {

@@ -4,9 +4,11 @@ use super::options::before::FileChangeArguments;
 use super::options::flash::FlashArguments;
 use super::options::layout::LayoutArguments;
 use super::options::numbers::Seconds;
+use super::options::page::PageArguments;
 use super::{Verdict, output, pictures, progress};
 use dmo_analysis::wording::parse_size;
 use dmo_plot::draw_front;
+use dmo_trace::page::savings::page;
 use dmo_trace::study::SEARCH_TIME;
 use dmo_trace::study::savings::{Savings, SavingsRequest, savings};
 use dmo_trace::study::search_time::STOPPED;
@@ -38,6 +40,8 @@ pub struct Arguments {
     /// Draw each model's arena size against recomputation as SVG and PNG into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON (docs/json.md) instead of tables
     #[arg(long)]
     json: bool,
@@ -47,6 +51,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
+    arguments.page.ensure_writable()?;
     let mut models = Vec::new();
     let mut figures = Vec::new();
     let mut verdict = Verdict::Holds;
@@ -82,8 +87,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         pictures::write_all(&figures, folder)?;
     }
-    output::report(&SavingsReport { models }, arguments.json)?;
+    let report = SavingsReport { models };
+    write_page(arguments, &report)?;
+    output::report(&report, arguments.json)?;
     Ok(verdict)
+}
+
+/// A page that lacks a model would pass for the whole.
+fn write_page(arguments: &Arguments, report: &SavingsReport) -> anyhow::Result<()> {
+    if report.models.len() < arguments.models.len() {
+        if let Some(path) = &arguments.page.report {
+            let shown = path.display();
+            output::message(&format!(
+                "dmo-trace: {shown} is not written, as not all models could be planned"
+            ));
+        }
+        return Ok(());
+    }
+    let page = arguments.page.written(|| Ok(page(report)))?;
+    let page = page.iter();
+    output::write_all(page.map(|(path, content)| (*path, &content[..])))
 }
 
 /// A model that cannot be planned does not keep others from being planned.

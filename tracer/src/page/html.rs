@@ -1,9 +1,12 @@
 //! The page as a file: templates, the style, the script.
 
+mod bar;
 mod front;
 mod map;
+mod savings;
 mod scale;
 mod tables;
+mod traced;
 
 use super::{Page, json};
 use crate::elf::image::sha256;
@@ -56,9 +59,10 @@ fn document(page: &Page) -> serde_json::Result<String> {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                a.skip href="#map" { "Skip to the map" }
+                @if page.maps.is_empty() { a.skip href="#main" { "Skip to the tables" } }
+                @else { a.skip href="#map" { "Skip to the map" } }
                 (header(page))
-                main { (sections(page)) }
+                main #main { (sections(page)) }
                 script id="page" type="application/json" { (PreEscaped(&data)) }
                 script nonce=(nonce) { (PreEscaped(SCRIPT)) }
             }
@@ -89,7 +93,11 @@ fn sections(page: &Page) -> Markup {
         @if !page.witnesses.is_empty() { (tables::witnesses(&page.witnesses)) }
         @if let Some(first) = page.maps.first() {
             section #map aria-labelledby="map-title" {
-                h2 #map-title { "The arena over time" }
+                h2 #map-title {
+                    @if page.traced.is_empty() { "The arena over time" }
+                    @else if first.buffers.iter().any(|it| !it.tensors.is_empty()) { "The arena, operator by operator" }
+                    @else { "Memory, layer by layer" }
+                }
                 (map::explorer(first))
             }
         }
@@ -97,6 +105,12 @@ fn sections(page: &Page) -> Markup {
         @if let [after, before, ..] = &page.maps[..] { (map::beside(before, after)) }
         @if let Some(front) = &page.front { (front::section(front)) }
         @if !page.layers.is_empty() { (tables::layers(&page.layers)) }
+        @if !page.traced.is_empty() {
+            (traced::costs(&page.traced))
+            (traced::overlaps(&page.traced))
+            (traced::buffers(&page.traced))
+        }
+        (savings::section(&page.savings))
         @if let Some(first) = page.maps.first() { (tables::buffers(first)) }
         @if !page.notes.is_empty() {
             section aria-labelledby="notes-title" {

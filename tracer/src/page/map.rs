@@ -1,14 +1,16 @@
 //! Where buffers lie in the arena, step by step, and where two of them share bytes.
 
+use super::steps::LayerSteps;
 use super::text;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::PlannedRegion;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// An arena over time. Step 0 is when the application stores the inputs; in step n the nth
-/// operator of the order runs.
+/// operator of the order runs. Where `of_layers` is known, layer n runs in step n.
 #[derive(Debug, Clone, Serialize)]
 pub struct ArenaMap {
     /// What it shows.
@@ -22,8 +24,8 @@ pub struct ArenaMap {
     pub steps: usize,
     /// Names of kinds of operators, each once.
     pub kinds: Vec<String>,
-    /// For each step from 1 on the operator that runs, its kind, a position in `kinds`, and the
-    /// operator of the model that it is a part of.
+    /// For each step from 1 on (where `of_layers` is known, from 0 on) the operator that runs, its
+    /// kind, a position in `kinds`, and the operator of the model that it is a part of.
     pub operators: Vec<[usize; 3]>,
     /// Steps that compute one run of operators tile by tile.
     pub groups: Vec<Group>,
@@ -33,6 +35,9 @@ pub struct ArenaMap {
     pub shared: Vec<SharedArea>,
     /// How many buffers are not in the map because there are too many.
     pub left_out: usize,
+    /// What is known beside where the steps are the layers of a program that was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_layers: Option<LayerSteps>,
 }
 
 /// A memory of an arena that several make.
@@ -191,9 +196,8 @@ impl<'a> Layout<'a> {
         facts: &[OverlapFact],
         origin: impl Fn(OperatorId) -> OperatorId,
     ) -> ArenaMap {
-        let shared = shared_areas(&self, facts);
-        let ends = self.buffers.iter();
-        let ends = ends.map(|buffer| buffer.offset.saturating_add(buffer.size_bytes));
+        let shared = with_facts(shared_areas(&self.buffers), facts, &self.buffer_of);
+        let ends = self.buffers.iter().map(MapBuffer::end);
         let mut kinds: Vec<String> = Vec::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         let operators = self.order.iter().map(|operator| {
@@ -218,6 +222,7 @@ impl<'a> Layout<'a> {
             shared,
             buffers: self.buffers,
             left_out: 0,
+            of_layers: None,
         }
     }
 
@@ -249,16 +254,7 @@ fn shapes(graph: &Graph, tensors: &[usize]) -> String {
 }
 
 /// All bytes that two buffers have at the same time.
-fn shared_areas(layout: &Layout<'_>, facts: &[OverlapFact]) -> Vec<SharedArea> {
-    let mut of_pair: HashMap<[usize; 2], Vec<&OverlapFact>> = HashMap::new();
-    for fact in facts {
-        let buffer = |tensor: usize| layout.buffer_of.get(tensor).copied().flatten();
-        if let (Some(one), Some(other)) = (buffer(fact.input), buffer(fact.output)) {
-            let pair = [one.min(other), one.max(other)];
-            of_pair.entry(pair).or_default().push(fact);
-        }
-    }
-    let buffers = &layout.buffers;
+pub(super) fn shared_areas(buffers: &[MapBuffer]) -> Vec<SharedArea> {
     // In the order of their first steps: what follows one that begins later begins later, too.
     let mut by_start: Vec<usize> = (0..buffers.len()).collect();
     by_start.sort_by_key(|&index| buffers[index].steps[0]);
@@ -269,8 +265,10 @@ fn shared_areas(layout: &Layout<'_>, facts: &[OverlapFact]) -> Vec<SharedArea> {
             if second.steps[0] > first.steps[1] {
                 break;
             }
-            let end = |buffer: &MapBuffer| buffer.offset.saturating_add(buffer.size_bytes);
-            let bytes = [first.offset.max(second.offset), end(first).min(end(second))];
+            let bytes = [
+                first.offset.max(second.offset),
+                first.end().min(second.end()),
+            ];
             if bytes[0] >= bytes[1] {
                 continue;
             }
@@ -279,13 +277,11 @@ fn shared_areas(layout: &Layout<'_>, facts: &[OverlapFact]) -> Vec<SharedArea> {
             } else {
                 [other, one]
             };
-            let facts = of_pair.get(&[one.min(other), one.max(other)]);
-            let facts = facts.into_iter().flatten().take(4);
             found.push(SharedArea {
                 buffers: [lower, upper],
                 steps: [second.steps[0], first.steps[1].min(second.steps[1])],
                 bytes,
-                overlaps: facts.map(|&fact| fact.clone()).collect(),
+                overlaps: Vec::new(),
                 is_damaged: false,
             });
         }
@@ -293,7 +289,54 @@ fn shared_areas(layout: &Layout<'_>, facts: &[OverlapFact]) -> Vec<SharedArea> {
     found
 }
 
+/// The same with what is known of the overlaps of the tensors in these buffers.
+fn with_facts(
+    areas: Vec<SharedArea>,
+    facts: &[OverlapFact],
+    buffer_of: &[Option<usize>],
+) -> Vec<SharedArea> {
+    const MOST: usize = 4;
+    let mut of_pair: HashMap<[usize; 2], Vec<&OverlapFact>> = HashMap::new();
+    for fact in facts {
+        let buffer = |tensor: usize| buffer_of.get(tensor).copied().flatten();
+        if let (Some(one), Some(other)) = (buffer(fact.input), buffer(fact.output)) {
+            let pair = [one.min(other), one.max(other)];
+            of_pair.entry(pair).or_default().push(fact);
+        }
+    }
+    let known = |area: SharedArea| {
+        let [one, other] = area.buffers;
+        let facts = of_pair.get(&[one.min(other), one.max(other)]);
+        let facts = facts.into_iter().flatten().take(MOST);
+        SharedArea {
+            overlaps: facts.map(|&fact| fact.clone()).collect(),
+            ..area
+        }
+    };
+    areas.into_iter().map(known).collect()
+}
+
+impl MapBuffer {
+    /// One past its last byte.
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.size_bytes)
+    }
+}
+
 impl ArenaMap {
+    /// Marks the bytes that two buffers share and that are wrong: the buffers, where they are known,
+    /// and bytes of the arena.
+    pub(super) fn mark_damaged(&mut self, wrong: &[([Option<usize>; 2], Range<u64>)]) {
+        for area in &mut self.shared {
+            let [start, end] = area.bytes;
+            area.is_damaged |= wrong.iter().any(|(buffers, bytes)| {
+                let among =
+                    |buffer: &Option<usize>| buffer.is_some_and(|it| area.buffers.contains(&it));
+                buffers.iter().all(among) && bytes.start < end && start < bytes.end
+            });
+        }
+    }
+
     /// The memory that a byte lies in; `None` where there is but one.
     pub fn region_of(&self, offset: u64) -> Option<&MapRegion> {
         let mut regions = self.regions.iter();
@@ -340,6 +383,7 @@ impl ArenaMap {
             shared,
             groups,
             left_out: self.buffers.len() - kept.len(),
+            of_layers: self.of_layers.as_ref().map(|it| it.limited(&kept, most)),
             ..self.clone()
         }
     }

@@ -73,7 +73,10 @@ pub fn buffers(map: &ArenaMap) -> Vec<PeakBuffer> {
 /// The operators of some steps: the first and the last.
 pub fn operators(map: &ArenaMap, [first, last]: [u32; 2]) -> String {
     let name = |step: u32| {
-        let index = (step as usize).checked_sub(1)?;
+        let index = match map.of_layers {
+            Some(_) => step as usize,
+            None => (step as usize).checked_sub(1)?,
+        };
         let &[operator, kind, origin] = map.operators.get(index)?;
         let kind = map.kinds.get(kind)?;
         let part = if operator == origin {
@@ -83,7 +86,11 @@ pub fn operators(map: &ArenaMap, [first, last]: [u32; 2]) -> String {
         };
         Some(format!("{operator} {kind}{part}"))
     };
-    match (name(first.max(1)), name(last)) {
+    let first = match map.of_layers {
+        Some(_) => first,
+        None => first.max(1),
+    };
+    match (name(first), name(last)) {
         (Some(first), Some(last)) if first == last => first,
         (Some(first), Some(last)) => format!("{first} to {last}"),
         (Some(first), None) => first,

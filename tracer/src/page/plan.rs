@@ -67,6 +67,8 @@ pub fn page(
         maps: [Some(map), before].into_iter().flatten().collect(),
         front: front::chart(tried, planned.file.recipe.as_ref()),
         layers,
+        traced: Vec::new(),
+        savings: Vec::new(),
         witnesses: Vec::new(),
         notes: sayings.notes.iter().map(|it| text::message(it)).collect(),
     })

@@ -62,6 +62,8 @@ pub fn page(
         peak,
         front: None,
         layers,
+        traced: Vec::new(),
+        savings: Vec::new(),
         witnesses: witnesses(report),
         notes: report
             .notes
@@ -270,14 +272,7 @@ fn mark_damage(map: &mut ArenaMap, buffer_of: &[Option<usize>], found: &Verifica
             wrong.push(([buffer(subject), buffer(writer)], bytes.clone()));
         }
     }
-    for area in &mut map.shared {
-        let [start, end] = area.bytes;
-        area.is_damaged |= wrong.iter().any(|(buffers, bytes)| {
-            let among =
-                |buffer: &Option<usize>| buffer.is_some_and(|it| area.buffers.contains(&it));
-            buffers.iter().all(among) && bytes.start < end && start < bytes.end
-        });
-    }
+    map.mark_damaged(&wrong);
 }
 
 fn parts(layers: &[VerifiedLayer]) -> HashMap<OperatorId, MeasuredPart> {

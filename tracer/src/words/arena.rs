@@ -11,6 +11,24 @@ use dmo_analysis::wording::{bytes, counted, grouped};
 /// instructions come from.
 pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String {
     let mut text = sizes(arena, placed);
+    for objection in objections(arena, placed, locations) {
+        text += &format!("\n{objection}\n");
+    }
+    text + "\n" + verdict(arena) + "\n"
+}
+
+/// Whether it is safe.
+pub fn verdict(arena: &ArenaUse) -> &'static str {
+    if arena.safe {
+        "SAFE within each inference: no tensor is overwritten while it is needed"
+    } else {
+        "UNSAFE: a tensor is overwritten while it is needed"
+    }
+}
+
+/// What is wrong in the arena, each with the instructions that do it.
+pub fn objections(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> Vec<String> {
+    let mut objections = Vec::new();
     // The others are often those of further instructions of an unrolled loop.
     let alike = arena.findings.chunk_by(|one, other| {
         (
@@ -26,27 +44,45 @@ pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String 
         )
     });
     for alike in alike {
-        text += &format!("\n{}\n", finding(&alike[0], placed, locations));
+        let mut text = finding(&alike[0], placed, locations);
         if alike.len() > 1 {
             let count = alike.len() - 1;
-            text += &format!("  and {count} more of the same by other instructions\n");
+            text += &format!("\n  and {count} more of the same by other instructions");
         }
+        objections.push(text);
     }
     for store in &arena.stores_between {
-        text += &format!("\n{}\n", store_between(store, placed, locations));
+        objections.push(store_between(store, placed, locations));
     }
     if arena.further_bytes > 0 {
-        text += &format!("\nand {} more bytes that are wrong\n", arena.further_bytes);
+        objections.push(format!(
+            "and {} more bytes that are wrong",
+            arena.further_bytes
+        ));
     }
-    text + if arena.safe {
-        "\nSAFE within each inference: no tensor is overwritten while it is needed\n"
-    } else {
-        "\nUNSAFE: a tensor is overwritten while it is needed\n"
-    }
+    objections
 }
 
-/// The parts of the arena, one a line.
+/// The arena and its parts, one a line.
 fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
+    let rows = parts(arena, placed).into_iter();
+    let rows =
+        rows.map(|(name, bytes, what)| format!("  {name:<10} {:>10}  {what}\n", grouped(bytes)));
+    format!("\n{}\n{}", headline(arena), rows.collect::<String>())
+}
+
+/// The arena in a sentence.
+pub fn headline(arena: &ArenaUse) -> String {
+    format!(
+        "Arena of {} at {:#010x}, {}",
+        bytes(arena.size_bytes),
+        arena.start,
+        counted(arena.inferences as u64, "inference", "inferences"),
+    )
+}
+
+/// The parts of the arena: name, bytes, and what it is.
+pub fn parts(arena: &ArenaUse, placed: &Placed) -> Vec<(&'static str, u64, String)> {
     let planned = match arena.planned {
         Origin::Offline => "by the model's offline plan",
         Origin::Greedy => "by TensorFlow Lite Micro's greedy planner",
@@ -61,7 +97,7 @@ fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
         grouped(in_use),
         placed.graph.operators[operator].kind.escape_debug()
     );
-    let mut rows = vec![("head", arena.head_bytes, head.as_str())];
+    let mut rows = vec![("head", arena.head_bytes, head)];
     if let Some(taken) = arena.taken {
         let used = taken.head_bytes + taken.tail_bytes;
         rows.insert(
@@ -69,48 +105,42 @@ fn sizes(arena: &ArenaUse, placed: &Placed) -> String {
             (
                 "used",
                 used,
-                "what the runtime has taken: its arena_used_bytes",
+                "what the runtime has taken: its arena_used_bytes".to_owned(),
             ),
         );
         rows.push((
             "tail",
             taken.tail_bytes,
-            "what the runtime keeps for itself",
+            "what the runtime keeps for itself".to_owned(),
         ));
         let free = arena.size_bytes.saturating_sub(used);
         let what = "not used by inferences; AllocateTensors needs some of it (dmo-trace arena)";
-        rows.push(("free", free, what));
+        rows.push(("free", free, what.to_owned()));
     } else {
         rows.push((
             "temporary",
             arena.temporary_bytes,
-            "above the head, and touched",
+            "above the head, and touched".to_owned(),
         ));
-        rows.push(("head-room", arena.headroom_bytes, "never touched"));
+        rows.push((
+            "head-room",
+            arena.headroom_bytes,
+            "never touched".to_owned(),
+        ));
         let what =
             "from there to the end: what the runtime keeps, and what it touched at its start";
-        rows.push(("tail", arena.tail_bytes, what));
+        rows.push(("tail", arena.tail_bytes, what.to_owned()));
     }
-    let overlapped;
     if let Some(plan) = arena.overlapped {
         let proven = match plan.certificate {
             Certificate::Optimal | Certificate::OptimalForOrder => "the least",
             Certificate::BestFound => "the best found",
         };
-        overlapped =
+        let what =
             format!("the head, overlapped by the O_s above: {proven} for this order of operators");
-        rows.push(("overlapped", plan.head_bytes, &overlapped));
+        rows.push(("overlapped", plan.head_bytes, what));
     }
-    let rows = rows
-        .into_iter()
-        .map(|(name, bytes, what)| format!("  {name:<10} {:>10}  {what}\n", grouped(bytes)));
-    format!(
-        "\nArena of {} at {:#010x}, {}\n{}",
-        bytes(arena.size_bytes),
-        arena.start,
-        counted(arena.inferences as u64, "inference", "inferences"),
-        rows.collect::<String>()
-    )
+    rows
 }
 
 fn finding(wrong: &Wrong, placed: &Placed, locations: &Locations) -> String {

@@ -214,7 +214,7 @@ impl Report for RunReport<'_> {
             counted(self.profile.layers.len() as u64, "layer", "layers"),
             self.table()
         );
-        for note in self.ram.iter().map(ram).chain(self.notes()) {
+        for note in self.ram.iter().map(ram_sentence).chain(self.notes()) {
             text += &format!("\n{note}\n");
         }
         if let Some((placed, arena)) = self.arena {
@@ -318,7 +318,7 @@ impl RunReport<'_> {
     }
 
     /// Flash memory makes the core wait somewhere.
-    fn has_stalls(&self) -> bool {
+    pub fn has_stalls(&self) -> bool {
         self.cycles.is_some_and(|cycles| {
             let Cycles {
                 code_stalls,
@@ -360,7 +360,8 @@ impl RunReport<'_> {
         format!("{store}, {load}")
     }
 
-    fn notes(&self) -> Vec<String> {
+    /// What the reader should know besides, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (index, layer) in self.profile.layers.iter().enumerate() {
             for pair in &layer.pairs {
@@ -407,15 +408,12 @@ fn in_place(index: usize, layer: &LayerProfile, pair: &Pair) -> Option<String> {
 }
 
 /// What a device needs, in one line.
-fn ram(ram: &RamUse) -> String {
+fn ram_sentence(ram: &RamUse) -> String {
     let number = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_owned(), grouped);
     let arena = ram
         .arena_bytes
         .map(|bytes| format!(", the arena of {} among them", grouped(bytes)));
-    let deepest = ram.layer_stack_bytes.iter().enumerate().rev();
-    let deepest = deepest.max_by_key(|(_, bytes)| **bytes);
-    let deepest = deepest.and_then(|(index, bytes)| Some((index, (*bytes)?)));
-    let deepest = deepest.map(|(index, bytes)| {
+    let deepest = deepest_layer(ram).map(|(index, bytes)| {
         format!(
             "; in the layers at most {}, in layer {}",
             grouped(bytes),
@@ -432,6 +430,13 @@ fn ram(ram: &RamUse) -> String {
         arena.unwrap_or_default(),
         deepest.unwrap_or_default(),
     )
+}
+
+/// The layer with the deepest stack, the first of several, and its bytes.
+pub fn deepest_layer(ram: &RamUse) -> Option<(usize, u64)> {
+    let deepest = ram.layer_stack_bytes.iter().enumerate().rev();
+    let (index, bytes) = deepest.max_by_key(|(_, bytes)| **bytes)?;
+    Some((index, (*bytes)?))
 }
 
 /// An input that code between layers loads later: the program's own check, or a copy that is

@@ -11,21 +11,25 @@ pub fn text(models: &[Tenant]) -> String {
     let count = counted(models.len() as u64, "model", "models");
     let mut text = format!("\nThe program runs {count}, each held against its own plan:\n");
     for model in models {
-        text += &format!(
-            "  the model at {}: {}, {}, head of {} bytes at {:#010x}, {}: {}\n",
-            model.address,
-            counted(model.operators as u64, "operator", "operators"),
-            counted(model.inferences as u64, "inference", "inferences"),
-            grouped(model.head.end - model.head.start),
-            model.head.start,
-            kept(model),
-            verdict(model),
-        );
+        text += &format!("  {}: {}\n", sentence(model), verdict(model));
         for line in objections(model) {
             text += &format!("    {line}\n");
         }
     }
     text
+}
+
+/// The model, and where it lies.
+pub fn sentence(model: &Tenant) -> String {
+    format!(
+        "the model at {}: {}, {}, head of {} bytes at {:#010x}, {}",
+        model.address,
+        counted(model.operators as u64, "operator", "operators"),
+        counted(model.inferences as u64, "inference", "inferences"),
+        grouped(model.head.end - model.head.start),
+        model.head.start,
+        kept(model),
+    )
 }
 
 fn kept(model: &Tenant) -> String {
@@ -39,7 +43,7 @@ fn kept(model: &Tenant) -> String {
 }
 
 /// Where it is not known what a model keeps, the others were not held against that.
-fn verdict(model: &Tenant) -> &'static str {
+pub fn verdict(model: &Tenant) -> &'static str {
     match (model.safe, model.kept.is_empty()) {
         (false, _) => "UNSAFE",
         (true, false) => "SAFE within each inference, and between them",
@@ -47,7 +51,8 @@ fn verdict(model: &Tenant) -> &'static str {
     }
 }
 
-fn objections(model: &Tenant) -> Vec<String> {
+/// What is wrong with it, a line each.
+pub fn objections(model: &Tenant) -> Vec<String> {
     let mut lines = Vec::new();
     if model.clobbered {
         lines.push(format!(

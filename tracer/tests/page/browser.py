@@ -17,6 +17,7 @@ import time
 from webdriver import Browser
 
 MODEL = "zoo:mobilenet_v1_0.25_128:int8"
+PROGRAM = pathlib.Path(__file__).resolve().parents[3] / "traces/elf/cortex-m4/network.elf"
 TILED = "zoo:mobilenet_v2_0.35_224:int8"
 DETAIL = "return document.getElementById('detail').innerText"
 HOSTILE = ['"><img src=x onerror=document.title=1>', "</script><script>document.title=1</script>",
@@ -254,6 +255,56 @@ def damage(browser, pages):
     return path
 
 
+def program(browser, pages):
+    """The page of a run: costs, overlaps, and where the buffers of the layers lie."""
+    path, report = pages.make("run", "run", PROGRAM, "--inputs", "2")
+    browser.open(path)
+    rows = browser.run("return [...document.querySelectorAll('#layers tbody tr')].map((it) => it.innerText)")
+    layers = report["layers"]
+    hold(len(rows) == len(layers) == 6, f"{len(rows)} rows for {len(layers)} layers")
+    for row, layer in zip(rows, layers):
+        hold(layer["name"] in row and number(layer["end"] - layer["begin"]) in row, f"{layer['name']}: {row}")
+    rows = browser.run("return [...document.querySelectorAll('#overlaps tbody tr')].map((it) => it.innerText)")
+    pairs = [(layer, pair) for layer in layers for pair in layer["pairs"]]
+    hold(len(rows) == len(pairs) >= 6, f"{len(rows)} rows for {len(pairs)} pairs")
+    for row, (layer, pair) in zip(rows, pairs):
+        hold(layer["name"] in row and number(pair["safe_overlap_bytes"]) in row, f"{layer['name']}: {row}")
+        for access in (pair["binding"] or {}).values():
+            hold(f"{access['pc']:#010x}" in row, f"{access} is not in {row}")
+    tensors = [tensor for layer in layers for tensor in layer["tensors"] if tensor["role"] in ("input", "output")]
+    blocks = browser.run("return JSON.parse(document.getElementById('page').textContent).maps[0].buffers")
+    lowest = min(tensor["address"] for tensor in tensors)
+    known = {(tensor["address"] - lowest, tensor["size_bytes"]) for tensor in tensors}
+    hovered = 0
+    for index, block in enumerate(blocks):
+        hold((block["offset"], block["size_bytes"]) in known, f"{block} is no buffer of a layer")
+        place = middle(browser, f"#buffer-{index}")
+        if place:
+            browser.point(*place)
+            text = browser.run(DETAIL)
+            hold(f"{number(block['size_bytes'])} bytes" in text and block["name"].split(" = ")[0] in text, text)
+            hovered += 1
+    hold(hovered >= 4, f"only {hovered} buffers could be pointed at")
+    quiet(browser, path)
+    return path
+
+
+def saved(browser, pages):
+    """The page of savings: a row for each way of each model."""
+    path, report = pages.make("savings", "savings", "zoo:liberis_lane_figure_1:int8", MODEL)
+    browser.open(path)
+    text = browser.run("return document.querySelector('main').innerText")
+    models = report["models"]
+    hold(len(models) == 2, f"{len(models)} models")
+    for model in models:
+        hold(model["name"] in text and len(model["rows"]) >= 6, f"{model['name']} is not in {text[:400]}")
+        for row in model["rows"]:
+            hold(row["added"] in text and number(row["arena_bytes"]) in text, f"{row} is not there")
+    hold(browser.run("return document.querySelectorAll('svg.map').length") == 0, "there is a map")
+    quiet(browser, path)
+    return path
+
+
 def hostile(browser, pages):
     path, _ = pages.make("hostile", "plan", pages.hostile_model())
     browser.open(path)
@@ -276,7 +327,7 @@ def pictures(browser, folder, paths):
             browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             browser.resize(width, 900)
             browser.open(path)
-            browser.run("document.querySelector('.main svg.map').focus({ preventScroll: true })")
+            browser.run("document.querySelector('.main svg.map')?.focus({ preventScroll: true })")
             browser.press("ArrowRight", "ArrowRight", "ArrowRight")
             browser.screenshot(folder / f"{path.stem}-{name}.png")
 
@@ -301,10 +352,13 @@ def main():
             narrow(browser, path)
             without_script(browser, path, plan)
             browser.resize(1400, 1000)
-            others = [tiles(browser, pages), damage(browser, pages)]
+            others = [tiles(browser, pages), damage(browser, pages), program(browser, pages)]
+            tables = saved(browser, pages)
             hostile(browser, pages)
+            for page in (others[-1], tables):
+                narrow(browser, page)
             if arguments.screenshots:
-                pictures(browser, arguments.screenshots, [path, *others])
+                pictures(browser, arguments.screenshots, [path, *others, tables])
     finally:
         browser.close()
     hold(checks > 300, f"only {checks} checks")

@@ -1,5 +1,6 @@
 //! A result as a page to look at.
 
+use crate::cli::output;
 use dmo_trace::page::Page;
 use dmo_trace::page::html::file;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,17 @@ impl PageArguments {
             );
         }
         Ok(())
+    }
+
+    /// Refuses a file that cannot be written, before the work that it would be about.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn ensure_writable(&self) -> anyhow::Result<()> {
+        match &self.report {
+            Some(path) => output::unfinished(path).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// The file to write, if one was asked for.

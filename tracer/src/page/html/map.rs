@@ -21,7 +21,7 @@ pub fn explorer(map: &ArenaMap) -> Markup {
     html! {
         div.bar {
             form role="search" {
-                label for="search" { "Find a tensor" }
+                label for="search" { "Find a " (noun(map)) }
                 input #search type="search" autocomplete="off" spellcheck="false" placeholder="name or number";
                 output #found for="search" aria-live="polite" {}
             }
@@ -33,7 +33,10 @@ pub fn explorer(map: &ArenaMap) -> Markup {
             }
         }
         div.explorer {
-            figure.main { (picture(map, 0, "main", SIZE, map.arena_bytes, true)) }
+            figure.main {
+                (picture(map, 0, "main", SIZE, map.arena_bytes, true))
+                @if let Some(layers) = &map.of_layers { (about(map, layers.start)) }
+            }
             aside #detail aria-label="The buffer that is pointed at" {
                 p.hint {
                     "Point at a buffer, or move to the map with Tab and through it with the arrow keys. "
@@ -72,6 +75,33 @@ pub fn beside(before: &ArenaMap, after: &ArenaMap) -> Markup {
     }
 }
 
+/// What a map of layers shows, and what it does not know.
+fn about(map: &ArenaMap, start: u64) -> Markup {
+    let end = start.saturating_add(map.arena_bytes);
+    html! {
+        figcaption.hint {
+            @if noun(map) == "tensor" {
+                "The planned part of the arena, from " code { (format!("{start:#010x}")) } " to "
+                code { (format!("{end:#010x}")) } ", as the model's operators need it, in one inference."
+            } @else {
+                "The buffers that the layers name, from " code { (format!("{start:#010x}")) } " to "
+                code { (format!("{end:#010x}")) } ", without weights. A buffer is drawn from the layer that "
+                "stores it, or loads it first, to the last one that loads it; nothing is known of "
+                "memory that no layer names."
+            }
+        }
+    }
+}
+
+/// What a buffer is called.
+fn noun(map: &ArenaMap) -> &'static str {
+    if map.buffers.iter().any(|it| !it.tensors.is_empty()) {
+        "tensor"
+    } else {
+        "buffer"
+    }
+}
+
 fn legend(map: &ArenaMap) -> Markup {
     let any = |is: fn(&MapBuffer) -> bool| map.buffers.iter().any(is);
     let damaged = map.shared.iter().any(|area| area.is_damaged);
@@ -79,7 +109,7 @@ fn legend(map: &ArenaMap) -> Markup {
         (
             any(|it| !it.is_peak && it.scratch_of.is_none()),
             "ordinary",
-            "tensor",
+            noun(map),
         ),
         (any(|it| it.is_peak), "peak", "holds the arena up"),
         (
@@ -147,7 +177,11 @@ fn picture(
         map.title,
         counted(map.buffers.len() as u64, "buffer", "buffers"),
         grouped(map.arena_bytes),
-        counted(map.steps as u64, "step", "steps")
+        counted(
+            map.steps as u64,
+            step_noun(map),
+            &format!("{}s", step_noun(map))
+        )
     );
     let end = scale.y(map.arena_bytes as f64);
     html! {
@@ -159,7 +193,7 @@ fn picture(
                     rect.line width="1.6" height="6" {}
                 }
             }
-            g.axes aria-hidden="true" { (axes(&scale, map.steps as u64, most_bytes)) }
+            g.axes aria-hidden="true" { (axes(&scale, map, most_bytes)) }
             svg.plot role="presentation" x=(LEFT) y=(TOP) width=(scale.width()) height=(scale.height()) {
                 g.regions aria-hidden="true" { (bands(&scale, map)) }
                 g.buffers role="presentation" {
@@ -230,11 +264,16 @@ fn sentence(map: &ArenaMap, buffer: &MapBuffer) -> String {
     let region = map.region_of(buffer.offset);
     let memory = region.map_or_else(String::new, |region| format!(" of {}", region.name));
     let start = region.map_or(0, |region| region.bytes[0]);
+    let address = map.of_layers.as_ref();
+    let address = address.map_or_else(String::new, |layers| {
+        format!(" ({:#010x})", layers.start.saturating_add(buffer.offset))
+    });
     format!(
-        "{}: {} bytes at {}{memory}, steps {first} to {last}",
+        "{}: {} bytes at {}{memory}{address}, {}s {first} to {last}",
         buffer.name,
         grouped(buffer.size_bytes),
-        grouped(buffer.offset - start)
+        grouped(buffer.offset - start),
+        step_noun(map)
     )
 }
 
@@ -280,7 +319,18 @@ fn labels(scale: &Scale, buffers: &[MapBuffer]) -> Vec<Label> {
     made
 }
 
-fn axes(scale: &Scale, steps: u64, most_bytes: u64) -> Markup {
+/// What a step is called.
+fn step_noun(map: &ArenaMap) -> &'static str {
+    if map.of_layers.is_none() {
+        "step"
+    } else if noun(map) == "tensor" {
+        "operator"
+    } else {
+        "layer"
+    }
+}
+
+fn axes(scale: &Scale, map: &ArenaMap, most_bytes: u64) -> Markup {
     let bottom = TOP + scale.height();
     let middle = LEFT + scale.width() / 2.0;
     html! {
@@ -289,9 +339,9 @@ fn axes(scale: &Scale, steps: u64, most_bytes: u64) -> Markup {
             line.grid x1=(LEFT) x2=(LEFT + scale.width()) y1=(y) y2=(y) {}
             text.number x=(LEFT - 6.0) y=(y + 4.0) { (grouped(tick)) }
         }
-        @for tick in ticks(steps.max(1) - 1, 16) {
+        @for tick in ticks(map.steps.max(1) as u64 - 1, 16) {
             text.step x=(LEFT + scale.x(tick as f64 + 0.5)) y=(bottom + 16.0) { (tick) }
         }
-        text.step x=(middle) y=(bottom + 34.0) { "step" }
+        text.step x=(middle) y=(bottom + 34.0) { (step_noun(map)) }
     }
 }

@@ -40,7 +40,7 @@ impl Scale {
 }
 
 /// Tenths of a pixel are enough, and short.
-fn round(pixels: f64) -> f64 {
+pub fn round(pixels: f64) -> f64 {
     (pixels * 10.0).round() / 10.0
 }
 

@@ -27,8 +27,19 @@
   const end = (buffer) => buffer.offset + buffer.size_bytes;
   const together = (one, other) => one.steps[0] <= other.steps[1] && other.steps[0] <= one.steps[1];
 
+  const address = (value) => `0x${value.toString(16).padStart(8, "0")}`;
+
+  // What a step is called: of a map of layers, layer n runs in step n.
+  const stepNoun = (map) => (!map.of_layers ? "step" : map.buffers.some((it) => it.tensors.length) ? "operator" : "layer");
+
+  const running = (map, step) => map.operators[map.of_layers ? step : step - 1];
+
   function operatorAt(map, step) {
-    const known = map.operators[step - 1];
+    if (map.of_layers) {
+      const layer = running(map, step);
+      return layer && `${stepNoun(map)} ${layer[0]} ${map.kinds[layer[1]]}`;
+    }
+    const known = running(map, step);
     if (step === 0) return "the application stores the inputs";
     if (!known) return "after the last operator";
     const [operator, kind, origin] = known;
@@ -36,8 +47,9 @@
   }
 
   function title(buffer) {
-    if (buffer.scratch_of !== null) return `Scratch buffer of operator ${buffer.scratch_of}`;
+    if (buffer.scratch_of !== null) return `Scratch buffer of ${page.traced && !page.maps[0].buffers.some((it) => it.tensors.length) ? "layer" : "operator"} ${buffer.scratch_of}`;
     const [one, ...others] = buffer.tensors;
+    if (one === undefined) return `Buffer ${buffer.name}`;
     return `Tensor ${one}${others.length ? ` = ${others.slice(0, 7).join(", ")}` : ""}`;
   }
 
@@ -47,7 +59,7 @@
     const bytes = shared.map((area) => area.bytes[1] - area.bytes[0]);
     const [memory, offset] = placeOf(map, buffer);
     return `${title(buffer)}, ${buffer.name}, ${number(buffer.size_bytes)} bytes at offset ${number(offset)}${memory ? ` of ${memory.name}` : ""}, `
-      + `steps ${first} to ${last}` + (buffer.is_peak ? ", holds the arena up" : "")
+      + `${stepNoun(map)}s ${first} to ${last}` + (buffer.is_peak ? ", holds the arena up" : "")
       + (bytes.length ? `, overlaps by up to ${number(Math.max(...bytes))} bytes` : "");
   }
 
@@ -86,7 +98,7 @@
       textContent: `${area.is_damaged ? "Damaged: shares" : "Shares"} ${number(area.bytes[1] - area.bytes[0])} bytes with ${title(other)}`,
     }));
     const [bytes, steps] = [area.bytes, area.steps].map(([from, to]) => `${number(from)} to ${number(to)}`);
-    section.append(facts([["name", other.name], ["bytes", bytes], ["steps", steps]]));
+    section.append(facts([["name", other.name], ["bytes", bytes], [`${stepNoun(map)}s`, steps]]));
     for (const fact of area.overlaps) {
       section.append(facts([
         ["operator", `${fact.operator}, tensor ${fact.input} to ${fact.output}`],
@@ -98,6 +110,28 @@
       ]));
     }
     return section;
+  }
+
+  // What the layers' inputs and outputs may share, where the map is of layers.
+  function pairFacts(map, index) {
+    const found = (map.of_layers?.pairs ?? []).filter(({ buffers }) => buffers.includes(index));
+    return found.flatMap(({ layer, pair }) => {
+      const [of, known] = [page.traced[layer], page.traced[layer]?.pairs[pair]];
+      if (!known) return [];
+      return element("section", {}, element("strong", { textContent: `Layer ${of.layer} ${of.name}` }), facts([
+        ["pair", `${known.input} to ${known.output}`],
+        ["O_s", known.safe_overlap_bytes === null ? "none" : `${number(known.safe_overlap_bytes)} bytes, ${known.percent} of the smaller`],
+        ["must start", known.needed_bytes === null ? undefined : `${number(known.needed_bytes)} bytes above the output`],
+        ["in place", known.in_place ? "is safe, both at one address" : undefined],
+        ["because", known.refusal],
+        ...known.binding.map((access, place) => [place === 0 ? "limited by" : "", accessText(access)]),
+      ]));
+    });
+  }
+
+  function accessText({ kind, address, function: name, source, code, bytes }) {
+    const place = [`${kind} ${address}`, name && ` in ${name}`, source && `, ${source}`, code && `: ${code}`].filter(Boolean).join("");
+    return `${place}, ${bytes[1] - bytes[0] === 1 ? `byte ${number(bytes[0])}` : `bytes ${number(bytes[0])} to ${number(bytes[1] - 1)}`}`;
   }
 
   function describe(map, index) {
@@ -112,11 +146,13 @@
       element("h3", { textContent: title(buffer) }),
       facts([
         ["name", buffer.name],
-        ["shape", buffer.shape],
+        [map.of_layers && !buffer.tensors.length ? "type" : "shape", buffer.shape],
         ["size", `${number(buffer.size_bytes)} bytes`],
         ["memory", memory && `${memory.name}, ${memory.access_cycles === 1 ? "1 cycle" : `${number(memory.access_cycles)} cycles`} an access`],
         ["offset", `${number(offset)} to ${number(offset + buffer.size_bytes)}`],
-        ["steps", `${buffer.steps[0]} to ${buffer.steps[1]}`],
+        ["address", map.of_layers && address(map.of_layers.start + buffer.offset)],
+        [`${stepNoun(map)}s`, `${buffer.steps[0]} to ${buffer.steps[1]}`],
+        ["used as", map.of_layers?.uses[index]],
         ["from", operatorAt(map, buffer.steps[0])],
         ["until", operatorAt(map, buffer.steps[1])],
         ["above", next(above, above && above.offset - end(buffer))],
@@ -124,6 +160,7 @@
         ["peak", buffer.is_peak ? "holds the arena up" : undefined],
       ]),
       ...areas.slice(0, 12).map((area) => overlapFacts(map, buffer, area)),
+      ...pairFacts(map, index).slice(0, 12),
     );
     if (areas.length > 12) detail.append(element("p", { textContent: `and ${areas.length - 12} more overlaps` }));
   }
@@ -222,7 +259,7 @@
     const one = x(1) - x(0);
     const every = Math.max(1, ...ticks(0, to - from, inner / 46).slice(1, 2));
     for (let step = Math.max(0, Math.ceil(from / every) * every); step < Math.min(to, map.steps); step += every) {
-      const [, kind] = map.operators[step - 1] ?? [];
+      const [, kind] = running(map, step) ?? [];
       const text = one > 90 && kind !== undefined ? `${step} ${map.kinds[kind]}`.slice(0, one / 6.6) : `${step}`;
       const middle = EDGE.left + x(step + 0.5);
       if (middle < EDGE.left + inner) made.push(shape("text", { class: "step", x: middle, y: bottom + 15 }, text));
@@ -234,7 +271,7 @@
       const text = short(group.title, right - left);
       if (text) made.push(shape("text", { class: "step", x: EDGE.left + (left + right) / 2, y: bottom + 33 }, text));
     }
-    if (!map.groups.length) made.push(shape("text", { class: "step quiet", x: EDGE.left + inner / 2, y: bottom + 34 }, "step"));
+    if (!map.groups.length) made.push(shape("text", { class: "step quiet", x: EDGE.left + inner / 2, y: bottom + 34 }, stepNoun(map)));
     return made;
   };
 

@@ -179,35 +179,51 @@ pub fn buffers(map: &ArenaMap) -> Markup {
             }
         }
     }
+    let layers = map.of_layers.as_ref();
+    let number = match layers {
+        Some(_) => "Address",
+        None => "Tensors",
+    };
+    let uses = |place: usize| layers.and_then(|layers| layers.uses.get(place));
     html! {
         section aria-labelledby="buffers-title" {
-            h2 #buffers-title { "Buffers" }
+            h2 #buffers-title { @if layers.is_some() { "Buffers of the map" } @else { "Buffers" } }
             details #buffers {
                 summary { "All " (map.buffers.len()) " buffers as a table" }
                 div.scroll tabindex="0" role="region" aria-label="Buffers" {
                     table {
                         thead {
                             tr {
-                                th scope="col" { "Tensors" }
+                                th scope="col" { (number) }
                                 th scope="col" { "Name" }
-                                th scope="col" { "Shape" }
+                                th scope="col" { @if layers.is_some() { "Type" } @else { "Shape" } }
                                 th.number scope="col" { "Offset" }
                                 th.number scope="col" { "Size" }
-                                th.number scope="col" { "Steps" }
-                                th scope="col" { "Operators" }
+                                th.number scope="col" { @if layers.is_some() { "Layers" } @else { "Steps" } }
+                                th scope="col" { @if layers.is_some() { "Used as" } @else { "Operators" } }
                                 th.number scope="col" { "Overlapped" }
                             }
                         }
                         tbody {
                             @for (place, buffer) in map.buffers.iter().enumerate() {
                                 tr data-row=(place) {
-                                    td { (tensors(&buffer.tensors)) }
+                                    td {
+                                        @match layers {
+                                            Some(layers) => (format!("{:#010x}", layers.start.saturating_add(buffer.offset))),
+                                            None => (tensors(&buffer.tensors)),
+                                        }
+                                    }
                                     td.name { a href={ "#buffer-" (place) } { (buffer.name) } }
                                     td { (buffer.shape) }
                                     td.number { (grouped(buffer.offset)) }
                                     td.number { (grouped(buffer.size_bytes)) }
                                     td.number { (steps(buffer.steps)) }
-                                    td { (operators(map, buffer.steps)) }
+                                    td {
+                                        @match uses(place) {
+                                            Some(uses) => (uses),
+                                            None => (operators(map, buffer.steps)),
+                                        }
+                                    }
                                     td.number { (most_shared(&overlaps[place])) }
                                 }
                             }
