@@ -126,7 +126,7 @@ enum Command {
     /// Report the safe overlaps of a saved trace
     #[command(after_help = examples::INFO)]
     Info(info::Arguments),
-    /// Write the dsp kernels as a C library that is linked in place of CMSIS-NN
+    /// Write kernels as a C library that is linked in place of CMSIS-NN
     #[command(after_help = examples::KERNELS)]
     Kernels(kernels::Arguments),
     /// Print the JSON Schemas of what the commands write as JSON

@@ -17,8 +17,15 @@ use std::process::Command;
 use support::tools;
 use tempfile::TempDir;
 
-const FLAGS: &str =
-    "-O2 -Wall -Wextra -Werror -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16";
+/// CPUs and the compiler's flags for them.
+const CORES: [(&str, &str); 3] = [
+    (
+        "cortex-m4",
+        "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16",
+    ),
+    ("cortex-m3", "-mcpu=cortex-m3 -mthumb"),
+    ("cortex-m0plus", "-mcpu=cortex-m0plus -mthumb"),
+];
 const OBJECT: &str = "build/arm-none-eabi-gcc/dmo-nn.o";
 
 fn main() {
@@ -31,14 +38,16 @@ fn main() {
         Some(library) => {
             let functions = symbols(&library, "T");
             assert!(functions.len() > 100, "{functions:?}");
-            let linked = link(&library, &functions);
+            let linked = link(&library, &functions, CORES[0]);
             assert!(linked > 50, "{linked} functions are ours");
             Ok(Completion::Completed)
         }
         None => Ok(Completion::ignored_with("the library is missing")),
     });
     let trials = vec![
-        tools::trial("a stand-in for CMSIS-NN", &compiler, stand_in),
+        tools::trial("a stand-in for CMSIS-NN", &compiler, || {
+            CORES.into_iter().try_for_each(stand_in)
+        }),
         tools::trial("CMake", &cmake, with_cmake),
         real,
     ];
@@ -61,17 +70,17 @@ fn output(command: &mut Command) -> String {
 }
 
 /// The library in a folder, with its object.
-fn written() -> TempDir {
+fn written((cpu, flags): (&str, &str)) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("dmo-nn");
     let mut write = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
-    let text = output(write.args(["kernels", "--out"]).arg(&out));
+    let text = output(write.args(["kernels", "--cpu", cpu, "--out"]).arg(&out));
     assert!(text.contains("in place of CMSIS-NN"), "{text}");
     let mut make = Command::new("make");
     make.args([
         "-s",
         "CC=arm-none-eabi-gcc",
-        &format!("CFLAGS={FLAGS}"),
+        &format!("CFLAGS=-O2 -Wall -Wextra -Werror {flags}"),
         "-C",
     ]);
     output(make.arg(&out));
@@ -93,8 +102,8 @@ fn symbols(file: &Path, letter: &str) -> BTreeSet<String> {
 
 /// Links a program that uses these functions with the object and the library after it. How many
 /// of them are ours: all that the object has.
-fn link(library: &Path, functions: &BTreeSet<String>) -> usize {
-    let folder = written();
+fn link(library: &Path, functions: &BTreeSet<String>, core: (&str, &str)) -> usize {
+    let folder = written(core);
     let object = folder.path().join("dmo-nn").join(OBJECT);
     let ours = symbols(&object, "T");
     let mut text = String::new();
@@ -110,7 +119,7 @@ fn link(library: &Path, functions: &BTreeSet<String>) -> usize {
     std::fs::write(&source, text).expect("a source");
     let map = folder.path().join("all.map");
     let mut gcc = Command::new("arm-none-eabi-gcc");
-    gcc.args(FLAGS.split(' ').filter(|flag| !flag.starts_with("-W")));
+    gcc.arg("-O2").args(core.1.split(' '));
     gcc.arg(&source).arg(&object).arg(library);
     gcc.args(["--specs=nosys.specs", "-lm"]);
     gcc.arg(format!("-Wl,-Map={}", map.display()));
@@ -142,7 +151,7 @@ fn link(library: &Path, functions: &BTreeSet<String>) -> usize {
 
 /// An archive whose members define together what one source of CMSIS-NN does. Source: CMSIS-NN
 /// 99f736a.
-fn stand_in() -> Result<(), Failed> {
+fn stand_in(core: (&str, &str)) -> Result<(), Failed> {
     let by_core = |name: &str| {
         ["", "_dsp", "_mve"]
             .map(|core| format!("{name}{core}"))
@@ -170,15 +179,8 @@ fn stand_in() -> Result<(), Failed> {
         let (source, object) = (format!("member{index}.c"), format!("member{index}.o"));
         std::fs::write(folder.path().join(&source), text)?;
         let mut gcc = Command::new("arm-none-eabi-gcc");
-        gcc.args([
-            "-mcpu=cortex-m4",
-            "-mthumb",
-            "-mfloat-abi=hard",
-            "-c",
-            &source,
-            "-o",
-            &object,
-        ]);
+        gcc.args(core.1.split(' '))
+            .args(["-c", &source, "-o", &object]);
         output(gcc.current_dir(folder.path()));
         let mut ar = Command::new("arm-none-eabi-ar");
         output(
@@ -187,12 +189,12 @@ fn stand_in() -> Result<(), Failed> {
         );
         functions.extend(names.iter().cloned());
     }
-    assert_eq!(link(&archive, &functions), functions.len() - 1);
+    assert_eq!(link(&archive, &functions, core), functions.len() - 1);
     Ok(())
 }
 
 fn with_cmake() -> Result<(), Failed> {
-    let folder = written();
+    let folder = written(CORES[0]);
     std::fs::write(
         folder.path().join("CMakeLists.txt"),
         "cmake_minimum_required(VERSION 3.15)\nproject(firmware C)\nadd_subdirectory(dmo-nn)\n\

@@ -98,8 +98,9 @@ Example:
   dmo-trace info firmware.dmotrace --json";
 
 pub const KERNELS: &str = "\
-Example:
-  dmo-trace kernels --out third_party/dmo-nn";
+Examples:
+  dmo-trace kernels --out third_party/dmo-nn
+  dmo-trace kernels --cpu cortex-m0plus --out third_party/dmo-nn";
 
 pub const SCHEMA: &str = "\
 Examples:

@@ -1,8 +1,9 @@
-//! `dmo-trace kernels`: the `dsp` kernels as a C library, to be linked in place of CMSIS-NN.
+//! `dmo-trace kernels`: kernels as a C library, to be linked in place of CMSIS-NN.
 
 use super::{Verdict, output};
 use anyhow::anyhow;
 use dmo_trace::codegen::drop_in;
+use dmo_trace::mcu::cpu;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -10,11 +11,15 @@ pub struct Arguments {
     /// Folder to write the library to; an earlier library in it is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// CPU of the firmware: those with the DSP extension get other kernels than those without
+    #[arg(long, default_value = "cortex-m4")]
+    cpu: String,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let folder = arguments.out.file_name().unwrap_or("dmo-nn".as_ref());
-    let files = drop_in::files(&folder.to_string_lossy())
+    let cpu = cpu::known(&arguments.cpu)?;
+    let files = drop_in::files(&folder.to_string_lossy(), &cpu)
         .map_err(|function| anyhow!("no source defines the kernel {function}"))?;
     let sources = files.iter().filter(|file| file.path.ends_with(".c"));
     let text = format!(

@@ -1,8 +1,9 @@
-//! The `dsp` kernels as a C library that takes the place of CMSIS-NN's functions of the same names.
+//! The kernels for a CPU as a C library that takes the place of CMSIS-NN's functions of the same names.
 
-use super::kernel_sources::{Family, closure, interface};
-use super::library::GeneratedFile;
+use super::kernel_sources::{Family, PLAIN, closure, interface};
+use super::library::{GeneratedFile, flags_of};
 use super::template::Values;
+use crate::mcu::cpu::Cpu;
 use std::collections::BTreeMap;
 
 macro_rules! template {
@@ -32,15 +33,24 @@ const SHARED_SOURCES: [(&str, &str); 6] = [
     ),
 ];
 
-/// The files of the library, in a folder that the texts call `folder`.
+/// The files of the library for a CPU, in a folder that the texts call `folder`.
 ///
 /// # Errors
 /// The name of a function of the interface that no source of ours defines.
-pub fn files(folder: &str) -> Result<Vec<GeneratedFile>, String> {
+pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
     let interface = interface();
     let names = interface.function_names();
     let functions: Vec<&str> = names.filter(|name| name.starts_with("arm_")).collect();
+    let family = if cpu.features.dsp {
+        Family::Dsp
+    } else {
+        Family::Plain
+    };
     let values = Values::default()
+        .with("cpu_flags", flags_of(cpu.name))
+        .with("set", set_of(family))
+        .with("cpu", cpu.name)
+        .with("cores", cores_of(family))
         .with("line", line())
         .with("folder", folder)
         .with("version", env!("CARGO_PKG_VERSION"))
@@ -57,12 +67,26 @@ pub fn files(folder: &str) -> Result<Vec<GeneratedFile>, String> {
         path: path.to_owned(),
         text: values.fill(text),
     });
-    let sources = closure(functions, Family::Dsp, "")?.into_iter();
+    let sources = closure(functions, family, "")?.into_iter();
     let sources = sources.map(|file| GeneratedFile {
         path: format!("src/{}", file.name),
         text: file.text,
     });
     Ok(texts.into_iter().chain(sources).collect())
+}
+
+fn set_of(family: Family) -> &'static str {
+    match family {
+        Family::Dsp => "dsp",
+        Family::Plain => PLAIN,
+    }
+}
+
+fn cores_of(family: Family) -> &'static str {
+    match family {
+        Family::Dsp => "Arm cores with the DSP extension (Cortex-M4, M7, M33)",
+        Family::Plain => "Arm cores without the DSP extension (Cortex-M0, M0+, M3, M23)",
+    }
 }
 
 fn line() -> String {
@@ -97,6 +121,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
     use super::{files, vendor_source};
+    use crate::mcu::cpu;
 
     #[test]
     fn sizes_lie_in_the_sources_of_their_families() {
@@ -118,7 +143,7 @@ mod tests {
 
     #[test]
     fn names_stay_as_they_are() {
-        let files = files("dmo-nn").unwrap();
+        let files = files("dmo-nn", &cpu::named("cortex-m4").unwrap()).unwrap();
         let text = |path: &str| &files.iter().find(|file| file.path == path).unwrap().text;
         assert!(text("src/arm_convolve_wrapper_s8.c").contains("status arm_convolve_wrapper_s8("));
         assert!(text("README.md").contains("| `arm_svdf_s8.c` | `arm_svdf_s8` |"));
@@ -128,5 +153,41 @@ mod tests {
             .filter(|file| file.path.ends_with(".c"))
             .count();
         assert!(sources > 30, "{sources}");
+    }
+
+    #[test]
+    fn the_sources_are_those_for_the_cpu() {
+        for (name, set, inner, other) in [
+            (
+                "cortex-m33",
+                "dsp",
+                "dsp_multiply_pixels.c",
+                "plain_pairs.c",
+            ),
+            (
+                "cortex-m3",
+                "plain",
+                "plain_pairs.c",
+                "dsp_multiply_pixels.c",
+            ),
+            (
+                "cortex-m0",
+                "plain",
+                "plain_pairs.c",
+                "dsp_multiply_pixels.c",
+            ),
+        ] {
+            let files = files("dmo-nn", &cpu::named(name).unwrap()).unwrap();
+            let has = |name: &str| files.iter().any(|file| file.path == format!("src/{name}"));
+            assert!(has(inner) && !has(other), "{name}");
+            let readme = &files.iter().find(|file| file.path == "README.md").unwrap();
+            assert!(
+                readme
+                    .text
+                    .contains(&format!("--kernels {set} --cpu {name} ")),
+                "{name}"
+            );
+            assert!(readme.text.contains(&format!("-mcpu={name} ")), "{name}");
+        }
     }
 }

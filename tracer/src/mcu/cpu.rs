@@ -186,6 +186,16 @@ pub fn named(name: &str) -> Option<Cpu> {
     cpus.find(|cpu| cpu.name.eq_ignore_ascii_case(name))
 }
 
+/// The same, or which names there are.
+///
+/// # Errors
+/// When no CPU has this name.
+pub fn known(name: &str) -> Result<Cpu, CpuError> {
+    named(name).ok_or_else(|| CpuError::Unknown {
+        given: name.to_owned(),
+    })
+}
+
 /// The least CPU that runs the code of all of these; `None` if there are none, or no CPU does.
 pub fn that_runs_code_of(cpus: &[Cpu]) -> Option<Cpu> {
     let runs_all = |cpu: &&Cpu| {
@@ -256,9 +266,7 @@ pub fn choose(wanted: Option<&str>, attributes: &Attributes) -> Result<Cpu, CpuE
             (None, None) => Ok(CORTEX_M4),
         };
     };
-    let cpu = named(wanted).ok_or_else(|| CpuError::Unknown {
-        given: wanted.to_owned(),
-    })?;
+    let cpu = known(wanted)?;
     if let Some(needs) = needs
         && !cpu.features.run_code_of(&needs)
     {
