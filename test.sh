@@ -58,8 +58,9 @@ provide_python_packages
 run "Rust: all tests" cargo test --locked --workspace --no-fail-fast
 # Nothing but which engines there are depends on the feature. These tests run each command (readme, and the console
 # sessions with it) and each core, and have the self-check led by the interpreter: a few minutes, of which most is
-# building. All others would only repeat what the run above has found.
-run "Rust: without Unicorn" cargo test --locked --package dmo-trace --no-default-features --no-fail-fast \
+# building. All others would only repeat what the run above has found. Of the whole workspace, for then the
+# dependencies have the features with which the run above has built them.
+run "Rust: without Unicorn" cargo test --locked --workspace --no-default-features --no-fail-fast \
   --lib --bins --test readme --test cores --test self_check --test bad_input
 cross=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
 kernels host-test "against their direct evaluation, natively, with sanitizers"
@@ -75,7 +76,6 @@ if lacks "$python_packages"; then
 else
   run "golden outputs, by the runtimes" python3 scripts/golden.py --check
 fi
-# With what the run without Unicorn has built.
 run "Python package" scripts/wheel.sh --profile dev
 if lacks chromium chromium-driver; then
   skip "report pages, in Chromium" "$lacking"
