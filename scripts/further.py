@@ -302,6 +302,23 @@ def reduce(net, source, kind, axes_, affine):
     return net.same(kind, source, net.integers(*axes_), options=options, affine=affine, shape=shape)
 
 
+def products(kind):
+    """Products of matrices, as they are and transposed, and with one matrix for all batches."""
+    net = network("products", kind)
+    outputs, sources = [], []
+    affine = {"int8": (0.5, 4), "int16": (0.002, 0), "float32": None}[kind]
+    for left_transposed, right_transposed, right_batches in [
+        (False, False, 3), (False, True, 3), (True, False, 3), (True, True, 1), (False, True, 1),
+    ]:
+        options = schema.BatchMatMulOptionsT()
+        options.adjX, options.adjY = left_transposed, right_transposed
+        left = net.activation([3, 7, 4] if left_transposed else [3, 4, 7])
+        right = net.activation([right_batches, 5, 7] if right_transposed else [right_batches, 7, 5])
+        sources += [left, right]
+        outputs.append(net.same("BATCH_MATMUL", left, right, options=options, affine=affine, shape=[3, 4, 5]))
+    net.write(sources, outputs)
+
+
 def curves_int16():
     net = network("curves", "int16")
     sources = [net.activation([1, 64], (scale, 0)) for scale in (2**-12, 2**-11, 0.0003)]
@@ -328,6 +345,8 @@ def main():
     for kind in ["int8", "float32"]:
         axes(kind)
     curves_int16()
+    for kind in ["int8", "int16", "float32"]:
+        products(kind)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use dmo_analysis::operator::{
     BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary, Interpolation,
-    Operator, Pad, Pool2d, ResizeBilinear, ResizeNearest, Transpose, Window,
+    MatrixOperand, Operator, Pad, Pool2d, ResizeBilinear, ResizeNearest, Transpose, Window,
 };
 
 fn main() {
@@ -92,6 +92,8 @@ fn layers() -> Vec<(&'static str, Operator, Vec<u32>)> {
                 rows: 64,
                 inner: 64,
                 columns: 64,
+                left: MatrixOperand::default(),
+                right: MatrixOperand::default(),
                 input_element_bytes: 1,
                 output_element_bytes: 1,
             }),

@@ -106,7 +106,7 @@ mod window;
 
 pub use arg_extreme::ArgExtreme;
 pub use batch_space::{BatchDirection, BatchSpace};
-pub use batched_matmul::BatchedMatmul;
+pub use batched_matmul::{BatchedMatmul, MatrixOperand};
 pub use buffer::{Buffer, Buffers, Shape};
 pub use concat::Concat;
 pub use conv::Conv2d;

@@ -74,6 +74,8 @@ float oracle_transposed_conv2d_f32(const dmo_conv2d_f32_params *params,
 
 int32_t oracle_batched_matmul_s8(const dmo_batched_matmul_params *params, const dmo_batched_matmul_size *size,
                                  const int8_t *a, const int8_t *b, int32_t index);
+int32_t oracle_batched_matmul_s16(const dmo_batched_matmul_params *params, const dmo_batched_matmul_size *size,
+                                  const int16_t *a, const int16_t *b, int32_t index);
 float oracle_batched_matmul_f32(const dmo_batched_matmul_size *size, const float *a, const float *b, int32_t index);
 
 int64_t oracle_space_to_batch_source(const dmo_batch_params *params, const dmo_shape *input_shape,

@@ -8,8 +8,8 @@ void dmo_batched_matmul_s8(const dmo_batched_matmul_params *params, const dmo_ba
       for (int32_t j = 0; j < size->columns; ++j) {
         int32_t sum = 0;
         for (int32_t k = 0; k < size->inner; ++k) {
-          const int32_t value_a = a[(n * size->rows + i) * size->inner + k] + params->a_offset;
-          const int32_t value_b = b[(n * size->inner + k) * size->columns + j] + params->b_offset;
+          const int32_t value_a = a[n * size->a.batch + i * size->a.row + k * size->a.column] + params->a_offset;
+          const int32_t value_b = b[n * size->b.batch + k * size->b.row + j * size->b.column] + params->b_offset;
           sum += value_a * value_b;
         }
         sum = dmo_requantize(sum, params->output.multiplier, params->output.shift) + params->output_offset;

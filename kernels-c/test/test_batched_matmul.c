@@ -6,9 +6,18 @@
 
 enum { CASES = 3000 };
 
+// One for each batch or one for all of them, as it is or transposed.
+static dmo_matrix_strides random_strides(int32_t rows, int32_t columns) {
+  const int32_t batch = random_between(0, 1) * rows * columns;
+  return random_between(0, 1) ? (dmo_matrix_strides){ batch, columns, 1 } : (dmo_matrix_strides){ batch, 1, rows };
+}
+
 static dmo_batched_matmul_size random_size(void) {
-  return (dmo_batched_matmul_size){ random_between(1, 3), random_between(1, 8), random_between(1, 20),
-                                    random_between(1, 8) };
+  dmo_batched_matmul_size size = { .batches = random_between(1, 3), .rows = random_between(1, 8),
+                                   .inner = random_between(1, 20), .columns = random_between(1, 8) };
+  size.a = random_strides(size.rows, size.inner);
+  size.b = random_strides(size.inner, size.columns);
+  return size;
 }
 
 static void batched_matmul_s8(void) {
@@ -34,6 +43,26 @@ static void batched_matmul_s8(void) {
   free(a), free(b), free(output);
 }
 
+static void batched_matmul_s16(void) {
+  const dmo_batched_matmul_size size = random_size();
+  const int32_t count = size.batches * size.rows * size.columns;
+  const dmo_batched_matmul_params params = {
+    .output = { random_between(1 << 30, INT32_MAX), random_between(-22, -5) },
+    .activation_min = random_between(-32768, 0),
+    .activation_max = random_between(0, 32767),
+  };
+  int16_t *a = edgy_s16(size.batches * size.rows * size.inner), *b = edgy_s16(size.batches * size.inner * size.columns);
+  int16_t *output = edgy_s16(count);
+
+  dmo_batched_matmul_s16(&params, &size, a, b, output);
+  int32_t i = 0;
+  while (i < count && output[i] == oracle_batched_matmul_s16(&params, &size, a, b, i)) {
+    ++i;
+  }
+  CHECK(i == count, "batched_matmul_s16", i);
+  free(a), free(b), free(output);
+}
+
 static void batched_matmul_f32(void) {
   const dmo_batched_matmul_size size = random_size();
   const int32_t count = size.batches * size.rows * size.columns;
@@ -53,6 +82,7 @@ static void batched_matmul_f32(void) {
 void test_batched_matmul(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     batched_matmul_s8();
+    batched_matmul_s16();
     batched_matmul_f32();
   }
 }

@@ -13,9 +13,9 @@ use dmo_analysis::operator::{
     Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, Concat, Conv2d,
     CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
     ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather, InputRows,
-    Interpolation, Lstm, Matmul, MirrorPad, Opaque, Operator, Pack, Pad, Pitched, Pool2d, Reduce,
-    Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split, StridedSlice,
-    Svdf, Transpose, TransposeConv2d, Unpack, Window,
+    Interpolation, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator, Pack, Pad, Pitched,
+    Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split,
+    StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack, Window,
 };
 use dmo_analysis::trace::Address;
 use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Uint8};
@@ -199,6 +199,11 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
                 rows: 2,
                 inner: 3,
                 columns: 4,
+                left: MatrixOperand::default(),
+                right: MatrixOperand {
+                    transposed: true,
+                    shared: false,
+                },
                 input_element_bytes: sizes.0,
                 output_element_bytes: sizes.1,
             }),

@@ -15,8 +15,8 @@ use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::{Activation, Affine, Constant, Parameters};
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary,
-    FullyConnected, Lstm, Operator, Pad, Pool2d, Softmax, SpatialMean, Svdf, TransposeConv2d,
-    Window,
+    FullyConnected, Lstm, MatrixOperand, Operator, Pad, Pool2d, Softmax, SpatialMean, Svdf,
+    TransposeConv2d, Window,
 };
 use dmo_analysis::trace::ElementType::{self, Int8, Int16, Int32, Uint8};
 use dmo_trace::call::{CallError, Caller, DEFAULT_RAM};
@@ -486,6 +486,8 @@ fn products() {
             rows: batches,
             inner,
             columns: outputs,
+            left: MatrixOperand::default(),
+            right: MatrixOperand::default(),
             input_element_bytes: 1,
             output_element_bytes: 1,
         });

@@ -5,11 +5,15 @@ use dmo_analysis::operator::{
     Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, Concat, Conv2d,
     CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, Elementwise, ElementwiseBinary,
     ElementwiseInput, ElementwiseMany, FullyConnected, Gather, Interpolation, Lstm, Matmul,
-    MirrorPad, Opaque, Operator, Pack, Pad, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear,
-    ResizeNearest, Shape, Softmax, SpatialMean, Split, Staged, StridedSlice, Svdf, Transpose,
-    TransposeConv2d, Unpack, Window,
+    MatrixOperand, MirrorPad, Opaque, Operator, Pack, Pad, Pool2d, Reduce, Reduction, Reshape,
+    ResizeBilinear, ResizeNearest, Shape, Softmax, SpatialMean, Split, Staged, StridedSlice, Svdf,
+    Transpose, TransposeConv2d, Unpack, Window,
 };
 use proptest::prelude::*;
+
+fn matrix([transposed, shared]: [bool; 2]) -> MatrixOperand {
+    MatrixOperand { transposed, shared }
+}
 
 /// Every operator, out of any numbers.
 #[allow(clippy::too_many_lines, reason = "a list of cases")]
@@ -67,6 +71,8 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
             rows: a,
             inner: b,
             columns: c,
+            left: matrix([flags[0], flags[1]]),
+            right: matrix([flags[2], flags[3]]),
             input_element_bytes,
             output_element_bytes,
         }),

@@ -3,9 +3,9 @@
 use super::first_pair::FirstPair;
 use crate::shapes::operator;
 use dmo_analysis::operator::{
-    BatchedMatmul, Concat, Conv2d, ElementwiseBinary, FullyConnected, Interpolation, Lstm, Method,
-    Operator, Pad, ResizeBilinear, ResizeNearest, Shape, SpatialMean, StridedSlice, Traffic,
-    Transpose, Window,
+    BatchedMatmul, Concat, Conv2d, ElementwiseBinary, FullyConnected, Interpolation, Lstm,
+    MatrixOperand, Method, Operator, Pad, ResizeBilinear, ResizeNearest, Shape, SpatialMean,
+    StridedSlice, Traffic, Transpose, Window,
 };
 use dmo_analysis::profile::overlap::{Access, Sweep, overlap_bytes};
 use dmo_analysis::trace::{AccessKind, Address};
@@ -236,14 +236,22 @@ fn all_small_products_and_sequences() {
     for [batches, rows, inner, columns, wide] in counted([3, 4, 4, 4, 2]) {
         let [batches, rows, inner, columns] = [batches, rows, inner, columns].map(|n| n + 1);
         let output_element_bytes = 1 + 3 * wide;
-        assert_formula_equals_accesses(&Operator::BatchedMatmul(BatchedMatmul {
-            batches,
-            rows,
-            inner,
-            columns,
-            input_element_bytes: 1,
-            output_element_bytes,
-        }));
+        for [a, b, c, d] in counted([2; 4]) {
+            let [left, right] = [[a, b], [c, d]].map(|[transposed, shared]| MatrixOperand {
+                transposed: transposed == 1,
+                shared: shared == 1,
+            });
+            assert_formula_equals_accesses(&Operator::BatchedMatmul(BatchedMatmul {
+                batches,
+                rows,
+                inner,
+                columns,
+                left,
+                right,
+                input_element_bytes: 1,
+                output_element_bytes,
+            }));
+        }
         assert_formula_equals_accesses(&Operator::FullyConnected(FullyConnected {
             batches,
             input_depth: inner,

@@ -4,8 +4,8 @@ use crate::move_shapes;
 use dmo_analysis::operator::{
     Accumulation, ArgExtreme, BatchedMatmul, Conv2d, CumulativeSum, DepthwiseConv2d,
     DepthwiseInPlace, Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany,
-    FullyConnected, Lstm, Matmul, Opaque, Operator, Pool2d, Reduce, Reduction, Shape, Softmax,
-    SpatialMean, Staged, Svdf, TransposeConv2d, Window,
+    FullyConnected, Lstm, Matmul, MatrixOperand, Opaque, Operator, Pool2d, Reduce, Reduction,
+    Shape, Softmax, SpatialMean, Staged, Svdf, TransposeConv2d, Window,
 };
 use proptest::prelude::*;
 
@@ -136,13 +136,18 @@ fn products() -> impl Strategy<Value = Operator> {
             [(); 2].map(|()| element_bytes()),
         )
     };
-    let batched = (1_u32..=3, size()).prop_map(
-        |(batches, ([rows, inner, columns], [input_element_bytes, output_element_bytes]))| {
+    let matrix =
+        || any::<[bool; 2]>().prop_map(|[transposed, shared]| MatrixOperand { transposed, shared });
+    let batched = (1_u32..=3, size(), [matrix(), matrix()]).prop_map(
+        |(batches, (extents, [input_element_bytes, output_element_bytes]), [left, right])| {
+            let [rows, inner, columns] = extents;
             Operator::BatchedMatmul(BatchedMatmul {
                 batches,
                 rows,
                 inner,
                 columns,
+                left,
+                right,
                 input_element_bytes,
                 output_element_bytes,
             })

@@ -4,9 +4,9 @@ use super::{Net, network};
 use dmo_analysis::graph::overlaps::analytic_of;
 use dmo_analysis::graph::{Graph, Kernel, Storage, TensorId, TensorType, tflite};
 use dmo_analysis::operator::{
-    Accumulation, BatchedMatmul, Concat, Conv2d, Elementwise, Interpolation, Operator,
-    ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose, TransposeConv2d, Window,
-    tflite_padding_before,
+    Accumulation, BatchedMatmul, Concat, Conv2d, Elementwise, Interpolation, MatrixOperand,
+    Operator, ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose, TransposeConv2d,
+    Window, tflite_padding_before,
 };
 
 /// The graph's own tensors stay where they are; behind them come constants.
@@ -143,6 +143,8 @@ pub fn cases() -> impl IntoIterator<Item = Graph> {
                 rows: 3,
                 inner: 4,
                 columns: 5,
+                left: MatrixOperand::default(),
+                right: MatrixOperand::default(),
                 input_element_bytes: 4,
                 output_element_bytes: 4,
             }),
@@ -261,6 +263,51 @@ fn each_kind() {
             graph.operators[0].kind
         );
     }
+}
+
+/// As they are, transposed, and one for all batches.
+#[test]
+fn matrices_are_read_as_they_lie() {
+    let operands = [[false, false], [true, false], [false, true], [true, true]]
+        .map(|[transposed, shared]| MatrixOperand { transposed, shared });
+    let shape = |operand: MatrixOperand, [rows, columns]: [u32; 2]| {
+        let batches = if operand.shared { 1 } else { 2 };
+        if operand.transposed {
+            [batches, columns, rows]
+        } else {
+            [batches, rows, columns]
+        }
+    };
+    let mut count = 0;
+    for left in operands {
+        for right in operands {
+            // With one matrix each there is one product.
+            if left.shared && right.shared {
+                continue;
+            }
+            let product = BatchedMatmul {
+                batches: 2,
+                rows: 3,
+                inner: 4,
+                columns: 5,
+                left,
+                right,
+                input_element_bytes: 4,
+                output_element_bytes: 4,
+            };
+            let inputs = [shape(left, [3, 4]), shape(right, [4, 5])];
+            let graph = single(
+                &[&inputs[0], &inputs[1]],
+                &[&[2, 3, 5]],
+                "BATCH_MATMUL",
+                Operator::BatchedMatmul(product),
+                FLOAT32,
+            );
+            assert_eq!(kernels(&read_again(&graph)), kernels(&graph));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 12);
 }
 
 /// Kernels that copy by `memcpy` get no overlap, though their loops are known.

@@ -12,25 +12,16 @@ macro_rules! template {
     };
 }
 
-/// Names of functions that lie in a source of CMSIS-NN that is not called like them.
+/// What names of sizes begin with whose functions lie in one source of CMSIS-NN.
 ///
 /// Source: CMSIS-NN 99f736a, `Source/`.
-const SHARED_SOURCES: [(&str, &str); 6] = [
-    ("arm_avgpool_s8", "arm_avgpool_get_buffer_sizes_s8"),
-    ("arm_convolve", "arm_convolve_get_buffer_sizes_s8"),
-    (
-        "arm_depthwise_conv",
-        "arm_depthwise_conv_get_buffer_sizes_s8",
-    ),
-    (
-        "arm_fully_connected",
-        "arm_fully_connected_get_buffer_sizes_s8",
-    ),
-    ("arm_svdf", "arm_svdf_get_buffer_sizes_s8"),
-    (
-        "arm_transpose_conv",
-        "arm_transpose_conv_get_buffer_sizes_s8",
-    ),
+const FAMILIES_OF_SIZES: [&str; 6] = [
+    "arm_avgpool",
+    "arm_convolve",
+    "arm_depthwise_conv",
+    "arm_fully_connected",
+    "arm_svdf",
+    "arm_transpose_conv",
 ];
 
 /// The files of the library for a CPU, in a folder that the texts call `folder`.
@@ -94,18 +85,26 @@ fn line() -> String {
 }
 
 /// The source of CMSIS-NN that defines a function.
-fn vendor_source(function: &str) -> &str {
+fn vendor_source(function: &str) -> String {
     if !function.contains("_buffer_size") {
-        return function;
+        return function.to_owned();
     }
-    let known = SHARED_SOURCES.iter();
-    let found = known.filter(|(prefix, _)| function.starts_with(prefix));
-    found.map(|(_, source)| *source).next().unwrap_or(function)
+    let element = if function.contains("_s16") {
+        "s16"
+    } else {
+        "s8"
+    };
+    let mut families = FAMILIES_OF_SIZES.iter();
+    let family = families.find(|family| function.starts_with(**family));
+    family.map_or_else(
+        || function.to_owned(),
+        |family| format!("{family}_get_buffer_sizes_{element}"),
+    )
 }
 
 /// Rows of sources and their functions.
 fn table(functions: &[&str]) -> String {
-    let mut sources: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for &function in functions {
         let named = sources.entry(vendor_source(function)).or_default();
         named.push(format!("`{function}`"));
@@ -130,6 +129,10 @@ mod tests {
             (
                 "arm_convolve_1_x_n_s8_get_buffer_size",
                 "arm_convolve_get_buffer_sizes_s8",
+            ),
+            (
+                "arm_depthwise_conv_wrapper_s16_get_buffer_size_dsp",
+                "arm_depthwise_conv_get_buffer_sizes_s16",
             ),
             (
                 "arm_transpose_conv_s8_get_reverse_conv_buffer_size",
@@ -157,29 +160,14 @@ mod tests {
 
     #[test]
     fn the_sources_are_those_for_the_cpu() {
-        for (name, set, inner, other) in [
-            (
-                "cortex-m33",
-                "dsp",
-                "dsp_multiply_pixels.c",
-                "plain_pairs.c",
-            ),
-            (
-                "cortex-m3",
-                "plain",
-                "plain_pairs.c",
-                "dsp_multiply_pixels.c",
-            ),
-            (
-                "cortex-m0",
-                "plain",
-                "plain_pairs.c",
-                "dsp_multiply_pixels.c",
-            ),
+        for (name, set) in [
+            ("cortex-m33", "dsp"),
+            ("cortex-m3", "plain"),
+            ("cortex-m0", "plain"),
         ] {
             let files = files("dmo-nn", &cpu::named(name).unwrap()).unwrap();
-            let has = |name: &str| files.iter().any(|file| file.path == format!("src/{name}"));
-            assert!(has(inner) && !has(other), "{name}");
+            let is_plain = files.iter().any(|file| file.path == "src/plain_pairs.c");
+            assert_eq!(is_plain, set == "plain", "{name}");
             let readme = &files.iter().find(|file| file.path == "README.md").unwrap();
             assert!(
                 readme

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `SELECT_V2` whose condition is broadcast | copies runs by `memcpy` (`select.h`) |
 //! | products with weights of another kind of type, floating point by integer | converts its input first |
-//! | `BATCH_MATMUL` with transposed or broadcast operands | goes through them in another order |
+//! | `BATCH_MATMUL` some of whose batch axes are broadcast | goes through them in another order |
 //!
 //! | file | kinds |
 //! |---|---|

@@ -164,12 +164,12 @@ pub(super) fn fully_connected(exported: &Exported) -> Described {
 }
 
 pub(super) fn batch_matmul(exported: &Exported) -> Described {
-    let Some(Operator::BatchedMatmul(_)) = exported.operator else {
+    let Some(Operator::BatchedMatmul(product)) = exported.operator else {
         return Ok(None);
     };
     let fields = vec![
-        (batch_matmul::ADJ_X, flag(false)),
-        (batch_matmul::ADJ_Y, flag(false)),
+        (batch_matmul::ADJ_X, flag(product.left.transposed)),
+        (batch_matmul::ADJ_Y, flag(product.right.transposed)),
     ];
     with(vec![Role::Activation; 2], fields)
 }

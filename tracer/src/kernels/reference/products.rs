@@ -22,19 +22,8 @@ pub(super) const CONTRACTS: &[Contract] = &[
     // same.
     Contract::int8("dmo_conv2d_s8", &FullyConnected, quantised),
     Contract::int16("dmo_conv2d_s16", &FullyConnected, quantised),
-    Contract::int8(
-        "dmo_batched_matmul_s8",
-        &BatchMatmul,
-        |job, buffers, frame| {
-            let (a, b, output) = (job.input(0)?, job.input(1)?, job.output()?);
-            let mut params = vec![-a.zero_point, -b.zero_point, output.zero_point];
-            params.extend(product_ratio(a, b, output)?.words());
-            params.extend(job.activation()?);
-            let mut arguments = vec![frame.words("parameters", &params)?.into()];
-            arguments.extend(batched_matmul(job, buffers, frame)?);
-            Ok(arguments)
-        },
-    ),
+    Contract::int8("dmo_batched_matmul_s8", &BatchMatmul, quantised_matmul),
+    Contract::int16("dmo_batched_matmul_s16", &BatchMatmul, quantised_matmul),
     Contract::float32("dmo_batched_matmul_f32", &BatchMatmul, batched_matmul),
     Contract::new("dmo_matmul_s8", &Matmul, matmul).of(ElementType::Int8, ElementType::Int32),
     Contract::float32("dmo_matmul_f32", &Matmul, matmul),
@@ -78,10 +67,25 @@ fn layer(
     Ok(arguments)
 }
 
+fn quantised_matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let (a, b, output) = (job.input(0)?, job.input(1)?, job.output()?);
+    let ratio =
+        product_ratio(a, b, output)?.within("ratio of scales", shifts(job.case.input_type))?;
+    let mut params = vec![-a.zero_point, -b.zero_point, output.zero_point];
+    params.extend(ratio.words());
+    params.extend(job.activation()?);
+    let mut arguments = vec![frame.words("parameters", &params)?.into()];
+    arguments.extend(batched_matmul(job, buffers, frame)?);
+    Ok(arguments)
+}
+
 fn batched_matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let matmul: &operator::BatchedMatmul = job.operator()?;
     let extents = [matmul.batches, matmul.rows, matmul.inner, matmul.columns];
-    product(buffers, frame, &words(extents))
+    let strides = matmul.strides().concat();
+    let strides = strides.iter().map(|&elements| elements as i32);
+    let size: Vec<i32> = words(extents).into_iter().chain(strides).collect();
+    product(buffers, frame, &size)
 }
 
 fn matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

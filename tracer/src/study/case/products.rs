@@ -2,7 +2,7 @@
 
 use super::error::{Result, ensure};
 use super::{CaseRequest, Sizes};
-use dmo_analysis::operator::{BatchedMatmul, FullyConnected, Matmul, Operator};
+use dmo_analysis::operator::{BatchedMatmul, FullyConnected, Matmul, MatrixOperand, Operator};
 
 pub fn fully_connected(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let [_, _, out, depth] = given.filter()?;
@@ -47,6 +47,8 @@ pub fn batched_matmul(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
         rows,
         inner,
         columns,
+        left: MatrixOperand::default(),
+        right: MatrixOperand::default(),
         input_element_bytes: sizes.from,
         output_element_bytes: sizes.to,
     }))

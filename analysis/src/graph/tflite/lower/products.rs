@@ -2,8 +2,8 @@
 
 use super::super::schema::{batch_matmul, fully_connected, svdf, unidirectional_sequence_lstm};
 use super::{FileNode, Lowered, common_element_bytes, element_bytes, elements};
-use crate::graph::TensorType;
-use crate::operator::{BatchedMatmul, FullyConnected, Lstm, Operator, Svdf};
+use crate::graph::{GraphTensor, TensorType};
+use crate::operator::{BatchedMatmul, FullyConnected, Lstm, MatrixOperand, Operator, Svdf};
 
 pub(in crate::graph::tflite) fn fully_connected(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
@@ -25,20 +25,28 @@ pub(in crate::graph::tflite) fn fully_connected(node: &FileNode) -> Option<Lower
     Some((Operator::FullyConnected(layer), vec![0]))
 }
 
-/// The kernel takes the right operand's columns from a transposed copy, made before the
-/// first store: less than the formula's loads as it goes.
+/// The kernel takes the right operand's columns, and the rows of a transposed left operand, from
+/// transposed copies, made before the first store: less than the formula's loads as it goes.
 pub(in crate::graph::tflite) fn batch_matmul(node: &FileNode) -> Option<Lowered> {
     let (left, right, target) = (node.input(0)?, node.input(1)?, node.only_output()?);
     let options = node.options()?;
-    if options.flag(batch_matmul::ADJ_X)? || options.flag(batch_matmul::ADJ_Y)? {
-        return None;
-    }
-    let (left_batches, &[rows, inner]) = left.shape.split_last_chunk()?;
-    let (right_batches, &[right_inner, columns]) = right.shape.split_last_chunk()?;
     let (batches, &[target_rows, target_columns]) = target.shape.split_last_chunk()?;
-    let same_batches = left_batches == batches && right_batches == batches;
+    let operand = |tensor: &GraphTensor, transposed: bool| {
+        let (own_batches, &[height, width]) = tensor.shape.split_last_chunk()?;
+        let shared = own_batches != batches;
+        let fits = !shared || own_batches.iter().all(|&extent| extent == 1);
+        let extents = if transposed {
+            [width, height]
+        } else {
+            [height, width]
+        };
+        fits.then_some((MatrixOperand { transposed, shared }, extents))
+    };
+    let (left_operand, [rows, inner]) = operand(left, options.flag(batch_matmul::ADJ_X)?)?;
+    let (right_operand, [right_inner, columns]) =
+        operand(right, options.flag(batch_matmul::ADJ_Y)?)?;
     let same_extents = [inner, rows, columns] == [right_inner, target_rows, target_columns];
-    if !same_batches || !same_extents || left.element_type != right.element_type {
+    if !same_extents || left.element_type != right.element_type {
         return None;
     }
     let product = BatchedMatmul {
@@ -46,6 +54,8 @@ pub(in crate::graph::tflite) fn batch_matmul(node: &FileNode) -> Option<Lowered>
         rows,
         inner,
         columns,
+        left: left_operand,
+        right: right_operand,
         input_element_bytes: element_bytes(left)?,
         output_element_bytes: element_bytes(target)?,
     };
