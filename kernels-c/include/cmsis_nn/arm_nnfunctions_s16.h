@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The functions of the CMSIS-NN interface, version 7.0.0, with 16-bit activations. To be included by arm_nnfunctions.h,
+// whose notes on scratch, order of loads and stores, S and O_s hold here as well; t(q), IB1 and OB1 count bytes, I and O
+// are the bytes of a pixel of input and output, and floor2(x) is x rounded down to a multiple of 2.
+//
+// Arithmetic: bit-exact with the reference kernels of this repository (dmo_*_s16). Activations are int16 with the zero
+// point 0: offsets in parameters are not read. Weights are int8. Biases are int64; those of 32 bits, which
+// cmsis_nn_bias_data allows, make the layer's sums 32 bits wide, and the sums are requantised as those of 8-bit layers.
+#ifndef ARM_NNFUNCTIONS_S16_H
+#define ARM_NNFUNCTIONS_S16_H
+
+#include "arm_nn_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Convolutions. input [N, H, W, C], filter [O, H, W, I], output [N, H, W, O]; grouped as well (C is a multiple of I, and
+// O of C / I), else ARM_CMSIS_NN_ARG_ERROR; and so without scratch. bias_data: NULL, or data NULL, for no bias.
+// Order: batch, pairs of consecutive output pixels | the patches of the pair are copied to the scratch, then for each 2
+// output channels their filters are loaded and 4 outputs are stored.
+// S = max over batches b and pixels q of b * max(0, OB1 - IB1) + floor2(q) * O - t(q): smaller than the reference
+// kernel's. Grouped: for each group in turn its part of the patches is copied and its outputs are stored; trace it.
+// Scratch: 4 bytes for each weight of one filter, times the number of groups.
+arm_cmsis_nn_status arm_convolve_s16(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                     const cmsis_nn_per_channel_quant_params *quant_params,
+                                     const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                     const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                     const cmsis_nn_dims *bias_dims, const cmsis_nn_bias_data *bias_data,
+                                     const cmsis_nn_dims *output_dims, int16_t *output_data);
+int32_t arm_convolve_s16_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims);
+
+// Calls the function above.
+arm_cmsis_nn_status arm_convolve_wrapper_s16(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                             const cmsis_nn_per_channel_quant_params *quant_params,
+                                             const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                             const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                             const cmsis_nn_dims *bias_dims, const cmsis_nn_bias_data *bias_data,
+                                             const cmsis_nn_dims *output_dims, int16_t *output_data);
+int32_t arm_convolve_wrapper_s16_get_buffer_size(const cmsis_nn_conv_params *conv_params,
+                                                 const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                 const cmsis_nn_dims *output_dims);
+
+// Depthwise convolutions. input [N, H, W, C], filter [1, H, W, C * ch_mult], bias [C * ch_mult] or NULL, output
+// [N, H, W, C * ch_mult]. No scratch.
+// Order: batch, pixel, blocks of 4 output channels, which exist of more than one input channel only where ch_mult is 1,
+// and then single ones | fy, fx; the outputs of a block are stored after its loads.
+// S, for ch_mult = 1: max over b and q of b * max(0, OB1 - IB1) + q * O - t(q), as the reference kernel's. For
+// ch_mult > 1 it is at most the reference kernel's.
+
+// Any stride, dilation and multiplier.
+arm_cmsis_nn_status arm_depthwise_conv_s16(const cmsis_nn_context *ctx, const cmsis_nn_dw_conv_params *dw_conv_params,
+                                           const cmsis_nn_per_channel_quant_params *quant_params,
+                                           const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                           const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                           const cmsis_nn_dims *bias_dims, const int64_t *bias_data,
+                                           const cmsis_nn_dims *output_dims, int16_t *output_data);
+
+// ch_mult 1 and fewer than 512 taps; else ARM_CMSIS_NN_ARG_ERROR. Any stride and dilation. The size is 0.
+arm_cmsis_nn_status arm_depthwise_conv_fast_s16(const cmsis_nn_context *ctx,
+                                                const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                const cmsis_nn_per_channel_quant_params *quant_params,
+                                                const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                                const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                const cmsis_nn_dims *bias_dims, const int64_t *bias_data,
+                                                const cmsis_nn_dims *output_dims, int16_t *output_data);
+int32_t arm_depthwise_conv_fast_s16_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims);
+
+// Either of the two, which share their code. The size is 0.
+arm_cmsis_nn_status arm_depthwise_conv_wrapper_s16(const cmsis_nn_context *ctx,
+                                                   const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                   const cmsis_nn_per_channel_quant_params *quant_params,
+                                                   const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                                   const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                   const cmsis_nn_dims *bias_dims, const int64_t *bias_data,
+                                                   const cmsis_nn_dims *output_dims, int16_t *output_data);
+int32_t arm_depthwise_conv_wrapper_s16_get_buffer_size(const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                       const cmsis_nn_dims *input_dims,
+                                                       const cmsis_nn_dims *filter_dims,
+                                                       const cmsis_nn_dims *output_dims);
+
+// Fully connected: input_dims->n batches of filter_dims->n values; filter [output_dims->c, filter_dims->n]; bias
+// [output_dims->c] or NULL. filter_offset is not read. The size is 0.
+// Order: batch, blocks of 4 outputs | input values; the outputs of a block are stored after its loads. With A values in
+// and O out of a batch, and B batches: S = 2 * ((B - 1) * max(0, O - A) + floor4(O - 1)).
+arm_cmsis_nn_status arm_fully_connected_s16(const cmsis_nn_context *ctx, const cmsis_nn_fc_params *fc_params,
+                                            const cmsis_nn_per_tensor_quant_params *quant_params,
+                                            const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                            const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                            const cmsis_nn_dims *bias_dims, const int64_t *bias_data,
+                                            const cmsis_nn_dims *output_dims, int16_t *output_data);
+int32_t arm_fully_connected_s16_get_buffer_size(const cmsis_nn_dims *filter_dims);
+
+// Sizes by core, as the functions without the ending say them.
+int32_t arm_convolve_wrapper_s16_get_buffer_size_dsp(const cmsis_nn_conv_params *conv_params,
+                                                     const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                     const cmsis_nn_dims *output_dims);
+int32_t arm_convolve_wrapper_s16_get_buffer_size_mve(const cmsis_nn_conv_params *conv_params,
+                                                     const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
+                                                     const cmsis_nn_dims *output_dims);
+int32_t arm_depthwise_conv_wrapper_s16_get_buffer_size_dsp(const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                           const cmsis_nn_dims *input_dims,
+                                                           const cmsis_nn_dims *filter_dims,
+                                                           const cmsis_nn_dims *output_dims);
+int32_t arm_depthwise_conv_wrapper_s16_get_buffer_size_mve(const cmsis_nn_dw_conv_params *dw_conv_params,
+                                                           const cmsis_nn_dims *input_dims,
+                                                           const cmsis_nn_dims *filter_dims,
+                                                           const cmsis_nn_dims *output_dims);
+int32_t arm_fully_connected_s16_get_buffer_size_dsp(const cmsis_nn_dims *filter_dims);
+int32_t arm_fully_connected_s16_get_buffer_size_mve(const cmsis_nn_dims *filter_dims);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

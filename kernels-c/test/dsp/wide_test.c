@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The functions of dsp/ with 16-bit activations, as dsp_test.c those with 8: random small cases compared with the
+// reference kernels, apart and overlapped as far as the interface's header says.
+#include "dsp_cases.h"
+#include "dmo_int16.h"
+
+#ifndef CASES
+#define CASES 1500
+#endif
+
+static uint32_t cases_run;
+
+static void finish(void) {
+  ++cases_run;
+  end_case();
+}
+
+static int16_t *halves(int32_t count, int32_t most) {
+  int16_t *const result = allocate(count * (int32_t)sizeof *result);
+  for (int32_t i = 0; i < count; ++i) {
+    result[i] = one_in(16) && most == INT16_MAX ? (int16_t)(one_in(2) ? INT16_MIN : INT16_MAX)
+                                                : (int16_t)between(-most - 1, most);
+  }
+  return result;
+}
+
+static void compare_halves(const char *why, const int16_t *expected, const int16_t *actual, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (expected[i] != actual[i]) {
+      fail(why, (uint32_t)i);
+      return;
+    }
+  }
+}
+
+// A buffer in which the input lies s elements above the output.
+static int16_t *overlap_halves(const int16_t *input, int32_t input_count, int32_t output_count, int32_t s) {
+  int16_t *const memory = allocate(2 * max_of(output_count, s + input_count));
+  memcpy(memory + s, input, 2 * (size_t)input_count);
+  return memory;
+}
+
+static cmsis_nn_activation random_range(void) {
+  if (one_in(2)) {
+    return (cmsis_nn_activation){ INT16_MIN, INT16_MAX };
+  }
+  const int32_t min = between(INT16_MIN, INT16_MAX);
+  return (cmsis_nn_activation){ min, between(min, INT16_MAX) };
+}
+
+// Scales and biases of a layer whose results fit in 32 bits.
+typedef struct {
+  int32_t *multiplier, *shift;
+  int64_t *bias;      // or NULL
+  int32_t *bias32;    // the same where they have 32 bits, or NULL
+  int32_t most_input; // inputs are at most this: few of them if a shift is positive
+} scales;
+
+static int64_t random_bias(int32_t shift, bool is_int32) {
+  const int32_t usual = 20;
+  const int32_t bits = is_int32 ? 20 : one_in(3) ? (shift < -10 ? 44 : 30) : usual;
+  const int64_t any = (int64_t)between(INT32_MIN, INT32_MAX) * (INT64_C(1) << 16) + between(0, 65535);
+  return any >> (47 - bits);
+}
+
+static scales random_scales(int32_t channels, int32_t columns, bool is_int32) {
+  const bool small = one_in(6);
+  scales result = { numbers(channels, 1 << 30, INT32_MAX), allocate(4 * channels), NULL, NULL,
+                    small ? 3 : INT16_MAX };
+  const bool has_bias = !one_in(5);
+  if (has_bias && is_int32) {
+    result.bias32 = allocate(4 * channels);
+  } else if (has_bias) {
+    result.bias = allocate(8 * channels);
+  }
+  for (int32_t c = 0; c < channels; ++c) {
+    result.shift[c] = small ? between(-6, 7) : one_in(8) ? between(-31, -1) : between(-16, -2);
+    if (columns > 511 && !small && result.shift[c] > -8) {
+      result.shift[c] = -8;
+    }
+    if (one_in(12)) {
+      result.multiplier[c] = between(0x7ffe0000, INT32_MAX);
+    } else if (one_in(12)) {
+      result.multiplier[c] = 1 << 30;
+    } else if (one_in(30)) {
+      result.multiplier[c] = 0;
+    }
+    const int64_t bias = small ? between(-5000, 5000) : random_bias(result.shift[c], is_int32);
+    if (result.bias32 != NULL) {
+      result.bias32[c] = (int32_t)bias;
+    } else if (result.bias != NULL) {
+      result.bias[c] = bias;
+    }
+  }
+  return result;
+}
+
+// As dmo_conv2d_s16, with biases of 32 bits.
+static void convolution_with_bias32(const dmo_conv2d_params *params, const layer_geometry *g, const scales *s,
+                                    const int16_t *input, const int8_t *filter, int16_t *output) {
+  const int32_t per_group = g->out.c / (g->in.c / g->taps.c);
+  for (int32_t at = 0; at < size_of(&g->out); ++at) {
+    const int32_t c = at % g->out.c, x = at / g->out.c % g->out.w, y = at / g->out.c / g->out.w % g->out.h;
+    const int32_t b = at / (g->out.c * g->out.w * g->out.h);
+    int64_t sum = s->bias32 == NULL ? 0 : s->bias32[c];
+    for (int32_t tap = 0; tap < g->taps.h * g->taps.w * g->taps.c; ++tap) {
+      const int32_t iy = y * g->stride.h - g->padding.h + tap / g->taps.c / g->taps.w * g->dilation.h;
+      const int32_t ix = x * g->stride.w - g->padding.w + tap / g->taps.c % g->taps.w * g->dilation.w;
+      const int32_t ic = c / per_group * g->taps.c + tap % g->taps.c;
+      if (iy >= 0 && iy < g->in.h && ix >= 0 && ix < g->in.w) {
+        sum += input[((b * g->in.h + iy) * g->in.w + ix) * g->in.c + ic] *
+               filter[c * g->taps.h * g->taps.w * g->taps.c + tap];
+      }
+    }
+    output[at] = (int16_t)dmo_clamp(dmo_requantize((int32_t)sum, s->multiplier[c], s->shift[c]),
+                                    params->activation_min, params->activation_max);
+  }
+}
+
+static void run_convolution(bool wrapper, const cmsis_nn_conv_params *params, const layer_geometry *g,
+                            const scales *s, bool is_int32, const int16_t *input, const int8_t *filter,
+                            int16_t *output) {
+  const cmsis_nn_context ctx = scratch(wrapper ? arm_convolve_wrapper_s16_get_buffer_size(params, &g->in, &g->taps, &g->out)
+                                               : arm_convolve_s16_get_buffer_size(&g->in, &g->taps));
+  if (ctx.size > 4 * g->taps.h * g->taps.w * g->in.c) {
+    fail("more scratch than in CMSIS-NN", (uint32_t)ctx.size);
+  }
+  const cmsis_nn_per_channel_quant_params quant = { s->multiplier, s->shift };
+  const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c };
+  const cmsis_nn_bias_data bias = { is_int32 ? (const void *)s->bias32 : (const void *)s->bias, is_int32 };
+  const cmsis_nn_bias_data *const any = s->bias == NULL && !is_int32 && one_in(2) ? NULL : &bias;
+  expect_status(ARM_CMSIS_NN_SUCCESS, (wrapper ? arm_convolve_wrapper_s16 : arm_convolve_s16)(
+                                          &ctx, params, &quant, &g->in, input, &g->taps, filter, &bias_dims, any,
+                                          &g->out, output));
+}
+
+static void test_convolution(bool wrapper) {
+  what = wrapper ? "arm_convolve_wrapper_s16" : "arm_convolve_s16";
+  layer_geometry g = random_geometry();
+  int32_t groups = 1;
+  g.taps.c = g.in.c;
+  g.out.c = random_channels();
+  if (one_in(4)) {
+    g.taps.h = g.taps.w = 1;
+    g.padding = (cmsis_nn_tile){ 0, 0 };
+  } else if (one_in(5)) {
+    groups = between(2, 3);
+    g.in.c = between(1, 6);
+    g.taps.c = g.in.c;
+    g.in.c *= groups;
+    g.out.c = groups * between(1, 5);
+  } else if (one_in(20)) {
+    g.taps.h = g.taps.w = 3;
+    g.in.c = g.taps.c = between(56, 130);
+    g.in.h = g.in.w = between(1, 4);
+    g.out.c = between(1, 4);
+  }
+  g.taps.n = g.out.c;
+  const int32_t columns = g.taps.h * g.taps.w * g.taps.c;
+  const bool is_int32 = one_in(4) && columns <= 400;
+  const scales s = random_scales(g.out.c, columns, is_int32);
+  if (is_int32) {
+    for (int32_t c = 0; c < g.out.c; ++c) {
+      s.shift[c] = s.shift[c] > 0 ? 0 : s.shift[c];
+    }
+  }
+  const cmsis_nn_conv_params params = { .stride = g.stride, .padding = g.padding, .dilation = g.dilation,
+                                        .activation = random_range() };
+  int8_t *const filter = values(size_of(&g.taps));
+  int16_t *const input = halves(size_of(&g.in), s.most_input);
+  if (s.most_input == INT16_MAX && one_in(10)) {
+    // The largest sums.
+    memset(filter, -128, (size_t)size_of(&g.taps));
+    for (int32_t i = 0; i < size_of(&g.in); ++i) {
+      input[i] = INT16_MIN;
+    }
+  }
+  int16_t *const expected = allocate(2 * size_of(&g.out));
+  int16_t *const actual = halves(size_of(&g.out), INT16_MAX);
+  const dmo_conv2d_params reference = {
+    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
+    .activation_min = params.activation.min,
+    .activation_max = params.activation.max,
+  };
+  const dmo_quant_per_channel quant = { s.multiplier, s.shift };
+  const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
+  if (is_int32) {
+    convolution_with_bias32(&reference, &g, &s, input, filter, expected);
+  } else {
+    dmo_conv2d_s16(&reference, &quant, &in, input, &taps, filter, s.bias, &out, expected);
+  }
+  run_convolution(wrapper, &params, &g, &s, is_int32, input, filter, actual);
+  compare_halves("wrong at", expected, actual, size_of(&g.out));
+  if (groups == 1) {
+    const int32_t distance = displacement(&g, 2, 0);
+    int16_t *const memory = overlap_halves(input, size_of(&g.in), size_of(&g.out), distance);
+    run_convolution(wrapper, &params, &g, &s, is_int32, memory + distance, filter, memory);
+    compare_halves("wrong when overlapped at", expected, memory, size_of(&g.out));
+  }
+  finish();
+}
+
+typedef arm_cmsis_nn_status depthwise_function(const cmsis_nn_context *, const cmsis_nn_dw_conv_params *,
+                                               const cmsis_nn_per_channel_quant_params *, const cmsis_nn_dims *,
+                                               const int16_t *, const cmsis_nn_dims *, const int8_t *,
+                                               const cmsis_nn_dims *, const int64_t *, const cmsis_nn_dims *,
+                                               int16_t *);
+
+static void test_depthwise(int32_t which) {
+  static const char *const names[] = { "arm_depthwise_conv_s16", "arm_depthwise_conv_fast_s16",
+                                       "arm_depthwise_conv_wrapper_s16" };
+  static depthwise_function *const functions[] = { arm_depthwise_conv_s16, arm_depthwise_conv_fast_s16,
+                                                   arm_depthwise_conv_wrapper_s16 };
+  what = names[which];
+  layer_geometry g = random_geometry();
+  int32_t multiplier = 1;
+  if (which != 1 && one_in(2)) {
+    multiplier = between(1, 9);
+    g.in.c = between(1, 6);
+  }
+  if (one_in(2)) {
+    g.taps.h = g.taps.w = 3;
+  } else if (which != 1 && one_in(20)) {
+    g.taps.h = between(20, 26);
+    g.taps.w = between(20, 26);
+    g.in.h = g.in.w = between(1, 24);
+    g.in.c = between(1, 5);
+    g.dilation = (cmsis_nn_tile){ 1, 1 };
+    g.out.h = g.out.w = between(1, 2);
+  }
+  g.out.c = g.in.c * multiplier;
+  g.taps.n = 1;
+  g.taps.c = g.out.c;
+  const scales s = random_scales(g.out.c, g.taps.h * g.taps.w, false);
+  const cmsis_nn_dw_conv_params params = { .ch_mult = multiplier, .stride = g.stride, .padding = g.padding,
+                                           .dilation = g.dilation, .activation = random_range() };
+  const int8_t *const filter = values(size_of(&g.taps));
+  const int16_t *const input = halves(size_of(&g.in), s.most_input);
+  int16_t *const expected = allocate(2 * size_of(&g.out));
+  int16_t *const actual = halves(size_of(&g.out), INT16_MAX);
+  const dmo_conv2d_params reference = {
+    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
+    .activation_min = params.activation.min,
+    .activation_max = params.activation.max,
+  };
+  const dmo_quant_per_channel reference_quant = { s.multiplier, s.shift };
+  const cmsis_nn_per_channel_quant_params quant = { s.multiplier, s.shift };
+  const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
+  const int32_t bytes = which == 0   ? 0
+                        : which == 1 ? arm_depthwise_conv_fast_s16_get_buffer_size(&g.in, &g.taps)
+                                     : arm_depthwise_conv_wrapper_s16_get_buffer_size(&params, &g.in, &g.taps, &g.out);
+  const cmsis_nn_context ctx = scratch(bytes);
+  const cmsis_nn_dims bias_dims = { 1, 1, 1, g.out.c };
+  dmo_depthwise_conv2d_s16(&reference, &reference_quant, &in, input, &taps, filter, s.bias, &out, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS, functions[which](&ctx, &params, &quant, &g.in, input, &g.taps, filter,
+                                                       &bias_dims, s.bias, &g.out, actual));
+  compare_halves("wrong at", expected, actual, size_of(&g.out));
+
+  // The reference kernel's displacement: an input channel's last output lies C * (M - 1) behind where it is.
+  const int32_t distance = displacement(&g, 1, g.out.c - g.in.c);
+  int16_t *const memory = overlap_halves(input, size_of(&g.in), size_of(&g.out), distance);
+  expect_status(ARM_CMSIS_NN_SUCCESS, functions[which](&ctx, &params, &quant, &g.in, memory + distance, &g.taps,
+                                                       filter, &bias_dims, s.bias, &g.out, memory));
+  compare_halves("wrong when overlapped at", expected, memory, size_of(&g.out));
+  finish();
+}
+
+static void test_fully_connected(void) {
+  what = "arm_fully_connected_s16";
+  const int32_t batches = between(1, 3), outputs = between(1, 20);
+  const int32_t inputs = one_in(12) ? between(500, 1100) : between(1, 40);
+  const scales s = random_scales(1, inputs, false);
+  const int32_t shift = s.shift[0];
+  const cmsis_nn_fc_params params = { .activation = random_range() };
+  int64_t *const bias = one_in(4) ? NULL : allocate(8 * outputs);
+  for (int32_t i = 0; bias != NULL && i < outputs; ++i) {
+    bias[i] = s.most_input < INT16_MAX ? between(-5000, 5000) : random_bias(shift, false);
+  }
+  const int8_t *const filter = values(inputs * outputs);
+  const int16_t *const input = halves(batches * inputs, s.most_input);
+  int16_t *const expected = allocate(2 * batches * outputs);
+  const dmo_fully_connected_params reference = { 0, 0, 0, params.activation.min, params.activation.max };
+  const dmo_quant_per_tensor reference_quant = { s.multiplier[0], shift };
+  const cmsis_nn_per_tensor_quant_params quant = { s.multiplier[0], shift };
+  dmo_fully_connected_s16(&reference, &reference_quant, batches, inputs, outputs, input, filter, bias, expected);
+  const cmsis_nn_dims in = { batches, 1, 1, inputs }, taps = { inputs, 1, 1, outputs };
+  const cmsis_nn_dims out = { batches, 1, 1, outputs }, bias_dims = { 1, 1, 1, outputs };
+  const cmsis_nn_context ctx = scratch(arm_fully_connected_s16_get_buffer_size(&taps));
+  const int32_t distance = (batches - 1) * max_of(0, outputs - inputs) + floor4(outputs - 1);
+  int16_t *const memory = overlap_halves(input, batches * inputs, batches * outputs, distance);
+  int16_t *const actual = halves(batches * outputs, INT16_MAX);
+  expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s16(&ctx, &params, &quant, &in, input, &taps, filter,
+                                                              &bias_dims, bias, &out, actual));
+  compare_halves("wrong at", expected, actual, batches * outputs);
+  expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s16(&ctx, &params, &quant, &in, memory + distance, &taps,
+                                                              filter, &bias_dims, bias, &out, memory));
+  compare_halves("wrong when overlapped at", expected, memory, batches * outputs);
+  finish();
+}
+
+// Arguments that are no case of a function.
+static void test_errors(void) {
+  what = "arguments";
+  const cmsis_nn_context none = { NULL, 0 };
+  const cmsis_nn_conv_params params = { .stride = { 1, 1 }, .dilation = { 1, 1 } };
+  const cmsis_nn_dw_conv_params depthwise = { .ch_mult = 2, .stride = { 1, 1 }, .dilation = { 1, 1 } };
+  int32_t multiplier[4] = { 1 << 30, 1 << 30, 1 << 30, 1 << 30 }, shift[4] = { -2, -2, -2, -2 };
+  const cmsis_nn_per_channel_quant_params quant = { multiplier, shift };
+  const cmsis_nn_dims in = { 1, 2, 2, 2 }, taps = { 2, 1, 1, 2 }, wide = { 1, 2, 2, 4 }, many = { 1, 16, 32, 2 };
+  const cmsis_nn_bias_data bias = { NULL, false };
+  int16_t input[16] = { 0 }, output[16];
+  int8_t filter[4] = { 0 };
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_convolve_s16(&none, &params, &quant, &in, input, &taps, filter, &in, &bias,
+                                                         &in, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_depthwise_conv_fast_s16(&none, &depthwise, &quant, &in, input, &taps,
+                                                                    filter, &in, NULL, &wide, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_depthwise_conv_fast_s16(&none, &depthwise, &quant, &in, input, &many,
+                                                                    filter, &in, NULL, &in, output));
+}
+
+int main(void) {
+  for (case_number = 0; case_number < CASES; ++case_number) {
+    test_convolution(false);
+    test_convolution(true);
+    for (int32_t which = 0; which < 3; ++which) {
+      test_depthwise(which);
+    }
+    test_fully_connected();
+  }
+  test_errors();
+  print_number(cases_run);
+  semihost_print(failures == 0 ? " cases with 16 bits passed\n" : " cases with 16 bits, and some failed\n");
+  return failures == 0 ? 0 : 1;
+}
