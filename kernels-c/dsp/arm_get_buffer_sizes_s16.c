@@ -36,3 +36,11 @@ int32_t arm_fully_connected_s16_get_buffer_size_dsp(const cmsis_nn_dims *filter_
 int32_t arm_fully_connected_s16_get_buffer_size_mve(const cmsis_nn_dims *filter_dims) {
   return arm_fully_connected_s16_get_buffer_size(filter_dims);
 }
+
+int32_t arm_avgpool_s16_get_buffer_size_dsp(const int dim_dst_width, const int ch_src) {
+  return arm_avgpool_s16_get_buffer_size(dim_dst_width, ch_src);
+}
+
+int32_t arm_avgpool_s16_get_buffer_size_mve(const int dim_dst_width, const int ch_src) {
+  return arm_avgpool_s16_get_buffer_size(dim_dst_width, ch_src);
+}

@@ -92,6 +92,39 @@ arm_cmsis_nn_status arm_fully_connected_s16(const cmsis_nn_context *ctx, const c
                                             const cmsis_nn_dims *output_dims, int16_t *output_data);
 int32_t arm_fully_connected_s16_get_buffer_size(const cmsis_nn_dims *filter_dims);
 
+// Pooling. input [N, H, W, C], output [N, H, W, C]; only height and width of filter_dims count. A window that lies
+// wholly outside the input, or no batch, is an ARM_CMSIS_NN_ARG_ERROR. The average is rounded to nearest, halves away
+// from zero; a window has at most 2^15 taps.
+// Order: batch, pixel, blocks of 4 channels, single ones | fy, fx; 4 outputs are stored after their loads. S is the
+// reference kernel's: max over b and q of b * max(0, OB1 - IB1) + q * O - t(q). The size is 0.
+arm_cmsis_nn_status arm_max_pool_s16(const cmsis_nn_context *ctx, const cmsis_nn_pool_params *pool_params,
+                                     const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                     const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims,
+                                     int16_t *output_data);
+arm_cmsis_nn_status arm_avgpool_s16(const cmsis_nn_context *ctx, const cmsis_nn_pool_params *pool_params,
+                                    const cmsis_nn_dims *input_dims, const int16_t *input_data,
+                                    const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims,
+                                    int16_t *output_data);
+int32_t arm_avgpool_s16_get_buffer_size(const int dim_dst_width, const int ch_src);
+
+// Element-wise. Order: upwards in pairs; 2 outputs are stored after their loads. S = 0.
+//
+// As dmo_add_s16; left_shift is what it calls DMO_ADD_LEFT_SHIFT_S16.
+arm_cmsis_nn_status arm_elementwise_add_s16(const int16_t *input_1_vect, const int16_t *input_2_vect,
+                                            const int32_t input_1_offset, const int32_t input_1_mult,
+                                            const int32_t input_1_shift, const int32_t input_2_offset,
+                                            const int32_t input_2_mult, const int32_t input_2_shift,
+                                            const int32_t left_shift, int16_t *output, const int32_t out_offset,
+                                            const int32_t out_mult, const int32_t out_shift,
+                                            const int32_t out_activation_min, const int32_t out_activation_max,
+                                            const int32_t block_size);
+// As dmo_mul_s16.
+arm_cmsis_nn_status arm_elementwise_mul_s16(const int16_t *input_1_vect, const int16_t *input_2_vect,
+                                            const int32_t input_1_offset, const int32_t input_2_offset,
+                                            int16_t *output, const int32_t out_offset, const int32_t out_mult,
+                                            const int32_t out_shift, const int32_t out_activation_min,
+                                            const int32_t out_activation_max, const int32_t block_size);
+
 // Sizes by core, as the functions without the ending say them.
 int32_t arm_convolve_wrapper_s16_get_buffer_size_dsp(const cmsis_nn_conv_params *conv_params,
                                                      const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
@@ -109,6 +142,8 @@ int32_t arm_depthwise_conv_wrapper_s16_get_buffer_size_mve(const cmsis_nn_dw_con
                                                            const cmsis_nn_dims *output_dims);
 int32_t arm_fully_connected_s16_get_buffer_size_dsp(const cmsis_nn_dims *filter_dims);
 int32_t arm_fully_connected_s16_get_buffer_size_mve(const cmsis_nn_dims *filter_dims);
+int32_t arm_avgpool_s16_get_buffer_size_dsp(const int dim_dst_width, const int ch_src);
+int32_t arm_avgpool_s16_get_buffer_size_mve(const int dim_dst_width, const int ch_src);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 // The functions of dsp/ with 16-bit activations, as dsp_test.c those with 8: random small cases compared with the
 // reference kernels, apart and overlapped as far as the interface's header says.
 #include "dsp_cases.h"
+#include "dmo_broadcast.h"
 #include "dmo_int16.h"
 
 #ifndef CASES
@@ -299,6 +300,124 @@ static void test_fully_connected(void) {
   finish();
 }
 
+static void test_pool(bool maximum) {
+  what = maximum ? "arm_max_pool_s16" : "arm_avgpool_s16";
+  layer_geometry g = random_geometry();
+  g.dilation = (cmsis_nn_tile){ 1, 1 };
+  // No window lies wholly outside.
+  g.padding = (cmsis_nn_tile){ between(0, g.taps.w - 1), between(0, g.taps.h - 1) };
+  g.out.h = between(1, (g.in.h + g.padding.h - 1) / g.stride.h + 1);
+  g.out.w = between(1, (g.in.w + g.padding.w - 1) / g.stride.w + 1);
+  g.out.c = g.in.c;
+  const cmsis_nn_pool_params params = { g.stride, g.padding, random_range() };
+  const dmo_pool_params reference = { { g.taps.h, g.taps.w, g.stride.h, g.stride.w, g.padding.h, g.padding.w },
+                                      params.activation.min, params.activation.max };
+  const int16_t *const input = halves(size_of(&g.in), one_in(4) ? 3 : INT16_MAX);
+  int16_t *const expected = allocate(2 * size_of(&g.out)), *const actual = halves(size_of(&g.out), INT16_MAX);
+  const int32_t s = displacement(&g, 1, 0);
+  int16_t *const memory = overlap_halves(input, size_of(&g.in), size_of(&g.out), s);
+  const dmo_shape in = shape_of(&g.in), out = shape_of(&g.out);
+  const cmsis_nn_context ctx = scratch(maximum ? 0 : arm_avgpool_s16_get_buffer_size(g.out.w, g.in.c));
+  arm_cmsis_nn_status (*const pool)(const cmsis_nn_context *, const cmsis_nn_pool_params *, const cmsis_nn_dims *,
+                                    const int16_t *, const cmsis_nn_dims *, const cmsis_nn_dims *, int16_t *) =
+      maximum ? arm_max_pool_s16 : arm_avgpool_s16;
+  (maximum ? dmo_max_pool_s16 : dmo_avg_pool_s16)(&reference, &in, input, &out, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS, pool(&ctx, &params, &g.in, input, &g.taps, &g.out, actual));
+  compare_halves("wrong at", expected, actual, size_of(&g.out));
+  expect_status(ARM_CMSIS_NN_SUCCESS, pool(&ctx, &params, &g.in, memory + s, &g.taps, &g.out, memory));
+  compare_halves("wrong when overlapped at", expected, memory, size_of(&g.out));
+  finish();
+}
+
+static void test_add(void) {
+  what = "arm_elementwise_add_s16";
+  const int32_t count = between(1, 40);
+  const cmsis_nn_activation range = random_range();
+  // Powers of two, whose quotients lie halfway between integers, and any numbers; sums within 2^30 and beyond.
+  const int32_t largest = one_in(2) ? 1 << 30 : INT32_MAX;
+  const dmo_add_params params = {
+    .input1 = { between(1 << 30, largest), one_in(2) ? 0 : between(-9, 0) },
+    .input2 = { between(1 << 30, largest), one_in(2) ? 0 : between(-9, 0) },
+    .output = { between(1 << 30, largest), one_in(20) ? between(-31, 0) : between(-17, -12) },
+    .activation_min = range.min, .activation_max = range.max,
+  };
+  const int16_t *const input1 = halves(count, INT16_MAX), *const input2 = halves(count, INT16_MAX);
+  int16_t *const expected = allocate(2 * count), *const actual = halves(count, INT16_MAX);
+  dmo_add_s16(&params, count, input1, input2, expected);
+  for (int32_t in_place = 0; in_place < 3; ++in_place) {
+    int16_t *const memory = overlap_halves(in_place == 1 ? input1 : input2, count, count, 0);
+    int16_t *const out = in_place == 0 ? actual : memory;
+    expect_status(ARM_CMSIS_NN_SUCCESS,
+                  arm_elementwise_add_s16(in_place == 1 ? memory : input1, in_place == 2 ? memory : input2, 7,
+                                          params.input1.multiplier, params.input1.shift, 7, params.input2.multiplier,
+                                          params.input2.shift, DMO_ADD_LEFT_SHIFT_S16, out, 7,
+                                          params.output.multiplier, params.output.shift, range.min, range.max,
+                                          count));
+    compare_halves(in_place == 0 ? "wrong at" : "wrong in place at", expected, out, count);
+  }
+  finish();
+}
+
+static void test_mul(void) {
+  what = "arm_elementwise_mul_s16";
+  const int32_t count = between(1, 40);
+  const cmsis_nn_activation range = random_range();
+  const dmo_mul_params params = {
+    .output = { one_in(20) ? 0 : between(1 << 30, INT32_MAX), one_in(8) ? between(-31, 0) : between(-18, -12) },
+    .activation_min = range.min, .activation_max = range.max,
+  };
+  const int16_t *const input2 = halves(count, INT16_MAX);
+  int16_t *const memory = halves(count, INT16_MAX), *const expected = allocate(2 * count);
+  dmo_mul_s16(&params, count, memory, input2, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                arm_elementwise_mul_s16(memory, input2, 7, 7, memory, 7, params.output.multiplier,
+                                        params.output.shift, range.min, range.max, count));
+  compare_halves("wrong in place at", expected, memory, count);
+  finish();
+}
+
+// Of each axis one input or both may have the extent 1.
+static void test_extreme(bool maximum) {
+  what = maximum ? "arm_maximum_s8" : "arm_minimum_s8";
+  int32_t out[4], extents[2][4];
+  for (int32_t i = 0; i < 4; ++i) {
+    out[i] = between(1, i == 3 ? 9 : 4);
+    const int32_t repeated = between(0, 4);
+    extents[0][i] = repeated == 0 ? 1 : out[i];
+    extents[1][i] = repeated == 1 ? 1 : out[i];
+  }
+  const bool alike = one_in(5);
+  const cmsis_nn_dims out_dims = { out[0], out[1], out[2], out[3] };
+  const cmsis_nn_dims dims1 = alike ? out_dims
+                                    : (cmsis_nn_dims){ extents[0][0], extents[0][1], extents[0][2], extents[0][3] };
+  const cmsis_nn_dims dims2 = one_in(8) ? (cmsis_nn_dims){ 1, 1, 1, 1 }
+                              : alike   ? out_dims
+                                        : (cmsis_nn_dims){ extents[1][0], extents[1][1], extents[1][2],
+                                                           extents[1][3] };
+  const dmo_shape shape1 = shape_of(&dims1), shape2 = shape_of(&dims2), out_shape = shape_of(&out_dims);
+  const int8_t *const input1 = values(size_of(&dims1)), *const input2 = values(size_of(&dims2));
+  int8_t *const expected = allocate(size_of(&out_dims)), *const actual = values(size_of(&out_dims));
+  const cmsis_nn_context none = { NULL, 0 };
+  arm_cmsis_nn_status (*const extreme)(const cmsis_nn_context *, const int8_t *, const cmsis_nn_dims *,
+                                       const int8_t *, const cmsis_nn_dims *, int8_t *, const cmsis_nn_dims *) =
+      maximum ? arm_maximum_s8 : arm_minimum_s8;
+  (maximum ? dmo_maximum_s8 : dmo_minimum_s8)(&shape1, input1, &shape2, input2, &out_shape, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS, extreme(&none, input1, &dims1, input2, &dims2, actual, &out_dims));
+  compare("wrong at", expected, actual, size_of(&out_dims));
+  // In place of an input that is not repeated.
+  if (size_of(&dims1) == size_of(&out_dims)) {
+    int8_t *const memory = overlap(input1, size_of(&dims1), size_of(&dims1), 0);
+    expect_status(ARM_CMSIS_NN_SUCCESS, extreme(&none, memory, &dims1, input2, &dims2, memory, &out_dims));
+    compare("wrong in place at", expected, memory, size_of(&out_dims));
+  }
+  if (size_of(&dims2) == size_of(&out_dims)) {
+    int8_t *const memory = overlap(input2, size_of(&dims2), size_of(&dims2), 0);
+    expect_status(ARM_CMSIS_NN_SUCCESS, extreme(&none, input1, &dims1, memory, &dims2, memory, &out_dims));
+    compare("wrong in place at", expected, memory, size_of(&out_dims));
+  }
+  finish();
+}
+
 // Arguments that are no case of a function.
 static void test_errors(void) {
   what = "arguments";
@@ -317,6 +436,12 @@ static void test_errors(void) {
                                                                     filter, &in, NULL, &wide, output));
   expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_depthwise_conv_fast_s16(&none, &depthwise, &quant, &in, input, &many,
                                                                     filter, &in, NULL, &in, output));
+  const cmsis_nn_pool_params pool = { .stride = { 1, 1 }, .padding = { 3, 0 } };
+  const cmsis_nn_dims no_batch = { 0, 2, 2, 2 };
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_max_pool_s16(&none, &pool, &in, input, &taps, &in, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_avgpool_s16(&none, &pool, &in, input, &taps, &in, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_avgpool_s16(&none, &pool, &no_batch, input, &taps, &in, output));
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_maximum_s8(&none, filter, &in, filter, &wide, filter, &wide));
 }
 
 int main(void) {
@@ -327,6 +452,12 @@ int main(void) {
       test_depthwise(which);
     }
     test_fully_connected();
+    test_pool(true);
+    test_pool(false);
+    test_add();
+    test_mul();
+    test_extreme(true);
+    test_extreme(false);
   }
   test_errors();
   print_number(cases_run);
