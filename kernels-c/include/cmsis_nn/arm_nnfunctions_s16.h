@@ -125,6 +125,35 @@ arm_cmsis_nn_status arm_elementwise_mul_s16(const int16_t *input_1_vect, const i
                                             const int32_t out_shift, const int32_t out_activation_min,
                                             const int32_t out_activation_max, const int32_t block_size);
 
+// Softmax over rows, by dmo_softmax_s16: its ranges, tables, order and S = 0. A table that is NULL is an
+// ARM_CMSIS_NN_ARG_ERROR.
+arm_cmsis_nn_status arm_softmax_s16(const int16_t *input, const int32_t num_rows, const int32_t row_size,
+                                    const int32_t mult, const int32_t shift,
+                                    const cmsis_nn_softmax_lut_s16 *softmax_params, int16_t *output);
+
+// By dmo_softmax_s8_s16 and dmo_softmax_u8: their ranges and order.
+void arm_softmax_s8_s16(const int8_t *input, const int32_t num_rows, const int32_t row_size, const int32_t mult,
+                        const int32_t shift, const int32_t diff_min, int16_t *output);
+void arm_softmax_u8(const uint8_t *input, const int32_t num_rows, const int32_t row_size, const int32_t mult,
+                    const int32_t shift, const int32_t diff_min, uint8_t *output);
+
+// In place, upwards: data[i] = max(0, data[i]).
+void arm_relu_q15(int16_t *data, uint16_t size);
+
+// SVDF with 16-bit state, as arm_svdf_s8 in all else: weights_time are int16, and all of the state moves before the
+// first input is loaded. input_ctx and output_ctx are not used, and may be empty.
+arm_cmsis_nn_status arm_svdf_state_s16_s8(const cmsis_nn_context *input_ctx, const cmsis_nn_context *output_ctx,
+                                          const cmsis_nn_svdf_params *svdf_params,
+                                          const cmsis_nn_per_tensor_quant_params *input_quant_params,
+                                          const cmsis_nn_per_tensor_quant_params *output_quant_params,
+                                          const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                          const cmsis_nn_dims *state_dims, int16_t *state_data,
+                                          const cmsis_nn_dims *weights_feature_dims,
+                                          const int8_t *weights_feature_data, const cmsis_nn_dims *weights_time_dims,
+                                          const int16_t *weights_time_data, const cmsis_nn_dims *bias_dims,
+                                          const int32_t *bias_data, const cmsis_nn_dims *output_dims,
+                                          int8_t *output_data);
+
 // Sizes by core, as the functions without the ending say them.
 int32_t arm_convolve_wrapper_s16_get_buffer_size_dsp(const cmsis_nn_conv_params *conv_params,
                                                      const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,

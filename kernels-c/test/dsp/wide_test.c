@@ -5,6 +5,9 @@
 #include "dsp_cases.h"
 #include "dmo_broadcast.h"
 #include "dmo_int16.h"
+#include "dmo_softmax.h"
+#include "dmo_svdf.h"
+#include "dmo_uint8.h"
 
 #ifndef CASES
 #define CASES 1500
@@ -418,6 +421,101 @@ static void test_extreme(bool maximum) {
   finish();
 }
 
+// Tables of a function that falls, or rises, from one end to the other, and lies within 16 bits.
+static int16_t *table(bool rises) {
+  int16_t *const result = allocate(2 * DMO_TABLE_SIZE);
+  int32_t value = 0;
+  for (int32_t i = 0; i < DMO_TABLE_SIZE; ++i) {
+    value = i == DMO_TABLE_SIZE - 1 ? INT16_MAX : value + between(0, 60);
+    result[rises ? i : DMO_TABLE_SIZE - 1 - i] = (int16_t)value;
+  }
+  return result;
+}
+
+static void test_softmax_s16(void) {
+  what = "arm_softmax_s16";
+  const int32_t rows = between(1, 3), depth = between(1, 30);
+  const int32_t multiplier = between(1 << 30, INT32_MAX), shift = between(-6, 3);
+  const dmo_softmax_s16_params params = { { multiplier, shift } };
+  const int16_t *const input = halves(rows * depth, INT16_MAX);
+  int16_t *const expected = allocate(2 * rows * depth);
+  int16_t *const memory = overlap_halves(input, rows * depth, rows * depth, 0);
+  const cmsis_nn_softmax_lut_s16 tables = { table(true), table(false) };
+  dmo_softmax_s16(&params, rows, depth, input, tables.exp_lut, tables.one_by_one_lut, expected);
+  expect_status(ARM_CMSIS_NN_SUCCESS, arm_softmax_s16(memory, rows, depth, multiplier, shift, &tables, memory));
+  compare_halves("wrong in place at", expected, memory, rows * depth);
+  finish();
+}
+
+static void test_softmax(void) {
+  what = "arm_softmax_s8_s16";
+  const int32_t rows = between(1, 3), depth = between(1, 30), count = rows * depth;
+  const int32_t multiplier = between(1 << 30, INT32_MAX), shift = between(18, 26);
+  const int32_t diff_min = -(int32_t)((INT64_C(31) << 26) >> shift);
+  const dmo_softmax_params params = { { multiplier, shift }, diff_min };
+  const int8_t *const input = values(count);
+  int16_t *const expected = allocate(2 * count), *const actual = halves(count, INT16_MAX);
+  dmo_softmax_s8_s16(&params, rows, depth, input, expected);
+  arm_softmax_s8_s16(input, rows, depth, multiplier, shift, diff_min, actual);
+  compare_halves("wrong at", expected, actual, count);
+  what = "arm_softmax_u8";
+  uint8_t *const expected8 = allocate(count), *const actual8 = allocate(count);
+  memcpy(actual8, input, (size_t)count);
+  dmo_softmax_u8(&params, rows, depth, actual8, expected8);
+  arm_softmax_u8(actual8, rows, depth, multiplier, shift, diff_min, actual8);
+  for (int32_t i = 0; i < count; ++i) {
+    if (expected8[i] != actual8[i]) {
+      fail("wrong in place at", (uint32_t)i);
+    }
+  }
+  finish();
+}
+
+static void test_relu(void) {
+  what = "arm_relu_q15";
+  const int32_t count = between(0, 40);
+  int16_t *const data = halves(count, INT16_MAX), *const expected = allocate(2 * count);
+  for (int32_t i = 0; i < count; ++i) {
+    expected[i] = data[i] < 0 ? 0 : data[i];
+  }
+  arm_relu_q15(data, (uint16_t)count);
+  compare_halves("wrong at", expected, data, count);
+  finish();
+}
+
+static void test_svdf(void) {
+  what = "arm_svdf_state_s16_s8";
+  const int32_t rank = between(1, 3), units = between(1, 5), filters = rank * units;
+  const dmo_svdf_size size = { .batches = between(1, 2), .inputs = between(1, 12), .filters = filters, .rank = rank,
+                               .memory = between(1, 9) };
+  const int32_t steps = size.batches * filters * size.memory, outputs = size.batches * units;
+  const dmo_svdf_params params = { .input_offset = between(-127, 128), .output_offset = between(-128, 127),
+                                   .feature = { between(1 << 30, INT32_MAX), between(-12, 0) },
+                                   .time = { between(1 << 30, INT32_MAX), between(-20, 0) } };
+  const cmsis_nn_svdf_params vendor = { rank, -params.input_offset, params.output_offset, { INT16_MIN, INT16_MAX },
+                                        { -128, 127 } };
+  const cmsis_nn_per_tensor_quant_params in_quant = { params.feature.multiplier, params.feature.shift };
+  const cmsis_nn_per_tensor_quant_params out_quant = { params.time.multiplier, params.time.shift };
+  const cmsis_nn_dims in = { size.batches, size.inputs, 1, 1 }, state_dims = { size.batches, steps, 1, 1 };
+  const cmsis_nn_dims feature_dims = { filters, size.inputs, 1, 1 }, time_dims = { filters, size.memory, 1, 1 };
+  const cmsis_nn_dims bias_dims = { units, 1, 1, 1 }, out = { size.batches, units, 1, 1 };
+  const int8_t *const input = values(size.batches * size.inputs), *const feature = values(filters * size.inputs);
+  const int16_t *const time = halves(filters * size.memory, 1000); // sums of 27 products fit in 32 bits
+  const int32_t *const bias = one_in(4) ? NULL : numbers(units, -50000, 50000);
+  int16_t *const state = halves(steps, INT16_MAX), *const expected_state = overlap_halves(state, steps, 0, 0);
+  int8_t *const expected = allocate(outputs);
+  int32_t *const sums = allocate(dmo_svdf_s8_scratch_bytes(&size));
+  dmo_svdf_s8_state_s16(&params, &size, input, feature, time, bias, expected_state, expected, sums);
+  const cmsis_nn_context none = { NULL, 0 };
+  int8_t *const shared = overlap(input, size.batches * size.inputs, outputs, 0);
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                arm_svdf_state_s16_s8(&none, &none, &vendor, &in_quant, &out_quant, &in, shared, &state_dims, state,
+                                      &feature_dims, feature, &time_dims, time, &bias_dims, bias, &out, shared));
+  compare("wrong in place at", expected, shared, outputs);
+  compare_halves("wrong state at", expected_state, state, steps);
+  finish();
+}
+
 // Arguments that are no case of a function.
 static void test_errors(void) {
   what = "arguments";
@@ -442,6 +540,8 @@ static void test_errors(void) {
   expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_avgpool_s16(&none, &pool, &in, input, &taps, &in, output));
   expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_avgpool_s16(&none, &pool, &no_batch, input, &taps, &in, output));
   expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_maximum_s8(&none, filter, &in, filter, &wide, filter, &wide));
+  const cmsis_nn_softmax_lut_s16 tables = { input, NULL };
+  expect_status(ARM_CMSIS_NN_ARG_ERROR, arm_softmax_s16(input, 1, 1, 1 << 30, 0, &tables, output));
 }
 
 int main(void) {
@@ -458,6 +558,10 @@ int main(void) {
     test_mul();
     test_extreme(true);
     test_extreme(false);
+    test_softmax_s16();
+    test_softmax();
+    test_relu();
+    test_svdf();
   }
   test_errors();
   print_number(cases_run);
