@@ -154,6 +154,25 @@ arm_cmsis_nn_status arm_svdf_state_s16_s8(const cmsis_nn_context *input_ctx, con
                                           const int32_t *bias_data, const cmsis_nn_dims *output_dims,
                                           int8_t *output_data);
 
+// Products of matrices, of which the second is transposed: lhs [N, H, rows, inner], rhs [N, H, columns, inner], output
+// [N, H, rows, columns]; either input may have one matrix along N, H or both, which is repeated. Other shapes are an
+// ARM_CMSIS_NN_ARG_ERROR. The scratch is empty.
+// Order: matrix, row, blocks of 4 columns (s16: of 2) | inner; the outputs of a block are stored after its loads. The
+// last block of s8 may store some outputs of the one before again. rhs is loaded again for each row.
+//
+// Offsets and activation are those of fc_params: input_offset is lhs's, filter_offset rhs's. As dmo_batched_matmul_s8.
+arm_cmsis_nn_status arm_batch_matmul_s8(const cmsis_nn_context *ctx, const cmsis_nn_bmm_params *bmm_params,
+                                        const cmsis_nn_per_tensor_quant_params *quant_params,
+                                        const cmsis_nn_dims *input_lhs_dims, const int8_t *input_lhs,
+                                        const cmsis_nn_dims *input_rhs_dims, const int8_t *input_rhs,
+                                        const cmsis_nn_dims *output_dims, int8_t *output);
+// Sums have 64 bits, and are requantised by dmo_requantize_wide.
+arm_cmsis_nn_status arm_batch_matmul_s16(const cmsis_nn_context *ctx, const cmsis_nn_bmm_params *bmm_params,
+                                         const cmsis_nn_per_tensor_quant_params *quant_params,
+                                         const cmsis_nn_dims *input_lhs_dims, const int16_t *input_lhs,
+                                         const cmsis_nn_dims *input_rhs_dims, const int16_t *input_rhs,
+                                         const cmsis_nn_dims *output_dims, int16_t *output);
+
 // Sizes by core, as the functions without the ending say them.
 int32_t arm_convolve_wrapper_s16_get_buffer_size_dsp(const cmsis_nn_conv_params *conv_params,
                                                      const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,

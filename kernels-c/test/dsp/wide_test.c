@@ -516,6 +516,84 @@ static void test_svdf(void) {
   finish();
 }
 
+// Matrices of two inputs, either of which may be repeated along the outer axes.
+typedef struct {
+  cmsis_nn_dims lhs, rhs, out;
+  cmsis_nn_bmm_params params;
+  cmsis_nn_per_tensor_quant_params quant;
+} product;
+
+static product random_product(cmsis_nn_activation range, bool has_offsets) {
+  const int32_t n = between(1, 3), h = between(1, 3), inner = between(1, 20);
+  const int32_t rows = between(1, 5), columns = between(1, 9);
+  const int32_t repeated = between(0, 5);
+  return (product){
+    .lhs = { repeated == 0 ? 1 : n, repeated == 1 ? 1 : h, rows, inner },
+    .rhs = { repeated == 2 ? 1 : n, repeated == 3 ? 1 : h, columns, inner },
+    .out = { n, h, rows, columns },
+    .params = { false, false,
+                { has_offsets ? between(-127, 128) : 0, has_offsets && one_in(2) ? between(-127, 128) : 0,
+                  has_offsets ? between(-128, 127) : 0, range } },
+    .quant = { between(1 << 30, INT32_MAX), has_offsets ? between(-14, 0) : between(-24, -8) },
+  };
+}
+
+// Where the rows begin that make an element of the output.
+typedef struct {
+  int32_t lhs, rhs;
+} row_pair;
+
+static row_pair rows_of(const product *p, int32_t element) {
+  const int32_t j = element % p->out.c, i = element / p->out.c % p->out.w;
+  const int32_t h = element / p->out.c / p->out.w % p->out.h, n = element / p->out.c / p->out.w / p->out.h;
+  const int32_t left = (n % p->lhs.n * p->lhs.h + h % p->lhs.h) * p->lhs.w + i;
+  const int32_t right = (n % p->rhs.n * p->rhs.h + h % p->rhs.h) * p->rhs.w + j;
+  return (row_pair){ left * p->lhs.c, right * p->rhs.c };
+}
+
+static void test_matmul_s8(void) {
+  what = "arm_batch_matmul_s8";
+  const product p = random_product((cmsis_nn_activation){ -128, between(-20, 127) }, true);
+  const int8_t *const lhs = values(size_of(&p.lhs)), *const rhs = values(size_of(&p.rhs));
+  int8_t *const expected = allocate(size_of(&p.out)), *const actual = values(size_of(&p.out));
+  const cmsis_nn_fc_params *const fc = &p.params.fc_params;
+  for (int32_t at = 0; at < size_of(&p.out); ++at) {
+    const row_pair rows = rows_of(&p, at);
+    int32_t sum = 0;
+    for (int32_t k = 0; k < p.lhs.c; ++k) {
+      sum += (lhs[rows.lhs + k] + fc->input_offset) * (rhs[rows.rhs + k] + fc->filter_offset);
+    }
+    expected[at] = (int8_t)dmo_clamp(dmo_requantize(sum, p.quant.multiplier, p.quant.shift) + fc->output_offset,
+                                     fc->activation.min, fc->activation.max);
+  }
+  const cmsis_nn_context none = { NULL, 0 };
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                arm_batch_matmul_s8(&none, &p.params, &p.quant, &p.lhs, lhs, &p.rhs, rhs, &p.out, actual));
+  compare("wrong at", expected, actual, size_of(&p.out));
+  finish();
+}
+
+static void test_matmul_s16(void) {
+  what = "arm_batch_matmul_s16";
+  const product p = random_product(random_range(), false);
+  const int16_t *const lhs = halves(size_of(&p.lhs), INT16_MAX), *const rhs = halves(size_of(&p.rhs), INT16_MAX);
+  int16_t *const expected = allocate(2 * size_of(&p.out)), *const actual = halves(size_of(&p.out), INT16_MAX);
+  for (int32_t at = 0; at < size_of(&p.out); ++at) {
+    const row_pair rows = rows_of(&p, at);
+    int64_t sum = 0;
+    for (int32_t k = 0; k < p.lhs.c; ++k) {
+      sum += (int64_t)lhs[rows.lhs + k] * rhs[rows.rhs + k];
+    }
+    expected[at] = (int16_t)dmo_clamp(dmo_requantize_wide(sum, p.quant.multiplier, p.quant.shift),
+                                      p.params.fc_params.activation.min, p.params.fc_params.activation.max);
+  }
+  const cmsis_nn_context none = { NULL, 0 };
+  expect_status(ARM_CMSIS_NN_SUCCESS,
+                arm_batch_matmul_s16(&none, &p.params, &p.quant, &p.lhs, lhs, &p.rhs, rhs, &p.out, actual));
+  compare_halves("wrong at", expected, actual, size_of(&p.out));
+  finish();
+}
+
 // Arguments that are no case of a function.
 static void test_errors(void) {
   what = "arguments";
@@ -562,6 +640,8 @@ int main(void) {
     test_softmax();
     test_relu();
     test_svdf();
+    test_matmul_s8();
+    test_matmul_s16();
   }
   test_errors();
   print_number(cases_run);
