@@ -73,14 +73,14 @@ arm_cmsis_nn_status arm_convolve_s16(const cmsis_nn_context *ctx, const cmsis_nn
   const void *const bias = bias_data == NULL ? NULL : bias_data->data;
   dsp_filters_s16 filters = {
     .filter = filter_data,
-    .scales = dsp_make_scales(quant_params->multiplier, quant_params->shift, 1, is_int32 ? NULL : bias,
+    .scales = dsp_make_scales(quant_params->multiplier, quant_params->shift, is_int32 ? NULL : bias,
                               conv_params->activation.min, conv_params->activation.max),
     .bias32 = is_int32 ? bias : NULL,
     .channels = output_dims->c / groups,
     .columns = columns,
     .is_int32 = is_int32,
   };
-  filters.is_fast = !is_int32 && dsp_are_fast(&filters.scales, output_dims->c, columns);
+  filters.is_fast = !is_int32 && dsp_are_fast(&filters.scales, output_dims->c, false, columns);
   dsp_patches_s16 patches = { conv_params, input_dims, filter_dims, input_data, columns };
   for (int32_t b = 0; b < input_dims->n; ++b) {
     convolve_batch(&patches, &filters, groups, output_dims, ctx->buf, output_data);

@@ -170,7 +170,8 @@ static void multiply_fast(const int16_t *input, const int8_t *filter, int32_t co
 // By any scales and any number of columns.
 static void multiply_exactly(const int16_t *input, const int8_t *filter, int32_t columns, int32_t outputs,
                              const dsp_scales *shared, int16_t *output) {
-  dsp_scales scales = *shared;
+  const dsp_scales scales = *shared;
+  const int64_t *bias = scales.bias;
   while (outputs > 0) {
     const int32_t filters = outputs < 4 ? outputs : 4;
     int64_t sums[4] = { 0, 0, 0, 0 };
@@ -183,7 +184,9 @@ static void multiply_exactly(const int16_t *input, const int8_t *filter, int32_t
       }
     }
     for (int32_t f = 0; f < filters; ++f) {
-      *output++ = (int16_t)dsp_next_output(&scales, sums[f]);
+      const int32_t value = dsp_requantize_wide_exactly(sums[f] + *bias, *scales.multiplier, *scales.shift);
+      *output++ = (int16_t)dmo_clamp(value, scales.min, scales.max);
+      bias += scales.bias_step;
     }
     filter += 4 * columns;
     outputs -= filters;
@@ -199,9 +202,9 @@ arm_cmsis_nn_status arm_fully_connected_s16(const cmsis_nn_context *ctx, const c
   (void)ctx;
   (void)bias_dims;
   const int32_t inputs = filter_dims->n, outputs = output_dims->c;
-  const dsp_scales scales = dsp_make_scales(&quant_params->multiplier, &quant_params->shift, 0, bias_data,
+  const dsp_scales scales = dsp_make_scales(&quant_params->multiplier, &quant_params->shift, bias_data,
                                             fc_params->activation.min, fc_params->activation.max);
-  const bool is_fast = dsp_are_fast(&scales, outputs, inputs);
+  const bool is_fast = dsp_are_fast(&scales, outputs, true, inputs);
   for (int32_t b = input_dims->n; b > 0; --b) {
     (is_fast ? multiply_fast : multiply_exactly)(input_data, filter_data, inputs, outputs, &scales, output_data);
     input_data += inputs;

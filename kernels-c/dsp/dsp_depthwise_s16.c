@@ -217,11 +217,11 @@ void dsp_depthwise_s16(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per
     .stride = params->stride,
     .padding = params->padding,
     .dilation = params->dilation,
-    .scales = dsp_make_scales(quant->multiplier, quant->shift, 1, bias, params->activation.min,
+    .scales = dsp_make_scales(quant->multiplier, quant->shift, bias, params->activation.min,
                               params->activation.max),
   };
   const int32_t ch_mult = output_dims->c / input_dims->c;
-  l.multiply = dsp_are_fast(&l.scales, output_dims->c, filter_dims->h * filter_dims->w)
+  l.multiply = dsp_are_fast(&l.scales, output_dims->c, false, filter_dims->h * filter_dims->w)
                    ? (ch_mult == 1 ? multiply_channels : multiply_one_channel)
                    : (ch_mult == 1 ? multiply_channels_exactly : multiply_one_channel_exactly);
   for (int32_t b = 0; b < input_dims->n; ++b) {

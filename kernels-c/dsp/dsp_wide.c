@@ -5,7 +5,7 @@ int32_t dsp_requantize_wide_exactly(int64_t sum, int32_t multiplier, int32_t shi
   return dmo_requantize_wide(sum, multiplier, shift);
 }
 
-bool dsp_are_fast(const dsp_scales *scales, int32_t channels, int32_t products) {
+bool dsp_are_fast(const dsp_scales *scales, int32_t channels, bool is_one_scale, int32_t products) {
   if (products > DSP_WIDE_PRODUCTS) {
     return false;
   }
@@ -17,7 +17,7 @@ bool dsp_are_fast(const dsp_scales *scales, int32_t channels, int32_t products) 
     const uint32_t low = (uint32_t)(uint64_t)*bias;
     are_fast &= (int32_t)low == *bias && low + most <= 2 * most && *shift <= -2;
     bias += scales->bias_step;
-    shift += scales->scale_step;
+    shift += is_one_scale ? 0 : 1;
   }
   return are_fast;
 }

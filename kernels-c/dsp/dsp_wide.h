@@ -106,24 +106,24 @@ DSP_INLINE uint32_t dsp_min_pair(uint32_t a, uint32_t b) {
 
 #endif
 
-// Scales and biases of a layer's channels, from one of them on. Steps are 1, or 0 where all channels share one.
+// Scales and biases of a layer's channels, from one of them on.
 typedef struct {
   const int32_t *multiplier, *shift; // as dmo_requantize_wide takes them
   const int64_t *bias;
-  int32_t scale_step, bias_step;
-  int32_t min, max; // of the output
+  int32_t bias_step; // 1, or 0 without biases
+  int32_t min, max;  // of the output
 } dsp_scales;
 
 // bias: NULL for none.
-DSP_INLINE dsp_scales dsp_make_scales(const int32_t *multiplier, const int32_t *shift, int32_t scale_step,
-                                      const int64_t *bias, int32_t min, int32_t max) {
+DSP_INLINE dsp_scales dsp_make_scales(const int32_t *multiplier, const int32_t *shift, const int64_t *bias,
+                                      int32_t min, int32_t max) {
   static const int64_t no_bias = 0;
-  return (dsp_scales){ multiplier, shift, bias == NULL ? &no_bias : bias, scale_step, bias == NULL ? 0 : 1, min, max };
+  return (dsp_scales){ multiplier, shift, bias == NULL ? &no_bias : bias, bias == NULL ? 0 : 1, min, max };
 }
 
 DSP_INLINE dsp_scales dsp_scales_from(dsp_scales scales, int32_t channels) {
-  scales.multiplier += channels * scales.scale_step;
-  scales.shift += channels * scales.scale_step;
+  scales.multiplier += channels;
+  scales.shift += channels;
   scales.bias += channels * scales.bias_step;
   return scales;
 }
@@ -131,9 +131,9 @@ DSP_INLINE dsp_scales dsp_scales_from(dsp_scales scales, int32_t channels) {
 // dmo_requantize_wide.
 int32_t dsp_requantize_wide_exactly(int64_t sum, int32_t multiplier, int32_t shift);
 
-// Whether dsp_requantize_fast takes the scales: all shifts are -2 or less, and sums of this many products and a bias
-// fit in 32 bits.
-bool dsp_are_fast(const dsp_scales *scales, int32_t channels, int32_t products);
+// Whether dsp_requantize_fast takes the scales, of all channels or of the first for all: the shifts are -2 or less, and
+// sums of this many products and a bias fit in 32 bits.
+bool dsp_are_fast(const dsp_scales *scales, int32_t channels, bool is_one_scale, int32_t products);
 
 // One channel's numbers, of which the sum has 32 bits. With a shift of -2 or less,
 //   sum * m / 2^15 * 2^shift, halves up, m being the leading 15 bits of the multiplier,
