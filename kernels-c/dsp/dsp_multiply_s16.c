@@ -3,8 +3,8 @@
 
 enum { MOST_GROUPS = DSP_WIDE_PRODUCTS / 4, GROUP_WORDS = 4 };
 
-// Adds to the sums of the filters f and the pixels p, at 2 * f + p, the groups between two addresses, at least one and at most
-// MOST_GROUPS; the second filter lies `apart` bytes behind the first.
+// Adds to the sums of the filters f and the pixels p, at 2 * f + p, the groups between two addresses, at least one and at
+// most MOST_GROUPS; the second filter lies `apart` bytes behind the first.
 #if DSP_INSTRUCTIONS
 
 //   r0 patches   r1 filter   r2 apart   r3 end   r4 to r7 sums   r8, r10 even columns, r9, r11 odd ones of the pixels
@@ -107,7 +107,7 @@ DSP_OUT_OF_LINE static void multiply_all_columns(const uint32_t *patches, const 
   }
 }
 
-// One or two channels from c of one pixel, of which the sums are sums[0] and sums[2], by the functions of the reference.
+// One or two channels from c of one pixel, of which the sums are sums[0] and sums[2], by the reference's functions.
 static void store_exactly(const dsp_filters_s16 *filters, int32_t c, int32_t count, const int64_t *sums,
                           int16_t *output) {
   for (int32_t i = 0; i < count; ++i) {

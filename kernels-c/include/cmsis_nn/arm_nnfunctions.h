@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The functions of the CMSIS-NN interface, version 7.0.0, that this library implements for the DSP extension of
-// Armv7E-M: here those with 8-bit activations and weights, the others in arm_nnfunctions_s16.h. Names, arguments and
-// return codes are those of the interface, so that the real library can take the place of this one; code and contracts
-// are our own.
+// Armv7E-M: here those with 8-bit activations and weights, in arm_nnfunctions_s16.h those with 16-bit activations,
+// and the 8-bit ones that take inputs of two shapes. Names, arguments and return codes are those of the interface, so
+// that the real library can take the place of this one; code and contracts are our own.
 //
 // Other versions: 6.0.0 has neither upscale_dims in arm_convolve_s8 nor arm_pad_s8 and arm_transpose_s8; the rest is
 // the same. Libraries derived from CMSIS-NN whose convolutions take a weight_sum_ctx have another interface.
@@ -255,19 +255,6 @@ arm_cmsis_nn_status arm_elementwise_mul_s8(const int8_t *input_1_vect, const int
                                            int8_t *output, const int32_t out_offset, const int32_t out_mult,
                                            const int32_t out_shift, const int32_t out_activation_min,
                                            const int32_t out_activation_max, const int32_t block_size);
-
-// The larger, or smaller, of each two elements. An axis of either input may have the extent 1 where the output's is
-// larger, and is repeated along it; other extents are an ARM_CMSIS_NN_ARG_ERROR. No element beyond an input is loaded.
-// Order: the output upwards, in runs of the innermost axes along which each input is either read on or one element of
-// it; blocks of 4 and a rest of each run are stored after their loads. S = 0 for an input that is not repeated.
-arm_cmsis_nn_status arm_maximum_s8(const cmsis_nn_context *ctx, const int8_t *input_1_data,
-                                   const cmsis_nn_dims *input_1_dims, const int8_t *input_2_data,
-                                   const cmsis_nn_dims *input_2_dims, int8_t *output_data,
-                                   const cmsis_nn_dims *output_dims);
-arm_cmsis_nn_status arm_minimum_s8(const cmsis_nn_context *ctx, const int8_t *input_1_data,
-                                   const cmsis_nn_dims *input_1_dims, const int8_t *input_2_data,
-                                   const cmsis_nn_dims *input_2_dims, int8_t *output_data,
-                                   const cmsis_nn_dims *output_dims);
 
 // In place, upwards: data[i] = max(0, data[i]), for relu6 also at most 6. They know nothing of scales and zero points.
 void arm_relu_q7(int8_t *data, uint16_t size);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The functions of the CMSIS-NN interface, version 7.0.0, with 16-bit activations. To be included by arm_nnfunctions.h,
-// whose notes on scratch, order of loads and stores, S and O_s hold here as well; t(q), IB1 and OB1 count bytes, I and O
-// are the bytes of a pixel of input and output, and floor2(x) is x rounded down to a multiple of 2.
+// The functions of the CMSIS-NN interface, version 7.0.0, with 16-bit activations, and at the end the batched products,
+// minimum and maximum of 8 bits, of which the inputs may have two shapes. To be included by arm_nnfunctions.h, whose
+// notes on scratch, order of loads and stores, S and O_s hold here as well; t(q), IB1 and OB1 count bytes, I and O are
+// the bytes of a pixel of input and output, and floor2(x) is x rounded down to a multiple of 2.
 //
 // Arithmetic: bit-exact with the reference kernels of this repository (dmo_*_s16). Activations are int16 with the zero
 // point 0: offsets in parameters are not read. Weights are int8. Biases are int64; those of 32 bits, which
@@ -172,6 +173,19 @@ arm_cmsis_nn_status arm_batch_matmul_s16(const cmsis_nn_context *ctx, const cmsi
                                          const cmsis_nn_dims *input_lhs_dims, const int16_t *input_lhs,
                                          const cmsis_nn_dims *input_rhs_dims, const int16_t *input_rhs,
                                          const cmsis_nn_dims *output_dims, int16_t *output);
+
+// The larger, or smaller, of each two elements. An axis of either input may have the extent 1 where the output's is
+// larger, and is repeated along it; other extents are an ARM_CMSIS_NN_ARG_ERROR. No element beyond an input is loaded.
+// Order: the output upwards, in runs of the innermost axes along which each input is either read on or one element of
+// it; blocks of 4 and a rest of each run are stored after their loads. S = 0 for an input that is not repeated.
+arm_cmsis_nn_status arm_maximum_s8(const cmsis_nn_context *ctx, const int8_t *input_1_data,
+                                   const cmsis_nn_dims *input_1_dims, const int8_t *input_2_data,
+                                   const cmsis_nn_dims *input_2_dims, int8_t *output_data,
+                                   const cmsis_nn_dims *output_dims);
+arm_cmsis_nn_status arm_minimum_s8(const cmsis_nn_context *ctx, const int8_t *input_1_data,
+                                   const cmsis_nn_dims *input_1_dims, const int8_t *input_2_data,
+                                   const cmsis_nn_dims *input_2_dims, int8_t *output_data,
+                                   const cmsis_nn_dims *output_dims);
 
 // Sizes by core, as the functions without the ending say them.
 int32_t arm_convolve_wrapper_s16_get_buffer_size_dsp(const cmsis_nn_conv_params *conv_params,
