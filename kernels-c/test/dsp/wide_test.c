@@ -63,6 +63,11 @@ typedef struct {
 
 static int64_t random_bias(int32_t shift, bool is_int32) {
   const int32_t usual = 20;
+  if (!is_int32 && shift <= -2 && one_in(6)) {
+    // Around the largest sums of 32 bits.
+    const int64_t large = (INT64_C(1) << 31) + between(-(1 << 24), 1 << 24);
+    return one_in(2) ? large : -large;
+  }
   const int32_t bits = is_int32 ? 20 : one_in(3) ? (shift < -10 ? 44 : 30) : usual;
   const int64_t any = (int64_t)between(INT32_MIN, INT32_MAX) * (INT64_C(1) << 16) + between(0, 65535);
   return any >> (47 - bits);
@@ -341,10 +346,16 @@ static void test_add(void) {
   const dmo_add_params params = {
     .input1 = { between(1 << 30, largest), one_in(2) ? 0 : between(-9, 0) },
     .input2 = { between(1 << 30, largest), one_in(2) ? 0 : between(-9, 0) },
-    .output = { between(1 << 30, largest), one_in(20) ? between(-31, 0) : between(-17, -12) },
+    .output = { between(1 << 30, largest), one_in(4) ? between(-31, 0) : between(-17, -12) },
     .activation_min = range.min, .activation_max = range.max,
   };
-  const int16_t *const input1 = halves(count, INT16_MAX), *const input2 = halves(count, INT16_MAX);
+  int16_t *const input1 = halves(count, INT16_MAX), *const input2 = halves(count, INT16_MAX);
+  if (one_in(8)) {
+    // The largest sums.
+    for (int32_t i = 0; i < count; ++i) {
+      input1[i] = input2[i] = one_in(2) ? INT16_MIN : INT16_MAX;
+    }
+  }
   int16_t *const expected = allocate(2 * count), *const actual = halves(count, INT16_MAX);
   dmo_add_s16(&params, count, input1, input2, expected);
   for (int32_t in_place = 0; in_place < 3; ++in_place) {
