@@ -162,10 +162,32 @@ static bool is_fast(const dsp_matrix *matrix, const dsp_range *range, int32_t fi
   return true;
 }
 
-// Whole blocks from `first` on.
+// What the filter's offset adds to each sum: the offset times the input with its own.
+static int32_t offset_sum(const dsp_matrix *matrix, const int8_t *input) {
+  const int32_t filter_offset = matrix->params->filter_offset;
+  if (filter_offset == 0) {
+    return 0;
+  }
+  const uint32_t ones = dsp_pair(1, 1);
+  int32_t sum = matrix->inputs * matrix->params->input_offset;
+  int32_t left = matrix->inputs;
+  for (; left >= 4; left -= 4) {
+    const uint32_t four = dsp_load4(input);
+    sum = dsp_multiply_pairs(dsp_even(four), ones, sum);
+    sum = dsp_multiply_pairs(dsp_odd(four), ones, sum);
+    input += 4;
+  }
+  for (; left > 0; --left) {
+    sum += *input++;
+  }
+  return filter_offset * sum;
+}
+
+// Whole blocks from `first` on. The filter has no offset, or the layer has no bias.
 DSP_OUT_OF_LINE static void multiply_blocks(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end,
                                             int8_t *output) {
-  static const int32_t no_bias[4];
+  const int32_t start = offset_sum(matrix, input);
+  const int32_t no_bias[4] = { start, start, start, start };
   const cmsis_nn_fc_params *const params = matrix->params;
   const uint32_t groups = (uint32_t)matrix->inputs / 4;
   const int32_t step = matrix->step, offset = params->input_offset;
@@ -260,7 +282,7 @@ DSP_OUT_OF_LINE static void multiply_some(const dsp_matrix *matrix, const int8_t
 
 void dsp_multiply_matrix(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end, int8_t *output) {
 #if DSP_INSTRUCTIONS
-  if (first + 4 <= end && matrix->params->filter_offset == 0) {
+  if (first + 4 <= end && (matrix->params->filter_offset == 0 || matrix->bias == NULL)) {
     const int32_t rest = (end - first) % 4;
     multiply_blocks(matrix, input, first, end - rest, output);
     if (rest != 0) {

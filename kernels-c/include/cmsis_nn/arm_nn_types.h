@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The argument types of the CMSIS-NN interface, version 7.0.0, as far as the 8-bit functions of arm_nnfunctions.h need
-// them. Names and order of the fields are those of the interface, so that the real library and its headers can take
-// the place of this one. The types did not change from 6.0.0, except that 7.0.0 added cmsis_nn_transpose_params.
+// The argument types of the CMSIS-NN interface, version 7.0.0, as far as the functions of arm_nnfunctions.h need them.
+// Names and order of the fields are those of the interface, so that the real library and its headers can take the place
+// of this one. The types did not change from 6.0.0, except that 7.0.0 added cmsis_nn_transpose_params and
+// cmsis_nn_bmm_params.
 #ifndef ARM_NN_TYPES_H
 #define ARM_NN_TYPES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
@@ -43,6 +45,12 @@ typedef struct {
   int32_t multiplier;
   int32_t shift;
 } cmsis_nn_per_tensor_quant_params;
+
+// The biases of a layer with 16-bit activations.
+typedef struct {
+  const void *data;         // NULL for none
+  const bool is_int32_bias; // int32_t, or else int64_t
+} cmsis_nn_bias_data;
 
 // An offset is added: input and filter offsets are minus a zero point, an output offset is a zero point.
 typedef struct {
@@ -94,6 +102,18 @@ typedef struct {
   cmsis_nn_activation input_activation;
   cmsis_nn_activation output_activation;
 } cmsis_nn_svdf_params;
+
+typedef struct {
+  const bool adj_x; // not read, as the next
+  const bool adj_y;
+  cmsis_nn_fc_params fc_params;
+} cmsis_nn_bmm_params;
+
+// Two tables as dmo_softmax_s16 takes them: of exp(x), and of 1 / (1 + x).
+typedef struct {
+  const int16_t *exp_lut;
+  const int16_t *one_by_one_lut;
+} cmsis_nn_softmax_lut_s16;
 
 // Axis d of the output is axis permutations[d] of the input.
 typedef struct {

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What the tests of dsp/ share: memory of exactly the size that is asked for, random layers, comparison, and how far
+// output and input may overlap by the formulas of the interface's headers.
+#ifndef DSP_CASES_H
+#define DSP_CASES_H
+
+#include "arm_nnfunctions.h"
+#include "dmo_shape.h"
+#include "semihost.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Memory of one case: exactly as large as asked for, each piece with a canary behind it. Natively the pieces are
+// separate, so that the address sanitizer sees every access beyond them.
+enum { MAX_PIECES = 48, CANARY_BYTES = 16, CANARY = 0xa5 };
+static struct {
+  uint8_t *start;
+  uint32_t bytes;
+} pieces[MAX_PIECES];
+static uint32_t piece_count;
+
+#ifdef __arm__
+static uint64_t arena[1 << 15];
+static uint32_t arena_used;
+static inline uint8_t *take(uint32_t bytes) {
+  uint8_t *const start = (uint8_t *)arena + arena_used;
+  arena_used += (bytes + 7u) & ~7u;
+  if (arena_used > sizeof arena) {
+    semihost_print("the test's memory is too small\n");
+    semihost_exit(1);
+  }
+  return start;
+}
+static inline void give_back(uint8_t *start) {
+  (void)start;
+  arena_used = 0;
+}
+#else
+static inline uint8_t *take(uint32_t bytes) {
+  return malloc(bytes);
+}
+static inline void give_back(uint8_t *start) {
+  free(start);
+}
+#endif
+
+static uint32_t failures;
+static const char *what = "";
+static uint32_t case_number;
+
+static inline void print_number(uint32_t value) {
+  char text[11];
+  char *digit = &text[sizeof text - 1];
+  *digit = '\0';
+  do {
+    *--digit = (char)('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  semihost_print(digit);
+}
+
+static inline void fail(const char *why, uint32_t detail) {
+  ++failures;
+  if (failures > 20) {
+    return;
+  }
+  semihost_print(what);
+  semihost_print(", case ");
+  print_number(case_number);
+  semihost_print(": ");
+  semihost_print(why);
+  semihost_print(" ");
+  print_number(detail);
+  semihost_print("\n");
+}
+
+static inline void *allocate(int32_t bytes) {
+  uint8_t *const start = take((uint32_t)bytes + CANARY_BYTES);
+  memset(start + bytes, CANARY, CANARY_BYTES);
+  pieces[piece_count].start = start;
+  pieces[piece_count].bytes = (uint32_t)bytes;
+  ++piece_count;
+  return start;
+}
+
+static inline void end_case(void) {
+  for (uint32_t i = 0; i < piece_count; ++i) {
+    for (uint32_t k = 0; k < CANARY_BYTES; ++k) {
+      if (pieces[i].start[pieces[i].bytes + k] != CANARY) {
+        fail("stored behind piece", i);
+      }
+    }
+    give_back(pieces[i].start);
+  }
+  piece_count = 0;
+}
+
+static uint64_t random_state = 88172645463325252u;
+
+static inline int32_t between(int32_t min, int32_t max) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  const uint64_t span = (uint64_t)((int64_t)max - min) + 1;
+  return (int32_t)(min + (int64_t)((random_state >> 32) % span));
+}
+
+static inline bool one_in(int32_t n) {
+  return between(1, n) == 1;
+}
+
+static inline int8_t *values(int32_t count) {
+  int8_t *const result = allocate(count);
+  for (int32_t i = 0; i < count; ++i) {
+    result[i] = one_in(16) ? (int8_t)(between(0, 1) == 0 ? -128 : 127) : (int8_t)between(-128, 127);
+  }
+  return result;
+}
+
+static inline int32_t *numbers(int32_t count, int32_t min, int32_t max) {
+  int32_t *const result = allocate(count * (int32_t)sizeof *result);
+  for (int32_t i = 0; i < count; ++i) {
+    result[i] = between(min, max);
+  }
+  return result;
+}
+
+// Scratch of exactly `bytes`; none where none is needed.
+static inline cmsis_nn_context scratch(int32_t bytes) {
+  cmsis_nn_context ctx = { NULL, bytes };
+  if (bytes > 0) {
+    ctx.buf = allocate(bytes);
+    memset(ctx.buf, 0x5a, (size_t)bytes);
+  }
+  return ctx;
+}
+
+static inline void compare(const char *why, const int8_t *expected, const int8_t *actual, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (expected[i] != actual[i]) {
+      fail(why, (uint32_t)i);
+      return;
+    }
+  }
+}
+
+static inline void expect_status(arm_cmsis_nn_status expected, arm_cmsis_nn_status actual) {
+  if (expected != actual) {
+    fail("status", (uint32_t)-actual);
+  }
+}
+
+static inline int32_t size_of(const cmsis_nn_dims *dims) {
+  return dims->n * dims->h * dims->w * dims->c;
+}
+
+static inline dmo_shape shape_of(const cmsis_nn_dims *dims) {
+  return (dmo_shape){ dims->n, dims->h, dims->w, dims->c };
+}
+
+static inline int32_t max_of(int32_t a, int32_t b) {
+  return a > b ? a : b;
+}
+
+static inline int32_t floor4(int32_t value) {
+  return value & ~3;
+}
+
+static inline int32_t floor2(int32_t value) {
+  return value & ~1;
+}
+
+// A layer in space, whatever its operator.
+typedef struct {
+  cmsis_nn_dims in, taps, out; // taps: n filters of c channels
+  cmsis_nn_tile stride, padding, dilation;
+} layer_geometry;
+
+// The first byte of the batch that the pixel loads, or the batch's bytes if it loads none.
+static inline int32_t first_tap(const layer_geometry *g, int32_t pixel) {
+  const int32_t top = pixel / g->out.w * g->stride.h - g->padding.h;
+  const int32_t left = pixel % g->out.w * g->stride.w - g->padding.w;
+  for (int32_t fy = 0; fy < g->taps.h; ++fy) {
+    for (int32_t fx = 0; fx < g->taps.w; ++fx) {
+      const int32_t y = top + fy * g->dilation.h, x = left + fx * g->dilation.w;
+      if (y >= 0 && y < g->in.h && x >= 0 && x < g->in.w) {
+        return (y * g->in.w + x) * g->in.c;
+      }
+    }
+  }
+  return g->in.h * g->in.w * g->in.c;
+}
+
+// S by the formulas of the header: pixels in blocks of `block` and `behind` more bytes.
+static inline int32_t displacement(const layer_geometry *g, int32_t block, int32_t behind) {
+  const int32_t pixels = g->out.h * g->out.w;
+  const int32_t in_batch = g->in.h * g->in.w * g->in.c;
+  int32_t first = in_batch, result = 0;
+  for (int32_t q = pixels - 1; q >= 0; --q) {
+    const int32_t tap = first_tap(g, q);
+    first = tap < first ? tap : first;
+    if (first < in_batch) {
+      result = max_of(result, q / block * block * g->out.c + behind - first);
+    }
+  }
+  return result + (g->out.n - 1) * max_of(0, pixels * g->out.c - in_batch);
+}
+
+// A buffer in which the input lies S above the output.
+static inline int8_t *overlap(const int8_t *input, int32_t input_bytes, int32_t output_bytes, int32_t s) {
+  int8_t *const memory = allocate(max_of(output_bytes, s + input_bytes));
+  memcpy(memory + s, input, (size_t)input_bytes);
+  return memory;
+}
+
+static inline int32_t random_channels(void) {
+  return one_in(12) ? between(30, 70) : one_in(2) ? 4 * between(1, 4) : between(1, 9);
+}
+
+static inline layer_geometry random_geometry(void) {
+  layer_geometry g = {
+    .in = { between(1, 2), between(1, 8), between(1, 8), random_channels() },
+    .taps = { 0, between(1, 4), between(1, 4), 0 },
+    .stride = { between(1, 3), between(1, 3) },
+    .dilation = { 1, 1 },
+    .padding = { between(0, 2), between(0, 2) },
+  };
+  if (one_in(4)) {
+    g.dilation = (cmsis_nn_tile){ between(1, 3), between(1, 3) };
+  }
+  if (one_in(8)) {
+    g.padding = (cmsis_nn_tile){ between(0, 5), between(0, 5) };
+  }
+  g.out = (cmsis_nn_dims){ g.in.n, between(1, 6), between(1, 6), 0 };
+  return g;
+}
+
+#endif
