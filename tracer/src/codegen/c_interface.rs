@@ -94,15 +94,47 @@ impl CInterface {
     }
 
     /// Size of a type on the target, where pointers have 4 bytes; `None` of `void` and of what has
-    /// no size known here. Members of structures are words, so that there is no padding.
+    /// no size known here.
     pub fn size_bytes(&self, ctype: &CType) -> Option<usize> {
         match ctype {
             CType::Scalar(name) => scalar_bytes(name),
             CType::Pointer { .. } => Some(4),
             CType::Array(element, count) => Some(self.size_bytes(element)? * count),
             CType::Struct(name) => {
+                let end = self
+                    .members_with_offsets(name)?
+                    .last()
+                    .map_or(Some(0), |last| {
+                        Some(last.0 + self.size_bytes(&last.1.ctype)?)
+                    })?;
+                Some(end.next_multiple_of(self.alignment(ctype)?))
+            }
+        }
+    }
+
+    /// The members of a structure, each after what it takes to align it.
+    pub fn members_with_offsets(&self, structure: &str) -> Option<Vec<(usize, &Variable)>> {
+        let mut end = 0_usize;
+        let members = self.members(structure)?.iter();
+        let placed = members.map(|member| {
+            let offset = end.next_multiple_of(self.alignment(&member.ctype)?);
+            end = offset + self.size_bytes(&member.ctype)?;
+            Some((offset, member))
+        });
+        placed.collect()
+    }
+
+    /// Alignment of a type on the target, in bytes.
+    fn alignment(&self, ctype: &CType) -> Option<usize> {
+        match ctype {
+            CType::Scalar(name) => scalar_bytes(name),
+            CType::Pointer { .. } => Some(4),
+            CType::Array(element, _) => self.alignment(element),
+            CType::Struct(name) => {
                 let members = self.members(name)?.iter();
-                members.map(|member| self.size_bytes(&member.ctype)).sum()
+                let alignments = members.map(|member| self.alignment(&member.ctype));
+                let alignments = alignments.collect::<Option<Vec<usize>>>()?;
+                Some(alignments.into_iter().max().unwrap_or(1))
             }
         }
     }

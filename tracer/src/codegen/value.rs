@@ -191,14 +191,14 @@ impl Reader<'_> {
                 let unknown = || ValueError::Type {
                     ctype: structure.clone(),
                 };
-                let members = self.interface.members(structure).ok_or_else(unknown)?;
+                let members = self.interface.members_with_offsets(structure);
+                let members = members.ok_or_else(unknown)?;
                 let mut values = Vec::with_capacity(members.len());
-                let mut rest = bytes;
-                for member in members {
-                    let size = self.size(&member.ctype)?;
-                    let (own, after) = rest.split_at_checked(size).ok_or_else(unknown)?;
-                    values.push(self.value(&member.name, &member.ctype, own)?);
-                    rest = after;
+                for (offset, member) in members {
+                    let ctype = member_type(structure, &member.ctype, bytes);
+                    let end = offset + self.size(&ctype)?;
+                    let own = bytes.get(offset..end).ok_or_else(unknown)?;
+                    values.push(self.value(&member.name, &ctype, own)?);
                 }
                 Ok(Value::Structure(structure.clone(), values))
             }
@@ -208,6 +208,9 @@ impl Reader<'_> {
                 let values = values.map(|chunk| self.value(name, element, chunk));
                 let values = values.collect::<Result<Vec<Value>, ValueError>>()?;
                 Ok(Value::Array((**element).clone(), values))
+            }
+            CType::Scalar(scalar) if scalar == "bool" && bytes.len() == 1 => {
+                Ok(Value::Integer(bytes[0].into()))
             }
             CType::Scalar(_) | CType::Pointer { .. } => {
                 let unknown = || ValueError::Type {
@@ -224,5 +227,21 @@ impl Reader<'_> {
         size.ok_or_else(|| ValueError::Type {
             ctype: format!("{ctype:?}"),
         })
+    }
+}
+
+/// The type of a structure's member. Biases of layers with 16-bit activations are of the type that
+/// the structure's last member says, and have to be aligned for it.
+fn member_type(structure: &str, declared: &CType, bytes: &[u8]) -> CType {
+    match declared {
+        CType::Pointer { is_const, .. } if structure == "cmsis_nn_bias_data" => {
+            let is_int32 = bytes.get(4).is_some_and(|&flag| flag != 0);
+            let element = if is_int32 { "int32_t" } else { "int64_t" };
+            CType::Pointer {
+                to: Box::new(CType::Scalar(element.to_owned())),
+                is_const: *is_const,
+            }
+        }
+        _ => declared.clone(),
     }
 }
