@@ -10,9 +10,11 @@ use crate::model::traffic::KernelTraffic;
 use dmo_analysis::arena::{Arena, ArenaTraffic};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::PlannedRegion;
+use dmo_analysis::optimise::ModelPlan;
+use dmo_planner::budget::Budget;
 use dmo_planner::plan::Plan;
 use dmo_planner::problem::{Buffer, Problem};
-use dmo_planner::regions::{ArenaRegion, NoRoom, RegionOffset, RegionProblem, place};
+use dmo_planner::regions::{ArenaRegion, NoRoom, RegionOffset, RegionProblem, place_from};
 use std::time::Duration;
 
 /// How a model is to be placed in several memories.
@@ -92,7 +94,9 @@ pub fn place_model(
     let arena = Arena::new(task.graph, &planned.plan.order, task.overlaps, task.layout);
     let arena = arena.about(&source.name)?;
     let (problem, assumed) = region_problem(&arena, task.graph, request, on_kernels)?;
-    let found = match within_time(request.time, |budget| place(&problem, budget)) {
+    let known = in_one_region(&planned.plan, &arena, &problem);
+    let search = |budget: &mut Budget<'_>| place_from(&problem, known.as_ref(), budget);
+    let found = match within_time(request.time, search) {
         Ok(found) => found,
         Err(error) => return Ok(Err(error)),
     };
@@ -151,6 +155,21 @@ pub fn place_model(
     let tensors = file.offsets(placed.tensors.len());
     ensure_safe(task, &file.order, &tensors, &file.scratch_positions()).about(&source.name)?;
     Ok(Ok(placed))
+}
+
+/// The plan of one arena, with the states above it: what one of the regions may take. `None` if its
+/// buffers are others.
+fn in_one_region(known: &ModelPlan, arena: &Arena, problem: &RegionProblem) -> Option<Plan> {
+    let mut offsets = known.plan.offsets.clone();
+    for states in problem.problem().buffers().iter().skip(offsets.len()) {
+        offsets.push(
+            known
+                .arena_bytes
+                .checked_next_multiple_of(states.alignment)?,
+        );
+    }
+    let are_the_same = known.arena.problem.buffers() == arena.problem.buffers();
+    are_the_same.then_some(Plan { offsets })
 }
 
 /// What is to be placed, and the operators whose accesses are assumed. States are the last buffer.
