@@ -56,6 +56,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         in_units(digits, 1 << 10)
     } else if let Some(digits) = short.strip_suffix(['M', 'm']) {
         in_units(digits, 1 << 20)
+    } else if let Some(digits) = short.strip_suffix(['G', 'g']) {
+        in_units(digits, 1 << 30)
     } else if text.starts_with("0x") || text.starts_with("0X") {
         // Here B is a digit.
         in_units(text, 1)
