@@ -242,6 +242,37 @@ fn what_fits_into_one_region_has_a_plan_beside_a_tight_one() {
     }
 }
 
+/// What is wrong is named by region and bytes in it.
+#[test]
+fn objections_name_regions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json");
+    let name = path.to_str().unwrap();
+    // Inputs and the first outputs lie in the second region.
+    let mut plan = planned(&["--region", "tcm=40K@1", "--region", "psram=1M@12"]);
+    let tensors = plan["tensors"].as_array_mut().unwrap();
+    for tensor in tensors.iter_mut().take(2) {
+        tensor["region"] = Value::from(1);
+        tensor["offset"] = Value::from(1024);
+    }
+    let (code, words) = audit(&path, &plan);
+    assert_eq!(code, Some(1), "{words}");
+    let clash = "share bytes 1024..33792 of psram";
+    assert!(words.contains(clash), "{words}");
+    assert!(words.contains("Memory tcm: "), "{words}");
+    let (code, words) = outcome(&["verify", MODEL, "--inputs", "1", "--plan", name]);
+    assert_eq!(code, Some(1), "{words}");
+    assert!(words.contains(clash), "{words}");
+    assert!(words.contains("Memory psram: "), "{words}");
+
+    let (code, words) = outcome(&["audit", MODEL, "--plan", name, "--capacity", "1M"]);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(words.contains("hint: leave out --capacity"), "{words}");
+    let (code, words) = outcome(&["plot", name]);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(words.contains("a plan, not a saved trace"), "{words}");
+}
+
 /// A library asks for no array of a memory in which nothing lies.
 #[test]
 fn an_unused_memory_has_no_array() {

@@ -2,8 +2,42 @@
 
 use super::table;
 use crate::study::region_use::RegionUse;
+use dmo_analysis::handover::PlannedRegion;
 use dmo_analysis::wording::{bytes, grouped};
 use dmo_planner::regions::NoRoom;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A memory of a plan that was checked.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct UsedRegion {
+    name: String,
+    capacity_bytes: u64,
+    used_bytes: u64,
+}
+
+/// The memories of a plan that was checked; none of one arena.
+pub fn used(regions: &[PlannedRegion]) -> Vec<UsedRegion> {
+    let used = regions.iter().map(|known| UsedRegion {
+        name: known.region.name.clone(),
+        capacity_bytes: known.region.capacity_bytes,
+        used_bytes: known.used_bytes,
+    });
+    used.collect()
+}
+
+/// A line for each of them.
+pub fn lines(regions: &[UsedRegion]) -> String {
+    let line = |known: &UsedRegion| {
+        format!(
+            "Memory {}: {} of {} bytes\n",
+            known.name.escape_debug(),
+            grouped(known.used_bytes),
+            grouped(known.capacity_bytes)
+        )
+    };
+    regions.iter().map(line).collect()
+}
 
 /// Why a model has no plan in several memories, and what to try.
 pub fn no_room(model: &str, error: &NoRoom) -> String {
