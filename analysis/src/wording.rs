@@ -1,17 +1,6 @@
 //! Numbers from and for people.
 
-/// A number with thousands separators: `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use dmo_planner::wording::grouped;
 
 /// `1 byte`, `1,024 bytes`.
 pub fn bytes(count: u64) -> String {
@@ -67,6 +56,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         in_units(digits, 1 << 10)
     } else if let Some(digits) = short.strip_suffix(['M', 'm']) {
         in_units(digits, 1 << 20)
+    } else if let Some(digits) = short.strip_suffix(['G', 'g']) {
+        in_units(digits, 1 << 30)
     } else if text.starts_with("0x") || text.starts_with("0X") {
         // Here B is a digit.
         in_units(text, 1)

@@ -224,3 +224,95 @@ fn the_header_has_one_array_for_each_region() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// Busy tensors that fill a tight region must not leave others without room, where one region takes
+/// all.
+#[test]
+fn what_fits_into_one_region_has_a_plan_beside_a_tight_one() {
+    let model = "zoo:nasnet_mobile:int8";
+    let output = dmo_trace(&["plan", model, "--time", "3", "--json"]);
+    let arena: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let large = arena["arena_bytes"].as_u64().unwrap();
+    for share in [2, 4] {
+        let tight = format!("tight={}", large / share);
+        let large = format!("large={large}@12");
+        let regions = ["--time", "3", "--region", &tight, "--region", &large];
+        let (code, words) = outcome(&[&["plan", model], &regions[..]].concat());
+        assert_eq!(code, Some(0), "{words}");
+    }
+}
+
+/// What is wrong is named by region and bytes in it.
+#[test]
+fn objections_name_regions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json");
+    let name = path.to_str().unwrap();
+    // Inputs and the first outputs lie in the second region.
+    let mut plan = planned(&["--region", "tcm=40K@1", "--region", "psram=1M@12"]);
+    let tensors = plan["tensors"].as_array_mut().unwrap();
+    for tensor in tensors.iter_mut().take(2) {
+        tensor["region"] = Value::from(1);
+        tensor["offset"] = Value::from(1024);
+    }
+    let (code, words) = audit(&path, &plan);
+    assert_eq!(code, Some(1), "{words}");
+    let clash = "share bytes 1024..33792 of psram";
+    assert!(words.contains(clash), "{words}");
+    assert!(words.contains("Memory tcm: "), "{words}");
+    let (code, words) = outcome(&["verify", MODEL, "--inputs", "1", "--plan", name]);
+    assert_eq!(code, Some(1), "{words}");
+    assert!(words.contains(clash), "{words}");
+    assert!(words.contains("Memory psram: "), "{words}");
+
+    let (code, words) = outcome(&["audit", MODEL, "--plan", name, "--capacity", "1M"]);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(words.contains("hint: leave out --capacity"), "{words}");
+    let (code, words) = outcome(&["plot", name]);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(words.contains("a plan, not a saved trace"), "{words}");
+}
+
+/// A library asks for no array of a memory in which nothing lies.
+#[test]
+fn an_unused_memory_has_no_array() {
+    const MODEL: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/stand_in_vision_int8.tflite"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("library");
+    let page = folder.path().join("page.html");
+    let regions = ["--region", "tcm=1M", "--region", "psram=1M@12"];
+    let files = [
+        "--out",
+        library.to_str().unwrap(),
+        "--report",
+        page.to_str().unwrap(),
+    ];
+    let (code, words) = outcome(&[&["build", MODEL], &regions[..], &files[..]].concat());
+    assert_eq!(code, Some(0), "{words}");
+    assert!(words.contains("Nothing lies in psram: "), "{words}");
+    let mut files = 0;
+    for below in ["", "src", "test"] {
+        for entry in std::fs::read_dir(library.join(below)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let text = std::fs::read_to_string(&path).unwrap();
+                assert!(!text.to_lowercase().contains("psram"), "{path:?}");
+                files += 1;
+            }
+        }
+    }
+    assert!(files > 5);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("accesses planned at 1 cycle each"));
+    assert!(!page.contains("(this plan)"));
+
+    let header = folder.path().join("plan.h");
+    let emit = ["--emit", header.to_str().unwrap()];
+    let (code, words) = outcome(&[&["plan", MODEL], &regions[..], &emit[..]].concat());
+    assert_eq!(code, Some(0), "{words}");
+    let header = std::fs::read_to_string(header).unwrap();
+    assert!(header.contains("psram: nothing lies in it"), "{header}");
+}

@@ -2,6 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`wording`] | numbers in messages |
 //! | [`problem`] | the buffers, when they are alive, how far each has to keep from the others |
 //! | [`budget`] | how much work a search may do |
 //! | [`plan`] | exact searches, published heuristics, and the check of what they give |
@@ -57,3 +58,4 @@ pub mod minimalloc;
 pub mod plan;
 pub mod problem;
 pub mod regions;
+pub mod wording;

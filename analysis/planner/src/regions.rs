@@ -10,12 +10,13 @@
 //! | `search` | the least cost, with proof |
 //!
 //! The cost of a plan is the sum over all buffers of their accesses times the cost of an access
-//! in their region. [`place`] decides the buffers in the order in which they come to life. What
-//! the rest costs at least is known beforehand, from a relaxation in which each step by itself
-//! has to fit into the regions; so the search goes straight to an assignment that is the best of
-//! that relaxation. Where a region's buffers then fit at all steps together, which is decided
-//! exactly, that is the proof. Where they do not, the fewest of them that do not fit are never
-//! again put into that region together.
+//! in their region. [`place`] begins with all buffers in one region that takes them, if there is
+//! one, and moves them to cheaper ones. Then it decides the buffers in the order in which they
+//! come to life. What the rest costs at least is known beforehand, from a relaxation in which each
+//! step by itself has to fit into the regions; so the search goes straight to an assignment that
+//! is the best of that relaxation. Where a region's buffers then fit at all steps together, which
+//! is decided exactly, that is the proof. Where they do not, the fewest of them that do not fit
+//! are never again put into that region together.
 
 mod check;
 mod diagram;
@@ -27,7 +28,7 @@ mod search;
 pub use check::{RegionViolation, RegionViolationKind};
 pub use error::{NoRoom, RegionsError};
 pub use problem::RegionProblem;
-pub use search::place;
+pub use search::{place, place_from};
 
 use serde::{Deserialize, Serialize};
 

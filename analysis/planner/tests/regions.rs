@@ -4,9 +4,11 @@
 mod support;
 
 use dmo_planner::budget::Budget;
+use dmo_planner::plan::{Plan, exact};
 use dmo_planner::problem::{Buffer, Problem};
 use dmo_planner::regions::{
     ArenaRegion, NoRoom, RegionOffset, RegionProblem, RegionViolationKind, RegionsError, place,
+    place_from,
 };
 use proptest::prelude::*;
 
@@ -211,6 +213,111 @@ proptest! {
             }
         }
     }
+}
+
+/// Buffers in a tight fast region, a middling one, and one that is as large as one arena has to be.
+fn tight_before_large() -> impl Strategy<Value = (RegionProblem, Plan, u64)> {
+    let buffers = prop::collection::vec(buffer(200, 12), 8..=30);
+    let chances = prop::collection::vec((any::<bool>(), 0.0..=1.0_f64), 40 * 40);
+    let accesses = prop::collection::vec(0..1000_u64, 40);
+    (buffers, chances, accesses, 0.05..0.9_f64, 0.05..0.9_f64).prop_map(
+        |(buffers, chances, accesses, tight, middling)| {
+            let count = buffers.len();
+            let problem = support::problem(buffers, |one, other| chances[one * count + other]);
+            let best = exact::plan(&problem, &mut Budget::of_work(200_000));
+            let share = |share: f64| (best.arena_bytes as f64 * share) as u64;
+            let regions = vec![
+                memory("tight", share(tight), 1, 1),
+                memory("middling", share(middling), 3, 1),
+                memory("large", best.arena_bytes, 12, 1),
+            ];
+            let accesses = accesses[..count].to_vec();
+            let in_large = 12 * accesses.iter().sum::<u64>();
+            let problem = RegionProblem::new(problem, regions, accesses).unwrap();
+            (problem, best.plan, in_large)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// However little the search may do, where one arena is known that a region takes.
+    #[test]
+    fn what_is_known_to_fit_into_one_region_is_never_without_a_plan(
+        (problem, known, in_large) in tight_before_large(), work in 0..1_000_000_u64
+    ) {
+        for work in [0, work] {
+            let found = place_from(&problem, Some(&known), &mut Budget::of_work(work)).unwrap();
+            prop_assert_eq!(found.plan.check(&problem), vec![]);
+            prop_assert_eq!(problem.total_cost(&found.plan), found.cost);
+            prop_assert!(found.bound <= found.cost && found.cost <= in_large);
+        }
+    }
+
+    /// And where none is known, with the work that finds it.
+    #[test]
+    fn what_fits_into_one_region_is_never_without_a_plan(
+        (problem, _, in_large) in tight_before_large()
+    ) {
+        let found = place(&problem, &mut Budget::of_work(4_000_000)).unwrap();
+        prop_assert_eq!(found.plan.check(&problem), vec![]);
+        prop_assert!(found.bound <= found.cost && found.cost <= in_large);
+    }
+
+    /// What is pinned elsewhere does not lie in the region that takes all others.
+    #[test]
+    fn pins_are_kept_where_all_others_lie_in_one_region(
+        (mut problem, known, _) in tight_before_large(), pinned in 0..8_usize
+    ) {
+        let size = problem.problem().buffers()[pinned].size_bytes;
+        let holds_it = problem.regions()[1].capacity_bytes >= size;
+        problem.pin(pinned, &[1]).unwrap();
+        let found = place_from(&problem, Some(&known), &mut Budget::of_work(0));
+        prop_assert_eq!(found.is_ok(), holds_it);
+        if let Ok(found) = found {
+            prop_assert_eq!(found.plan.check(&problem), vec![]);
+            prop_assert_eq!(found.plan.places[pinned].region, 1);
+        }
+    }
+}
+
+/// A known plan that is none of the problem's, or of other buffers, is not used.
+#[test]
+fn a_known_plan_that_does_not_hold_is_not_used() {
+    let buffers = vec![simple("a", 100, 0..2), simple("b", 100, 0..2)];
+    let problem = Problem::new(buffers, &[]).unwrap();
+    let regions = vec![memory("only", 200, 1, 1)];
+    let problem = RegionProblem::new(problem, regions, vec![1, 1]).unwrap();
+    for offsets in [vec![0, 50], vec![0], vec![0, u64::MAX], vec![0, 101]] {
+        let known = Plan { offsets };
+        let found = place_from(&problem, Some(&known), &mut Budget::of_seconds(1.0)).unwrap();
+        assert_eq!(found.plan.check(&problem), vec![]);
+    }
+}
+
+#[test]
+fn a_message_says_whether_a_lack_of_room_is_proven() {
+    let buffers = vec![simple("a", 3000, 0..2), simple("b", 1000, 0..2)];
+    let problem = Problem::new(buffers, &[]).unwrap();
+    let regions = vec![memory("one", 3500, 1, 1), memory("other", 900, 1, 1)];
+    let problem = RegionProblem::new(problem, regions, vec![1, 1]).unwrap();
+    let message = |work| {
+        let budget = &mut Budget::of_work(work);
+        place(&problem, budget).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message(1_000_000),
+        "no plan for this order fits into the regions, which is proven: of the buffers, placed one \
+         after the other, 1 with 1,000 bytes together found no room; the largest, \"b\", has 1,000 \
+         bytes"
+    );
+    assert_eq!(
+        message(0),
+        "no plan was found in time, which does not mean that there is none: of the buffers, placed \
+         one after the other, 1 with 1,000 bytes together found no room; the largest, \"b\", has \
+         1,000 bytes"
+    );
 }
 
 fn simple(name: &str, size_bytes: u64, alive: std::ops::Range<u32>) -> Buffer {

@@ -31,10 +31,14 @@ impl RegionHeader<'_> {
         let mut regions = String::new();
         for (index, (region, used, alignment)) in self.regions.iter().enumerate() {
             let called = comment(&region.name);
+            let unused = match used {
+                0 => ": nothing lies in it, and it needs no array",
+                _ => "",
+            };
             // Writing to a string does not fail; C has no arrays without elements.
             let _ = write!(
                 regions,
-                "\n/* Region {index}, {called}. */\n\
+                "\n/* Region {index}, {called}{unused}. */\n\
                  #define {upper}_REGION_{index}_BYTES {bytes}u\n\
                  #define {upper}_REGION_{index}_ALIGNMENT {alignment}u\n",
                 bytes = (*used).max(1),

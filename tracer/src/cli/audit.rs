@@ -15,6 +15,7 @@ use dmo_trace::study::problem;
 use dmo_trace::study::source::Source;
 use dmo_trace::words;
 use dmo_trace::words::names;
+use dmo_trace::words::regions::{self, UsedRegion};
 use dmo_trace::words::report::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,6 +59,9 @@ pub struct AuditReport {
     overlap: &'static str,
     safe: bool,
     arena_bytes: u64,
+    /// The memories of a plan of several, which follow each other in that arena; empty of one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<UsedRegion>,
     capacity_bytes: Option<u64>,
     /// Whether the arena is within the capacity, where one is given.
     fits: Option<bool>,
@@ -86,11 +90,18 @@ impl Report for AuditReport {
     const SCHEMA: &'static str = "dmo-trace/audit/1";
 
     fn text(&self) -> String {
-        let mut text = format!(
-            "{}: arena {} bytes\n",
-            self.model,
-            grouped(self.arena_bytes)
-        );
+        let mut text = match &self.regions[..] {
+            [] => format!(
+                "{}: arena {} bytes\n",
+                self.model,
+                grouped(self.arena_bytes)
+            ),
+            regions => format!(
+                "{}: a plan of several memories\n{}",
+                self.model,
+                regions::lines(regions)
+            ),
+        };
         if let (Some(capacity), Some(false)) = (self.capacity_bytes, self.fits) {
             text += &format!("TOO LARGE: {} bytes are allowed\n", grouped(capacity));
         }
@@ -128,6 +139,12 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
         }
         None => PlanToCheck::carried(&source, source.graph())?,
     };
+    anyhow::ensure!(
+        plan.regions.is_empty() || arguments.capacity.is_none(),
+        "--capacity is of one arena, and the plan has {} memories, each with a capacity of its own\n  \
+         hint: leave out --capacity",
+        plan.regions.len()
+    );
     let graph = source.graph();
     let overlap = arguments.overlap.unwrap_or(plan.overlap);
     let overlaps = overlap.of(graph).context(
@@ -136,19 +153,22 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
     let audit = Audit::of(&plan, graph, &overlaps, MOST_CLASHES);
     let audit = audit.with_context(|| source.name.clone())?;
     let clashes = audit.clashes.iter();
-    let mut messages: Vec<String> = clashes.map(|clash| names::clash(graph, clash)).collect();
+    let mut messages: Vec<String> = clashes
+        .map(|clash| names::clash(graph, clash, &plan.regions))
+        .collect();
     if messages.len() == MOST_CLASHES {
         messages.push(format!(
             "and perhaps more: only {MOST_CLASHES} are reported"
         ));
     }
     let faults = audit.faults.iter();
-    messages.extend(faults.map(|fault| names::fault(graph, fault)));
+    messages.extend(faults.map(|fault| names::fault(graph, fault, &plan.regions)));
     Ok(AuditReport {
         model: source.name.clone(),
         overlap: overlap.name(),
         safe: audit.is_safe(),
         arena_bytes: plan.arena_bytes,
+        regions: regions::used(&plan.regions),
         capacity_bytes: arguments.capacity,
         fits: fits(arguments, plan.arena_bytes),
         clashes: audit.clashes,
@@ -190,6 +210,7 @@ fn of_problem(arguments: &Arguments) -> anyhow::Result<AuditReport> {
         overlap: OverlapKind::None.name(),
         safe: broken.is_empty(),
         arena_bytes,
+        regions: Vec::new(),
         capacity_bytes: arguments.capacity,
         fits: fits(arguments, arena_bytes),
         clashes: Vec::new(),
@@ -228,6 +249,7 @@ fn of_foreign(arguments: &Arguments) -> anyhow::Result<AuditReport> {
         },
         safe,
         arena_bytes,
+        regions: Vec::new(),
         capacity_bytes: arguments.capacity,
         fits: fits(arguments, arena_bytes),
         clashes: Vec::new(),

@@ -24,6 +24,7 @@ use dmo_trace::study::source::Source;
 use dmo_trace::study::{INPUTS, SEARCH_TIME};
 use dmo_trace::words::build::BuildReport;
 use dmo_trace::words::forms::FormsReport;
+use dmo_trace::words::regions::no_room;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -197,8 +198,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         Err(StudyError::Build(BuildError::OutOfReach(beyond))) => {
             return report_forms(arguments, &source.name, &beyond.forms);
         }
-        Err(StudyError::Build(error @ BuildError::NoRoom { .. })) => {
-            output::message(&format!("dmo-trace: {error}"));
+        Err(StudyError::Build(BuildError::NoRoom { model, error })) => {
+            output::message(&format!("dmo-trace: {}", no_room(&model, &error)));
             return Ok(Verdict::Fails);
         }
         built => built?,

@@ -4,6 +4,7 @@ use super::{Verdict, pictures, saved_trace};
 use anyhow::Context;
 use dmo_plot::{PLOTS, Plot};
 use dmo_trace::study::input;
+use dmo_trace::study::plan_file::NamedPlan;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -33,7 +34,16 @@ fn parse_kind(name: &str) -> Result<&'static Plot, String> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let (_, profile, _) = saved_trace::read(&arguments.trace)?;
+    let (_, profile, _) = saved_trace::read(&arguments.trace).map_err(|error| {
+        if NamedPlan::read(&arguments.trace).is_err() {
+            return error;
+        }
+        anyhow::anyhow!(
+            "{}: a plan, not a saved trace\n  hint: `dmo-trace plan MODEL --plot DIR` draws a plan of one \
+             arena, `dmo-trace build MODEL --region ... --report FILE.html` one of several memories",
+            arguments.trace.display()
+        )
+    })?;
     let trace = input::open(&arguments.trace)
         .with_context(|| format!("cannot read {}", arguments.trace.display()))?;
     pictures::draw(trace, &profile, &arguments.out, &arguments.only)?;

@@ -36,6 +36,16 @@ pub enum CompileError {
     NoCompiler { program: String },
     #[error("{program} does not compile the library:\n{message}")]
     Compile { program: String, message: String },
+    #[error(
+        "{program} {end}, without a message:\n  {command}\n  hint: --cc names a C compiler that takes \
+         GCC's options, such as arm-none-eabi-gcc"
+    )]
+    Silent {
+        program: String,
+        /// How it ended.
+        end: String,
+        command: String,
+    },
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     #[error("the linked library: {0}")]
@@ -114,7 +124,7 @@ fn objects(
         let stem = source.trim_end_matches(".c");
         let object = format!("{}.o", stem.rsplit('/').next().unwrap_or(stem));
         let arguments = ["-Isrc", "-c", source, "-o", &object];
-        run(compiler, cpu, folder, arguments.map(str::to_owned))?;
+        run(compiler, cpu, folder, &object, arguments.map(str::to_owned))?;
         objects.push(object);
     }
     Ok(objects)
@@ -138,32 +148,49 @@ fn linked(
     arguments.extend(entries.iter().map(|entry| format!("-Wl,-u,{entry}")));
     arguments.extend(objects.iter().cloned());
     arguments.push("-lm".to_owned());
-    run(compiler, cpu, folder, arguments)?;
+    run(compiler, cpu, folder, "needed.elf", arguments)?;
     Ok(std::fs::read(folder.join("needed.elf"))?)
 }
 
+/// Runs the compiler, which has to write this file.
 fn run(
     compiler: &Compiler,
     cpu: &str,
     folder: &Path,
+    written: &str,
     arguments: impl IntoIterator<Item = String>,
 ) -> Result<(), CompileError> {
     let flags = "-std=c99 -ffp-contract=off -ffunction-sections -fdata-sections";
+    let of_target = flags_of(cpu).split(' ').chain(flags.split(' '));
+    let all: Vec<String> = of_target
+        .map(str::to_owned)
+        .chain(compiler.flags.iter().cloned())
+        .chain(arguments)
+        .collect();
     let mut command = Command::new(&compiler.program);
-    command.current_dir(folder).stdin(Stdio::null());
-    command
-        .args(flags_of(cpu).split(' '))
-        .args(flags.split(' '));
-    command.args(&compiler.flags).args(arguments);
+    command.current_dir(folder).stdin(Stdio::null()).args(&all);
     let output = command.output().map_err(|error| missing(compiler, error))?;
-    if output.status.success() {
+    let is_written = folder.join(written).is_file();
+    if output.status.success() && is_written {
         return Ok(());
     }
-    let lines = String::from_utf8_lossy(&output.stderr);
-    let lines = lines.lines().map(str::to_owned).collect();
-    Err(CompileError::Compile {
-        program: compiler.program.clone(),
-        message: first_lines(lines, 12).join("\n"),
+    let program = compiler.program.clone();
+    let said = [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
+    let said = said.iter().find(|text| !text.trim().is_empty());
+    if let Some(said) = said.filter(|_| !output.status.success()) {
+        let lines = said.lines().map(str::to_owned).collect();
+        let message = first_lines(lines, 12).join("\n");
+        return Err(CompileError::Compile { program, message });
+    }
+    let end = match output.status.code() {
+        Some(0) => format!("ended with code 0 and has not written {written}"),
+        Some(code) => format!("ended with code {code}"),
+        None => "was ended by a signal".to_owned(),
+    };
+    Err(CompileError::Silent {
+        command: format!("{program} {}", all.join(" ")),
+        program,
+        end,
     })
 }
 

@@ -3,6 +3,7 @@
 use super::description::Description;
 use super::memory::{Memory, identifier};
 use super::template::{Values, template};
+use dmo_analysis::wording::counted;
 use std::fmt::Write as _;
 
 /// How the arrays are called in the texts of one library.
@@ -268,6 +269,5 @@ impl MemoryText<'_> {
 }
 
 fn cycles(count: u32) -> String {
-    let unit = if count == 1 { "cycle" } else { "cycles" };
-    format!("{count} {unit}")
+    counted(count.into(), "cycle", "cycles")
 }

@@ -7,7 +7,7 @@ use crate::study::build::Built;
 use crate::study::form::Form;
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
-use crate::words::cycles;
+use crate::words::{cycles, regions};
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::wording::{bytes, counted, grouped};
 
@@ -68,6 +68,10 @@ fn facts(built: &Built) -> Vec<Fact> {
             proof.map(|proof| bytes(proof.flash_bytes)),
         ),
         ("Compiler", compiler),
+        (
+            "Accesses to each memory",
+            (!built.regions.is_empty()).then(|| regions::accesses(&built.regions)),
+        ),
         (
             "Kernels",
             Some(format!("{} on {}", description.kernels, description.cpu)),

@@ -2,6 +2,7 @@
 
 use super::peak::change;
 use crate::study::change::WorkFront;
+use crate::study::plan::Planned;
 use crate::study::remedies::Remedies;
 use dmo_analysis::wording::grouped;
 use serde::Serialize;
@@ -50,16 +51,18 @@ pub struct FrontPoint {
     pub is_chosen: bool,
 }
 
-/// The front, with the way that the plan of `recipe` takes.
-pub fn chart(
-    tried: &Remedies,
-    recipe: Option<&dmo_analysis::transform::Recipe>,
-) -> Option<FrontChart> {
+/// The front, with the way that the plan takes. A plan of several memories is none of its points,
+/// whose arenas lie in one.
+pub fn chart(tried: &Remedies, planned: &Planned) -> Option<FrontChart> {
     let front = tried.front.as_ref()?;
     let points = front.front.points.iter();
-    let is_chosen = |point: &dmo_analysis::transform::front::Point| match recipe {
-        Some(recipe) => point.recipe == *recipe,
-        None => !point.recipe.changes(),
+    let is_of_one_memory = planned.placed.is_none();
+    let is_chosen = |point: &dmo_analysis::transform::front::Point| {
+        is_of_one_memory
+            && match &planned.file.recipe {
+                Some(recipe) => point.recipe == *recipe,
+                None => !point.recipe.changes(),
+            }
     };
     Some(FrontChart {
         axes: RECOMPUTATION,
@@ -72,11 +75,11 @@ pub fn chart(
                 is_chosen: is_chosen(point),
             })
             .collect(),
-        about: about(front, tried.is_suggestion),
+        about: about(front, tried.is_suggestion, is_of_one_memory),
     })
 }
 
-fn about(found: &WorkFront, is_suggestion: bool) -> String {
+fn about(found: &WorkFront, is_suggestion: bool, is_of_one_memory: bool) -> String {
     let whole = if found.front.complete {
         "nothing that was tried is better than one of these"
     } else {
@@ -88,6 +91,9 @@ fn about(found: &WorkFront, is_suggestion: bool) -> String {
         grouped(found.front.candidates),
         grouped(found.macs)
     );
+    if !is_of_one_memory {
+        text += " Each arena lies in one memory; this plan lies in several and is none of them.";
+    }
     if is_suggestion {
         text += " They were searched for this page, with the work of about two seconds: --allow \
                  split,patch searches longer, and plans with what it finds.";

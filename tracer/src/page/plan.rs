@@ -65,7 +65,7 @@ pub fn page(
             remedies: peak::remedies(graph, tried, map.arena_bytes),
         }),
         maps: [Some(map), before].into_iter().flatten().collect(),
-        front: front::chart(tried, planned.file.recipe.as_ref()),
+        front: front::chart(tried, planned),
         layers,
         traced: Vec::new(),
         savings: Vec::new(),
@@ -209,7 +209,7 @@ fn sizes_of_regions(placed: &PlacedModel) -> Vec<Fact> {
     let regions = regions.map(|(known, accesses)| Fact {
         name: "Memory",
         value: format!(
-            "{}: {} of {}, {} accesses at {} each",
+            "{}: {} of {}, {} accesses planned at {} each",
             text::name(&known.region.name),
             grouped(known.used_bytes),
             bytes(known.region.capacity_bytes),

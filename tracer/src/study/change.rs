@@ -115,7 +115,12 @@ impl WorkFront {
     ) -> Result<Self, StudyError> {
         let is_whole = layout.keep_inputs || !layout.counted.count_graph_inputs;
         if changes.slices && is_whole {
-            return Err(PlanError::WholeInput.into());
+            let given = if layout.keep_inputs {
+                "--keep-inputs"
+            } else {
+                "--exclude-inputs"
+            };
+            return Err(PlanError::WholeInput { given }.into());
         }
         let graph = source.graph();
         let macs = macs::of_graph(graph);

@@ -36,6 +36,7 @@ use dmo_analysis::tflm::TflmError;
 use dmo_analysis::transform::TransformError;
 use dmo_analysis::transform::stream::StreamError;
 use dmo_analysis::verify::{Clash, Misaligned};
+use dmo_analysis::wording::grouped;
 use dmo_planner::minimalloc::TableError;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_planner::problem::ProblemError;
@@ -197,9 +198,9 @@ pub enum PlanError {
     NoSlices { model: String },
     #[error(
         "--slices: the input is never in the arena as a whole, to be kept there or left out of it\n  hint: \
-         leave out --keep-inputs and --exclude-inputs"
+         leave out {given}"
     )]
-    WholeInput,
+    WholeInput { given: &'static str },
     #[error("the plan found does not pass its check, please report this: {found:?} {misaligned:?}")]
     Unsafe {
         found: Vec<Clash>,
@@ -238,8 +239,25 @@ pub enum PlanError {
     PinnedNowhere { name: String },
     #[error("--pin {tensor}: the model has {tensors} tensors")]
     PinOfNone { tensor: usize, tensors: usize },
-    #[error("--pin {tensor}: the tensor lies in no region, it is a constant, a state or excluded")]
-    PinOfOutside { tensor: usize },
+    #[error(
+        "{model}: --pin {tensor}={regions}: the tensor lies in no region, it is a constant, a state or \
+         excluded\n  hint: leave out --pin {tensor}={regions}"
+    )]
+    PinOfOutside {
+        model: String,
+        tensor: usize,
+        regions: String,
+    },
+    #[error(
+        "{model}: --pin {what}={regions}: none of the model's {what} lies in a region{why}\n  hint: \
+         leave out --pin {what}={regions}"
+    )]
+    PinOfNoEnds {
+        model: String,
+        what: &'static str,
+        regions: String,
+        why: &'static str,
+    },
     #[error(
         "--pin states: there are none to be placed: the model keeps nothing between inferences, or \
          the plan is for a runtime, which places them itself"
@@ -338,8 +356,8 @@ pub enum PlanToCheckError {
     #[error("something lies in region {region}, which the plan does not have")]
     NoRegion { region: usize },
     #[error(
-        "something in region {} lies at {offset}, no multiple of its alignment, {alignment} bytes",
-        name.escape_debug()
+        "something in region {} lies at {}, no multiple of its alignment, {} bytes",
+        name.escape_debug(), grouped(*offset), grouped(*alignment)
     )]
     MisalignedInRegion {
         name: String,
@@ -349,8 +367,8 @@ pub enum PlanToCheckError {
     #[error("region {} has {what} 0, at least 1 is needed", name.escape_debug())]
     ZeroOfRegion { name: String, what: &'static str },
     #[error(
-        "something in region {} ends at {end}, beyond its {capacity_bytes} bytes",
-        name.escape_debug()
+        "something in region {} ends at {}, beyond its {} bytes",
+        name.escape_debug(), grouped(*end), grouped(*capacity_bytes)
     )]
     BeyondRegion {
         name: String,

@@ -10,9 +10,11 @@ use crate::model::traffic::KernelTraffic;
 use dmo_analysis::arena::{Arena, ArenaTraffic};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::PlannedRegion;
+use dmo_analysis::optimise::ModelPlan;
+use dmo_planner::budget::Budget;
 use dmo_planner::plan::Plan;
 use dmo_planner::problem::{Buffer, Problem};
-use dmo_planner::regions::{ArenaRegion, NoRoom, RegionOffset, RegionProblem, place};
+use dmo_planner::regions::{ArenaRegion, NoRoom, RegionOffset, RegionProblem, place_from};
 use std::time::Duration;
 
 /// How a model is to be placed in several memories.
@@ -91,8 +93,17 @@ pub fn place_model(
     // With all overlaps: a plan of one arena may do without some.
     let arena = Arena::new(task.graph, &planned.plan.order, task.overlaps, task.layout);
     let arena = arena.about(&source.name)?;
-    let (problem, assumed) = region_problem(&arena, task.graph, request, on_kernels)?;
-    let found = match within_time(request.time, |budget| place(&problem, budget)) {
+    let pinning = Pinning {
+        model: &source.name,
+        arena: &arena,
+        graph: task.graph,
+        is_in_rows: source.recipe().is_some_and(|recipe| recipe.slices),
+        state_bytes: on_kernels.map_or(0, |known| known.state_bytes),
+    };
+    let (problem, assumed) = region_problem(&pinning, request, on_kernels)?;
+    let known = in_one_region(&planned.plan, &arena, &problem);
+    let search = |budget: &mut Budget<'_>| place_from(&problem, known.as_ref(), budget);
+    let found = match within_time(request.time, search) {
         Ok(found) => found,
         Err(error) => return Ok(Err(error)),
     };
@@ -153,13 +164,28 @@ pub fn place_model(
     Ok(Ok(placed))
 }
 
+/// The plan of one arena, with the states above it: what one of the regions may take. `None` if its
+/// buffers are others.
+fn in_one_region(known: &ModelPlan, arena: &Arena, problem: &RegionProblem) -> Option<Plan> {
+    let mut offsets = known.plan.offsets.clone();
+    for states in problem.problem().buffers().iter().skip(offsets.len()) {
+        offsets.push(
+            known
+                .arena_bytes
+                .checked_next_multiple_of(states.alignment)?,
+        );
+    }
+    let are_the_same = known.arena.problem.buffers() == arena.problem.buffers();
+    are_the_same.then_some(Plan { offsets })
+}
+
 /// What is to be placed, and the operators whose accesses are assumed. States are the last buffer.
 fn region_problem(
-    arena: &Arena,
-    graph: &Graph,
+    pinning: &Pinning,
     request: &RegionRequest,
     on_kernels: Option<&OnKernels>,
 ) -> Result<(RegionProblem, Vec<OperatorId>), PlanError> {
+    let Pinning { arena, graph, .. } = pinning;
     let mut buffers = arena.problem.clone();
     let mut traffic = match on_kernels {
         Some(known) => ArenaTraffic {
@@ -168,7 +194,6 @@ fn region_problem(
         },
         None => arena.traffic(graph),
     };
-    let state_bytes = on_kernels.map_or(0, |known| known.state_bytes);
     if let Some(known) = on_kernels.filter(|known| known.state_bytes > 0) {
         buffers = buffers.with_buffer(states(&buffers, known.state_bytes))?;
         traffic.accesses.push(known.traffic.states);
@@ -176,7 +201,7 @@ fn region_problem(
     let regions = request.regions.clone();
     let mut problem = RegionProblem::new(buffers, regions, traffic.accesses)?;
     for pin in &request.pins {
-        apply(pin, &mut problem, arena, graph, state_bytes)?;
+        pinning.apply(pin, &mut problem)?;
     }
     Ok((problem, traffic.assumed))
 }
@@ -192,39 +217,72 @@ fn states(others: &Problem, size_bytes: u64) -> Buffer {
     }
 }
 
-/// Pins the buffers of what is pinned.
-fn apply(
-    pin: &Pin,
-    problem: &mut RegionProblem,
-    arena: &Arena,
-    graph: &Graph,
+/// What can be pinned of a model.
+struct Pinning<'a> {
+    model: &'a str,
+    arena: &'a Arena,
+    graph: &'a Graph,
+    /// The input is handed over in rows.
+    is_in_rows: bool,
     state_bytes: u64,
-) -> Result<(), PlanError> {
-    let mut regions = Vec::with_capacity(pin.regions.len());
-    for name in &pin.regions {
-        let mut known = problem.regions().iter();
-        let region = known.position(|region| region.name == *name);
-        regions.push(region.ok_or_else(|| PlanError::PinnedNowhere { name: name.clone() })?);
-    }
-    let of_tensors = |tensors: &[TensorId]| -> Vec<usize> {
-        let buffers = tensors.iter().filter_map(|id| arena.buffer_of[id.0]);
-        buffers.collect()
-    };
-    let buffers = match pin.what {
-        Pinned::Inputs => of_tensors(&graph.inputs),
-        Pinned::Outputs => of_tensors(&graph.outputs),
-        Pinned::Scratch => arena.scratch.iter().map(|it| it.buffer).collect(),
-        Pinned::States if state_bytes == 0 => return Err(PlanError::PinOfStates),
-        Pinned::States => vec![arena.problem.buffers().len()],
-        Pinned::Tensor(id) => {
-            let (tensor, tensors) = (id.0, graph.tensors.len());
-            let known = arena.buffer_of.get(tensor);
-            let buffer = known.ok_or(PlanError::PinOfNone { tensor, tensors })?;
-            vec![buffer.ok_or(PlanError::PinOfOutside { tensor })?]
+}
+
+impl Pinning<'_> {
+    /// Pins the buffers of what is pinned.
+    fn apply(&self, pin: &Pin, problem: &mut RegionProblem) -> Result<(), PlanError> {
+        let mut regions = Vec::with_capacity(pin.regions.len());
+        for name in &pin.regions {
+            let mut known = problem.regions().iter();
+            let region = known.position(|region| region.name == *name);
+            regions.push(region.ok_or_else(|| PlanError::PinnedNowhere { name: name.clone() })?);
         }
-    };
-    for buffer in buffers {
-        problem.pin(buffer, &regions)?;
+        for buffer in self.buffers(pin)? {
+            problem.pin(buffer, &regions)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn buffers(&self, pin: &Pin) -> Result<Vec<usize>, PlanError> {
+        Ok(match pin.what {
+            Pinned::Inputs => self.ends(pin, &self.graph.inputs, "inputs")?,
+            Pinned::Outputs => self.ends(pin, &self.graph.outputs, "outputs")?,
+            Pinned::Scratch => self.arena.scratch.iter().map(|it| it.buffer).collect(),
+            Pinned::States if self.state_bytes == 0 => return Err(PlanError::PinOfStates),
+            Pinned::States => vec![self.arena.problem.buffers().len()],
+            Pinned::Tensor(id) => {
+                let (tensor, tensors) = (id.0, self.graph.tensors.len());
+                let known = self.arena.buffer_of.get(tensor);
+                let buffer = known.ok_or(PlanError::PinOfNone { tensor, tensors })?;
+                vec![buffer.ok_or_else(|| PlanError::PinOfOutside {
+                    model: self.model.to_owned(),
+                    tensor,
+                    regions: pin.regions.join(","),
+                })?]
+            }
+        })
+    }
+
+    /// The buffers of the model's inputs or outputs.
+    fn ends(
+        &self,
+        pin: &Pin,
+        tensors: &[TensorId],
+        what: &'static str,
+    ) -> Result<Vec<usize>, PlanError> {
+        let buffers = tensors.iter().filter_map(|id| self.arena.buffer_of[id.0]);
+        let buffers: Vec<usize> = buffers.collect();
+        if buffers.is_empty() {
+            return Err(PlanError::PinOfNoEnds {
+                model: self.model.to_owned(),
+                what,
+                regions: pin.regions.join(","),
+                why: if what == "inputs" && self.is_in_rows {
+                    ": with --slices the input is handed over in rows while the model computes"
+                } else {
+                    ""
+                },
+            });
+        }
+        Ok(buffers)
+    }
 }

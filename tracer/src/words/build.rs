@@ -155,7 +155,11 @@ impl BuildReport {
         };
         let regions = match &self.regions[..] {
             [] => String::new(),
-            regions => format!("{}\n\n", regions::table_of(regions)),
+            regions => format!(
+                "{}\n\n{}",
+                regions::table_of(regions),
+                regions::unused(regions).unwrap_or_default()
+            ),
         };
         format!(
             "{stream}{regions}Arena:     {}{state}\nStack:     {stack}\nWeights:   {}\nInference: {}, {} \

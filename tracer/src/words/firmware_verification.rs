@@ -84,7 +84,11 @@ impl FirmwareVerifyReport {
         let differences = &verified.in_plan.differences;
         let executed = verified.in_plan.contradictions.iter().cloned();
         let objections = [
-            some_of(clashes.map(|clash| names::clash(graph, clash)).collect()),
+            some_of(
+                clashes
+                    .map(|clash| names::clash(graph, clash, &[]))
+                    .collect(),
+            ),
             some_of(replayed.map(|it| finding(it, graph, &locations)).collect()),
             some_of(
                 executed

@@ -4,7 +4,7 @@ use crate::study::kernel_request::REFERENCE;
 use crate::study::overlap_source::OverlapKind;
 use crate::study::plan_to_check::PlanFault;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
-use dmo_analysis::handover::{FurtherKernels, PlannedKernels};
+use dmo_analysis::handover::{FurtherKernels, PlannedKernels, PlannedRegion};
 use dmo_analysis::verify::{Clash, Occupant};
 use dmo_analysis::wording::counted;
 
@@ -45,8 +45,33 @@ pub fn short(name: &str) -> String {
     format!("…{}", rest.map_or_else(last, str::to_owned))
 }
 
-/// Two buffers that share bytes of the arena and must not.
-pub fn clash(graph: &Graph, clash: &Clash) -> String {
+/// Where something lies: in the arena, or in one of the memories that follow each other there.
+struct ContainingRegion<'a> {
+    /// The memory; `None` of one arena.
+    region: Option<&'a PlannedRegion>,
+}
+
+impl<'a> ContainingRegion<'a> {
+    fn of(regions: &'a [PlannedRegion], offset: u64) -> Self {
+        let mut regions = regions.iter();
+        let region = regions.find(|it| (it.start..it.end()).contains(&offset));
+        Self { region }
+    }
+
+    /// Counted from the first byte of the memory.
+    fn within(&self, offset: u64) -> u64 {
+        offset - self.region.map_or(0, |region| region.start.min(offset))
+    }
+
+    /// ` of tcm`; nothing of one arena.
+    fn name(&self) -> String {
+        let name = |it: &PlannedRegion| format!(" of {}", it.region.name.escape_debug());
+        self.region.map_or_else(String::new, name)
+    }
+}
+
+/// Two buffers that share bytes of the arena, or of one of its memories, and must not.
+pub fn clash(graph: &Graph, clash: &Clash, regions: &[PlannedRegion]) -> String {
     let node = &graph.operators[clash.operator.0];
     let needed = match clash.needed_displacement {
         Some(bytes) => format!("; the input has to start at least {bytes} bytes above the output"),
@@ -56,19 +81,26 @@ pub fn clash(graph: &Graph, clash: &Clash) -> String {
         Some(_) => "",
         None => "; nothing is known of this operator, so that no overlap is granted",
     };
+    let place = ContainingRegion::of(regions, clash.bytes.start);
+    let what = if place.region.is_some() {
+        "bytes"
+    } else {
+        "arena bytes"
+    };
     format!(
-        "operator {} {}: {} and {} share arena bytes {}..{}{needed}{unknown}",
+        "operator {} {}: {} and {} share {what} {}..{}{}{needed}{unknown}",
         clash.operator.0,
         node.kind.escape_debug(),
         occupant(graph, clash.one),
         occupant(graph, clash.other),
-        clash.bytes.start,
-        clash.bytes.end,
+        place.within(clash.bytes.start),
+        place.within(clash.bytes.end),
+        place.name(),
     )
 }
 
 /// What is wrong with a plan whatever may overlap.
-pub fn fault(graph: &Graph, fault: &PlanFault) -> String {
+pub fn fault(graph: &Graph, fault: &PlanFault, regions: &[PlannedRegion]) -> String {
     match fault {
         PlanFault::NoOffset(id) => format!("{} has no offset", tensor(graph, *id)),
         PlanFault::BeyondArena {
@@ -83,10 +115,15 @@ pub fn fault(graph: &Graph, fault: &PlanFault) -> String {
             occupant,
             offset,
             alignment,
-        } => format!(
-            "{} lies at {offset}, not a multiple of {alignment}",
-            self::occupant(graph, *occupant)
-        ),
+        } => {
+            let place = ContainingRegion::of(regions, *offset);
+            format!(
+                "{} lies at {}{}, not a multiple of {alignment}",
+                self::occupant(graph, *occupant),
+                place.within(*offset),
+                place.name()
+            )
+        }
         PlanFault::LittleScratch {
             operators,
             most,

@@ -2,7 +2,65 @@
 
 use super::table;
 use crate::study::region_use::RegionUse;
+use dmo_analysis::handover::PlannedRegion;
 use dmo_analysis::wording::{bytes, grouped};
+use dmo_planner::regions::NoRoom;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A memory of a plan that was checked.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct UsedRegion {
+    name: String,
+    capacity_bytes: u64,
+    used_bytes: u64,
+}
+
+/// The memories of a plan that was checked; none of one arena.
+pub fn used(regions: &[PlannedRegion]) -> Vec<UsedRegion> {
+    let used = regions.iter().map(|known| UsedRegion {
+        name: known.region.name.clone(),
+        capacity_bytes: known.region.capacity_bytes,
+        used_bytes: known.used_bytes,
+    });
+    used.collect()
+}
+
+/// A line for each of them.
+pub fn lines(regions: &[UsedRegion]) -> String {
+    let line = |known: &UsedRegion| {
+        format!(
+            "Memory {}: {} of {} bytes\n",
+            known.name.escape_debug(),
+            grouped(known.used_bytes),
+            grouped(known.capacity_bytes)
+        )
+    };
+    regions.iter().map(line).collect()
+}
+
+/// Why a model has no plan in several memories, and what to try.
+pub fn no_room(model: &str, error: &NoRoom) -> String {
+    let hint = match error {
+        NoRoom::Proven { .. } => {
+            "larger regions; --allow split,patch computes operators in tiles, which may need less"
+        }
+        NoRoom::Unknown { .. } => "more time, such as --time 60, or larger regions",
+    };
+    format!("{model}: {error}\n  hint: {hint}")
+}
+
+/// That nothing lies in some of the memories; `None` if something lies in each.
+pub fn unused(regions: &[RegionUse]) -> Option<String> {
+    let unused = regions.iter().filter(|known| known.used_bytes == 0);
+    let names: Vec<&str> = unused.map(|known| &*known.region.name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Nothing lies in {}: the library takes no array there.\n",
+            names.join(", ")
+        )
+    })
+}
 
 /// A row for each memory: its size, what of it is used, and what its accesses cost.
 pub fn table_of(regions: &[RegionUse]) -> String {
@@ -10,7 +68,7 @@ pub fn table_of(regions: &[RegionUse]) -> String {
         [
             known.region.name.clone(),
             grouped(known.region.capacity_bytes),
-            known.region.access_cost.to_string(),
+            grouped(known.region.access_cost.into()),
             grouped(known.used_bytes),
             grouped(known.accesses),
             grouped(known.wait_cycles()),

@@ -12,6 +12,7 @@ use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
 use crate::words::pruning::PruneSummary;
+use crate::words::regions::{self, UsedRegion};
 use crate::words::report::Report;
 use crate::words::whole_arena::sizes;
 use crate::words::{cycles, names};
@@ -45,6 +46,9 @@ pub struct VerifyReport {
     #[serde(skip)]
     remainder: Vec<String>,
     arena_bytes: u64,
+    /// The memories of a plan of several, which follow each other in that arena; empty of one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<UsedRegion>,
     instructions: Option<u64>,
     cycles: Option<Cycles>,
     /// What is wrong with the plan whatever the kernels do.
@@ -169,7 +173,10 @@ impl VerifyReport {
             kernels: kernels.to_owned(),
             safe: verified.is_safe(),
             arena_bytes: verified.plan.arena_bytes,
-            faults: faults.map(|fault| names::fault(graph, fault)).collect(),
+            regions: regions::used(&verified.plan.regions),
+            faults: faults
+                .map(|fault| names::fault(graph, fault, &verified.plan.regions))
+                .collect(),
             ..Self::default()
         };
         match &verified.verification {
@@ -193,7 +200,7 @@ impl VerifyReport {
                 Err(_) if is_known => names::NOT_GRANTED,
                 _ => "",
             };
-            names::clash(graph, clash) + why
+            names::clash(graph, clash, &verified.plan.regions) + why
         });
         let objections = [
             some_of(clashes.collect()),
@@ -356,7 +363,10 @@ impl Report for VerifyReport {
                 text += &format!(", {}", cycles::sentence(cycles));
             }
         }
-        text += &format!("\nArena: {} bytes\n", grouped(self.arena_bytes));
+        text += &match &self.regions[..] {
+            [] => format!("\nArena: {} bytes\n", grouped(self.arena_bytes)),
+            regions => format!("\n{}", regions::lines(regions)),
+        };
         let deepest = self.layers.iter().max_by_key(|layer| layer.stack_bytes);
         if let Some((layer, bytes)) = deepest.and_then(|it| Some((it, it.stack_bytes?))) {
             text += &format!(

@@ -69,7 +69,14 @@ const FLOORS: [(&str, &[&str]); 4] = [
     ),
     (
         "analysis/planner/src",
-        &["problem", "budget", "plan", "minimalloc", "regions"],
+        &[
+            "wording",
+            "problem",
+            "budget",
+            "plan",
+            "minimalloc",
+            "regions",
+        ],
     ),
 ];
 /// What is below the command line knows none of these.

@@ -1,6 +1,7 @@
 //! What can be wrong with regions, and why there is no plan.
 
 use crate::problem::ProblemError;
+use crate::wording::grouped;
 use thiserror::Error;
 
 /// What is wrong with a problem of several regions.
@@ -34,7 +35,7 @@ pub enum RegionsError {
 pub enum NoRoom {
     /// There is none.
     #[error(
-        "no plan fits into the regions, which is proven: {cause}",
+        "no plan for this order fits into the regions, which is proven: {cause}",
         cause = largest(left)
     )]
     Proven {
@@ -43,7 +44,7 @@ pub enum NoRoom {
     },
     /// None was found.
     #[error(
-        "no plan was found within the regions, and none is ruled out: {cause}",
+        "no plan was found in time, which does not mean that there is none: {cause}",
         cause = largest(left)
     )]
     Unknown {
@@ -73,7 +74,10 @@ fn largest(left: &LeftOver) -> String {
         largest_bytes,
     } = left;
     format!(
-        "for {buffers} of the buffers, {bytes} bytes together, there is no room beside the \
-         others; the largest, {largest:?}, has {largest_bytes} bytes"
+        "of the buffers, placed one after the other, {} with {} bytes together found no room; the \
+         largest, {largest:?}, has {} bytes",
+        grouped(*buffers as u64),
+        grouped(*bytes),
+        grouped(*largest_bytes)
     )
 }

@@ -4,9 +4,9 @@
 use super::error::LeftOver;
 use super::{RegionOffset, RegionProblem};
 use crate::budget::Budget;
-use crate::plan::Plan;
 use crate::plan::exact::{self, Decision};
-use crate::problem::Buffer;
+use crate::plan::{Family, Plan, STRATEGIES};
+use crate::problem::{Buffer, Neighbour};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -155,21 +155,20 @@ impl<'a> Packing<'a> {
         conflict
     }
 
-    /// Places one buffer after the other, those first that gain most for their bytes, each in its
-    /// `preferred` region or the cheapest other one that has room for it, and then moves each to
-    /// a cheaper one that has.
+    /// Places one buffer after the other in this order, each in its `preferred` region or the
+    /// cheapest other one that has room for it, and then moves each to a cheaper one that has.
     ///
     /// # Errors
     /// What is left over.
     pub(super) fn place_each(
         &self,
+        order: &[usize],
         preferred: Option<&[usize]>,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<RegionOffset>, LeftOver> {
         let mut parts = vec![Part::default(); self.problem.regions().len()];
-        let order = self.by_gain();
         let mut left = Vec::new();
-        for &buffer in &order {
+        for &buffer in order {
             let mut choices = self.problem.choices(buffer);
             if let Some(first) = preferred.map(|preferred| preferred[buffer]) {
                 choices.sort_by_key(|&region| region != first);
@@ -181,6 +180,86 @@ impl<'a> Packing<'a> {
         if !left.is_empty() {
             return Err(self.left_over(&left));
         }
+        self.move_to_cheaper(&mut parts, budget);
+        Ok(places(&parts))
+    }
+
+    /// Places all buffers that may lie in the region there, the others in the cheapest ones that
+    /// have room for them, and then moves each to a cheaper one that has. `known` are offsets of
+    /// all buffers that may fit together. `None` if no such plan was found.
+    pub(super) fn gather(
+        &self,
+        home: usize,
+        known: Option<&[u64]>,
+        budget: &mut Budget<'_>,
+    ) -> Option<Vec<RegionOffset>> {
+        let is_inside = |&buffer: &usize| self.problem.choices(buffer).contains(&home);
+        let order = self.by_extent().into_iter();
+        let (mut members, others): (Vec<usize>, Vec<usize>) = order.partition(is_inside);
+        members.sort_unstable();
+        let offsets = self.together(home, &members, known, budget)?;
+        let mut parts = vec![Part::default(); self.problem.regions().len()];
+        parts[home] = Part { members, offsets };
+        let mut others = others.into_iter();
+        let are_placed = others.all(|buffer| {
+            let choices = self.problem.choices(buffer);
+            self.add(buffer, &choices, &mut parts, budget)
+        });
+        are_placed.then(|| {
+            self.move_to_cheaper(&mut parts, budget);
+            places(&parts)
+        })
+    }
+
+    /// Offsets of these buffers, ordered by index, in the region: those that are `known`, or else
+    /// what the heuristics or a search find.
+    fn together(
+        &self,
+        region: usize,
+        members: &[usize],
+        known: Option<&[u64]>,
+        budget: &mut Budget<'_>,
+    ) -> Option<Vec<u64>> {
+        let capacity = self.problem.regions()[region].capacity_bytes;
+        let part = self.problem.within(region).subset(members);
+        if members.is_empty() || part.lower_bound() > capacity {
+            return None;
+        }
+        let fits = |plan: &Plan| {
+            let mut ends = part.buffers().iter().zip(&plan.offsets);
+            let is_inside = ends.all(|(buffer, offset)| {
+                let end = offset.checked_add(buffer.size_bytes);
+                end.is_some_and(|end| end <= capacity)
+            });
+            is_inside && plan.check(&part).is_empty()
+        };
+        let known = known.and_then(|known| {
+            let offsets = members.iter().map(|&buffer| known.get(buffer).copied());
+            Some(Plan {
+                offsets: offsets.collect::<Option<_>>()?,
+            })
+        });
+        if let Some(known) = known.filter(fits) {
+            return Some(known.offsets);
+        }
+        let strategies = STRATEGIES.iter().filter(|it| it.family == Family::Offsets);
+        for strategy in strategies {
+            if budget.spend((part.pairs() + members.len()) as u64) {
+                return None;
+            }
+            if let Some(plan) = strategy.plan(&part).filter(fits) {
+                return Some(plan.offsets);
+            }
+        }
+        match exact::fit(&part, capacity, budget) {
+            Decision::Possible(offsets) => Some(offsets),
+            Decision::Impossible | Decision::Unknown => None,
+        }
+    }
+
+    /// Moves each buffer to a cheaper region as long as one has room for it.
+    fn move_to_cheaper(&self, parts: &mut [Part], budget: &mut Budget<'_>) {
+        let order = self.by_gain();
         let mut moved = true;
         while moved && !budget.is_spent() {
             moved = false;
@@ -191,13 +270,12 @@ impl<'a> Packing<'a> {
                 let cost = |region: usize| self.problem.cost(buffer, region);
                 let mut choices = self.problem.choices(buffer);
                 choices.retain(|&region| cost(region) < cost(now));
-                if self.add(buffer, &choices, &mut parts, budget) {
+                if self.add(buffer, &choices, parts, budget) {
                     parts[now].remove(buffer);
                     moved = true;
                 }
             }
         }
-        Ok(places(&parts))
     }
 
     /// Puts the buffer into the first of these regions that has room for it. Returns whether one
@@ -210,8 +288,14 @@ impl<'a> Packing<'a> {
         budget: &mut Budget<'_>,
     ) -> bool {
         for &region in choices {
-            let mut members = parts[region].members.clone();
-            let place = members.partition_point(|&other| other < buffer);
+            let part = &mut parts[region];
+            let place = part.members.partition_point(|&other| other < buffer);
+            if let Some(offset) = self.gap(buffer, region, part) {
+                part.members.insert(place, buffer);
+                part.offsets.insert(place, offset);
+                return true;
+            }
+            let mut members = part.members.clone();
             members.insert(place, buffer);
             let decision = self.decide(region, &members, FEW_NODES, budget);
             if let Decision::Possible(offsets) = decision {
@@ -222,9 +306,40 @@ impl<'a> Packing<'a> {
         false
     }
 
+    /// The lowest offset in the region at which the buffer keeps its distances from what lies
+    /// there.
+    fn gap(&self, buffer: usize, region: usize, part: &Part) -> Option<u64> {
+        let problem = self.problem.within(region);
+        let what = &problem.buffers()[buffer];
+        let last = self.problem.regions()[region].capacity_bytes;
+        let last = last.checked_sub(what.size_bytes)?;
+        let there = problem.neighbours(buffer).iter().filter_map(|other| {
+            let place = part.members.binary_search(&other.buffer).ok()?;
+            Some((other, part.offsets[place]))
+        });
+        let there: Vec<(&Neighbour, u64)> = there.collect();
+        let keeps = |offset: u64| {
+            offset <= last
+                && there.iter().all(|(other, place)| {
+                    offset >= place.saturating_add(other.distance_below)
+                        || offset.saturating_add(other.distance_above) <= *place
+                })
+        };
+        if let Some(fixed) = what.fixed_offset {
+            return Some(fixed).filter(|&fixed| keeps(fixed));
+        }
+        let above = there.iter().filter_map(|(other, place)| {
+            let offset = place.checked_add(other.distance_below)?;
+            offset.checked_next_multiple_of(what.alignment)
+        });
+        let mut offsets: Vec<u64> = std::iter::once(0).chain(above).collect();
+        offsets.sort_unstable();
+        offsets.into_iter().find(|&offset| keeps(offset))
+    }
+
     /// The buffers in the order in which they gain most: the difference between the dearest and
     /// the cheapest region, for each byte and step.
-    fn by_gain(&self) -> Vec<usize> {
+    pub(super) fn by_gain(&self) -> Vec<usize> {
         let buffers = self.problem.problem().buffers();
         let gain = |&buffer: &usize| {
             let choices = self.problem.choices(buffer);
@@ -241,6 +356,20 @@ impl<'a> Packing<'a> {
         };
         let mut order: Vec<usize> = (0..buffers.len()).collect();
         order.sort_by_cached_key(|buffer| Reverse(gain(buffer)));
+        order
+    }
+
+    /// The buffers in the order of their bytes and steps, those first that can lie in one region
+    /// only.
+    pub(super) fn by_extent(&self) -> Vec<usize> {
+        let buffers = self.problem.problem().buffers();
+        let extent = |&buffer: &usize| {
+            let what = &buffers[buffer];
+            let extent = u128::from(what.size_bytes) * what.alive.len() as u128;
+            (self.problem.choices(buffer).len() <= 1, extent)
+        };
+        let mut order: Vec<usize> = (0..buffers.len()).collect();
+        order.sort_by_cached_key(|buffer| Reverse(extent(buffer)));
         order
     }
 

@@ -1,14 +1,17 @@
 //! The least cost: depth first over the buffers in the order in which they come to life, guided
-//! and bounded by what the rest costs at least.
+//! and bounded by what the rest costs at least. It begins with plans that are made from all
+//! buffers in one region, so that what fits into one is never without a plan.
 
 use super::diagram::Diagram;
 use super::error::LeftOver;
 use super::packing::{self, Packing, Part};
 use super::{NoRoom, RegionOffset, RegionOptimum, RegionPlan, RegionProblem};
 use crate::budget::Budget;
+use crate::plan::Plan;
 use crate::plan::exact::Decision;
 
-/// After this many assignments of which it is not known whether they fit, the search ends.
+/// After this many assignments of which it is not known whether they fit, the search ends with
+/// the plan that it has.
 const MOST_UNDECIDED: usize = 30;
 /// From this many assignments that do not fit plans are made of what does.
 const MOST_REPAIRED: usize = 20;
@@ -21,6 +24,19 @@ const OPEN: usize = usize::MAX;
 /// # Errors
 /// When none was found, and whether that is proven.
 pub fn place(problem: &RegionProblem, budget: &mut Budget<'_>) -> Result<RegionOptimum, NoRoom> {
+    place_from(problem, None, budget)
+}
+
+/// The same, with a plan of all buffers in one arena that is `known`: if one of the regions takes
+/// it, a plan is found however little the search may do.
+///
+/// # Errors
+/// When none was found, and whether that is proven.
+pub fn place_from(
+    problem: &RegionProblem,
+    known: Option<&Plan>,
+    budget: &mut Budget<'_>,
+) -> Result<RegionOptimum, NoRoom> {
     let diagram = budget.share(4, |budget| Diagram::new(problem, budget));
     let mut search = Search {
         problem,
@@ -35,6 +51,7 @@ pub fn place(problem: &RegionProblem, budget: &mut Budget<'_>) -> Result<RegionO
         repaired: 0,
         diagram,
     };
+    budget.share(4, |budget| search.begin(known, budget));
     let part = budget.left() / 10 * 8;
     let open = budget.within(part, |budget| search.run(budget));
     search.finish(open, budget)
@@ -99,6 +116,27 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Plans that begin with all buffers in one region, or if there are none, one that places them
+    /// one after the other.
+    fn begin(&mut self, known: Option<&Plan>, budget: &mut Budget<'_>) {
+        let regions = self.problem.regions().len();
+        for home in 0..regions {
+            let gathered = budget.share((regions - home) as u64 + 1, |budget| {
+                let known = known.map(|plan| &plan.offsets[..]);
+                self.packing.gather(home, known, budget)
+            });
+            if let Some(places) = gathered {
+                self.offer(places);
+            }
+        }
+        if self.best.is_none() {
+            let order = self.packing.by_gain();
+            if let Ok(places) = self.packing.place_each(&order, None, budget) {
+                self.offer(places);
+            }
+        }
+    }
+
     /// Goes through all assignments that may be better than the best one. The least bound of
     /// those that the budget did not reach; `None` if it reached all.
     fn run(&mut self, budget: &mut Budget<'_>) -> Option<u64> {
@@ -122,7 +160,8 @@ impl Search<'_> {
                 frames.pop();
                 continue;
             };
-            if budget.spend(count as u64) || self.undecided.len() >= MOST_UNDECIDED {
+            let is_enough = self.undecided.len() >= MOST_UNDECIDED && self.best.is_some();
+            if budget.spend(count as u64) || is_enough {
                 let open = frames
                     .iter()
                     .filter_map(|frame| frame.choices.get(frame.next));
@@ -214,8 +253,9 @@ impl Search<'_> {
         }
         if self.repaired < MOST_REPAIRED {
             self.repaired += 1;
-            let assigned = self.assigned.clone();
-            if let Ok(places) = self.packing.place_each(Some(&assigned), budget) {
+            let order = self.packing.by_gain();
+            let assigned = Some(&self.assigned[..]);
+            if let Ok(places) = self.packing.place_each(&order, assigned, budget) {
                 self.offer(places);
             }
         }
@@ -267,7 +307,8 @@ impl Search<'_> {
     ) -> Result<RegionOptimum, NoRoom> {
         let unknown = open.into_iter().chain(self.undecided.iter().copied()).min();
         if self.best.is_none() {
-            let placed = budget.share(2, |budget| self.packing.place_each(None, budget));
+            let order = self.packing.by_extent();
+            let placed = budget.share(2, |budget| self.packing.place_each(&order, None, budget));
             match placed {
                 Ok(places) => self.offer(places),
                 Err(left) if unknown.is_none() => return Err(NoRoom::Proven { left }),

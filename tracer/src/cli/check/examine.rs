@@ -118,9 +118,9 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
     let audited = examination.audit(MOST_CLASHES, session)?;
     let graph = &audited.overlaps.graph;
     let faults = audited.audit.faults.iter();
-    let faults = faults.map(|fault| names::fault(graph, fault));
+    let faults = faults.map(|fault| names::fault(graph, fault, &audited.plan.regions));
     let clashes = audited.audit.clashes.iter();
-    let clashes = clashes.map(|clash| names::clash(graph, clash));
+    let clashes = clashes.map(|clash| names::clash(graph, clash, &audited.plan.regions));
     let objections: Vec<String> = faults.chain(clashes).collect();
     let [geometry, replay, execution] = WITNESSES;
     let unasked = |name| Case::new(name, Outcome::Skipped, "verify = false");

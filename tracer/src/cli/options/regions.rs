@@ -1,7 +1,7 @@
 //! The memories that an arena is made of.
 
 use dmo_analysis::graph::TensorId;
-use dmo_analysis::wording::parse_size;
+use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::regions::ArenaRegion;
 use dmo_trace::study::regions::{Pin, Pinned, RegionRequest};
 use std::time::Duration;
@@ -46,21 +46,33 @@ fn parse(text: &str) -> Result<ArenaRegion, String> {
         None => (memory, None),
     };
     let (size, cost) = match memory.split_once('@') {
-        Some((size, cost)) => (size, cost.parse().ok().filter(|&cost| cost > 0)),
+        Some((size, cost)) => (size, cost.parse::<u32>().ok().filter(|&cost| cost > 0)),
         None => (memory, Some(1)),
     };
     let access_cost = cost.ok_or_else(|| {
-        format!("'{text}': an access takes a whole number of cycles, at least 1, such as @12")
+        format!(
+            "'{text}': an access takes a whole number of cycles from 1 to {}, such as @12",
+            grouped(u32::MAX.into())
+        )
     })?;
     let alignment = alignment.map_or(Ok(1), parse_size)?;
     if alignment == 0 || alignment > MOST_ALIGNED {
         return Err(format!(
-            "'{text}': offsets are multiples of at least 1 byte and at most {MOST_ALIGNED}"
+            "'{text}': offsets are multiples of at least 1 byte and at most {}",
+            grouped(MOST_ALIGNED)
+        ));
+    }
+    let capacity_bytes = parse_size(size)?;
+    if u32::try_from(capacity_bytes).is_err() {
+        return Err(format!(
+            "'{text}': a region of {} bytes is too large for 32-bit addresses, which reach {}",
+            grouped(capacity_bytes),
+            grouped(u32::MAX.into())
         ));
     }
     Ok(ArenaRegion {
         name: name.to_owned(),
-        capacity_bytes: parse_size(size)?,
+        capacity_bytes,
         access_cost,
         alignment,
     })

@@ -13,6 +13,7 @@ use dmo_trace::study::placed::PlacedModel;
 use dmo_trace::study::plan::Planned;
 use dmo_trace::study::regions::place_model;
 use dmo_trace::study::source::Source;
+use dmo_trace::words::regions::no_room;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
 use schemars::JsonSchema;
@@ -100,7 +101,7 @@ pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::
     let found = match place_model(source, &planned, &request, None)? {
         Ok(found) => found,
         Err(error) => {
-            output::message(&format!("dmo-trace: {}: {error}", source.name));
+            output::message(&format!("dmo-trace: {}", no_room(&source.name, &error)));
             return Ok(Verdict::Fails);
         }
     };
@@ -222,9 +223,9 @@ impl Report for RegionReport<'_> {
             [
                 used.region.name.clone(),
                 grouped(used.region.capacity_bytes),
-                used.region.access_cost.to_string(),
+                grouped(used.region.access_cost.into()),
                 grouped(used.used_bytes),
-                used.tensors.to_string(),
+                grouped(used.tensors as u64),
                 grouped(used.accesses),
             ]
         });
@@ -247,7 +248,7 @@ impl Report for RegionReport<'_> {
                 tensor.tensor.0,
                 tensor.name,
                 grouped(tensor.size_bytes),
-                tensor.place.offset,
+                grouped(tensor.place.offset),
                 grouped(tensor.accesses)
             );
         }
