@@ -38,8 +38,8 @@ pub use state::{State, StatePlace};
 
 use crate::call::{Argument, CallError, Frame, inexpressible};
 use convolution::Convolution;
-use dmo_analysis::graph::Kind;
-use dmo_analysis::graph::parameters::Parameters;
+use dmo_analysis::graph::parameters::{Constant, Parameters};
+use dmo_analysis::graph::{Kind, TensorType};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::{Address, ElementType};
 use std::any::Any;
@@ -97,6 +97,8 @@ pub struct Contract {
     kind: &'static Kind,
     /// Types of inputs and outputs; `None` if it takes elements of any type.
     types: Option<[ElementType; 2]>,
+    /// Its filter has weights of 4 bits.
+    has_int4_filter: bool,
     /// What else must hold of a case.
     only: fn(&Case) -> bool,
     /// It takes parts of larger tensors, and no others.
@@ -230,6 +232,7 @@ impl Contract {
             function,
             kind,
             types: None,
+            has_int4_filter: false,
             only: |_| true,
             pitched: false,
             in_place: false,
@@ -243,6 +246,13 @@ impl Contract {
 
     const fn int8(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
         Self::new(function, kind, prepare).of(ElementType::Int8, ElementType::Int8)
+    }
+
+    /// Of 8-bit inputs and outputs and a filter of 4 bits.
+    const fn int4(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
+        let mut contract = Self::int8(function, kind, prepare);
+        contract.has_int4_filter = true;
+        contract
     }
 
     const fn int16(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
@@ -383,14 +393,22 @@ impl Contract {
     }
 
     /// What TensorFlow Lite Micro computes instead of the case where it is linked with this library,
-    /// and by which function; `None` if it is the case. `output_axes` is how many the output has in
-    /// the model.
+    /// and by which function; `None` if it is the case, as with weights of 4 bits. `output_axes` is
+    /// how many the output has in the model.
     pub fn instead(
         library: &KernelLibrary,
         case: &Case,
+        parameters: &Parameters,
         output_axes: usize,
     ) -> Option<(Case, &'static str)> {
         use cmsis_nn::runtime::{FULLY_CONNECTED, OF_PIXELS, as_convolution};
+        let is_int4 = |filter: &Constant| filter.element_type == TensorType::Int4;
+        if parameters
+            .constant(convolution::FILTER)
+            .is_some_and(is_int4)
+        {
+            return None;
+        }
         let has_any = FULLY_CONNECTED.iter().any(|name| library.has(name));
         let conv = as_convolution(case, output_axes).filter(|_| has_any)?;
         Some((conv, OF_PIXELS))
@@ -429,7 +447,7 @@ impl Contract {
     /// # Errors
     /// When the weights do not fit into flash.
     pub fn invented(&self, case: &Case) -> Result<Parameters<'static>, CallError> {
-        invented::parameters(case, self.states)
+        invented::parameters(case, self.states, self.has_int4_filter)
     }
 
     /// Places parameters, weights and tables in the frame, and gives the arguments of each

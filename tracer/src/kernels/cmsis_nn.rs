@@ -391,8 +391,8 @@ fn fully_connected(
 ) -> Arguments {
     let layer: &operator::FullyConnected = job.operator()?;
     let [input, filter, output] = fully_connected_dims(layer);
-    let types = [ElementType::Int8, bias_type(job.case.input_type)];
-    let [weights, bias] = weights(job, layer, types, frame)?;
+    let bias_type = bias_type(job.case.input_type);
+    let [weights, bias] = weights(job, layer, ElementType::Int8, bias_type, frame)?;
     let arguments = [
         context(buffers, frame)?,
         frame.words("parameters", params)?,

@@ -368,7 +368,8 @@ impl<'g> Executed<'g> {
         let output_axes = graph.tensor(*output).shape.len();
         let (source, (contract, case, scratch_bytes)) =
             kernel_source::first(sources, &given, |library| {
-                let (contract, case) = match Contract::instead(library, &given, output_axes) {
+                let instead = Contract::instead(library, &given, parameters, output_axes);
+                let (contract, case) = match instead {
                     None => (choose(library, &given, parameters)?, given.clone()),
                     Some((other, function)) => {
                         (named(library, &other, function, parameters)?, other)
