@@ -392,6 +392,19 @@ impl Contract {
         alike.map_or_else(of_runtime, |contract| Some(contract.function.to_owned()))
     }
 
+    /// The function for weights of 4 bits that the library has for such operators, if the filter has
+    /// such weights.
+    pub fn serving_int4(
+        library: &KernelLibrary,
+        case: &Case,
+        parameters: &Parameters,
+    ) -> Option<String> {
+        let functions = library.image().symbols.functions();
+        let names = functions.map(|function| function.name.as_str());
+        let names = names.filter(|name| name.ends_with("_s4") && has_int4_filter(parameters));
+        cmsis_nn::runtime::serving(case, names).map(str::to_owned)
+    }
+
     /// What TensorFlow Lite Micro computes instead of the case where it is linked with this library,
     /// and by which function; `None` if it is the case, as with weights of 4 bits. `output_axes` is
     /// how many the output has in the model.
@@ -402,11 +415,7 @@ impl Contract {
         output_axes: usize,
     ) -> Option<(Case, &'static str)> {
         use cmsis_nn::runtime::{FULLY_CONNECTED, OF_PIXELS, as_convolution};
-        let is_int4 = |filter: &Constant| filter.element_type == TensorType::Int4;
-        if parameters
-            .constant(convolution::FILTER)
-            .is_some_and(is_int4)
-        {
+        if has_int4_filter(parameters) {
             return None;
         }
         let has_any = FULLY_CONNECTED.iter().any(|name| library.has(name));
@@ -490,6 +499,13 @@ impl Contract {
         }
         Ok(())
     }
+}
+
+fn has_int4_filter(parameters: &Parameters) -> bool {
+    let is_int4 = |filter: &Constant| filter.element_type == TensorType::Int4;
+    parameters
+        .constant(convolution::FILTER)
+        .is_some_and(is_int4)
 }
 
 /// Number of elements; the greatest number there is where that does not fit.
