@@ -66,6 +66,7 @@ MODELS = [
     "stand_in_vision_int16",
     "stand_in_vision_int8",
     "stand_in_vision_uint8",
+    "stand_in_weights_int4",
     "stand_in_window_int8",
     "coral/mobilenet_v1_0.25_128_quant",
     "coral/mobilenet_v2_1.0_224_quant",

@@ -20,6 +20,7 @@ SAME, VALID = 0, 1
 NONE, RELU, TANH = 0, 1, 4
 
 TYPES = {
+    "int4": schema.TensorType.INT4,
     "int8": schema.TensorType.INT8,
     "uint8": schema.TensorType.UINT8,
     "int16": schema.TensorType.INT16,
@@ -33,15 +34,26 @@ PROBABILITY = {"int8": (1 / 256, -128), "uint8": (1 / 256, 0), "int16": (1 / 327
 # Types of weights and biases.
 WEIGHT = {"int8": "int8", "uint8": "uint8", "int16": "int8", "float32": "float32"}
 BIAS = {"int8": "int32", "uint8": "int32", "int16": "int64", "float32": "float32"}
-# The scale of weights for one product an output, where all stored numbers are as likely.
-SPREAD = 0.011
+# The greatest weight of an integer type, and the scale of weights for one product an output, where all stored numbers
+# are as likely.
+GREATEST = {"int4": 7, "int8": 127, "uint8": 127}
+SPREAD = {"int4": 0.19, "int8": 0.011, "uint8": 0.011}
+
+
+def stored(kind, values):
+    """The bytes of a constant: of 4 bits two in each, the first in the lower half."""
+    if kind != "int4":
+        return numpy.asarray(values, dtype=kind).tobytes()
+    halves = numpy.asarray(values, dtype="int8").flatten().astype("uint8") & 0xF
+    halves = numpy.append(halves, numpy.zeros(len(halves) % 2, dtype="uint8"))
+    return (halves[0::2] | halves[1::2] << 4).astype("uint8").tobytes()
 
 
 class Net:
     """A network under construction. Shapes are NHWC."""
 
-    def __init__(self, name, kind):
-        self.name, self.kind = name, kind
+    def __init__(self, name, kind, weight=None):
+        self.name, self.kind, self.weight = name, kind, weight or WEIGHT[kind]
         self.random = numpy.random.default_rng(zlib.crc32(name.encode()))
         self.graph = schema.SubGraphT()
         self.graph.tensors, self.graph.operators = [], []
@@ -59,7 +71,7 @@ class Net:
             tensor.quantization.quantizedDimension = axis
         if data is not None:
             buffer = schema.BufferT()
-            buffer.data = numpy.frombuffer(numpy.asarray(data, dtype=kind).tobytes(), dtype=numpy.uint8)
+            buffer.data = numpy.frombuffer(stored(kind, data), dtype=numpy.uint8)
             tensor.buffer = len(self.buffers)
             self.buffers.append(buffer)
         self.graph.tensors.append(tensor)
@@ -98,18 +110,19 @@ class Net:
             values = self.random.uniform(-1, 1, shape) * 1.7 / fan_in**0.5
             bias = self.random.uniform(-0.3, 0.3, channels)
             return [self.tensor("float32", shape, data=values), self.tensor("float32", [channels], data=bias)]
-        unit = self.affine(output)[0] / self.affine(input_index)[0] * SPREAD / fan_in**0.5
+        unit = self.affine(output)[0] / self.affine(input_index)[0] * SPREAD[self.weight] / fan_in**0.5
         # Kernels for uint8 have one scale, and weights around a zero point.
         single = axis is None or self.kind == "uint8"
         scales = unit * self.random.uniform(1, 2, 1 if single else channels)
-        values = self.random.integers(-127, 128, shape)
+        greatest = GREATEST[self.weight]
+        values = self.random.integers(-greatest, greatest + 1, shape)
         zero_point = 0
         if self.kind == "uint8":
             values, zero_point = values + 128, 128
         filter_ = self.tensor(
-            WEIGHT[self.kind], shape, affine=(scales[0], zero_point), scales=scales, axis=axis or 0, data=values
+            self.weight, shape, affine=(scales[0], zero_point), scales=scales, axis=axis or 0, data=values
         )
-        large = 3000 if self.kind != "int16" else 900_000
+        large = (3000 if self.kind != "int16" else 900_000) * greatest // 127
         bias = self.random.integers(-large, large, channels)
         scales = scales * self.affine(input_index)[0]
         return [filter_, self.tensor(BIAS[self.kind], [channels], scales=scales, data=bias)]
@@ -119,9 +132,10 @@ class Net:
             extents = [extent - kernel + 1 for extent in extents]
         return [-(-extent // stride) for extent in extents]
 
-    def conv(self, source, channels, kernel=1, stride=1, padding=SAME, activation=RELU):
+    def conv(self, source, channels, kernel=1, stride=1, padding=SAME, activation=RELU, groups=1):
         batches, height, width, depth = self.shape(source)
         output = self.activation([batches, *self.places([height, width], kernel, stride, padding), channels])
+        depth //= groups
         weights = self.weights([channels, kernel, kernel, depth], source, output, kernel**2 * depth, axis=0)
         options = schema.Conv2DOptionsT()
         options.padding, options.strideW, options.strideH = padding, stride, stride
@@ -291,6 +305,17 @@ def vision(kind):
     net.write([source], [logits if kind == "float32" else net.softmax(logits)])
 
 
+def small_weights():
+    """Weights of 4 bits: odd numbers of them, groups, a depth multiplier, several batches of a layer."""
+    net = Net("stand_in_weights_int4", "int8", weight="int4")
+    source = net.activation([1, 9, 7, 3])
+    body = net.conv(source, 5, kernel=3)
+    body = net.conv(net.depthwise(body, stride=2), 8)
+    body = net.depthwise(net.conv(body, 6, kernel=3, groups=2), multiplier=2)
+    body = net.dense(net.reshape(body, 4, 60), 7, activation=RELU)
+    net.write([source], [net.softmax(net.dense(net.reshape(body, 1, 28), 5))])
+
+
 def upsampling(kind):
     """Down with a pool, up with a transposed convolution, and a connection around."""
     net = Net(f"stand_in_upsampling_{kind}", kind)
@@ -369,6 +394,7 @@ def window():
 def main():
     for kind in ["int8", "int16", "uint8", "float32"]:
         vision(kind)
+    small_weights()
     for kind in ["int8", "int16", "float32"]:
         upsampling(kind)
     keyword()

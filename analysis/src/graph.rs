@@ -160,6 +160,13 @@ impl Graph {
         self.once(&node.outputs)
     }
 
+    /// Whether it has weights of which several lie in a byte: only kernels for whole tensors, to a
+    /// buffer of their own, unpack them.
+    pub(crate) fn has_packed_weights(&self, node: &Node) -> bool {
+        let mut tensors = node.inputs.iter().map(|&id| self.tensor(id));
+        tensors.any(|tensor| tensor.element_type == TensorType::Int4)
+    }
+
     fn once(&self, ids: &[TensorId]) -> Vec<TensorId> {
         let mut found = BTreeSet::new();
         let once = |id: &TensorId| self.in_arena(*id) && found.insert(*id);

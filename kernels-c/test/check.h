@@ -47,6 +47,7 @@ void test_resize(void);
 void test_svdf(void);
 void test_lstm(void);
 void test_uint8(void);
+void test_int4(void);
 void test_depthwise_in_place(void);
 void test_pitched(void);
 void test_stack(void);

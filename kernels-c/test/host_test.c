@@ -119,6 +119,7 @@ int main(void) {
   test_svdf();
   test_lstm();
   test_uint8();
+  test_int4();
   test_depthwise_in_place();
   test_pitched();
   test_stack();

@@ -38,8 +38,8 @@ pub use state::{State, StatePlace};
 
 use crate::call::{Argument, CallError, Frame, inexpressible};
 use convolution::Convolution;
-use dmo_analysis::graph::Kind;
-use dmo_analysis::graph::parameters::Parameters;
+use dmo_analysis::graph::parameters::{Constant, Parameters};
+use dmo_analysis::graph::{Kind, TensorType};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::trace::{Address, ElementType};
 use std::any::Any;
@@ -97,6 +97,8 @@ pub struct Contract {
     kind: &'static Kind,
     /// Types of inputs and outputs; `None` if it takes elements of any type.
     types: Option<[ElementType; 2]>,
+    /// Its filter has weights of 4 bits.
+    has_int4_filter: bool,
     /// What else must hold of a case.
     only: fn(&Case) -> bool,
     /// It takes parts of larger tensors, and no others.
@@ -230,6 +232,7 @@ impl Contract {
             function,
             kind,
             types: None,
+            has_int4_filter: false,
             only: |_| true,
             pitched: false,
             in_place: false,
@@ -243,6 +246,13 @@ impl Contract {
 
     const fn int8(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
         Self::new(function, kind, prepare).of(ElementType::Int8, ElementType::Int8)
+    }
+
+    /// Of 8-bit inputs and outputs and a filter of 4 bits.
+    const fn int4(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
+        let mut contract = Self::int8(function, kind, prepare);
+        contract.has_int4_filter = true;
+        contract
     }
 
     const fn int16(function: &'static str, kind: &'static Kind, prepare: PrepareOnce) -> Self {
@@ -382,15 +392,32 @@ impl Contract {
         alike.map_or_else(of_runtime, |contract| Some(contract.function.to_owned()))
     }
 
+    /// The function for weights of 4 bits that the library has for such operators, if the filter has
+    /// such weights.
+    pub fn serving_int4(
+        library: &KernelLibrary,
+        case: &Case,
+        parameters: &Parameters,
+    ) -> Option<String> {
+        let functions = library.image().symbols.functions();
+        let names = functions.map(|function| function.name.as_str());
+        let names = names.filter(|name| name.ends_with("_s4") && has_int4_filter(parameters));
+        cmsis_nn::runtime::serving(case, names).map(str::to_owned)
+    }
+
     /// What TensorFlow Lite Micro computes instead of the case where it is linked with this library,
-    /// and by which function; `None` if it is the case. `output_axes` is how many the output has in
-    /// the model.
+    /// and by which function; `None` if it is the case, as with weights of 4 bits. `output_axes` is
+    /// how many the output has in the model.
     pub fn instead(
         library: &KernelLibrary,
         case: &Case,
+        parameters: &Parameters,
         output_axes: usize,
     ) -> Option<(Case, &'static str)> {
         use cmsis_nn::runtime::{FULLY_CONNECTED, OF_PIXELS, as_convolution};
+        if has_int4_filter(parameters) {
+            return None;
+        }
         let has_any = FULLY_CONNECTED.iter().any(|name| library.has(name));
         let conv = as_convolution(case, output_axes).filter(|_| has_any)?;
         Some((conv, OF_PIXELS))
@@ -429,7 +456,7 @@ impl Contract {
     /// # Errors
     /// When the weights do not fit into flash.
     pub fn invented(&self, case: &Case) -> Result<Parameters<'static>, CallError> {
-        invented::parameters(case, self.states)
+        invented::parameters(case, self.states, self.has_int4_filter)
     }
 
     /// Places parameters, weights and tables in the frame, and gives the arguments of each
@@ -472,6 +499,13 @@ impl Contract {
         }
         Ok(())
     }
+}
+
+fn has_int4_filter(parameters: &Parameters) -> bool {
+    let is_int4 = |filter: &Constant| filter.element_type == TensorType::Int4;
+    parameters
+        .constant(convolution::FILTER)
+        .is_some_and(is_int4)
 }
 
 /// Number of elements; the greatest number there is where that does not fit.

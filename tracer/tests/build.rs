@@ -28,7 +28,7 @@ use std::process::Command;
 use support::{models, tools};
 
 /// Models of the repository, and real ones where they are at hand.
-const MODELS: [&str; 22] = [
+const MODELS: [&str; 23] = [
     "activations_float.tflite",
     "activations_int16.tflite",
     "activations_int8.tflite",
@@ -48,6 +48,7 @@ const MODELS: [&str; 22] = [
     "stand_in_vision_int16.tflite",
     "stand_in_vision_int8.tflite",
     "stand_in_vision_uint8.tflite",
+    "stand_in_weights_int4.tflite",
     "stand_in_window_int8.tflite",
     "mlcommons_tiny/kws_ref_model.tflite",
     "tflite_micro/trained_lstm_int8.tflite",

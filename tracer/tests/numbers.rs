@@ -78,7 +78,7 @@ impl Noise {
         Constant {
             quantisation: quantisation.collect(),
             bytes: self.weights(shape.iter().product::<u32>() as usize).into(),
-            element_type: Int8,
+            element_type: Int8.into(),
             shape: shape.to_vec(),
             channel_axis: channel_axis.unwrap_or(0),
         }
@@ -88,7 +88,7 @@ impl Noise {
         let values = (0..count).map(|_| (self.next() % 2000) as i32 - 1000);
         Constant {
             bytes: values.flat_map(i32::to_le_bytes).collect::<Vec<_>>().into(),
-            element_type: Int32,
+            element_type: Int32.into(),
             shape: vec![count],
             quantisation: Vec::new(),
             channel_axis: 0,
@@ -202,8 +202,8 @@ fn run_unsigned(
     parameters.operands.iter_mut().for_each(up);
     parameters.outputs.iter_mut().for_each(up);
     let constants = parameters.constants.iter_mut().flatten();
-    for constant in constants.filter(|constant| constant.element_type == Int8) {
-        constant.element_type = Uint8;
+    for constant in constants.filter(|constant| constant.element_type == Int8.into()) {
+        constant.element_type = Uint8.into();
         constant.bytes = moved(&constant.bytes).into();
         constant.quantisation.iter_mut().for_each(up);
     }
@@ -820,7 +820,7 @@ fn svdf() {
                     .flat_map(|&weight| widen(weight))
                     .collect::<Vec<_>>()
                     .into(),
-                element_type,
+                element_type: element_type.into(),
                 ..times.clone()
             };
             let values = reals(&data, input);
@@ -1011,7 +1011,7 @@ fn padding_is_zero_as_a_real_number() {
     );
     let value = Constant {
         bytes: vec![9].into(),
-        element_type: Int8,
+        element_type: Int8.into(),
         shape: Vec::new(),
         quantisation: vec![output],
         channel_axis: 0,
@@ -1104,7 +1104,7 @@ fn what_a_kernel_cannot_be_told() {
             assert!(error.contains(expected), "{error}\nexpected {expected}");
         }
         let mut parameters = good.clone();
-        filter(&mut parameters).element_type = ElementType::Uint8;
+        filter(&mut parameters).element_type = ElementType::Uint8.into();
         let error = run(function, &case, &parameters, &data, &[]).unwrap_err();
         assert!(error.to_string().contains("the type of filter"), "{error}");
     }
@@ -1244,7 +1244,7 @@ fn sixteen_bits() {
         });
         let bias = Constant {
             bytes: vec![0; 32].into(),
-            element_type: ElementType::Int64,
+            element_type: ElementType::Int64.into(),
             ..noise.bias(4)
         };
         let mut parameters = Parameters {

@@ -139,7 +139,7 @@ fn reference() -> KernelLibrary {
     KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).unwrap()
 }
 
-/// `tests/vendor/functions.c` with the reference kernels that it calls.
+/// `tests/vendor/functions.c` and `int4.c` with the reference kernels that it calls.
 fn stand_in(workshop: &Workshop, version: u8) -> PathBuf {
     let mut kernels: Vec<&str> = FUNCTIONS.iter().map(|(_, kernel, ..)| *kernel).collect();
     kernels.sort_unstable();
@@ -149,8 +149,11 @@ fn stand_in(workshop: &Workshop, version: u8) -> PathBuf {
         .iter()
         .map(|kernel| workshop.compile(&reference.join(format!("{kernel}.c")), &[]))
         .collect();
-    let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor/functions.c");
-    objects.push(workshop.compile(&adapter, &[format!("-DVERSION={version}")]));
+    let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor");
+    for adapter in ["functions.c", "int4.c"] {
+        let flags = [format!("-DVERSION={version}")];
+        objects.push(workshop.compile(&adapters.join(adapter), &flags));
+    }
     workshop.archive("libvendor.a", &objects)
 }
 
@@ -161,6 +164,7 @@ fn stand_ins() -> Result<(), Failed> {
         let compared = compare(&library, version, 6);
         assert_eq!(compared, 6 * available(version), "{version}");
         columns_are_not_repeated(&library, version);
+        wrong_with_4_bits(&library, version);
         let undecided = linked(&stand_in(&workshop, version));
         not_guessed(&undecided, version);
     }
@@ -226,6 +230,50 @@ fn columns_are_not_repeated(library: &KernelLibrary, version: u8) {
             }
         }
     }
+}
+
+/// The vendor's functions compute something else there, or return an error.
+fn wrong_with_4_bits(library: &KernelLibrary, version: u8) {
+    let refused = |function: &str, change: fn(&mut Operator)| {
+        let mut functions = FUNCTIONS.iter();
+        let row = functions.find(|(name, ..)| *name == function);
+        let (.., case) = row.expect(function);
+        let mut case = case(&mut Random(1));
+        change(&mut case.operator);
+        let found = choose(library, &case, Some(function)).map(|it| it.function);
+        match found.expect_err(function) {
+            MeasureError::NotCallable { function: named } => assert_eq!(named, function),
+            error => assert!(version < 6, "{function}: {error}"),
+        }
+    };
+    let odd: fn(&mut Operator) = |operator| {
+        if let Operator::DepthwiseConv2d(conv) = operator {
+            (conv.input[0], conv.output[0]) = (2, 2);
+            (conv.input[3], conv.output[3]) = (3, 3 * conv.multiplier);
+        }
+    };
+    refused("arm_depthwise_conv_wrapper_s4", odd);
+    refused("arm_depthwise_conv_s4", odd);
+    refused("arm_depthwise_conv_s4_opt", odd);
+    let grouped: fn(&mut Operator) = |operator| {
+        if let Operator::Conv2d(conv) = operator {
+            (conv.input[3], conv.output[3], conv.groups) = (4, 4, 2);
+        }
+    };
+    for function in [
+        "arm_convolve_wrapper_s4",
+        "arm_convolve_s4",
+        "arm_convolve_1x1_s4",
+        "arm_convolve_1x1_s4_fast",
+        "arm_convolve_1_x_n_s4",
+    ] {
+        refused(function, grouped);
+    }
+    refused("arm_convolve_1_x_n_s4", |operator| {
+        if let Operator::Conv2d(conv) = operator {
+            (conv.input[3], conv.window.stride) = (3, [1, 1]);
+        }
+    });
 }
 
 /// Compares the outputs of so many cases of each function with the reference kernel's; gives how

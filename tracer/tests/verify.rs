@@ -44,6 +44,7 @@ const MODELS: &[(&str, (usize, usize))] = &[
     ("stand_in_vision_int16", (5, 3)),
     ("stand_in_vision_int8", (5, 2)),
     ("stand_in_vision_uint8", (5, 2)),
+    ("stand_in_weights_int4", (6, 2)),
     ("mlcommons_tiny/ad01_int8", (4, 2)),
     ("mlcommons_tiny/kws_ref_model", (12, 10)),
     ("mlcommons_tiny/pretrainedResnet_quant", (5, 5)),

@@ -3,8 +3,7 @@
 //! Where the loops decide which bytes a kernel touches ([`Kernel`](super::Kernel)), these
 //! decide what it stores there.
 
-use super::TensorId;
-use crate::trace::ElementType;
+use super::{TensorId, TensorType};
 use std::borrow::Cow;
 
 /// The numbers that quantised ones stand for: `scale * (quantised - zero_point)`.
@@ -27,10 +26,11 @@ impl Affine {
 /// An operand that is the same in every inference: weights, a bias, a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constant<'a> {
-    /// Little-endian elements, in row-major order.
+    /// Little-endian elements, in row-major order; of 4 bits two in a byte, the first in the lower
+    /// half.
     pub bytes: Cow<'a, [u8]>,
-    /// Type of its elements.
-    pub element_type: ElementType,
+    /// Type of its elements: one that kernels compute with, or `Int4`.
+    pub element_type: TensorType,
     /// Elements on each axis; empty for a scalar.
     pub shape: Vec<u32>,
     /// How its elements are quantised: once for all of them, or once for each index of

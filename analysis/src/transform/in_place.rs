@@ -44,7 +44,7 @@ pub fn smaller(graph: &Graph) -> Vec<OperatorId> {
     operators.map(OperatorId).collect()
 }
 
-/// Whether all activations of an operator are signed 8 bits, as the kernel wants them.
+/// Whether all activations and weights of an operator are signed 8 bits, as the kernel wants them.
 pub(super) fn is_int8(graph: &Graph, index: usize) -> bool {
     let node = &graph.operators[index];
     let activations = graph
@@ -54,4 +54,5 @@ pub(super) fn is_int8(graph: &Graph, index: usize) -> bool {
     activations
         .map(|id| graph.tensor(id).element_type)
         .all(|element_type| element_type == TensorType::Int8)
+        && !graph.has_packed_weights(node)
 }

@@ -16,6 +16,9 @@ pub(super) fn pitched(graph: &Graph, node: &Node) -> Result<Option<Operator>, ()
         return Ok(None);
     }
     let kernel = node.kernel.as_ref().ok_or(())?;
+    if graph.has_packed_weights(node) {
+        return Err(());
+    }
     let types = gapped.iter().map(|&id| graph.tensor(id).element_type);
     if !types
         .into_iter()

@@ -8,7 +8,6 @@ use super::tree::{Part, Part::*};
 use dmo_analysis::graph::parameters::{Activation, Affine, Constant, Parameters};
 use dmo_analysis::graph::tflite::{self, TensorProblem, TfliteError, Unsupported};
 use dmo_analysis::graph::{TensorId, TensorType};
-use dmo_analysis::trace::ElementType;
 use std::borrow::Cow;
 
 const ADD: u32 = 0;
@@ -47,14 +46,14 @@ fn a_convolution() {
     let parameters = tflite::parameters(&file, 0).unwrap().remove(0).unwrap();
     let filter = Constant {
         bytes: Cow::Borrowed(&[1, 2, 3, 4, 5, 6][..]),
-        element_type: ElementType::Int8,
+        element_type: TensorType::Int8,
         shape: vec![3, 1, 1, 2],
         quantisation: vec![affine(0.5, 0), affine(0.25, 1), affine(2.0, -1)],
         channel_axis: 0,
     };
     let bias = Constant {
         bytes: Cow::Borrowed(&[7; 12][..]),
-        element_type: ElementType::Int32,
+        element_type: TensorType::Int32,
         shape: vec![3],
         quantisation: vec![affine(0.25, 0), affine(0.125, 0), affine(1.0, 0)],
         channel_axis: 0,
@@ -325,11 +324,41 @@ fn filter(change: impl FnOnce(&mut Tensor)) -> TensorProblem {
     }
 }
 
+/// Two in a byte, and only constants: nothing in the arena is packed.
+#[test]
+fn weights_of_4_bits() {
+    let with_zero_point = |zero_point| {
+        let mut model = conv();
+        model.tensors[1] = Tensor {
+            element_type: INT4,
+            ..constant(INT8, &[3, 1, 1, 1], Some((0.5, zero_point)), &[0x21, 0x03])
+        };
+        model
+    };
+    with_zero_point(7).check(|parameters| {
+        let filter = parameters.as_ref().unwrap().constant(1).unwrap();
+        assert_eq!(filter.element_type, TensorType::Int4);
+        assert_eq!(filter.bytes[..], [0x21, 0x03]);
+        assert_eq!(filter.quantisation, [affine(0.5, 7)]);
+    });
+    let problem = TensorProblem::ZeroPoint {
+        given: 8,
+        least: -8,
+        greatest: 7,
+    };
+    let expected = Unsupported::Tensor { tensor: 1, problem };
+    assert_eq!(with_zero_point(8).problem(), expected);
+    let mut model = conv();
+    model.tensors[0].element_type = INT4;
+    let element_type = TensorType::Int4;
+    let problem = TensorProblem::ElementType { element_type };
+    assert_eq!(model.problem(), Unsupported::Tensor { tensor: 0, problem });
+}
+
 #[test]
 fn tensors_that_are_refused() {
     for (element_type, name) in [
         (FLOAT16, TensorType::Float16),
-        (INT4, TensorType::Int4),
         (200, TensorType::Unknown(200)),
     ] {
         let expected = TensorProblem::ElementType { element_type: name };

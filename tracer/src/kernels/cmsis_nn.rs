@@ -9,6 +9,7 @@
 
 mod convolutions;
 mod int16;
+mod int4;
 mod moves;
 pub(super) mod runtime;
 pub mod vendor_header;
@@ -23,7 +24,7 @@ use super::size;
 use super::svdf::{self, STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
 use super::{Arguments, Buffers, Case, Contract, Job, ScratchSize, State};
 use crate::call::{Argument, CallError, Frame, inexpressible};
-use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::{Kind, TensorType};
 use dmo_analysis::operator::{self, Operator, Shape};
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -34,6 +35,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         CONTRACTS,
         moves::CONTRACTS,
         int16::CONTRACTS,
+        int4::CONTRACTS,
     ]
     .into_iter()
     .flatten()
@@ -53,13 +55,7 @@ const CONTRACTS: &[Contract] = &[
     Contract::int8(
         "arm_fully_connected_s8",
         &Kind::FullyConnected,
-        |job, buffers, frame| {
-            let numbers = FullyConnectedNumbers::of(job)?;
-            match numbers.filter_offset() {
-                0 => fully_connected_s8(job, &numbers, buffers, frame),
-                offset => Err(inexpressible("the zero point of the filter", -offset, "0")),
-            }
-        },
+        |job, buffers, frame| fully_connected_s8(job, &unmoved_filter(job)?, buffers, frame),
     )
     .with_status()
     .with_scratch(FULLY_CONNECTED_SCRATCH),
@@ -72,7 +68,7 @@ const CONTRACTS: &[Contract] = &[
             params.extend(job.activation()?);
             let shifts = convolution::shifts(job.case.input_type);
             let quant = job.convolution()?.per_channel(job, shifts, frame)?;
-            fully_connected(job, &params, quant, buffers, frame)
+            fully_connected(job, TensorType::Int8, &params, quant, buffers, frame)
         },
     )
     .with_status()
@@ -371,6 +367,15 @@ fn fully_connected_dims(layer: &operator::FullyConnected) -> [[i32; 4]; 3] {
     ]
 }
 
+/// The numbers of a layer whose filter has the zero point 0.
+fn unmoved_filter(job: &Job) -> Result<FullyConnectedNumbers, CallError> {
+    let numbers = FullyConnectedNumbers::of(job)?;
+    match numbers.filter_offset() {
+        0 => Ok(numbers),
+        offset => Err(inexpressible("the zero point of the filter", -offset, "0")),
+    }
+}
+
 fn fully_connected_s8(
     job: &Job,
     numbers: &FullyConnectedNumbers,
@@ -378,12 +383,14 @@ fn fully_connected_s8(
     frame: &mut Frame,
 ) -> Arguments {
     let quant = frame.words("quantisation", &numbers.ratio.words())?;
-    fully_connected(job, &numbers.params(), quant, buffers, frame)
+    let params = numbers.params();
+    fully_connected(job, TensorType::Int8, &params, quant, buffers, frame)
 }
 
-/// With these parameters, and multipliers and shifts at `quant`.
+/// With weights of this type, these parameters, and multipliers and shifts at `quant`.
 fn fully_connected(
     job: &Job,
+    filter_type: TensorType,
     params: &[i32],
     quant: Address,
     buffers: &Buffers,
@@ -391,8 +398,8 @@ fn fully_connected(
 ) -> Arguments {
     let layer: &operator::FullyConnected = job.operator()?;
     let [input, filter, output] = fully_connected_dims(layer);
-    let types = [ElementType::Int8, bias_type(job.case.input_type)];
-    let [weights, bias] = weights(job, layer, types, frame)?;
+    let bias_type = bias_type(job.case.input_type);
+    let [weights, bias] = weights(job, layer, filter_type, bias_type, frame)?;
     let arguments = [
         context(buffers, frame)?,
         frame.words("parameters", params)?,

@@ -2,6 +2,7 @@
 
 use super::Job;
 use crate::call::{CallError, Frame, inexpressible};
+use dmo_analysis::graph::TensorType;
 use dmo_analysis::graph::parameters::{Affine, Constant};
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -29,7 +30,7 @@ impl Job<'_> {
         &self,
         operand: usize,
         what: &str,
-        element_type: ElementType,
+        element_type: impl Into<TensorType>,
         elements: u64,
         frame: &mut Frame,
     ) -> Result<Address, CallError> {
@@ -42,9 +43,10 @@ impl Job<'_> {
         &self,
         operand: usize,
         what: &str,
-        element_type: ElementType,
+        element_type: impl Into<TensorType>,
         elements: u64,
     ) -> Result<&[u8], CallError> {
+        let element_type = element_type.into();
         let constant = self.constant(operand, what)?;
         if constant.element_type != element_type {
             return Err(inexpressible(
@@ -53,7 +55,8 @@ impl Job<'_> {
                 format!("{element_type:?}"),
             ));
         }
-        let size_bytes = elements.saturating_mul(element_type.size_bytes().into());
+        let bits = element_type.bits().unwrap_or(u64::MAX);
+        let size_bytes = elements.saturating_mul(bits).div_ceil(8);
         if constant.bytes.len() as u64 != size_bytes {
             return Err(inexpressible(
                 format!("the size of {what}"),

@@ -4,6 +4,7 @@
 use super::quantisation::{Multiplier, scale, symmetric};
 use super::{Case, Job};
 use crate::call::{CallError, Frame, inexpressible};
+use dmo_analysis::graph::TensorType;
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::operator::{Operator, Shape, Window};
 use dmo_analysis::trace::{Address, ElementType};
@@ -99,7 +100,7 @@ impl Convolution {
     pub fn weights(
         &self,
         job: &Job,
-        filter_type: ElementType,
+        filter_type: impl Into<TensorType>,
         bias_type: ElementType,
         frame: &mut Frame,
     ) -> Result<[Address; 2], CallError> {

@@ -3,6 +3,7 @@
 use super::Job;
 use super::quantisation::{Multiplier, offset, product_ratio};
 use crate::call::{CallError, Frame};
+use dmo_analysis::graph::TensorType;
 use dmo_analysis::operator::FullyConnected;
 use dmo_analysis::trace::{Address, ElementType};
 
@@ -52,7 +53,8 @@ pub(super) const fn filter_type(activations: ElementType) -> ElementType {
 pub(super) fn weights(
     job: &Job,
     layer: &FullyConnected,
-    [filter, bias]: [ElementType; 2],
+    filter: impl Into<TensorType>,
+    bias: ElementType,
     frame: &mut Frame,
 ) -> Result<[Address; 2], CallError> {
     let outputs = u64::from(layer.output_depth);

@@ -6,21 +6,22 @@ use super::constants::bias_type;
 use super::convolution::Convolution;
 use super::{Case, State, size, svdf};
 use crate::call::{CallError, fits_into_flash};
-use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::{Affine, Constant, Parameters};
+use dmo_analysis::graph::{Kind, TensorType};
 use dmo_analysis::operator::{Lstm, Operator, Svdf};
 use dmo_analysis::random::xorshift_bytes;
 use dmo_analysis::trace::ElementType;
 
-/// Numbers for a kernel that keeps these states.
-pub(super) fn parameters(case: &Case, states: &[State]) -> Result<Parameters<'static>, CallError> {
+/// Numbers for a kernel that keeps these states, and whose filter has weights of 4 bits or not.
+pub(super) fn parameters(
+    case: &Case,
+    states: &[State],
+    has_int4_filter: bool,
+) -> Result<Parameters<'static>, CallError> {
     if let Some(conv) = Convolution::of(case) {
-        return convolution(case, &conv);
+        return convolution(case, &conv, has_int4_filter);
     }
     match case.inner() {
-        Operator::FullyConnected(layer) => {
-            fully_connected(case, [layer.output_depth, layer.input_depth])
-        }
         Operator::BatchedMatmul(matmul) => Ok(activations(
             vec![
                 affine(case.input_type, 1.0, -3),
@@ -35,7 +36,7 @@ pub(super) fn parameters(case: &Case, states: &[State]) -> Result<Parameters<'st
     }
 }
 
-/// Weights have 8 bits where the activations are integers.
+/// Weights have 8 or 4 bits where the activations are integers.
 const WEIGHTS: Affine = Affine {
     scale: 1.0,
     zero_point: 0,
@@ -99,13 +100,15 @@ fn weights(
 
 fn constant(
     what: &str,
-    element_type: ElementType,
+    element_type: impl Into<TensorType>,
     shape: Vec<u32>,
     make: fn(usize) -> Vec<u8>,
 ) -> Result<Constant<'static>, CallError> {
+    let element_type = element_type.into();
     let extents = shape.iter().map(|&extent| u64::from(extent));
     let elements = extents.fold(1, u64::saturating_mul);
-    let size_bytes = elements.saturating_mul(element_type.size_bytes().into());
+    let bits = element_type.bits().unwrap_or(u64::MAX);
+    let size_bytes = elements.saturating_mul(bits).div_ceil(8);
     fits_into_flash(what, size_bytes)?;
     Ok(Constant {
         bytes: make(elements as usize).into(),
@@ -123,6 +126,16 @@ fn weights_s8(count: usize) -> Vec<u8> {
         _ => byte,
     };
     xorshift_bytes(1, count).into_iter().map(nonzero).collect()
+}
+
+/// 4-bit weights, two in a byte, none of them 0. Nor is what no kernel may use: the second half of the
+/// last byte of an odd number.
+fn weights_s4(count: usize) -> Vec<u8> {
+    let nonzero = |half: u8| half.max(1);
+    let bytes = xorshift_bytes(1, count.div_ceil(2)).into_iter();
+    bytes
+        .map(|byte| nonzero(byte & 0xf) | nonzero(byte >> 4) << 4)
+        .collect()
 }
 
 /// The same numbers, moved by [`MIDDLE_OF_UNSIGNED`].
@@ -157,34 +170,31 @@ fn bias(activations: ElementType, channels: u32) -> Result<Constant<'static>, Ca
     constant("bias", element_type, vec![channels], zeros)
 }
 
-fn convolution(case: &Case, conv: &Convolution) -> Result<Parameters<'static>, CallError> {
+/// How many bits fewer the weights of [`weights_s4`] have than those of [`weights_s8`].
+const INT4_BITS: i32 = 4;
+
+fn convolution(
+    case: &Case,
+    conv: &Convolution,
+    has_int4_filter: bool,
+) -> Result<Parameters<'static>, CallError> {
     let channels = conv.channels();
     let taps = size(conv.filter) / u64::from(channels.max(1));
     let mut operands = vec![Affine::PLAIN; conv.bias_operand];
     operands[conv.input_operand] = affine(case.input_type, 1.0, -3);
     let mut constants = vec![None; conv.bias_operand];
-    constants[super::convolution::FILTER] =
-        Some(weights(case.input_type, "filter", conv.filter.to_vec())?);
+    let (shape, sum_bits) = (conv.filter.to_vec(), sum_bits(taps));
+    let (filter, sum_bits) = if has_int4_filter {
+        let filter = constant("filter", TensorType::Int4, shape, weights_s4)?;
+        (filter, sum_bits - INT4_BITS)
+    } else {
+        (weights(case.input_type, "filter", shape)?, sum_bits)
+    };
+    constants[super::convolution::FILTER] = Some(filter);
     constants.push(Some(bias(case.input_type, channels)?));
     Ok(Parameters {
         constants,
-        ..activations(
-            operands,
-            affine(case.output_type, power(sum_bits(taps)), -5),
-        )
-    })
-}
-
-fn fully_connected(case: &Case, filter: [u32; 2]) -> Result<Parameters<'static>, CallError> {
-    let [outputs, inputs] = filter;
-    let output = affine(case.output_type, power(sum_bits(inputs.into())), -5);
-    Ok(Parameters {
-        constants: vec![
-            None,
-            Some(weights(case.input_type, "filter", filter.to_vec())?),
-            Some(bias(case.input_type, outputs)?),
-        ],
-        ..activations(vec![affine(case.input_type, 1.0, -3), WEIGHTS], output)
+        ..activations(operands, affine(case.output_type, power(sum_bits), -5))
     })
 }
 

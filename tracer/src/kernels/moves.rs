@@ -23,7 +23,7 @@ pub(super) fn padding(job: &Job) -> Result<Vec<u8>, CallError> {
             format!("that of the output, {output:?}"),
         ));
     }
-    if value.element_type != element_type || value.bytes.len() != size_bytes {
+    if value.element_type != element_type.into() || value.bytes.len() != size_bytes {
         return Err(inexpressible(
             "the padding value",
             format!("{} bytes of {:?}", value.bytes.len(), value.element_type),

@@ -18,12 +18,21 @@ pub struct Versions {
 pub const KNOWN: Versions = Versions { first: 4, last: 7 };
 
 /// Functions that not every version has.
-const EVIDENCE: [(&str, Versions); 17] = [
+const EVIDENCE: [(&str, Versions); 26] = [
     ("arm_convolve_wrapper_s4", Versions::since(5)),
+    ("arm_convolve_s4", Versions::since(5)),
+    ("arm_convolve_1x1_s4", Versions::since(5)),
+    ("arm_convolve_1x1_s4_fast", Versions::since(5)),
+    ("arm_depthwise_conv_wrapper_s4", Versions::since(5)),
+    ("arm_depthwise_conv_s4", Versions::since(5)),
+    ("arm_depthwise_conv_s4_opt", Versions::since(5)),
+    ("arm_fully_connected_s4", Versions::since(5)),
     ("arm_svdf_s8_get_buffer_size", Versions::since(5)),
     ("arm_transpose_conv_s8", Versions::since(5)),
     ("arm_vector_sum_s8", Versions::since(5)),
+    ("arm_convolve_1_x_n_s4", Versions::since(6)),
     ("arm_lstm_unidirectional_s8", Versions::since(6)),
+    ("arm_convolve_even_s4", Versions::since(7)),
     ("arm_batch_matmul_s8", Versions::since(7)),
     ("arm_batch_matmul_s16", Versions::since(7)),
     ("arm_fully_connected_per_channel_s8", Versions::since(7)),

@@ -365,10 +365,10 @@ impl<'g> Executed<'g> {
         let given = case(graph, node)?;
         let loops = node.kernel.as_ref().ok_or(Reason::Unknown)?;
         let output = loops.outputs.first().ok_or(Reason::Unknown)?;
-        let output_axes = graph.tensor(*output).shape.len();
+        let axes = graph.tensor(*output).shape.len();
         let (source, (contract, case, scratch_bytes)) =
             kernel_source::first(sources, &given, |library| {
-                let (contract, case) = match Contract::instead(library, &given, output_axes) {
+                let (contract, case) = match Contract::instead(library, &given, parameters, axes) {
                     None => (choose(library, &given, parameters)?, given.clone()),
                     Some((other, function)) => {
                         (named(library, &other, function, parameters)?, other)
@@ -429,9 +429,11 @@ fn choose(
         Ok(()) => return Ok(preferred),
         Err(refusal) => refusal,
     };
+    let serving = || Contract::serving_int4(library, case, parameters);
+    let by_name = |function| MeasureError::NotCallable { function };
     Contract::candidates(library, case)
         .find(|contract| takes(contract, library, case, parameters).is_ok())
-        .ok_or(refusal)
+        .ok_or_else(|| serving().map_or(refusal, by_name))
 }
 
 /// Whether the kernel can be told these numbers.

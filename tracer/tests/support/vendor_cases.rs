@@ -14,7 +14,7 @@ use dmo_trace::kernels::Case;
 type Function = (&'static str, &'static str, [u8; 2], fn(&mut Random) -> Case);
 
 /// All of them.
-pub const FUNCTIONS: [Function; 17] = [
+pub const FUNCTIONS: [Function; 26] = [
     ("arm_elementwise_add_s16", "dmo_add_s16", [4, 7], |random| {
         random.pair("add")
     }),
@@ -93,7 +93,74 @@ pub const FUNCTIONS: [Function; 17] = [
         [4, 7],
         Random::svdf,
     ),
+    (
+        "arm_convolve_wrapper_s4",
+        "dmo_conv2d_s4",
+        [5, 7],
+        |random| match random.within(0, 2) {
+            0 => random.pointwise(2),
+            1 => random.row(),
+            _ => in_8_bits(random.conv()),
+        },
+    ),
+    ("arm_convolve_s4", "dmo_conv2d_s4", [5, 7], |random| {
+        in_8_bits(random.conv())
+    }),
+    (
+        "arm_convolve_1x1_s4_fast",
+        "dmo_conv2d_s4",
+        [5, 7],
+        |random| random.pointwise(1),
+    ),
+    ("arm_convolve_1x1_s4", "dmo_conv2d_s4", [5, 7], |random| {
+        random.pointwise(3)
+    }),
+    (
+        "arm_convolve_1_x_n_s4",
+        "dmo_conv2d_s4",
+        [6, 7],
+        Random::row,
+    ),
+    (
+        "arm_depthwise_conv_wrapper_s4",
+        "dmo_depthwise_conv2d_s4",
+        [5, 7],
+        |random| match random.within(0, 1) {
+            0 => random.even_depthwise(),
+            _ => random.plain_depthwise(),
+        },
+    ),
+    (
+        "arm_depthwise_conv_s4",
+        "dmo_depthwise_conv2d_s4",
+        [5, 7],
+        Random::even_depthwise,
+    ),
+    (
+        "arm_depthwise_conv_s4_opt",
+        "dmo_depthwise_conv2d_s4",
+        [5, 7],
+        Random::plain_depthwise,
+    ),
+    (
+        "arm_fully_connected_s4",
+        "dmo_fully_connected_s4",
+        [5, 7],
+        |random| in_8_bits(random.dense()),
+    ),
 ];
+
+/// The same with activations of 8 bits.
+fn in_8_bits(mut case: Case) -> Case {
+    (case.input_type, case.output_type) = (Int8, Int8);
+    match &mut case.operator {
+        Operator::Conv2d(conv) => conv.element_bytes = 1,
+        Operator::DepthwiseConv2d(conv) => conv.element_bytes = 1,
+        Operator::FullyConnected(layer) => layer.element_bytes = 1,
+        operator => panic!("{operator:?}"),
+    }
+    case
+}
 
 /// Reproducible numbers.
 pub struct Random(pub u64);
@@ -195,6 +262,55 @@ impl Random {
     fn conv(&mut self) -> Case {
         let dilation = [self.within(1, 2), self.within(1, 2)];
         self.conv_of(dilation)
+    }
+
+    /// A convolution of 1x1 in 8 bits, with strides up to this.
+    fn pointwise(&mut self, most: u32) -> Case {
+        let input = [2, 5, 6, 9].map(|most| self.within(1, most));
+        let stride = [0; 2].map(|_| self.within(1, most));
+        let [height, width] = [0, 1].map(|axis| (input[axis + 1] - 1) / stride[axis] + 1);
+        let conv = Conv2d {
+            input,
+            output: [input[0], height, width, self.within(1, 9)],
+            window: Window {
+                stride,
+                ..Window::default()
+            },
+            groups: 1,
+            element_bytes: 1,
+        };
+        Self::case("conv2d", Operator::Conv2d(conv), [Int8; 2])
+    }
+
+    /// A convolution along one row in 8 bits, whose depth is a multiple of 4.
+    fn row(&mut self) -> Case {
+        let mut case = in_8_bits(self.undilated_conv());
+        let depth = 4 * self.within(1, 3);
+        if let Operator::Conv2d(conv) = &mut case.operator {
+            (conv.input[1], conv.output[1], conv.input[3]) = (1, 1, depth);
+            (conv.window.kernel[0], conv.window.stride[0]) = (1, 1);
+            conv.window.padding_before[0] = 0;
+        }
+        case
+    }
+
+    /// In 8 bits, of an even number of input channels.
+    fn even_depthwise(&mut self) -> Case {
+        let mut case = in_8_bits(self.depthwise(3));
+        if let Operator::DepthwiseConv2d(conv) = &mut case.operator {
+            conv.input[3] = conv.input[3].next_multiple_of(2);
+            conv.output[3] = conv.input[3] * conv.multiplier;
+        }
+        case
+    }
+
+    /// In 8 bits, of one batch and as many outputs as inputs.
+    fn plain_depthwise(&mut self) -> Case {
+        let mut case = in_8_bits(self.depthwise(1));
+        if let Operator::DepthwiseConv2d(conv) = &mut case.operator {
+            (conv.input[0], conv.output[0]) = (1, 1);
+        }
+        case
     }
 
     fn undilated_conv(&mut self) -> Case {

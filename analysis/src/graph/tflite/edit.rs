@@ -20,8 +20,7 @@ use super::schema::{buffer, model, subgraph};
 use super::view::{self, File, Table};
 use super::{Contents, TfliteError, read};
 use crate::graph::parameters::Constant;
-use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, TensorId};
-use crate::trace::ElementType;
+use crate::graph::{Graph, GraphTensor, Kind, Node, OperatorId, TensorId, TensorType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stays of a tensor along one axis.
@@ -42,7 +41,7 @@ pub(crate) struct TensorEdit {
 
 /// Whether a constant names a shape of so many axes, and could name another.
 pub(crate) fn names_shape(constant: &Constant, rank: usize) -> bool {
-    constant.element_type == ElementType::Int32 && constant.shape == [rank as u32]
+    constant.element_type == TensorType::Int32 && constant.shape == [rank as u32]
 }
 
 /// A circular buffer of the last rows of a tensor, a new tensor which an operator stores that stands

@@ -13,8 +13,7 @@ use super::value_options::{FusedActivation, Problem, ValueOptions};
 use super::view::{File, Table};
 use super::{Contents, TfliteError, catalogue};
 use crate::graph::parameters::{Affine, Constant, Parameters};
-use crate::graph::{Kind, Storage, TensorId};
-use crate::trace::ElementType;
+use crate::graph::{Kind, Storage, TensorId, TensorType};
 use std::borrow::Cow;
 use tensor::{Meaning, Tensor};
 
@@ -207,8 +206,8 @@ fn is_hybrid(inputs: &[Option<Slot>]) -> bool {
             .map(|slot| slot.meaning.element_type)
     };
     let is_narrow = |element_type| {
-        use ElementType::{Int8, Int16, Uint8};
-        matches!(element_type, Int8 | Uint8 | Int16)
+        use TensorType::{Int4, Int8, Int16, Uint8};
+        matches!(element_type, Int4 | Int8 | Uint8 | Int16)
     };
-    types().any(|element_type| element_type == ElementType::Float32) && types().any(is_narrow)
+    types().any(|element_type| element_type == TensorType::Float32) && types().any(is_narrow)
 }

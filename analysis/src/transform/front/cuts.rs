@@ -59,7 +59,7 @@ impl<'a> Step<'a> {
             inputs: &kernel.inputs,
             output,
             shape,
-            pitched: touched.any(has_pitched),
+            pitched: touched.any(has_pitched) && !graph.has_packed_weights(node),
             macs,
             weight: macs.checked_div(all(0).saturating_mul(all(1))).unwrap_or(0),
             taps,

@@ -7,8 +7,7 @@ use super::products::{BIAS, FILTER};
 use super::range::Range;
 use crate::graph::parameters::{Constant, Parameters};
 use crate::graph::tflite::Unsupported;
-use crate::graph::{Graph, Node, OperatorId, Storage, TensorId};
-use crate::trace::ElementType;
+use crate::graph::{Graph, Node, OperatorId, Storage, TensorId, TensorType};
 use std::collections::BTreeSet;
 
 /// A graph and what its operators compute with.
@@ -106,7 +105,7 @@ impl<'a> Model<'a> {
         for (tensor, constant) in operands {
             if let (Some(tensor), Some(constant)) = (tensor, constant)
                 && self.graph.tensor(*tensor).storage == Storage::Constant
-                && constant.element_type == ElementType::Int8
+                && constant.element_type == TensorType::Int8
             {
                 channels.set(*tensor, values(constant, channels.count(*tensor)));
             }

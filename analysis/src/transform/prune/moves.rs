@@ -7,8 +7,7 @@ use super::range::{Range, limits};
 use crate::graph::parameters::{Activation, Constant};
 use crate::graph::tflite::edit::names_shape;
 use crate::graph::tflite::view;
-use crate::graph::{Kind, TensorId};
-use crate::trace::ElementType;
+use crate::graph::{Kind, TensorId, TensorType};
 
 type Links = (Vec<[Channel; 2]>, Flow);
 
@@ -210,11 +209,11 @@ fn concatenation(known: Known, output: TensorId) -> Option<Links> {
 
 fn numbers(constant: &Constant) -> Option<Vec<i64>> {
     match constant.element_type {
-        ElementType::Int32 => {
+        TensorType::Int32 => {
             let numbers = view::integers(&constant.bytes).into_iter();
             Some(numbers.map(i64::from).collect())
         }
-        ElementType::Int64 => {
+        TensorType::Int64 => {
             let words = constant.bytes.as_chunks().0.iter();
             Some(words.map(|&word| i64::from_le_bytes(word)).collect())
         }

@@ -3,10 +3,9 @@
 use super::channels::{Channel, Channels};
 use super::known::Known;
 use super::range::{Range, Sum};
-use crate::graph::TensorId;
 use crate::graph::parameters::{Affine, Constant};
+use crate::graph::{TensorId, TensorType};
 use crate::operator::{Operator, Shape, Window};
-use crate::trace::ElementType;
 
 /// Filter and bias, as a convolution or a fully connected layer has them.
 #[derive(Debug)]
@@ -59,7 +58,7 @@ impl<'a> Weights<'a> {
     fn of(known: Known<'a>, outputs: u32, axis: usize) -> Option<Self> {
         let parameters = known.parameters;
         let filter = parameters.constant(FILTER)?;
-        if filter.element_type != ElementType::Int8 || filter.quantisation.is_empty() {
+        if filter.element_type != TensorType::Int8 || filter.quantisation.is_empty() {
             return None;
         }
         if filter.quantisation.len() > 1 && filter.channel_axis != axis {
@@ -111,7 +110,7 @@ impl<'a> Weights<'a> {
 
 /// One number for each output channel.
 fn biases(bias: &Constant, outputs: u32) -> Option<Vec<i64>> {
-    let is_plain = bias.element_type == ElementType::Int32 && bias.shape == [outputs];
+    let is_plain = bias.element_type == TensorType::Int32 && bias.shape == [outputs];
     let words = bias.bytes.as_chunks().0.iter();
     is_plain.then(|| {
         words

@@ -2,9 +2,8 @@
 
 use super::refused;
 use crate::graph::parameters::{Activation, Constant, Parameters};
-use crate::graph::{Graph, Node, OperatorId};
+use crate::graph::{Graph, Node, OperatorId, TensorType};
 use crate::operator::Operator;
-use crate::trace::ElementType;
 use crate::transform::TransformError;
 
 /// The operand of a pad that says what it pads with.
@@ -87,8 +86,8 @@ fn pads_with_zero(
     reader: &Parameters,
 ) -> Result<(), TransformError> {
     let output = node.outputs.first().map(|&id| graph.tensor(id));
-    let element_type = output.and_then(|tensor| tensor.element_type.element());
-    let is_float = element_type == Some(ElementType::Float32);
+    let element_type = output.map(|tensor| tensor.element_type);
+    let is_float = element_type == Some(TensorType::Float32);
     let is_given = pad.tensors.get(VALUE).copied().flatten().is_some();
     let zero = if is_float {
         0
@@ -117,22 +116,22 @@ fn pads_with_zero(
 }
 
 /// The one element of a constant; of a float, its bits.
-fn integer(value: &Constant, element_type: Option<ElementType>) -> Option<i64> {
+fn integer(value: &Constant, element_type: Option<TensorType>) -> Option<i64> {
     if Some(value.element_type) != element_type {
         return None;
     }
     Some(match (value.element_type, &value.bytes[..]) {
-        (ElementType::Int8, &[byte]) => i64::from(byte.cast_signed()),
-        (ElementType::Uint8, &[byte]) => i64::from(byte),
-        (ElementType::Int16, &[low, high]) => i64::from(i16::from_le_bytes([low, high])),
-        (ElementType::Float32, &[a, b, c, d]) => i64::from(u32::from_le_bytes([a, b, c, d])),
+        (TensorType::Int8, &[byte]) => i64::from(byte.cast_signed()),
+        (TensorType::Uint8, &[byte]) => i64::from(byte),
+        (TensorType::Int16, &[low, high]) => i64::from(i16::from_le_bytes([low, high])),
+        (TensorType::Float32, &[a, b, c, d]) => i64::from(u32::from_le_bytes([a, b, c, d])),
         _ => return None,
     })
 }
 
 fn is_finite(weights: &Constant) -> bool {
     let floats = weights.bytes.chunks_exact(4);
-    weights.element_type == ElementType::Float32
+    weights.element_type == TensorType::Float32
         && floats
             .map(|bytes| {
                 bytes

@@ -6,9 +6,9 @@ use crate::kernels::case::{is_ungrouped, words};
 use crate::kernels::constants::bias_type;
 use crate::kernels::convolution::{Convolution, shifts};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize, size};
-use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::{Kind, TensorType};
 use dmo_analysis::operator::{Operator, Window};
-use dmo_analysis::trace::{Address, ElementType};
+use dmo_analysis::trace::Address;
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("arm_convolve_wrapper_s8", &Kind::Conv2d, convolve)
@@ -46,11 +46,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
         .with_status()
         .with_scratch(ScratchSize::new(
             "arm_convolve_1x1_s8_fast_get_buffer_size",
-            |job, frame| {
-                let mut arguments = input_and_filter(job, frame)?;
-                arguments.truncate(1);
-                Ok(arguments)
-            },
+            input_dims,
         )),
     Contract::int8("arm_convolve_1x1_s8", &Kind::Conv2d, convolve)
         .only(is_pointwise)
@@ -188,14 +184,14 @@ const CONVOLVE_SCRATCH: ScratchSize =
     ScratchSize::new("arm_convolve_s8_get_buffer_size", input_and_filter);
 
 /// 1x1, not padded, not grouped.
-fn is_pointwise(case: &Case) -> bool {
+pub(super) fn is_pointwise(case: &Case) -> bool {
     is_ungrouped(case)
         && window(case)
             .is_some_and(|window| window.kernel == [1, 1] && window.padding_before == [0, 0])
 }
 
 /// Along one row, not dilated, not grouped.
-fn is_row(case: &Case) -> bool {
+pub(super) fn is_row(case: &Case) -> bool {
     let Operator::Conv2d(conv) = &case.operator else {
         return false;
     };
@@ -206,7 +202,7 @@ fn is_row(case: &Case) -> bool {
         && window.padding_before[0] == 0
 }
 
-fn is_one_to_one(case: &Case) -> bool {
+pub(super) fn is_one_to_one(case: &Case) -> bool {
     Convolution::of(case).is_some_and(|conv| conv.multiplier == Some(1))
 }
 
@@ -221,7 +217,7 @@ fn is_transposed(case: &Case) -> bool {
     matches!(case.inner(), Operator::TransposeConv2d(_))
 }
 
-fn is_undilated(case: &Case) -> bool {
+pub(super) fn is_undilated(case: &Case) -> bool {
     window(case).is_some_and(|window| window.dilation == [1, 1])
 }
 
@@ -241,7 +237,7 @@ fn is_reversible(case: &Case) -> bool {
     window(case).is_some_and(|window| window.stride.into_iter().all(|stride| stride <= 2))
 }
 
-fn window(case: &Case) -> Option<Window> {
+pub(super) fn window(case: &Case) -> Option<Window> {
     Convolution::of(case).map(|conv| conv.window)
 }
 
@@ -269,33 +265,41 @@ fn dims(conv: &Convolution, frame: &mut Frame) -> Result<[Address; 3], CallError
     ])
 }
 
-fn params_and_dims(job: &Job, frame: &mut Frame) -> Arguments {
+pub(super) fn params_and_dims(job: &Job, frame: &mut Frame) -> Arguments {
     let conv = job.convolution()?;
     let params = params(&conv, job, frame)?;
     let [input, filter, output] = dims(&conv, frame)?;
     Ok([params, input, filter, output].map(Argument::from).to_vec())
 }
 
-fn input_and_filter(job: &Job, frame: &mut Frame) -> Arguments {
+pub(super) fn input_dims(job: &Job, frame: &mut Frame) -> Arguments {
+    let mut arguments = input_and_filter(job, frame)?;
+    arguments.truncate(1);
+    Ok(arguments)
+}
+
+pub(super) fn input_and_filter(job: &Job, frame: &mut Frame) -> Arguments {
     let conv = job.convolution()?;
     let [input, filter, _] = dims(&conv, frame)?;
     Ok([input, filter].map(Argument::from).to_vec())
 }
 
 fn convolve(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    convolve_with(job, buffers, frame, |bias, _| Ok(bias))
+    convolve_of(job, TensorType::Int8, buffers, frame, |bias, _| Ok(bias))
 }
 
 /// With the bias as a structure of its address and of whether its elements have 32 bits, which they
 /// have not.
 fn convolve_with_typed_bias(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    convolve_with(job, buffers, frame, |bias, frame| {
+    convolve_of(job, TensorType::Int8, buffers, frame, |bias, frame| {
         frame.words("typed bias", &[bias.0 as i32, 0])
     })
 }
 
-fn convolve_with(
+/// Of weights of this type.
+pub(super) fn convolve_of(
     job: &Job,
+    filter_type: TensorType,
     buffers: &Buffers,
     frame: &mut Frame,
     passed_bias: fn(Address, &mut Frame) -> Result<Address, CallError>,
@@ -303,7 +307,7 @@ fn convolve_with(
     let conv = job.convolution()?;
     let activations = job.case.input_type;
     let quant = conv.per_channel(job, shifts(activations), frame)?;
-    let [filter, bias] = conv.weights(job, ElementType::Int8, bias_type(activations), frame)?;
+    let [filter, bias] = conv.weights(job, filter_type, bias_type(activations), frame)?;
     let bias = passed_bias(bias, frame)?;
     let bias_dims = frame.words("bias dims", &[1, 1, 1, conv.channels() as i32])?;
     let [input_dims, filter_dims, output_dims] = dims(&conv, frame)?;

@@ -1,15 +1,15 @@
 //! Elements, pools and products of 16-bit activations. The convolutions stand beside those of 8 bits.
 
 use super::{
-    fully_connected, fully_connected_filter, has_one_batch, pool, product, row_width_and_depth, sum,
+    fully_connected, fully_connected_filter, has_one_batch, pool, product, row_width_and_depth,
+    sum, unmoved_filter,
 };
-use crate::call::{Argument, Frame, inexpressible};
+use crate::call::{Argument, Frame};
 use crate::kernels::case::{same_shapes, undilated_pool};
 use crate::kernels::convolution::shifts;
 use crate::kernels::elementwise::SoftmaxInt16;
-use crate::kernels::fully_connected::FullyConnectedNumbers;
 use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize};
-use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::{Kind, TensorType};
 use dmo_analysis::operator;
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -64,14 +64,17 @@ fn softmax(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
 }
 
 fn dense(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let numbers = FullyConnectedNumbers::of(job)?;
-    if numbers.filter_offset() != 0 {
-        let given = -numbers.filter_offset();
-        return Err(inexpressible("the zero point of the filter", given, "0"));
-    }
+    let numbers = unmoved_filter(job)?;
     let ratio = numbers
         .ratio
         .within("ratio of scales", shifts(job.case.input_type))?;
     let quant = frame.words("quantisation", &ratio.words())?;
-    fully_connected(job, &numbers.params(), quant, buffers, frame)
+    fully_connected(
+        job,
+        TensorType::Int8,
+        &numbers.params(),
+        quant,
+        buffers,
+        frame,
+    )
 }

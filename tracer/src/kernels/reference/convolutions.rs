@@ -1,4 +1,4 @@
-//! Convolutions. Contracts: `kernels-c/include/dmo_conv.h`, `dmo_int16.h`, `dmo_uint8.h`,
+//! Convolutions. Contracts: `kernels-c/include/dmo_conv.h`, `dmo_int4.h`, `dmo_int16.h`, `dmo_uint8.h`,
 //! `dmo_transposed_conv.h`, `dmo_depthwise_in_place.h`,
 //! `dmo_dsp_depthwise_in_place.h`.
 
@@ -9,6 +9,7 @@ use crate::kernels::convolution::{Convolution, FILTER, shifts};
 use crate::kernels::quantisation::{offset, product_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
 use dmo_analysis::graph::Kind::{Conv2d, DepthwiseConv2d, TransposeConv};
+use dmo_analysis::graph::TensorType;
 use dmo_analysis::trace::{Address, ElementType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -16,10 +17,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int16("dmo_conv2d_s16", &Conv2d, quantised),
     Contract::uint8("dmo_conv2d_u8", &Conv2d, per_tensor),
     Contract::float32("dmo_conv2d_f32", &Conv2d, float),
+    Contract::int4("dmo_conv2d_s4", &Conv2d, quantised_s4),
     Contract::int8("dmo_depthwise_conv2d_s8", &DepthwiseConv2d, quantised),
     Contract::int16("dmo_depthwise_conv2d_s16", &DepthwiseConv2d, quantised),
     Contract::uint8("dmo_depthwise_conv2d_u8", &DepthwiseConv2d, per_tensor),
     Contract::float32("dmo_depthwise_conv2d_f32", &DepthwiseConv2d, float),
+    Contract::int4("dmo_depthwise_conv2d_s4", &DepthwiseConv2d, quantised_s4),
     Contract::int8(
         "dmo_dsp_depthwise_conv2d_in_place_s8",
         &DepthwiseConv2d,
@@ -77,6 +80,20 @@ fn arguments(
 }
 
 pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    quantised_of(job, TensorType::Int8, buffers, frame)
+}
+
+fn quantised_s4(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    quantised_of(job, TensorType::Int4, buffers, frame)
+}
+
+/// Of weights of this type.
+fn quantised_of(
+    job: &Job,
+    filter_type: TensorType,
+    buffers: &Buffers,
+    frame: &mut Frame,
+) -> Arguments {
     let conv = job.convolution()?;
     let activations = job.case.input_type;
     let quant = conv.per_channel(job, shifts(activations), frame)?;
@@ -85,7 +102,7 @@ pub(super) fn quantised(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Argu
     params.extend([-input.zero_point, job.output()?.zero_point]);
     params.extend(job.activation()?);
     let params = frame.words("parameters", &params)?;
-    let weights = conv.weights(job, ElementType::Int8, bias_type(activations), frame)?;
+    let weights = conv.weights(job, filter_type, bias_type(activations), frame)?;
     arguments(job, &conv, buffers, frame, &[params, quant], weights)
 }
 

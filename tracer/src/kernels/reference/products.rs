@@ -1,5 +1,5 @@
 //! Fully connected layers and matrix products. Contracts: `kernels-c/include/dmo_matmul.h`,
-//! `dmo_batched_matmul.h`, `dmo_int16.h`, `dmo_uint8.h`.
+//! `dmo_batched_matmul.h`, `dmo_int4.h`, `dmo_int16.h`, `dmo_uint8.h`.
 
 use super::convolutions::quantised;
 use super::{activation_f32, words};
@@ -10,6 +10,7 @@ use crate::kernels::fully_connected::{FullyConnectedNumbers, filter_type, weight
 use crate::kernels::quantisation::product_ratio;
 use crate::kernels::{Arguments, Buffers, Contract, Job};
 use dmo_analysis::graph::Kind::{BatchMatmul, FullyConnected, Matmul};
+use dmo_analysis::graph::TensorType;
 use dmo_analysis::operator;
 use dmo_analysis::trace::ElementType;
 
@@ -18,6 +19,11 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int16("dmo_fully_connected_s16", &FullyConnected, dense),
     Contract::uint8("dmo_fully_connected_u8", &FullyConnected, dense),
     Contract::float32("dmo_fully_connected_f32", &FullyConnected, dense_f32),
+    Contract::int4(
+        "dmo_fully_connected_s4",
+        &FullyConnected,
+        |job, buffers, frame| dense_of(job, TensorType::Int4, buffers, frame),
+    ),
     // With a scale for each output: a convolution of one pixel for each batch, whose loops are the
     // same.
     Contract::int8("dmo_conv2d_s8", &FullyConnected, quantised),
@@ -30,6 +36,11 @@ pub(super) const CONTRACTS: &[Contract] = &[
 ];
 
 fn dense(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    dense_of(job, filter_type(job.case.input_type).into(), buffers, frame)
+}
+
+/// Of weights of this type.
+fn dense_of(job: &Job, filter_type: TensorType, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let activations = job.case.input_type;
     let numbers = FullyConnectedNumbers::of(job)?;
     let ratio = numbers
@@ -39,13 +50,13 @@ fn dense(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
         frame.words("parameters", &numbers.params())?,
         frame.words("quantisation", &ratio.words())?,
     ];
-    let types = [filter_type(activations), bias_type(activations)];
+    let types = (filter_type, bias_type(activations));
     layer(job, buffers, frame, &head.map(Argument::from), types)
 }
 
 fn dense_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let params = frame.words("parameters", &activation_f32(job))?;
-    let types = [ElementType::Float32; 2];
+    let types = (TensorType::Float32, ElementType::Float32);
     layer(job, buffers, frame, &[params.into()], types)
 }
 
@@ -55,10 +66,10 @@ fn layer(
     buffers: &Buffers,
     frame: &mut Frame,
     head: &[Argument],
-    types: [ElementType; 2],
+    (filter_type, bias_type): (TensorType, ElementType),
 ) -> Arguments {
     let layer: &operator::FullyConnected = job.operator()?;
-    let [filter, bias] = weights(job, layer, types, frame)?;
+    let [filter, bias] = weights(job, layer, filter_type, bias_type, frame)?;
     let extents = [layer.batches, layer.input_depth, layer.output_depth];
     let pointers = [buffers.inputs[0], filter, bias, buffers.outputs[0]];
     let mut arguments = head.to_vec();

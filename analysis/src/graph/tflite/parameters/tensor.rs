@@ -5,9 +5,8 @@ use super::super::error::TensorProblem;
 use super::super::schema::{quantization, tensor};
 use super::super::view::Table;
 use super::super::{Contents, TfliteError};
-use crate::graph::Storage;
 use crate::graph::parameters::Affine;
-use crate::trace::ElementType;
+use crate::graph::{Storage, TensorType};
 
 /// A tensor and what its elements stand for.
 pub(super) struct Tensor {
@@ -17,7 +16,7 @@ pub(super) struct Tensor {
 
 /// What the elements of a tensor stand for.
 pub(super) struct Meaning {
-    pub element_type: ElementType,
+    pub element_type: TensorType,
     /// One for all of them, one for each index of the axis, or none.
     pub quantisation: Vec<Affine>,
     /// 0 where there are not several.
@@ -38,11 +37,12 @@ impl Tensor {
 }
 
 fn meaning(draft: &Draft, record: &Record) -> Result<Meaning, TensorProblem> {
-    // Half precision and packed integers have to be unpacked first.
     let element_type = draft.element_type;
-    let element_type = element_type
-        .element()
-        .ok_or(TensorProblem::ElementType { element_type })?;
+    // Half precision and other packed integers have to be unpacked first.
+    let is_packed_constant = element_type == TensorType::Int4 && draft.storage == Storage::Constant;
+    if element_type.element().is_none() && !is_packed_constant {
+        return Err(TensorProblem::ElementType { element_type });
+    }
     let (quantisation, channel_axis) = match limits(element_type) {
         Some(limits) => record.quantisation(draft, limits)?,
         None => (Vec::new(), 0),
@@ -55,13 +55,14 @@ fn meaning(draft: &Draft, record: &Record) -> Result<Meaning, TensorProblem> {
 }
 
 /// Least and greatest zero point; none of types whose quantisation no kernel looks at.
-fn limits(element_type: ElementType) -> Option<[i32; 2]> {
+fn limits(element_type: TensorType) -> Option<[i32; 2]> {
     match element_type {
-        ElementType::Int8 => Some([i8::MIN.into(), i8::MAX.into()]),
-        ElementType::Uint8 => Some([0, u8::MAX.into()]),
-        ElementType::Int16 => Some([i16::MIN.into(), i16::MAX.into()]),
-        ElementType::Int32 | ElementType::Int64 => Some([i32::MIN, i32::MAX]),
-        ElementType::Float32 | ElementType::Bool => None,
+        TensorType::Int4 => Some([-8, 7]),
+        TensorType::Int8 => Some([i8::MIN.into(), i8::MAX.into()]),
+        TensorType::Uint8 => Some([0, u8::MAX.into()]),
+        TensorType::Int16 => Some([i16::MIN.into(), i16::MAX.into()]),
+        TensorType::Int32 | TensorType::Int64 => Some([i32::MIN, i32::MAX]),
+        _ => None,
     }
 }
 
