@@ -46,7 +46,9 @@ pub(in crate::graph::tflite) fn batch_matmul(node: &FileNode) -> Option<Lowered>
     let (right_operand, [right_inner, columns]) =
         operand(right, options.flag(batch_matmul::ADJ_Y)?)?;
     let same_extents = [inner, rows, columns] == [right_inner, target_rows, target_columns];
-    if !same_extents || left.element_type != right.element_type {
+    // Somebody's batches are those of the output.
+    let has_batches = !(left_operand.shared && right_operand.shared);
+    if !same_extents || !has_batches || left.element_type != right.element_type {
         return None;
     }
     let product = BatchedMatmul {
