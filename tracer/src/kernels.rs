@@ -338,14 +338,17 @@ impl Contract {
         self
     }
 
-    /// The first kernel of the library that computes the case, or the one named.
+    /// The first kernel of the library that computes the case, or the one named. What is not said of
+    /// weights is that they have 4 bits: only a name asks for a kernel of such.
     pub fn find(
         library: &KernelLibrary,
         case: &Case,
         function: Option<&str>,
     ) -> Option<&'static Self> {
-        Self::candidates(library, case)
-            .find(|contract| function.is_none_or(|name| name == contract.function))
+        Self::candidates(library, case).find(|contract| match function {
+            None => !contract.has_int4_filter,
+            Some(name) => name == contract.function,
+        })
     }
 
     /// The kernels of the library that compute the case, the preferred one first. Not each
@@ -354,6 +357,16 @@ impl Contract {
         let versions = library.versions();
         Self::of_any_version(library, case)
             .filter(move |contract| contract.versions.cover(versions))
+    }
+
+    /// Those of them whose filter has weights of as many bits as the case's.
+    pub fn candidates_for(
+        library: &KernelLibrary,
+        case: &Case,
+        parameters: &Parameters,
+    ) -> impl Iterator<Item = &'static Self> {
+        let has_int4 = has_int4_filter(parameters);
+        Self::candidates(library, case).filter(move |it| it.has_int4_filter == has_int4)
     }
 
     /// The kernels of the library that compute the case in some version of their interface.
@@ -381,6 +394,7 @@ impl Contract {
         let alike = contracts().find(|contract| {
             *contract.kind == case.kind
                 && contract.takes_layout_of(case)
+                && !contract.has_int4_filter
                 && (contract.types).is_none_or(|it| it == [case.input_type, case.output_type])
                 && library.has(contract.function)
         });

@@ -8,7 +8,7 @@ mod outcomes;
 mod proof;
 mod snapshot;
 
-pub use choice::choose;
+pub use choice::{choose, takes};
 pub use error::MeasureError;
 pub use proof::Proof;
 pub use snapshot::snapshot_kernel;

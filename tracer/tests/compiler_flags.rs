@@ -101,7 +101,8 @@ fn check() -> Result<(), Failed> {
 fn sources(set: &str) -> std::io::Result<Vec<PathBuf>> {
     if set == "dsp" {
         let mut sources = sources_in(&kernels("dsp"))?;
-        sources.push(kernels("reference/dmo_softmax_s8.c"));
+        let types = ["s8", "s8_s16", "s16", "u8"];
+        sources.extend(types.map(|name| kernels(&format!("reference/dmo_softmax_{name}.c"))));
         return Ok(sources);
     }
     let names = [

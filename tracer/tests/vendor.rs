@@ -74,6 +74,7 @@ fn library(workshop: &Workshop, version: u8) -> PathBuf {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|it| it == "c"))
+        .filter(|path| !is_of_other_types(path))
         .filter(|path| matches!(version, 0 | 7) || !is_new(path))
         .collect();
     sources.push(kernels_c().join("reference/dmo_softmax_s8.c"));
@@ -97,6 +98,13 @@ const ROW_SIZE: (&str, &str) = (
 );
 const SVDF: (&str, &str) = ("arm_svdf_s8", "newest_svdf_s8");
 const SVDF_SIZE: (&str, &str) = ("arm_svdf_s8_get_buffer_size", "newest_svdf_s8_size");
+
+/// Functions that `vendor/functions.c` has in the form of each version.
+fn is_of_other_types(source: &Path) -> bool {
+    let parts = ["_s16", "_u8", "_q15", "_matmul", "_maximum", "_minimum"];
+    let name = source.file_name().unwrap().to_string_lossy();
+    parts.iter().any(|part| name.contains(part))
+}
 
 /// Functions that there are in version 7 only, or that call such.
 fn is_new(source: &Path) -> bool {
@@ -216,7 +224,7 @@ fn detected() -> Result<(), Failed> {
         matches!(
             &contradicted,
             VersionError::Contradicted {
-                function: "arm_fully_connected_per_channel_s8",
+                function: "arm_batch_matmul_s8",
                 ..
             }
         ),

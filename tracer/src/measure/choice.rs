@@ -1,7 +1,9 @@
 //! Which kernel of a library computes a case, or why none does.
 
 use super::MeasureError;
-use crate::kernels::{Case, Contract, KernelLibrary};
+use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
+use dmo_analysis::graph::parameters::Parameters;
+use dmo_analysis::trace::Address;
 
 /// The kernel of `library` that computes `case`: the first of them, or the one named.
 ///
@@ -41,4 +43,26 @@ pub fn choose(
             },
         }
     })
+}
+
+/// Whether the kernel can be told these numbers.
+///
+/// # Errors
+/// When it cannot, or the case has no buffers.
+pub fn takes(
+    contract: &Contract,
+    library: &KernelLibrary,
+    case: &Case,
+    parameters: &Parameters,
+) -> Result<(), MeasureError> {
+    let sizes = case.operator.buffers()?;
+    let anywhere = |count| vec![Address(0); count];
+    let buffers = Buffers {
+        inputs: anywhere(sizes.inputs.len()),
+        outputs: anywhere(sizes.outputs.len()),
+        scratch: None,
+        states: anywhere(contract.states.len()),
+    };
+    contract.prepare(case, parameters, &buffers, &mut library.frame())?;
+    Ok(())
 }

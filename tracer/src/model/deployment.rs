@@ -413,7 +413,7 @@ fn named(
     let contract = found.ok_or_else(|| MeasureError::NotCallable {
         function: function.to_owned(),
     })?;
-    takes(contract, library, case, parameters)?;
+    measure::takes(contract, library, case, parameters)?;
     Ok(contract)
 }
 
@@ -423,36 +423,21 @@ fn choose(
     case: &Case,
     parameters: &Parameters,
 ) -> Result<&'static Contract, MeasureError> {
-    let preferred = measure::choose(library, case, None)?;
-    // Why the preferred one does not take them is what the user reads.
-    let refusal = match takes(preferred, library, case, parameters) {
-        Ok(()) => return Ok(preferred),
-        Err(refusal) => refusal,
-    };
-    let serving = || Contract::serving_int4(library, case, parameters);
-    let by_name = |function| MeasureError::NotCallable { function };
-    Contract::candidates(library, case)
-        .find(|contract| takes(contract, library, case, parameters).is_ok())
-        .ok_or_else(|| serving().map_or(refusal, by_name))
-}
-
-/// Whether the kernel can be told these numbers.
-fn takes(
-    contract: &Contract,
-    library: &KernelLibrary,
-    case: &Case,
-    parameters: &Parameters,
-) -> Result<(), MeasureError> {
-    let sizes = case.operator.buffers()?;
-    let anywhere = |count| vec![Address(0); count];
-    let buffers = Buffers {
-        inputs: anywhere(sizes.inputs.len()),
-        outputs: anywhere(sizes.outputs.len()),
-        scratch: None,
-        states: anywhere(contract.states.len()),
-    };
-    contract.prepare(case, parameters, &buffers, &mut library.frame())?;
-    Ok(())
+    let mut refusal = None;
+    for contract in Contract::candidates_for(library, case, parameters) {
+        match measure::takes(contract, library, case, parameters) {
+            Ok(()) => return Ok(contract),
+            // Why the preferred one does not take them is what the user reads.
+            Err(reason) => _ = refusal.get_or_insert(reason),
+        }
+    }
+    let serving = Contract::serving_int4(library, case, parameters);
+    let by_name = serving.map(|function| MeasureError::NotCallable { function });
+    if let Some(reason) = by_name.or(refusal) {
+        return Err(reason);
+    }
+    let other = measure::choose(library, case, None)?;
+    measure::takes(other, library, case, parameters).map(|()| other)
 }
 
 impl Step<'_> {

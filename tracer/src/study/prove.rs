@@ -116,7 +116,9 @@ pub(super) fn prove(
     let kernels = ModelKernels {
         libraries: vec![NamedKernels {
             name: compiler.program.clone(),
-            library: KernelLibrary::of_library(image()?),
+            library: KernelLibrary::of_library(image()?)
+                .of_version(OUR_CMSIS_NN_VERSION)
+                .about(&compiler.program)?,
         }],
         has_fallback: false,
     };
@@ -140,6 +142,10 @@ pub(super) fn prove(
     };
     Ok(proof(library, compiler, &compiled, seen))
 }
+
+/// The version of the CMSIS-NN interface that kernels of ours have. What a small library has of them
+/// does not tell it.
+const OUR_CMSIS_NN_VERSION: u8 = 7;
 
 /// What was seen of a compiled library.
 struct Seen {

@@ -4,6 +4,8 @@
 // at its arguments as the vendor's does, and asks for scratch memory so that a wrong size would show.
 #include <stdbool.h>
 
+// They are declared as each version has them.
+#define ARM_NNFUNCTIONS_S16_H
 #include "arm_nnfunctions.h"
 #include "dmo_broadcast.h"
 #include "dmo_int16.h"
@@ -40,10 +42,6 @@ static dmo_conv2d_params conv_params(cmsis_nn_tile stride, cmsis_nn_tile padding
 }
 
 #if VERSION >= 6
-typedef struct {
-  const void *data;
-  const bool is_int32_bias;
-} cmsis_nn_bias_data;
 typedef const cmsis_nn_bias_data *passed_bias;
 #define WIDE(bias) ((const int64_t *)(bias)->data)
 #define IS_WIDE(bias) (!(bias)->is_int32_bias)
@@ -232,11 +230,6 @@ arm_cmsis_nn_status arm_elementwise_mul_s16(const int16_t *a, const int16_t *b, 
   dmo_mul_s16(&params, count, a, b, output);
   return ARM_CMSIS_NN_SUCCESS;
 }
-
-typedef struct {
-  const int16_t *exp_lut;
-  const int16_t *one_by_one_lut;
-} cmsis_nn_softmax_lut_s16;
 
 arm_cmsis_nn_status arm_softmax_s16(const int16_t *input, const int32_t rows, const int32_t depth, const int32_t mult,
                                     const int32_t shift, const cmsis_nn_softmax_lut_s16 *tables, int16_t *output);
