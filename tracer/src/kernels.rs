@@ -338,17 +338,19 @@ impl Contract {
         self
     }
 
-    /// The first kernel of the library that computes the case, or the one named. What is not said of
-    /// weights is that they have 4 bits: only a name asks for a kernel of such.
+    /// Whether it is the one named. Where none is, it is not one for weights of 4 bits, which nobody
+    /// has spoken of.
+    pub(crate) fn is_meant(&self, function: Option<&str>) -> bool {
+        function.map_or(!self.has_int4_filter, |name| name == self.function)
+    }
+
+    /// The first kernel of the library that computes the case, or the one named.
     pub fn find(
         library: &KernelLibrary,
         case: &Case,
         function: Option<&str>,
     ) -> Option<&'static Self> {
-        Self::candidates(library, case).find(|contract| match function {
-            None => !contract.has_int4_filter,
-            Some(name) => name == contract.function,
-        })
+        Self::candidates(library, case).find(|contract| contract.is_meant(function))
     }
 
     /// The kernels of the library that compute the case, the preferred one first. Not each

@@ -17,8 +17,7 @@ pub fn choose(
     Contract::find(library, case, function).ok_or_else(|| {
         let functions = Contract::functions(case);
         let mut others = Contract::of_any_version(library, case);
-        let named = |it: &&Contract| function.is_none_or(|name| name == it.function);
-        if let Some(other) = others.find(named) {
+        if let Some(other) = others.find(|it| it.is_meant(function)) {
             return MeasureError::OtherVersion {
                 function: other.function,
                 given: library.versions(),
