@@ -19,7 +19,7 @@ mod lee;
 pub mod objects;
 pub mod offsets;
 mod peak;
-mod placement;
+pub(crate) mod placement;
 mod stack;
 mod strategy;
 mod strip_packing;

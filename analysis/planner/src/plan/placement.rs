@@ -31,35 +31,12 @@ impl<'a> Placement<'a> {
 
     /// Where the buffer must not start, ascending and disjoint.
     pub(super) fn forbidden(&self, buffer: usize) -> Vec<Range<i64>> {
-        let neighbours = self.problem.neighbours(buffer).iter();
-        let mut ranges: Vec<Range<i64>> = neighbours
-            .filter_map(|neighbour| {
-                let offset = self.offsets[neighbour.buffer]?;
-                let start = offset - signed(neighbour.distance_above) + 1;
-                let end = offset + signed(neighbour.distance_below);
-                Some(start..end)
-            })
-            .collect();
-        ranges.sort_by_key(|range| range.start);
-        let mut merged: Vec<Range<i64>> = Vec::with_capacity(ranges.len());
-        for range in ranges {
-            match merged.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => merged.push(range),
-            }
-        }
-        merged
+        forbidden(self.problem, buffer, |other| self.offsets[other])
     }
 
     /// The lowest offset in the arena at which the buffer fits.
     pub(super) fn lowest(&self, buffer: usize) -> i64 {
-        let mut offset = 0;
-        for range in self.forbidden(buffer) {
-            if range.contains(&offset) {
-                offset = self.problem.aligned(buffer, range.end);
-            }
-        }
-        offset
+        lowest(self.problem, buffer, &self.forbidden(buffer))
     }
 
     /// The plan; buffers that were not placed are at offset 0.
@@ -80,4 +57,42 @@ impl<'a> Placement<'a> {
         }
         self.finish()
     }
+}
+
+/// Where a buffer must not start, ascending and disjoint, with others at these offsets; `None` of one
+/// that is not placed.
+pub(crate) fn forbidden(
+    problem: &Problem,
+    buffer: usize,
+    offset_of: impl Fn(usize) -> Option<i64>,
+) -> Vec<Range<i64>> {
+    let neighbours = problem.neighbours(buffer).iter();
+    let mut ranges: Vec<Range<i64>> = neighbours
+        .filter_map(|neighbour| {
+            let offset = offset_of(neighbour.buffer)?;
+            let start = offset - signed(neighbour.distance_above) + 1;
+            let end = offset + signed(neighbour.distance_below);
+            Some(start..end)
+        })
+        .collect();
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<i64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// The lowest offset at which a buffer may start that must not start in these ranges.
+pub(crate) fn lowest(problem: &Problem, buffer: usize, forbidden: &[Range<i64>]) -> i64 {
+    let mut offset = 0;
+    for range in forbidden {
+        if range.contains(&offset) {
+            offset = problem.aligned(buffer, range.end);
+        }
+    }
+    offset
 }

@@ -5,8 +5,8 @@ use super::error::LeftOver;
 use super::{RegionOffset, RegionProblem};
 use crate::budget::Budget;
 use crate::plan::exact::{self, Decision};
-use crate::plan::{Family, Plan, STRATEGIES};
-use crate::problem::{Buffer, Neighbour};
+use crate::plan::{Family, Plan, STRATEGIES, placement};
+use crate::problem::{Buffer, signed};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -311,30 +311,17 @@ impl<'a> Packing<'a> {
     fn gap(&self, buffer: usize, region: usize, part: &Part) -> Option<u64> {
         let problem = self.problem.within(region);
         let what = &problem.buffers()[buffer];
-        let last = self.problem.regions()[region].capacity_bytes;
-        let last = last.checked_sub(what.size_bytes)?;
-        let there = problem.neighbours(buffer).iter().filter_map(|other| {
-            let place = part.members.binary_search(&other.buffer).ok()?;
-            Some((other, part.offsets[place]))
+        let capacity = self.problem.regions()[region].capacity_bytes;
+        let last = capacity.checked_sub(what.size_bytes)?;
+        let forbidden = placement::forbidden(problem, buffer, |other| {
+            let place = part.members.binary_search(&other).ok()?;
+            Some(signed(part.offsets[place]))
         });
-        let there: Vec<(&Neighbour, u64)> = there.collect();
-        let keeps = |offset: u64| {
-            offset <= last
-                && there.iter().all(|(other, place)| {
-                    offset >= place.saturating_add(other.distance_below)
-                        || offset.saturating_add(other.distance_above) <= *place
-                })
-        };
-        if let Some(fixed) = what.fixed_offset {
-            return Some(fixed).filter(|&fixed| keeps(fixed));
-        }
-        let above = there.iter().filter_map(|(other, place)| {
-            let offset = place.checked_add(other.distance_below)?;
-            offset.checked_next_multiple_of(what.alignment)
-        });
-        let mut offsets: Vec<u64> = std::iter::once(0).chain(above).collect();
-        offsets.sort_unstable();
-        offsets.into_iter().find(|&offset| keeps(offset))
+        let lowest = || placement::lowest(problem, buffer, &forbidden);
+        let offset = what.fixed_offset.map_or_else(lowest, signed);
+        let is_free = !forbidden.iter().any(|range| range.contains(&offset));
+        let offset = u64::try_from(offset).ok()?;
+        (is_free && offset <= last).then_some(offset)
     }
 
     /// The buffers in the order in which they gain most: the difference between the dearest and

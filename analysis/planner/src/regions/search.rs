@@ -1,6 +1,6 @@
 //! The least cost: depth first over the buffers in the order in which they come to life, guided
 //! and bounded by what the rest costs at least. It begins with plans that are made from all
-//! buffers in one region, so that what fits into one is never without a plan.
+//! buffers in one region.
 
 use super::diagram::Diagram;
 use super::error::LeftOver;
