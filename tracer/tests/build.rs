@@ -13,9 +13,10 @@ mod support;
 
 use dmo_planner::regions::ArenaRegion;
 use dmo_trace::codegen::compilation::Compiler;
+use dmo_trace::codegen::kernel_sources::DSP;
 use dmo_trace::codegen::kernel_sources::PLAIN;
 use dmo_trace::study::Session;
-use dmo_trace::study::build::{BuildRequest, Built, DSP, PACKED, build, default_kernels};
+use dmo_trace::study::build::{BuildRequest, Built, PACKED, build, default_kernels};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
 use dmo_trace::study::form::{Form, MemoryLimits};

@@ -11,7 +11,7 @@ pub struct Arguments {
     /// Folder to write the library to; an earlier library in it is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// CPU of the firmware: those with the DSP extension get other kernels than those without
+    /// CPU that the firmware runs on: cores with and without the DSP extension get different kernels
     #[arg(long, default_value = "cortex-m4")]
     cpu: String,
 }
@@ -23,7 +23,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .map_err(|function| anyhow!("no source defines the kernel {function}"))?;
     let sources = files.iter().filter(|file| file.path.ends_with(".c"));
     let text = format!(
-        "dmo-nn: {} C sources in place of CMSIS-NN's int8 kernels; README.md in {} says how to link them\n",
+        "dmo-nn: {} C sources in place of CMSIS-NN's kernels; README.md in {} says how to link them\n",
         sources.count(),
         arguments.out.display()
     );

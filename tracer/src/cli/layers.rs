@@ -11,7 +11,6 @@ use dmo_trace::study::source::Source;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS, StudyError};
 use dmo_trace::words::layers::LayersReport;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -61,30 +60,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             Ok(compared) => models.push(compared),
             // It does not keep others from being compared.
             Err(error) => {
-                output::message(&format!(
-                    "dmo-trace: {}",
-                    about(given, &format!("{error:#}"))
-                ));
+                output::message_on(given, &error);
                 verdict = Verdict::Unknown;
             }
         }
     }
     output::report(&LayersReport { models }, arguments.json)?;
     Ok(verdict)
-}
-
-/// The message with the path of the model, once.
-fn about(given: &OsStr, message: &str) -> String {
-    let path = given.display().to_string();
-    if message.contains(&path) {
-        return message.to_owned();
-    }
-    let name = Path::new(given).file_name().unwrap_or(given).display();
-    let name = format!("{name}: ");
-    format!(
-        "{path}: {}",
-        message.strip_prefix(&*name).unwrap_or(message)
-    )
 }
 
 fn compared(

@@ -7,6 +7,7 @@ use anyhow::Context;
 use dmo_trace::words::printable::Printable;
 use dmo_trace::words::report::Report;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -51,6 +52,19 @@ pub fn message(text: &str) {
     let text = format!("{text}\n");
     let text = Printable::default().for_terminal(stderr.is_terminal(), text.as_bytes());
     let _ = stderr.write_all(&text);
+}
+
+/// Prints what keeps one of several models from being reported, after its path. Errors begin with the
+/// path or the file's name, or with neither.
+pub fn message_on(model: &OsStr, error: &anyhow::Error) {
+    let (path, text) = (model.display().to_string(), format!("{error:#}"));
+    if text.contains(&path) {
+        return message(&format!("dmo-trace: {text}"));
+    }
+    let name = Path::new(model).file_name().unwrap_or(model);
+    let prefix = format!("{}: ", name.display());
+    let what = text.strip_prefix(&prefix).unwrap_or(&text);
+    message(&format!("dmo-trace: {path}: {what}"));
 }
 
 /// A file beside `path`, to be renamed to it when it is complete.

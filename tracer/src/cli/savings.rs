@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         let (source, saved) = match saved(given, arguments) {
             Ok(saved) => saved,
             Err(error) => {
-                output::message(&format!("dmo-trace: {}: {error:#}", given.display()));
+                output::message_on(given, &error);
                 verdict = Verdict::Unknown;
                 continue;
             }

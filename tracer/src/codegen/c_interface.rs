@@ -101,12 +101,10 @@ impl CInterface {
             CType::Pointer { .. } => Some(4),
             CType::Array(element, count) => Some(self.size_bytes(element)? * count),
             CType::Struct(name) => {
-                let end = self
-                    .members_with_offsets(name)?
-                    .last()
-                    .map_or(Some(0), |last| {
-                        Some(last.0 + self.size_bytes(&last.1.ctype)?)
-                    })?;
+                let end = match self.members_with_offsets(name)?.last() {
+                    Some((offset, last)) => offset + self.size_bytes(&last.ctype)?,
+                    None => 0,
+                };
                 Some(end.next_multiple_of(self.alignment(ctype)?))
             }
         }

@@ -1,6 +1,6 @@
 //! The kernels for a CPU as a C library that takes the place of CMSIS-NN's functions of the same names.
 
-use super::kernel_sources::{Family, PLAIN, closure, interface};
+use super::kernel_sources::{Family, closure, interface};
 use super::library::{GeneratedFile, flags_of};
 use super::template::Values;
 use crate::mcu::cpu::Cpu;
@@ -32,14 +32,10 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
     let interface = interface();
     let names = interface.function_names();
     let functions: Vec<&str> = names.filter(|name| name.starts_with("arm_")).collect();
-    let family = if cpu.features.dsp {
-        Family::Dsp
-    } else {
-        Family::Plain
-    };
+    let family = Family::of_cpu(cpu);
     let values = Values::default()
         .with("cpu_flags", flags_of(cpu.name))
-        .with("set", set_of(family))
+        .with("set", family.set())
         .with("cpu", cpu.name)
         .with("cores", cores_of(family))
         .with("line", line())
@@ -64,13 +60,6 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
         text: file.text,
     });
     Ok(texts.into_iter().chain(sources).collect())
-}
-
-fn set_of(family: Family) -> &'static str {
-    match family {
-        Family::Dsp => "dsp",
-        Family::Plain => PLAIN,
-    }
 }
 
 fn cores_of(family: Family) -> &'static str {

@@ -1,6 +1,7 @@
 //! The C sources of our kernels, and which of them some functions need.
 
 use super::c_interface::CInterface;
+use crate::mcu::cpu::Cpu;
 use dmo_kernels::SOURCES as FILES;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +21,9 @@ pub fn interface() -> CInterface {
     )
 }
 
+/// The set of kernels for the DSP extension, with weights as the model has them.
+pub const DSP: &str = "dsp";
+
 /// The set of kernels for cores without the DSP extension.
 pub const PLAIN: &str = "plain";
 
@@ -36,6 +40,23 @@ impl Family {
     /// That of a set of kernels.
     pub fn of_set(set: &str) -> Self {
         if set == PLAIN { Self::Plain } else { Self::Dsp }
+    }
+
+    /// That for a CPU.
+    pub fn of_cpu(cpu: &Cpu) -> Self {
+        if cpu.features.dsp {
+            Self::Dsp
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// The set of kernels that it is.
+    pub fn set(self) -> &'static str {
+        match self {
+            Self::Dsp => DSP,
+            Self::Plain => PLAIN,
+        }
     }
 
     /// Whether its functions may be defined in the file.

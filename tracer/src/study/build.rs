@@ -22,7 +22,7 @@ use crate::codegen::compilation::Compiler;
 use crate::codegen::description::{
     Description, EndpointDescription, RowsDescription, StreamDescription, identifier,
 };
-use crate::codegen::kernel_sources::{self, PLAIN};
+use crate::codegen::kernel_sources::{self, DSP, Family, PLAIN};
 use crate::codegen::library::{Contents, GeneratedFile, RecordedInference};
 use crate::codegen::loops::rolled;
 use crate::codegen::network::Network;
@@ -38,16 +38,14 @@ use std::time::Duration;
 /// The kernels for the DSP extension, with weights laid out for them.
 pub const PACKED: &str = "dsp-packed";
 
-/// The same with weights as the model has them.
-pub const DSP: &str = "dsp";
-
 /// The kernels that a library for this CPU is made with unless others are asked for; `None`: the CPU
 /// that they were built for.
 #[must_use]
 pub fn default_kernels(cpu: Option<&str>) -> &'static str {
-    match cpu.and_then(cpu::named) {
-        Some(cpu) if !cpu.features.dsp => PLAIN,
-        _ => PACKED,
+    let family = cpu.and_then(cpu::named).map(|cpu| Family::of_cpu(&cpu));
+    match family {
+        Some(Family::Plain) => PLAIN,
+        Some(Family::Dsp) | None => PACKED,
     }
 }
 
