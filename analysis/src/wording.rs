@@ -43,7 +43,7 @@ pub fn parse_number(text: &str) -> Result<u64, String> {
     parsed.map_err(|error| format!("'{text}' is not a number: {error}"))
 }
 
-/// A size in bytes: `65536`, `0x10000`, `64K`, `64KiB`, `8M`. K and M mean 1024 and 1024 * 1024,
+/// A size in bytes: `65536`, `0x10000`, `64K`, `64KiB`, `8M`. K, M and G mean 1024, 1024^2 and 1024^3,
 /// whether followed by `B`, `iB` or nothing.
 ///
 /// # Errors

@@ -308,14 +308,14 @@ fn a_message_says_whether_a_lack_of_room_is_proven() {
     };
     assert_eq!(
         message(1_000_000),
-        "no plan for this order fits into the regions, which is proven: of the buffers, placed one \
-         after the other, 1 with 1,000 bytes together found no room; the largest, \"b\", has 1,000 \
+        "no plan for this order fits into the regions, which is proven: placing one buffer after \
+         the other left 1 without room, 1,000 bytes together; the largest of them, \"b\", has 1,000 \
          bytes"
     );
     assert_eq!(
         message(0),
-        "no plan was found in time, which does not mean that there is none: of the buffers, placed \
-         one after the other, 1 with 1,000 bytes together found no room; the largest, \"b\", has \
+        "no plan was found in time, which does not mean that there is none: placing one buffer \
+         after the other left 1 without room, 1,000 bytes together; the largest of them, \"b\", has \
          1,000 bytes"
     );
 }

@@ -27,7 +27,7 @@ pub enum ShapeError {
     #[error("elements of the {buffer} have {given} bytes, expected 1, 2, 4 or 8")]
     ElementSize { buffer: &'static str, given: u32 },
     #[error(
-        "the {buffer} {shape:?} with {element_bytes} bytes per element does not fit \
+        "the {buffer} {shape:?} with {element_bytes}-byte elements does not fit \
          in 32-bit addresses"
     )]
     BufferTooLarge {

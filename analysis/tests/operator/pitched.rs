@@ -243,7 +243,7 @@ fn nonsense_is_refused() {
         (
             pool([1, 4, 5, 3]),
             vec![pitch(u32::MAX, 3)],
-            "the input [1, 4, 5, 3] with 1 bytes per element does not fit in 32-bit addresses",
+            "the input [1, 4, 5, 3] with 1-byte elements does not fit in 32-bit addresses",
         ),
     ] {
         assert_eq!(refusal(operator, &pitches, None), expected);

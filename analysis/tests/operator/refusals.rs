@@ -61,7 +61,7 @@ fn nonsense_is_refused() {
                 input: huge,
                 ..good
             },
-            "the input [1, 65536, 16384, 4] with 1 bytes per element does not fit in 32-bit addresses",
+            "the input [1, 65536, 16384, 4] with 1-byte elements does not fit in 32-bit addresses",
         ),
         (
             window(Window {
@@ -204,7 +204,7 @@ fn the_dimension_and_what_was_expected_are_named() {
     assert_refused(&concat(vec![[1; 4]], 4), "the axis is 4, expected 0 to 3");
     assert_refused(
         &concat(vec![[u32::MAX, 1, 1, 1], [1; 4]], 0),
-        "the output [4294967295, 1, 1, 1] with 1 bytes per element does not fit in 32-bit addresses",
+        "the output [4294967295, 1, 1, 1] with 1-byte elements does not fit in 32-bit addresses",
     );
     assert_refused(
         &concat(Vec::new(), 0),

@@ -74,8 +74,8 @@ fn largest(left: &LeftOver) -> String {
         largest_bytes,
     } = left;
     format!(
-        "of the buffers, placed one after the other, {} with {} bytes together found no room; the \
-         largest, {largest:?}, has {} bytes",
+        "placing one buffer after the other left {} without room, {} bytes together; the largest of \
+         them, {largest:?}, has {} bytes",
         grouped(*buffers as u64),
         grouped(*bytes),
         grouped(*largest_bytes)
