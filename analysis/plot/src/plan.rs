@@ -35,8 +35,8 @@ pub struct PlanPicture<'a> {
     pub problem: &'a Problem,
     /// Their offsets. Buffers without one are left out.
     pub plan: &'a Plan,
-    /// What runs in each step, from step 0 on ([`step_names`]). Steps beyond have only their
-    /// number.
+    /// What runs in each step, from step 0 on ([`step_names`]), each beginning with a word that tells
+    /// it from others, such as `3 CONV_2D`. Steps beyond have only their number.
     pub steps: &'a [String],
 }
 
@@ -55,13 +55,14 @@ impl PlanPicture<'_> {
 }
 
 /// The names of an [`Arena`](dmo_analysis::arena::Arena)'s steps: in step 0 the application stores
-/// the inputs, and in each other one an operator runs.
+/// the inputs, and in each other one an operator runs, which keeps its number in the graph.
 pub fn step_names(graph: &Graph, order: &[OperatorId]) -> Vec<String> {
-    let kinds = order.iter().map(|operator| {
-        let node = graph.operators.get(operator.0);
-        node.map_or(String::new(), |node| node.kind.to_string())
+    let names = order.iter().map(|operator| {
+        let number = operator.0;
+        let node = graph.operators.get(number);
+        node.map_or(number.to_string(), |node| format!("{number} {}", node.kind))
     });
-    std::iter::once("inputs".to_owned()).chain(kinds).collect()
+    std::iter::once("inputs".to_owned()).chain(names).collect()
 }
 
 /// Offset against step: each buffer a rectangle over the steps in which it is alive, hatched

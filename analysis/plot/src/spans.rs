@@ -50,7 +50,7 @@ impl Spans {
             let part = time.saturating_sub(begin) as f64 / length.max(1) as f64;
             chart::LEFT + (part * f64::from(chart::PANEL_WIDTH)).round() as i32
         };
-        let layers: Vec<Span> = (1..)
+        let layers: Vec<Span> = (0..)
             .zip(&profile.layers)
             .map(|(number, layer)| {
                 let name = format!("{number} {}", layer.name);

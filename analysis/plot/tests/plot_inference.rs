@@ -158,7 +158,7 @@ fn a_network_before_and_after() {
     let figure = before_and_after(title, &graph);
     check(&figure);
     keep("inference", &figure);
-    for (number, node) in (1..).zip(&graph.operators) {
+    for (number, node) in (0..).zip(&graph.operators) {
         let start = format!("{number} {}", &node.kind.name()[..4]);
         assert!(figure.svg.contains(&start), "{start}");
     }

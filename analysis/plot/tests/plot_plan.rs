@@ -8,9 +8,11 @@
 #[path = "plot/picture.rs"]
 mod picture;
 
+use dmo_analysis::graph::OperatorId;
+use dmo_analysis::graph::zoo::{Element, find};
 use dmo_planner::plan::{Plan, STRATEGIES, Strategy as Planner};
 use dmo_planner::problem::{Buffer, Displacement, Problem};
-use dmo_plot::{Figure, PlanPicture, draw_plan, draw_plans};
+use dmo_plot::{Figure, PlanPicture, draw_plan, draw_plans, step_names};
 use picture::{Pixels, check, keep, panels};
 use proptest::prelude::*;
 
@@ -319,6 +321,27 @@ fn hostile_names_are_only_text() {
         check(&figure);
         figure.png().unwrap();
     }
+}
+
+/// An operator keeps its number, wherever in the order it runs.
+#[test]
+fn steps_have_the_numbers_of_their_operators() {
+    let graph = find("liberis_lane_figure_1").unwrap().build(Element::Int8);
+    let order: Vec<OperatorId> = [0, 3, 4, 1, 2, 5, 6].map(OperatorId).to_vec();
+    let names = step_names(&graph, &order);
+    assert_eq!(names.len(), 8);
+    assert_eq!(names[..3], ["inputs", "0 CONV_2D", "3 CONV_2D"]);
+    assert_eq!(names[4], "1 CONV_2D");
+
+    let thin = vec![
+        buffer("a name that finds no room", 1, 0..3),
+        buffer("large", 4000, 2..8),
+    ];
+    let problem = Problem::new(thin, &[]).unwrap();
+    let plan = STRATEGIES[0].plan(&problem).unwrap();
+    let figure = draw("reordered", &problem, &plan, &names);
+    assert!(figure.svg.contains("3 CONV_2D"));
+    assert!(figure.svg.contains("inputs to 3"), "{}", figure.svg);
 }
 
 #[test]

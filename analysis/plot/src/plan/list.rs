@@ -17,7 +17,7 @@ const GAP: i32 = 20;
 const HEADING: i32 = 20;
 const WIDTH: i32 = chart::PANEL_WIDTH + chart::RIGHT - 10;
 const TITLE: &str =
-    "Where there is no room for the name: number, name, size and offset in bytes, steps";
+    "Where there is no room for the name: number, name, size and offset in bytes, lifetime";
 
 /// A list in columns below the panel.
 pub(super) struct List {
@@ -94,16 +94,12 @@ const fn column_width(columns: i32) -> i32 {
     (WIDTH - GAP * (columns - 1)) / columns
 }
 
-/// Number, name, size, offset, steps; the name gives way. Whether it is whole.
+/// Number, name, size, offset, lifetime; the name gives way. Whether it is whole.
 fn line(picture: &PlanPicture<'_>, index: usize, room: i32) -> (String, bool) {
     let buffer = &picture.problem.buffers()[index];
     let offset = picture.plan.offsets.get(index).copied().unwrap_or(0);
     let (first, last) = (buffer.alive.start, buffer.alive.end.saturating_sub(1));
-    let steps = if first == last {
-        format!("step {first}")
-    } else {
-        format!("steps {first} to {last}")
-    };
+    let steps = lifetime(picture, first, last);
     let size = grouped(buffer.size_bytes);
     let facts = format!(": {size} at {}, {steps}", grouped(offset));
     let number = format!("{index} ");
@@ -111,4 +107,23 @@ fn line(picture: &PlanPicture<'_>, index: usize, room: i32) -> (String, bool) {
     let (name, _) = shorten_middle(&buffer.name, SIZE, room);
     let whole = name == buffer.name;
     (format!("{number}{name}{facts}"), whole)
+}
+
+/// From which step to which, in the words below the panel.
+fn lifetime(picture: &PlanPicture<'_>, first: u32, last: u32) -> String {
+    let word = |step: u32| {
+        let name = picture.steps.get(step as usize)?;
+        name.split_whitespace().next().map(str::to_owned)
+    };
+    let of_operator = |word: &String| word.parse::<usize>().is_ok();
+    let (noun, from, to) = match (word(first), word(last)) {
+        (Some(from), Some(to)) if of_operator(&from) => ("operator ", from, to),
+        (Some(from), Some(to)) => ("", from, to),
+        _ => ("step ", first.to_string(), last.to_string()),
+    };
+    if first == last {
+        format!("{noun}{from}")
+    } else {
+        format!("{noun}{from} to {to}")
+    }
 }

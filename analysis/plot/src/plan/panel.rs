@@ -86,7 +86,7 @@ impl<'a> Panel<'a> {
         if self.picture.steps.is_empty() {
             "step"
         } else {
-            "step, with the operator that runs"
+            "operator that runs, with its number"
         }
     }
 
@@ -219,7 +219,7 @@ fn names(picture: &PlanPicture<'_>, scale: &Scale, steps: &[u32]) -> StepNames {
             } else {
                 right - left
             },
-            name: name.map_or(number.clone(), |name| format!("{number} {name}")),
+            name: name.cloned().unwrap_or(number),
         }
     }))
 }

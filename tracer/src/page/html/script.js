@@ -258,9 +258,15 @@
     }
     const one = x(1) - x(0);
     const every = Math.max(1, ...ticks(0, to - from, inner / 46).slice(1, 2));
+    // Operators have the model's numbers, which steps do not have in another order or in tiles.
+    const named = one > 90;
+    const name = (step) => {
+      const [, kind, origin] = running(map, step) ?? [];
+      if (kind === undefined) return step === 0 ? "inputs" : "";
+      return `${origin} ${map.kinds[kind]}`.slice(0, one / 6.6);
+    };
     for (let step = Math.max(0, Math.ceil(from / every) * every); step < Math.min(to, map.steps); step += every) {
-      const [, kind] = running(map, step) ?? [];
-      const text = one > 90 && kind !== undefined ? `${step} ${map.kinds[kind]}`.slice(0, one / 6.6) : `${step}`;
+      const text = named ? name(step) : `${step}`;
       const middle = EDGE.left + x(step + 0.5);
       if (middle < EDGE.left + inner) made.push(shape("text", { class: "step", x: middle, y: bottom + 15 }, text));
     }
@@ -271,7 +277,7 @@
       const text = short(group.title, right - left);
       if (text) made.push(shape("text", { class: "step", x: EDGE.left + (left + right) / 2, y: bottom + 33 }, text));
     }
-    if (!map.groups.length) made.push(shape("text", { class: "step quiet", x: EDGE.left + inner / 2, y: bottom + 34 }, stepNoun(map)));
+    if (!map.groups.length) made.push(shape("text", { class: "step quiet", x: EDGE.left + inner / 2, y: bottom + 34 }, named && !map.of_layers ? "operator" : stepNoun(map)));
     return made;
   };
 
