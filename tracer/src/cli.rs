@@ -29,6 +29,7 @@ mod run;
 mod saved_trace;
 mod savings;
 mod schema;
+mod sections;
 mod stream;
 mod sweep;
 mod terminal;

@@ -1,6 +1,7 @@
 //! The list of commands in `dmo-trace --help`, in three groups: what one uses every day, what one
 //! studies with, and what one needs once.
 
+use super::sections::sectioned;
 use clap::Command;
 
 /// The commands of the first group, in the order in which the list has them.
@@ -13,8 +14,9 @@ const ONCE: [&str; 4] = ["kernels", "completions", "man", "schema"];
 
 /// The command with a list of its commands in groups, which clap itself cannot make.
 pub fn grouped(mut command: Command) -> Command {
-    // Only then is `help` a command.
+    // Only then is `help` a command, and have commands all of their options.
     command.build();
+    let command = sectioned(command);
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();
     let all: Vec<&Command> = command
