@@ -253,6 +253,34 @@ fn a_plan_with_holes_fails() {
     }
 }
 
+/// All its memories count together, and a capacity would say nothing of any of them.
+#[test]
+fn a_plan_of_several_memories_has_no_capacity() {
+    let project = Project::new();
+    let plan = project.plan(&["--region", "tcm=2K", "--region", "sram=1M@4"]);
+    let used = |region: usize| plan["regions"][region]["used_bytes"].as_u64().unwrap();
+    assert!(used(0) > 0 && used(1) > 0, "{plan}");
+    let model = "[[model]]\nfile = \"m.tflite\"\nplan = \"plan.json\"\nverify = false\n";
+    project.baseline(model);
+    assert_eq!(project.check(&["--update"]).code, 0);
+
+    let report = project.json(0);
+    assert_eq!(outcomes(&report, 0), [P, P, S, S, S]);
+    let checked = &report["models"][0];
+    assert_eq!(checked["regions"][1]["used_bytes"], used(1));
+    assert!(checked["arena_bytes"].as_u64().unwrap() >= used(0) + used(1));
+    let text = project.check(&[]).stdout;
+    assert!(text.contains("\nm.tflite: Memory tcm: "), "{text}");
+
+    project.baseline(&format!(
+        "{model}arena_bytes = 1048576\ncapacity = 1048576\n"
+    ));
+    let checked = project.check(&[]);
+    assert_eq!(checked.code, 2);
+    let message = "capacity is of one arena, and the plan has 2 memories";
+    assert!(checked.stderr.contains(message), "{}", checked.stderr);
+}
+
 /// Overlaps of the formulas are not those of other kernels.
 #[test]
 fn other_kernels_are_another_question() {

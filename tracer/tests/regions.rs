@@ -111,6 +111,45 @@ fn corrupted_plans_are_refused() {
     }
 }
 
+/// A picture of each memory in which something lies, with the tensors that the plan puts there, and a
+/// page with all of them.
+#[test]
+fn each_memory_has_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (pictures, page) = (path("pictures"), path("page.html"));
+    let memories = [
+        "--region",
+        "tcm=40K",
+        "--region",
+        "spare=8",
+        "--region",
+        "psram=1M@12",
+    ];
+    let written = ["--plot", &pictures, "--report", &page];
+    let plan = planned(&[&memories[..], &written[..]].concat());
+
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut drawn = 0;
+    for (index, region) in plan["regions"].as_array().unwrap().iter().enumerate() {
+        let name = region["name"].as_str().unwrap();
+        let file = format!("plan-zoo_mobilenet_v1_0.25_128_int8__{name}.svg");
+        let picture = std::fs::read_to_string(Path::new(&pictures).join(file));
+        if region["used_bytes"] == 0 {
+            assert!(picture.is_err(), "{name}");
+            continue;
+        }
+        let picture = picture.unwrap();
+        let tensors = plan["tensors"].as_array().unwrap().iter();
+        let inside = tensors.filter(|it| it["region"] == index && it["is_part"] != true);
+        let blocks = format!(">{} buffer", inside.count());
+        assert!(picture.contains(&blocks), "{name}: {blocks}");
+        assert!(page.contains(&format!("{name}: ")), "{name}");
+        drawn += 1;
+    }
+    assert_eq!(drawn, 2);
+}
+
 /// The cost is the sum over the regions, a dearer access costs more, and pins are kept.
 #[test]
 fn tensors_lie_where_their_accesses_cost_least() {

@@ -141,9 +141,7 @@ fn of_model(arguments: &Arguments) -> anyhow::Result<AuditReport> {
     };
     anyhow::ensure!(
         plan.regions.is_empty() || arguments.capacity.is_none(),
-        "--capacity is of one arena, and the plan has {} memories, each with a capacity of its own\n  \
-         hint: leave out --capacity",
-        plan.regions.len()
+        regions::no_capacity("--capacity", plan.regions.len())
     );
     let graph = source.graph();
     let overlap = arguments.overlap.unwrap_or(plan.overlap);

@@ -218,11 +218,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         None => (plan(&mut source, &request, &session)?, Vec::new()),
     };
     if !arguments.regions.region.is_empty() {
-        anyhow::ensure!(
-            arguments.plot.is_none() && arguments.page.report.is_none(),
-            "--plot and --report do not go with --region\n  hint: `dmo-trace build --region ... --report \
-             FILE.html` writes a page with the memories"
-        );
         return regions::run(arguments, &source, planned);
     }
     let files = emissions

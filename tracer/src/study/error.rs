@@ -252,7 +252,7 @@ pub enum PlanError {
         "{model}: --pin {what}={regions}: none of the model's {what} lies in a region{why}\n  hint: \
          leave out --pin {what}={regions}"
     )]
-    PinOfNoEnds {
+    PinOfNothing {
         model: String,
         what: &'static str,
         regions: String,

@@ -244,9 +244,12 @@ impl Pinning<'_> {
 
     fn buffers(&self, pin: &Pin) -> Result<Vec<usize>, PlanError> {
         Ok(match pin.what {
-            Pinned::Inputs => self.ends(pin, &self.graph.inputs, "inputs")?,
-            Pinned::Outputs => self.ends(pin, &self.graph.outputs, "outputs")?,
-            Pinned::Scratch => self.arena.scratch.iter().map(|it| it.buffer).collect(),
+            Pinned::Inputs => self.some(pin, self.placed(&self.graph.inputs))?,
+            Pinned::Outputs => self.some(pin, self.placed(&self.graph.outputs))?,
+            Pinned::Scratch => {
+                let scratch = self.arena.scratch.iter().map(|it| it.buffer);
+                self.some(pin, scratch.collect())?
+            }
             Pinned::States if self.state_bytes == 0 => return Err(PlanError::PinOfStates),
             Pinned::States => vec![self.arena.problem.buffers().len()],
             Pinned::Tensor(id) => {
@@ -262,27 +265,33 @@ impl Pinning<'_> {
         })
     }
 
-    /// The buffers of the model's inputs or outputs.
-    fn ends(
-        &self,
-        pin: &Pin,
-        tensors: &[TensorId],
-        what: &'static str,
-    ) -> Result<Vec<usize>, PlanError> {
+    /// The buffers of these tensors.
+    fn placed(&self, tensors: &[TensorId]) -> Vec<usize> {
         let buffers = tensors.iter().filter_map(|id| self.arena.buffer_of[id.0]);
-        let buffers: Vec<usize> = buffers.collect();
-        if buffers.is_empty() {
-            return Err(PlanError::PinOfNoEnds {
-                model: self.model.to_owned(),
-                what,
-                regions: pin.regions.join(","),
-                why: if what == "inputs" && self.is_in_rows {
-                    ": with --slices the input is handed over in rows while the model computes"
-                } else {
-                    ""
-                },
-            });
+        buffers.collect()
+    }
+
+    /// These buffers, if there are any.
+    fn some(&self, pin: &Pin, buffers: Vec<usize>) -> Result<Vec<usize>, PlanError> {
+        if !buffers.is_empty() {
+            return Ok(buffers);
         }
-        Ok(buffers)
+        let what = match pin.what {
+            Pinned::Inputs => "inputs",
+            Pinned::Outputs => "outputs",
+            _ => "scratch",
+        };
+        Err(PlanError::PinOfNothing {
+            model: self.model.to_owned(),
+            what,
+            regions: pin.regions.join(","),
+            why: match pin.what {
+                Pinned::Inputs if self.is_in_rows => {
+                    ": with --slices the input is handed over in rows while the model computes"
+                }
+                Pinned::Scratch => ": no operator has a scratch buffer with these kernels",
+                _ => "",
+            },
+        })
     }
 }

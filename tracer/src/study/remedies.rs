@@ -37,6 +37,16 @@ pub struct Remedies {
 }
 
 impl Remedies {
+    /// None.
+    pub fn untried() -> Self {
+        Self {
+            front: None,
+            is_suggestion: false,
+            kernels: Vec::new(),
+            has_tried_kernels: false,
+        }
+    }
+
     /// Searches for them, a few seconds at most. The source is that of the plan.
     ///
     /// # Errors

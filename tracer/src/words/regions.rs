@@ -39,6 +39,14 @@ pub fn lines(regions: &[UsedRegion]) -> String {
     regions.iter().map(line).collect()
 }
 
+/// Why one capacity says nothing of a plan in this many memories. `option` is where it was given.
+pub fn no_capacity(option: &str, memories: usize) -> String {
+    format!(
+        "{option} is of one arena, and the plan has {memories} memories, each with a capacity of its \
+         own\n  hint: leave out {option}"
+    )
+}
+
 /// Why a model has no plan in several memories, and what to try.
 pub fn no_room(model: &str, error: &NoRoom) -> String {
     let hint = match error {

@@ -7,6 +7,7 @@ use dmo_analysis::optimise::Certificate;
 use dmo_trace::study::Session;
 use dmo_trace::study::examine::Examination;
 use dmo_trace::words::names;
+use dmo_trace::words::regions::{self, UsedRegion};
 use dmo_trace::words::verification::VerifyReport;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ pub struct Examined {
 pub struct Findings {
     /// Size of the arena in bytes.
     pub arena_bytes: u64,
+    /// The memories of a plan of several; empty of one arena.
+    pub regions: Vec<UsedRegion>,
     /// What is proven; `None` of a plan that was given.
     pub certificate: Option<Certificate>,
     /// Where the overlaps come from.
@@ -60,10 +63,15 @@ const MOST_CLASHES: usize = 10;
 
 fn findings(model: &Model, session: &Session) -> anyhow::Result<Findings> {
     let examination = model.request.load()?;
-    match model.inputs {
+    let findings = match model.inputs {
         Some(inputs) => verified(model, &examination, inputs, session),
         None => audited(&examination, session),
-    }
+    }?;
+    ensure!(
+        findings.regions.is_empty() || model.capacity_bytes.is_none(),
+        regions::no_capacity("capacity", findings.regions.len())
+    );
+    Ok(findings)
 }
 
 /// All three witnesses.
@@ -79,6 +87,7 @@ fn verified(
     let report = VerifyReport::new(model, &kernels.name(), &verified);
     let findings = Findings {
         arena_bytes: verified.plan.arena_bytes,
+        regions: regions::used(&verified.plan.regions),
         certificate,
         overlap: verified.plan.overlap.name(),
         cpu: Some(kernels.cpu().name.to_owned()),
@@ -126,6 +135,7 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
     let unasked = |name| Case::new(name, Outcome::Skipped, "verify = false");
     Ok(Findings {
         arena_bytes: audited.plan.arena_bytes,
+        regions: regions::used(&audited.plan.regions),
         certificate: audited.certificate,
         overlap: audited.plan.overlap.name(),
         cpu: audited

@@ -5,6 +5,7 @@ use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
 use super::examine::{Examined, Findings};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use dmo_trace::words::regions::UsedRegion;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
@@ -23,7 +24,11 @@ pub struct Judged {
     cpu: Option<String>,
     /// On how many inputs the model was run; 0 where geometry is enough.
     pub inputs: u64,
+    /// Of a plan in several memories, what they take together.
     pub arena_bytes: Option<u64>,
+    /// The memories of such a plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<UsedRegion>,
     /// As recorded before this check.
     pub baseline_bytes: Option<u64>,
     capacity_bytes: Option<u64>,
@@ -63,6 +68,7 @@ impl Judged {
             cpu: findings.and_then(|findings| findings.cpu.clone()),
             inputs: model.inputs.unwrap_or(0),
             arena_bytes: findings.map(|findings| findings.arena_bytes),
+            regions: findings.map_or(Vec::new(), |findings| findings.regions.clone()),
             baseline_bytes: model.arena_bytes,
             capacity_bytes: model.capacity_bytes,
             certificate: findings.and_then(|findings| findings.certificate),

@@ -5,6 +5,7 @@ use super::judge::Judged;
 use crate::cli::Verdict;
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use dmo_trace::words::regions;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::table;
 use schemars::JsonSchema;
@@ -86,6 +87,12 @@ impl Report for CheckReport {
                 if case.findings.len() > MOST_FINDINGS {
                     text += "  and more, which `dmo-trace verify` reports\n";
                 }
+            }
+            for line in regions::lines(&model.regions).lines() {
+                text += &format!("\n{}: {line}", model.name);
+            }
+            if !model.regions.is_empty() {
+                text += "\n";
             }
             for note in &model.notes {
                 text += &format!("\n{}: note: {note}\n", model.name);

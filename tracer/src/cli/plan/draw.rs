@@ -4,8 +4,11 @@ use crate::cli::pictures;
 use dmo_analysis::arena::Arena;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::schedule::lifetime::working_sets;
+use dmo_planner::plan::Plan;
+use dmo_planner::problem::{Buffer, Problem};
 use dmo_plot::{PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names};
 use dmo_trace::study::others::best_published;
+use dmo_trace::study::placed::PlacedModel;
 use dmo_trace::study::plan::Planned;
 use std::path::Path;
 
@@ -45,6 +48,33 @@ pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> 
     }
     if let Some(front) = front {
         figures.push(draw_front(name, &front.front.points, front.macs)?);
+    }
+    pictures::write_all(&figures, folder)
+}
+
+/// Draws what lies in each of several memories, if anything does.
+pub fn draw_memories(
+    name: &str,
+    planned: &Planned,
+    placed: &PlacedModel,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    let steps = step_names(&planned.overlaps.graph, &planned.plan.order);
+    let buffers = placed.arena.problem.buffers();
+    let mut figures = Vec::with_capacity(placed.regions.len());
+    for known in placed.regions.iter().filter(|known| known.used_bytes > 0) {
+        let bytes = known.start..known.end();
+        let inside = buffers.iter().zip(&placed.offsets);
+        let inside = inside.filter(|(_, offset)| bytes.contains(offset));
+        let (buffers, offsets): (Vec<Buffer>, Vec<u64>) = inside
+            .map(|(buffer, offset)| (buffer.clone(), offset - bytes.start))
+            .unzip();
+        figures.push(draw_plan(&PlanPicture {
+            title: &format!("{name}: {}", known.region.name),
+            problem: &Problem::new(buffers, &[])?,
+            plan: &Plan { offsets },
+            steps: &steps,
+        })?);
     }
     pictures::write_all(&figures, folder)
 }

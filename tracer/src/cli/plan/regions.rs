@@ -1,17 +1,21 @@
 //! `dmo-trace plan --region`: a model's tensors in several memories.
 
+use super::draw::draw_memories;
 use super::{Arguments, Verdict};
 use crate::cli::output;
+use anyhow::Context;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::{PlannedKernels, RegionHeader};
 use dmo_analysis::transform::Recipe;
 use dmo_analysis::wording::{counted, grouped};
 use dmo_planner::regions::{ArenaRegion, RegionOffset};
+use dmo_trace::page::plan::{Sayings, page};
 use dmo_trace::study::error::EmitReason;
 use dmo_trace::study::placed::PlacedModel;
 use dmo_trace::study::plan::Planned;
 use dmo_trace::study::regions::place_model;
+use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
 use dmo_trace::words::regions::no_room;
 use dmo_trace::words::report::Report;
@@ -119,8 +123,16 @@ pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::
         };
         files.push((path.as_path(), content));
     }
+    if let Some(folder) = &arguments.plot {
+        draw_memories(&source.name, &planned, found, folder)?;
+    }
+    let page = arguments.page.written(|| {
+        let sayings = Sayings::of_regions(&planned);
+        page(source, &planned, sayings, &Remedies::untried()).with_context(|| source.name.clone())
+    })?;
     let files = files.iter();
-    output::write_all(files.map(|(path, content)| (*path, content.as_bytes())))?;
+    let files = files.map(|(path, content)| (*path, content.as_bytes()));
+    output::write_all(files.chain(page.iter().map(|(path, content)| (*path, &content[..]))))?;
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
 }
