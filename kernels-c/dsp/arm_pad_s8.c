@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+static inline void store16(int8_t *output, uint32_t word) {
+  dsp_store4(output, word);
+  dsp_store4(output + 4, word);
+  dsp_store4(output + 8, word);
+  dsp_store4(output + 12, word);
+}
+
 // By words, the last of which may take some bytes once more.
 static int8_t *fill(int8_t *output, int8_t value, int32_t count) {
   if (count < 4) {
@@ -14,12 +21,10 @@ static int8_t *fill(int8_t *output, int8_t value, int32_t count) {
   }
   const uint32_t word = dsp_pack4(value, value, value, value);
   int8_t *const end = output + count;
-  while (end - output >= 16) {
-    dsp_store4(output, word);
-    dsp_store4(output + 4, word);
-    dsp_store4(output + 8, word);
-    dsp_store4(output + 12, word);
-    output += 16;
+  while (end - output >= 32) {
+    store16(output, word);
+    store16(output + 16, word);
+    output += 32;
   }
   while (end - output >= 4) {
     dsp_store4(output, word);

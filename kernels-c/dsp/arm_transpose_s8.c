@@ -3,6 +3,23 @@
 
 enum { MAX_AXES = 4 };
 
+// Every step-th byte of the input, each stored before the next one is loaded.
+static inline int8_t *gather(const int8_t *input, int32_t step, int8_t *output, int32_t count) {
+  int8_t *const end = output + count;
+  if ((count & 1) != 0) {
+    *output++ = *input;
+    input += step;
+  }
+  while (output != end) {
+    output[0] = *input;
+    input += step;
+    output[1] = *input;
+    input += step;
+    output += 2;
+  }
+  return output;
+}
+
 arm_cmsis_nn_status arm_transpose_s8(const int8_t *input_data, int8_t *const output_data,
                                      const cmsis_nn_dims *const input_dims, const cmsis_nn_dims *const output_dims,
                                      const cmsis_nn_transpose_params *const transpose_params) {
@@ -34,16 +51,14 @@ arm_cmsis_nn_status arm_transpose_s8(const int8_t *input_data, int8_t *const out
     count[3] *= count[2];
     count[2] = 1;
   }
+  const int8_t *plane = input_data;
   int8_t *out = output_data;
-  for (int32_t a = 0; a < count[0]; ++a) {
-    for (int32_t b = 0; b < count[1]; ++b) {
-      for (int32_t c = 0; c < count[2]; ++c) {
-        const int8_t *in = &input_data[a * step[0] + b * step[1] + c * step[2]];
-        const int8_t *const end = out + count[3];
-        while (out != end) {
-          *out++ = *in;
-          in += step[3];
-        }
+  for (int32_t a = count[0]; a > 0; --a, plane += step[0]) {
+    const int8_t *block = plane;
+    for (int32_t b = count[1]; b > 0; --b, block += step[1]) {
+      const int8_t *row = block;
+      for (int32_t c = count[2]; c > 0; --c, row += step[2]) {
+        out = gather(row, step[3], out, count[3]);
       }
     }
   }
