@@ -80,6 +80,7 @@ float oracle_batched_matmul_f32(const dmo_batched_matmul_size *size, const float
 
 int64_t oracle_space_to_batch_source(const dmo_batch_params *params, const dmo_shape *input_shape,
                                      const dmo_shape *output_shape, int32_t index); // -1 for padding
+int64_t oracle_update_slice_source(const dmo_update_slice_size *size, const int64_t *begins, int32_t index); // -1: the input's
 int64_t oracle_transpose_source(const dmo_transpose_params *params, const dmo_shape *input_shape,
                                 const dmo_shape *output_shape, int32_t index);
 int64_t oracle_strided_slice_source(const dmo_strided_slice_params *params, const dmo_shape *input_shape,
