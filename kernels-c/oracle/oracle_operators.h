@@ -121,6 +121,9 @@ typedef struct {
 oracle_lstm_unit oracle_lstm(const dmo_lstm_params *params, const dmo_lstm_size *size, const int8_t *input,
                              const dmo_lstm_weights *weights, const uint16_t *sigmoid_table, const int8_t *hidden,
                              int16_t cell, int32_t unit);
+oracle_lstm_unit oracle_lstm_s16(const dmo_lstm_params *params, const dmo_lstm_size *size, const int16_t *input,
+                                 const dmo_lstm_weights_s16 *weights, const uint16_t *sigmoid_table,
+                                 const int16_t *hidden, int16_t cell, int32_t unit);
 int64_t oracle_lstm_sigmoid(const uint16_t *table, int64_t x);
 int64_t oracle_lstm_tanh(const uint16_t *table, int64_t x, int32_t scale_power);
 
