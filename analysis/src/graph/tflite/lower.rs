@@ -17,6 +17,7 @@
 //! | `lower/elements.rs` | element by element, softmax, reductions |
 //! | `lower/moves.rs` | what only moves elements |
 //! | `lower/slices.rs` | slices |
+//! | `lower/extents.rs` | shapes as data, zeros, parts of tensors at indices |
 //! | `lower/gathers.rs` | elements at indices |
 //! | `lower/axes.rs` | along one axis, stacks and blocks |
 //! | `lower/signal.rs` | the signal library |
@@ -24,6 +25,7 @@
 //! What has no kernel in any shape says why in the catalogue (`apart.rs`).
 
 pub(super) mod axes;
+pub(super) mod extents;
 pub(super) mod elements;
 pub(super) mod gathers;
 pub(super) mod moves;
