@@ -103,12 +103,13 @@ pub(in crate::graph::tflite) fn lstm(node: &FileNode) -> Option<Lowered> {
     let weights = WEIGHTS.into_iter().flatten();
     let plain = weights
         .into_iter()
-        .all(|index| node.constant(index).is_some())
+        .all(|index| node.constant(index).is_some_and(is_plain))
         && EXTENSIONS
             .into_iter()
             .flatten()
             .all(|index| node.absent(index));
-    if !plain || ![TensorType::Int8, TensorType::Int16].contains(&source.element_type) {
+    let types = [TensorType::Int8, TensorType::Int16, TensorType::Float32];
+    if !plain || !types.contains(&source.element_type) {
         return None;
     }
     let options = node.options()?;
@@ -138,3 +139,7 @@ pub(in crate::graph::tflite) fn lstm(node: &FileNode) -> Option<Lowered> {
     };
     Some((Operator::Lstm(layer), vec![0]))
 }
+    // Its weights are of its type, or of 8 bits.
+    let is_float = source.element_type == TensorType::Float32;
+    let is_plain =
+        |weights: &GraphTensor| (weights.element_type == TensorType::Float32) == is_float;
