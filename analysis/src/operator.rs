@@ -114,7 +114,7 @@ mod zeros;
 
 pub use arg_extreme::ArgExtreme;
 pub use batch_space::{BatchDirection, BatchSpace};
-pub use batched_matmul::{BatchedMatmul, MatrixOperand};
+pub use batched_matmul::{BatchedMatmul, MatrixOperand, OuterBatches};
 pub use broadcast_args::BroadcastArgs;
 pub use buffer::{Buffer, Buffers, Shape};
 pub use concat::Concat;

@@ -13,10 +13,10 @@ use dmo_analysis::operator::{
     Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, BroadcastArgs, Concat,
     Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, DepthwiseInPlace,
     Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather,
-    InputRows, Interpolation, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator, Pack, Pad,
-    Pitched, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, ShapeOf, Softmax,
-    SpatialMean, Split, StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack, UpdateSlice,
-    Window, Zeros,
+    InputRows, Interpolation, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator,
+    OuterBatches, Pack, Pad, Pitched, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear,
+    ResizeNearest, ShapeOf, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
+    TransposeConv2d, Unpack, UpdateSlice, Window, Zeros,
 };
 use dmo_analysis::trace::Address;
 use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Int64, Uint8};
@@ -235,6 +235,10 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
                     transposed: true,
                     shared: false,
                 },
+                outer: [OuterBatches {
+                    extent: 2,
+                    shared: [true, false],
+                }; 2],
                 input_element_bytes: sizes.0,
                 output_element_bytes: sizes.1,
             }),

@@ -5,9 +5,10 @@ use dmo_analysis::operator::{
     Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, BroadcastArgs, Concat,
     Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, Elementwise,
     ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather, Interpolation,
-    Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator, Pack, Pad, Pool2d, Reduce, Reduction,
-    Reshape, ResizeBilinear, ResizeNearest, Shape, ShapeOf, Softmax, SpatialMean, Split, Staged,
-    StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack, UpdateSlice, Window, Zeros,
+    Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator, OuterBatches, Pack, Pad, Pool2d,
+    Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Shape, ShapeOf, Softmax,
+    SpatialMean, Split, Staged, StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack,
+    UpdateSlice, Window, Zeros,
 };
 use proptest::prelude::*;
 
@@ -73,6 +74,12 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
             columns: c,
             left: matrix([flags[0], flags[1]]),
             right: matrix([flags[2], flags[3]]),
+            outer: [(flags[0], output[0]), (flags[3], output[1])].map(|(shared, extent)| {
+                OuterBatches {
+                    extent,
+                    shared: [shared, flags[1]],
+                }
+            }),
             input_element_bytes,
             output_element_bytes,
         }),

@@ -5,8 +5,8 @@ use dmo_analysis::graph::overlaps::analytic_of;
 use dmo_analysis::graph::{Graph, Kernel, Storage, TensorId, TensorType, tflite};
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, Elementwise, Interpolation, MatrixOperand,
-    Operator, ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose, TransposeConv2d,
-    Window, tflite_padding_before,
+    Operator, OuterBatches, ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose,
+    TransposeConv2d, Window, tflite_padding_before,
 };
 
 /// The graph's own tensors stay where they are; behind them come constants.
@@ -145,6 +145,7 @@ pub fn cases() -> impl IntoIterator<Item = Graph> {
                 columns: 5,
                 left: MatrixOperand::default(),
                 right: MatrixOperand::default(),
+                outer: [OuterBatches::default(); 2],
                 input_element_bytes: 4,
                 output_element_bytes: 4,
             }),
@@ -292,6 +293,7 @@ fn matrices_are_read_as_they_lie() {
                 columns: 5,
                 left,
                 right,
+                outer: [OuterBatches::default(); 2],
                 input_element_bytes: 4,
                 output_element_bytes: 4,
             };
