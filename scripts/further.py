@@ -124,6 +124,45 @@ def gathers(kind):
     net.write([source, table, columns], [*outputs, best, tuples, lookup])
 
 
+def extents(kind):
+    """Shapes as data, zeros, parts of tensors that are replaced, and whether all is true."""
+    net = network("extents", kind)
+    source, part, other = (net.activation(shape) for shape in ([2, 3, 4, 5], [1, 3, 2, 5], [3, 1, 5]))
+    columns = net.activation([4, 6])
+    shapes = []
+    for tensor in [source, other]:
+        options, axes_ = schema.ShapeOptionsT(), len(net.shape(tensor))
+        options.outType = TYPES["int32"]
+        shapes.append(net.operator("SHAPE", [tensor], [net.tensor("int32", [axes_])], options))
+    outputs = [*shapes, net.operator("BROADCAST_ARGS", shapes, [net.tensor("int32", [4])])]
+    long = [net.tensor("int64", [len(extents_)], data=extents_) for extents_ in ([7, 1, 3, 1, 5], [4, 1, 6, 1])]
+    outputs.append(net.operator("BROADCAST_ARGS", long, [net.tensor("int64", [5])]))
+    if kind != "int16":
+        outputs.append(net.same("ZEROS_LIKE", source, options=schema.ZerosLikeOptionsT()))
+    zeros = net.tensor("int32", net.shape(shapes[0]))
+    outputs.append(net.operator("ZEROS_LIKE", [shapes[0]], [zeros], schema.ZerosLikeOptionsT()))
+    # Some of these are too late for the part.
+    indices = net.extreme(columns, "ARG_MAX", 1) if kind != "int16" else net.integers(1, -1, 3, 0)
+    long = net.tensor("int64", [4], data=[1, 0, 1, 0])
+    outputs += [net.same("DYNAMIC_UPDATE_SLICE", source, part, at) for at in [indices, net.integers(0, 0, 2, 0), long]]
+    whole = net.activation([2, 3, 4, 5])
+    outputs.append(net.same("DYNAMIC_UPDATE_SLICE", source, whole, indices))
+    wide = [cast(net, tensor, "int32") for tensor in (source, part)]
+    outputs.append(net.operator("DYNAMIC_UPDATE_SLICE", [*wide, indices], [net.tensor("int32", [2, 3, 4, 5])]))
+    if kind != "int16":
+        # Nearly all are true.
+        value = -6 if kind == "float32" else -110
+        least = net.tensor(kind, [1], net.affine(source), data=[value])
+        truths = truth(net, "GREATER", source, least)
+        for axes_ in [[1, 2], [3], [0, 2], [0, 1, 2, 3]]:
+            options = schema.ReducerOptionsT()
+            options.keepDims = True
+            shape = [1 if axis in axes_ else extent for axis, extent in enumerate(net.shape(source))]
+            output = net.tensor("bool", shape)
+            outputs.append(net.operator("REDUCE_ALL", [truths, net.integers(*axes_)], [output], options))
+    net.write([source, part, other, columns, whole], outputs)
+
+
 def quotients_int8():
     """Divisors around a zero point that none of them is."""
     net = network("quotients", "int8")
@@ -161,6 +200,13 @@ def sequences_float():
     source = net.activation([2, 12])
     body = svdf_float(net, source, units=10, rank=1, activation=RELU)
     net.write([source], [body, svdf_float(net, body, units=7, rank=2, activation=NONE)])
+
+
+def sequences_int16():
+    """Two layers with a memory, the second over several batches."""
+    net = network("sequences", "int16")
+    one, several = net.activation([1, 7, 12]), net.activation([3, 4, 5])
+    net.write([one, several], [net.lstm(net.lstm(one, 10), 6), net.lstm(several, 7)])
 
 
 def svdf_float(net, source, units, rank, activation, memory=6):
@@ -319,6 +365,189 @@ def products(kind):
     net.write(sources, outputs)
 
 
+def plain(kind):
+    """What real models have most of, alone: parts of tensors, padding, means, arithmetic, activations."""
+    net = network("plain", kind)
+    source = net.activation([2, 4, 6, 5])
+    scale, zero_point = ACTIVATION[kind] or (1, 0)
+    coarser = None if kind == "float32" else (scale * 1.7, 0 if kind == "int16" else 9)
+    outputs = slices(net, source) + [pad(net, source, value) for value in [None, 7]]
+    outputs.append(net.concatenation(outputs[0], outputs[0]))
+    outputs += [reduce(net, source, "MEAN", axes_, coarser) for axes_ in [[1, 2], [3], [2, 3]]]
+    outputs += [net.same("RELU", source, affine=affine) for affine in [net.affine(source), coarser]]
+    if kind != "int16":
+        outputs.append(net.same("RELU6", source))
+        outputs += [resize_bilinear(net, source, *modes) for modes in [(False, False), (True, False), (False, True)]]
+    makers = {"ADD": schema.AddOptionsT, "SUB": schema.SubOptionsT, "MUL": schema.MulOptionsT}
+    row, other = constant(net, [5]), net.activation([2, 4, 6, 5])
+    for name, maker in makers.items():
+        for operand, activation in [(row, NONE), (other, RELU)]:
+            options = maker()
+            options.fusedActivationFunction = activation
+            outputs.append(net.same(name, source, operand, options=options, affine=coarser))
+    if kind == "int8":
+        outputs.append(net.same("LOGISTIC", source, affine=(1 / 256, -128)))
+        outputs.append(net.same("TANH", source, affine=(1 / 128, 0)))
+    net.write([source, other], outputs)
+
+
+def slices(net, source, kind=None):
+    """A slice, and the parts that a tensor is split into, evenly and not."""
+    kind, affine = kind or net.kind, net.affine(source)
+    batches_, height, width, depth = net.shape(source)
+    tables = [net.integers(0, 1, 2, 1), net.integers(-1, 2, 3, depth - 2)]
+    output = net.tensor(kind, [batches_, 2, 3, depth - 2], affine)
+    outputs = [net.operator("SLICE", [source, *tables], [output], schema.SliceOptionsT())]
+    options = schema.SplitOptionsT()
+    options.numSplits = 2
+    halves = [net.tensor(kind, [batches_, height // 2, width, depth], affine) for _ in range(2)]
+    net.operator("SPLIT", [net.tensor("int32", [], data=1), source], halves, options)
+    options = schema.SplitVOptionsT()
+    options.numSplits = 3
+    parts = [net.tensor(kind, [batches_, height, size, depth], affine) for size in (1, 3, width - 4)]
+    sizes, axis = net.integers(1, 3, width - 4), net.tensor("int32", [], data=2)
+    net.operator("SPLIT_V", [source, sizes, axis], parts, options)
+    return [*outputs, *halves, *parts]
+
+
+def pad(net, source, value, kind=None):
+    kind, affine = kind or net.kind, net.affine(source)
+    paddings = [[0, 1], [1, 0], [2, 1], [0, 2]]
+    shape = [extent + sum(around) for extent, around in zip(net.shape(source), paddings, strict=True)]
+    table, output = net.tensor("int32", [4, 2], data=paddings), net.tensor(kind, shape, affine)
+    if value is None:
+        return net.operator("PAD", [source, table], [output], schema.PadOptionsT())
+    value = net.tensor(kind, [1], affine, data=[value])
+    return net.operator("PADV2", [source, table, value], [output], schema.PadV2OptionsT())
+
+
+def resize_bilinear(net, source, align_corners, half_pixel_centers):
+    options = schema.ResizeBilinearOptionsT()
+    options.alignCorners, options.halfPixelCenters = align_corners, half_pixel_centers
+    batches_, _, _, depth = net.shape(source)
+    return net.same("RESIZE_BILINEAR", source, net.integers(7, 9), options=options, shape=[batches_, 7, 9, depth])
+
+
+def broadcast_products(kind):
+    """Products of matrices of which some serve several batches, and a constant one."""
+    net = network("broadcast", kind)
+    outputs, sources = [], []
+    affine = {"int8": (0.5, 4), "int16": (0.002, 0), "float32": None}[kind]
+    for left_batches, right_batches, right_transposed in [
+        ([2, 3], [2, 1], False), ([2, 1], [1, 3], True), ([3], [2, 1], False), ([2, 1, 3], [1, 2, 3], True),
+        ([2, 1, 2], [1, 3, 1], False),
+    ]:
+        options = schema.BatchMatMulOptionsT()
+        options.adjY = right_transposed
+        left = net.activation([*left_batches, 4, 7])
+        right = net.activation([*right_batches, 5, 7] if right_transposed else [*right_batches, 7, 5])
+        batches_ = [int(extent) for extent in numpy.broadcast_shapes(tuple(left_batches), tuple(right_batches))]
+        sources += [left, right]
+        output = net.same("BATCH_MATMUL", left, right, options=options, affine=affine, shape=[*batches_, 4, 5])
+        outputs.append(output)
+    right = constant(net, [2, 1, 7, 5])
+    options = schema.BatchMatMulOptionsT()
+    outputs.append(net.same("BATCH_MATMUL", sources[0], right, options=options, affine=affine, shape=[2, 3, 4, 5]))
+    net.write(sources, outputs)
+
+
+def integers():
+    """Integers that are no numbers on a scale, and from scales to these and back."""
+    net = network("integers", "int8")
+    narrow, wide = net.activation([2, 4, 6, 5]), net.tensor("int16", [2, 4, 6, 5])
+    byte, fine = net.tensor("uint8", [3, 7], (0.04, 120)), net.tensor("int16", [3, 7], (0.0003, 0))
+    small, large = cast(net, narrow, "int32"), cast(net, wide, "int32")
+    row = net.tensor("int32", [5], data=[-30000, -7, 1, 3, 20000])
+
+    def same(name, *sources, options=None, kind="int32"):
+        output = net.tensor(kind, net.shape(sources[0]))
+        return net.operator(name, list(sources), [output], options)
+
+    outputs = []
+    makers = {"ADD": schema.AddOptionsT, "SUB": schema.SubOptionsT, "MUL": schema.MulOptionsT}
+    makers["DIV"] = schema.DivOptionsT
+    for name, maker in makers.items():
+        outputs.append(same(name, large, row, options=maker()))
+        if name != "DIV":
+            outputs.append(same(name, large, small, options=maker()))
+        if name != "ADD":
+            options = maker()
+            options.fusedActivationFunction = RELU
+            outputs.append(same(name, large, row, options=options))
+    outputs += [same(name, small, each) for name in ["MAXIMUM", "MINIMUM"] for each in [row, large]]
+    whole = net.tensor("int32", [2, 4, 6, 5], data=net.random.integers(-20000, 20000, [2, 4, 6, 5]))
+    outputs += [same("SQUARED_DIFFERENCE", small, each) for each in [row, whole]]
+    truths = [same(name, small, large, kind="bool") for name in RELATIONS]
+    outputs += [*truths, *(same(name, truths[0], truths[2], kind="bool") for name in ["EQUAL", "NOT_EQUAL"])]
+    # Of 64 bits there are constants only.
+    values = net.random.integers(-(2**40), 2**40, [2, 3, 4])
+    long = [net.tensor("int64", [2, 3, 4], data=values), net.tensor("int64", [4], data=values[0, 0])]
+    outputs += [same(name, *long, kind="int64") for name in ["MAXIMUM", "MINIMUM"]]
+    outputs += [same(name, *long, kind="bool") for name in RELATIONS]
+    # Scales.
+    for source in [narrow, fine]:
+        scale = net.affine(source)[0] / 300
+        output = net.tensor("int32", net.shape(source), (scale, 0))
+        outputs.append(net.operator("QUANTIZE", [source], [output], schema.QuantizeOptionsT()))
+        for kind, affine in [("int8", (0.03, 4)), ("int16", (0.0005, 0))]:
+            back = net.tensor(kind, net.shape(source), affine)
+            outputs.append(net.operator("QUANTIZE", [output], [back], schema.QuantizeOptionsT()))
+    for source in [narrow, byte, fine]:
+        output = net.tensor("float32", net.shape(source))
+        outputs.append(net.operator("DEQUANTIZE", [source], [output], schema.DequantizeOptionsT()))
+    net.write([narrow, wide, byte, fine], outputs)
+
+
+def types():
+    """What moves elements, of 16 and 32 bits and truths."""
+    net = network("types", "int16")
+    source = net.activation([1, 4, 6, 4])
+    wide = cast(net, source, "int32")
+    truths = truth(net, "GREATER", wide, net.tensor("int32", [4], data=[-20000, -300, 100, 15000]))
+    axes_, options = net.integers(0, 3, 1, 2), schema.TransposeOptionsT()
+    outputs = [net.same("TRANSPOSE", source, axes_, options=options, shape=[1, 4, 4, 6])]
+    outputs.append(resize_nearest(net, source, 7, 5))
+    for kind, body in [("int16", source), ("int32", wide), ("bool", truths)]:
+        affine = net.affine(body)
+
+        def like(name, *sources, shape=None, options=None, kind=kind, body=body, affine=affine):
+            output = net.tensor(kind, shape or net.shape(body), affine)
+            return net.operator(name, list(sources), [output], options)
+
+        tables = [net.integers(*numbers) for numbers in ([0, 1, 5, 0], [1, 4, 0, 4], [1, 2, -2, 1])]
+        outputs.append(like("STRIDED_SLICE", body, *tables, shape=[1, 2, 3, 4], options=schema.StridedSliceOptionsT()))
+        flat = like("RESHAPE", body, net.integers(4, 1, 24), shape=[4, 1, 24], options=schema.ReshapeOptionsT())
+        squeeze = schema.SqueezeOptionsT()
+        squeeze.squeezeDims = [1]
+        flat = like("SQUEEZE", flat, shape=[4, 24], options=squeeze)
+        joined = schema.ConcatenationOptionsT()
+        joined.axis = 1
+        outputs += [flat, like("CONCATENATION", flat, flat, shape=[4, 48], options=joined)]
+        outputs.append(like("REVERSE_V2", body, net.integers(2), options=schema.ReverseV2OptionsT()))
+        if kind == "bool":
+            continue
+        stacked = schema.PackOptionsT()
+        stacked.valuesCount, stacked.axis = 2, 1
+        pair = like("PACK", flat, flat, shape=[4, 2, 24], options=stacked)
+        unstacked = schema.UnpackOptionsT()
+        unstacked.num, unstacked.axis = 4, 0
+        rows = [net.tensor(kind, [2, 24], affine) for _ in range(4)]
+        net.operator("UNPACK", [pair], rows, unstacked)
+        outputs += rows
+        row = like("STRIDED_SLICE", flat, *(net.integers(*numbers) for numbers in ([0, 0], [1, 24], [1, 1])),
+                   shape=[1, 24], options=schema.StridedSliceOptionsT())
+        options = schema.BroadcastToOptionsT()
+        outputs.append(like("BROADCAST_TO", row, net.integers(3, 24), shape=[3, 24], options=options))
+        if kind == "int16":
+            options = schema.ExpandDimsOptionsT()
+            outputs.append(like("EXPAND_DIMS", flat, net.integers(1), shape=[4, 1, 24], options=options))
+        else:
+            value, filled = net.tensor(kind, [], data=-123456), net.tensor(kind, [3, 5])
+            outputs.append(net.operator("FILL", [net.integers(3, 5), value], [filled], schema.FillOptionsT()))
+            outputs += [*slices(net, body, kind), *(pad(net, body, value, kind) for value in [None, -70000])]
+    net.write([source], outputs)
+
+
 def curves_int16():
     net = network("curves", "int16")
     sources = [net.activation([1, 64], (scale, 0)) for scale in (2**-12, 2**-11, 0.0003)]
@@ -333,9 +562,12 @@ def main():
         moves(kind)
         batches(kind)
         gathers(kind)
+    for kind in ["int8", "int16", "float32"]:
+        extents(kind)
     quotients_int8()
     quotients_float()
     sequences_float()
+    sequences_int16()
     functions_float()
     functions_int8()
     functions_int16()
@@ -345,6 +577,11 @@ def main():
     for kind in ["int8", "float32"]:
         axes(kind)
     curves_int16()
+    integers()
+    types()
+    for kind in ["int8", "int16", "float32"]:
+        plain(kind)
+        broadcast_products(kind)
     for kind in ["int8", "int16", "float32"]:
         products(kind)
 

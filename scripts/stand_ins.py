@@ -247,25 +247,25 @@ class Net:
 
     def lstm(self, source, units):
         batches, times, depth = self.shape(source)
-        hidden = (1 / 128, -4)
+        hidden, finer = ((1 / 128, -4), 1) if self.kind == "int8" else ((1 / 32768, 0), 256)
         output = self.activation([batches, times, units], hidden)
         inputs = [-1] * 24
         inputs[0] = source
         for gate in range(4):
             scales = {}
             for first, columns, scale in [(1, depth, self.affine(source)[0]), (5, units, hidden[0])]:
-                scales[first] = 1.5 / (scale * 5476 * columns**0.5)
+                scales[first] = 1.5 / (scale * finer * 5476 * columns**0.5)
                 values = self.random.integers(-127, 128, [units, columns])
                 inputs[first + gate] = self.tensor("int8", [units, columns], (scales[first], 0), data=values)
-            bias = self.random.integers(-3000, 3000, units)
+            bias = self.random.integers(-3000, 3000, units) * finer
             scale = self.affine(source)[0] * scales[1]
-            inputs[12 + gate] = self.tensor("int32", [units], (scale, 0), data=bias)
-        inputs[18] = self.tensor("int8", [batches, units], hidden, variable=True)
+            inputs[12 + gate] = self.tensor(BIAS[self.kind], [units], (scale, 0), data=bias)
+        inputs[18] = self.tensor(self.kind, [batches, units], hidden, variable=True)
         inputs[19] = self.tensor("int16", [batches, units], (2**-11, 0), variable=True)
         options = schema.UnidirectionalSequenceLSTMOptionsT()
         options.fusedActivationFunction = TANH
         # TensorFlow Lite wants them, of which it reads the scale of the last.
-        between = [self.tensor("int16", [0], (2**-12, 0)) for _ in range(4)] + [self.tensor("int8", [0], hidden)]
+        between = [self.tensor("int16", [0], (2**-12, 0)) for _ in range(4)] + [self.tensor(self.kind, [0], hidden)]
         return self.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, [output], options, between)
 
     def code(self, index, code):

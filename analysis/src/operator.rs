@@ -49,6 +49,10 @@
 //! | [`DepthSpace`] | b, y, x, c of the larger image | `depth_space.rs` |
 //! | [`BatchSpace`] | b, y, x, c of the tensor with more batches | `batch_space.rs` |
 //! | [`Gather`] | as the data say | `gather.rs` |
+//! | [`UpdateSlice`] | as the data say | `update_slice.rs` |
+//! | [`BroadcastArgs`] | from the end | `broadcast_args.rs` |
+//! | [`ShapeOf`] | i | `shape_of.rs` |
+//! | [`Zeros`] | i | `zeros.rs` |
 //! | [`ElementwiseMany`] | b, y, x, c | `elementwise_many.rs` |
 //! | [`MirrorPad`] | b, y, x, c of the output | `mirror_pad.rs` |
 //! | [`Pack`] | input, outer, then its run | `pack.rs` |
@@ -63,6 +67,7 @@
 mod arg_extreme;
 mod batch_space;
 mod batched_matmul;
+mod broadcast_args;
 mod buffer;
 mod concat;
 mod conv;
@@ -91,6 +96,7 @@ mod reduce;
 mod reshape;
 mod resize_bilinear;
 mod resize_nearest;
+mod shape_of;
 mod softmax;
 mod spatial_mean;
 mod split;
@@ -102,11 +108,14 @@ mod traffic;
 mod transpose;
 mod transpose_conv;
 mod unpack;
+mod update_slice;
 mod window;
+mod zeros;
 
 pub use arg_extreme::ArgExtreme;
 pub use batch_space::{BatchDirection, BatchSpace};
-pub use batched_matmul::{BatchedMatmul, MatrixOperand};
+pub use batched_matmul::{BatchedMatmul, MatrixOperand, OuterBatches};
+pub use broadcast_args::BroadcastArgs;
 pub use buffer::{Buffer, Buffers, Shape};
 pub use concat::Concat;
 pub use conv::Conv2d;
@@ -134,6 +143,7 @@ pub use reduce::{Reduce, Reduction};
 pub use reshape::Reshape;
 pub use resize_bilinear::{Interpolation, ResizeBilinear};
 pub use resize_nearest::ResizeNearest;
+pub use shape_of::ShapeOf;
 pub use softmax::Softmax;
 pub use spatial_mean::SpatialMean;
 pub use split::Split;
@@ -144,7 +154,9 @@ pub use traffic::Traffic;
 pub use transpose::Transpose;
 pub use transpose_conv::{Accumulation, TransposeConv2d};
 pub use unpack::Unpack;
+pub use update_slice::UpdateSlice;
 pub use window::{Padding, Window, tflite_padding_before};
+pub use zeros::Zeros;
 
 use crate::trace::AccessKind;
 use schemars::JsonSchema;
@@ -184,6 +196,10 @@ pub enum Operator {
     DepthSpace(DepthSpace),
     BatchSpace(BatchSpace),
     Gather(Gather),
+    UpdateSlice(UpdateSlice),
+    BroadcastArgs(BroadcastArgs),
+    ShapeOf(ShapeOf),
+    Zeros(Zeros),
     ElementwiseMany(ElementwiseMany),
     InputRows(InputRows),
     MirrorPad(MirrorPad),
@@ -227,6 +243,10 @@ macro_rules! with_kernel {
             Operator::DepthSpace($kernel) => $then,
             Operator::BatchSpace($kernel) => $then,
             Operator::Gather($kernel) => $then,
+            Operator::UpdateSlice($kernel) => $then,
+            Operator::BroadcastArgs($kernel) => $then,
+            Operator::ShapeOf($kernel) => $then,
+            Operator::Zeros($kernel) => $then,
             Operator::ElementwiseMany($kernel) => $then,
             Operator::InputRows($kernel) => $then,
             Operator::MirrorPad($kernel) => $then,

@@ -46,6 +46,26 @@ void dmo_broadcast_div_f32(const dmo_binary_f32_params *params, const dmo_shape 
                            const dmo_shape *input2_shape, const float *input2,
                            const dmo_shape *output_shape, float *output);
 
+// Integers of 32 bit that are no numbers on a scale. What does not fit wraps around.
+typedef struct {
+  int32_t activation_min, activation_max;
+} dmo_binary_s32_params;
+
+// output = clamp(input 1 OPERATOR input 2). A quotient is rounded towards 0; that by 0 is 0, which TensorFlow Lite Micro
+// leaves open.
+void dmo_broadcast_add_s32(const dmo_binary_s32_params *params, const dmo_shape *input1_shape, const int32_t *input1,
+                           const dmo_shape *input2_shape, const int32_t *input2,
+                           const dmo_shape *output_shape, int32_t *output);
+void dmo_broadcast_sub_s32(const dmo_binary_s32_params *params, const dmo_shape *input1_shape, const int32_t *input1,
+                           const dmo_shape *input2_shape, const int32_t *input2,
+                           const dmo_shape *output_shape, int32_t *output);
+void dmo_broadcast_mul_s32(const dmo_binary_s32_params *params, const dmo_shape *input1_shape, const int32_t *input1,
+                           const dmo_shape *input2_shape, const int32_t *input2,
+                           const dmo_shape *output_shape, int32_t *output);
+void dmo_broadcast_div_s32(const dmo_binary_s32_params *params, const dmo_shape *input1_shape, const int32_t *input1,
+                           const dmo_shape *input2_shape, const int32_t *input2,
+                           const dmo_shape *output_shape, int32_t *output);
+
 // Quotient of 8 bit. A divisor that stands for 0 counts as the least number above it.
 typedef struct {
   int32_t input1_offset, input2_offset, output_offset; // [-128, 128]
@@ -99,6 +119,11 @@ void dmo_squared_difference_f32(const dmo_shape *input1_shape, const float *inpu
                                 const dmo_shape *input2_shape, const float *input2,
                                 const dmo_shape *output_shape, float *output);
 
+// The same of integers that are no numbers on a scale; what does not fit wraps around.
+void dmo_squared_difference_s32(const dmo_shape *input1_shape, const int32_t *input1,
+                                const dmo_shape *input2_shape, const int32_t *input2,
+                                const dmo_shape *output_shape, int32_t *output);
+
 // The larger, or the smaller, of both. Quantised tensors share one scale and zero point.
 void dmo_maximum_s8(const dmo_shape *input1_shape, const int8_t *input1,
                     const dmo_shape *input2_shape, const int8_t *input2,
@@ -124,6 +149,12 @@ void dmo_minimum_s16(const dmo_shape *input1_shape, const int16_t *input1,
 void dmo_minimum_s32(const dmo_shape *input1_shape, const int32_t *input1,
                      const dmo_shape *input2_shape, const int32_t *input2,
                      const dmo_shape *output_shape, int32_t *output);
+void dmo_maximum_s64(const dmo_shape *input1_shape, const int64_t *input1,
+                     const dmo_shape *input2_shape, const int64_t *input2,
+                     const dmo_shape *output_shape, int64_t *output);
+void dmo_minimum_s64(const dmo_shape *input1_shape, const int64_t *input1,
+                     const dmo_shape *input2_shape, const int64_t *input2,
+                     const dmo_shape *output_shape, int64_t *output);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,13 @@ void dmo_compare_s32(dmo_relation relation, const dmo_shape *input1_shape, const
                      const dmo_shape *input2_shape, const int32_t *input2,
                      const dmo_shape *output_shape, bool *output);
 
+void dmo_compare_s64(dmo_relation relation, const dmo_shape *input1_shape, const int64_t *input1,
+                     const dmo_shape *input2_shape, const int64_t *input2,
+                     const dmo_shape *output_shape, bool *output);
+void dmo_compare_bool(dmo_relation relation, const dmo_shape *input1_shape, const bool *input1,
+                      const dmo_shape *input2_shape, const bool *input2,
+                      const dmo_shape *output_shape, bool *output);
+
 // Both inputs are brought to the scale 1 with 8 more bits.
 enum { DMO_COMPARE_LEFT_SHIFT = 8 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A long short-term memory over a sequence: 8-bit input, output and hidden state, 16-bit cell state and gates. Output,
+// A long short-term memory over a sequence: input, output and hidden state of 8 or 16 bit, 16-bit cell state and gates. Output,
 // input and scratch do not overlap unless a planner proved it safe (see dmo_conv.h); the states overlap nothing and
 // persist from one call to the next.
 #ifndef DMO_LSTM_H
@@ -30,14 +30,21 @@ typedef struct {
   const int32_t *bias;
 } dmo_lstm_weights;
 
+// The same for activations of 16 bit.
+typedef struct {
+  const int8_t *input_weights;
+  const int8_t *recurrent_weights;
+  const int64_t *bias;
+} dmo_lstm_weights_s16;
+
 typedef struct {
   dmo_quant_per_tensor input;     // input scale * weights' scale * 2^12
   dmo_quant_per_tensor recurrent; // hidden scale * weights' scale * 2^12
 } dmo_lstm_gate_quant;
 
 typedef struct {
-  int32_t input_offset;             // [-128, 128]
-  int32_t hidden_zero_point;        // [-128, 127]; the output's too
+  int32_t input_offset;             // [-128, 128]; 0 for 16 bit
+  int32_t hidden_zero_point;        // [-128, 127], 0 for 16 bit; the output's too
   dmo_lstm_gate_quant gates[4];     // by DMO_LSTM_INPUT_GATE and so on
   dmo_quant_per_tensor forget_cell; // 2^-15
   dmo_quant_per_tensor input_cell;  // 2^-30 / cell scale
@@ -71,6 +78,31 @@ void dmo_unidirectional_sequence_lstm_s8(const dmo_lstm_params *params, const dm
                                          const dmo_lstm_weights weights[4], const uint16_t *sigmoid_table,
                                          int8_t *hidden_state, int16_t *cell_state, int8_t *output,
                                          int16_t *scratch);
+
+// The same in 16 bit, with the same scratch. Gates requantise sums of 64 bit by dmo_requantize_wide of dmo_int16.h; a shift
+// there is at most 7.
+void dmo_unidirectional_sequence_lstm_s16(const dmo_lstm_params *params, const dmo_lstm_size *size, const int16_t *input,
+                                          const dmo_lstm_weights_s16 weights[4], const uint16_t *sigmoid_table,
+                                          int16_t *hidden_state, int16_t *cell_state, int16_t *output,
+                                          int16_t *scratch);
+
+// The same in floats, without the table: products in the order of the indices, then the bias.
+typedef struct {
+  const float *input_weights;
+  const float *recurrent_weights;
+  const float *bias;
+} dmo_lstm_weights_f32;
+
+typedef struct {
+  float cell_clip; // the cell state is clamped to [-cell_clip, cell_clip]; 0: it is not
+} dmo_lstm_f32_params;
+
+// Bytes of scratch: 4 gates' worth of float, for all batches if time is major, else for one.
+int32_t dmo_lstm_f32_scratch_bytes(const dmo_lstm_size *size);
+
+void dmo_unidirectional_sequence_lstm_f32(const dmo_lstm_f32_params *params, const dmo_lstm_size *size,
+                                          const float *input, const dmo_lstm_weights_f32 weights[4],
+                                          float *hidden_state, float *cell_state, float *output, float *scratch);
 
 #ifdef __cplusplus
 }

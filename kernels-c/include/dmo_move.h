@@ -112,6 +112,21 @@ typedef struct {
 void dmo_gather(const dmo_gather_size *size, int32_t element_bytes, const void *input, const int32_t *indices,
                 void *output);
 
+// input [input[0], .., input[axes - 1]], update likewise and on no axis larger. One index of begin_bytes for each axis.
+typedef struct {
+  int32_t axes;        // 1 to 6
+  int32_t begin_bytes; // 4 or 8
+  int32_t input[6];
+  int32_t update[6];
+} dmo_update_slice_size;
+
+// The input with the update in place of the part that begins at `begins`; where that would reach beyond an axis, it begins
+// as near as it can.
+// Loop order: copies the input, unless output == input; loads the indices; copies the update in ascending order, one load,
+// then one store. Where it is stored depends on the indices: nothing may overlap. Scratch: none.
+void dmo_update_slice(const dmo_update_slice_size *size, int32_t element_bytes, const void *input, const void *update,
+                      const void *begins, void *output);
+
 // `before` as in dmo_pad. reflect is 1 if the outermost elements stand on the mirror and are not repeated, else 0; on no
 // axis is there more padding than the input has elements to mirror.
 typedef struct {

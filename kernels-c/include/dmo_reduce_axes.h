@@ -7,6 +7,8 @@
 
 #include "dmo_reduce.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,6 +25,9 @@ void dmo_reduce_min_f32(const dmo_shape *input_shape, const float *input,
 // The same in 8 bit; output and input share one scale and zero point.
 void dmo_reduce_max_s8(const dmo_shape *input_shape, const int8_t *input, const dmo_shape *output_shape, int8_t *output);
 void dmo_reduce_min_s8(const dmo_shape *input_shape, const int8_t *input, const dmo_shape *output_shape, int8_t *output);
+
+// The same of truths: whether all are true.
+void dmo_reduce_all(const dmo_shape *input_shape, const bool *input, const dmo_shape *output_shape, bool *output);
 
 // Bytes of scratch: one int32_t for each output element. It overlaps neither output nor input.
 int32_t dmo_sum_s8_scratch_bytes(const dmo_shape *output_shape);

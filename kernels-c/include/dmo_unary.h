@@ -47,6 +47,7 @@ void dmo_quantize_f32_s16(const dmo_affine_params *params, int32_t count, const 
 // output[i] = scale * (input[i] - zero_point)
 void dmo_dequantize_s8_f32(const dmo_affine_params *params, int32_t count, const int8_t *input, float *output);
 void dmo_dequantize_s16_f32(const dmo_affine_params *params, int32_t count, const int16_t *input, float *output);
+void dmo_dequantize_u8_f32(const dmo_affine_params *params, int32_t count, const uint8_t *input, float *output);
 
 // Offsets: for 8 bit in [-128, 128], without a sign in [-255, 255], for 16 bit in [-32768, 32768], for 32 bit in
 // [-2^30, 2^30]. A positive shift must keep (input + input_offset) * 2^shift in 32 bits, and the requantised number must
@@ -64,6 +65,10 @@ void dmo_requantize_s16_s8(const dmo_requantize_params *params, int32_t count, c
 void dmo_requantize_s8_s16(const dmo_requantize_params *params, int32_t count, const int8_t *input, int16_t *output);
 void dmo_requantize_s16_s16(const dmo_requantize_params *params, int32_t count, const int16_t *input, int16_t *output);
 void dmo_requantize_s16_s32(const dmo_requantize_params *params, int32_t count, const int16_t *input, int32_t *output);
+void dmo_requantize_s8_s32(const dmo_requantize_params *params, int32_t count, const int8_t *input, int32_t *output);
+// An input of 32 bit wraps around where its offset takes it beyond, and the shift is at most -2.
+void dmo_requantize_s32_s8(const dmo_requantize_params *params, int32_t count, const int32_t *input, int8_t *output);
+void dmo_requantize_s32_s16(const dmo_requantize_params *params, int32_t count, const int32_t *input, int16_t *output);
 
 // The input is brought to Q4.27: a signed number with 4 integer and 27 fractional bits. Beyond the radius the output
 // saturates; the radius is at most floor(15 * 2^27 / 2^shift), so that what is left fits.

@@ -44,6 +44,22 @@ int64_t oracle_space_to_batch_source(const dmo_batch_params *params, const dmo_s
   return exists ? oracle_index(input_shape, image, row, column, out.c) : -1;
 }
 
+int64_t oracle_update_slice_source(const dmo_update_slice_size *size, const int64_t *begins, int32_t index) {
+  int64_t rest = index, source = 0, stride = 1;
+  for (int32_t axis = size->axes - 1; axis >= 0; --axis) {
+    const int64_t last = size->input[axis] - size->update[axis];
+    const int64_t begin = begins[axis] > last ? last : begins[axis] < 0 ? 0 : begins[axis];
+    const int64_t at = rest % size->input[axis] - begin;
+    if (at < 0 || at >= size->update[axis]) {
+      return -1;
+    }
+    source += at * stride;
+    stride *= size->update[axis];
+    rest /= size->input[axis];
+  }
+  return source;
+}
+
 // A mirror lies on the outermost elements, or half an element beyond them: what is `d` before it is what is `d` after.
 static int64_t reflected(int64_t at, int64_t extent, bool on_elements) {
   const int64_t first_twice = on_elements ? 0 : -1, last_twice = 2 * (extent - 1) - first_twice;

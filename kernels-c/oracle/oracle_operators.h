@@ -80,6 +80,7 @@ float oracle_batched_matmul_f32(const dmo_batched_matmul_size *size, const float
 
 int64_t oracle_space_to_batch_source(const dmo_batch_params *params, const dmo_shape *input_shape,
                                      const dmo_shape *output_shape, int32_t index); // -1 for padding
+int64_t oracle_update_slice_source(const dmo_update_slice_size *size, const int64_t *begins, int32_t index); // -1: the input's
 int64_t oracle_transpose_source(const dmo_transpose_params *params, const dmo_shape *input_shape,
                                 const dmo_shape *output_shape, int32_t index);
 int64_t oracle_strided_slice_source(const dmo_strided_slice_params *params, const dmo_shape *input_shape,
@@ -120,6 +121,9 @@ typedef struct {
 oracle_lstm_unit oracle_lstm(const dmo_lstm_params *params, const dmo_lstm_size *size, const int8_t *input,
                              const dmo_lstm_weights *weights, const uint16_t *sigmoid_table, const int8_t *hidden,
                              int16_t cell, int32_t unit);
+oracle_lstm_unit oracle_lstm_s16(const dmo_lstm_params *params, const dmo_lstm_size *size, const int16_t *input,
+                                 const dmo_lstm_weights_s16 *weights, const uint16_t *sigmoid_table,
+                                 const int16_t *hidden, int16_t cell, int32_t unit);
 int64_t oracle_lstm_sigmoid(const uint16_t *table, int64_t x);
 int64_t oracle_lstm_tanh(const uint16_t *table, int64_t x, int32_t scale_power);
 

@@ -54,5 +54,6 @@ void test_stack(void);
 void test_functions(void);
 void test_pairs(void);
 void test_axes(void);
+void test_extents(void);
 
 #endif

@@ -126,6 +126,7 @@ int main(void) {
   test_functions();
   test_pairs();
   test_axes();
+  test_extents();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
   return failed_count == 0 ? 0 : 1;
 }

@@ -163,6 +163,116 @@ static void lstm_really(void) {
   free_layer(&l);
 }
 
+static void lstm_s16_exactly(void) {
+  const dmo_lstm_size size = { random_between(1, 3), random_between(1, 5), random_between(1, MAX_INPUTS),
+                               random_between(1, MAX_UNITS), random_between(0, 1) };
+  dmo_lstm_params params = {
+    .forget_cell = quant_of(exp2(-15.0)),
+    .input_cell = quant_of(exp2((double)random_between(-21, -15))),
+    .output_cell = quant_of(exp2(-(double)random_between(1400, 1600) / 100.0)),
+    .cell_scale_power = random_between(-15, 0),
+    .cell_clip = random_between(0, 1) == 0 ? 0 : random_between(1, 32767),
+  };
+  dmo_lstm_weights_s16 weights[DMO_LSTM_GATES];
+  int8_t *storage[2 * DMO_LSTM_GATES];
+  int64_t *bias[DMO_LSTM_GATES];
+  for (int32_t g = 0; g < DMO_LSTM_GATES; ++g) {
+    params.gates[g].input = quant_of(exp2(-(double)random_between(400, 1000) / 100.0));
+    params.gates[g].recurrent = quant_of(exp2(-(double)random_between(400, 1000) / 100.0));
+    storage[2 * g] = edgy_s8(size.units * size.inputs);
+    storage[2 * g + 1] = edgy_s8(size.units * size.units);
+    bias[g] = random_between(0, 3) == 0 ? NULL : random_s64(size.units, -3000, 3000, 300);
+    weights[g] = (dmo_lstm_weights_s16){ storage[2 * g], storage[2 * g + 1], bias[g] };
+  }
+  const int32_t units = size.units, states = size.batches * units;
+  int16_t *input = edgy_s16(size.batches * size.steps * size.inputs), *output = edgy_s16(size.steps * states);
+  int16_t *hidden = edgy_s16(states), *cell = edgy_s16(states);
+  int16_t *scratch = edgy_s16(dmo_lstm_s8_scratch_bytes(&size) / 2);
+  int16_t hidden_now[3 * MAX_UNITS], cell_now[3 * MAX_UNITS];
+  memcpy(hidden_now, hidden, (size_t)states * sizeof *hidden);
+  memcpy(cell_now, cell, (size_t)states * sizeof *cell);
+
+  dmo_unidirectional_sequence_lstm_s16(&params, &size, input, weights, sigmoid_table, hidden, cell, output, scratch);
+  bool same = true;
+  for (int32_t b = 0; b < size.batches; ++b) {
+    for (int32_t t = 0; t < size.steps; ++t) {
+      int16_t next[MAX_UNITS];
+      for (int32_t u = 0; u < units; ++u) {
+        const oracle_lstm_unit unit =
+            oracle_lstm_s16(&params, &size, &input[offset_of(&size, b, t, size.inputs)], weights, sigmoid_table,
+                            &hidden_now[b * units], cell_now[b * units + u], u);
+        cell_now[b * units + u] = (int16_t)unit.cell;
+        next[u] = (int16_t)unit.hidden;
+        same = same && output[offset_of(&size, b, t, units) + u] == next[u];
+      }
+      memcpy(&hidden_now[b * units], next, (size_t)units * sizeof *next);
+    }
+  }
+  same = same && memcmp(hidden_now, hidden, (size_t)states * sizeof *hidden) == 0 &&
+         memcmp(cell_now, cell, (size_t)states * sizeof *cell) == 0;
+  CHECK(same, "unidirectional_sequence_lstm_s16", size.time_major);
+  for (int32_t g = 0; g < DMO_LSTM_GATES; ++g) {
+    free(storage[2 * g]), free(storage[2 * g + 1]), free(bias[g]);
+  }
+  free(input), free(output), free(hidden), free(cell), free(scratch);
+}
+
+// In floats against the real equations, in doubles. The layer starts anew: little errors would grow.
+static void lstm_f32(void) {
+  const dmo_lstm_size size = { random_between(1, 3), random_between(1, 5), random_between(1, MAX_INPUTS),
+                               random_between(1, MAX_UNITS), random_between(0, 1) };
+  const dmo_lstm_f32_params params = { random_between(0, 1) == 0 ? 0.0f : (float)random_between(1, 10) / 8.0f };
+  const int32_t units = size.units, states = size.batches * units;
+  dmo_lstm_weights_f32 weights[DMO_LSTM_GATES];
+  float *storage[3 * DMO_LSTM_GATES];
+  for (int32_t g = 0; g < DMO_LSTM_GATES; ++g) {
+    storage[3 * g] = random_f32(units * size.inputs), storage[3 * g + 1] = random_f32(units * units);
+    storage[3 * g + 2] = random_between(0, 3) == 0 ? NULL : random_f32(units);
+    weights[g] = (dmo_lstm_weights_f32){ storage[3 * g], storage[3 * g + 1], storage[3 * g + 2] };
+  }
+  float *input = random_f32(size.batches * size.steps * size.inputs), *output = random_f32(size.steps * states);
+  float *hidden = random_f32(states), *cell = random_f32(states);
+  float *scratch = random_f32(dmo_lstm_f32_scratch_bytes(&size) / 4);
+  double hidden_now[3 * MAX_UNITS], cell_now[3 * MAX_UNITS], worst = 0.0;
+  for (int32_t i = 0; i < states; ++i) {
+    hidden_now[i] = (double)hidden[i], cell_now[i] = (double)cell[i];
+  }
+
+  dmo_unidirectional_sequence_lstm_f32(&params, &size, input, weights, hidden, cell, output, scratch);
+  for (int32_t b = 0; b < size.batches; ++b) {
+    for (int32_t t = 0; t < size.steps; ++t) {
+      double next[MAX_UNITS];
+      for (int32_t u = 0; u < units; ++u) {
+        double gates[DMO_LSTM_GATES];
+        for (int32_t g = 0; g < DMO_LSTM_GATES; ++g) {
+          double sum = weights[g].bias != NULL ? (double)weights[g].bias[u] : 0.0;
+          for (int32_t i = size.inputs - 1; i >= 0; --i) {
+            sum += (double)input[offset_of(&size, b, t, size.inputs) + i] *
+                   (double)weights[g].input_weights[u * size.inputs + i];
+          }
+          for (int32_t v = units - 1; v >= 0; --v) {
+            sum += hidden_now[b * units + v] * (double)weights[g].recurrent_weights[u * units + v];
+          }
+          gates[g] = g == DMO_LSTM_CELL_GATE ? tanh(sum) : oracle_logistic(sum);
+        }
+        double *now = &cell_now[b * units + u];
+        *now = gates[DMO_LSTM_FORGET_GATE] * *now + gates[DMO_LSTM_INPUT_GATE] * gates[DMO_LSTM_CELL_GATE];
+        if (params.cell_clip > 0.0f) {
+          *now = oracle_clamp_f64(*now, -(double)params.cell_clip, (double)params.cell_clip);
+        }
+        next[u] = gates[DMO_LSTM_OUTPUT_GATE] * tanh(*now);
+        worst = fmax(worst, fabs(next[u] - (double)output[offset_of(&size, b, t, units) + u]));
+      }
+      memcpy(&hidden_now[b * units], next, (size_t)units * sizeof *next);
+    }
+  }
+  CHECK(worst < 1e-3, "unidirectional_sequence_lstm_f32", worst * 1e6);
+  for (int32_t i = 0; i < 3 * DMO_LSTM_GATES; ++i) {
+    free(storage[i]);
+  }
+  free(input), free(output), free(hidden), free(cell), free(scratch);
+}
+
 // The interpolated functions over all 16-bit arguments.
 static void table_functions(void) {
   for (int32_t x = INT16_MIN; x <= INT16_MAX; ++x) {
@@ -182,5 +292,7 @@ void test_lstm(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     lstm_exactly();
     lstm_really();
+    lstm_s16_exactly();
+    lstm_f32();
   }
 }

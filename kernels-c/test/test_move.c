@@ -212,6 +212,36 @@ static void gathers(void) {
   free(input), free(output), free(indices);
 }
 
+// Some begin before their axis, or too late for the update.
+static void update_slice(void) {
+  const int32_t bytes = random_bytes();
+  dmo_update_slice_size size = { .axes = random_between(1, 6), .begin_bytes = 4 * random_between(1, 2) };
+  int32_t count = 1, updated = 1, wrong = 0;
+  for (int32_t axis = 0; axis < size.axes; ++axis) {
+    size.input[axis] = random_between(1, 4);
+    size.update[axis] = random_between(1, size.input[axis]);
+    count *= size.input[axis];
+    updated *= size.update[axis];
+  }
+  int8_t *input = random_s8(count * bytes), *update = random_s8(updated * bytes), *output = random_s8(count * bytes);
+  int64_t *begins = random_s64(size.axes, -1, 4, random_between(0, 9) == 0 ? INT32_MAX : 1);
+  int32_t *narrow = random_s32(size.axes, 0, 0);
+  for (int32_t axis = 0; axis < size.axes; ++axis) {
+    begins[axis] = size.begin_bytes == 8 || begins[axis] < 9 ? begins[axis] : INT32_MAX;
+    narrow[axis] = size.begin_bytes == 8 ? 0 : (int32_t)(begins[axis] < -1 ? INT32_MIN : begins[axis]);
+  }
+
+  dmo_update_slice(&size, bytes, input, update, size.begin_bytes == 8 ? (const void *)begins : narrow, output);
+  for (int32_t i = 0; i < count; ++i) {
+    const int64_t source = oracle_update_slice_source(&size, begins, i);
+    wrong += (source < 0 ? equal(output, i, input, i, bytes) : equal(output, i, update, source, bytes)) ? 0 : 1;
+  }
+  CHECK(wrong == 0, "update_slice", wrong);
+  dmo_update_slice(&size, bytes, input, update, size.begin_bytes == 8 ? (const void *)begins : narrow, input);
+  CHECK(memcmp(input, output, (size_t)(count * bytes)) == 0, "update_slice in its input", count);
+  free(input), free(update), free(output), free(begins), free(narrow);
+}
+
 static void reshape(void) {
   const int32_t bytes = random_bytes(), count = random_between(1, 100);
   int8_t *input = random_s8(count * bytes), *output = random_s8(count * bytes);
@@ -277,6 +307,7 @@ void test_move(void) {
     slices();
     batches();
     gathers();
+    update_slice();
     reshape();
     circular_buffer();
     next_rows();

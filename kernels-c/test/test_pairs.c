@@ -110,6 +110,91 @@ static void extremes(void) {
   free(a16), free(b16), free(high16), free(low16), free(a32), free(b32), free(high32), free(low32);
 }
 
+static bool oracle_relation(dmo_relation relation, double a, double b) {
+  const bool is_less = a < b, is_greater = a > b;
+  switch (relation) {
+  case DMO_EQUAL: return !is_less && !is_greater;
+  case DMO_NOT_EQUAL: return is_less || is_greater;
+  case DMO_GREATER: return is_greater;
+  case DMO_GREATER_EQUAL: return !is_less;
+  case DMO_LESS: return is_less;
+  default: return !is_greater;
+  }
+}
+
+// Integers in a few bits, so that products fit, or in all, of which the last 32 bits of the exact result are left.
+static void arithmetic_s32(void) {
+  const shapes s = random_shapes();
+  const int32_t greatest = random_between(0, 1) == 0 ? 20 : INT32_MAX;
+  const dmo_binary_s32_params params = { random_between(-1000000, 0), random_between(0, 1000000) };
+  int32_t *a = random_s32(dmo_shape_size(&s.one), -greatest, greatest);
+  int32_t *b = random_s32(dmo_shape_size(&s.other), -greatest, greatest);
+  a[0] = INT32_MIN, b[0] = random_between(-1, 0);
+  int32_t *results[5], i = 0, wrong = 0;
+  for (int32_t k = 0; k < 5; ++k) {
+    results[k] = random_s32(s.count, 0, 1);
+  }
+
+  dmo_broadcast_add_s32(&params, &s.one, a, &s.other, b, &s.out, results[0]);
+  dmo_broadcast_sub_s32(&params, &s.one, a, &s.other, b, &s.out, results[1]);
+  dmo_broadcast_mul_s32(&params, &s.one, a, &s.other, b, &s.out, results[2]);
+  dmo_broadcast_div_s32(&params, &s.one, a, &s.other, b, &s.out, results[3]);
+  dmo_squared_difference_s32(&s.one, a, &s.other, b, &s.out, results[4]);
+  for (; i < s.count; ++i) {
+    const int64_t one = a[at_one(&s, i)], other = b[at_other(&s, i)];
+    const uint64_t difference = (uint64_t)(one - other);
+    const int64_t exact[] = { one + other, one - other, one * other, other == 0 ? 0 : one / other,
+                              (int64_t)(difference * difference) };
+    for (int32_t k = 0; k < 5; ++k) {
+      const int32_t low_bits = (int32_t)(uint32_t)(uint64_t)exact[k];
+      const int64_t expected =
+          k == 4 ? low_bits : oracle_clamp(low_bits, params.activation_min, params.activation_max);
+      wrong += results[k][i] == expected ? 0 : 1;
+    }
+  }
+  CHECK(wrong == 0, "arithmetic_s32", wrong);
+  for (int32_t k = 0; k < 5; ++k) {
+    free(results[k]);
+  }
+  free(a), free(b);
+}
+
+// The largest and the smallest of 64 bits, and their relations and those of truths.
+static void pairs_s64(void) {
+  const shapes s = random_shapes();
+  const dmo_relation relation = (dmo_relation)random_between(DMO_EQUAL, DMO_LESS_EQUAL);
+  const dmo_relation equality = (dmo_relation)random_between(DMO_EQUAL, DMO_NOT_EQUAL);
+  const int32_t factor = random_between(0, 1) == 0 ? 1 : INT32_MAX;
+  int64_t *a = random_s64(dmo_shape_size(&s.one), -3, 3, factor), *b = random_s64(dmo_shape_size(&s.other), -3, 3, factor);
+  int64_t *high = random_s64(s.count, 0, 1, 1), *low = random_s64(s.count, 0, 1, 1);
+  bool *p = (bool *)random_s8(dmo_shape_size(&s.one)), *q = (bool *)random_s8(dmo_shape_size(&s.other));
+  bool *found = (bool *)random_s8(s.count), *alike = (bool *)random_s8(s.count);
+  for (int32_t i = 0; i < dmo_shape_size(&s.one); ++i) {
+    p[i] = a[i] > 0;
+  }
+  for (int32_t i = 0; i < dmo_shape_size(&s.other); ++i) {
+    q[i] = b[i] > 0;
+  }
+
+  dmo_maximum_s64(&s.one, a, &s.other, b, &s.out, high);
+  dmo_minimum_s64(&s.one, a, &s.other, b, &s.out, low);
+  dmo_compare_s64(relation, &s.one, a, &s.other, b, &s.out, found);
+  dmo_compare_bool(equality, &s.one, p, &s.other, q, &s.out, alike);
+  int32_t i = 0;
+  while (i < s.count) {
+    const int64_t one = at_one(&s, i), other = at_other(&s, i);
+    const bool is_other = a[one] < b[other];
+    if (high[i] != (is_other ? b[other] : a[one]) || low[i] != (is_other ? a[one] : b[other]) ||
+        found[i] != oracle_relation(relation, (double)a[one], (double)b[other]) ||
+        alike[i] != ((p[one] == q[other]) == (equality == DMO_EQUAL))) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == s.count, "pairs_s64", i);
+  free(a), free(b), free(high), free(low), free(p), free(q), free(found), free(alike);
+}
+
 static void arithmetic_f32(void) {
   const shapes s = random_shapes();
   const dmo_binary_f32_params params = { (float)random_between(-8, 0), (float)random_between(0, 8) };
@@ -243,18 +328,6 @@ static void arithmetic_quantised(void) {
   free(a8), free(b8), free(square8), free(a16), free(b16), free(square16), free(sum), free(difference), free(product);
 }
 
-static bool oracle_relation(dmo_relation relation, double a, double b) {
-  const bool is_less = a < b, is_greater = a > b;
-  switch (relation) {
-  case DMO_EQUAL: return !is_less && !is_greater;
-  case DMO_NOT_EQUAL: return is_less || is_greater;
-  case DMO_GREATER: return is_greater;
-  case DMO_GREATER_EQUAL: return !is_less;
-  case DMO_LESS: return is_less;
-  default: return !is_greater;
-  }
-}
-
 static void comparisons(void) {
   const shapes s = random_shapes();
   const dmo_relation relation = (dmo_relation)random_between(DMO_EQUAL, DMO_LESS_EQUAL);
@@ -361,6 +434,8 @@ void test_pairs(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     prelu();
     extremes();
+    arithmetic_s32();
+    pairs_s64();
     arithmetic_f32();
     floors();
     quotients_s8();

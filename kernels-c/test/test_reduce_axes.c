@@ -75,9 +75,38 @@ static void sum_s8(void) {
   free(input), free(output), free(scratch);
 }
 
+static void reduce_all(void) {
+  const dmo_shape in = random_shape(3, 4, 4, 4), out = reduced(&in);
+  const int32_t count = dmo_shape_size(&out), rare = random_between(2, 40);
+  // Exactly as large as asked for.
+  bool *input = malloc((size_t)dmo_shape_size(&in)), *all = malloc((size_t)count);
+  if (input == NULL || all == NULL) {
+    abort();
+  }
+  for (int32_t j = 0; j < dmo_shape_size(&in); ++j) {
+    input[j] = random_between(0, rare) != 0;
+  }
+
+  dmo_reduce_all(&in, input, &out, all);
+  int32_t i = 0;
+  while (i < count) {
+    int32_t untrue = 0;
+    for (int32_t j = dmo_shape_size(&in) - 1; j >= 0; --j) {
+      untrue += oracle_reduces_to(&in, j, &out, i) && !input[j] ? 1 : 0;
+    }
+    if (all[i] != (untrue == 0)) {
+      break;
+    }
+    ++i;
+  }
+  CHECK(i == count, "reduce_all", i);
+  free(input), free(all);
+}
+
 void test_reduce_axes(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     reduce_f32();
     sum_s8();
+    reduce_all();
   }
 }

@@ -40,20 +40,25 @@ static void quantize(void) {
 static void dequantize(void) {
   const int32_t count = random_between(1, 100);
   const dmo_affine_params params_s8 = random_affine(8), params_s16 = random_affine(16);
+  dmo_affine_params params_u8 = random_affine(8);
+  params_u8.zero_point += 128;
   int8_t *input_s8 = edgy_s8(count);
   int16_t *input_s16 = edgy_s16(count);
-  float *output_s8 = random_f32(count), *output_s16 = random_f32(count);
+  uint8_t *input_u8 = (uint8_t *)edgy_s8(count);
+  float *output_s8 = random_f32(count), *output_s16 = random_f32(count), *output_u8 = random_f32(count);
 
+  dmo_dequantize_u8_f32(&params_u8, count, input_u8, output_u8);
   dmo_dequantize_s8_f32(&params_s8, count, input_s8, output_s8);
   dmo_dequantize_s16_f32(&params_s16, count, input_s16, output_s16);
   int32_t i = 0;
   while (i < count &&
          output_s8[i] == (float)((double)params_s8.scale * (double)(input_s8[i] - params_s8.zero_point)) &&
+         output_u8[i] == (float)((double)params_u8.scale * (double)(input_u8[i] - params_u8.zero_point)) &&
          output_s16[i] == (float)((double)params_s16.scale * (double)(input_s16[i] - params_s16.zero_point))) {
     ++i;
   }
   CHECK(i == count, "dequantize", i);
-  free(input_s8), free(input_s16), free(output_s8), free(output_s16);
+  free(input_s8), free(input_s16), free(input_u8), free(output_s8), free(output_s16), free(output_u8);
 }
 
 static dmo_requantize_params random_requantize(int32_t from_bits, int32_t to_bits) {
@@ -89,6 +94,30 @@ static void requantize(void) {
   }
   CHECK(i == count, "requantize", i);
   free(in8), free(out8), free(narrowed), free(in16), free(out16), free(widened), free(out32);
+}
+
+// From 8 bit to 32, and from 32 to fewer.
+static void requantize_s32(void) {
+  const int32_t count = random_between(1, 100);
+  const dmo_requantize_params up = random_requantize(8, 31);
+  const dmo_requantize_params down = { random_between(-1000, 1000), random_between(-128, 127),
+                                       { random_between(1 << 30, INT32_MAX), random_between(-25, -2) } };
+  int8_t *in = edgy_s8(count), *narrow = edgy_s8(count);
+  int16_t *wide = edgy_s16(count);
+  int32_t *in32 = random_s32(count, INT32_MIN + 1000, INT32_MAX - 1000), *out = random_s32(count, 0, 1);
+  in32[0] = random_between(-1000, 1000);
+
+  dmo_requantize_s8_s32(&up, count, in, out);
+  dmo_requantize_s32_s8(&down, count, in32, narrow);
+  dmo_requantize_s32_s16(&down, count, in32, wide);
+  int32_t i = 0;
+  while (i < count && out[i] == oracle_requantize_offset(&up, in[i]) &&
+         narrow[i] == oracle_clamp(oracle_requantize_offset(&down, in32[i]), -128, 127) &&
+         wide[i] == oracle_clamp(oracle_requantize_offset(&down, in32[i]), -32768, 32767)) {
+    ++i;
+  }
+  CHECK(i == count, "requantize_s32", i);
+  free(in), free(narrow), free(wide), free(in32), free(out);
 }
 
 // Between bytes with a sign and without: the numbers of one are those of the other, 128 less or more.
@@ -326,6 +355,7 @@ void test_unary(void) {
     quantize();
     dequantize();
     requantize();
+    requantize_s32();
     requantize_u8();
     sigmoids(exp2((double)random_between(-1000, 0) / 100.0));
     curves_f32();

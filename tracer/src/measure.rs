@@ -286,7 +286,7 @@ impl<'a> Bench<'a> {
 
     fn measure(&self, inputs: u64) -> Result<Measurement, MeasureError> {
         let (mut layer, work, cycles) = self.trace(inputs, true)?;
-        let depends = layer.data_dependent == Some(true) && !self.case.loads_by_data();
+        let depends = layer.data_dependent == Some(true) && !self.case.accesses_by_data();
         let every_outcome = depends && self.grant_for_every_outcome(&mut layer, inputs);
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
@@ -380,7 +380,7 @@ impl<'a> Bench<'a> {
                 profile.compare_inputs(&[later.collect()]);
             }
         }
-        if self.case.loads_by_data() {
+        if self.case.accesses_by_data() {
             profile.set_data_dependent(&[Some(true)]);
         }
         Ok((profile.layers.remove(0), work, cycles))

@@ -10,15 +10,16 @@
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, Concat, Conv2d,
-    CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, DepthwiseInPlace, Elementwise,
-    ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather, InputRows,
-    Interpolation, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator, Pack, Pad, Pitched,
-    Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Softmax, SpatialMean, Split,
-    StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack, Window,
+    Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, BroadcastArgs, Concat,
+    Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, DepthwiseInPlace,
+    Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather,
+    InputRows, Interpolation, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator,
+    OuterBatches, Pack, Pad, Pitched, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear,
+    ResizeNearest, ShapeOf, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
+    TransposeConv2d, Unpack, UpdateSlice, Window, Zeros,
 };
 use dmo_analysis::trace::Address;
-use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Uint8};
+use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Int64, Uint8};
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::images::IMAGES;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, contracts};
@@ -127,6 +128,36 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
         ("mean", reduce(Reduction::Mean)),
         ("reduce_max", reduce(Reduction::Fold)),
         ("reduce_min", reduce(Reduction::Fold)),
+        ("reduce_all", reduce(Reduction::Fold)),
+        (
+            "zeros_like",
+            Operator::Zeros(Zeros {
+                elements: 7,
+                element_bytes,
+            }),
+        ),
+        (
+            "shape",
+            Operator::ShapeOf(ShapeOf {
+                extents: SHAPE.to_vec(),
+            }),
+        ),
+        (
+            "broadcast_args",
+            Operator::BroadcastArgs(BroadcastArgs {
+                axes: [3, 5],
+                element_bytes,
+            }),
+        ),
+        (
+            "update_slice",
+            Operator::UpdateSlice(UpdateSlice {
+                input: SHAPE.to_vec(),
+                update: vec![1, 2, 3, 4],
+                element_bytes,
+                begin_bytes: 4,
+            }),
+        ),
         ("slice", slice.clone()),
         ("strided_slice", slice),
         (
@@ -204,6 +235,10 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
                     transposed: true,
                     shared: false,
                 },
+                outer: [OuterBatches {
+                    extent: 2,
+                    shared: [true, false],
+                }; 2],
                 input_element_bytes: sizes.0,
                 output_element_bytes: sizes.1,
             }),
@@ -429,6 +464,11 @@ fn cases() -> Vec<Case> {
         (Bool, Bool),
         (Bool, Int8),
         (Int32, Int32),
+        (Int64, Int64),
+        (Int64, Bool),
+        (Int32, Int8),
+        (Int32, Int16),
+        (Uint8, Float32),
         (Int8, Bool),
         (Int32, Bool),
         (Float32, Bool),
@@ -519,9 +559,10 @@ fn as_many_as_the_prototypes_have() {
                 let wanted = prototype(&headers, function);
                 assert_eq!(arguments.len(), wanted, "{function}");
             }
+            let is_alone = wanted.inputs.is_empty();
             for missing in [
                 Buffers {
-                    inputs: Vec::new(),
+                    inputs: places(usize::from(is_alone)),
                     ..buffers.clone()
                 },
                 Buffers {

@@ -15,8 +15,8 @@ use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::{Activation, Affine, Constant, Parameters};
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, DepthwiseConv2d, Elementwise, ElementwiseBinary,
-    FullyConnected, Lstm, MatrixOperand, Operator, Pad, Pool2d, Softmax, SpatialMean, Svdf,
-    TransposeConv2d, Window,
+    FullyConnected, Lstm, MatrixOperand, Operator, OuterBatches, Pad, Pool2d, Softmax, SpatialMean,
+    Svdf, TransposeConv2d, Window,
 };
 use dmo_analysis::trace::ElementType::{self, Int8, Int16, Int32, Uint8};
 use dmo_trace::call::{CallError, Caller, DEFAULT_RAM};
@@ -488,6 +488,7 @@ fn products() {
             columns: outputs,
             left: MatrixOperand::default(),
             right: MatrixOperand::default(),
+            outer: [OuterBatches::default(); 2],
             input_element_bytes: 1,
             output_element_bytes: 1,
         });

@@ -20,11 +20,13 @@ const BEGIN: &str = "<!-- table: made by tracer/tests/operators.rs -->\n";
 const END: &str = "<!-- end of table -->\n";
 
 /// Types of inputs, with what the table calls them.
-const TYPES: [(ElementType, TensorType, &str); 5] = [
+const TYPES: [(ElementType, TensorType, &str); 7] = [
     (ElementType::Float32, TensorType::Float32, "float32"),
     (ElementType::Int8, TensorType::Int8, "int8"),
     (ElementType::Int16, TensorType::Int16, "int16"),
     (ElementType::Uint8, TensorType::Uint8, "uint8"),
+    (ElementType::Int32, TensorType::Int32, "int32"),
+    (ElementType::Int64, TensorType::Int64, "int64"),
     (ElementType::Bool, TensorType::Bool, "bool"),
 ];
 
@@ -101,9 +103,10 @@ fn golden() -> HashSet<(Kind, TensorType)> {
         let model = tflite::read(&std::fs::read(path).unwrap()).unwrap();
         for graph in &model.graphs {
             for node in &graph.operators {
-                // Of one that takes constants only, such as FILL, the output has its type.
-                let tensors = [graph.arena_inputs(node), graph.arena_outputs(node)].concat();
-                let input = graph.tensor(*tensors.first().expect("a tensor"));
+                // Of one that takes constants only, such as FILL, the last has its type.
+                let computed = graph.arena_inputs(node);
+                let input = computed.first().or(node.inputs.last());
+                let input = graph.tensor(*input.expect("an input"));
                 seen.insert((node.kind.clone(), input.element_type));
             }
         }

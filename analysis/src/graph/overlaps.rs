@@ -102,12 +102,15 @@ fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> 
     match operator {
         Operator::Reshape(_) => Some(Sharing::Alias),
         Operator::DepthwiseInPlace(conv) if conv.input == conv.output => Some(Sharing::Alias),
+        // From the end.
+        Operator::BroadcastArgs(_) => None,
         // By memcpy, of which nothing is known.
         Operator::Concat(_)
         | Operator::Split(_)
         | Operator::ResizeNearest(_)
         | Operator::BatchSpace(_)
         | Operator::Gather(_)
+        | Operator::UpdateSlice(_)
         | Operator::Opaque(_) => None,
         Operator::StridedSlice(slice) if slice.in_runs => None,
         // Other tensors may have the bytes between its elements.

@@ -68,8 +68,9 @@ impl Operator {
                 one(product(factors.map(u64::from)), stored)
             }
             Self::BatchedMatmul(known) => {
-                let factors = [known.batches, known.rows, known.columns, known.inner];
-                let loads = product(factors.map(u64::from));
+                let [rows, columns, inner] =
+                    [known.rows, known.columns, known.inner].map(u64::from);
+                let loads = product([known.all_batches(), rows, columns, inner]);
                 Some((vec![loads; 2], vec![stored]))
             }
             Self::Matmul(known) => {

@@ -33,7 +33,8 @@ pub fn of_operator(operator: &Operator) -> u64 {
             product([known.batches, known.input_depth, known.output_depth].map(u64::from))
         }
         Operator::BatchedMatmul(known) => {
-            product([known.batches, known.rows, known.inner, known.columns].map(u64::from))
+            let [rows, inner, columns] = [known.rows, known.inner, known.columns].map(u64::from);
+            product([known.all_batches(), rows, inner, columns])
         }
         Operator::Matmul(known) => product([known.rows, known.inner, known.columns].map(u64::from)),
         Operator::Pitched(known) => of_operator(&known.operator),

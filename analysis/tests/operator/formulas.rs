@@ -4,8 +4,8 @@ use super::first_pair::FirstPair;
 use crate::shapes::operator;
 use dmo_analysis::operator::{
     BatchedMatmul, Concat, Conv2d, ElementwiseBinary, FullyConnected, Interpolation, Lstm,
-    MatrixOperand, Method, Operator, Pad, ResizeBilinear, ResizeNearest, Shape, SpatialMean,
-    StridedSlice, Traffic, Transpose, Window,
+    MatrixOperand, Method, Operator, OuterBatches, Pad, ResizeBilinear, ResizeNearest, Shape,
+    SpatialMean, StridedSlice, Traffic, Transpose, Window,
 };
 use dmo_analysis::profile::overlap::{Access, Sweep, overlap_bytes};
 use dmo_analysis::trace::{AccessKind, Address};
@@ -248,6 +248,7 @@ fn all_small_products_and_sequences() {
                 columns,
                 left,
                 right,
+                outer: [OuterBatches::default(); 2],
                 input_element_bytes: 1,
                 output_element_bytes,
             }));

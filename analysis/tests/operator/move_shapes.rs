@@ -2,9 +2,9 @@
 
 use crate::shapes::{element_bytes, extents, shape, small_shape};
 use dmo_analysis::operator::{
-    BatchDirection, BatchSpace, Concat, DepthDirection, DepthSpace, Gather, Interpolation,
-    MirrorPad, Operator, Pack, Pad, Reshape, ResizeBilinear, ResizeNearest, Split, StridedSlice,
-    Transpose, Unpack,
+    BatchDirection, BatchSpace, BroadcastArgs, Concat, DepthDirection, DepthSpace, Gather,
+    Interpolation, MirrorPad, Operator, Pack, Pad, Reshape, ResizeBilinear, ResizeNearest, Split,
+    StridedSlice, Transpose, Unpack, UpdateSlice,
 };
 use proptest::prelude::*;
 
@@ -197,6 +197,27 @@ pub fn gather() -> impl Strategy<Value = Gather> {
     )
 }
 
+pub fn update_slice() -> impl Strategy<Value = UpdateSlice> {
+    let axes = prop::collection::vec((1_u32..=3, 1_u32..=3), 1..=6);
+    (axes, element_bytes(), prop::sample::select(vec![4, 8])).prop_map(
+        |(axes, element_bytes, begin_bytes)| UpdateSlice {
+            input: axes.iter().map(|axis| axis.0.max(axis.1)).collect(),
+            update: axes.iter().map(|axis| axis.1).collect(),
+            element_bytes,
+            begin_bytes,
+        },
+    )
+}
+
+fn broadcast_args() -> impl Strategy<Value = BroadcastArgs> {
+    ([1_u32..=6, 1_u32..=6], prop::sample::select(vec![4, 8])).prop_map(|(axes, element_bytes)| {
+        BroadcastArgs {
+            axes,
+            element_bytes,
+        }
+    })
+}
+
 /// Any of them.
 pub fn moves() -> impl Strategy<Value = Operator> {
     let bilinear = (resize_nearest(), any::<bool>()).prop_map(|(nearest, float)| {
@@ -233,6 +254,8 @@ pub fn moves() -> impl Strategy<Value = Operator> {
         4 => depth_space().prop_map(Operator::DepthSpace),
         6 => batch_space().prop_map(Operator::BatchSpace),
         3 => gather().prop_map(Operator::Gather),
+        2 => update_slice().prop_map(Operator::UpdateSlice),
+        2 => broadcast_args().prop_map(Operator::BroadcastArgs),
         4 => mirror_pad().prop_map(Operator::MirrorPad),
     ]
 }

@@ -4,8 +4,8 @@ use crate::move_shapes;
 use dmo_analysis::operator::{
     Accumulation, ArgExtreme, BatchedMatmul, Conv2d, CumulativeSum, DepthwiseConv2d,
     DepthwiseInPlace, Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany,
-    FullyConnected, Lstm, Matmul, MatrixOperand, Opaque, Operator, Pool2d, Reduce, Reduction,
-    Shape, Softmax, SpatialMean, Staged, Svdf, TransposeConv2d, Window,
+    FullyConnected, Lstm, Matmul, MatrixOperand, Opaque, Operator, OuterBatches, Pool2d, Reduce,
+    Reduction, Shape, Softmax, SpatialMean, Staged, Svdf, TransposeConv2d, Window,
 };
 use proptest::prelude::*;
 
@@ -138,8 +138,18 @@ fn products() -> impl Strategy<Value = Operator> {
     };
     let matrix =
         || any::<[bool; 2]>().prop_map(|[transposed, shared]| MatrixOperand { transposed, shared });
-    let batched = (1_u32..=3, size(), [matrix(), matrix()]).prop_map(
-        |(batches, (extents, [input_element_bytes, output_element_bytes]), [left, right])| {
+    let outer = || {
+        // Mostly one.
+        let extent = prop_oneof![2 => Just(1_u32), 1 => 2_u32..=3];
+        (extent, any::<[bool; 2]>()).prop_map(|(extent, shared)| OuterBatches { extent, shared })
+    };
+    let batched = (1_u32..=3, size(), [matrix(), matrix()], [outer(), outer()]).prop_map(
+        |(
+            batches,
+            (extents, [input_element_bytes, output_element_bytes]),
+            [left, right],
+            outer,
+        )| {
             let [rows, inner, columns] = extents;
             Operator::BatchedMatmul(BatchedMatmul {
                 batches,
@@ -148,6 +158,7 @@ fn products() -> impl Strategy<Value = Operator> {
                 columns,
                 left,
                 right,
+                outer,
                 input_element_bytes,
                 output_element_bytes,
             })

@@ -5,8 +5,8 @@ use dmo_analysis::graph::overlaps::analytic_of;
 use dmo_analysis::graph::{Graph, Kernel, Storage, TensorId, TensorType, tflite};
 use dmo_analysis::operator::{
     Accumulation, BatchedMatmul, Concat, Conv2d, Elementwise, Interpolation, MatrixOperand,
-    Operator, ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose, TransposeConv2d,
-    Window, tflite_padding_before,
+    Operator, OuterBatches, ResizeBilinear, ResizeNearest, Split, StridedSlice, Transpose,
+    TransposeConv2d, Window, tflite_padding_before,
 };
 
 /// The graph's own tensors stay where they are; behind them come constants.
@@ -145,6 +145,7 @@ pub fn cases() -> impl IntoIterator<Item = Graph> {
                 columns: 5,
                 left: MatrixOperand::default(),
                 right: MatrixOperand::default(),
+                outer: [OuterBatches::default(); 2],
                 input_element_bytes: 4,
                 output_element_bytes: 4,
             }),
@@ -292,6 +293,7 @@ fn matrices_are_read_as_they_lie() {
                 columns: 5,
                 left,
                 right,
+                outer: [OuterBatches::default(); 2],
                 input_element_bytes: 4,
                 output_element_bytes: 4,
             };
@@ -308,6 +310,44 @@ fn matrices_are_read_as_they_lie() {
         }
     }
     assert_eq!(count, 12);
+}
+
+/// Batches that an operand has, or has not, are those around the others.
+#[test]
+fn matrices_serve_some_of_the_batches() {
+    let outer = |extent, shared| OuterBatches { extent, shared };
+    let product = BatchedMatmul {
+        batches: 2,
+        rows: 3,
+        inner: 4,
+        columns: 5,
+        left: MatrixOperand::default(),
+        right: MatrixOperand {
+            transposed: false,
+            shared: true,
+        },
+        outer: [OuterBatches::default(), outer(7, [false; 2])],
+        input_element_bytes: 4,
+        output_element_bytes: 4,
+    };
+    let ends = product;
+    let middle = BatchedMatmul {
+        right: MatrixOperand::default(),
+        outer: [outer(7, [false; 2]), outer(6, [true, false])],
+        ..product
+    };
+    for (inputs, output, product) in [
+        ([&[7, 2, 3, 4][..], &[7, 1, 4, 5]], &[7, 2, 3, 5][..], ends),
+        (
+            [&[7, 1, 2, 3, 4], &[7, 6, 2, 4, 5]],
+            &[7, 6, 2, 3, 5],
+            middle,
+        ),
+    ] {
+        let operator = Operator::BatchedMatmul(product);
+        let graph = single(&inputs, &[output], "BATCH_MATMUL", operator, FLOAT32);
+        assert_eq!(kernels(&read_again(&graph)), kernels(&graph));
+    }
 }
 
 /// Kernels that copy by `memcpy` get no overlap, though their loops are known.

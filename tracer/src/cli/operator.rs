@@ -58,7 +58,7 @@ pub struct OperatorArguments {
     /// First dimension of lstm's input: batch-major or time-major [default: batch-major]
     #[arg(long)]
     order: Option<String>,
-    /// Element type of the activations: int8, uint8, int16, int32, float32, bool
+    /// Element type of the activations: int8, uint8, int16, int32, int64, float32, bool
     #[arg(long, default_value = "int8")]
     dtype: String,
     /// Element type of the output of requantize, cast and softmax [default: the same as --dtype]

@@ -27,24 +27,25 @@ impl Case {
         }
     }
 
-    /// Whether it loads what its inputs say: no number of inputs that are tried says where another
-    /// one makes it load.
-    pub(crate) fn loads_by_data(&self) -> bool {
-        matches!(self.inner(), Operator::Gather(_))
+    /// Whether it loads or stores where its inputs say: no number of inputs that are tried says
+    /// where another one makes it do so.
+    pub(crate) fn accesses_by_data(&self) -> bool {
+        matches!(self.inner(), Operator::Gather(_) | Operator::UpdateSlice(_))
     }
 
     /// Type of the elements of an input.
     pub(crate) fn input_type_of(&self, input: usize) -> ElementType {
-        input_type_of(&self.kind, input, self.input_type, self.output_type)
+        let types = [self.input_type, self.output_type];
+        input_type_of(&self.kind, &self.operator, input, types)
     }
 }
 
 /// The type of one of the inputs, where the first input and the output have these.
 pub(crate) fn input_type_of(
     kind: &Kind,
+    operator: &Operator,
     input: usize,
-    first: ElementType,
-    output: ElementType,
+    [first, output]: [ElementType; 2],
 ) -> ElementType {
     match (kind, input) {
         // A condition comes first.
@@ -52,6 +53,10 @@ pub(crate) fn input_type_of(
         // Slopes have 8 bits, as weights.
         (Kind::Prelu, 1) if first == ElementType::Int16 => ElementType::Int8,
         (Kind::Gather, 1) => ElementType::Int32,
+        (Kind::DynamicUpdateSlice, 2) => match operator {
+            Operator::UpdateSlice(update) if update.begin_bytes == 8 => ElementType::Int64,
+            _ => ElementType::Int32,
+        },
         _ => first,
     }
 }

@@ -254,13 +254,19 @@ fn sequence_svdf(layer: &Svdf, states: &[State]) -> Result<Parameters<'static>, 
 
 fn sequence_lstm(layer: &Lstm) -> Result<Parameters<'static>, CallError> {
     const OPERANDS: usize = 20;
-    let hidden = affine(ElementType::Int8, power(-7), 1);
+    let (activations_type, finer_bits) = match layer.input_element_bytes {
+        4 => (ElementType::Float32, 0),
+        2 => (ElementType::Int16, 8),
+        _ => (ElementType::Int8, 0),
+    };
+    let is_float = activations_type == ElementType::Float32;
+    let hidden = affine(activations_type, power(-7 - finer_bits), 1);
     let fine = Affine {
         scale: power(-8),
         zero_point: 0,
     };
     let mut operands = vec![Affine::PLAIN; OPERANDS];
-    operands[0] = affine(ElementType::Int8, power(-6), -3);
+    operands[0] = affine(activations_type, power(-6 - finer_bits), -3);
     operands[18] = hidden;
     operands[19] = affine(ElementType::Int16, power(-11), 0);
     let mut constants = vec![None; OPERANDS];
@@ -269,9 +275,11 @@ fn sequence_lstm(layer: &Lstm) -> Result<Parameters<'static>, CallError> {
             (1, "input weights", layer.input_depth),
             (5, "recurrent weights", layer.output_depth),
         ] {
-            let mut weights = weights(ElementType::Int8, what, vec![layer.output_depth, depth])?;
-            weights.quantisation = vec![fine];
-            operands[operand + gate] = fine;
+            let mut weights = weights(activations_type, what, vec![layer.output_depth, depth])?;
+            if !is_float {
+                weights.quantisation = vec![fine];
+                operands[operand + gate] = fine;
+            }
             constants[operand + gate] = Some(weights);
         }
     }

@@ -3,6 +3,7 @@
 mod axes;
 mod convolutions;
 mod elementwise;
+mod extents;
 mod functions;
 mod moves;
 mod pairs;
@@ -31,6 +32,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         pairs::CONTRACTS,
         axes::CONTRACTS,
         moves::CONTRACTS,
+        extents::CONTRACTS,
         reductions::CONTRACTS,
         sequences::CONTRACTS,
         pitched::CONTRACTS,

@@ -382,7 +382,8 @@ impl<'g> Executed<'g> {
         let states: Vec<TensorId> = states.collect();
         for (operand, &tensor) in parameters.tensors.iter().enumerate() {
             let Some(tensor) = tensor else { continue };
-            let computed = graph.tensor(tensor).storage != Storage::Constant;
+            let is_computed = graph.tensor(tensor).storage != Storage::Constant;
+            let computed = is_computed && !node.kind.reads_shape_only();
             if computed && !loops.inputs.contains(&tensor) && !states.contains(&tensor) {
                 return Err(Reason::Computed { operand });
             }
@@ -528,11 +529,17 @@ fn case(graph: &Graph, node: &Node) -> Result<Case, Reason> {
         let given = graph.tensor(*given).element_type;
         given.element().ok_or(Reason::ElementType { given })
     };
-    let input_type = type_of(&kernel.inputs)?;
     let output_type = type_of(&kernel.outputs)?;
+    let input_type = if kernel.inputs.is_empty() {
+        // What it loads nothing of has no say.
+        output_type
+    } else {
+        type_of(&kernel.inputs)?
+    };
     let kind = node.kind.computed_as(input_type).ok_or(Reason::Unknown)?;
     for (index, id) in kernel.inputs.iter().enumerate() {
-        if type_of(&[*id])? != input_type_of(&kind, index, input_type, output_type) {
+        let types = [input_type, output_type];
+        if type_of(&[*id])? != input_type_of(&kind, &kernel.operator, index, types) {
             let given = graph.tensor(*id).element_type;
             return Err(Reason::MixedTypes { given });
         }

@@ -9,7 +9,7 @@
 mod row;
 
 use super::apart::WhyApart;
-use super::lower::{axes, elements, gathers, moves, products, signal, slices, windows};
+use super::lower::{axes, elements, extents, gathers, moves, products, signal, slices, windows};
 use super::schema::{
     add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul, options,
     sub, svdf, transpose_conv,
@@ -192,6 +192,7 @@ static ROWS: &[Row] = &[
     Row::reduction(Kind::ReduceProd),
     Row::reduction(Kind::ReduceAny).written(roles::unknown),
     Row::reduction(Kind::ReduceAll)
+        .named("reduce_all")
         .written(roles::unknown)
         .scratch(scratch::axes),
     Row::of(Kind::AddN)
@@ -287,8 +288,14 @@ static ROWS: &[Row] = &[
         .named("strided_slice")
         .lowered(slices::broadcast_to)
         .apart(WhyApart::Copies),
-    Row::of(Kind::DynamicUpdateSlice).apart(WhyApart::Copies),
-    Row::of(Kind::BroadcastArgs).apart(WhyApart::Backwards),
+    Row::of(Kind::DynamicUpdateSlice)
+        .named("update_slice")
+        .lowered(extents::update_slice)
+        .apart(WhyApart::Copies),
+    Row::of(Kind::BroadcastArgs)
+        .named("broadcast_args")
+        .lowered(extents::broadcast_args)
+        .apart(WhyApart::Backwards),
     Row::of(Kind::EmbeddingLookup)
         .named("gather")
         .lowered(gathers::embedding_lookup)
@@ -343,12 +350,16 @@ static ROWS: &[Row] = &[
     Row::of(Kind::UnidirectionalSequenceRnn).activation_not_read(),
     // What its inputs hold does not matter.
     Row::of(Kind::Shape)
+        .named("shape")
+        .lowered(extents::shape_of)
         .apart(WhyApart::NoLoads)
         .reads_shape_only(),
     Row::of(Kind::Rank)
         .apart(WhyApart::NoLoads)
         .reads_shape_only(),
     Row::of(Kind::ZerosLike)
+        .named("zeros_like")
+        .lowered(extents::zeros_like)
         .apart(WhyApart::NoLoads)
         .reads_shape_only(),
     Row::of(Kind::Fill)
@@ -521,9 +532,9 @@ mod tests {
         let apart = registered()
             .filter(|kind| row(kind).apart.is_some())
             .count();
-        // Of nineteen the loops are known and grant nothing. The others keep variables, run subgraphs, or
+        // Of twenty-three the loops are known and grant nothing. The others keep variables, run subgraphs, or
         // are known to their authors alone.
-        assert_eq!([known, apart, registered().count()], [98, 31, 118]);
+        assert_eq!([known, apart, registered().count()], [102, 31, 118]);
     }
 
     /// A kind has one row.

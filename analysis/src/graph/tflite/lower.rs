@@ -8,7 +8,6 @@
 //! |---|---|
 //! | `SELECT_V2` whose condition is broadcast | copies runs by `memcpy` (`select.h`) |
 //! | products with weights of another kind of type, floating point by integer | converts its input first |
-//! | `BATCH_MATMUL` some of whose batch axes are broadcast | goes through them in another order |
 //!
 //! | file | kinds |
 //! |---|---|
@@ -18,6 +17,7 @@
 //! | `lower/moves.rs` | what only moves elements |
 //! | `lower/slices.rs` | slices |
 //! | `lower/gathers.rs` | elements at indices |
+//! | `lower/extents.rs` | shapes as data, zeros, parts of tensors at indices |
 //! | `lower/axes.rs` | along one axis, stacks and blocks |
 //! | `lower/signal.rs` | the signal library |
 //!
@@ -25,6 +25,7 @@
 
 pub(super) mod axes;
 pub(super) mod elements;
+pub(super) mod extents;
 pub(super) mod gathers;
 pub(super) mod moves;
 pub(super) mod products;

@@ -53,6 +53,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new("dmo_quantize_f32_s16", &Quantize, quantize).of(Float32, Int16),
     Contract::new("dmo_dequantize_s8_f32", &Dequantize, dequantize).of(Int8, Float32),
     Contract::new("dmo_dequantize_s16_f32", &Dequantize, dequantize).of(Int16, Float32),
+    Contract::new("dmo_dequantize_u8_f32", &Dequantize, dequantize).of(Uint8, Float32),
     Contract::new("dmo_requantize_s8_s8", &Requantize, requantize).of(Int8, Int8),
     Contract::new("dmo_requantize_u8_s8", &Requantize, requantize).of(Uint8, Int8),
     Contract::new("dmo_requantize_s8_u8", &Requantize, requantize).of(Int8, Uint8),
@@ -60,6 +61,9 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::new("dmo_requantize_s8_s16", &Requantize, requantize).of(Int8, Int16),
     Contract::new("dmo_requantize_s16_s16", &Requantize, requantize).of(Int16, Int16),
     Contract::new("dmo_requantize_s16_s32", &Requantize, requantize).of(Int16, Int32),
+    Contract::new("dmo_requantize_s8_s32", &Requantize, requantize).of(Int8, Int32),
+    Contract::new("dmo_requantize_s32_s8", &Requantize, requantize).of(Int32, Int8),
+    Contract::new("dmo_requantize_s32_s16", &Requantize, requantize).of(Int32, Int16),
     Contract::int8("dmo_broadcast_add_s8", &Add, |job, buffers, frame| {
         broadcast(job, buffers, frame, Some(&Sum::of(job)?.params()))
     }),

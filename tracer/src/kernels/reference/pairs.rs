@@ -4,7 +4,7 @@
 use super::elementwise::{broadcast, broadcast_f32, extreme};
 use super::moves::pointers;
 use super::words;
-use crate::call::{Argument, CallError, Frame};
+use crate::call::{Argument, CallError, Frame, inexpressible};
 use crate::kernels::elementwise::{Product, Sum};
 use crate::kernels::quantisation::{Multiplier, offset, scale, scale_ratio};
 use crate::kernels::{Arguments, Buffers, Contract, Job};
@@ -13,8 +13,9 @@ use dmo_analysis::graph::Kind::{
     LogicalAnd, LogicalOr, Maximum, Minimum, Mul, NotEqual, Prelu, SelectV2, SquaredDifference,
     Sub,
 };
+use dmo_analysis::graph::parameters::Activation;
 use dmo_analysis::operator;
-use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32};
+use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Int64};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::float32("dmo_prelu_f32", &Prelu, plain),
@@ -39,6 +40,21 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int16("dmo_minimum_s16", &Minimum, extreme),
     Contract::new("dmo_maximum_s32", &Maximum, extreme).of(Int32, Int32),
     Contract::new("dmo_minimum_s32", &Minimum, extreme).of(Int32, Int32),
+    Contract::new("dmo_maximum_s64", &Maximum, extreme).of(Int64, Int64),
+    Contract::new("dmo_minimum_s64", &Minimum, extreme).of(Int64, Int64),
+    Contract::new("dmo_broadcast_add_s32", &Add, |job, buffers, frame| {
+        // TensorFlow Lite Micro leaves it out.
+        if job.parameters.activation != Activation::None {
+            let given = format!("{:?}", job.parameters.activation);
+            return Err(inexpressible("the activation of integers", given, "none"));
+        }
+        integers(job, buffers, frame)
+    })
+    .of(Int32, Int32),
+    Contract::new("dmo_broadcast_sub_s32", &Sub, integers).of(Int32, Int32),
+    Contract::new("dmo_broadcast_mul_s32", &Mul, integers).of(Int32, Int32),
+    Contract::new("dmo_broadcast_div_s32", &Div, integers).of(Int32, Int32),
+    Contract::new("dmo_squared_difference_s32", &SquaredDifference, plain).of(Int32, Int32),
     Contract::int16("dmo_broadcast_add_s16", &Add, sum),
     Contract::int16("dmo_broadcast_sub_s16", &Sub, sum),
     Contract::int16("dmo_broadcast_mul_s16", &Mul, |job, buffers, frame| {
@@ -47,21 +63,29 @@ pub(super) const CONTRACTS: &[Contract] = &[
     relation("dmo_compare_f32", &Equal, Float32),
     relation("dmo_compare_s8", &Equal, Int8),
     relation("dmo_compare_s32", &Equal, Int32),
+    relation("dmo_compare_s64", &Equal, Int64),
+    relation("dmo_compare_bool", &Equal, Bool),
     relation("dmo_compare_f32", &NotEqual, Float32),
     relation("dmo_compare_s8", &NotEqual, Int8),
     relation("dmo_compare_s32", &NotEqual, Int32),
+    relation("dmo_compare_s64", &NotEqual, Int64),
+    relation("dmo_compare_bool", &NotEqual, Bool),
     relation("dmo_compare_f32", &Greater, Float32),
     relation("dmo_compare_s8", &Greater, Int8),
     relation("dmo_compare_s32", &Greater, Int32),
+    relation("dmo_compare_s64", &Greater, Int64),
     relation("dmo_compare_f32", &GreaterEqual, Float32),
     relation("dmo_compare_s8", &GreaterEqual, Int8),
     relation("dmo_compare_s32", &GreaterEqual, Int32),
+    relation("dmo_compare_s64", &GreaterEqual, Int64),
     relation("dmo_compare_f32", &Less, Float32),
     relation("dmo_compare_s8", &Less, Int8),
     relation("dmo_compare_s32", &Less, Int32),
+    relation("dmo_compare_s64", &Less, Int64),
     relation("dmo_compare_f32", &LessEqual, Float32),
     relation("dmo_compare_s8", &LessEqual, Int8),
     relation("dmo_compare_s32", &LessEqual, Int32),
+    relation("dmo_compare_s64", &LessEqual, Int64),
     Contract::new("dmo_logical_and", &LogicalAnd, plain).of(Bool, Bool),
     Contract::new("dmo_logical_or", &LogicalOr, plain).of(Bool, Bool),
     Contract::new("dmo_select", &SelectV2, select).of(Bool, Int8),
@@ -98,6 +122,13 @@ fn plain(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
 
 fn sum(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     broadcast(job, buffers, frame, Some(&Sum::of(job)?.params()))
+}
+
+/// Integers that are no numbers on a scale.
+fn integers(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let (low, high) = job.parameters.activation.limits();
+    // A limit that is infinite is the least or the greatest integer.
+    broadcast(job, buffers, frame, Some(&[low as i32, high as i32]))
 }
 
 /// The ratio of scales is of single precision. Below the least shift TensorFlow Lite Micro shifts by

@@ -8,11 +8,11 @@ use crate::kernels::constants::bias_type;
 use crate::kernels::convolution::shifts;
 use crate::kernels::fully_connected::{FullyConnectedNumbers, filter_type, weights};
 use crate::kernels::quantisation::product_ratio;
-use crate::kernels::{Arguments, Buffers, Contract, Job};
+use crate::kernels::{Arguments, Buffers, Contract, Job, Prepare, SeveralArguments};
 use dmo_analysis::graph::Kind::{BatchMatmul, FullyConnected, Matmul};
 use dmo_analysis::graph::TensorType;
 use dmo_analysis::operator;
-use dmo_analysis::trace::ElementType;
+use dmo_analysis::trace::{Address, ElementType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_fully_connected_s8", &FullyConnected, dense),
@@ -28,9 +28,18 @@ pub(super) const CONTRACTS: &[Contract] = &[
     // same.
     Contract::int8("dmo_conv2d_s8", &FullyConnected, quantised),
     Contract::int16("dmo_conv2d_s16", &FullyConnected, quantised),
-    Contract::int8("dmo_batched_matmul_s8", &BatchMatmul, quantised_matmul),
-    Contract::int16("dmo_batched_matmul_s16", &BatchMatmul, quantised_matmul),
-    Contract::float32("dmo_batched_matmul_f32", &BatchMatmul, batched_matmul),
+    Contract {
+        prepare: Prepare::Several(quantised_matmul),
+        ..Contract::int8("dmo_batched_matmul_s8", &BatchMatmul, unprepared)
+    },
+    Contract {
+        prepare: Prepare::Several(quantised_matmul),
+        ..Contract::int16("dmo_batched_matmul_s16", &BatchMatmul, unprepared)
+    },
+    Contract {
+        prepare: Prepare::Several(|job, buffers, frame| batched_matmul(job, buffers, frame, None)),
+        ..Contract::float32("dmo_batched_matmul_f32", &BatchMatmul, unprepared)
+    },
     Contract::new("dmo_matmul_s8", &Matmul, matmul).of(ElementType::Int8, ElementType::Int32),
     Contract::float32("dmo_matmul_f32", &Matmul, matmul),
 ];
@@ -78,25 +87,61 @@ fn layer(
     Ok(arguments)
 }
 
-fn quantised_matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+fn quantised_matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> SeveralArguments {
     let (a, b, output) = (job.input(0)?, job.input(1)?, job.output()?);
     let ratio =
         product_ratio(a, b, output)?.within("ratio of scales", shifts(job.case.input_type))?;
     let mut params = vec![-a.zero_point, -b.zero_point, output.zero_point];
     params.extend(ratio.words());
     params.extend(job.activation()?);
-    let mut arguments = vec![frame.words("parameters", &params)?.into()];
-    arguments.extend(batched_matmul(job, buffers, frame)?);
-    Ok(arguments)
+    let params = frame.words("parameters", &params)?;
+    batched_matmul(job, buffers, frame, Some(params.into()))
 }
 
-fn batched_matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+/// One call for each of the outer batches.
+fn batched_matmul(
+    job: &Job,
+    buffers: &Buffers,
+    frame: &mut Frame,
+    params: Option<Argument>,
+) -> SeveralArguments {
     let matmul: &operator::BatchedMatmul = job.operator()?;
     let extents = [matmul.batches, matmul.rows, matmul.inner, matmul.columns];
     let strides = matmul.strides().concat();
     let strides = strides.iter().map(|&elements| elements as i32);
     let size: Vec<i32> = words(extents).into_iter().chain(strides).collect();
-    product(buffers, frame, &size)
+    let size = frame.words("size", &size)?;
+    let outer = matmul.outer_strides();
+    let [first, second] = matmul.outer.map(|axis| u64::from(axis.extent));
+    let mut calls = Vec::new();
+    for (o, p) in (0..first).flat_map(|o| (0..second).map(move |p| (o, p))) {
+        let offsets = [0, 1, 2].map(|at| o * outer[0][at] + p * outer[1][at]);
+        let operand = |side: usize, frame: &mut Frame| {
+            let offset = offsets[side] * u64::from(matmul.input_element_bytes);
+            let constant = job.parameters.constant(side).filter(|_| offset > 0);
+            // A part of a constant is one of its own.
+            match constant.and_then(|it| it.bytes.get(offset as usize..)) {
+                Some(part) => frame.place("matrices", part.to_vec()),
+                None => Ok(Address(buffers.inputs[side].0 + offset as u32)),
+            }
+        };
+        let stored = offsets[2] * u64::from(matmul.output_element_bytes);
+        let pointers = [
+            operand(0, frame)?,
+            operand(1, frame)?,
+            Address(buffers.outputs[0].0 + stored as u32),
+        ];
+        let mut arguments: Vec<Argument> = params.into_iter().collect();
+        arguments.push(size.into());
+        arguments.extend(pointers.map(Argument::from));
+        calls.push(arguments);
+    }
+    Ok(calls)
+}
+
+/// Of a contract that prepares several calls.
+fn unprepared(_: &Job, _: &Buffers, _: &mut Frame) -> Arguments {
+    Ok(Vec::new())
 }
 
 fn matmul(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

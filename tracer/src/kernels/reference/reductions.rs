@@ -5,10 +5,10 @@ use super::{in_and_out, output_shape};
 use crate::call::{Argument, Frame};
 use crate::kernels::quantisation::{Multiplier, scale_ratio};
 use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
-use dmo_analysis::graph::Kind::{Mean, ReduceMax, ReduceMin, Sum};
+use dmo_analysis::graph::Kind::{Mean, ReduceAll, ReduceMax, ReduceMin, Sum};
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::operator::{self, Operator, Reduction};
-use dmo_analysis::trace::ElementType::Int16;
+use dmo_analysis::trace::ElementType::{Bool, Int16};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8("dmo_mean_s8", &Mean, mean).only(spatial_mean),
@@ -25,6 +25,9 @@ pub(super) const CONTRACTS: &[Contract] = &[
         .of(Int16, Int16)
         .only(|case| reduces(case, Reduction::Scratch))
         .with_scratch(ScratchSize::new("dmo_sum_s16_scratch_bytes", output_shape)),
+    Contract::new("dmo_reduce_all", &ReduceAll, in_and_out)
+        .of(Bool, Bool)
+        .only(folds),
     Contract::int8("dmo_reduce_max_s8", &ReduceMax, extreme).only(folds),
     Contract::int8("dmo_reduce_min_s8", &ReduceMin, extreme).only(folds),
 ];

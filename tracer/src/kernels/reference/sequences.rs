@@ -2,6 +2,8 @@
 
 use super::activation_f32;
 use crate::call::{Argument, CallError, Frame, inexpressible};
+use crate::kernels::constants::bias_type;
+use crate::kernels::convolution::shifts;
 use crate::kernels::quantisation::{Multiplier, product_ratio, scale, symmetric};
 use crate::kernels::svdf::{STATE_F32, STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
 use crate::kernels::tables::{halfwords, sigmoid};
@@ -32,17 +34,34 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8(
         "dmo_unidirectional_sequence_lstm_s8",
         &UnidirectionalSequenceLstm,
-        lstm,
+        |job, buffers, frame| lstm(job, buffers, frame, HIDDEN_STATE),
     )
     .with_states(&[HIDDEN_STATE, CELL_STATE])
-    .with_scratch(ScratchSize::new(
-        "dmo_lstm_s8_scratch_bytes",
-        |job, frame| {
-            let lstm: &operator::Lstm = job.operator()?;
-            Ok(vec![lstm_size(lstm, frame)?.into()])
-        },
-    )),
+    .with_scratch(LSTM_SCRATCH),
+    Contract::int16(
+        "dmo_unidirectional_sequence_lstm_s16",
+        &UnidirectionalSequenceLstm,
+        |job, buffers, frame| lstm(job, buffers, frame, HIDDEN_STATE_S16),
+    )
+    .with_states(&[HIDDEN_STATE_S16, CELL_STATE])
+    .with_scratch(LSTM_SCRATCH),
+    Contract::float32(
+        "dmo_unidirectional_sequence_lstm_f32",
+        &UnidirectionalSequenceLstm,
+        lstm_f32,
+    )
+    .with_states(&[HIDDEN_STATE_F32, CELL_STATE_F32])
+    .with_scratch(ScratchSize::new("dmo_lstm_f32_scratch_bytes", lstm_extents)),
 ];
+
+/// Its gates have 16 bits whatever its activations have.
+const LSTM_SCRATCH: ScratchSize = ScratchSize::new("dmo_lstm_s8_scratch_bytes", lstm_extents);
+
+/// Of which the size of the scratch memory follows.
+fn lstm_extents(job: &Job, frame: &mut Frame) -> Arguments {
+    let lstm: &operator::Lstm = job.operator()?;
+    Ok(vec![lstm_size(lstm, frame)?.into()])
+}
 
 const SVDF_SCRATCH: ScratchSize = ScratchSize::new("dmo_svdf_s8_scratch_bytes", svdf_extents);
 
@@ -110,6 +129,15 @@ const HIDDEN_STATE: State = State {
     invented: |elements| xorshift_bytes(4, elements),
 };
 
+const HIDDEN_STATE_S16: State = State {
+    element_type: ElementType::Int16,
+    invented: |elements| {
+        let states = xorshift_bytes(4, elements).into_iter();
+        halfwords(states.map(|byte| 256 * i32::from(byte as i8)))
+    },
+    ..HIDDEN_STATE
+};
+
 const CELL_STATE: State = State {
     name: "cell state",
     element_type: ElementType::Int16,
@@ -120,6 +148,26 @@ const CELL_STATE: State = State {
         halfwords(cells.map(|byte| 16 * i32::from(byte as i8)))
     },
 };
+
+const HIDDEN_STATE_F32: State = State {
+    element_type: ElementType::Float32,
+    invented: |elements| invented_floats(4, elements),
+    ..HIDDEN_STATE
+};
+
+const CELL_STATE_F32: State = State {
+    element_type: ElementType::Float32,
+    invented: |elements| invented_floats(5, elements),
+    ..CELL_STATE
+};
+
+/// In [-1, 1].
+fn invented_floats(seed: u64, elements: usize) -> Vec<u8> {
+    let bytes = xorshift_bytes(seed, elements).into_iter();
+    bytes
+        .flat_map(|byte| (f32::from(byte as i8) / 128.0).to_le_bytes())
+        .collect()
+}
 
 fn lstm_states(job: &Job) -> Result<u64, CallError> {
     match &job.case.operator {
@@ -158,7 +206,7 @@ fn lstm_size(lstm: &Lstm, frame: &mut Frame) -> Result<Address, CallError> {
 }
 
 /// Offsets, ratios and clip, as the kernel's structure has them.
-fn lstm_numbers(job: &Job) -> Result<Vec<i32>, CallError> {
+fn lstm_numbers(job: &Job, hidden: State) -> Result<Vec<i32>, CallError> {
     /// Gates compute in Q3.12, and give Q0.15.
     const GATE_INPUT: Affine = Affine {
         scale: 1.0 / 4096.0,
@@ -166,7 +214,7 @@ fn lstm_numbers(job: &Job) -> Result<Vec<i32>, CallError> {
     };
     const GATE_OUTPUT: f64 = 1.0 / 32768.0;
     let input = job.input(0)?;
-    let hidden = job.state(HIDDEN_STATE)?;
+    let hidden = job.state(hidden)?;
     let cell = job.state(CELL_STATE)?;
     job.output_is(hidden.scale, hidden.zero_point)?;
     let mut numbers = vec![-input.zero_point, hidden.zero_point];
@@ -174,7 +222,9 @@ fn lstm_numbers(job: &Job) -> Result<Vec<i32>, CallError> {
         for (activations, weights) in [(input, INPUT_WEIGHTS), (hidden, RECURRENT_WEIGHTS)] {
             let weights = job.per_tensor(weights + gate, "weights")?;
             let weights = symmetric("weights", weights)?;
-            numbers.extend(product_ratio(activations, weights, GATE_INPUT)?.words());
+            let ratio = product_ratio(activations, weights, GATE_INPUT)?;
+            let ratio = ratio.within("ratio of scales", shifts(job.case.input_type))?;
+            numbers.extend(ratio.words());
         }
     }
     let what = "ratio of scales";
@@ -212,34 +262,48 @@ fn lstm_weights(job: &Job, lstm: &Lstm, frame: &mut Frame) -> Result<Address, Ca
     }
     let [inputs, units] = [lstm.input_depth, lstm.output_depth].map(u64::from);
     let mut pointers = Vec::new();
+    let weight_type = match job.case.input_type {
+        ElementType::Float32 => ElementType::Float32,
+        _ => ElementType::Int8,
+    };
     for gate in 0..GATES {
         let mut weights = |operand, what, inputs| {
-            job.place(
-                operand + gate,
-                what,
-                ElementType::Int8,
-                units * inputs,
-                frame,
-            )
+            job.place(operand + gate, what, weight_type, units * inputs, frame)
         };
         let gate_weights = [
             weights(INPUT_WEIGHTS, "input weights", inputs)?,
             weights(RECURRENT_WEIGHTS, "recurrent weights", units)?,
-            job.place_bias(BIASES + gate, ElementType::Int32, units, frame)?,
+            job.place_bias(BIASES + gate, bias_type(job.case.input_type), units, frame)?,
         ];
         pointers.extend(gate_weights.map(|at| at.0 as i32));
     }
     frame.words("weights", &pointers)
 }
 
-fn lstm(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+fn lstm(job: &Job, buffers: &Buffers, frame: &mut Frame, hidden: State) -> Arguments {
     let lstm: &operator::Lstm = job.operator()?;
     let arguments = [
-        frame.words("parameters", &lstm_numbers(job)?)?,
+        frame.words("parameters", &lstm_numbers(job, hidden)?)?,
         lstm_size(lstm, frame)?,
         buffers.inputs[0],
         lstm_weights(job, lstm, frame)?,
         frame.place("sigmoid table", sigmoid())?,
+        buffers.states[0],
+        buffers.states[1],
+        buffers.outputs[0],
+        buffers.scratch_address(),
+    ];
+    Ok(arguments.map(Argument::from).to_vec())
+}
+
+fn lstm_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
+    let lstm: &operator::Lstm = job.operator()?;
+    let clip = job.parameters.cell_clip.to_bits() as i32;
+    let arguments = [
+        frame.words("parameters", &[clip])?,
+        lstm_size(lstm, frame)?,
+        buffers.inputs[0],
+        lstm_weights(job, lstm, frame)?,
         buffers.states[0],
         buffers.states[1],
         buffers.outputs[0],

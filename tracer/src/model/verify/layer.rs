@@ -288,7 +288,7 @@ fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer>
     let others = others.map(|outcome| OtherInput::Accesses(outcome.pattern));
     profile.compare_inputs(&[others.collect()]);
     let kernel = deployment.step(first.operator).kernel.as_ref().ok();
-    if kernel.is_some_and(|kernel| kernel.case.loads_by_data()) {
+    if kernel.is_some_and(|kernel| kernel.case.accesses_by_data()) {
         profile.set_data_dependent(&[Some(true)]);
     }
     let compared = profile.layers.pop()?;

@@ -80,8 +80,11 @@ pub fn element_type(what: &str, text: &str) -> Result<ElementType> {
         "uint8" => Ok(ElementType::Uint8),
         "int16" => Ok(ElementType::Int16),
         "int32" => Ok(ElementType::Int32),
+        "int64" => Ok(ElementType::Int64),
         "float32" => Ok(ElementType::Float32),
         "bool" => Ok(ElementType::Bool),
-        other => bail!("{what} {other}: expected int8, uint8, int16, int32, float32 or bool"),
+        other => {
+            bail!("{what} {other}: expected int8, uint8, int16, int32, int64, float32 or bool")
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use super::error::{Result, ensure};
 use super::{CaseRequest, Sizes};
-use dmo_analysis::operator::{BatchedMatmul, FullyConnected, Matmul, MatrixOperand, Operator};
+use dmo_analysis::operator::{
+    BatchedMatmul, FullyConnected, Matmul, MatrixOperand, Operator, OuterBatches,
+};
 
 pub fn fully_connected(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
     let [_, _, out, depth] = given.filter()?;
@@ -49,6 +51,7 @@ pub fn batched_matmul(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
         columns,
         left: MatrixOperand::default(),
         right: MatrixOperand::default(),
+        outer: [OuterBatches::default(); 2],
         input_element_bytes: sizes.from,
         output_element_bytes: sizes.to,
     }))

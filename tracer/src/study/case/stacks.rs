@@ -5,8 +5,8 @@ use super::error::{Context, Result, bail, ensure};
 use super::numbers::{numbers, pair, shape};
 use super::{CaseRequest, Sizes};
 use dmo_analysis::operator::{
-    BatchDirection, BatchSpace, DepthDirection, DepthSpace, Gather, MirrorPad, Operator, Pack,
-    Shape, Unpack,
+    BatchDirection, BatchSpace, BroadcastArgs, DepthDirection, DepthSpace, Gather, MirrorPad,
+    Operator, Pack, Shape, Unpack, UpdateSlice,
 };
 
 /// Along a new axis before --axis.
@@ -133,6 +133,25 @@ pub fn gather(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
         extents: vec![input[axis]],
         run: product(&input[axis + 1..])?,
         count: product(&given.input(1)?)?,
+        element_bytes: sizes.from,
+    }))
+}
+
+/// The second shape is that of the part; its place is a third input.
+pub fn update_slice(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    Ok(Operator::UpdateSlice(UpdateSlice {
+        input: given.input(0)?.to_vec(),
+        update: given.input(1)?.to_vec(),
+        element_bytes: sizes.from,
+        begin_bytes: 4,
+    }))
+}
+
+/// Shapes of shapes: how many axes each has.
+pub fn broadcast_args(given: &CaseRequest, sizes: Sizes) -> Result<Operator> {
+    let axes = |input| product(&given.input(input)?);
+    Ok(Operator::BroadcastArgs(BroadcastArgs {
+        axes: [axes(0)?, axes(1)?],
         element_bytes: sizes.from,
     }))
 }

@@ -3,7 +3,9 @@
 use super::super::schema::{batch_matmul, fully_connected, svdf, unidirectional_sequence_lstm};
 use super::{FileNode, Lowered, common_element_bytes, element_bytes, elements};
 use crate::graph::{GraphTensor, TensorType};
-use crate::operator::{BatchedMatmul, FullyConnected, Lstm, MatrixOperand, Operator, Svdf};
+use crate::operator::{
+    BatchedMatmul, FullyConnected, Lstm, MatrixOperand, Operator, OuterBatches, Svdf,
+};
 
 pub(in crate::graph::tflite) fn fully_connected(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
@@ -31,37 +33,76 @@ pub(in crate::graph::tflite) fn batch_matmul(node: &FileNode) -> Option<Lowered>
     let (left, right, target) = (node.input(0)?, node.input(1)?, node.only_output()?);
     let options = node.options()?;
     let (batches, &[target_rows, target_columns]) = target.shape.split_last_chunk()?;
-    let operand = |tensor: &GraphTensor, transposed: bool| {
+    let matrix = |tensor: &GraphTensor, transposed: bool| {
         let (own_batches, &[height, width]) = tensor.shape.split_last_chunk()?;
-        let shared = own_batches != batches;
-        let fits = !shared || own_batches.iter().all(|&extent| extent == 1);
         let extents = if transposed {
             [width, height]
         } else {
             [height, width]
         };
-        fits.then_some((MatrixOperand { transposed, shared }, extents))
+        Some((own_batches.to_vec(), extents))
     };
-    let (left_operand, [rows, inner]) = operand(left, options.flag(batch_matmul::ADJ_X)?)?;
-    let (right_operand, [right_inner, columns]) =
-        operand(right, options.flag(batch_matmul::ADJ_Y)?)?;
+    let transposed = [
+        options.flag(batch_matmul::ADJ_X)?,
+        options.flag(batch_matmul::ADJ_Y)?,
+    ];
+    let (left_batches, [rows, inner]) = matrix(left, transposed[0])?;
+    let (right_batches, [right_inner, columns]) = matrix(right, transposed[1])?;
     let same_extents = [inner, rows, columns] == [right_inner, target_rows, target_columns];
-    // Somebody's batches are those of the output.
-    let has_batches = !(left_operand.shared && right_operand.shared);
-    if !same_extents || !has_batches || left.element_type != right.element_type {
+    if !same_extents || left.element_type != right.element_type {
         return None;
     }
+    let [outermost, outer, own] = batch_axes(batches, [&left_batches, &right_batches])?;
+    let operand = |side: usize| MatrixOperand {
+        transposed: transposed[side],
+        shared: own.shared[side],
+    };
     let product = BatchedMatmul {
-        batches: elements(batches)?,
+        batches: own.extent,
         rows,
         inner,
         columns,
-        left: left_operand,
-        right: right_operand,
+        left: operand(0),
+        right: operand(1),
+        outer: [outermost, outer],
         input_element_bytes: element_bytes(left)?,
         output_element_bytes: element_bytes(target)?,
     };
     Some((Operator::BatchedMatmul(product), vec![0, 1]))
+}
+
+/// The batches of a product, those beside each other that are served alike as one; `None` if they
+/// are not the operands' broadcast, or more than a kernel knows.
+fn batch_axes(batches: &[u32], operands: [&[u32]; 2]) -> Option<[OuterBatches; 3]> {
+    const MOST_AXES: usize = 3;
+    if batches.len() > MOST_AXES || operands.iter().any(|own| own.len() > batches.len()) {
+        return None;
+    }
+    let mut axes: Vec<OuterBatches> = Vec::new();
+    for (index, &extent) in batches.iter().enumerate() {
+        // Missing axes are those in front.
+        let own = operands.map(|own| {
+            let missing = batches.len() - own.len();
+            let at = index.checked_sub(missing);
+            at.and_then(|at| own.get(at).copied()).unwrap_or(1)
+        });
+        // Somebody's batches are those of the output.
+        let is_broadcast = own.iter().all(|&it| it == extent || it == 1) && own.contains(&extent);
+        if !is_broadcast {
+            return None;
+        }
+        if extent == 1 {
+            continue;
+        }
+        let shared = own.map(|it| it == 1);
+        match axes.last_mut() {
+            Some(last) if last.shared == shared => last.extent = last.extent.checked_mul(extent)?,
+            _ => axes.push(OuterBatches { extent, shared }),
+        }
+    }
+    let mut all = [OuterBatches::default(); MOST_AXES];
+    all[MOST_AXES - axes.len()..].copy_from_slice(&axes);
+    Some(all)
 }
 
 pub(in crate::graph::tflite) fn svdf(node: &FileNode) -> Option<Lowered> {
@@ -101,14 +142,19 @@ const EXTENSIONS: [std::ops::RangeInclusive<usize>; 3] = [9..=11, 16..=17, 20..=
 pub(in crate::graph::tflite) fn lstm(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
     let weights = WEIGHTS.into_iter().flatten();
+    // Its weights are of its type, or of 8 bits.
+    let is_float = source.element_type == TensorType::Float32;
+    let is_plain =
+        |weights: &GraphTensor| (weights.element_type == TensorType::Float32) == is_float;
     let plain = weights
         .into_iter()
-        .all(|index| node.constant(index).is_some())
+        .all(|index| node.constant(index).is_some_and(is_plain))
         && EXTENSIONS
             .into_iter()
             .flatten()
             .all(|index| node.absent(index));
-    if !plain || ![TensorType::Int8, TensorType::Int16].contains(&source.element_type) {
+    let types = [TensorType::Int8, TensorType::Int16, TensorType::Float32];
+    if !plain || !types.contains(&source.element_type) {
         return None;
     }
     let options = node.options()?;

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dmo_broadcast_loop.h"
+#include "dmo_choice.h"
+#include "dmo_holds.h"
+
+void dmo_compare_s64(dmo_relation relation, const dmo_shape *input1_shape, const int64_t *input1,
+                     const dmo_shape *input2_shape, const int64_t *input2,
+                     const dmo_shape *output_shape, bool *output) {
+  DMO_BROADCAST(int64_t, int64_t, DMO_HOLDS(relation, a, b));
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dmo_broadcast.h"
+#include "dmo_broadcast_loop.h"
+
+static int32_t square(uint32_t difference) {
+  return (int32_t)(difference * difference);
+}
+
+void dmo_squared_difference_s32(const dmo_shape *input1_shape, const int32_t *input1,
+                                const dmo_shape *input2_shape, const int32_t *input2,
+                                const dmo_shape *output_shape, int32_t *output) {
+  DMO_BROADCAST(int32_t, int32_t, square((uint32_t)a - (uint32_t)b));
+}
