@@ -94,6 +94,7 @@ fn layers() -> Vec<(&'static str, Operator, Vec<u32>)> {
                 columns: 64,
                 left: MatrixOperand::default(),
                 right: MatrixOperand::default(),
+                outer: Default::default(),
                 input_element_bytes: 1,
                 output_element_bytes: 1,
             }),
