@@ -151,6 +151,8 @@ fn divided(command: Command, sections: &[Section]) -> Command {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
     use super::{SECTIONS, sectioned};
     use crate::cli::Arguments;
     use clap::{Arg, CommandFactory};
