@@ -1,6 +1,7 @@
 //! The buffers of an operator.
 
 use super::ShapeError;
+use crate::trace::AccessKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -74,6 +75,26 @@ impl Buffers {
         Self {
             inputs: vec![Buffer::new("input", input, element_bytes[0])],
             outputs: vec![Buffer::new("output", output, element_bytes[1])],
+        }
+    }
+
+    /// [`displacement_bytes`](super::ReferenceKernel::displacement_bytes) of kernels whose accesses
+    /// are not known: nothing may overlap this output.
+    pub(super) fn displacement_if_unknown(&self, output: usize) -> Option<i64> {
+        Some(self.outputs.get(output)?.size_bytes().into())
+    }
+
+    /// [`accesses`](super::ReferenceKernel::accesses) of such kernels: for all that can be said, they
+    /// store all outputs before they load anything.
+    pub(super) fn accesses_if_unknown<F: FnMut(AccessKind, usize, u32)>(&self, mut visit: F) {
+        for (kind, buffers) in [
+            (AccessKind::Store, &self.outputs),
+            (AccessKind::Load, &self.inputs),
+        ] {
+            for (index, buffer) in buffers.iter().enumerate() {
+                let elements = buffer.shape.iter().product();
+                (0..elements).for_each(|element| visit(kind, index, element));
+            }
         }
     }
 }

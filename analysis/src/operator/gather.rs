@@ -70,20 +70,11 @@ impl ReferenceKernel for Gather {
         }
     }
 
-    /// Nothing may overlap.
-    fn displacement_bytes(&self, _: usize, _: usize) -> Option<i64> {
-        let output = self.buffers().outputs;
-        Some(output.first()?.size_bytes().into())
+    fn displacement_bytes(&self, _: usize, output: usize) -> Option<i64> {
+        self.buffers().displacement_if_unknown(output)
     }
 
-    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, mut visit: F) {
-        let Buffers { inputs, outputs } = self.buffers();
-        let elements = |buffer: &Buffer| buffer.shape.iter().product::<u32>();
-        for output in &outputs {
-            (0..elements(output)).for_each(|element| visit(AccessKind::Store, 0, element));
-        }
-        for (index, input) in inputs.iter().enumerate() {
-            (0..elements(input)).for_each(|element| visit(AccessKind::Load, index, element));
-        }
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F) {
+        self.buffers().accesses_if_unknown(visit);
     }
 }

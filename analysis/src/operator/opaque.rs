@@ -28,19 +28,10 @@ impl ReferenceKernel for Opaque {
     }
 
     fn displacement_bytes(&self, _: usize, output: usize) -> Option<i64> {
-        Some(i64::from(self.outputs[output]))
+        self.buffers().displacement_if_unknown(output)
     }
 
-    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, mut visit: F) {
-        for (kind, sizes) in [
-            (AccessKind::Store, &self.outputs),
-            (AccessKind::Load, &self.inputs),
-        ] {
-            for (buffer, &size) in sizes.iter().enumerate() {
-                for byte in 0..size {
-                    visit(kind, buffer, byte);
-                }
-            }
-        }
+    fn accesses<F: FnMut(AccessKind, usize, u32)>(&self, visit: F) {
+        self.buffers().accesses_if_unknown(visit);
     }
 }

@@ -1,6 +1,7 @@
 //! The options of commands that have many, in sections of their `--help`.
 
 use clap::Command;
+use dmo_trace::study::case::CaseRequest;
 
 /// A heading and the long names of the options below it.
 type Section = (&'static str, &'static [&'static str]);
@@ -96,26 +97,7 @@ const UNTIL: Section = (
     "How far it runs",
     &["stop-after", "max-instructions", "timeout"],
 );
-const OPERATOR: Section = (
-    "Operator",
-    &[
-        "input",
-        "filter",
-        "output",
-        "stride",
-        "dilation",
-        "padding",
-        "axis",
-        "parts",
-        "permutation",
-        "begin",
-        "coordinates",
-        "rank",
-        "order",
-        "dtype",
-        "to",
-    ],
-);
+const OPERATOR: Section = ("Operator", &CaseRequest::OPTIONS);
 const METHODS: Section = ("Methods", &["method", "formulas"]);
 
 /// The sections of a command, in the order of its help.

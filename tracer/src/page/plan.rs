@@ -10,8 +10,8 @@ use crate::study::placed::PlacedModel;
 use crate::study::plan::Planned;
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
-use crate::words::names;
 use crate::words::plan::PlanReport;
+use crate::words::regions;
 use dmo_analysis::arena::{Arena, ArenaError, Layout as ArenaLayout};
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
@@ -300,14 +300,7 @@ impl Sayings {
     /// Those of a plan in several memories.
     pub fn of_regions(planned: &Planned) -> Self {
         let kind = planned.overlaps.kind.name();
-        let mut notes = vec![names::safe_with(kind, planned.file.kernels.as_ref(), false)];
         let assumed = planned.placed.as_ref().map_or(0, |it| it.assumed.len());
-        if assumed > 0 {
-            notes.push(format!(
-                "Of {} the loops are not known: each element counts once.",
-                counted(assumed as u64, "operator", "operators")
-            ));
-        }
         Self {
             command: "plan",
             verdict: None,
@@ -315,7 +308,7 @@ impl Sayings {
                 name: "Overlaps",
                 value: kind.to_owned(),
             }],
-            notes,
+            notes: regions::remarks(kind, planned.file.kernels.as_ref(), assumed),
         }
     }
 }

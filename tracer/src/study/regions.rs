@@ -244,11 +244,19 @@ impl Pinning<'_> {
 
     fn buffers(&self, pin: &Pin) -> Result<Vec<usize>, PlanError> {
         Ok(match pin.what {
-            Pinned::Inputs => self.some(pin, self.placed(&self.graph.inputs))?,
-            Pinned::Outputs => self.some(pin, self.placed(&self.graph.outputs))?,
+            Pinned::Inputs => {
+                let why = if self.is_in_rows {
+                    ": with --slices the input is handed over in rows while the model computes"
+                } else {
+                    ""
+                };
+                self.some(pin, self.placed(&self.graph.inputs), "inputs", why)?
+            }
+            Pinned::Outputs => self.some(pin, self.placed(&self.graph.outputs), "outputs", "")?,
             Pinned::Scratch => {
                 let scratch = self.arena.scratch.iter().map(|it| it.buffer);
-                self.some(pin, scratch.collect())?
+                let why = ": no operator has a scratch buffer with these kernels";
+                self.some(pin, scratch.collect(), "scratch", why)?
             }
             Pinned::States if self.state_bytes == 0 => return Err(PlanError::PinOfStates),
             Pinned::States => vec![self.arena.problem.buffers().len()],
@@ -272,26 +280,21 @@ impl Pinning<'_> {
     }
 
     /// These buffers, if there are any.
-    fn some(&self, pin: &Pin, buffers: Vec<usize>) -> Result<Vec<usize>, PlanError> {
-        if !buffers.is_empty() {
-            return Ok(buffers);
+    fn some(
+        &self,
+        pin: &Pin,
+        buffers: Vec<usize>,
+        what: &'static str,
+        why: &'static str,
+    ) -> Result<Vec<usize>, PlanError> {
+        if buffers.is_empty() {
+            return Err(PlanError::PinOfNothing {
+                model: self.model.to_owned(),
+                what,
+                regions: pin.regions.join(","),
+                why,
+            });
         }
-        let what = match pin.what {
-            Pinned::Inputs => "inputs",
-            Pinned::Outputs => "outputs",
-            _ => "scratch",
-        };
-        Err(PlanError::PinOfNothing {
-            model: self.model.to_owned(),
-            what,
-            regions: pin.regions.join(","),
-            why: match pin.what {
-                Pinned::Inputs if self.is_in_rows => {
-                    ": with --slices the input is handed over in rows while the model computes"
-                }
-                Pinned::Scratch => ": no operator has a scratch buffer with these kernels",
-                _ => "",
-            },
-        })
+        Ok(buffers)
     }
 }

@@ -1,9 +1,10 @@
 //! The memories of a plan of several in words.
 
-use super::table;
+use super::{names, table};
+use crate::study::overlap_source::OverlapKind;
 use crate::study::region_use::RegionUse;
-use dmo_analysis::handover::PlannedRegion;
-use dmo_analysis::wording::{bytes, grouped};
+use dmo_analysis::handover::{PlannedKernels, PlannedRegion};
+use dmo_analysis::wording::{bytes, counted, grouped};
 use dmo_planner::regions::NoRoom;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,6 +46,21 @@ pub fn no_capacity(option: &str, memories: usize) -> String {
         "{option} is of one arena, and the plan has {memories} memories, each with a capacity of its \
          own\n  hint: leave out {option}"
     )
+}
+
+/// What the reader of a plan in several memories should know: how far its accesses are assumed, and
+/// which kernels its overlaps are those of.
+pub fn remarks(overlap: &str, kernels: Option<&PlannedKernels>, assumed: usize) -> Vec<String> {
+    let assumed = (assumed > 0).then(|| {
+        format!(
+            "Of {} the loops are not known: each element counts once.",
+            counted(assumed as u64, "operator", "operators")
+        )
+    });
+    // Where kernels were measured their name is always worth knowing.
+    let has_kernels = kernels.is_some() || overlap != OverlapKind::None.name();
+    let safe = has_kernels.then(|| names::safe_with(overlap, kernels, false));
+    assumed.into_iter().chain(safe).collect()
 }
 
 /// Why a model has no plan in several memories, and what to try.

@@ -8,7 +8,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::{PlannedKernels, RegionHeader};
 use dmo_analysis::transform::Recipe;
-use dmo_analysis::wording::{counted, grouped};
+use dmo_analysis::wording::grouped;
 use dmo_planner::regions::{ArenaRegion, RegionOffset};
 use dmo_trace::page::plan::{Sayings, page};
 use dmo_trace::study::error::EmitReason;
@@ -17,7 +17,7 @@ use dmo_trace::study::plan::Planned;
 use dmo_trace::study::regions::place_model;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
-use dmo_trace::words::regions::no_room;
+use dmo_trace::words::regions::{no_room, remarks};
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
 use schemars::JsonSchema;
@@ -264,18 +264,8 @@ impl Report for RegionReport<'_> {
                 grouped(tensor.accesses)
             );
         }
-        if !self.assumed.is_empty() {
-            text += &format!(
-                "\n\nOf {} the loops are not known: each element counts once.",
-                counted(self.assumed.len() as u64, "operator", "operators")
-            );
-        }
-        // Where kernels were measured their name is always worth knowing.
-        if self.kernels.is_some() || self.overlap != "none" {
-            text += &format!(
-                "\n\n{}",
-                names::safe_with(self.overlap, self.kernels, false)
-            );
+        for remark in remarks(self.overlap, self.kernels, self.assumed.len()) {
+            text += &format!("\n\n{remark}");
         }
         text + "\n"
     }
