@@ -16,6 +16,7 @@ const KERNELS: Section = (
         "firmware",
         "arena",
         "inputs",
+        "overlap",
         "cache",
         "no-cache",
         "flash-wait",
