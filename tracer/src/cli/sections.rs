@@ -53,6 +53,7 @@ const LIMITS: Section = (
         "max-instructions",
     ],
 );
+const WHAT: Section = ("What is verified", &["plan", "require-all"]);
 const PROOF: Section = ("Proof of the compiled library", &["prove", "cc", "cflags"]);
 const OUTPUT: Section = (
     "Output",
@@ -108,7 +109,7 @@ const SECTIONS: [(&str, &[Section]); 6] = [
         "build",
         &[KERNELS, CHANGES, ARENA, LIMITS, MEMORIES, PROOF, OUTPUT],
     ),
-    ("verify", &[KERNELS, CHANGES, LIMITS, OUTPUT]),
+    ("verify", &[WHAT, KERNELS, CHANGES, LIMITS, OUTPUT]),
     ("run", &[PROGRAM, LAYERS, UNTIL, OUTPUT]),
     ("overlap", &[OPERATOR, METHODS, KERNELS, LIMITS, OUTPUT]),
     ("savings", &[CHANGES, ARENA, KERNELS, LIMITS, OUTPUT]),
@@ -147,7 +148,8 @@ mod tests {
         let command = sectioned(command);
         for (name, sections) in SECTIONS {
             let command = command.find_subcommand(name).unwrap();
-            let options: Vec<&Arg> = command.get_opts().filter(|it| !it.is_hide_set()).collect();
+            let options = command.get_arguments().filter(|it| !it.is_positional());
+            let options: Vec<&Arg> = options.filter(|it| !it.is_hide_set()).collect();
             assert!(options.len() > 10, "{name}");
             let outside = options
                 .iter()
