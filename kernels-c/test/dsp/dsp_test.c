@@ -26,45 +26,6 @@
 #define CASES 2000
 #endif
 
-// Quantisation: usual numbers, and numbers that only the exact way takes.
-static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t **bias) {
-  int32_t *const multiplier = numbers(channels, 1 << 30, INT32_MAX);
-  int32_t *shift = numbers(channels, -12, -1);
-  *bias = one_in(5) ? NULL : numbers(channels, -5000, 5000);
-  const int32_t special = between(0, 11);
-  const int32_t channel = between(0, channels - 1);
-  if (special == 0) {
-    shift[channel] = between(0, 1);
-  } else if (special == 1) {
-    shift[channel] = between(-31, -13);
-  } else if (special == 2 && *bias != NULL) {
-    // Around the largest sum of the fast way.
-    const int32_t large = (1 << 30) - between(0, 1 << between(1, 24));
-    (*bias)[channel] = one_in(2) ? large : -large;
-  } else if (special == 3) {
-    multiplier[channel] = 0;
-  } else if (special == 4 && *bias != NULL) {
-    shift[channel] = -between(21, 23);
-    (*bias)[channel] = between(-(1 << 30), 1 << 30);
-  } else if (special == 5 && *bias != NULL) {
-    // Channels without weights to speak of have biases like that, and sums that fit in 32 bits nevertheless.
-    shift[channel] = between(-31, 0);
-    const int32_t large = between(1 << 30, INT32_MAX - (1 << 26));
-    (*bias)[channel] = one_in(2) ? large : -large;
-  } else if (special == 6) {
-    multiplier[channel] = shift[channel] = 0;
-  }
-  return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
-}
-
-static cmsis_nn_activation random_activation(void) {
-  if (one_in(2)) {
-    return (cmsis_nn_activation){ -128, 127 };
-  }
-  const int32_t min = between(-128, 127);
-  return (cmsis_nn_activation){ min, between(min, 127) };
-}
-
 typedef enum { CONVOLVE, WRAPPER, POINTWISE_FAST, POINTWISE, ONE_ROW } convolution;
 
 typedef struct {
