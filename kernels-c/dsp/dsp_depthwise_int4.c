@@ -82,6 +82,29 @@ static dsp_sums one_to_four(const int4_window *window, int32_t in_channel, int32
   return sums;
 }
 
+// Four channels, each of which reads the channel of the input that `from` says.
+static dsp_sums one_to_some(const int4_window *window, const int32_t *from, int32_t channel, dsp_sums sums) {
+  const int32_t from0 = from[0], from1 = from[1], from2 = from[2], from3 = from[3];
+  const int8_t *row = window->input;
+  int32_t weight_row = window->weight + channel;
+  for (int32_t y = window->rows; y != 0; --y) {
+    const int8_t *tap = row;
+    int32_t weight = weight_row;
+    for (int32_t x = window->columns; x != 0; --x) {
+      const four_weights weights = load_four(window->packed, weight);
+      sums.row0 = dsp_multiply_low(weights.even, (uint32_t)(tap[from0] + window->offset), sums.row0);
+      sums.row1 = dsp_multiply_low(weights.odd, (uint32_t)(tap[from1] + window->offset), sums.row1);
+      sums.row2 = dsp_multiply_high_low(weights.even, (uint32_t)(tap[from2] + window->offset), sums.row2);
+      sums.row3 = dsp_multiply_high_low(weights.odd, (uint32_t)(tap[from3] + window->offset), sums.row3);
+      tap += window->input_column;
+      weight += window->weight_column;
+    }
+    row += window->input_row;
+    weight_row += window->weight_row;
+  }
+  return sums;
+}
+
 static int32_t one_channel(const int4_window *window, int32_t in_channel, int32_t channel) {
   const int8_t *row = window->input + in_channel;
   int32_t weight_row = window->weight + channel, sum = 0;
@@ -106,30 +129,50 @@ typedef struct {
   int32_t channels, ch_mult;
 } int4_layer;
 
-// Up to four channels from `channel` on.
-static void convolve_block(const int4_layer *layer, const int4_window *window, int32_t channel, int32_t count,
-                           int8_t *output) {
-  const bool is_single = layer->ch_mult == 1;
-  const int32_t in_channel = is_single ? channel : channel / layer->ch_mult;
-  dsp_sums sums = dsp_bias_vector(layer->bias == NULL ? NULL : &layer->bias[channel], count);
-  if (count == 4) {
-    sums = is_single ? one_to_one(window, channel, sums) : one_to_four(window, in_channel, channel, sums);
-  } else {
-    sums.row0 += one_channel(window, in_channel, channel);
-    sums.row1 += count > 1 ? one_channel(window, is_single ? in_channel + 1 : in_channel, channel + 1) : 0;
-    sums.row2 += count > 2 ? one_channel(window, is_single ? in_channel + 2 : in_channel, channel + 2) : 0;
+static dsp_sums multiply_block(const int4_layer *layer, const int4_window *window, int32_t channel, dsp_sums sums) {
+  const int32_t ch_mult = layer->ch_mult;
+  if (ch_mult == 1) {
+    return one_to_one(window, channel, sums);
   }
-  const uint32_t word = dsp_requantize_vector(&layer->range, sums, count, &layer->multiplier[channel],
+  if (ch_mult % 4 == 0) {
+    return one_to_four(window, channel / ch_mult, channel, sums);
+  }
+  const int32_t from[] = { channel / ch_mult, (channel + 1) / ch_mult, (channel + 2) / ch_mult,
+                           (channel + 3) / ch_mult };
+  return one_to_some(window, from, channel, sums);
+}
+
+// Four channels from `channel` on, of which the first `skipped` are not stored: their input may be gone.
+static void convolve_block(const int4_layer *layer, const int4_window *window, int32_t channel, int32_t skipped,
+                           int8_t *output) {
+  const dsp_sums sums = multiply_block(layer, window, channel,
+                                       dsp_bias_vector(layer->bias == NULL ? NULL : &layer->bias[channel], 4));
+  const uint32_t word = dsp_requantize_vector(&layer->range, sums, 4, &layer->multiplier[channel],
                                               &layer->shift[channel], 1);
-  dsp_store_vector(&output[channel], word, count);
+  dsp_store_vector(&output[channel + skipped], word >> (8 * skipped), 4 - skipped);
+}
+
+// Where there are not four.
+static void convolve_few(const int4_layer *layer, const int4_window *window, int8_t *output) {
+  for (int32_t c = 0; c < layer->channels; ++c) {
+    dsp_sums sums = dsp_bias_vector(layer->bias == NULL ? NULL : &layer->bias[c], 1);
+    sums.row0 += one_channel(window, c / layer->ch_mult, c);
+    output[c] = (int8_t)dsp_requantize_vector(&layer->range, sums, 1, &layer->multiplier[c], &layer->shift[c], 1);
+  }
 }
 
 static void convolve_pixel(const int4_layer *layer, const int4_window *window, int8_t *output) {
-  const int32_t together = layer->ch_mult == 1 ? layer->channels : layer->ch_mult;
-  for (int32_t first = 0; first < layer->channels; first += together) {
-    for (int32_t i = 0; i < together; i += 4) {
-      convolve_block(layer, window, first + i, together - i < 4 ? together - i : 4, output);
-    }
+  const int32_t channels = layer->channels;
+  if (channels < 4) {
+    convolve_few(layer, window, output);
+    return;
+  }
+  int32_t c = 0;
+  for (; c + 4 <= channels; c += 4) {
+    convolve_block(layer, window, c, 0, output);
+  }
+  if (c != channels) {
+    convolve_block(layer, window, channels - 4, c - (channels - 4), output);
   }
 }
 

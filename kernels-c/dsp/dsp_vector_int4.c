@@ -133,14 +133,14 @@ DSP_NAKED static void multiply_odd(DSP_UNUSED const int8_t *row, DSP_UNUSED cons
 
 #endif
 
-// The sums of up to four filters, the first of which is a multiple of four.
+// The sums of up to four filters, the first of which begins with a byte.
 static void multiply_filters(const int4_row *row, int32_t filter, int32_t count, int32_t *sums) {
   const int32_t columns = row->columns;
   int32_t done = 0;
 #if DSP_INSTRUCTIONS
   done = columns & ~7;
   if (count == 4 && done != 0) {
-    (columns % 2 == 0 ? multiply_even : multiply_odd)(row->row, &row->packed[filter / 2 * columns], columns / 2,
+    (columns % 2 == 0 ? multiply_even : multiply_odd)(row->row, &row->packed[filter * columns / 2], columns / 2,
                                                       row->offsets, row->row + done, sums);
   } else {
     done = 0;
@@ -168,22 +168,36 @@ static int32_t sum_of(const int4_row *row) {
   return sum + row->columns * dsp_low(row->offsets);
 }
 
+// Outputs from `first` on, of which the first `skipped` are there already.
+static void store_block(const dsp_matrix *matrix, const int4_row *row, const dsp_range *range, int32_t start,
+                        int32_t first, int32_t count, int32_t skipped, int8_t *output) {
+  const int32_t step = matrix->step;
+  int32_t sums[4] = { start, start, start, start };
+  for (int32_t i = 0; matrix->bias != NULL && i < count; ++i) {
+    sums[i] += matrix->bias[first + i];
+  }
+  multiply_filters(row, first, count, sums);
+  const uint32_t word = dsp_requantize_vector(range, (dsp_sums){ sums[0], sums[1], sums[2], sums[3] }, count,
+                                              &matrix->multiplier[first * step], &matrix->shift[first * step], step);
+  dsp_store_vector(&output[first + skipped], word >> (8 * skipped), count - skipped);
+}
+
 void dsp_multiply_int4_matrix(const dsp_matrix *matrix, const int8_t *input, int32_t outputs, int8_t *output) {
   const cmsis_nn_fc_params *const params = matrix->params;
   const dsp_range range = dsp_make_range(params->output_offset, params->activation.min, params->activation.max);
   const int4_row row = { input, matrix->inputs, dsp_pair(params->input_offset, params->input_offset), matrix->filter };
   const int32_t start = (params->filter_offset - 8) * sum_of(&row);
-  for (int32_t first = 0; first < outputs; first += 4) {
-    const int32_t count = outputs - first < 4 ? outputs - first : 4;
-    int32_t sums[4] = { start, start, start, start };
-    for (int32_t i = 0; matrix->bias != NULL && i < count; ++i) {
-      sums[i] += matrix->bias[first + i];
+  int32_t first = 0;
+  for (; first + 4 <= outputs; first += 4) {
+    store_block(matrix, &row, &range, start, first, 4, 0, output);
+  }
+  if (first != outputs) {
+    // With outputs before them, if the four filters begin with a byte.
+    const int32_t before = outputs - 4;
+    if (before >= 0 && before * matrix->inputs % 2 == 0) {
+      store_block(matrix, &row, &range, start, before, 4, first - before, output);
+    } else {
+      store_block(matrix, &row, &range, start, first, outputs - first, 0, output);
     }
-    multiply_filters(&row, first, count, sums);
-    const uint32_t word =
-        dsp_requantize_vector(&range, (dsp_sums){ sums[0], sums[1], sums[2], sums[3] }, count,
-                              &matrix->multiplier[first * matrix->step], &matrix->shift[first * matrix->step],
-                              matrix->step);
-    dsp_store_vector(&output[first], word, count);
   }
 }

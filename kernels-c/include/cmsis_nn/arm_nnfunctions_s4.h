@@ -79,10 +79,10 @@ int32_t arm_convolve_1_x_n_s4_get_buffer_size(const cmsis_nn_conv_params *conv_p
                                               const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
                                               const cmsis_nn_dims *output_dims);
 
-// Depthwise convolutions. Layouts, order and S are those of the functions of the same name with 8-bit weights, but
-// that all layers, also those of a single input channel, go by blocks of 4 output channels of one pixel.
+// Depthwise convolutions. Layouts and S are those of the functions of the same name with 8-bit weights.
 
 // Any stride, dilation and multiplier. Without scratch.
+// Order: batch, pixel, blocks of 4 output channels | fy, fx; the outputs of a block are stored after its loads.
 arm_cmsis_nn_status arm_depthwise_conv_s4(const cmsis_nn_context *ctx, const cmsis_nn_dw_conv_params *dw_conv_params,
                                           const cmsis_nn_per_channel_quant_params *quant_params,
                                           const cmsis_nn_dims *input_dims, const int8_t *input_data,
@@ -90,7 +90,8 @@ arm_cmsis_nn_status arm_depthwise_conv_s4(const cmsis_nn_context *ctx, const cms
                                           const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
                                           const cmsis_nn_dims *output_dims, int8_t *output_data);
 
-// ch_mult 1; else ARM_CMSIS_NN_ARG_ERROR. Scratch: one byte for each weight of the filter, which is unpacked first.
+// ch_mult 1; else ARM_CMSIS_NN_ARG_ERROR. Order: that of arm_depthwise_conv_s8_opt.
+// Scratch: one byte for each weight of the filter, which is unpacked first.
 arm_cmsis_nn_status arm_depthwise_conv_s4_opt(const cmsis_nn_context *ctx,
                                               const cmsis_nn_dw_conv_params *dw_conv_params,
                                               const cmsis_nn_per_channel_quant_params *quant_params,

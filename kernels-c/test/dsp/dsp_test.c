@@ -89,23 +89,6 @@ static int32_t pointwise_fast_displacement(const layer_geometry *g) {
   return g->out.c > 4 ? (pixels - 1) * g->out.c + floor4(g->out.c - 1) : (pixels - 1) * max_of(0, g->out.c - g->in.c);
 }
 
-// Of plain/, by filters of 1x1: pairs of pixels of a row, or of all pixels with stride 1; pairs of channels, of which the
-// last is stored after all loads.
-static int32_t pairs_displacement(const layer_geometry *g, bool joined) {
-  const int32_t width = joined ? g->out.n * g->out.h * g->out.w : g->out.w;
-  const int32_t rows = joined ? 1 : g->out.n * g->out.h;
-  int32_t result = 0;
-  for (int32_t row = 0; row < rows; ++row) {
-    const int32_t input_row = row / g->out.h * g->in.h + row % g->out.h * g->stride.h;
-    for (int32_t x = 0; x < width; x += 2) {
-      const int32_t last = x + 1 < width ? x + 1 : x;
-      const int32_t stored = (row * width + last) * g->out.c + floor2(g->out.c - 1);
-      result = max_of(result, stored - (input_row * g->in.w + x * g->stride.w) * g->in.c);
-    }
-  }
-  return result;
-}
-
 static int32_t convolution_displacement(convolution function, const layer_geometry *g, bool pointwise) {
   const bool fast = pointwise && g->stride.h == 1 && g->stride.w == 1;
   if (PLAIN) {
