@@ -28,7 +28,7 @@ void plain_unpack(const int8_t *packed, int32_t first, int32_t count, int8_t *to
 // The sum of `count` weights.
 int32_t plain_int4_sum(const int8_t *packed, int32_t first, int32_t count);
 
-// Two filters, which begin at weights `first` and `other`.
+// One patch or two, by two filters, that begin at weights `first` and `other`, which may be one and the same.
 typedef struct {
   const int8_t *packed;
   int32_t first, other, columns;
