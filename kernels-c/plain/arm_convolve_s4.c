@@ -24,9 +24,11 @@ arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_
   const int32_t channels = output_dims->c, group_channels = channels / groups;
   const int32_t pixels = output_dims->h * output_dims->w;
   int8_t *const patches = ctx->buf;
-  plain_int4_filters filters;
-  plain_begin_int4(&filters, conv_params, quant_params, filter_data, bias_data, columns, group_channels);
-  plain_prepare_int4(&filters);
+  int32_t table[PLAIN_INT4_TABLE];
+  plain_int4_filters filters =
+      plain_make_int4(conv_params, quant_params, filter_data, bias_data, columns, channels);
+  filters.channels = group_channels;
+  plain_prepare_int4(&filters, table);
   for (int32_t b = 0; b < output_dims->n; ++b) {
     const int8_t *batch = &input_data[b * input_dims->h * input_dims->w * input_dims->c];
     int32_t top = -conv_params->padding.h, left = -conv_params->padding.w, in_row = 0;
@@ -53,9 +55,10 @@ arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_
           filters.bias = bias_data == NULL ? NULL : &bias_data[channel];
           filters.output.multiplier = &quant_params->multiplier[channel];
           filters.output.shift = &quant_params->shift[channel];
-          plain_prepare_int4(&filters);
+          plain_prepare_int4(&filters, table);
         }
-        plain_convolve_int4_pixels(&filters, patches, columns, count, &output_data[g * group_channels], channels);
+        plain_convolve_int4_channels(&filters, patches, columns, count, 0, group_channels,
+                                     &output_data[g * group_channels], channels);
       }
       top = next_top;
       left = next_left;

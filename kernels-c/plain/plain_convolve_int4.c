@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "plain_int4.h"
+#include "plain_int4_block.h"
 
 static int32_t bias_of(const plain_int4_filters *filters, int32_t channel) {
-  return filters->bias == NULL ? 0 : filters->bias[channel];
+  return filters->further + (filters->bias == NULL ? 0 : filters->bias[channel]);
 }
 
 static int32_t weight_of(const plain_int4_filters *filters, int32_t channel) {
@@ -15,77 +16,134 @@ static int32_t make_start(const plain_int4_filters *filters, int32_t channel) {
   return (int32_t)((uint32_t)bias_of(filters, channel) + (uint32_t)(filters->input_offset * weights));
 }
 
-static int32_t start_of(const plain_int4_filters *filters, int32_t channel) {
-  return channel < filters->known ? filters->start[channel] : make_start(filters, channel);
+static int32_t start_of(const plain_int4_filters *filters, int32_t pixels, int32_t channel) {
+  return pixels == 1                ? bias_of(filters, channel)
+         : channel < filters->known ? filters->start[channel]
+                                    : make_start(filters, channel);
 }
 
-void plain_begin_int4(plain_int4_filters *filters, const cmsis_nn_conv_params *params,
-                      const cmsis_nn_per_channel_quant_params *quant, const int8_t *packed, const int32_t *bias,
-                      int32_t columns, int32_t channels) {
-  filters->output = (plain_output){
-    .offset = params->output_offset,
-    .min = params->activation.min,
-    .max = params->activation.max,
-    .multiplier = quant->multiplier,
-    .shift = quant->shift,
+plain_int4_filters plain_make_int4(const cmsis_nn_conv_params *params, const cmsis_nn_per_channel_quant_params *quant,
+                                   const int8_t *packed, const int32_t *bias, int32_t columns, int32_t channels) {
+  return (plain_int4_filters){
+    .output = plain_make_output(params->output_offset, params->activation.min, params->activation.max, channels,
+                                quant->multiplier, quant->shift, 1, bias, columns),
+    .packed = packed,
+    .bias = bias,
+    .columns = columns,
+    .channels = channels,
+    .input_offset = params->input_offset,
   };
-  filters->packed = packed;
-  filters->bias = bias;
-  filters->first = 0;
-  filters->columns = columns;
-  filters->channels = channels;
-  filters->input_offset = params->input_offset;
-  filters->known = 0;
 }
 
-void plain_prepare_int4(plain_int4_filters *filters) {
+void plain_prepare_int4(plain_int4_filters *filters, int32_t *table) {
   filters->known = filters->channels < PLAIN_INT4_TABLE ? filters->channels : PLAIN_INT4_TABLE;
+  filters->start = table;
   for (int32_t c = 0; c < filters->known; ++c) {
-    filters->start[c] = make_start(filters, c);
+    table[c] = make_start(filters, c);
   }
 }
 
-static int8_t finish(const plain_int4_filters *filters, int32_t channel, int32_t sum) {
-  const plain_output *const output = &filters->output;
-  return plain_finish(output, output->multiplier[channel], output->shift[channel], sum);
+// A layer that plain_requantize takes; for each channel, of one pixel or two.
+static void store_fast(const plain_output *numbers, int32_t channel, const int32_t *sums, int32_t pixels,
+                       int8_t *output, int32_t output_step) {
+  const int32_t multiplier = numbers->multiplier[channel * numbers->step];
+  const int32_t shift = numbers->shift[channel * numbers->step];
+  for (; pixels != 0; --pixels) {
+    const int32_t value = plain_requantize(*sums++, multiplier, shift) + numbers->offset;
+    *output = (int8_t)dmo_clamp(value, numbers->min, numbers->max);
+    output += output_step;
+  }
 }
 
-static plain_int4_pair pair_of(const plain_int4_filters *filters, int32_t channel, int32_t other) {
-  return (plain_int4_pair){ filters->packed, weight_of(filters, channel), weight_of(filters, other),
-                            filters->columns };
+static void store_any(const plain_output *numbers, int32_t channel, const int32_t *sums, int32_t pixels,
+                      int8_t *output, int32_t output_step) {
+  for (int32_t i = 0; i < pixels; ++i) {
+    output[i * output_step] = plain_finish(numbers, numbers->multiplier[channel * numbers->step],
+                                           numbers->shift[channel * numbers->step], sums[i]);
+  }
 }
 
-// Two channels, which may be one and the same, of two pixels.
-static void convolve_two(const plain_int4_filters *filters, const int8_t *patch, int32_t step, int32_t channel,
-                         int32_t other, int8_t *output, int32_t output_step) {
-  const uint32_t start = (uint32_t)start_of(filters, channel), other_start = (uint32_t)start_of(filters, other);
-  const plain_int4_pair pair = pair_of(filters, channel, other);
-  int32_t sums[4] = { 0, 0, 0, 0 };
-  plain_multiply_int4_patches(&pair, patch, step, sums);
-  output[channel] = finish(filters, channel, (int32_t)(start + (uint32_t)sums[0]));
-  output[output_step + channel] = finish(filters, channel, (int32_t)(start + (uint32_t)sums[1]));
-  output[other] = finish(filters, other, (int32_t)(other_start + (uint32_t)sums[2]));
-  output[output_step + other] = finish(filters, other, (int32_t)(other_start + (uint32_t)sums[3]));
-}
+// Where the patches of a pair of channels lie, and their outputs.
+typedef struct {
+  const int8_t *patch;
+  int32_t step, pixels;
+  int32_t output_step;
+} int4_pixels;
 
-static void convolve_one(const plain_int4_filters *filters, const int8_t *patch, int32_t channel, int32_t other,
-                         int8_t *output) {
-  const plain_int4_pair pair = pair_of(filters, channel, other);
-  int32_t sums[2] = { bias_of(filters, channel), bias_of(filters, other) };
-  plain_multiply_int4_row(&pair, patch, filters->input_offset, sums);
-  output[channel] = finish(filters, channel, sums[0]);
-  output[other] = finish(filters, other, sums[1]);
-}
-
-void plain_convolve_int4_pixels(const plain_int4_filters *filters, const int8_t *patch, int32_t step, int32_t pixels,
-                                int8_t *output, int32_t output_step) {
-  for (int32_t c = 0; c < filters->channels; c += 2) {
-    const int32_t other = c + 1 < filters->channels ? c + 1 : c;
-    if (pixels == 2) {
-      convolve_two(filters, patch, step, c, other, output, output_step);
-    } else {
-      convolve_one(filters, patch, c, other, output);
+// Pairs of channels, the first of which begins with a byte, in a layer that plain_requantize takes. At least two
+// columns.
+static void convolve_fast(const plain_int4_filters *filters, const int4_pixels *where, int32_t channel, int32_t end,
+                          int8_t *output) {
+  const int32_t columns = filters->columns, whole = columns & ~1, half = columns / 2, pixels = where->pixels;
+  const int8_t *filter = &filters->packed[weight_of(filters, channel) / 2];
+  const bool is_split = whole != columns;
+  void (*const multiply)(plain_int4_block *) =
+      pixels == 2 ? (is_split ? plain_multiply_two_split : plain_multiply_two_joined)
+                  : (is_split ? plain_multiply_one_split : plain_multiply_one_joined);
+  plain_int4_block block = {
+    .patch0 = where->patch,
+    .patch1 = where->patch + where->step,
+    .patch0_end = where->patch + whole,
+    .offset = filters->input_offset,
+  };
+  for (; channel != end; channel += 2) {
+    int32_t *const other_sums = &block.sums[pixels];
+    block.filter0 = filter;
+    block.filter1 = filter + half;
+    block.sums[0] = block.sums[1] = start_of(filters, pixels, channel);
+    other_sums[0] = other_sums[pixels - 1] = start_of(filters, pixels, channel + 1);
+    multiply(&block);
+    if (is_split) {
+      const int32_t weight = plain_lower(filter[half]), other = plain_upper(filter[2 * half]);
+      const int32_t offset = pixels == 2 ? 0 : filters->input_offset;
+      for (int32_t i = 0; i < pixels; ++i) {
+        const int32_t value = where->patch[i * where->step + whole] + offset;
+        block.sums[i] += value * weight;
+        other_sums[i] += value * other;
+      }
     }
+    store_fast(&filters->output, channel, block.sums, pixels, output++, where->output_step);
+    store_fast(&filters->output, channel + 1, other_sums, pixels, output++, where->output_step);
+    filter += columns;
+  }
+}
+
+// Two channels, which may be one and the same.
+static void convolve_any(const plain_int4_filters *filters, const int4_pixels *where, int32_t channel, int32_t other,
+                         int8_t *output) {
+  const plain_int4_pair pair = { filters->packed, weight_of(filters, channel), weight_of(filters, other),
+                                 filters->columns };
+  const int32_t pixels = where->pixels;
+  int32_t sums[4] = { 0, 0, 0, 0 };
+  if (pixels == 2) {
+    plain_multiply_int4_patches(&pair, where->patch, where->step, sums);
+  } else {
+    plain_multiply_int4_row(&pair, where->patch, filters->input_offset, sums);
+  }
+  const uint32_t start = (uint32_t)start_of(filters, pixels, channel);
+  const uint32_t other_start = (uint32_t)start_of(filters, pixels, other);
+  for (int32_t i = 0; i < pixels; ++i) {
+    sums[i] = (int32_t)(start + (uint32_t)sums[i]);
+    sums[pixels + i] = (int32_t)(other_start + (uint32_t)sums[pixels + i]);
+  }
+  store_any(&filters->output, channel, sums, pixels, output, where->output_step);
+  if (other != channel) {
+    store_any(&filters->output, other, &sums[pixels], pixels, output + 1, where->output_step);
+  }
+}
+
+void plain_convolve_int4_channels(const plain_int4_filters *filters, const int8_t *patch, int32_t step, int32_t pixels,
+                                  int32_t first, int32_t count, int8_t *output, int32_t output_step) {
+  const int4_pixels where = { patch, step, pixels, output_step };
+  const int32_t end = first + count;
+  int32_t channel = first;
+  if (filters->output.is_fast && filters->output.exact_count == 0 && filters->columns > 1 &&
+      weight_of(filters, first) % 2 == 0) {
+    channel = first + (count & ~1);
+    convolve_fast(filters, &where, first, channel, output);
+  }
+  for (; channel < end; channel += 2) {
+    convolve_any(filters, &where, channel, channel + 1 < end ? channel + 1 : channel, output + (channel - first));
   }
 }
 
@@ -99,17 +157,17 @@ void plain_convolve_int4_1x1(const cmsis_nn_conv_params *params, const cmsis_nn_
   const int32_t pixels = output_dims->n * output_dims->h * output_dims->w;
   const int32_t width = is_joined ? pixels : output_dims->w;
   const int32_t height = is_joined ? 1 : output_dims->h, batches = is_joined ? 1 : output_dims->n;
-  plain_int4_filters filters;
-  plain_begin_int4(&filters, params, quant, packed, bias, depth, channels);
+  int32_t table[PLAIN_INT4_TABLE];
+  plain_int4_filters filters = plain_make_int4(params, quant, packed, bias, depth, channels);
   if (width > 1) {
-    plain_prepare_int4(&filters);
+    plain_prepare_int4(&filters, table);
   }
   for (int32_t b = 0; b < batches; ++b) {
     for (int32_t y = 0; y < height; ++y) {
       const int8_t *patch = &input[b * batch_step + y * row_step];
       for (int32_t left = width; left > 0; left -= 2) {
         const int32_t count = left == 1 ? 1 : 2;
-        plain_convolve_int4_pixels(&filters, patch, step, count, output, channels);
+        plain_convolve_int4_channels(&filters, patch, step, count, 0, channels, output, channels);
         patch += count * step;
         output += count * channels;
       }

@@ -41,7 +41,7 @@ void plain_multiply_int4_row(const plain_int4_pair *pair, const int8_t *row, int
 // other.
 void plain_multiply_int4_patches(const plain_int4_pair *pair, const int8_t *patch, int32_t step, int32_t *sums);
 
-// What the convolutions share; as plain_filters.
+// What the convolutions and the fully connected layer share.
 enum { PLAIN_INT4_TABLE = 128 };
 typedef struct {
   plain_output output;
@@ -49,20 +49,22 @@ typedef struct {
   const int32_t *bias;   // or NULL
   int32_t first;         // weight of the first channel
   int32_t columns, channels, input_offset;
+  int32_t further;       // what is added to each sum
   int32_t known;         // channels in the table
-  int32_t start[PLAIN_INT4_TABLE]; // bias + offset * sum(w)
+  const int32_t *start;  // the table: bias + offset * sum(w)
 } plain_int4_filters;
 
-void plain_begin_int4(plain_int4_filters *filters, const cmsis_nn_conv_params *params,
-                      const cmsis_nn_per_channel_quant_params *quant, const int8_t *packed, const int32_t *bias,
-                      int32_t columns, int32_t channels);
+plain_int4_filters plain_make_int4(const cmsis_nn_conv_params *params, const cmsis_nn_per_channel_quant_params *quant,
+                                   const int8_t *packed, const int32_t *bias, int32_t columns, int32_t channels);
 
-// Makes the table; not needed for single pixels.
-void plain_prepare_int4(plain_int4_filters *filters);
+// Makes the table, of PLAIN_INT4_TABLE numbers; not needed for single pixels.
+void plain_prepare_int4(plain_int4_filters *filters, int32_t *table);
 
-// As plain_convolve_pixels, and in its order.
-void plain_convolve_int4_pixels(const plain_int4_filters *filters, const int8_t *patch, int32_t step, int32_t pixels,
-                                int8_t *output, int32_t output_step);
+// Stores the outputs of `count` channels from `first` on, an even one, of a patch or, with `pixels` 2, two patches that
+// are `step` bytes apart; the second one's outputs are output_step bytes behind the first one's. Order: pairs of
+// channels | columns; the outputs of a pair are stored after its loads.
+void plain_convolve_int4_channels(const plain_int4_filters *filters, const int8_t *patch, int32_t step, int32_t pixels,
+                                  int32_t first, int32_t count, int8_t *output, int32_t output_step);
 
 // 1x1 without padding, of any stride.
 void plain_convolve_int4_1x1(const cmsis_nn_conv_params *params, const cmsis_nn_per_channel_quant_params *quant,
