@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One row of bytes by filters of 4 bits, without scratch: the inside of the fully connected layer and of the strided 1x1
-// convolution.
+// One row of bytes by filters of 4 bits, without scratch: the inside of the fully connected layer and of the strided
+// 1x1 convolution.
 //
 // Weights are multiplied raised by 8, which saves giving each its sign; 8 times the sum of the row is taken away.
 #ifndef DSP_VECTOR_INT4_H

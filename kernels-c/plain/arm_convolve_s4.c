@@ -28,7 +28,9 @@ arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_
   plain_int4_filters filters =
       plain_make_int4(conv_params, quant_params, filter_data, bias_data, columns, channels);
   filters.channels = group_channels;
-  plain_prepare_int4(&filters, table);
+  if (pixels > 1) {
+    plain_prepare_int4(&filters, table);
+  }
   for (int32_t b = 0; b < output_dims->n; ++b) {
     const int8_t *batch = &input_data[b * input_dims->h * input_dims->w * input_dims->c];
     int32_t top = -conv_params->padding.h, left = -conv_params->padding.w, in_row = 0;
@@ -55,7 +57,9 @@ arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_
           filters.bias = bias_data == NULL ? NULL : &bias_data[channel];
           filters.output.multiplier = &quant_params->multiplier[channel];
           filters.output.shift = &quant_params->shift[channel];
-          plain_prepare_int4(&filters, table);
+          if (pixels > 1) {
+            plain_prepare_int4(&filters, table);
+          }
         }
         plain_convolve_int4_channels(&filters, patches, columns, count, 0, group_channels,
                                      &output_data[g * group_channels], channels);

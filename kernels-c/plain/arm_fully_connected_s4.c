@@ -9,11 +9,13 @@ static int32_t sum_of(const int8_t *input, int32_t inputs, int32_t offset) {
   return sum;
 }
 
-// By four outputs, which are stored after their loads.
+enum { BLOCK = 12 };
+
+// By blocks of outputs, which are stored after their loads.
 static void multiply_batch(const plain_int4_filters *filters, const int8_t *input, int8_t *output) {
-  for (int32_t first = 0; first < filters->channels; first += 4) {
-    const int32_t count = filters->channels - first < 4 ? filters->channels - first : 4;
-    int8_t values[4];
+  for (int32_t first = 0; first < filters->channels; first += BLOCK) {
+    const int32_t count = filters->channels - first < BLOCK ? filters->channels - first : BLOCK;
+    int8_t values[BLOCK];
     plain_convolve_int4_channels(filters, input, 0, 1, first, count, values, 0);
     for (int32_t i = 0; i < count; ++i) {
       output[first + i] = values[i];

@@ -16,7 +16,7 @@ static int32_t make_start(const plain_int4_filters *filters, int32_t channel) {
   return (int32_t)((uint32_t)bias_of(filters, channel) + (uint32_t)(filters->input_offset * weights));
 }
 
-static int32_t start_of(const plain_int4_filters *filters, int32_t pixels, int32_t channel) {
+PLAIN_INLINE int32_t start_of(const plain_int4_filters *filters, int32_t pixels, int32_t channel) {
   return pixels == 1                ? bias_of(filters, channel)
          : channel < filters->known ? filters->start[channel]
                                     : make_start(filters, channel);
@@ -43,15 +43,19 @@ void plain_prepare_int4(plain_int4_filters *filters, int32_t *table) {
   }
 }
 
-// A layer that plain_requantize takes; for each channel, of one pixel or two.
-static void store_fast(const plain_output *numbers, int32_t channel, const int32_t *sums, int32_t pixels,
-                       int8_t *output, int32_t output_step) {
+static int8_t finish_fast(const plain_output *numbers, int32_t multiplier, int32_t shift, int32_t sum) {
+  const int32_t value = plain_requantize(sum, multiplier, shift) + numbers->offset;
+  return (int8_t)dmo_clamp(value, numbers->min, numbers->max);
+}
+
+// In a layer that plain_requantize takes, a channel of one pixel or two.
+PLAIN_INLINE void store_fast(const plain_output *numbers, int32_t channel, const int32_t *sums, int32_t pixels,
+                             int8_t *output, int32_t output_step) {
   const int32_t multiplier = numbers->multiplier[channel * numbers->step];
   const int32_t shift = numbers->shift[channel * numbers->step];
-  for (; pixels != 0; --pixels) {
-    const int32_t value = plain_requantize(*sums++, multiplier, shift) + numbers->offset;
-    *output = (int8_t)dmo_clamp(value, numbers->min, numbers->max);
-    output += output_step;
+  output[0] = finish_fast(numbers, multiplier, shift, sums[0]);
+  if (pixels == 2) {
+    output[output_step] = finish_fast(numbers, multiplier, shift, sums[1]);
   }
 }
 
@@ -70,42 +74,68 @@ typedef struct {
   int32_t output_step;
 } int4_pixels;
 
-// Pairs of channels, the first of which begins with a byte, in a layer that plain_requantize takes. At least two
-// columns.
-static void convolve_fast(const plain_int4_filters *filters, const int4_pixels *where, int32_t channel, int32_t end,
-                          int8_t *output) {
-  const int32_t columns = filters->columns, whole = columns & ~1, half = columns / 2, pixels = where->pixels;
+// What an odd number of columns leaves over, of a pair of filters that lie behind each other or, if it is not split,
+// are the same.
+PLAIN_INLINE void add_last(const plain_int4_filters *filters, const int4_pixels *where, plain_int4_block *block,
+                           bool is_split, int32_t pixels) {
+  const int32_t last = filters->columns - 1, half = filters->columns / 2;
+  const int32_t weight = plain_lower(block->filter0[half]);
+  const int32_t other = is_split ? plain_upper(block->filter1[half]) : weight;
+  const int32_t offset = pixels == 2 ? 0 : filters->input_offset;
+  for (int32_t i = 0; i < pixels; ++i) {
+    const int32_t value = where->patch[i * where->step + last] + offset;
+    block->sums[i] += value * weight;
+    block->sums[pixels + i] += value * other;
+  }
+}
+
+// In a layer that plain_requantize takes, channels of which the first begins with a byte: pairs, and a last one that is
+// its own second. At least two columns.
+PLAIN_INLINE void convolve_fast(const plain_int4_filters *filters, const int4_pixels *where, int32_t channel,
+                                int32_t end, int32_t pixels, int8_t *output) {
+  const int32_t columns = filters->columns, half = columns / 2;
   const int8_t *filter = &filters->packed[weight_of(filters, channel) / 2];
-  const bool is_split = whole != columns;
-  void (*const multiply)(plain_int4_block *) =
-      pixels == 2 ? (is_split ? plain_multiply_two_split : plain_multiply_two_joined)
-                  : (is_split ? plain_multiply_one_split : plain_multiply_one_joined);
+  bool is_split = columns % 2 != 0;
   plain_int4_block block = {
     .patch0 = where->patch,
     .patch1 = where->patch + where->step,
-    .patch0_end = where->patch + whole,
+    .patch0_end = where->patch + 2 * half,
     .offset = filters->input_offset,
   };
-  for (; channel != end; channel += 2) {
-    int32_t *const other_sums = &block.sums[pixels];
+  for (; channel < end; channel += 2) {
+    const bool is_single = channel + 1 == end;
+    is_split = is_split && !is_single;
+    const int32_t start = start_of(filters, pixels, channel);
+    const int32_t other_start = is_single ? 0 : start_of(filters, pixels, channel + 1);
     block.filter0 = filter;
-    block.filter1 = filter + half;
-    block.sums[0] = block.sums[1] = start_of(filters, pixels, channel);
-    other_sums[0] = other_sums[pixels - 1] = start_of(filters, pixels, channel + 1);
-    multiply(&block);
-    if (is_split) {
-      const int32_t weight = plain_lower(filter[half]), other = plain_upper(filter[2 * half]);
-      const int32_t offset = pixels == 2 ? 0 : filters->input_offset;
-      for (int32_t i = 0; i < pixels; ++i) {
-        const int32_t value = where->patch[i * where->step + whole] + offset;
-        block.sums[i] += value * weight;
-        other_sums[i] += value * other;
-      }
+    block.filter1 = is_single ? filter : filter + half;
+    block.sums[0] = start;
+    block.sums[1] = pixels == 2 ? start : other_start;
+    block.sums[2] = block.sums[3] = other_start;
+    if (pixels == 2) {
+      (is_split ? plain_multiply_two_split : plain_multiply_two_joined)(&block);
+    } else {
+      (is_split ? plain_multiply_one_split : plain_multiply_one_joined)(&block);
+    }
+    if (columns % 2 != 0) {
+      add_last(filters, where, &block, is_split, pixels);
     }
     store_fast(&filters->output, channel, block.sums, pixels, output++, where->output_step);
-    store_fast(&filters->output, channel + 1, other_sums, pixels, output++, where->output_step);
+    if (!is_single) {
+      store_fast(&filters->output, channel + 1, &block.sums[pixels], pixels, output++, where->output_step);
+    }
     filter += columns;
   }
+}
+
+PLAIN_OUT_OF_LINE static void convolve_one_fast(const plain_int4_filters *filters, const int4_pixels *where,
+                                                int32_t channel, int32_t end, int8_t *output) {
+  convolve_fast(filters, where, channel, end, 1, output);
+}
+
+PLAIN_OUT_OF_LINE static void convolve_two_fast(const plain_int4_filters *filters, const int4_pixels *where,
+                                                int32_t channel, int32_t end, int8_t *output) {
+  convolve_fast(filters, where, channel, end, 2, output);
 }
 
 // Two channels, which may be one and the same.
@@ -136,13 +166,12 @@ void plain_convolve_int4_channels(const plain_int4_filters *filters, const int8_
                                   int32_t first, int32_t count, int8_t *output, int32_t output_step) {
   const int4_pixels where = { patch, step, pixels, output_step };
   const int32_t end = first + count;
-  int32_t channel = first;
   if (filters->output.is_fast && filters->output.exact_count == 0 && filters->columns > 1 &&
       weight_of(filters, first) % 2 == 0) {
-    channel = first + (count & ~1);
-    convolve_fast(filters, &where, first, channel, output);
+    (pixels == 2 ? convolve_two_fast : convolve_one_fast)(filters, &where, first, end, output);
+    return;
   }
-  for (; channel < end; channel += 2) {
+  for (int32_t channel = first; channel < end; channel += 2) {
     convolve_any(filters, &where, channel, channel + 1 < end ? channel + 1 : channel, output + (channel - first));
   }
 }

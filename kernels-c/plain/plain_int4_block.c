@@ -4,7 +4,8 @@
 
 #if PLAIN_THUMB == 1
 
-// Loads have constant offsets, so that pointers move on once for four columns. A byte is loaded for each of its weights.
+// Loads have constant offsets, so that pointers move on once for four columns. For two patches a byte is loaded for each
+// of its weights, as registers are few.
 //
 //   r0, r1 patches   r2, r3 filters   r4, r5 bytes of the patches   r6 weight   r7 product   r8 to r11 sums
 //   r12 end of patch 0
@@ -42,31 +43,40 @@
   VALUES(column1)                                               \
   UPPER("r2", byte) ADD("r8", "r9")                             \
   LOWER("r3", next) ADD("r10", "r11")
-// Of one patch: r5 offset.
-#define VALUE(column)                      \
-  "ldrb r4, [r0, #" column "]\n\t"         \
+// Of one patch: r1 offset, r4, r5 bytes of two columns.
+#define COLUMNS(column0, column1)          \
+  "ldrb r4, [r0, #" column0 "]\n\t"        \
+  "ldrb r5, [r0, #" column1 "]\n\t"        \
   "sxtb r4, r4\n\t"                        \
-  "adds r4, r4, r5\n\t"
-#define ADD_ONE(sum)                       \
-  "muls r6, r4, r6\n\t"                    \
+  "sxtb r5, r5\n\t"                        \
+  "adds r4, r4, r1\n\t"                    \
+  "adds r5, r5, r1\n\t"
+#define ADD_BYTE(filter, at, sum)          \
+  "ldrb r6, [" filter ", #" at "]\n\t"     \
+  "lsls r7, r6, #28\n\t"                   \
+  "sxtb r6, r6\n\t"                        \
+  "asrs r7, r7, #28\n\t"                   \
+  "asrs r6, r6, #4\n\t"                    \
+  "muls r7, r4, r7\n\t"                    \
+  "muls r6, r5, r6\n\t"                    \
+  "add " sum ", r7\n\t"                    \
+  "add " sum ", r6\n\t"
+#define ADD_ONE(value, sum)                \
+  "muls r6, " value ", r6\n\t"             \
   "add " sum ", r6\n\t"
 #define ONE_JOINED(column0, column1, byte, next)                \
-  VALUE(column0)                                                \
-  LOWER("r2", byte) ADD_ONE("r8")                               \
-  LOWER("r3", byte) ADD_ONE("r9")                               \
-  VALUE(column1)                                                \
-  UPPER("r2", byte) ADD_ONE("r8")                               \
-  UPPER("r3", byte) ADD_ONE("r9")
+  COLUMNS(column0, column1)                                     \
+  ADD_BYTE("r2", byte, "r8")                                    \
+  ADD_BYTE("r3", byte, "r9")
 #define ONE_SPLIT(column0, column1, byte, next)                 \
-  VALUE(column0)                                                \
-  LOWER("r2", byte) ADD_ONE("r8")                               \
-  UPPER("r3", byte) ADD_ONE("r9")                               \
-  VALUE(column1)                                                \
-  UPPER("r2", byte) ADD_ONE("r8")                               \
-  LOWER("r3", next) ADD_ONE("r9")
+  COLUMNS(column0, column1)                                     \
+  ADD_BYTE("r2", byte, "r8")                                    \
+  UPPER("r3", byte) ADD_ONE("r4", "r9")                         \
+  LOWER("r3", next) ADD_ONE("r5", "r9")
 
-// Where the number of pairs is odd the first round begins with its second pair.
-#define MULTIPLY(two)                                        \
+// Where the number of pairs is odd the first round begins with its second pair. `at`: of what r1 holds in the struct;
+// `back` and `on` move it by two columns back and by four on, if it is a patch.
+#define MULTIPLY_PAIRS(at, back, on, two)                    \
   __asm__ volatile(".syntax unified\n\t"                     \
                    "push {r4, r5, r6, r7, lr}\n\t"           \
                    "mov r4, r8\n\t"                          \
@@ -82,14 +92,16 @@
                    "mov r9, r3\n\t"                          \
                    "mov r10, r4\n\t"                         \
                    "mov r11, r5\n\t"                         \
-                   "ldr r5, [r7]\n\t"                        \
-                   "ldm r0, {r0, r1, r2, r3}\n\t"            \
+                   "ldr r1, [r0, #" at "]\n\t"               \
+                   "ldr r2, [r0, #8]\n\t"                    \
+                   "ldr r3, [r0, #12]\n\t"                   \
+                   "ldr r0, [r0]\n\t"                        \
                    "mov r4, r12\n\t"                         \
                    "subs r4, r4, r0\n\t"                     \
                    "lsls r4, r4, #30\n\t"                    \
                    "bpl 1f\n\t"                              \
                    "subs r0, #2\n\t"                         \
-                   "subs r1, #2\n\t"                         \
+                   back                                      \
                    "subs r2, #1\n\t"                         \
                    "subs r3, #1\n\t"                         \
                    "b 2f\n"                                  \
@@ -98,7 +110,7 @@
                    "2:\n\t"                                  \
                    two("2", "3", "1", "2")                   \
                    "adds r0, #4\n\t"                         \
-                   "adds r1, #4\n\t"                         \
+                   on                                        \
                    "adds r2, #2\n\t"                         \
                    "adds r3, #2\n\t"                         \
                    "cmp r0, r12\n\t"                         \
@@ -214,8 +226,8 @@
 #define MULTIPLY_TWO(two) MULTIPLY_PAIRS("ldr r1, [r0, #4]\n\t", two)
 #define MULTIPLY_ONE(two) MULTIPLY_PAIRS("ldr r1, [r0, #36]\n\t", two)
 #else
-#define MULTIPLY_TWO MULTIPLY
-#define MULTIPLY_ONE MULTIPLY
+#define MULTIPLY_TWO(two) MULTIPLY_PAIRS("4", "subs r1, #2\n\t", "adds r1, #4\n\t", two)
+#define MULTIPLY_ONE(two) MULTIPLY_PAIRS("36", "", "", two)
 #endif
 
 PLAIN_NAKED void plain_multiply_two_joined(PLAIN_UNUSED plain_int4_block *block) {

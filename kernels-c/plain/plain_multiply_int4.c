@@ -77,7 +77,8 @@ void plain_multiply_int4_patches(const plain_int4_pair *pair, const int8_t *patc
       .patch0_end = patch + end,
     };
     (order.is_split ? plain_multiply_two_split : plain_multiply_two_joined)(&block);
-    const int32_t *const first = &block.sums[order.is_turned ? 2 : 0], *const other = &block.sums[order.is_turned ? 0 : 2];
+    const int32_t *const first = &block.sums[order.is_turned ? 2 : 0];
+    const int32_t *const other = &block.sums[order.is_turned ? 0 : 2];
     sums[0] += first[0];
     sums[1] += first[1];
     sums[2] += other[0];
