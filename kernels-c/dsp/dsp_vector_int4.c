@@ -14,31 +14,68 @@ typedef struct {
   const int8_t *packed;
 } int4_row;
 
-// sum + row * raised weights from `first` on, for the columns from `column` on.
-static int32_t multiply_one(const int4_row *row, int32_t first, int32_t column, int32_t sum) {
+// Eight weights from `first` on, raised, by the columns of a row.
+DSP_INLINE int32_t add_eight(const int4_row *row, int32_t first, uint32_t columns04, uint32_t columns15,
+                             uint32_t columns26, uint32_t columns37, int32_t sum) {
+  const uint32_t weights = dsp_raise8(dsp_load_int4x8(row->packed, first));
+  sum = dsp_multiply_pairs(columns04, weights & pair_mask, sum);
+  sum = dsp_multiply_pairs(columns15, weights >> 4 & pair_mask, sum);
+  sum = dsp_multiply_pairs(columns26, weights >> 8 & pair_mask, sum);
+  return dsp_multiply_pairs(columns37, weights >> 12 & pair_mask, sum);
+}
+
+// And four.
+DSP_INLINE int32_t add_four(const int4_row *row, int32_t first, uint32_t even, uint32_t odd, int32_t sum) {
+  const uint32_t weights = dsp_raise8(dsp_load_int4x4(row->packed, first)) & 0xffffu;
+  const uint32_t twice = weights | weights << 8;
+  return dsp_multiply_pairs(odd, twice >> 4 & pair_mask, dsp_multiply_pairs(even, twice & pair_mask, sum));
+}
+
+// Adds row * raised weights to two sums, or to the first: two filters from weights `first` and `other` on, for the
+// columns from `column` on.
+DSP_INLINE void multiply_filters_of(const int4_row *row, int32_t first, int32_t other, int32_t column, bool is_pair,
+                                    int32_t *sums) {
   const uint32_t offsets = row->offsets;
+  int32_t sum0 = sums[0], sum1 = is_pair ? sums[1] : 0;
   for (; column + 8 <= row->columns; column += 8) {
     const uint32_t bytes0 = dsp_load4(&row->row[column]), bytes1 = dsp_load4(&row->row[column + 4]);
     const uint32_t even0 = dsp_add_even(offsets, bytes0), odd0 = dsp_add_odd(offsets, bytes0);
     const uint32_t even1 = dsp_add_even(offsets, bytes1), odd1 = dsp_add_odd(offsets, bytes1);
-    const uint32_t weights = dsp_raise8(dsp_load_int4x8(row->packed, first + column));
-    sum = dsp_multiply_pairs(dsp_lows(even0, even1), weights & pair_mask, sum);
-    sum = dsp_multiply_pairs(dsp_lows(odd0, odd1), weights >> 4 & pair_mask, sum);
-    sum = dsp_multiply_pairs(dsp_highs(even0, even1), weights >> 8 & pair_mask, sum);
-    sum = dsp_multiply_pairs(dsp_highs(odd0, odd1), weights >> 12 & pair_mask, sum);
+    const uint32_t columns04 = dsp_lows(even0, even1), columns15 = dsp_lows(odd0, odd1);
+    const uint32_t columns26 = dsp_highs(even0, even1), columns37 = dsp_highs(odd0, odd1);
+    sum0 = add_eight(row, first + column, columns04, columns15, columns26, columns37, sum0);
+    if (is_pair) {
+      sum1 = add_eight(row, other + column, columns04, columns15, columns26, columns37, sum1);
+    }
   }
   if (column + 4 <= row->columns) {
     const uint32_t bytes = dsp_load4(&row->row[column]);
-    const uint32_t weights = dsp_raise8(dsp_load_int4x4(row->packed, first + column)) & 0xffffu;
-    const uint32_t twice = weights | weights << 8;
-    sum = dsp_multiply_pairs(dsp_add_even(offsets, bytes), twice & pair_mask, sum);
-    sum = dsp_multiply_pairs(dsp_add_odd(offsets, bytes), twice >> 4 & pair_mask, sum);
+    const uint32_t even = dsp_add_even(offsets, bytes), odd = dsp_add_odd(offsets, bytes);
+    sum0 = add_four(row, first + column, even, odd, sum0);
+    if (is_pair) {
+      sum1 = add_four(row, other + column, even, odd, sum1);
+    }
     column += 4;
   }
   for (; column < row->columns; ++column) {
-    sum += (row->row[column] + dsp_low(offsets)) * (dsp_int4_at(row->packed, first + column) + 8);
+    const int32_t value = row->row[column] + dsp_low(offsets);
+    sum0 += value * (dsp_int4_at(row->packed, first + column) + 8);
+    if (is_pair) {
+      sum1 += value * (dsp_int4_at(row->packed, other + column) + 8);
+    }
   }
-  return sum;
+  sums[0] = sum0;
+  if (is_pair) {
+    sums[1] = sum1;
+  }
+}
+
+DSP_OUT_OF_LINE static void multiply_one(const int4_row *row, int32_t first, int32_t column, int32_t *sums) {
+  multiply_filters_of(row, first, first, column, false, sums);
+}
+
+DSP_OUT_OF_LINE static void multiply_two(const int4_row *row, int32_t first, int32_t column, int32_t *sums) {
+  multiply_filters_of(row, first, first + row->columns, column, true, sums);
 }
 
 #if DSP_INSTRUCTIONS
@@ -149,8 +186,12 @@ static void multiply_filters(const int4_row *row, int32_t filter, int32_t count,
     return;
   }
 #endif
-  for (int32_t i = 0; i < count; ++i) {
-    sums[i] = multiply_one(row, (filter + i) * columns, done, sums[i]);
+  int32_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    multiply_two(row, (filter + i) * columns, done, &sums[i]);
+  }
+  if (i < count) {
+    multiply_one(row, (filter + i) * columns, done, &sums[i]);
   }
 }
 
@@ -177,8 +218,10 @@ static void store_block(const dsp_matrix *matrix, const int4_row *row, const dsp
     sums[i] += matrix->bias[first + i];
   }
   multiply_filters(row, first, count, sums);
-  const uint32_t word = dsp_requantize_vector(range, (dsp_sums){ sums[0], sums[1], sums[2], sums[3] }, count,
-                                              &matrix->multiplier[first * step], &matrix->shift[first * step], step);
+  // Outputs that share a scale are requantised by four, though they be two or three.
+  const uint32_t word = dsp_requantize_vector(range, (dsp_sums){ sums[0], sums[1], sums[2], sums[3] },
+                                              step == 0 && count > 1 ? 4 : count, &matrix->multiplier[first * step],
+                                              &matrix->shift[first * step], step);
   dsp_store_vector(&output[first + skipped], word >> (8 * skipped), count - skipped);
 }
 

@@ -43,28 +43,34 @@ void plain_prepare_int4(plain_int4_filters *filters, int32_t *table) {
   }
 }
 
-static int8_t finish_fast(const plain_output *numbers, int32_t multiplier, int32_t shift, int32_t sum) {
+PLAIN_OUT_OF_LINE static int8_t finish_any(const plain_output *numbers, int32_t multiplier, int32_t shift,
+                                           int32_t sum) {
+  return plain_finish(numbers, multiplier, shift, sum);
+}
+
+// is_fast: plain_requantize takes the layer.
+PLAIN_INLINE int8_t finish(const plain_output *numbers, bool is_fast, int32_t multiplier, int32_t shift, int32_t sum) {
+  if (!is_fast) {
+    return finish_any(numbers, multiplier, shift, sum);
+  }
   const int32_t value = plain_requantize(sum, multiplier, shift) + numbers->offset;
   return (int8_t)dmo_clamp(value, numbers->min, numbers->max);
 }
 
-// In a layer that plain_requantize takes, a channel of one pixel or two.
-PLAIN_INLINE void store_fast(const plain_output *numbers, int32_t channel, const int32_t *sums, int32_t pixels,
-                             int8_t *output, int32_t output_step) {
+// A channel of one pixel or two.
+PLAIN_INLINE void store(const plain_output *numbers, bool is_fast, int32_t channel, const int32_t *sums,
+                        int32_t pixels, int8_t *output, int32_t output_step) {
   const int32_t multiplier = numbers->multiplier[channel * numbers->step];
   const int32_t shift = numbers->shift[channel * numbers->step];
-  output[0] = finish_fast(numbers, multiplier, shift, sums[0]);
+  output[0] = finish(numbers, is_fast, multiplier, shift, sums[0]);
   if (pixels == 2) {
-    output[output_step] = finish_fast(numbers, multiplier, shift, sums[1]);
+    output[output_step] = finish(numbers, is_fast, multiplier, shift, sums[1]);
   }
 }
 
-static void store_any(const plain_output *numbers, int32_t channel, const int32_t *sums, int32_t pixels,
-                      int8_t *output, int32_t output_step) {
-  for (int32_t i = 0; i < pixels; ++i) {
-    output[i * output_step] = plain_finish(numbers, numbers->multiplier[channel * numbers->step],
-                                           numbers->shift[channel * numbers->step], sums[i]);
-  }
+// Sums that begin near the ends of 32 bits may leave them and come back.
+PLAIN_INLINE int32_t add(int32_t a, int32_t b) {
+  return (int32_t)((uint32_t)a + (uint32_t)b);
 }
 
 // Where the patches of a pair of channels lie, and their outputs.
@@ -84,17 +90,17 @@ PLAIN_INLINE void add_last(const plain_int4_filters *filters, const int4_pixels 
   const int32_t offset = pixels == 2 ? 0 : filters->input_offset;
   for (int32_t i = 0; i < pixels; ++i) {
     const int32_t value = where->patch[i * where->step + last] + offset;
-    block->sums[i] += value * weight;
-    block->sums[pixels + i] += value * other;
+    block->sums[i] = add(block->sums[i], value * weight);
+    block->sums[pixels + i] = add(block->sums[pixels + i], value * other);
   }
 }
 
-// In a layer that plain_requantize takes, channels of which the first begins with a byte: pairs, and a last one that is
-// its own second. At least two columns.
-PLAIN_INLINE void convolve_fast(const plain_int4_filters *filters, const int4_pixels *where, int32_t channel,
-                                int32_t end, int32_t pixels, int8_t *output) {
+// Channels of which the first begins with a byte: pairs, and a last one that is its own second. At least two columns.
+PLAIN_INLINE void convolve_pairs(const plain_int4_filters *filters, const int4_pixels *where, int32_t channel,
+                                 int32_t end, int32_t pixels, int8_t *output) {
   const int32_t columns = filters->columns, half = columns / 2;
   const int8_t *filter = &filters->packed[weight_of(filters, channel) / 2];
+  const bool is_fast = filters->output.is_fast && filters->output.exact_count == 0;
   bool is_split = columns % 2 != 0;
   plain_int4_block block = {
     .patch0 = where->patch,
@@ -120,22 +126,22 @@ PLAIN_INLINE void convolve_fast(const plain_int4_filters *filters, const int4_pi
     if (columns % 2 != 0) {
       add_last(filters, where, &block, is_split, pixels);
     }
-    store_fast(&filters->output, channel, block.sums, pixels, output++, where->output_step);
+    store(&filters->output, is_fast, channel, block.sums, pixels, output++, where->output_step);
     if (!is_single) {
-      store_fast(&filters->output, channel + 1, &block.sums[pixels], pixels, output++, where->output_step);
+      store(&filters->output, is_fast, channel + 1, &block.sums[pixels], pixels, output++, where->output_step);
     }
     filter += columns;
   }
 }
 
-PLAIN_OUT_OF_LINE static void convolve_one_fast(const plain_int4_filters *filters, const int4_pixels *where,
-                                                int32_t channel, int32_t end, int8_t *output) {
-  convolve_fast(filters, where, channel, end, 1, output);
+PLAIN_OUT_OF_LINE static void convolve_one(const plain_int4_filters *filters, const int4_pixels *where,
+                                           int32_t channel, int32_t end, int8_t *output) {
+  convolve_pairs(filters, where, channel, end, 1, output);
 }
 
-PLAIN_OUT_OF_LINE static void convolve_two_fast(const plain_int4_filters *filters, const int4_pixels *where,
-                                                int32_t channel, int32_t end, int8_t *output) {
-  convolve_fast(filters, where, channel, end, 2, output);
+PLAIN_OUT_OF_LINE static void convolve_two(const plain_int4_filters *filters, const int4_pixels *where,
+                                           int32_t channel, int32_t end, int8_t *output) {
+  convolve_pairs(filters, where, channel, end, 2, output);
 }
 
 // Two channels, which may be one and the same.
@@ -150,15 +156,13 @@ static void convolve_any(const plain_int4_filters *filters, const int4_pixels *w
   } else {
     plain_multiply_int4_row(&pair, where->patch, filters->input_offset, sums);
   }
-  const uint32_t start = (uint32_t)start_of(filters, pixels, channel);
-  const uint32_t other_start = (uint32_t)start_of(filters, pixels, other);
   for (int32_t i = 0; i < pixels; ++i) {
-    sums[i] = (int32_t)(start + (uint32_t)sums[i]);
-    sums[pixels + i] = (int32_t)(other_start + (uint32_t)sums[pixels + i]);
+    sums[i] = add(sums[i], start_of(filters, pixels, channel));
+    sums[pixels + i] = add(sums[pixels + i], start_of(filters, pixels, other));
   }
-  store_any(&filters->output, channel, sums, pixels, output, where->output_step);
+  store(&filters->output, false, channel, sums, pixels, output, where->output_step);
   if (other != channel) {
-    store_any(&filters->output, other, &sums[pixels], pixels, output + 1, where->output_step);
+    store(&filters->output, false, other, &sums[pixels], pixels, output + 1, where->output_step);
   }
 }
 
@@ -166,9 +170,8 @@ void plain_convolve_int4_channels(const plain_int4_filters *filters, const int8_
                                   int32_t first, int32_t count, int8_t *output, int32_t output_step) {
   const int4_pixels where = { patch, step, pixels, output_step };
   const int32_t end = first + count;
-  if (filters->output.is_fast && filters->output.exact_count == 0 && filters->columns > 1 &&
-      weight_of(filters, first) % 2 == 0) {
-    (pixels == 2 ? convolve_two_fast : convolve_one_fast)(filters, &where, first, end, output);
+  if (filters->columns > 1 && weight_of(filters, first) % 2 == 0) {
+    (pixels == 2 ? convolve_two : convolve_one)(filters, &where, first, end, output);
     return;
   }
   for (int32_t channel = first; channel < end; channel += 2) {

@@ -253,8 +253,9 @@ static void add_patch(plain_int4_block *block, const int8_t *patch, int32_t offs
   const int32_t columns = (int32_t)(block->patch0_end - block->patch0);
   for (int32_t i = 0; i < columns; ++i) {
     const int32_t value = patch[i] + offset;
-    *sum0 += value * plain_int4_at(block->filter0, i);
-    *sum1 += value * plain_int4_at(block->filter1, is_split ? i + 1 : i);
+    // Sums that begin near the ends of 32 bits may leave them and come back.
+    *sum0 = (int32_t)((uint32_t)*sum0 + (uint32_t)(value * plain_int4_at(block->filter0, i)));
+    *sum1 = (int32_t)((uint32_t)*sum1 + (uint32_t)(value * plain_int4_at(block->filter1, is_split ? i + 1 : i)));
   }
 }
 
