@@ -137,42 +137,42 @@
   "mla " sum0 ", r10, " weight ", " sum0 "\n\t"       \
   "mla " sum1 ", r11, " weight ", " sum1 "\n\t"
 #define TWO_JOINED                                    \
-  "ldrsb.w r8, [r2], #1\n\t"                          \
-  "ldrsb.w r9, [r3], #1\n\t"                          \
-  "ldrsb.w r10, [r0], #1\n\t"                         \
-  "ldrsb.w r11, [r1], #1\n\t"                         \
+  "ldrsb r8, [r2], #1\n\t"                            \
+  "ldrsb r9, [r3], #1\n\t"                            \
+  "ldrsb r10, [r0], #1\n\t"                           \
+  "ldrsb r11, [r1], #1\n\t"                           \
   "sbfx r12, r8, #0, #4\n\t"                          \
   ADD("r12", "r4", "r5")                              \
   "sbfx r12, r9, #0, #4\n\t"                          \
   ADD("r12", "r6", "r7")                              \
-  "ldrsb.w r10, [r0], #1\n\t"                         \
-  "ldrsb.w r11, [r1], #1\n\t"                         \
+  "ldrsb r10, [r0], #1\n\t"                           \
+  "ldrsb r11, [r1], #1\n\t"                           \
   "asr.w r8, r8, #4\n\t"                              \
   ADD("r8", "r4", "r5")                               \
   "asr.w r9, r9, #4\n\t"                              \
   ADD("r9", "r6", "r7")
 #define TWO_SPLIT                                     \
-  "ldrsb.w r8, [r2], #1\n\t"                          \
-  "ldrsb.w r9, [r3], #1\n\t"                          \
-  "ldrsb.w r10, [r0], #1\n\t"                         \
-  "ldrsb.w r11, [r1], #1\n\t"                         \
+  "ldrsb r8, [r2], #1\n\t"                            \
+  "ldrsb r9, [r3], #1\n\t"                            \
+  "ldrsb r10, [r0], #1\n\t"                           \
+  "ldrsb r11, [r1], #1\n\t"                           \
   "sbfx r12, r8, #0, #4\n\t"                          \
   ADD("r12", "r4", "r5")                              \
   "asr.w r9, r9, #4\n\t"                              \
   ADD("r9", "r6", "r7")                               \
   "ldrsb.w r9, [r3]\n\t"                              \
-  "ldrsb.w r10, [r0], #1\n\t"                         \
-  "ldrsb.w r11, [r1], #1\n\t"                         \
+  "ldrsb r10, [r0], #1\n\t"                           \
+  "ldrsb r11, [r1], #1\n\t"                           \
   "asr.w r8, r8, #4\n\t"                              \
   ADD("r8", "r4", "r5")                               \
   "sbfx r9, r9, #0, #4\n\t"                           \
   ADD("r9", "r6", "r7")
 // Of one patch: r1 offset.
 #define VALUES                                        \
-  "ldrsb.w r8, [r2], #1\n\t"                          \
-  "ldrsb.w r9, [r3], #1\n\t"                          \
-  "ldrsb.w r10, [r0], #1\n\t"                         \
-  "ldrsb.w r11, [r0], #1\n\t"                         \
+  "ldrsb r8, [r2], #1\n\t"                            \
+  "ldrsb r9, [r3], #1\n\t"                            \
+  "ldrsb r10, [r0], #1\n\t"                           \
+  "ldrsb r11, [r0], #1\n\t"                           \
   "add.w r10, r10, r1\n\t"                            \
   "add.w r11, r11, r1\n\t"                            \
   "sbfx r12, r8, #0, #4\n\t"                          \
