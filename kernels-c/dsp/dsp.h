@@ -174,6 +174,26 @@ DSP_INLINE uint32_t dsp_min4(uint32_t a, uint32_t b) {
   return result;
 }
 
+// The difference of each two bytes.
+DSP_INLINE uint32_t dsp_subtract4(uint32_t a, uint32_t b) {
+  uint32_t result;
+  __asm__("ssub8 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+
+// The low halves of a and b, a's low; the high halves.
+DSP_INLINE uint32_t dsp_lows(uint32_t a, uint32_t b) {
+  uint32_t result;
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+
+DSP_INLINE uint32_t dsp_highs(uint32_t a, uint32_t b) {
+  uint32_t result;
+  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(b), "r"(a));
+  return result;
+}
+
 DSP_INLINE uint32_t dsp_address(const void *pointer) {
   return (uint32_t)(uintptr_t)pointer;
 }
@@ -244,6 +264,20 @@ DSP_INLINE uint32_t dsp_max4(uint32_t a, uint32_t b) {
 
 DSP_INLINE uint32_t dsp_min4(uint32_t a, uint32_t b) {
   return ~dsp_max4(~a, ~b);
+}
+
+DSP_INLINE uint32_t dsp_subtract4(uint32_t a, uint32_t b) {
+  const uint32_t even = 0x00ff00ffu, carry = 0x01000100u;
+  const uint32_t evens = ((a & even) | carry) - (b & even), odds = ((a >> 8 & even) | carry) - (b >> 8 & even);
+  return (evens & even) | (odds & even) << 8;
+}
+
+DSP_INLINE uint32_t dsp_lows(uint32_t a, uint32_t b) {
+  return (a & 0xffffu) | b << 16;
+}
+
+DSP_INLINE uint32_t dsp_highs(uint32_t a, uint32_t b) {
+  return a >> 16 | (b & 0xffff0000u);
 }
 
 #endif

@@ -26,19 +26,6 @@ DSP_INLINE void dsp_store_pair(int16_t *to, uint32_t pair) {
 
 #if DSP_INSTRUCTIONS
 
-// The low halves of a and b, a's low; the high halves.
-DSP_INLINE uint32_t dsp_lows(uint32_t a, uint32_t b) {
-  uint32_t result;
-  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(a), "r"(b));
-  return result;
-}
-
-DSP_INLINE uint32_t dsp_highs(uint32_t a, uint32_t b) {
-  uint32_t result;
-  __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(result) : "r"(a), "r"(b));
-  return result;
-}
-
 // sum + a.low * b.high
 DSP_INLINE int32_t dsp_multiply_low_high(uint32_t a, uint32_t b, int32_t sum) {
   int32_t result;
@@ -73,14 +60,6 @@ DSP_INLINE uint32_t dsp_min_pair(uint32_t a, uint32_t b) {
 }
 
 #else
-
-DSP_INLINE uint32_t dsp_lows(uint32_t a, uint32_t b) {
-  return (a & 0xffffu) | b << 16;
-}
-
-DSP_INLINE uint32_t dsp_highs(uint32_t a, uint32_t b) {
-  return a >> 16 | (b & 0xffff0000u);
-}
 
 DSP_INLINE int32_t dsp_multiply_low_high(uint32_t a, uint32_t b, int32_t sum) {
   return sum + dsp_low(a) * dsp_high(b);

@@ -1,69 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "plain_convolve.h"
-
-#include <string.h>
-
-// Where the patches of a layer come from, for one batch and group.
-typedef struct {
-  const cmsis_nn_conv_params *params;
-  const cmsis_nn_dims *input_dims, *filter_dims;
-  const int8_t *input; // first channel of the group, at position 0, 0
-} patch_source;
-
-static int32_t patch_bytes(const cmsis_nn_dims *filter_dims) {
-  return filter_dims->h * filter_dims->w * filter_dims->c;
-}
-
-static int8_t *fill(int8_t *to, int8_t byte, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
-    *to++ = byte;
-  }
-  return to;
-}
-
-// By words where they lie at whole words.
-static int8_t *copy(int8_t *to, const int8_t *from, int32_t count) {
-  if ((((uintptr_t)to | (uintptr_t)from | (uintptr_t)count) & 3u) == 0) {
-    for (int32_t i = 0; i < count; i += 4) {
-      memcpy(__builtin_assume_aligned(to + i, 4), __builtin_assume_aligned(from + i, 4), 4);
-    }
-  } else {
-    for (int32_t i = 0; i < count; ++i) {
-      to[i] = from[i];
-    }
-  }
-  return to + count;
-}
-
-// The patch whose first tap is at (top, left). Taps outside the input are the byte that the offset makes 0.
-PLAIN_OUT_OF_LINE static void gather_patch(const patch_source *source, int8_t *to, int32_t top, int32_t left) {
-  const cmsis_nn_dims *in = source->input_dims;
-  const cmsis_nn_dims *taps = source->filter_dims;
-  const cmsis_nn_tile dilation = source->params->dilation;
-  const int8_t zero = (int8_t)-source->params->input_offset;
-  const bool joined = dilation.w == 1 && taps->c == in->c;
-  for (int32_t fy = 0; fy < taps->h; ++fy) {
-    const int32_t y = top + fy * dilation.h;
-    if (y < 0 || y >= in->h) {
-      to = fill(to, zero, taps->w * taps->c);
-      continue;
-    }
-    const int8_t *line = &source->input[y * in->w * in->c];
-    if (joined && left >= 0 && left + taps->w <= in->w) {
-      to = copy(to, &line[left * in->c], taps->w * taps->c);
-      continue;
-    }
-    for (int32_t fx = 0; fx < taps->w; ++fx) {
-      const int32_t x = left + fx * dilation.w;
-      to = x < 0 || x >= in->w ? fill(to, zero, taps->c) : copy(to, &line[x * in->c], taps->c);
-    }
-  }
-}
+#include "plain_patches.h"
 
 // Two patches, one behind the other; CMSIS-NN asks for twice as much.
 int32_t arm_convolve_s8_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims) {
   (void)input_dims;
-  return 2 * patch_bytes(filter_dims);
+  return 2 * plain_patch_bytes(filter_dims);
 }
 
 arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
@@ -82,7 +24,7 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
     return ARM_CMSIS_NN_ARG_ERROR;
   }
   const int32_t groups = input_dims->c / filter_dims->c;
-  const int32_t columns = patch_bytes(filter_dims);
+  const int32_t columns = plain_patch_bytes(filter_dims);
   const int32_t channels = output_dims->c, group_channels = channels / groups;
   const int32_t pixels = output_dims->h * output_dims->w;
   int8_t *const patches = ctx->buf;
@@ -102,12 +44,12 @@ arm_cmsis_nn_status arm_convolve_s8(const cmsis_nn_context *ctx, const cmsis_nn_
       const int32_t count = pixels - first < 2 ? 1 : 2;
       int32_t next_top = top, next_left = left, next_in_row = in_row;
       for (int32_t g = 0; g < groups; ++g) {
-        const patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c] };
+        const plain_patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c] };
         next_top = top;
         next_left = left;
         next_in_row = in_row;
         for (int32_t i = 0; i < count; ++i) {
-          gather_patch(&source, patches + i * columns, next_top, next_left);
+          plain_gather_patch(&source, patches + i * columns, next_top, next_left);
           next_left += conv_params->stride.w;
           if (++next_in_row == output_dims->w) {
             next_in_row = 0;

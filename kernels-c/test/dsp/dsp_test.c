@@ -26,45 +26,6 @@
 #define CASES 2000
 #endif
 
-// Quantisation: usual numbers, and numbers that only the exact way takes.
-static cmsis_nn_per_channel_quant_params random_quant(int32_t channels, int32_t **bias) {
-  int32_t *const multiplier = numbers(channels, 1 << 30, INT32_MAX);
-  int32_t *shift = numbers(channels, -12, -1);
-  *bias = one_in(5) ? NULL : numbers(channels, -5000, 5000);
-  const int32_t special = between(0, 11);
-  const int32_t channel = between(0, channels - 1);
-  if (special == 0) {
-    shift[channel] = between(0, 1);
-  } else if (special == 1) {
-    shift[channel] = between(-31, -13);
-  } else if (special == 2 && *bias != NULL) {
-    // Around the largest sum of the fast way.
-    const int32_t large = (1 << 30) - between(0, 1 << between(1, 24));
-    (*bias)[channel] = one_in(2) ? large : -large;
-  } else if (special == 3) {
-    multiplier[channel] = 0;
-  } else if (special == 4 && *bias != NULL) {
-    shift[channel] = -between(21, 23);
-    (*bias)[channel] = between(-(1 << 30), 1 << 30);
-  } else if (special == 5 && *bias != NULL) {
-    // Channels without weights to speak of have biases like that, and sums that fit in 32 bits nevertheless.
-    shift[channel] = between(-31, 0);
-    const int32_t large = between(1 << 30, INT32_MAX - (1 << 26));
-    (*bias)[channel] = one_in(2) ? large : -large;
-  } else if (special == 6) {
-    multiplier[channel] = shift[channel] = 0;
-  }
-  return (cmsis_nn_per_channel_quant_params){ multiplier, shift };
-}
-
-static cmsis_nn_activation random_activation(void) {
-  if (one_in(2)) {
-    return (cmsis_nn_activation){ -128, 127 };
-  }
-  const int32_t min = between(-128, 127);
-  return (cmsis_nn_activation){ min, between(min, 127) };
-}
-
 typedef enum { CONVOLVE, WRAPPER, POINTWISE_FAST, POINTWISE, ONE_ROW } convolution;
 
 typedef struct {
@@ -126,23 +87,6 @@ static int32_t pointwise_fast_displacement(const layer_geometry *g) {
     return floor4(pixels - 1) * max_of(0, g->out.c - g->in.c);
   }
   return g->out.c > 4 ? (pixels - 1) * g->out.c + floor4(g->out.c - 1) : (pixels - 1) * max_of(0, g->out.c - g->in.c);
-}
-
-// Of plain/, by filters of 1x1: pairs of pixels of a row, or of all pixels with stride 1; pairs of channels, of which the
-// last is stored after all loads.
-static int32_t pairs_displacement(const layer_geometry *g, bool joined) {
-  const int32_t width = joined ? g->out.n * g->out.h * g->out.w : g->out.w;
-  const int32_t rows = joined ? 1 : g->out.n * g->out.h;
-  int32_t result = 0;
-  for (int32_t row = 0; row < rows; ++row) {
-    const int32_t input_row = row / g->out.h * g->in.h + row % g->out.h * g->stride.h;
-    for (int32_t x = 0; x < width; x += 2) {
-      const int32_t last = x + 1 < width ? x + 1 : x;
-      const int32_t stored = (row * width + last) * g->out.c + floor2(g->out.c - 1);
-      result = max_of(result, stored - (input_row * g->in.w + x * g->stride.w) * g->in.c);
-    }
-  }
-  return result;
 }
 
 static int32_t convolution_displacement(convolution function, const layer_geometry *g, bool pointwise) {

@@ -2,6 +2,7 @@
 //
 // The pieces of plain/ that are written by hand, compared with sums and requantisation as the reference kernels have
 // them: natively their C forms, on the target the assembly. Sums reach to the largest that the pieces take.
+#include "plain_int4.h"
 #include "plain_multiply.h"
 #include "plain_pairs.h"
 #include "plain_window.h"
@@ -125,6 +126,35 @@ static void test_sums(void) {
   expect(weights, plain_sum(patch, columns), "sum of weights");
 }
 
+// Two filters of 4 bits, wherever in their bytes they begin.
+static void test_int4_sums(void) {
+  what = "plain_multiply_int4";
+  const int32_t columns = between(1, MOST_COLUMNS), offset = between(-127, 128);
+  int8_t packed[MOST_COLUMNS + 4], patch[PIXELS * MOST_COLUMNS], filter[2][MOST_COLUMNS];
+  fill(packed, MOST_COLUMNS + 4);
+  fill(patch, PIXELS * columns);
+  const plain_int4_pair pair = { packed, between(0, 3), between(0, columns + 3), columns };
+  plain_unpack(packed, pair.first, columns, filter[0]);
+  plain_unpack(packed, pair.other, columns, filter[1]);
+  int32_t weights = 0;
+  for (int32_t i = 0; i < columns; ++i) {
+    expect(plain_int4_at(packed, pair.other + i), filter[1][i], "weight");
+    weights += filter[1][i];
+  }
+  expect(weights, plain_int4_sum(packed, pair.other, columns), "sum of weights");
+  int32_t sums[2] = { between(-1000, 1000), between(-1000, 1000) };
+  const int32_t expected[2] = { sums[0] + dot(patch, offset, filter[0], columns),
+                                sums[1] + dot(patch, offset, filter[1], columns) };
+  plain_multiply_int4_row(&pair, patch, offset, sums);
+  expect(expected[0], sums[0], "first filter of a row");
+  expect(expected[1], sums[1], "second filter of a row");
+  int32_t products[2 * PIXELS] = { 0 };
+  plain_multiply_int4_patches(&pair, patch, columns, products);
+  for (int32_t i = 0; i < 2 * PIXELS; ++i) {
+    expect(dot(&patch[i % PIXELS * columns], 0, filter[i / PIXELS], columns), products[i], "filter of a patch");
+  }
+}
+
 // Two pixels, or the first of them with an offset.
 static void test_pairs(bool single) {
   what = single ? "plain_convolve_single" : "plain_convolve_pairs";
@@ -229,6 +259,7 @@ int main(void) {
   for (int32_t i = 0; i < CASES; ++i) {
     test_requantisation();
     test_sums();
+    test_int4_sums();
     test_pairs(false);
     test_pairs(true);
     test_window();

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dsp_convolve.h"
+#include "dsp_int4.h"
+#include "dsp_vector_int4.h"
+
+int32_t arm_convolve_1x1_s4_fast_get_buffer_size(const cmsis_nn_dims *input_dims) {
+  return dsp_int4_bytes(input_dims->c);
+}
+
+// Fewer are not worth unpacking the filters.
+enum { LEAST_PIXELS = 3 };
+
+// Rows that no pixel needs are copies of the last.
+static void widen_pixels(uint32_t *rows, const int8_t *input, int32_t depth, int32_t offset, int32_t count) {
+#if DSP_INSTRUCTIONS
+  if (depth % DSP_GROUP_COLUMNS == 0 && count == DSP_ROWS) {
+    dsp_widen_four(rows, input, depth, dsp_groups(depth), dsp_pair(offset, offset));
+    return;
+  }
+#endif
+  for (int32_t i = 0; i < DSP_ROWS; ++i) {
+    dsp_widen(&rows[2 * i], &input[(i < count ? i : count - 1) * depth], depth, offset, false);
+  }
+}
+
+arm_cmsis_nn_status arm_convolve_1x1_s4_fast(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                             const cmsis_nn_per_channel_quant_params *quant_params,
+                                             const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                             const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                             const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                             const cmsis_nn_dims *output_dims, int8_t *output_data) {
+  (void)bias_dims;
+  if (ctx->buf == NULL || !dsp_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims)) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  const int32_t depth = input_dims->c, channels = output_dims->c;
+  int32_t pixels = output_dims->n * output_dims->h * output_dims->w;
+  uint32_t *const rows = ctx->buf;
+  if (pixels >= LEAST_PIXELS) {
+    int8_t *const weights = (int8_t *)ctx->buf + dsp_rows_bytes(depth);
+    const dsp_int4_filters layer = {
+      .filters = dsp_make_filters(conv_params, quant_params, dsp_group_bytes(depth), weights, bias_data, channels),
+      .packed = filter_data,
+      .columns = depth,
+    };
+    dsp_table table;
+    dsp_prepare(&layer.filters, &table, rows);
+    while (pixels >= LEAST_PIXELS) {
+      const int32_t count = pixels < DSP_ROWS ? pixels : DSP_ROWS;
+      widen_pixels(rows, input_data, depth, conv_params->input_offset, count);
+      dsp_multiply_int4_pixels(&layer, &table, rows, weights, count, output_data, channels);
+      input_data += count * depth;
+      output_data += count * channels;
+      pixels -= count;
+    }
+  }
+  // The rest by itself: copies of the input, so that outputs may lie on it.
+  const cmsis_nn_fc_params params = { conv_params->input_offset, 0, conv_params->output_offset,
+                                      conv_params->activation };
+  const dsp_matrix matrix = { &params, quant_params->multiplier, quant_params->shift, 1, depth, filter_data,
+                              bias_data };
+  memcpy(rows, input_data, (size_t)(pixels * depth));
+  for (int32_t i = 0; i < pixels; ++i) {
+    dsp_multiply_int4_matrix(&matrix, (const int8_t *)rows + i * depth, channels, output_data + i * channels);
+  }
+  return ARM_CMSIS_NN_SUCCESS;
+}

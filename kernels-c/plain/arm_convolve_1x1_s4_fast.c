@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "plain_convolve.h"
+
+int32_t arm_convolve_1x1_s4_fast_get_buffer_size(const cmsis_nn_dims *input_dims) {
+  (void)input_dims;
+  return 0;
+}
+
+arm_cmsis_nn_status arm_convolve_1x1_s4_fast(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                             const cmsis_nn_per_channel_quant_params *quant_params,
+                                             const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                             const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                             const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                             const cmsis_nn_dims *output_dims, int8_t *output_data) {
+  if (!plain_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims)) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  return arm_convolve_1x1_s4(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
+                             bias_dims, bias_data, output_dims, output_data);
+}

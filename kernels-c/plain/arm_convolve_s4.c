@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "plain_int4.h"
+#include "plain_patches.h"
+
+// Two patches, one behind the other; CMSIS-NN asks for twice as much.
+int32_t arm_convolve_s4_get_buffer_size(const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims) {
+  (void)input_dims;
+  return 2 * plain_patch_bytes(filter_dims);
+}
+
+arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                    const cmsis_nn_per_channel_quant_params *quant_params,
+                                    const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                    const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                    const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                    const cmsis_nn_dims *output_dims, int8_t *output_data) {
+  (void)bias_dims;
+  if (ctx->buf == NULL || filter_dims->c < 1 || input_dims->c % filter_dims->c != 0 ||
+      output_dims->c % (input_dims->c / filter_dims->c) != 0) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  const int32_t groups = input_dims->c / filter_dims->c;
+  const int32_t columns = plain_patch_bytes(filter_dims);
+  const int32_t channels = output_dims->c, group_channels = channels / groups;
+  const int32_t pixels = output_dims->h * output_dims->w;
+  int8_t *const patches = ctx->buf;
+  int32_t table[PLAIN_INT4_TABLE];
+  plain_int4_filters filters =
+      plain_make_int4(conv_params, quant_params, filter_data, bias_data, columns, channels);
+  filters.channels = group_channels;
+  if (pixels > 1) {
+    plain_prepare_int4(&filters, table);
+  }
+  for (int32_t b = 0; b < output_dims->n; ++b) {
+    const int8_t *batch = &input_data[b * input_dims->h * input_dims->w * input_dims->c];
+    int32_t top = -conv_params->padding.h, left = -conv_params->padding.w, in_row = 0;
+    for (int32_t first = 0; first < pixels; first += 2) {
+      const int32_t count = pixels - first < 2 ? 1 : 2;
+      int32_t next_top = top, next_left = left, next_in_row = in_row;
+      for (int32_t g = 0; g < groups; ++g) {
+        const plain_patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c] };
+        next_top = top;
+        next_left = left;
+        next_in_row = in_row;
+        for (int32_t i = 0; i < count; ++i) {
+          plain_gather_patch(&source, patches + i * columns, next_top, next_left);
+          next_left += conv_params->stride.w;
+          if (++next_in_row == output_dims->w) {
+            next_in_row = 0;
+            next_left = -conv_params->padding.w;
+            next_top += conv_params->stride.h;
+          }
+        }
+        if (groups > 1) {
+          const int32_t channel = g * group_channels;
+          filters.first = channel * columns;
+          filters.bias = bias_data == NULL ? NULL : &bias_data[channel];
+          filters.output.multiplier = &quant_params->multiplier[channel];
+          filters.output.shift = &quant_params->shift[channel];
+          if (pixels > 1) {
+            plain_prepare_int4(&filters, table);
+          }
+        }
+        plain_convolve_int4_channels(&filters, patches, columns, count, 0, group_channels,
+                                     &output_data[g * group_channels], channels);
+      }
+      top = next_top;
+      left = next_left;
+      in_row = next_in_row;
+      output_data += count * channels;
+    }
+  }
+  return ARM_CMSIS_NN_SUCCESS;
+}
