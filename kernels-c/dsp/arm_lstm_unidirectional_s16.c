@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dsp_lstm_rows.h"
+#include "dsp_wide.h"
+
+// Columns whose sums fit in 32 bits.
+enum { MOST_COLUMNS = DSP_WIDE_PRODUCTS };
+
+// dsp_requantize_fast takes the scale and the sums.
+static bool is_fast(const dsp_lstm_matrix *matrix, int32_t rows) {
+  const dsp_scales scales = dsp_make_scales(&matrix->multiplier, &matrix->shift, matrix->bias, INT16_MIN, INT16_MAX);
+  return DSP_INSTRUCTIONS && rows >= 4 && dsp_are_fast(&scales, rows, true, matrix->columns);
+}
+
+#if DSP_INSTRUCTIONS
+
+// The low words of four biases.
+#define LOAD_BIASES                 \
+  "ldr r5, [r10, #8]\n\t"           \
+  "ldr r6, [r10, #16]\n\t"          \
+  "ldr r7, [r10, #24]\n\t"          \
+  "ldr r4, [r10], #32\n\t"
+#define LOAD_GROUP                          \
+  "ldr.w r10, [r0, #4]\n\t"                 \
+  "ldr.w r8, [r0], #8\n\t"                  \
+  "pkhtb r9, r10, r8, asr #16\n\t"          \
+  "pkhbt r8, r8, r10, lsl #16\n\t"
+#define LOAD_COLUMN "ldrsh r8, [r0], #2\n\t"
+// As dsp_requantize_fast.
+#define REQUANTIZE(sum)                     \
+  "smmla " sum ", " sum ", r0, r1\n\t"      \
+  "asr " sum ", " sum ", r8\n\t"
+
+// The argument is in r0, as the procedure call standard says.
+DSP_NAKED static void multiply_blocks(DSP_UNUSED dsp_lstm_block *block) {
+  __asm__ volatile(DSP_LSTM_ROWS(LOAD_BIASES, LOAD_GROUP, LOAD_COLUMN, "8", REQUANTIZE));
+}
+
+// Whole blocks.
+static void multiply_fast(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
+                          int16_t *values) {
+  const int64_t *const bias = matrix->bias;
+  const dsp_scales scales = dsp_make_scales(&matrix->multiplier, &matrix->shift, bias, INT16_MIN, INT16_MAX);
+  dsp_lstm_block block = dsp_make_lstm_block(matrix, vector, 2, &bias[first], first, end, adds, values);
+  const dsp_wide_channel channel = dsp_make_wide(&scales);
+  block.multiplier = channel.leading;
+  block.half = channel.half;
+  block.right = channel.right;
+  multiply_blocks(&block);
+}
+
+#endif
+
+// At most MOST_COLUMNS columns of up to four rows that are `apart` bytes apart.
+static void multiply_columns(const int16_t *vector, const int8_t *weights, int32_t apart, int32_t columns, int32_t rows,
+                             int32_t *sums) {
+  // Where there are fewer than four rows, the last is used again.
+  const int8_t *const weights1 = rows > 1 ? weights + apart : weights;
+  const int8_t *const weights2 = rows > 2 ? weights1 + apart : weights1;
+  const int8_t *const weights3 = rows > 3 ? weights2 + apart : weights2;
+  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+  for (int32_t i = 0; i < columns; ++i) {
+    const int32_t value = vector[i];
+    sum0 += value * weights[i];
+    sum1 += value * weights1[i];
+    sum2 += value * weights2[i];
+    sum3 += value * weights3[i];
+  }
+  sums[0] = sum0;
+  sums[1] = sum1;
+  sums[2] = sum2;
+  sums[3] = sum3;
+}
+
+static void multiply_exactly(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
+                             int16_t *values) {
+  const int64_t *const bias = matrix->bias;
+  const int32_t columns = matrix->columns;
+  for (int32_t row = first; row < end; row += 4) {
+    const int32_t rows = end - row < 4 ? end - row : 4;
+    int64_t sums[4] = { 0, 0, 0, 0 };
+    for (int32_t i = 0; i < columns; i += MOST_COLUMNS) {
+      const int32_t block = columns - i < MOST_COLUMNS ? columns - i : MOST_COLUMNS;
+      int32_t sum[4];
+      multiply_columns(&vector[i], &matrix->weights[row * columns + i], columns, block, rows, sum);
+      for (int32_t k = 0; k < rows; ++k) {
+        sums[k] += sum[k];
+      }
+    }
+    for (int32_t k = 0; k < rows; ++k) {
+      const int32_t product = dsp_requantize_wide_exactly(sums[k] + bias[row + k], matrix->multiplier, matrix->shift);
+      values[row + k] = (int16_t)dsp_saturate_half(dsp_saturating_add(product, adds ? values[row + k] : 0));
+    }
+  }
+}
+
+static void multiply(const dsp_lstm_matrix *matrix, const void *vector, int32_t first, int32_t end, bool adds,
+                     int16_t *values) {
+#if DSP_INSTRUCTIONS
+  if (matrix->is_fast) {
+    multiply_fast(matrix, vector, first, end, adds, values);
+    return;
+  }
+#endif
+  multiply_exactly(matrix, vector, first, end, adds, values);
+}
+
+void dsp_run_lstm_s16(const cmsis_nn_lstm_params *params, const cmsis_nn_lstm_context *buffers, void *hidden_state,
+                      const int16_t *input, int16_t *output) {
+  static const dsp_lstm_kind kind = { 2, is_fast, multiply };
+  dsp_run_lstm(&kind, params, buffers, hidden_state, input, output);
+}
+
+arm_cmsis_nn_status arm_lstm_unidirectional_s16(const int16_t *input, int16_t *output,
+                                                const cmsis_nn_lstm_params *params, cmsis_nn_lstm_context *buffers) {
+  dsp_run_lstm_s16(params, buffers, dsp_hidden_state(buffers), input, output);
+  return ARM_CMSIS_NN_SUCCESS;
+}

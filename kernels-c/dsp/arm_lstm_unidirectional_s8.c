@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dsp_lstm_rows.h"
+#include "dsp_ratio.h"
+#include "dsp_vector.h"
+#include "dsp_wide.h"
+
+// A product of two numbers of 8 bits is at most 2^14.
+enum { MOST_COLUMNS = 1 << 15, LARGEST_PRODUCT = 1 << 14 };
+
+// The scale is a dsp_ratio with a division, and sums are at most 2^30.
+static bool is_fast(const dsp_lstm_matrix *matrix, int32_t rows) {
+  if (!DSP_INSTRUCTIONS || !dsp_has_ratio(matrix->multiplier, matrix->shift) || matrix->shift == 0 ||
+      matrix->columns > MOST_COLUMNS || rows < 4) {
+    return false;
+  }
+  const int32_t most = (1 << 30) - LARGEST_PRODUCT * matrix->columns;
+  const int32_t *bias = matrix->bias;
+  bool are_small = true;
+  for (int32_t left = rows; left > 0; --left) {
+    are_small &= (uint32_t)*bias + (uint32_t)most <= 2 * (uint32_t)most;
+    ++bias;
+  }
+  return are_small;
+}
+
+#if DSP_INSTRUCTIONS
+
+#define LOAD_BIASES "ldm r10!, {r4, r5, r6, r7}\n\t"
+#define LOAD_GROUP                  \
+  "ldr.w r9, [r0], #4\n\t"          \
+  "sxtb16 r8, r9\n\t"               \
+  "sxtb16 r9, r9, ror #8\n\t"
+#define LOAD_COLUMN "ldrsb r8, [r0], #1\n\t"
+// As dsp_apply_ratio.
+#define REQUANTIZE(sum)                     \
+  "add r11, r1, " sum ", asr #31\n\t"       \
+  "add r11, r11, " sum "\n\t"               \
+  "smmlar " sum ", " sum ", r0, r11\n\t"    \
+  "asr " sum ", " sum ", r8\n\t"
+
+// The argument is in r0, as the procedure call standard says.
+DSP_NAKED static void multiply_blocks(DSP_UNUSED dsp_lstm_block *block) {
+  __asm__ volatile(DSP_LSTM_ROWS(LOAD_BIASES, LOAD_GROUP, LOAD_COLUMN, "4", REQUANTIZE));
+}
+
+// Whole blocks.
+static void multiply_fast(const dsp_lstm_matrix *matrix, const int8_t *vector, int32_t first, int32_t end, bool adds,
+                          int16_t *values) {
+  const int32_t *const bias = matrix->bias;
+  dsp_lstm_block block = dsp_make_lstm_block(matrix, vector, 1, &bias[first], first, end, adds, values);
+  const dsp_ratio ratio = dsp_make_ratio(matrix->multiplier, matrix->shift);
+  block.multiplier = ratio.doubled;
+  block.half = ratio.half;
+  block.right = ratio.right;
+  multiply_blocks(&block);
+}
+
+#endif
+
+static void multiply_exactly(const dsp_lstm_matrix *matrix, const int8_t *vector, int32_t first, int32_t end, bool adds,
+                             int16_t *values) {
+  const int32_t *const bias = matrix->bias;
+  const int32_t columns = matrix->columns;
+  for (int32_t row = first; row < end; row += 4) {
+    const int32_t rows = end - row < 4 ? end - row : 4;
+    const dsp_sums sums = dsp_multiply_vector(vector, 0, &matrix->weights[row * columns], rows, 0, columns,
+                                              dsp_bias_vector(&bias[row], rows));
+    const int32_t sum[4] = { sums.row0, sums.row1, sums.row2, sums.row3 };
+    for (int32_t i = 0; i < rows; ++i) {
+      const int32_t product = dmo_requantize(sum[i], matrix->multiplier, matrix->shift);
+      values[row + i] = (int16_t)dsp_saturate_half(dsp_saturating_add(product, adds ? values[row + i] : 0));
+    }
+  }
+}
+
+static void multiply(const dsp_lstm_matrix *matrix, const void *vector, int32_t first, int32_t end, bool adds,
+                     int16_t *values) {
+#if DSP_INSTRUCTIONS
+  if (matrix->is_fast) {
+    multiply_fast(matrix, vector, first, end, adds, values);
+    return;
+  }
+#endif
+  multiply_exactly(matrix, vector, first, end, adds, values);
+}
+
+void dsp_run_lstm_s8(const cmsis_nn_lstm_params *params, const cmsis_nn_lstm_context *buffers, void *hidden_state,
+                     const int8_t *input, int8_t *output) {
+  static const dsp_lstm_kind kind = { 1, is_fast, multiply };
+  dsp_run_lstm(&kind, params, buffers, hidden_state, input, output);
+}
+
+arm_cmsis_nn_status arm_lstm_unidirectional_s8(const int8_t *input, int8_t *output, const cmsis_nn_lstm_params *params,
+                                               cmsis_nn_lstm_context *buffers) {
+  dsp_run_lstm_s8(params, buffers, dsp_hidden_state(buffers), input, output);
+  return ARM_CMSIS_NN_SUCCESS;
+}

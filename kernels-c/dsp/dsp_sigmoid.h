@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The logistic function and the hyperbolic tangent by the table of the first, bit-exact with dmo_sigmoid_table.h, without
+// a branch. Every entry of the table is at least 2^15, so that as a signed number it is 2^16 less than it should be.
+#ifndef DSP_SIGMOID_H
+#define DSP_SIGMOID_H
+
+#include "dmo_lstm.h"
+#include "dsp.h"
+
+// The last entry is there twice.
+extern const uint16_t dsp_sigmoid_table[DMO_SIGMOID_TABLE_SIZE + 1];
+
+// The weighted sum of what two consecutive entries have above 2^16: a negative number.
+DSP_INLINE int32_t dsp_weighted(int32_t entry, int32_t weight, int32_t next_weight) {
+  const uint16_t *const entries = &dsp_sigmoid_table[entry];
+#if DSP_INSTRUCTIONS
+  uint32_t pair;
+  memcpy(&pair, entries, sizeof pair);
+  return dsp_multiply_pairs(pair, (uint32_t)weight | (uint32_t)next_weight << 16, 0);
+#else
+  return (entries[0] - (1 << 16)) * weight + (entries[1] - (1 << 16)) * next_weight;
+#endif
+}
+
+// x in steps of 1 / 12288, less than 255 * 512 in magnitude; the result is in Q0.15. For a negative x it is 1 minus the
+// result for its magnitude, and halves round down there.
+DSP_INLINE int32_t dsp_sigmoid(int32_t x) {
+  const int32_t sign = x >> 31, magnitude = (x ^ sign) - sign;
+  const int32_t fraction = magnitude & 511;
+  const int32_t above_one = dsp_weighted(magnitude >> 9, 512 - fraction, fraction);
+  return (((above_one ^ sign) + 512) >> 10) + (~sign & (1 << 15));
+}
+
+// x in steps of 1 / 12288, but not -2^31: 2 sigmoid(2 x) - 1 in Q0.15.
+DSP_INLINE int32_t dsp_tanh(int32_t x) {
+  const int32_t sign = x >> 31, magnitude = (x ^ sign) - sign;
+  const int32_t last = DMO_SIGMOID_TABLE_SIZE - 1, whole = magnitude >> 8, fraction = magnitude & 255;
+  const int32_t above_half = dsp_weighted(whole < last ? whole : last, 256 - fraction, fraction) + (1 << 23);
+  return ((above_half ^ sign) + 128) >> 8;
+}
+
+// By how much an argument is scaled to become steps of 1 / 12288, for units of 2^(left_shift - 12).
+typedef struct {
+  int32_t factor, half, right;
+} dsp_steps;
+
+DSP_INLINE dsp_steps dsp_make_steps(int32_t left_shift) {
+  return (dsp_steps){ left_shift < 0 ? 3 : 3 << left_shift, left_shift < 0 ? 1 << (-left_shift - 1) : 0,
+                      left_shift < 0 ? -left_shift : 0 };
+}
+
+DSP_INLINE int32_t dsp_in_steps(const dsp_steps *steps, int32_t x) {
+  return (x * steps->factor + steps->half) >> steps->right;
+}
+
+#endif
