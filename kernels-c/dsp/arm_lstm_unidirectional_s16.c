@@ -8,7 +8,7 @@ enum { MOST_COLUMNS = DSP_WIDE_PRODUCTS };
 // dsp_requantize_fast takes the scale and the sums.
 static bool is_fast(const dsp_lstm_matrix *matrix, int32_t rows) {
   const dsp_scales scales = dsp_make_scales(&matrix->multiplier, &matrix->shift, matrix->bias, INT16_MIN, INT16_MAX);
-  return DSP_INSTRUCTIONS && rows >= 4 && dsp_are_fast(&scales, rows, true, matrix->columns);
+  return dsp_are_fast(&scales, rows, true, matrix->columns);
 }
 
 #if DSP_INSTRUCTIONS
@@ -36,8 +36,8 @@ DSP_NAKED static void multiply_blocks(DSP_UNUSED dsp_lstm_block *block) {
 }
 
 // Whole blocks.
-static void multiply_fast(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
-                          int16_t *values) {
+static void multiply_whole(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
+                           int16_t *values) {
   const int64_t *const bias = matrix->bias;
   const dsp_scales scales = dsp_make_scales(&matrix->multiplier, &matrix->shift, bias, INT16_MIN, INT16_MAX);
   dsp_lstm_block block = dsp_make_lstm_block(matrix, vector, 2, &bias[first], first, end, adds, values);
@@ -50,9 +50,9 @@ static void multiply_fast(const dsp_lstm_matrix *matrix, const int16_t *vector, 
 
 #endif
 
-// At most MOST_COLUMNS columns of up to four rows that are `apart` bytes apart.
+// Adds to the sums of up to four rows at most MOST_COLUMNS columns.
 static void multiply_columns(const int16_t *vector, const int8_t *weights, int32_t apart, int32_t columns, int32_t rows,
-                             int32_t *sums) {
+                             int64_t *sums) {
   // Where there are fewer than four rows, the last is used again.
   const int8_t *const weights1 = rows > 1 ? weights + apart : weights;
   const int8_t *const weights2 = rows > 2 ? weights1 + apart : weights1;
@@ -65,29 +65,30 @@ static void multiply_columns(const int16_t *vector, const int8_t *weights, int32
     sum2 += value * weights2[i];
     sum3 += value * weights3[i];
   }
-  sums[0] = sum0;
-  sums[1] = sum1;
-  sums[2] = sum2;
-  sums[3] = sum3;
+  sums[0] += sum0;
+  sums[1] += sum1;
+  sums[2] += sum2;
+  sums[3] += sum3;
 }
 
-static void multiply_exactly(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
-                             int16_t *values) {
+// Any number of rows, by any scale.
+static void multiply_some(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
+                          int16_t *values) {
   const int64_t *const bias = matrix->bias;
   const int32_t columns = matrix->columns;
+  const dsp_scales scales = dsp_make_scales(&matrix->multiplier, &matrix->shift, bias, INT16_MIN, INT16_MAX);
   for (int32_t row = first; row < end; row += 4) {
     const int32_t rows = end - row < 4 ? end - row : 4;
     int64_t sums[4] = { 0, 0, 0, 0 };
     for (int32_t i = 0; i < columns; i += MOST_COLUMNS) {
       const int32_t block = columns - i < MOST_COLUMNS ? columns - i : MOST_COLUMNS;
-      int32_t sum[4];
-      multiply_columns(&vector[i], &matrix->weights[row * columns + i], columns, block, rows, sum);
-      for (int32_t k = 0; k < rows; ++k) {
-        sums[k] += sum[k];
-      }
+      multiply_columns(&vector[i], &matrix->weights[row * columns + i], columns, block, rows, sums);
     }
     for (int32_t k = 0; k < rows; ++k) {
-      const int32_t product = dsp_requantize_wide_exactly(sums[k] + bias[row + k], matrix->multiplier, matrix->shift);
+      const int64_t sum = sums[k] + bias[row + k];
+      const int32_t product =
+          matrix->is_fast ? dsp_requantize_fast(dsp_make_wide(&scales), (int32_t)sum)
+                          : dsp_requantize_wide_exactly(sum, matrix->multiplier, matrix->shift);
       values[row + k] = (int16_t)dsp_saturate_half(dsp_saturating_add(product, adds ? values[row + k] : 0));
     }
   }
@@ -96,12 +97,12 @@ static void multiply_exactly(const dsp_lstm_matrix *matrix, const int16_t *vecto
 static void multiply(const dsp_lstm_matrix *matrix, const void *vector, int32_t first, int32_t end, bool adds,
                      int16_t *values) {
 #if DSP_INSTRUCTIONS
-  if (matrix->is_fast) {
-    multiply_fast(matrix, vector, first, end, adds, values);
+  if (matrix->is_fast && end - first >= 4) {
+    multiply_whole(matrix, vector, first, end, adds, values);
     return;
   }
 #endif
-  multiply_exactly(matrix, vector, first, end, adds, values);
+  multiply_some(matrix, vector, first, end, adds, values);
 }
 
 void dsp_run_lstm_s16(const cmsis_nn_lstm_params *params, const cmsis_nn_lstm_context *buffers, void *hidden_state,

@@ -9,8 +9,8 @@ enum { MOST_COLUMNS = 1 << 15, LARGEST_PRODUCT = 1 << 14 };
 
 // The scale is a dsp_ratio with a division, and sums are at most 2^30.
 static bool is_fast(const dsp_lstm_matrix *matrix, int32_t rows) {
-  if (!DSP_INSTRUCTIONS || !dsp_has_ratio(matrix->multiplier, matrix->shift) || matrix->shift == 0 ||
-      matrix->columns > MOST_COLUMNS || rows < 4) {
+  if (!dsp_has_ratio(matrix->multiplier, matrix->shift) || matrix->shift == 0 ||
+      matrix->columns > MOST_COLUMNS) {
     return false;
   }
   const int32_t most = (1 << 30) - LARGEST_PRODUCT * matrix->columns;
@@ -44,8 +44,8 @@ DSP_NAKED static void multiply_blocks(DSP_UNUSED dsp_lstm_block *block) {
 }
 
 // Whole blocks.
-static void multiply_fast(const dsp_lstm_matrix *matrix, const int8_t *vector, int32_t first, int32_t end, bool adds,
-                          int16_t *values) {
+static void multiply_whole(const dsp_lstm_matrix *matrix, const int8_t *vector, int32_t first, int32_t end, bool adds,
+                           int16_t *values) {
   const int32_t *const bias = matrix->bias;
   dsp_lstm_block block = dsp_make_lstm_block(matrix, vector, 1, &bias[first], first, end, adds, values);
   const dsp_ratio ratio = dsp_make_ratio(matrix->multiplier, matrix->shift);
@@ -57,17 +57,20 @@ static void multiply_fast(const dsp_lstm_matrix *matrix, const int8_t *vector, i
 
 #endif
 
-static void multiply_exactly(const dsp_lstm_matrix *matrix, const int8_t *vector, int32_t first, int32_t end, bool adds,
-                             int16_t *values) {
+// Any number of rows, by any scale.
+static void multiply_some(const dsp_lstm_matrix *matrix, const int8_t *vector, int32_t first, int32_t end, bool adds,
+                          int16_t *values) {
   const int32_t *const bias = matrix->bias;
   const int32_t columns = matrix->columns;
+  const dsp_ratio ratio = dsp_make_ratio(matrix->is_fast ? matrix->multiplier : 0, matrix->is_fast ? matrix->shift : 0);
   for (int32_t row = first; row < end; row += 4) {
     const int32_t rows = end - row < 4 ? end - row : 4;
     const dsp_sums sums = dsp_multiply_vector(vector, 0, &matrix->weights[row * columns], rows, 0, columns,
                                               dsp_bias_vector(&bias[row], rows));
     const int32_t sum[4] = { sums.row0, sums.row1, sums.row2, sums.row3 };
     for (int32_t i = 0; i < rows; ++i) {
-      const int32_t product = dmo_requantize(sum[i], matrix->multiplier, matrix->shift);
+      const int32_t product = matrix->is_fast ? dsp_apply_ratio(&ratio, sum[i])
+                                              : dmo_requantize(sum[i], matrix->multiplier, matrix->shift);
       values[row + i] = (int16_t)dsp_saturate_half(dsp_saturating_add(product, adds ? values[row + i] : 0));
     }
   }
@@ -76,12 +79,12 @@ static void multiply_exactly(const dsp_lstm_matrix *matrix, const int8_t *vector
 static void multiply(const dsp_lstm_matrix *matrix, const void *vector, int32_t first, int32_t end, bool adds,
                      int16_t *values) {
 #if DSP_INSTRUCTIONS
-  if (matrix->is_fast) {
-    multiply_fast(matrix, vector, first, end, adds, values);
+  if (matrix->is_fast && end - first >= 4) {
+    multiply_whole(matrix, vector, first, end, adds, values);
     return;
   }
 #endif
-  multiply_exactly(matrix, vector, first, end, adds, values);
+  multiply_some(matrix, vector, first, end, adds, values);
 }
 
 void dsp_run_lstm_s8(const cmsis_nn_lstm_params *params, const cmsis_nn_lstm_context *buffers, void *hidden_state,

@@ -15,13 +15,13 @@ typedef struct {
   const void *bias; // of each row
   int32_t multiplier, shift;
   int32_t columns;
-  bool is_fast; // as dsp_lstm_kind says
+  bool is_fast; // what dsp_lstm_kind says of it
 } dsp_lstm_matrix;
 
 // What depends on the width of activations.
 typedef struct {
   int32_t bytes; // of an activation
-  // Whether all rows can be multiplied in a fast way.
+  // Whether the scale and all sums are such that a fast way requantises them.
   bool (*is_fast)(const dsp_lstm_matrix *matrix, int32_t rows);
   // Multiplies the rows from `first` up to, and without, `end` by a vector, requantises, adds the values if `adds`,
   // saturates to 16 bits and stores to the values.

@@ -11,15 +11,17 @@
 // The last entry is there twice.
 extern const uint16_t dsp_sigmoid_table[DMO_SIGMOID_TABLE_SIZE + 1];
 
-// The weighted sum of what two consecutive entries have above 2^16: a negative number.
-DSP_INLINE int32_t dsp_weighted(int32_t entry, int32_t weight, int32_t next_weight) {
+// What the table has above 2^16, a negative number, between an entry and the next, of whose distance the fraction has
+// `bits` bits; times 2^bits.
+DSP_INLINE int32_t dsp_interpolate(int32_t entry, int32_t fraction, int32_t bits) {
   const uint16_t *const entries = &dsp_sigmoid_table[entry];
 #if DSP_INSTRUCTIONS
   uint32_t pair;
   memcpy(&pair, entries, sizeof pair);
-  return dsp_multiply_pairs(pair, (uint32_t)weight | (uint32_t)next_weight << 16, 0);
+  return dsp_multiply_pairs(pair, (uint32_t)((1 << bits) - fraction) | (uint32_t)fraction << 16, 0);
 #else
-  return (entries[0] - (1 << 16)) * weight + (entries[1] - (1 << 16)) * next_weight;
+  const int32_t above_one = entries[0] - (1 << 16);
+  return above_one * (1 << bits) + fraction * (entries[1] - entries[0]);
 #endif
 }
 
@@ -27,16 +29,15 @@ DSP_INLINE int32_t dsp_weighted(int32_t entry, int32_t weight, int32_t next_weig
 // result for its magnitude, and halves round down there.
 DSP_INLINE int32_t dsp_sigmoid(int32_t x) {
   const int32_t sign = x >> 31, magnitude = (x ^ sign) - sign;
-  const int32_t fraction = magnitude & 511;
-  const int32_t above_one = dsp_weighted(magnitude >> 9, 512 - fraction, fraction);
+  const int32_t above_one = dsp_interpolate(magnitude >> 9, magnitude & 511, 9);
   return (((above_one ^ sign) + 512) >> 10) + (~sign & (1 << 15));
 }
 
 // x in steps of 1 / 12288, but not -2^31: 2 sigmoid(2 x) - 1 in Q0.15.
 DSP_INLINE int32_t dsp_tanh(int32_t x) {
   const int32_t sign = x >> 31, magnitude = (x ^ sign) - sign;
-  const int32_t last = DMO_SIGMOID_TABLE_SIZE - 1, whole = magnitude >> 8, fraction = magnitude & 255;
-  const int32_t above_half = dsp_weighted(whole < last ? whole : last, 256 - fraction, fraction) + (1 << 23);
+  const int32_t last = DMO_SIGMOID_TABLE_SIZE - 1, whole = magnitude >> 8;
+  const int32_t above_half = dsp_interpolate(whole < last ? whole : last, magnitude & 255, 8) + (1 << 23);
   return ((above_half ^ sign) + 128) >> 8;
 }
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Sums of products of a vector with four rows of weights: the inside of the LSTMs.
+#ifndef PLAIN_ROWS_H
+#define PLAIN_ROWS_H
+
+#include "plain.h"
+
+// The assembly reads this struct, in this order.
+typedef struct {
+  const void *vector_end;     // of minus_columns elements
+  const int8_t *weights_end[4];
+  int32_t minus_columns;      // not 0
+  int32_t sum[4];             // what the products are added to
+} plain_rows;
+
+// For `count` rows, 1 to 4; the others are the last once more.
+PLAIN_INLINE plain_rows plain_make_rows(const void *vector_end, const int8_t *weights, int32_t columns, int32_t apart,
+                                        int32_t count) {
+  const int8_t *const end0 = weights + columns, *const end1 = count > 1 ? end0 + apart : end0;
+  const int8_t *const end2 = count > 2 ? end1 + apart : end1, *const end3 = count > 3 ? end2 + apart : end2;
+  return (plain_rows){ vector_end, { end0, end1, end2, end3 }, -columns, { 0, 0, 0, 0 } };
+}
+
+// A vector of int8_t, or of int16_t.
+void plain_multiply_rows_s8(plain_rows *rows);
+void plain_multiply_rows_s16(plain_rows *rows);
+
+#endif
