@@ -72,11 +72,10 @@ static void multiply_columns(const int16_t *vector, const int8_t *weights, int32
 }
 
 // Any number of rows, by any scale.
-static void multiply_some(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
-                          int16_t *values) {
+static void multiply_exactly(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end,
+                             bool adds, int16_t *values) {
   const int64_t *const bias = matrix->bias;
   const int32_t columns = matrix->columns;
-  const dsp_scales scales = dsp_make_scales(&matrix->multiplier, &matrix->shift, bias, INT16_MIN, INT16_MAX);
   for (int32_t row = first; row < end; row += 4) {
     const int32_t rows = end - row < 4 ? end - row : 4;
     int64_t sums[4] = { 0, 0, 0, 0 };
@@ -85,10 +84,7 @@ static void multiply_some(const dsp_lstm_matrix *matrix, const int16_t *vector, 
       multiply_columns(&vector[i], &matrix->weights[row * columns + i], columns, block, rows, sums);
     }
     for (int32_t k = 0; k < rows; ++k) {
-      const int64_t sum = sums[k] + bias[row + k];
-      const int32_t product =
-          matrix->is_fast ? dsp_requantize_fast(dsp_make_wide(&scales), (int32_t)sum)
-                          : dsp_requantize_wide_exactly(sum, matrix->multiplier, matrix->shift);
+      const int32_t product = dsp_requantize_wide_exactly(sums[k] + bias[row + k], matrix->multiplier, matrix->shift);
       values[row + k] = (int16_t)dsp_saturate_half(dsp_saturating_add(product, adds ? values[row + k] : 0));
     }
   }
@@ -102,7 +98,7 @@ static void multiply(const dsp_lstm_matrix *matrix, const void *vector, int32_t 
     return;
   }
 #endif
-  multiply_some(matrix, vector, first, end, adds, values);
+  (matrix->is_fast ? dsp_multiply_few_s16 : multiply_exactly)(matrix, vector, first, end, adds, values);
 }
 
 void dsp_run_lstm_s16(const cmsis_nn_lstm_params *params, const cmsis_nn_lstm_context *buffers, void *hidden_state,

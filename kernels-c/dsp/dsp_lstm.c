@@ -39,7 +39,8 @@ static bool has_ratio(const lstm_scale *scale) {
 static lstm_gate make_gate(const dsp_lstm_kind *kind, const cmsis_nn_lstm_gate *gate, int32_t inputs, int32_t units,
                            bool uses_hidden) {
   lstm_gate result = {
-    .input = { gate->input_weights, gate->input_effective_bias, gate->input_multiplier, gate->input_shift, inputs, false },
+    .input = { gate->input_weights, gate->input_effective_bias, gate->input_multiplier, gate->input_shift, inputs,
+               false },
     .hidden = { gate->hidden_weights, gate->hidden_effective_bias, gate->hidden_multiplier, gate->hidden_shift, units,
                 false },
     .activation = gate->activation_type,

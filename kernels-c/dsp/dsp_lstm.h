@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The steps of an LSTM, whatever the width of its activations: what multiplies a gate's weights is passed as a function.
+// The steps of an LSTM, whatever the width of its activations: what multiplies a gate's weights is passed as a
+// function.
 #ifndef DSP_LSTM_H
 #define DSP_LSTM_H
 
@@ -36,6 +37,10 @@ void dsp_run_lstm_s8(const cmsis_nn_lstm_params *params, const cmsis_nn_lstm_con
                      const int8_t *input, int8_t *output);
 void dsp_run_lstm_s16(const cmsis_nn_lstm_params *params, const cmsis_nn_lstm_context *buffers, void *hidden_state,
                       const int16_t *input, int16_t *output);
+
+// As dsp_lstm_kind.multiply, one row after the other: by a scale and with sums that dsp_requantize_fast takes.
+void dsp_multiply_few_s16(const dsp_lstm_matrix *matrix, const int16_t *vector, int32_t first, int32_t end, bool adds,
+                          int16_t *values);
 
 DSP_INLINE void *dsp_hidden_state(const cmsis_nn_lstm_context *buffers) {
 #ifdef CMSIS_NN_LSTM_HIDDEN_STATE

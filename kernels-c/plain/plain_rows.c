@@ -31,8 +31,13 @@
   COLUMN(LOAD) COLUMN(LOAD) COLUMN(LOAD) COLUMN(LOAD)          \
   "bne 1b\n\t"                                                 \
   "pop {r0}\n\t"                                               \
-  "adds r0, r0, #24\n\t"                                       \
-  "stm r0, {r6, r7, r8, r9}\n\t"                               \
+  "ldr r5, [r0, #20]\n\t"                                      \
+  "sub r1, r1, r5, lsl #2\n\t"                                 \
+  "sub r2, r2, r5, lsl #2\n\t"                                 \
+  "sub r3, r3, r5, lsl #2\n\t"                                 \
+  "sub r4, r4, r5, lsl #2\n\t"                                 \
+  "adds r0, r0, #4\n\t"                                        \
+  "stm r0, {r1, r2, r3, r4, r5, r6, r7, r8, r9}\n\t"           \
   "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}"
 
 PLAIN_NAKED void plain_multiply_rows_s8(PLAIN_UNUSED plain_rows *rows) {
@@ -44,6 +49,12 @@ PLAIN_NAKED void plain_multiply_rows_s16(PLAIN_UNUSED plain_rows *rows) {
 }
 
 #else
+
+static void move_to_next(plain_rows *rows) {
+  for (int32_t i = 0; i < 4; ++i) {
+    rows->weights_end[i] -= 4 * rows->minus_columns;
+  }
+}
 
 // By pairs, of which the smaller cores' registers hold all.
 void plain_multiply_rows_s8(plain_rows *rows) {
@@ -59,6 +70,7 @@ void plain_multiply_rows_s8(plain_rows *rows) {
     rows->sum[i] = products.sum[0];
     rows->sum[i + 1] = products.sum[1];
   }
+  move_to_next(rows);
 }
 
 void plain_multiply_rows_s16(plain_rows *rows) {
@@ -74,6 +86,7 @@ void plain_multiply_rows_s16(plain_rows *rows) {
     rows->sum[i] = sum0;
     rows->sum[i + 1] = sum1;
   }
+  move_to_next(rows);
 }
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "plain.h"
 
-// The assembly reads this struct, in this order.
+// The assembly reads this struct, in this order, and moves the rows' ends to the four rows behind, as far
+// apart as a row has columns.
 typedef struct {
   const void *vector_end;     // of minus_columns elements
   const int8_t *weights_end[4];
@@ -25,5 +26,21 @@ PLAIN_INLINE plain_rows plain_make_rows(const void *vector_end, const int8_t *we
 // A vector of int8_t, or of int16_t.
 void plain_multiply_rows_s8(plain_rows *rows);
 void plain_multiply_rows_s16(plain_rows *rows);
+
+// To 16 bits.
+PLAIN_INLINE int32_t plain_saturate_half(int32_t value) {
+#if PLAIN_THUMB == 2
+  int32_t result;
+  __asm__("ssat %0, #16, %1" : "=r"(result) : "r"(value));
+  return result;
+#else
+  return dmo_clamp(value, INT16_MIN, INT16_MAX);
+#endif
+}
+
+// The sum of any number and one of 16 bits.
+PLAIN_INLINE int16_t plain_add_half(int32_t number, int16_t half) {
+  return (int16_t)plain_saturate_half(dmo_clamp(number, -(1 << 17), 1 << 17) + half);
+}
 
 #endif

@@ -122,8 +122,8 @@ typedef enum {
 } arm_nn_activation_type;
 
 // A gate of an LSTM. Weights are int8: [hidden_size, input_size] and [hidden_size, hidden_size]. An effective bias,
-// [hidden_size], is what the sum of products of the weights with unshifted activations begins with: the bias and, for each
-// weight, the offset of what it is multiplied with times the weight. int32_t for activations of 8 bits, int64_t for 16.
+// [hidden_size], is what a sum of products of weights and activations without their offset begins with: the bias, and
+// the offset times each weight. int32_t for activations of 8 bits, int64_t for 16.
 typedef struct {
   int32_t input_multiplier;
   int32_t input_shift;
@@ -159,8 +159,8 @@ typedef struct {
   cmsis_nn_lstm_gate output_gate;
 } cmsis_nn_lstm_params;
 
-// Each [batch_size, hidden_size] of int16_t. CMSIS-NN after 7.0.0 has one more member, of which a caller that is compiled
-// for 7.0.0 knows nothing; it is there if both are compiled with CMSIS_NN_LSTM_HIDDEN_STATE.
+// Each [batch_size, hidden_size] of int16_t. CMSIS-NN after 7.0.0 has one more member, of which a caller that is
+// compiled for 7.0.0 knows nothing: it is there if caller and library are compiled with CMSIS_NN_LSTM_HIDDEN_STATE.
 typedef struct {
   void *temp1;
   void *temp2;

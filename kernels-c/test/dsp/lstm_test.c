@@ -2,8 +2,8 @@
 //
 // The long short-term memories of dsp/ and plain/ and their activations, on random small cases.
 //
-// What is expected is a model of the interface's formulas, made of the oracle's pieces. Where no product exceeds 16 bits
-// that is the operator itself, and the oracle of the whole operator is asked as well.
+// What is expected is a model of the interface's formulas, made of the oracle's pieces. Where no product exceeds 16
+// bits that is the operator itself, and the oracle of the whole operator is asked as well.
 #include "dsp_cases.h"
 #include "dmo_int16.h"
 #include "dsp_lstm.h"
@@ -96,7 +96,10 @@ static int64_t random_bias(int32_t bytes, int32_t kind) {
 }
 
 static dmo_quant_per_tensor cell_scale(int32_t shift, bool is_wild) {
-  return is_wild ? random_scale(shift - 2, 0) : (dmo_quant_per_tensor){ one_in(2) ? 1 << 30 : between(1 << 30, INT32_MAX), shift };
+  if (is_wild) {
+    return random_scale(shift - 2, 0);
+  }
+  return (dmo_quant_per_tensor){ one_in(2) ? 1 << 30 : between(1 << 30, INT32_MAX), shift };
 }
 
 static layer random_layer(int32_t bytes) {
@@ -119,7 +122,8 @@ static layer random_layer(int32_t bytes) {
   };
   for (int32_t g = 0; g < DMO_LSTM_GATES; ++g) {
     const int32_t kind = one_in(12) ? 0 : 1;
-    l.reference.gates[g] = (dmo_lstm_gate_quant){ random_gate_scale(bytes, is_small), random_gate_scale(bytes, is_small) };
+    l.reference.gates[g].input = random_gate_scale(bytes, is_small);
+    l.reference.gates[g].recurrent = random_gate_scale(bytes, is_small);
     if (kind == 0) {
       // A result still fits in 32 bits, and a sum in what has a scale.
       l.reference.gates[g].input.shift = between(-20, -2);
@@ -167,7 +171,8 @@ static cmsis_nn_lstm_gate make_gate(const layer *l, int32_t g, bool uses_hidden)
     .input_multiplier = quant->input.multiplier,
     .input_shift = quant->input.shift,
     .input_weights = l->input_weights[g],
-    .input_effective_bias = effective_bias(l, l->bias[g], l->input_weights[g], l->size.inputs, l->reference.input_offset),
+    .input_effective_bias = effective_bias(l, l->bias[g], l->input_weights[g], l->size.inputs,
+                                           l->reference.input_offset),
     .hidden_multiplier = quant->recurrent.multiplier,
     .hidden_shift = quant->recurrent.shift,
     .hidden_weights = uses_hidden ? l->hidden_weights[g] : NULL,
@@ -223,8 +228,8 @@ typedef struct {
   bool exceeds; // a product exceeded 16 bits
 } progress;
 
-static int64_t gate_of(const layer *l, int32_t g, const void *input, int32_t input_at, const int32_t *hidden, int32_t unit,
-                       bool *exceeds) {
+static int64_t gate_of(const layer *l, int32_t g, const void *input, int32_t input_at, const int32_t *hidden,
+                       int32_t unit, bool *exceeds) {
   const dmo_lstm_gate_quant *const quant = &l->reference.gates[g];
   int64_t from_input = l->bias[g] == NULL ? 0 : l->bias[g][unit], from_hidden = 0;
   for (int32_t i = 0; i < l->size.inputs; ++i) {
@@ -232,7 +237,8 @@ static int64_t gate_of(const layer *l, int32_t g, const void *input, int32_t inp
                   l->input_weights[g][unit * l->size.inputs + i];
   }
   for (int32_t v = 0; v < l->size.units; ++v) {
-    from_hidden += (int64_t)(hidden[v] - l->reference.hidden_zero_point) * l->hidden_weights[g][unit * l->size.units + v];
+    from_hidden += (int64_t)(hidden[v] - l->reference.hidden_zero_point) *
+                   l->hidden_weights[g][unit * l->size.units + v];
   }
   const int64_t second = quotient(l, from_hidden, quant->recurrent);
   *exceeds = *exceeds || second != to_half(second);
@@ -394,7 +400,8 @@ static void test_activation(void) {
   const arm_nn_activation_type type = one_in(2) ? ARM_SIGMOID : ARM_TANH;
   const int32_t left_shift = one_in(3) ? 0 : between(-20, 13), count = between(0, 100);
   const int16_t *const input = elements(2, count);
-  int16_t *const expected = allocate(2 * count), *const actual = elements(2, count), *const in_place = elements(2, count);
+  int16_t *const expected = allocate(2 * count), *const actual = elements(2, count);
+  int16_t *const in_place = elements(2, count);
   expect_activation(type, left_shift, count, input, expected);
   memcpy(in_place, input, 2 * (size_t)count);
   expect_status(ARM_CMSIS_NN_SUCCESS, arm_nn_activation_s16(input, actual, count, left_shift, type));
@@ -412,7 +419,8 @@ static void test_all_arguments(arm_nn_activation_type type, int32_t left_shift) 
     int16_t expected, actual;
     expect_activation(type, left_shift, 1, &input, &expected);
     expect_status(ARM_CMSIS_NN_SUCCESS, arm_nn_activation_s16(&input, &actual, 1, left_shift, type));
-    const int64_t exact = type == ARM_TANH ? oracle_lstm_tanh(table, x, left_shift - 12) : oracle_lstm_sigmoid(table, x);
+    const int64_t exact =
+        type == ARM_TANH ? oracle_lstm_tanh(table, x, left_shift - 12) : oracle_lstm_sigmoid(table, x);
     if (expected != actual || ((type == ARM_TANH || left_shift == 0) && exact != actual)) {
       fail("wrong at", (uint32_t)(x - INT16_MIN));
     }
