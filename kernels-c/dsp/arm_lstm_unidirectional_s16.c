@@ -48,27 +48,45 @@ static void multiply_whole(const dsp_lstm_matrix *matrix, const int16_t *vector,
   multiply_blocks(&block);
 }
 
+// Adds to four sums the groups of four columns up to an end, at least one.
+//
+// Registers as in dsp_lstm_rows.h. The last argument is on the stack, as the procedure call standard says.
+DSP_NAKED static void multiply_groups(DSP_UNUSED const int16_t *vector, DSP_UNUSED const int16_t *end,
+                                      DSP_UNUSED const int8_t *weights, DSP_UNUSED int32_t apart,
+                                      DSP_UNUSED int32_t *sums) {
+  __asm__ volatile("push {r4, r5, r6, r7, r8, r9, r10, r11, lr}\n\t"
+                   "ldr r12, [sp, #36]\n\t"
+                   "ldm r12, {r4, r5, r6, r7}\n\t"
+                   "add r12, r2, r3, lsl #1\n\t"
+                   ".balign 4\n"
+                   "1:\n\t"
+                   DSP_LSTM_GROUP(LOAD_GROUP)
+                   "cmp r0, r1\n\t"
+                   "bne.w 1b\n\t"
+                   "ldr r12, [sp, #36]\n\t"
+                   "stm r12, {r4, r5, r6, r7}\n\t"
+                   "pop {r4, r5, r6, r7, r8, r9, r10, r11, pc}");
+}
+
 #endif
 
 // Adds to the sums of up to four rows at most MOST_COLUMNS columns.
 static void multiply_columns(const int16_t *vector, const int8_t *weights, int32_t apart, int32_t columns, int32_t rows,
                              int64_t *sums) {
-  // Where there are fewer than four rows, the last is used again.
-  const int8_t *const weights1 = rows > 1 ? weights + apart : weights;
-  const int8_t *const weights2 = rows > 2 ? weights1 + apart : weights1;
-  const int8_t *const weights3 = rows > 3 ? weights2 + apart : weights2;
-  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  for (int32_t i = 0; i < columns; ++i) {
-    const int32_t value = vector[i];
-    sum0 += value * weights[i];
-    sum1 += value * weights1[i];
-    sum2 += value * weights2[i];
-    sum3 += value * weights3[i];
+  int32_t sum[4] = { 0, 0, 0, 0 }, grouped = 0;
+#if DSP_INSTRUCTIONS
+  if (rows == 4 && columns >= 4) {
+    grouped = columns & ~3;
+    multiply_groups(vector, vector + grouped, weights, apart, sum);
   }
-  sums[0] += sum0;
-  sums[1] += sum1;
-  sums[2] += sum2;
-  sums[3] += sum3;
+#endif
+  for (int32_t k = 0; k < rows; ++k) {
+    for (int32_t i = grouped; i < columns; ++i) {
+      sum[k] += vector[i] * weights[i];
+    }
+    weights += apart;
+    sums[k] += sum[k];
+  }
 }
 
 // Any number of rows, by any scale.

@@ -57,6 +57,39 @@ static void multiply_whole(const dsp_lstm_matrix *matrix, const int8_t *vector, 
 
 #endif
 
+// The sums of two rows, which may be one and the same.
+static dsp_sums multiply_pair(const int8_t *vector, const int8_t *row0, const int8_t *row1, int32_t columns,
+                              int32_t bias0, int32_t bias1) {
+  dsp_sums sums = { bias0, bias1, 0, 0 };
+  for (; columns >= 4; columns -= 4) {
+    const uint32_t four = dsp_load4(vector), four0 = dsp_load4(row0), four1 = dsp_load4(row1);
+    const uint32_t even = dsp_even(four), odd = dsp_odd(four);
+    sums.row0 = dsp_multiply_pairs(even, dsp_even(four0), sums.row0);
+    sums.row0 = dsp_multiply_pairs(odd, dsp_odd(four0), sums.row0);
+    sums.row1 = dsp_multiply_pairs(even, dsp_even(four1), sums.row1);
+    sums.row1 = dsp_multiply_pairs(odd, dsp_odd(four1), sums.row1);
+    vector += 4;
+    row0 += 4;
+    row1 += 4;
+  }
+  for (; columns > 0; --columns) {
+    const int32_t value = *vector++;
+    sums.row0 += value * *row0++;
+    sums.row1 += value * *row1++;
+  }
+  return sums;
+}
+
+// The sums of up to four rows.
+static dsp_sums multiply_rows(const int8_t *vector, const int8_t *weights, int32_t columns, int32_t rows,
+                              const int32_t *bias) {
+  if (rows <= 2) {
+    const int32_t second = rows - 1;
+    return multiply_pair(vector, weights, weights + second * columns, columns, bias[0], bias[second]);
+  }
+  return dsp_multiply_vector(vector, 0, weights, rows, 0, columns, dsp_bias_vector(bias, rows));
+}
+
 // Any number of rows, by any scale.
 static void multiply_some(const dsp_lstm_matrix *matrix, const int8_t *vector, int32_t first, int32_t end, bool adds,
                           int16_t *values) {
@@ -65,8 +98,7 @@ static void multiply_some(const dsp_lstm_matrix *matrix, const int8_t *vector, i
   const dsp_ratio ratio = dsp_make_ratio(matrix->is_fast ? matrix->multiplier : 0, matrix->is_fast ? matrix->shift : 0);
   for (int32_t row = first; row < end; row += 4) {
     const int32_t rows = end - row < 4 ? end - row : 4;
-    const dsp_sums sums = dsp_multiply_vector(vector, 0, &matrix->weights[row * columns], rows, 0, columns,
-                                              dsp_bias_vector(&bias[row], rows));
+    const dsp_sums sums = multiply_rows(vector, &matrix->weights[row * columns], columns, rows, &bias[row]);
     const int32_t sum[4] = { sums.row0, sums.row1, sums.row2, sums.row3 };
     for (int32_t i = 0; i < rows; ++i) {
       const int32_t product = matrix->is_fast ? dsp_apply_ratio(&ratio, sum[i])

@@ -58,7 +58,7 @@ static void move_to_next(plain_rows *rows) {
 
 // By pairs, of which the smaller cores' registers hold all.
 void plain_multiply_rows_s8(plain_rows *rows) {
-  for (int32_t i = 0; i < 4; i += 2) {
+  for (int32_t i = 0; i < rows->count; i += 2) {
     plain_products products = {
       .patch_end = rows->vector_end,
       .filter0_end = rows->weights_end[i],
@@ -75,7 +75,7 @@ void plain_multiply_rows_s8(plain_rows *rows) {
 
 void plain_multiply_rows_s16(plain_rows *rows) {
   const int16_t *const vector_end = rows->vector_end;
-  for (int32_t i = 0; i < 4; i += 2) {
+  for (int32_t i = 0; i < rows->count; i += 2) {
     const int8_t *const end0 = rows->weights_end[i], *const end1 = rows->weights_end[i + 1];
     int32_t sum0 = rows->sum[i], sum1 = rows->sum[i + 1];
     for (int32_t k = rows->minus_columns; k != 0; ++k) {

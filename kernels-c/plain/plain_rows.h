@@ -13,14 +13,15 @@ typedef struct {
   const int8_t *weights_end[4];
   int32_t minus_columns;      // not 0
   int32_t sum[4];             // what the products are added to
+  int32_t count;              // rows, 1 to 4: sums beyond them are any number
 } plain_rows;
 
-// For `count` rows, 1 to 4; the others are the last once more.
+// The rows beyond `count` are the last once more.
 PLAIN_INLINE plain_rows plain_make_rows(const void *vector_end, const int8_t *weights, int32_t columns, int32_t apart,
                                         int32_t count) {
   const int8_t *const end0 = weights + columns, *const end1 = count > 1 ? end0 + apart : end0;
   const int8_t *const end2 = count > 2 ? end1 + apart : end1, *const end3 = count > 3 ? end2 + apart : end2;
-  return (plain_rows){ vector_end, { end0, end1, end2, end3 }, -columns, { 0, 0, 0, 0 } };
+  return (plain_rows){ vector_end, { end0, end1, end2, end3 }, -columns, { 0, 0, 0, 0 }, count };
 }
 
 // A vector of int8_t, or of int16_t.
