@@ -74,22 +74,25 @@ static dmo_quant_per_tensor random_scale(int32_t least_shift, int32_t greatest_s
   return (dmo_quant_per_tensor){ one_in(40) ? between(0, 1 << 30) : multiplier, between(least_shift, greatest_shift) };
 }
 
-static dmo_quant_per_tensor random_gate_scale(int32_t bytes, bool is_small) {
+// Of products that are small, or usual, or, if is_any, of any size that fits.
+static dmo_quant_per_tensor random_gate_scale(int32_t bytes, bool is_small, bool is_any) {
   if (is_small) {
     return bytes == 1 ? random_scale(-12, -8) : random_scale(-20, -17);
   }
-  if (one_in(10)) {
+  if (is_any) {
     return bytes == 1 ? random_scale(-31, 3) : random_scale(-31, 2);
   }
   return bytes == 1 ? random_scale(-6, -1) : random_scale(-14, -8);
 }
 
-static int64_t random_bias(int32_t bytes, int32_t kind) {
-  if (kind == 0 && bytes == 1) {
-    // Around the largest sums of the fast way.
-    return (one_in(2) ? 1 : -1) * (int64_t)between((1 << 30) - (1 << 21), (1 << 30) + (1 << 21));
+static int64_t random_bias(int32_t bytes, bool is_large) {
+  if (is_large && bytes == 1) {
+    // Around the largest sums of the fast ways.
+    const int32_t size = one_in(2) ? between((1 << 30) - (1 << 21), (1 << 30) + (1 << 21))
+                                   : between(INT32_MAX - (1 << 22), INT32_MAX - (3 << 19));
+    return one_in(2) ? size : -size;
   }
-  if (kind == 0) {
+  if (is_large) {
     return (one_in(2) ? 1 : -1) * ((INT64_C(1) << 31) + between(-(1 << 28), 1 << 28));
   }
   return bytes == 1 ? between(-20000, 20000) : between(-(1 << 26), 1 << 26);
@@ -103,13 +106,18 @@ static dmo_quant_per_tensor cell_scale(int32_t shift, bool is_wild) {
 }
 
 static layer random_layer(int32_t bytes) {
-  const bool is_wild = one_in(6), is_small = one_in(3);
+  const bool is_wild = one_in(6), is_small = one_in(3), is_long = one_in(25);
   layer l = {
     .bytes = bytes,
     .size = { between(1, MOST_BATCHES), between(1, 4), between(1, MOST), one_in(8) ? between(1, 4) : between(1, MOST),
               between(0, 1) },
     .is_standard = !one_in(8),
   };
+  if (is_long) {
+    // More products than fit in 32 bits.
+    l.size.inputs = between(500, 1100);
+    l.size.units = between(1, 6);
+  }
   const bool has_zero_points = bytes == 1 || one_in(2);
   l.reference = (dmo_lstm_params){
     .input_offset = has_zero_points ? between(-127, 128) : 0,
@@ -121,10 +129,10 @@ static layer random_layer(int32_t bytes) {
     .cell_clip = one_in(2) ? 0 : between(1, INT16_MAX),
   };
   for (int32_t g = 0; g < DMO_LSTM_GATES; ++g) {
-    const int32_t kind = one_in(12) ? 0 : 1;
-    l.reference.gates[g].input = random_gate_scale(bytes, is_small);
-    l.reference.gates[g].recurrent = random_gate_scale(bytes, is_small);
-    if (kind == 0) {
+    const bool has_large = one_in(12) && !is_long;
+    l.reference.gates[g].input = random_gate_scale(bytes, is_small, one_in(10) && !is_long);
+    l.reference.gates[g].recurrent = random_gate_scale(bytes, is_small, one_in(10));
+    if (has_large) {
       // A result still fits in 32 bits, and a sum in what has a scale.
       l.reference.gates[g].input.shift = between(-20, -2);
     }
@@ -135,7 +143,7 @@ static layer random_layer(int32_t bytes) {
       l.bias[g] = allocate(8 * l.size.units);
       l.bias32[g] = allocate(4 * l.size.units);
       for (int32_t u = 0; u < l.size.units; ++u) {
-        l.bias[g][u] = random_bias(bytes, kind);
+        l.bias[g][u] = random_bias(bytes, has_large);
         l.bias32[g][u] = bytes == 1 ? (int32_t)l.bias[g][u] : 0;
       }
     }
