@@ -46,6 +46,13 @@ DSP_INLINE int32_t dsp_saturating_add(int32_t a, int32_t b) {
   return result;
 }
 
+// To 16 bits.
+DSP_INLINE int32_t dsp_saturate_half(int32_t value) {
+  int32_t result;
+  __asm__("ssat %0, #16, %1" : "=r"(result) : "r"(value));
+  return result;
+}
+
 // The larger, or smaller, of each two elements.
 DSP_INLINE uint32_t dsp_max_pair(uint32_t a, uint32_t b) {
   uint32_t result;
@@ -72,6 +79,10 @@ DSP_INLINE int32_t dsp_multiply_floor(int32_t a, int32_t b, int32_t sum) {
 DSP_INLINE int32_t dsp_saturating_add(int32_t a, int32_t b) {
   const int64_t sum = (int64_t)a + b;
   return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
+}
+
+DSP_INLINE int32_t dsp_saturate_half(int32_t value) {
+  return dmo_clamp(value, INT16_MIN, INT16_MAX);
 }
 
 DSP_INLINE uint32_t dsp_max_pair(uint32_t a, uint32_t b) {

@@ -62,10 +62,11 @@ static int64_t gate_of_s16(const dmo_lstm_params *params, const dmo_lstm_size *s
   const dmo_lstm_gate_quant *quant = &params->gates[gate];
   int64_t from_input = weights[gate].bias != NULL ? weights[gate].bias[unit] : 0, from_hidden = 0;
   for (int32_t i = size->inputs - 1; i >= 0; --i) {
-    from_input += (int64_t)input[i] * weights[gate].input_weights[unit * size->inputs + i];
+    from_input += ((int64_t)input[i] + params->input_offset) * weights[gate].input_weights[unit * size->inputs + i];
   }
   for (int32_t v = size->units - 1; v >= 0; --v) {
-    from_hidden += (int64_t)hidden[v] * weights[gate].recurrent_weights[unit * size->units + v];
+    from_hidden += ((int64_t)hidden[v] - params->hidden_zero_point) *
+                   weights[gate].recurrent_weights[unit * size->units + v];
   }
   return activated(table, gate, oracle_requantize_wide(from_input, quant->input.multiplier, quant->input.shift),
                    oracle_requantize_wide(from_hidden, quant->recurrent.multiplier, quant->recurrent.shift));

@@ -115,6 +115,61 @@ typedef struct {
   const int16_t *one_by_one_lut;
 } cmsis_nn_softmax_lut_s16;
 
+// What arm_nn_activation_s16 computes.
+typedef enum {
+  ARM_SIGMOID = 0,
+  ARM_TANH = 1,
+} arm_nn_activation_type;
+
+// A gate of an LSTM. Weights are int8: [hidden_size, input_size] and [hidden_size, hidden_size]. An effective bias,
+// [hidden_size], is what a sum of products of weights and activations without their offset begins with: the bias, and
+// the offset times each weight. int32_t for activations of 8 bits, int64_t for 16.
+typedef struct {
+  int32_t input_multiplier;
+  int32_t input_shift;
+  const void *input_weights;
+  const void *input_effective_bias;
+  int32_t hidden_multiplier;
+  int32_t hidden_shift;
+  const void *hidden_weights;
+  const void *hidden_effective_bias;
+  const void *bias; // not read
+  arm_nn_activation_type activation_type;
+} cmsis_nn_lstm_gate;
+
+typedef struct {
+  int32_t time_major; // 0: [batch, time, size], else [time, batch, size]
+  int32_t batch_size;
+  int32_t time_steps;
+  int32_t input_size;
+  int32_t hidden_size;
+  int32_t input_offset; // not read: effective biases hold it
+  int32_t forget_to_cell_multiplier;
+  int32_t forget_to_cell_shift;
+  int32_t input_to_cell_multiplier;
+  int32_t input_to_cell_shift;
+  int32_t cell_clip;        // the cell state is clamped to [-cell_clip, cell_clip]; 0: to 16 bits
+  int32_t cell_scale_power; // the cell state's scale is 2^cell_scale_power
+  int32_t output_multiplier;
+  int32_t output_shift;
+  int32_t output_offset;
+  cmsis_nn_lstm_gate forget_gate;
+  cmsis_nn_lstm_gate input_gate;
+  cmsis_nn_lstm_gate cell_gate;
+  cmsis_nn_lstm_gate output_gate;
+} cmsis_nn_lstm_params;
+
+// Each [batch_size, hidden_size] of int16_t. CMSIS-NN after 7.0.0 has one more member, of which a caller that is
+// compiled for 7.0.0 knows nothing: it is there if caller and library are compiled with CMSIS_NN_LSTM_HIDDEN_STATE.
+typedef struct {
+  void *temp1;
+  void *temp2;
+  void *cell_state;
+#ifdef CMSIS_NN_LSTM_HIDDEN_STATE
+  void *hidden_state; // [batch_size, hidden_size] of the output's type, or NULL
+#endif
+} cmsis_nn_lstm_context;
+
 // Axis d of the output is axis permutations[d] of the input.
 typedef struct {
   const int32_t num_dims;

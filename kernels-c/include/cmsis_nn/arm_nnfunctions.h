@@ -2,9 +2,9 @@
 //
 // The functions of the CMSIS-NN interface, version 7.0.0, that this library implements for the DSP extension of
 // Armv7E-M: here those with 8-bit activations and weights, in arm_nnfunctions_s4.h those with weights of 4 bits, in
-// arm_nnfunctions_s16.h those with 16-bit activations, and the 8-bit ones that take inputs of two shapes. Names,
-// arguments and return codes are those of the interface, so that the real library can take the place of this one; code
-// and contracts are our own.
+// arm_nnfunctions_s16.h those with 16-bit activations, and the 8-bit ones that take inputs of two shapes, in
+// arm_nnfunctions_lstm.h those for LSTMs. Names, arguments and return codes are those of the interface, so that the real
+// library can take the place of this one; code and contracts are our own.
 //
 // Other versions: 6.0.0 has neither upscale_dims in arm_convolve_s8 nor arm_pad_s8 and arm_transpose_s8; the rest is
 // the same. Libraries derived from CMSIS-NN whose convolutions take a weight_sum_ctx have another interface.
@@ -31,6 +31,7 @@
 #define ARM_NNFUNCTIONS_H
 
 #include "arm_nn_types.h"
+#include "arm_nnfunctions_lstm.h"
 #include "arm_nnfunctions_s16.h"
 #include "arm_nnfunctions_s4.h"
 

@@ -5,6 +5,7 @@
 #include "plain_int4.h"
 #include "plain_multiply.h"
 #include "plain_pairs.h"
+#include "plain_rows.h"
 #include "plain_window.h"
 #include "semihost.h"
 
@@ -155,6 +156,34 @@ static void test_int4_sums(void) {
   }
 }
 
+// Up to four rows of weights by a vector of either width, and then as many rows behind them.
+static void test_rows(bool is_wide) {
+  what = is_wide ? "plain_multiply_rows_s16" : "plain_multiply_rows_s8";
+  const int32_t columns = between(1, MOST_COLUMNS), count = between(1, 4), groups = count == 4 ? 2 : 1;
+  int8_t narrow[MOST_COLUMNS], weights[8 * MOST_COLUMNS];
+  int16_t wide[MOST_COLUMNS];
+  fill(narrow, columns);
+  fill(weights, 8 * columns);
+  for (int32_t i = 0; i < columns; ++i) {
+    wide[i] = (int16_t)(one_in(8) ? INT16_MIN : between(INT16_MIN, INT16_MAX));
+  }
+  plain_rows rows = plain_make_rows(is_wide ? (const void *)(wide + columns) : (const void *)(narrow + columns), weights,
+                                    columns, columns, count);
+  for (int32_t group = 0; group < groups; ++group) {
+    int32_t expected[4];
+    for (int32_t k = 0; k < count; ++k) {
+      expected[k] = rows.sum[k] = between(-1000, 1000);
+      for (int32_t i = 0; i < columns; ++i) {
+        expected[k] += (is_wide ? wide[i] : narrow[i]) * weights[(4 * group + k) * columns + i];
+      }
+    }
+    (is_wide ? plain_multiply_rows_s16 : plain_multiply_rows_s8)(&rows);
+    for (int32_t k = 0; k < count; ++k) {
+      expect(expected[k], rows.sum[k], "sum");
+    }
+  }
+}
+
 // Two pixels, or the first of them with an offset.
 static void test_pairs(bool single) {
   what = single ? "plain_convolve_single" : "plain_convolve_pairs";
@@ -260,6 +289,8 @@ int main(void) {
     test_requantisation();
     test_sums();
     test_int4_sums();
+    test_rows(false);
+    test_rows(true);
     test_pairs(false);
     test_pairs(true);
     test_window();
