@@ -20,6 +20,7 @@ mod fully_connected;
 pub mod images;
 mod invented;
 mod library;
+mod lstm;
 mod moves;
 mod packed;
 pub mod quantisation;
@@ -101,6 +102,8 @@ pub struct Contract {
     has_int4_filter: bool,
     /// What else must hold of a case.
     only: fn(&Case) -> bool,
+    /// Of which, in a library that is not built in, this too must hold.
+    only_of_vendors: fn(&Case) -> bool,
     /// It takes parts of larger tensors, and no others.
     pitched: bool,
     /// It is a depthwise convolution that works in place.
@@ -112,6 +115,8 @@ pub struct Contract {
     pub states: &'static [State],
     /// It returns a status, 0 (in the lowest byte) for success.
     pub returns_status: bool,
+    /// It computes what TensorFlow Lite Micro's reference kernel computes, bit for bit.
+    is_exact: bool,
     /// The versions of its interface in which it is called like this.
     pub versions: Versions,
 }
@@ -234,12 +239,14 @@ impl Contract {
             types: None,
             has_int4_filter: false,
             only: |_| true,
+            only_of_vendors: |_| true,
             pitched: false,
             in_place: false,
             prepare: Prepare::Once(prepare),
             scratch: None,
             states: &[],
             returns_status: false,
+            is_exact: true,
             versions: versions::KNOWN,
         }
     }
@@ -286,6 +293,13 @@ impl Contract {
         self
     }
 
+    /// Of the cases of which this holds, in libraries that are not built in: what CMSIS-NN's own
+    /// function computes.
+    const fn only_of_vendors(mut self, only: fn(&Case) -> bool) -> Self {
+        self.only_of_vendors = only;
+        self
+    }
+
     const fn with_scratch(mut self, scratch: ScratchSize) -> Self {
         self.scratch = Some(scratch);
         self
@@ -303,6 +317,12 @@ impl Contract {
 
     const fn in_place(mut self) -> Self {
         self.in_place = true;
+        self
+    }
+
+    /// Whose outputs are not always those of TensorFlow Lite Micro's reference kernel.
+    const fn inexact(mut self) -> Self {
+        self.is_exact = false;
         self
     }
 
@@ -376,7 +396,12 @@ impl Contract {
         library: &KernelLibrary,
         case: &Case,
     ) -> impl Iterator<Item = &'static Self> {
-        contracts().filter(|contract| contract.computes(case) && library.has(contract.function))
+        contracts().filter(|contract| {
+            contract.computes(case)
+                && (library.is_built_in() || (contract.only_of_vendors)(case))
+                && library.has(contract.function)
+                && library.offers(contract)
+        })
     }
 
     /// The function of this name, if the library has it and it may be for such operators: there is
@@ -399,10 +424,13 @@ impl Contract {
                 && !contract.has_int4_filter
                 && (contract.types).is_none_or(|it| it == [case.input_type, case.output_type])
                 && library.has(contract.function)
+                && library.offers(contract)
         });
         let of_runtime = || {
             let functions = library.image().symbols.functions();
             let names = functions.map(|function| function.name.as_str());
+            let names = names
+                .filter(|name| contracts().all(|it| it.function != *name || library.offers(it)));
             cmsis_nn::runtime::serving(case, names).map(str::to_owned)
         };
         alike.map_or_else(of_runtime, |contract| Some(contract.function.to_owned()))

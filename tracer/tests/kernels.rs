@@ -24,9 +24,14 @@ use support::vendor_cases::{FUNCTIONS, Random};
 /// They work in one buffer, so that there is nothing to overlap.
 const IN_PLACE: [&str; 3] = ["arm_relu6_s8", "arm_relu_q15", "arm_relu_q7"];
 
-/// They take a copy of the second input that the runtime has transposed, by code outside of the
-/// library.
-const NOT_CALLED: [&str; 2] = ["arm_batch_matmul_s16", "arm_batch_matmul_s8"];
+/// Products take a copy of the second input that the runtime has transposed, by code outside of the
+/// library. The activation is a part of the LSTM. Nothing calls the convolution of even rows.
+const NOT_CALLED: [&str; 4] = [
+    "arm_batch_matmul_s16",
+    "arm_batch_matmul_s8",
+    "arm_convolve_even_s4",
+    "arm_nn_activation_s16",
+];
 
 /// Its output is kept from one call to the next and overlaps nothing.
 const KEPT: &str = "dmo_circular_buffer";
@@ -185,7 +190,7 @@ fn sets_compute_the_same() {
             of_other_types += 1;
         }
     }
-    assert_eq!(of_other_types, 3 * 16);
+    assert_eq!(of_other_types, 3 * 25);
     let kernels = kernels();
     let unseen: Vec<&String> = kernels
         .difference(&seen)

@@ -965,19 +965,18 @@ fn lstm() {
             state,
             cells.iter().flat_map(|cell| cell.to_le_bytes()).collect(),
         ];
-        let function = "dmo_unidirectional_sequence_lstm_s8";
-        let found = run(
-            function,
-            &int8("lstm", layer),
-            &parameters,
-            &[data],
-            &states,
-        )
-        .unwrap();
-        for (&byte, value) in found.iter().zip(real) {
-            let expected = value / f64::from(hidden.scale) + f64::from(hidden.zero_point);
-            let error = f64::from(byte as i8) - expected;
-            assert!(error.abs() < 1.5, "{}, expected {expected}", byte as i8);
+        let case = int8("lstm", layer);
+        for function in [
+            "dmo_unidirectional_sequence_lstm_s8",
+            "arm_lstm_unidirectional_s8",
+        ] {
+            let inputs = std::slice::from_ref(&data);
+            let found = run(function, &case, &parameters, inputs, &states).unwrap();
+            for (&byte, value) in found.iter().zip(real) {
+                let expected = value / f64::from(hidden.scale) + f64::from(hidden.zero_point);
+                let error = f64::from(byte as i8) - expected;
+                assert!(error.abs() < 1.5, "{}, expected {expected}", byte as i8);
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use support::LIMITS;
 use support::cases::shared_cases;
-use support::placed::{Placed, bytes, outputs_with};
+use support::placed::{Placed, bytes, first_outputs, outputs_with};
 use support::tools::{self, Availability};
 use support::vendor_cases::{FUNCTIONS, Random};
 use support::workshop::{HARD, Workshop, kernels_c, linked};
@@ -323,7 +323,7 @@ fn real_library(version: u8, path: &Path) {
         }
     }
     every_pool_outcome(&library);
-    let compared = compared + shared;
+    let compared = compared + shared + compare_lstms(&library);
     eprintln!("{}: {compared} outputs equal; {found:?}", path.display());
 }
 
@@ -369,11 +369,14 @@ fn every_pool_outcome(library: &KernelLibrary) {
 /// Functions that compute more of the cases here than in the vendor's library, where wrappers do not
 /// choose them for these: one batch only, in columns that no tap reaches something else than the bias,
 /// and in earlier versions no rows but of multiples of 4 pixels.
-const COMPUTES_LESS: [&str; 4] = [
+/// LSTMs keep their states since June 2026 only.
+const COMPUTES_LESS: [&str; 6] = [
     "arm_convolve_1_x_n_s8",
     "arm_depthwise_conv_s8_opt",
     "arm_depthwise_conv_3x3_s8",
     "arm_transpose_conv_s8",
+    "arm_lstm_unidirectional_s8",
+    "arm_lstm_unidirectional_s16",
 ];
 
 /// The same with the functions of 8 bits that this repository has too; gives how many outputs were
@@ -396,6 +399,32 @@ fn compare_shared(library: &KernelLibrary, version: u8) -> usize {
             assert!(found == expected, "{version}: {function} {case:?}");
         }
         compared += 4;
+    }
+    compared
+}
+
+/// The same with LSTMs that begin without states, in versions that have them; gives how many outputs were
+/// compared.
+fn compare_lstms(library: &KernelLibrary) -> usize {
+    let reference = reference();
+    let mut compared = 0;
+    for (function, activations) in [
+        ("arm_lstm_unidirectional_s8", ElementType::Int8),
+        ("arm_lstm_unidirectional_s16", ElementType::Int16),
+    ] {
+        if !library.has(function) {
+            continue;
+        }
+        for seed in 0..200 {
+            let case = Random(seed).lstm(activations);
+            let kernel = choose(library, &case, Some(function)).expect(function);
+            let model = choose(&reference, &case, None).expect("a kernel");
+            let parameters = kernel.invented(&case).unwrap();
+            let expected = first_outputs(&reference, &case, model, &parameters, seed);
+            let found = first_outputs(library, &case, kernel, &parameters, seed);
+            assert!(found == expected, "{function} {seed} {case:?}");
+            compared += 1;
+        }
     }
     compared
 }

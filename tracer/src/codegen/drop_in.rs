@@ -78,11 +78,10 @@ fn vendor_source(function: &str) -> String {
     if !function.contains("_buffer_size") {
         return function.to_owned();
     }
-    let element = if function.contains("_s16") {
-        "s16"
-    } else {
-        "s8"
-    };
+    let elements = ["s4", "s16"];
+    let mut elements = elements.into_iter();
+    let element = elements.find(|element| function.contains(&format!("_{element}")));
+    let element = element.unwrap_or("s8");
     let mut families = FAMILIES_OF_SIZES.iter();
     let family = families.find(|family| function.starts_with(**family));
     family.map_or_else(
@@ -122,6 +121,10 @@ mod tests {
             (
                 "arm_depthwise_conv_wrapper_s16_get_buffer_size_dsp",
                 "arm_depthwise_conv_get_buffer_sizes_s16",
+            ),
+            (
+                "arm_convolve_1x1_s4_fast_get_buffer_size",
+                "arm_convolve_get_buffer_sizes_s4",
             ),
             (
                 "arm_transpose_conv_s8_get_reverse_conv_buffer_size",

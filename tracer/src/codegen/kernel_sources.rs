@@ -136,7 +136,7 @@ fn with_moves(path: &str, text: String) -> String {
 
 /// Where names are defined.
 struct Index {
-    /// The file of each function.
+    /// The file of each function and table.
     defined_in: BTreeMap<&'static str, &'static str>,
     /// The file of each header's name, dots as underscores, as [`words`] has them.
     headers: BTreeMap<&'static str, &'static str>,
@@ -163,8 +163,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Names of the functions that a source defines and the linker sees: they begin at the left margin,
-/// and their declaration may go on over several lines.
+/// Names of the functions and tables that a source defines and the linker sees: they begin at the left
+/// margin, and their declaration may go on over several lines.
 fn definitions(text: &'static str) -> impl Iterator<Item = &'static str> {
     let lines = text.lines().filter(|line| {
         line.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -176,7 +176,7 @@ fn definitions(text: &'static str) -> impl Iterator<Item = &'static str> {
             && !line.ends_with(';')
     });
     lines.filter_map(|line| {
-        let before = line.split_once('(')?.0;
+        let before = line.split_once(['(', '['])?.0;
         before.rsplit([' ', '*']).next()
     })
 }

@@ -10,6 +10,7 @@
 mod convolutions;
 mod int16;
 mod int4;
+mod lstm;
 mod moves;
 pub(super) mod runtime;
 pub mod vendor_header;
@@ -36,6 +37,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         moves::CONTRACTS,
         int16::CONTRACTS,
         int4::CONTRACTS,
+        lstm::CONTRACTS,
     ]
     .into_iter()
     .flatten()

@@ -14,6 +14,10 @@ pub struct KernelLibrary {
     versions: Versions,
     /// Where each kernel begins, and its name.
     kernels: Vec<(u32, &'static str)>,
+    /// Kernels that are not exact are not called.
+    is_exact: bool,
+    /// It is one of the sets that are built in.
+    is_built_in: bool,
 }
 
 /// What holds of any function holds of kernels.
@@ -43,8 +47,40 @@ impl KernelLibrary {
         Self {
             versions: Versions::of_functions(|name| library.has(name)),
             kernels,
+            is_exact: false,
+            is_built_in: false,
             library,
         }
+    }
+
+    /// The same as one of the sets that are built in: its functions compute more than a vendor's of the
+    /// same names.
+    #[must_use]
+    pub fn built_in(self) -> Self {
+        Self {
+            is_built_in: true,
+            ..self
+        }
+    }
+
+    /// Whether it is one of the sets that are built in.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.is_built_in
+    }
+
+    /// The same without the kernels that do not always compute what TensorFlow Lite Micro's reference
+    /// kernels do.
+    #[must_use]
+    pub fn exact(self) -> Self {
+        Self {
+            is_exact: true,
+            ..self
+        }
+    }
+
+    /// Whether a kernel may be called, if the library has it.
+    pub(super) fn offers(&self, contract: &Contract) -> bool {
+        contract.is_exact || !self.is_exact
     }
 
     /// The library, executed by this engine.

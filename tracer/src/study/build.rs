@@ -186,7 +186,7 @@ fn prepare(
     session: &Session,
 ) -> Result<Prepared, StudyError> {
     ensure_buildable(source, request)?;
-    let kernels = request.kernels.load()?;
+    let kernels = request.kernels.load()?.exact();
     ensure_executed(source, &kernels)?;
     let mut plan_request = plan_request(request);
     if request.changes.prune

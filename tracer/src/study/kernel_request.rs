@@ -79,6 +79,20 @@ impl ModelKernels {
         names.collect::<Vec<_>>().join(" --kernels ")
     }
 
+    /// Those of them that always compute what TensorFlow Lite Micro's reference kernels do.
+    #[must_use]
+    pub(super) fn exact(self) -> Self {
+        let libraries = self.libraries.into_iter();
+        let libraries = libraries.map(|kernels| NamedKernels {
+            library: kernels.library.exact(),
+            ..kernels
+        });
+        Self {
+            libraries: libraries.collect(),
+            ..self
+        }
+    }
+
     /// The CPU that they run on.
     pub fn cpu(&self) -> Cpu {
         self.libraries[0].library.cpu()
@@ -169,7 +183,9 @@ impl KernelRequest {
     pub fn load_one(&self) -> Result<NamedKernels, StudyError> {
         let cpu = self.cpu.as_deref();
         let library = match images::find(&self.kernels, cpu) {
-            Some(image) => KernelLibrary::new(&image.elf(), cpu, DEFAULT_RAM),
+            Some(image) => {
+                KernelLibrary::new(&image.elf(), cpu, DEFAULT_RAM).map(KernelLibrary::built_in)
+            }
             None => KernelLibrary::new(&self.read()?, cpu, DEFAULT_RAM),
         };
         let built_for = images::cpus_of(&self.kernels);

@@ -2,8 +2,8 @@
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Accumulation, Concat, Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Operator,
-    Pad, Pool2d, Reshape, Softmax, Svdf, Transpose, TransposeConv2d, Window,
+    Accumulation, Concat, Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Lstm,
+    Operator, Pad, Pool2d, Reshape, Softmax, Svdf, Transpose, TransposeConv2d, Window,
 };
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::Case;
@@ -100,6 +100,23 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
             output_element_bytes: 1,
         };
         int8("svdf", Operator::Svdf(svdf))
+    };
+    let lstm = |activations: ElementType, time_major| {
+        let lstm = Lstm {
+            batches: 2,
+            times: 3,
+            input_depth: 9,
+            output_depth: 6,
+            time_major,
+            input_element_bytes: activations.size_bytes(),
+            output_element_bytes: activations.size_bytes(),
+        };
+        let case = int8("lstm", Operator::Lstm(lstm));
+        Case {
+            input_type: activations,
+            output_type: activations,
+            ..case
+        }
     };
     let transposed = |stride: u32| {
         let conv = TransposeConv2d {
@@ -245,6 +262,21 @@ pub fn shared_cases() -> Vec<(&'static str, &'static str, Case)> {
         ),
         ("arm_svdf_s8", "dmo_svdf_s8_state_s8", svdf(1)),
         ("arm_svdf_s8", "dmo_svdf_s8_state_s8", svdf(2)),
+        (
+            "arm_lstm_unidirectional_s8",
+            "dmo_unidirectional_sequence_lstm_s8",
+            lstm(ElementType::Int8, false),
+        ),
+        (
+            "arm_lstm_unidirectional_s8",
+            "dmo_unidirectional_sequence_lstm_s8",
+            lstm(ElementType::Int8, true),
+        ),
+        (
+            "arm_lstm_unidirectional_s16",
+            "dmo_unidirectional_sequence_lstm_s16",
+            lstm(ElementType::Int16, false),
+        ),
     ]
 }
 

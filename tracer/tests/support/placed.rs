@@ -4,7 +4,7 @@ use super::LIMITS;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::trace::{Address, Role, Tensor};
 use dmo_trace::call::Caller;
-use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary};
+use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use dmo_trace::mcu::machine::{Limits, Observation};
 use dmo_trace::measure::{MeasureError, Measurement, call, choose, measure_kernel, scratch_bytes};
 use dmo_trace::program::other_inputs::Variation;
@@ -106,6 +106,30 @@ pub fn outputs_with(
     parameters: &Parameters,
     number: u64,
 ) -> Vec<u8> {
+    let invented = |state: &State, size_bytes| state.invented(size_bytes);
+    outputs_of_call(library, case, contract, parameters, number, invented)
+}
+
+/// Those of the first call, before which no state holds anything.
+pub fn first_outputs(
+    library: &KernelLibrary,
+    case: &Case,
+    contract: &'static Contract,
+    parameters: &Parameters,
+    number: u64,
+) -> Vec<u8> {
+    let initial = |state: &State, _| state.initial(case, parameters).expect("a size");
+    outputs_of_call(library, case, contract, parameters, number, initial)
+}
+
+fn outputs_of_call(
+    library: &KernelLibrary,
+    case: &Case,
+    contract: &'static Contract,
+    parameters: &Parameters,
+    number: u64,
+    held: impl Fn(&State, u64) -> Vec<u8>,
+) -> Vec<u8> {
     let scratch_bytes = scratch_bytes(library, case, contract, parameters, LIMITS).expect("a size");
     let mut frame = library.frame();
     let mut reserve = |what: &str, content: Vec<u8>| {
@@ -136,7 +160,7 @@ pub fn outputs_with(
         .collect();
     let states = contract.states.iter().map(|state| {
         let size_bytes = state.size_bytes(case, parameters).expect("a size");
-        reserve("state", state.invented(size_bytes))
+        reserve("state", held(state, size_bytes))
     });
     let states = states.collect();
     let scratch = reserve("scratch", bytes(1, scratch_bytes as usize));

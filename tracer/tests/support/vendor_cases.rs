@@ -1,11 +1,11 @@
-//! Random cases of the functions that only a vendor's library has, each with the reference kernel
-//! that it is bit-exact with.
+//! Random cases of functions with the CMSIS-NN interface for other types than activations and weights of
+//! 8 bits, or that only a vendor's library has, each with the reference kernel that it is bit-exact with.
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::graph::parameters::{Affine, Parameters};
 use dmo_analysis::operator::{
-    Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Operator, Pool2d, Softmax, Svdf,
-    Window,
+    Conv2d, DepthwiseConv2d, ElementwiseBinary, FullyConnected, Lstm, Operator, Pool2d, Softmax,
+    Svdf, Window,
 };
 use dmo_analysis::trace::ElementType::{self, Int8, Int16, Uint8};
 use dmo_trace::kernels::Case;
@@ -380,6 +380,20 @@ impl Random {
             output_element_bytes: 1,
         };
         Self::case("svdf", Operator::Svdf(svdf), [Int8; 2])
+    }
+
+    /// An LSTM of this type.
+    pub fn lstm(&mut self, activations: ElementType) -> Case {
+        let lstm = Lstm {
+            batches: self.within(1, 3),
+            times: self.within(1, 4),
+            input_depth: self.within(1, 12),
+            output_depth: self.within(1, 9),
+            time_major: self.within(0, 1) == 1,
+            input_element_bytes: activations.size_bytes(),
+            output_element_bytes: activations.size_bytes(),
+        };
+        Self::case("lstm", Operator::Lstm(lstm), [activations; 2])
     }
 
     /// The same numbers with scales that are no powers of two, where the operator takes any.

@@ -1,7 +1,8 @@
 //! Convolutions and products of 8-bit activations with weights of 4 bits. TensorFlow Lite Micro calls
 //! the wrappers and `arm_fully_connected_s4`.
 //!
-//! `arm_convolve_even_s4` has none: without the vector extension it only returns an error.
+//! `arm_convolve_even_s4` has none: without the vector extension CMSIS-NN's only returns an error, and
+//! nothing calls it.
 
 use super::convolutions::{
     convolve_of, input_and_filter, input_dims, is_one_to_one, is_pointwise, is_row, is_undilated,
@@ -16,13 +17,13 @@ use dmo_analysis::graph::{Kind, TensorType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     convolve("arm_convolve_wrapper_s4")
-        .only(is_ungrouped)
+        .only_of_vendors(is_ungrouped)
         .with_scratch(ScratchSize::new(
             "arm_convolve_wrapper_s4_get_buffer_size",
             params_and_dims,
         )),
     convolve("arm_convolve_s4")
-        .only(is_ungrouped)
+        .only_of_vendors(is_ungrouped)
         .with_scratch(ScratchSize::new(
             "arm_convolve_s4_get_buffer_size",
             input_and_filter,
@@ -44,12 +45,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
         ))
         .since(6),
     depthwise("arm_depthwise_conv_wrapper_s4")
-        .only(|case| is_optimised(case) || has_even_depth(case))
+        .only_of_vendors(|case| is_optimised(case) || has_even_depth(case))
         .with_scratch(ScratchSize::new(
             "arm_depthwise_conv_wrapper_s4_get_buffer_size",
             params_and_dims,
         )),
-    depthwise("arm_depthwise_conv_s4").only(has_even_depth),
+    depthwise("arm_depthwise_conv_s4").only_of_vendors(has_even_depth),
     depthwise("arm_depthwise_conv_s4_opt")
         .only(is_optimised)
         .with_scratch(ScratchSize::new(

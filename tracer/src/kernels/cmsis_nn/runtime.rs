@@ -40,11 +40,16 @@ const STEMS: &[(Kind, &str)] = &[
     (Kind::UnidirectionalSequenceLstm, "arm_lstm_unidirectional_"),
 ];
 
-/// The function among these that TensorFlow Lite Micro may call for the case: a wrapper before what
-/// it chooses from. Which it calls for given shapes is its own to decide.
+/// The function among these that TensorFlow Lite Micro may call for the case: one for weights of 8 bits
+/// before one for 4, and a wrapper before what it chooses from. Which it calls for given shapes is its own
+/// to decide.
 pub fn serving<'a>(case: &Case, functions: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let may_call = functions.filter(|function| may_call(case, function));
-    may_call.min_by_key(|function| (!function.contains("_wrapper_"), function.len(), *function))
+    may_call.min_by_key(|function| {
+        let is_of_int4 = function.contains("_s4");
+        let is_wrapper = function.contains("_wrapper_");
+        (is_of_int4, !is_wrapper, function.len(), *function)
+    })
 }
 
 fn may_call(case: &Case, function: &str) -> bool {
@@ -101,12 +106,19 @@ mod tests {
             "arm_fully_connected_per_channel_s8",
             "arm_fully_connected_wrapper_s8",
             "arm_softmax_s8_s16",
+            "arm_convolve_wrapper_s4",
+            "arm_convolve_s8",
         ];
         let serves = |case: &Case| serving(case, functions.into_iter());
         let dense = |element| serves(&layer(8, element));
         assert_eq!(dense(ElementType::Int8), Some(functions[4]));
         assert_eq!(dense(ElementType::Int16), Some(functions[2]));
         assert_eq!(dense(ElementType::Float32), None);
+        let conv = Case {
+            kind: Kind::Conv2d,
+            ..layer(8, ElementType::Int8)
+        };
+        assert_eq!(serves(&conv), Some(functions[7]));
         let softmax = |output_type| Case {
             kind: Kind::Softmax,
             output_type,

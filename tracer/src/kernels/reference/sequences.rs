@@ -1,17 +1,15 @@
 //! Layers with a memory. Contracts: `kernels-c/include/dmo_svdf.h`, `dmo_lstm.h`.
 
 use super::activation_f32;
-use crate::call::{Argument, CallError, Frame, inexpressible};
+use crate::call::{Argument, CallError, Frame};
 use crate::kernels::constants::bias_type;
-use crate::kernels::convolution::shifts;
-use crate::kernels::quantisation::{Multiplier, product_ratio, scale, symmetric};
+use crate::kernels::lstm::{self, BIASES, GATES, LstmNumbers};
+use crate::kernels::quantisation::Multiplier;
 use crate::kernels::svdf::{STATE_F32, STATE_S8, STATE_S16, SvdfNumbers, SvdfShape, SvdfWeights};
-use crate::kernels::tables::{halfwords, sigmoid};
-use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State, StatePlace};
+use crate::kernels::tables::sigmoid;
+use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize, State};
 use dmo_analysis::graph::Kind::{Svdf, UnidirectionalSequenceLstm};
-use dmo_analysis::graph::parameters::Affine;
-use dmo_analysis::operator::{self, Lstm, Operator};
-use dmo_analysis::random::xorshift_bytes;
+use dmo_analysis::operator::Lstm;
 use dmo_analysis::trace::{Address, ElementType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
@@ -34,23 +32,23 @@ pub(super) const CONTRACTS: &[Contract] = &[
     Contract::int8(
         "dmo_unidirectional_sequence_lstm_s8",
         &UnidirectionalSequenceLstm,
-        |job, buffers, frame| lstm(job, buffers, frame, HIDDEN_STATE),
+        |job, buffers, frame| lstm_integers(job, buffers, frame, lstm::HIDDEN_S8),
     )
-    .with_states(&[HIDDEN_STATE, CELL_STATE])
+    .with_states(&[lstm::HIDDEN_S8, lstm::CELL_S16])
     .with_scratch(LSTM_SCRATCH),
     Contract::int16(
         "dmo_unidirectional_sequence_lstm_s16",
         &UnidirectionalSequenceLstm,
-        |job, buffers, frame| lstm(job, buffers, frame, HIDDEN_STATE_S16),
+        |job, buffers, frame| lstm_integers(job, buffers, frame, lstm::HIDDEN_S16),
     )
-    .with_states(&[HIDDEN_STATE_S16, CELL_STATE])
+    .with_states(&[lstm::HIDDEN_S16, lstm::CELL_S16])
     .with_scratch(LSTM_SCRATCH),
     Contract::float32(
         "dmo_unidirectional_sequence_lstm_f32",
         &UnidirectionalSequenceLstm,
         lstm_f32,
     )
-    .with_states(&[HIDDEN_STATE_F32, CELL_STATE_F32])
+    .with_states(&[lstm::HIDDEN_F32, lstm::CELL_F32])
     .with_scratch(ScratchSize::new("dmo_lstm_f32_scratch_bytes", lstm_extents)),
 ];
 
@@ -59,7 +57,7 @@ const LSTM_SCRATCH: ScratchSize = ScratchSize::new("dmo_lstm_s8_scratch_bytes", 
 
 /// Of which the size of the scratch memory follows.
 fn lstm_extents(job: &Job, frame: &mut Frame) -> Arguments {
-    let lstm: &operator::Lstm = job.operator()?;
+    let lstm: &Lstm = job.operator()?;
     Ok(vec![lstm_size(lstm, frame)?.into()])
 }
 
@@ -121,79 +119,6 @@ fn svdf_layer(
     Ok(arguments.map(Argument::from).to_vec())
 }
 
-const HIDDEN_STATE: State = State {
-    name: "hidden state",
-    element_type: ElementType::Int8,
-    place: StatePlace::Operand(18),
-    elements: lstm_states,
-    invented: |elements| xorshift_bytes(4, elements),
-};
-
-const HIDDEN_STATE_S16: State = State {
-    element_type: ElementType::Int16,
-    invented: |elements| {
-        let states = xorshift_bytes(4, elements).into_iter();
-        halfwords(states.map(|byte| 256 * i32::from(byte as i8)))
-    },
-    ..HIDDEN_STATE
-};
-
-const CELL_STATE: State = State {
-    name: "cell state",
-    element_type: ElementType::Int16,
-    place: StatePlace::Operand(19),
-    elements: lstm_states,
-    invented: |elements| {
-        let cells = xorshift_bytes(5, elements).into_iter();
-        halfwords(cells.map(|byte| 16 * i32::from(byte as i8)))
-    },
-};
-
-const HIDDEN_STATE_F32: State = State {
-    element_type: ElementType::Float32,
-    invented: |elements| invented_floats(4, elements),
-    ..HIDDEN_STATE
-};
-
-const CELL_STATE_F32: State = State {
-    element_type: ElementType::Float32,
-    invented: |elements| invented_floats(5, elements),
-    ..CELL_STATE
-};
-
-/// In [-1, 1].
-fn invented_floats(seed: u64, elements: usize) -> Vec<u8> {
-    let bytes = xorshift_bytes(seed, elements).into_iter();
-    bytes
-        .flat_map(|byte| (f32::from(byte as i8) / 128.0).to_le_bytes())
-        .collect()
-}
-
-fn lstm_states(job: &Job) -> Result<u64, CallError> {
-    match &job.case.operator {
-        Operator::Lstm(lstm) => Ok(u64::from(lstm.batches) * u64::from(lstm.output_depth)),
-        other => Err(inexpressible("the operator", format!("{other:?}"), "LSTM")),
-    }
-}
-
-const INPUT_WEIGHTS: usize = 1;
-const RECURRENT_WEIGHTS: usize = 5;
-const BIASES: usize = 12;
-const GATES: usize = 4;
-
-/// Operands that the kernel does not know.
-const UNKNOWN: [(usize, &str); 9] = [
-    (9, "peephole weights"),
-    (10, "peephole weights"),
-    (11, "peephole weights"),
-    (16, "projection weights"),
-    (17, "projection bias"),
-    (20, "layer normalisation"),
-    (21, "layer normalisation"),
-    (22, "layer normalisation"),
-    (23, "layer normalisation"),
-];
-
 fn lstm_size(lstm: &Lstm, frame: &mut Frame) -> Result<Address, CallError> {
     let size = [
         lstm.batches,
@@ -207,81 +132,37 @@ fn lstm_size(lstm: &Lstm, frame: &mut Frame) -> Result<Address, CallError> {
 
 /// Offsets, ratios and clip, as the kernel's structure has them.
 fn lstm_numbers(job: &Job, hidden: State) -> Result<Vec<i32>, CallError> {
-    /// Gates compute in Q3.12, and give Q0.15.
-    const GATE_INPUT: Affine = Affine {
-        scale: 1.0 / 4096.0,
-        zero_point: 0,
-    };
-    const GATE_OUTPUT: f64 = 1.0 / 32768.0;
-    let input = job.input(0)?;
-    let hidden = job.state(hidden)?;
-    let cell = job.state(CELL_STATE)?;
-    job.output_is(hidden.scale, hidden.zero_point)?;
-    let mut numbers = vec![-input.zero_point, hidden.zero_point];
-    for gate in 0..GATES {
-        for (activations, weights) in [(input, INPUT_WEIGHTS), (hidden, RECURRENT_WEIGHTS)] {
-            let weights = job.per_tensor(weights + gate, "weights")?;
-            let weights = symmetric("weights", weights)?;
-            let ratio = product_ratio(activations, weights, GATE_INPUT)?;
-            let ratio = ratio.within("ratio of scales", shifts(job.case.input_type))?;
-            numbers.extend(ratio.words());
-        }
-    }
-    let what = "ratio of scales";
-    let gates = GATE_OUTPUT * GATE_OUTPUT;
-    let forget = GATE_OUTPUT * scale(cell) / scale(cell);
-    numbers.extend(Multiplier::new(what, forget)?.words());
-    numbers.extend(Multiplier::new(what, gates / scale(cell))?.words());
-    let output = Multiplier::with_shift(what, gates / scale(hidden), -31..=0)?;
-    numbers.extend(output.words());
-    let clip = f64::from(job.parameters.cell_clip) / scale(cell);
-    numbers.extend([power_of_two(cell)?, clip.clamp(-32768.0, 32767.0) as i32]);
-    Ok(numbers)
-}
-
-/// The power of two that the cell state's scale is, as nearly as TensorFlow Lite wants it.
-fn power_of_two(cell: Affine) -> Result<i32, CallError> {
-    let exponent = cell.scale.log2();
-    let power = exponent.round();
-    if (exponent - power).abs() < 1e-3 && (-15.0..=0.0).contains(&power) {
-        return Ok(power as i32);
-    }
-    Err(inexpressible(
-        "the scale of the cell state",
-        cell.scale,
-        "powers of two from 2^-15 to 1",
-    ))
+    let numbers = LstmNumbers::of(job, hidden)?;
+    let mut words = vec![numbers.input_offset, numbers.hidden_zero_point];
+    let cell = [numbers.forget_cell, numbers.input_cell, numbers.output_cell];
+    let ratios = numbers.gates.into_iter().flatten().chain(cell);
+    words.extend(ratios.flat_map(Multiplier::words));
+    words.extend([numbers.cell_scale_power, numbers.cell_clip]);
+    Ok(words)
 }
 
 /// Pointers to the weights and the bias of each gate.
 fn lstm_weights(job: &Job, lstm: &Lstm, frame: &mut Frame) -> Result<Address, CallError> {
-    for (operand, what) in UNKNOWN {
-        if job.parameters.constant(operand).is_some() {
-            return Err(inexpressible(what, "given", "none"));
-        }
-    }
-    let [inputs, units] = [lstm.input_depth, lstm.output_depth].map(u64::from);
-    let mut pointers = Vec::new();
+    lstm::is_plain(job)?;
+    let units = u64::from(lstm.output_depth);
     let weight_type = match job.case.input_type {
         ElementType::Float32 => ElementType::Float32,
         _ => ElementType::Int8,
     };
+    let mut pointers = Vec::new();
     for gate in 0..GATES {
-        let mut weights = |operand, what, inputs| {
-            job.place(operand + gate, what, weight_type, units * inputs, frame)
-        };
-        let gate_weights = [
-            weights(INPUT_WEIGHTS, "input weights", inputs)?,
-            weights(RECURRENT_WEIGHTS, "recurrent weights", units)?,
-            job.place_bias(BIASES + gate, bias_type(job.case.input_type), units, frame)?,
-        ];
-        pointers.extend(gate_weights.map(|at| at.0 as i32));
+        for (operand, what, elements) in lstm::matrices(lstm) {
+            let weights = job.place(operand + gate, what, weight_type, elements, frame)?;
+            pointers.push(weights.0 as i32);
+        }
+        let bias = job.place_bias(BIASES + gate, bias_type(job.case.input_type), units, frame)?;
+        pointers.push(bias.0 as i32);
     }
     frame.words("weights", &pointers)
 }
 
-fn lstm(job: &Job, buffers: &Buffers, frame: &mut Frame, hidden: State) -> Arguments {
-    let lstm: &operator::Lstm = job.operator()?;
+fn lstm_integers(job: &Job, buffers: &Buffers, frame: &mut Frame, hidden: State) -> Arguments {
+    let lstm: &Lstm = job.operator()?;
     let arguments = [
         frame.words("parameters", &lstm_numbers(job, hidden)?)?,
         lstm_size(lstm, frame)?,
@@ -297,7 +178,7 @@ fn lstm(job: &Job, buffers: &Buffers, frame: &mut Frame, hidden: State) -> Argum
 }
 
 fn lstm_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    let lstm: &operator::Lstm = job.operator()?;
+    let lstm: &Lstm = job.operator()?;
     let clip = job.parameters.cell_clip.to_bits() as i32;
     let arguments = [
         frame.words("parameters", &[clip])?,
