@@ -371,7 +371,7 @@ impl<'a> Caller<'a> {
         self.machine.set_register(13, stack)?;
         self.machine.set_register(14, trap | 1)?;
         self.machine.renew_limits(self.limits);
-        self.machine.skip_to(address)?;
+        self.machine.enter(address)?;
         let pause = self.run()?;
         let lowest = self.machine.take_lowest_stack_pointer();
         let deepest = lowest.map(|lowest| trap.saturating_sub(lowest));

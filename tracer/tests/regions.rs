@@ -94,6 +94,8 @@ fn corrupted_plans_are_refused() {
         ("/regions/1/access_cost", Value::from(0)),
         ("/regions/1/alignment", Value::from(u64::MAX)),
         ("/regions/1/capacity_bytes", Value::from(-1)),
+        ("/regions/1/capacity_bytes", Value::from(1_u64 << 32)),
+        ("/regions/1/name", Value::from("sram")),
         ("/regions", Value::from(1)),
         ("/tensors/0/region", Value::from(2)),
         ("/tensors/0/region", Value::from(u64::MAX)),
@@ -150,6 +152,21 @@ fn each_memory_has_a_picture() {
         drawn += 1;
     }
     assert_eq!(drawn, 2);
+}
+
+/// Memories whose names only differ in what file names lack.
+#[test]
+fn each_memory_has_a_picture_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = folder.path().to_str().unwrap();
+    let memories = ["--region", "a/b=40K", "--region", "a b=1M@12"];
+    let plan = planned(&[&memories[..], &["--plot", pictures]].concat());
+    let used = |region: &Value| region["used_bytes"].as_u64().unwrap() > 0;
+    assert!(plan["regions"].as_array().unwrap().iter().all(used));
+    for name in ["a_b.svg", "a_b-2.svg"] {
+        let file = format!("plan-zoo_mobilenet_v1_0_25_128_int8__{name}");
+        assert!(folder.path().join(&file).is_file(), "{file}");
+    }
 }
 
 /// The cost is the sum over the regions, a dearer access costs more, and pins are kept.

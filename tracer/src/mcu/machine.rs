@@ -302,6 +302,16 @@ impl Machine {
         self.set_register(PROGRAM_COUNTER, pc)
     }
 
+    /// As [`Self::skip_to`], at the entry of a function: outside of an IT block, although a call before
+    /// may have ended by a fault inside one.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn enter(&mut self, function: u32) -> Result<(), MachineError> {
+        self.skip_to(function)?;
+        self.engine.set_status(self.status() & !IT_BITS)
+    }
+
     /// After a pause at a breakpoint: the instruction there does not count as executed, and
     /// is the first of the next run.
     ///

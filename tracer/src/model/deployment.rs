@@ -96,6 +96,12 @@ pub enum Reason {
     ElementType { given: TensorType },
     #[error("operand {operand} is computed by the model; kernels take a constant there")]
     Computed { operand: usize },
+    #[error("its {name} has {given} bytes; the kernel takes {expected}")]
+    StateSize {
+        name: &'static str,
+        given: u64,
+        expected: u64,
+    },
     #[error("its inputs have elements of several types, {given} among them; kernels take one")]
     MixedTypes { given: TensorType },
     #[error(transparent)]
@@ -377,9 +383,24 @@ impl<'g> Executed<'g> {
                 let bytes = measure::scratch_bytes(library, &case, contract, parameters, limits)?;
                 Ok((contract, case, bytes))
             })?;
-        let states = contract.states.iter();
-        let states = states.filter_map(|state| state.tensor(parameters, &loops.outputs));
-        let states: Vec<TensorId> = states.collect();
+        let mut states = Vec::new();
+        for state in contract.states {
+            let Some(tensor) = state.tensor(parameters, &loops.outputs) else {
+                continue;
+            };
+            let given = graph.tensor(tensor).size_bytes;
+            let expected = state
+                .size_bytes(&case, parameters)
+                .map_err(MeasureError::from)?;
+            if given != expected {
+                return Err(Reason::StateSize {
+                    name: state.name,
+                    given,
+                    expected,
+                });
+            }
+            states.push(tensor);
+        }
         for (operand, &tensor) in parameters.tensors.iter().enumerate() {
             let Some(tensor) = tensor else { continue };
             let is_computed = graph.tensor(tensor).storage != Storage::Constant;

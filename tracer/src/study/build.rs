@@ -186,7 +186,7 @@ fn prepare(
     session: &Session,
 ) -> Result<Prepared, StudyError> {
     ensure_buildable(source, request)?;
-    let kernels = request.kernels.load()?.exact();
+    let kernels = exact(&request.kernels).load()?;
     ensure_executed(source, &kernels)?;
     let mut plan_request = plan_request(request);
     if request.changes.prune
@@ -355,9 +355,17 @@ fn fitting(
     Ok((planned, forms))
 }
 
+/// A library computes what TensorFlow Lite Micro's reference kernels do.
+fn exact(kernels: &KernelRequest) -> KernelRequest {
+    KernelRequest {
+        is_exact: true,
+        ..kernels.clone()
+    }
+}
+
 fn plan_request(request: &BuildRequest) -> PlanRequest {
     let mut plan = PlanRequest {
-        overlap: OverlapRequest::on(OverlapKind::Traced, &request.kernels),
+        overlap: OverlapRequest::on(OverlapKind::Traced, &exact(&request.kernels)),
         changes: request.changes,
         time: request.time,
         ..PlanRequest::default()

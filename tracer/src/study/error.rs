@@ -367,6 +367,13 @@ pub enum PlanToCheckError {
     #[error("region {} has {what} 0, at least 1 is needed", name.escape_debug())]
     ZeroOfRegion { name: String, what: &'static str },
     #[error(
+        "region {} has {} bytes, which is too large for 32-bit addresses, which reach {}",
+        name.escape_debug(), grouped(*capacity_bytes), grouped(u32::MAX.into())
+    )]
+    LargeRegion { name: String, capacity_bytes: u64 },
+    #[error("two regions are called {}", name.escape_debug())]
+    SameRegion { name: String },
+    #[error(
         "something in region {} ends at {}, beyond its {} bytes",
         name.escape_debug(), grouped(*end), grouped(*capacity_bytes)
     )]

@@ -28,6 +28,8 @@ pub struct KernelRequest {
     pub cmsis_nn_version: Option<u8>,
     /// Flash memory that makes the CPU wait, as far as cycles are estimated.
     pub flash_timing: Option<FlashTiming>,
+    /// Only kernels that always compute what TensorFlow Lite Micro's reference kernels do.
+    pub is_exact: bool,
 }
 
 /// The reference kernels.
@@ -39,6 +41,7 @@ impl Default for KernelRequest {
             cpu: None,
             cmsis_nn_version: None,
             flash_timing: None,
+            is_exact: false,
         }
     }
 }
@@ -79,20 +82,6 @@ impl ModelKernels {
         names.collect::<Vec<_>>().join(" --kernels ")
     }
 
-    /// Those of them that always compute what TensorFlow Lite Micro's reference kernels do.
-    #[must_use]
-    pub(super) fn exact(self) -> Self {
-        let libraries = self.libraries.into_iter();
-        let libraries = libraries.map(|kernels| NamedKernels {
-            library: kernels.library.exact(),
-            ..kernels
-        });
-        Self {
-            libraries: libraries.collect(),
-            ..self
-        }
-    }
-
     /// The CPU that they run on.
     pub fn cpu(&self) -> Cpu {
         self.libraries[0].library.cpu()
@@ -124,7 +113,7 @@ impl KernelRequest {
             further,
             cpu,
             cmsis_nn_version,
-            flash_timing: None,
+            ..Self::default()
         }
     }
 
@@ -148,6 +137,7 @@ impl KernelRequest {
             cpu: Some(cpu.to_owned()),
             cmsis_nn_version,
             flash_timing: self.flash_timing,
+            is_exact: self.is_exact,
         };
         for further in &self.further {
             libraries.push(on_cpu(further, None).load_one()?);
@@ -204,6 +194,11 @@ impl KernelRequest {
         let library = match self.cmsis_nn_version {
             Some(version) => library.of_version(version).about(&self.kernels)?,
             None => library,
+        };
+        let library = if self.is_exact {
+            library.exact()
+        } else {
+            library
         };
         Ok(NamedKernels {
             name: self.kernels.clone(),

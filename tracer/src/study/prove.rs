@@ -117,6 +117,8 @@ pub(super) fn prove(
         libraries: vec![NamedKernels {
             name: compiler.program.clone(),
             library: KernelLibrary::of_library(image()?)
+                .built_in()
+                .exact()
                 .of_version(OUR_CMSIS_NN_VERSION)
                 .about(&compiler.program)?,
         }],

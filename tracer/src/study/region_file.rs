@@ -61,16 +61,7 @@ impl RegionFile {
     /// # Errors
     /// When something does not lie in its memory.
     pub(super) fn in_one_arena(self) -> Result<PlanFile, PlanToCheckError> {
-        for region in &self.regions {
-            let zeros = [
-                ("access cost", region.access_cost == 0),
-                ("alignment", region.alignment == 0),
-            ];
-            if let Some((what, _)) = zeros.into_iter().find(|(_, is_zero)| *is_zero) {
-                let name = region.name.clone();
-                return Err(PlanToCheckError::ZeroOfRegion { name, what });
-            }
-        }
+        ensure_plausible(&self.regions)?;
         let tensors = self.tensors.iter().map(|it| (it.place, it.size_bytes));
         let scratch = self.scratch.iter().map(|it| (it.place, it.size_bytes));
         let mut ends = vec![0; self.regions.len()];
@@ -141,4 +132,29 @@ impl RegionFile {
             regions,
         })
     }
+}
+
+/// Memories that a device can have.
+fn ensure_plausible(regions: &[ArenaRegion]) -> Result<(), PlanToCheckError> {
+    for (index, region) in regions.iter().enumerate() {
+        let name = region.name.clone();
+        let zeros = [
+            ("access cost", region.access_cost == 0),
+            ("alignment", region.alignment == 0),
+        ];
+        if let Some((what, _)) = zeros.into_iter().find(|(_, is_zero)| *is_zero) {
+            return Err(PlanToCheckError::ZeroOfRegion { name, what });
+        }
+        let capacity_bytes = region.capacity_bytes;
+        if u32::try_from(capacity_bytes).is_err() {
+            return Err(PlanToCheckError::LargeRegion {
+                name,
+                capacity_bytes,
+            });
+        }
+        if regions[..index].iter().any(|other| other.name == name) {
+            return Err(PlanToCheckError::SameRegion { name });
+        }
+    }
+    Ok(())
 }

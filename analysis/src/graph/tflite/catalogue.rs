@@ -414,6 +414,12 @@ static ROWS: &[Row] = &[
 /// Of a kind of which only the name is known.
 static NAME_ONLY: Row = Row::of(Kind::Custom);
 
+/// All rows.
+#[cfg(test)]
+pub(super) fn rows() -> &'static [Row] {
+    ROWS
+}
+
 /// The kind's row.
 pub(super) fn row(kind: &Kind) -> &'static Row {
     let known = ROWS.iter().find(|row| row.kind == *kind);

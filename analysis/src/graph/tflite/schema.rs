@@ -143,8 +143,8 @@ pub(crate) mod options {
     pub const L2_NORM: u8 = 12;
     pub const RESIZE_BILINEAR: u8 = 15;
     pub const CALL: u8 = 16;
-    pub const SPACE_TO_DEPTH: u8 = 19;
     pub const RESHAPE: u8 = 17;
+    pub const SPACE_TO_DEPTH: u8 = 19;
     pub const MUL: u8 = 21;
     pub const PAD: u8 = 22;
     pub const GATHER: u8 = 23;
@@ -160,20 +160,24 @@ pub(crate) mod options {
     pub const PAD_V2: u8 = 43;
     pub const SLICE: u8 = 48;
     pub const TRANSPOSE_CONV: u8 = 49;
+    pub const SHAPE: u8 = 55;
     pub const ARG_MIN: u8 = 57;
     pub const PACK: u8 = 59;
+    pub const ONE_HOT: u8 = 61;
     pub const UNPACK: u8 = 64;
     pub const UNIDIRECTIONAL_SEQUENCE_LSTM: u8 = 71;
     pub const RESIZE_NEAREST_NEIGHBOR: u8 = 74;
     pub const LEAKY_RELU: u8 = 75;
     pub const MIRROR_PAD: u8 = 77;
     pub const SPLIT_V: u8 = 79;
+    pub const REVERSE_SEQUENCE: u8 = 87;
     pub const IF: u8 = 92;
     pub const WHILE: u8 = 93;
     pub const DEPTH_TO_SPACE: u8 = 94;
     pub const BATCH_MATMUL: u8 = 101;
     pub const CUMSUM: u8 = 102;
     pub const CALL_ONCE: u8 = 103;
+    pub const GELU: u8 = 116;
 }
 
 /// `Padding`.

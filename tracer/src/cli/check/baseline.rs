@@ -287,7 +287,7 @@ impl Entry {
             further: given.collect(),
             cpu: self.cpu.clone(),
             cmsis_nn_version: self.cmsis_nn_version,
-            flash_timing: None,
+            ..KernelRequest::default()
         })
     }
 }

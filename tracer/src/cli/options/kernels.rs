@@ -50,6 +50,7 @@ impl LibraryArguments {
             cpu: self.cpu.clone(),
             cmsis_nn_version: self.cmsis_nn_version,
             flash_timing: self.flash.timing(),
+            ..KernelRequest::default()
         }
     }
 
@@ -78,12 +79,14 @@ pub struct ModelKernelArguments {
 }
 
 impl ModelKernelArguments {
-    /// The options by which other commands take the same kernels, each after a space; none for the
-    /// reference kernels.
+    /// The options by which other commands take the same kernels, each after a space. The reference
+    /// kernels too: without any, plans follow formulas, of operators without a kernel as well.
     pub fn again(&self) -> String {
-        let are_default = self.kernels == [REFERENCE];
-        let kernels = self.kernels.iter().filter(|_| !are_default);
-        kernels_again(kernels, self.cpu.as_ref(), self.cmsis_nn_version)
+        kernels_again(
+            self.kernels.iter(),
+            self.cpu.as_ref(),
+            self.cmsis_nn_version,
+        )
     }
 
     /// Reads the kernels.

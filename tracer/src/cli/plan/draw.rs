@@ -6,7 +6,9 @@ use dmo_analysis::graph::overlaps;
 use dmo_analysis::schedule::lifetime::working_sets;
 use dmo_planner::plan::Plan;
 use dmo_planner::problem::{Buffer, Problem};
-use dmo_plot::{PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names};
+use dmo_plot::{
+    Figure, PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names,
+};
 use dmo_trace::study::others::best_published;
 use dmo_trace::study::placed::PlacedModel;
 use dmo_trace::study::plan::Planned;
@@ -61,7 +63,7 @@ pub fn draw_memories(
 ) -> anyhow::Result<()> {
     let steps = step_names(&planned.overlaps.graph, &planned.plan.order);
     let buffers = placed.arena.problem.buffers();
-    let mut figures = Vec::with_capacity(placed.regions.len());
+    let mut figures: Vec<Figure> = Vec::with_capacity(placed.regions.len());
     for known in placed.regions.iter().filter(|known| known.used_bytes > 0) {
         let bytes = known.start..known.end();
         let inside = buffers.iter().zip(&placed.offsets);
@@ -69,12 +71,25 @@ pub fn draw_memories(
         let (buffers, offsets): (Vec<Buffer>, Vec<u64>) = inside
             .map(|(buffer, offset)| (buffer.clone(), offset - bytes.start))
             .unzip();
-        figures.push(draw_plan(&PlanPicture {
+        let figure = draw_plan(&PlanPicture {
             title: &format!("{name}: {}", known.region.name),
             problem: &Problem::new(buffers, &[])?,
             plan: &Plan { offsets },
             steps: &steps,
-        })?);
+        })?;
+        figures.push(Figure {
+            name: unique(figure.name, &figures),
+            ..figure
+        });
     }
     pictures::write_all(&figures, folder)
+}
+
+/// The name, with a number where another figure has it: names of memories that differ may give files
+/// of one name.
+fn unique(name: String, others: &[Figure]) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    let is_free = |name: &String| others.iter().all(|other| other.name != *name);
+    names.find(is_free).unwrap_or(name)
 }

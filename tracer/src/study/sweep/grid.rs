@@ -283,7 +283,7 @@ fn named(
                 further: Vec::new(),
                 cpu: cpu.clone(),
                 cmsis_nn_version: default.cmsis_nn_version,
-                flash_timing: None,
+                ..KernelRequest::default()
             };
             if kernels.contains(char::is_control) {
                 let kernels = kernels.clone();

@@ -8,7 +8,7 @@ use crate::graph::tflite::{TfliteError, circular_buffer};
 use crate::graph::{OperatorId, TensorId};
 
 /// Options that are numbers and truth values only, and how many fields of theirs are known.
-const PLAIN: [(u8, usize); 30] = [
+const PLAIN: [(u8, usize); 44] = [
     (options::CONV_2D, 7),
     (options::DEPTHWISE_CONV_2D, 7),
     (options::POOL_2D, 6),
@@ -20,8 +20,10 @@ const PLAIN: [(u8, usize); 30] = [
     (options::L2_NORM, 1),
     (options::RESIZE_BILINEAR, 4),
     (options::CALL, 1),
+    (options::SPACE_TO_DEPTH, 1),
     (options::MUL, 1),
     (options::PAD, 0),
+    (options::GATHER, 2),
     (options::TRANSPOSE, 0),
     (options::REDUCER, 1),
     (options::SUB, 2),
@@ -29,17 +31,38 @@ const PLAIN: [(u8, usize); 30] = [
     (options::STRIDED_SLICE, 6),
     (options::SPLIT, 1),
     (options::CAST, 2),
+    (options::ARG_MAX, 1),
     (options::PAD_V2, 0),
     (options::SLICE, 0),
     (options::TRANSPOSE_CONV, 5),
+    (options::SHAPE, 1),
+    (options::ARG_MIN, 1),
+    (options::PACK, 2),
+    (options::ONE_HOT, 1),
+    (options::UNPACK, 2),
     (options::UNIDIRECTIONAL_SEQUENCE_LSTM, 6),
     (options::RESIZE_NEAREST_NEIGHBOR, 2),
     (options::LEAKY_RELU, 1),
+    (options::MIRROR_PAD, 1),
     (options::SPLIT_V, 1),
+    (options::REVERSE_SEQUENCE, 2),
     (options::IF, 2),
     (options::WHILE, 2),
+    (options::DEPTH_TO_SPACE, 1),
     (options::BATCH_MATMUL, 3),
+    (options::CUMSUM, 2),
+    (options::CALL_ONCE, 1),
+    (options::GELU, 1),
 ];
+
+/// The vector that is all that options of this kind have.
+fn vector(kind: u8) -> Option<Field> {
+    match kind {
+        options::RESHAPE => Some(reshape::NEW_SHAPE),
+        options::SQUEEZE => Some(squeeze::SQUEEZE_DIMS),
+        _ => None,
+    }
+}
 
 /// An operator of the new model.
 enum Written<'a> {
@@ -168,11 +191,7 @@ impl Writer<'_> {
         let Some(options) = table.table(operator::OPTIONS)? else {
             return Ok(());
         };
-        let vector = match kind {
-            options::RESHAPE => Some(reshape::NEW_SHAPE),
-            options::SQUEEZE => Some(squeeze::SQUEEZE_DIMS),
-            _ => None,
-        };
+        let vector = vector(kind);
         let known = PLAIN.iter().find(|known| known.0 == kind);
         let known = known.map_or(usize::from(vector.is_some()), |known| known.1);
         if let Some(number) = options.unknown_field(known)? {
@@ -198,6 +217,23 @@ impl Writer<'_> {
         {
             Some(shape) => self.layout.integers(places[0], shape),
             None => self.layout.integers(places[0], &options.integers(field)?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PLAIN, vector};
+    use crate::graph::tflite::catalogue;
+
+    #[test]
+    fn all_options_that_are_read_can_be_written() {
+        let rows = catalogue::rows().iter();
+        let read: Vec<u8> = rows.map(|row| row.options).filter(|&it| it != 0).collect();
+        assert!(read.len() > 40, "{}", read.len());
+        for options in read {
+            let is_plain = PLAIN.iter().any(|&(known, _)| known == options);
+            assert!(is_plain || vector(options).is_some(), "{options}");
         }
     }
 }
