@@ -25,6 +25,13 @@ fn main() {
     );
 }
 
+const ENGINES: &[EngineKind] = &[
+    EngineKind::Interpreter,
+    EngineKind::Translator,
+    #[cfg(feature = "unicorn")]
+    EngineKind::Unicorn,
+];
+
 /// An address without memory.
 const NOWHERE: u32 = 0xa000_0000;
 
@@ -66,11 +73,7 @@ fn after_a_fault() -> Result<(), Failed> {
         .arg("-o")
         .arg(&object));
     let archive = workshop.archive("libfunctions.a", &[object]);
-    let mut engines = vec![EngineKind::Interpreter, EngineKind::Translator];
-    if cfg!(feature = "unicorn") {
-        engines.push(EngineKind::Unicorn);
-    }
-    for engine in engines {
+    for &engine in ENGINES {
         let library = linked(&archive).with_engine(engine);
         let mut frame = library.frame();
         let buffer = frame.reserve("buffer", 32)?;
