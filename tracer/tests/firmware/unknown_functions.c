@@ -16,7 +16,7 @@ FUNCTION void arm_nn_helper(int32_t i) {
   wide[i] = data[i];
 }
 
-FUNCTION void arm_lstm_unidirectional_s8(void) {
+FUNCTION void arm_gru_unidirectional_s8(void) {
   for (int32_t i = 0; i < 64; ++i) {
     arm_nn_helper(i);
   }
@@ -24,15 +24,15 @@ FUNCTION void arm_lstm_unidirectional_s8(void) {
 
 FUNCTION void arm_never_called_s8(void) { arm_nn_helper(0); }
 
-FUNCTION int32_t arm_lstm_unidirectional_s8_get_buffer_size(void) { return asked; }
+FUNCTION int32_t arm_gru_unidirectional_s8_get_buffer_size(void) { return asked; }
 
 FUNCTION void arm_quantize_s8(void) { asked = 2; }
 
 int main(void) {
-  asked = arm_lstm_unidirectional_s8_get_buffer_size();
+  asked = arm_gru_unidirectional_s8_get_buffer_size();
   arm_relu6_s8(data, sizeof data);
-  arm_lstm_unidirectional_s8();
-  arm_lstm_unidirectional_s8();
+  arm_gru_unidirectional_s8();
+  arm_gru_unidirectional_s8();
   arm_quantize_s8();
   if (asked == 1) {
     arm_never_called_s8();
