@@ -11,9 +11,11 @@
 
 mod support;
 
+use dmo_analysis::operator::Operator;
+use dmo_analysis::trace::ElementType;
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::images::IMAGES;
-use dmo_trace::kernels::{Case, KernelLibrary, contracts};
+use dmo_trace::kernels::{Case, Contract, KernelLibrary, contracts};
 use dmo_trace::measure::choose;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -138,13 +140,81 @@ fn every_kernel_is_in_a_table() {
     );
 }
 
+fn library(set: &str) -> KernelLibrary {
+    let image = IMAGES.iter().find(|image| image.set == set).expect(set);
+    KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(set)
+}
+
+/// What saturates otherwise than TensorFlow Lite Micro's kernel is not called, and nothing stands in the
+/// way of the reference kernels.
+#[test]
+fn an_exact_library_has_no_lstm_of_cmsis_nn() {
+    for set in ["dsp", "plain", "dsp-packed"] {
+        for activations in [ElementType::Int8, ElementType::Int16] {
+            let case = Random(1).lstm(activations);
+            let found = Contract::find(&library(set), &case, None).expect(set);
+            assert!(found.function.starts_with("arm_lstm_"), "{set}");
+            let exact = library(set).exact();
+            assert!(Contract::find(&exact, &case, None).is_none(), "{set}");
+            assert_eq!(Contract::serving(&exact, &case), None, "{set}");
+        }
+    }
+}
+
+/// CMSIS-NN's functions ignore groups, and take wrong weights of an odd number of channels; ours of these
+/// names do not.
+#[test]
+fn limits_of_cmsis_nn_hold_for_libraries_of_others() {
+    let mut refused = 0;
+    for (function, case) in beyond_cmsis_nn() {
+        for set in ["dsp", "plain"] {
+            let found = |library: &KernelLibrary| Contract::find(library, &case, Some(function));
+            assert!(found(&library(set)).is_none(), "{function}");
+            let built_in = library(set).built_in();
+            let kernel = found(&built_in).expect(function);
+            let model = choose(&library("reference"), &case, Some(model_of(function)));
+            let expected = outputs(&library("reference"), &case, model.expect(function), 0);
+            assert_eq!(outputs(&built_in, &case, kernel, 0), expected, "{function}");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 2 * 4);
+}
+
+/// A grouped convolution, and a depthwise one of three channels and two batches, as the functions take
+/// them in any number of 4-bit weights.
+fn beyond_cmsis_nn() -> Vec<(&'static str, Case)> {
+    let case_of = |function: &str| {
+        let row = FUNCTIONS.iter().find(|(name, ..)| *name == function);
+        row.map(|(.., make)| make(&mut Random(1))).expect(function)
+    };
+    let mut cases = Vec::new();
+    for function in ["arm_convolve_wrapper_s4", "arm_convolve_s4"] {
+        let mut case = case_of("arm_convolve_s4");
+        if let Operator::Conv2d(conv) = &mut case.operator {
+            (conv.input[3], conv.output[3], conv.groups) = (6, 4, 2);
+        }
+        cases.push((function, case));
+    }
+    for function in ["arm_depthwise_conv_wrapper_s4", "arm_depthwise_conv_s4"] {
+        let mut case = case_of("arm_depthwise_conv_s4");
+        if let Operator::DepthwiseConv2d(conv) = &mut case.operator {
+            (conv.input[0], conv.output[0]) = (2, 2);
+            (conv.input[3], conv.output[3]) = (3, 3 * conv.multiplier);
+        }
+        cases.push((function, case));
+    }
+    cases
+}
+
+fn model_of(function: &str) -> &'static str {
+    let row = FUNCTIONS.iter().find(|(name, ..)| *name == function);
+    row.map(|(_, model, ..)| *model).expect("a row")
+}
+
 /// A contract with a wrong argument would compute something else.
 #[test]
 fn sets_compute_the_same() {
-    let library = |set: &str| {
-        let image = IMAGES.iter().find(|image| image.set == set).expect(set);
-        KernelLibrary::new(&image.elf(), None, DEFAULT_RAM).expect(set)
-    };
     let reference = library("reference");
     let output_of = |library: &KernelLibrary, function: &str, case: &Case| {
         let kernel = choose(library, case, Some(function)).expect(function);

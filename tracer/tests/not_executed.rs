@@ -12,7 +12,7 @@ mod support;
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::zoo::{self, Element};
-use dmo_analysis::graph::{Graph, Kind, OperatorId, TensorId, overlaps};
+use dmo_analysis::graph::{Graph, Kind, OperatorId, TensorId, overlaps, tflite};
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_planner::budget::Budget;
 use dmo_trace::call::DEFAULT_RAM;
@@ -24,6 +24,7 @@ use dmo_trace::model::verify::{
 use dmo_trace::model::{Deployment, Inference, KernelSource, Placement};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::{Command, Output};
 use support::LIMITS;
 
@@ -300,6 +301,51 @@ fn nothing_falls_back_where_the_library_has_a_function_of_its_own() {
     let said = [(&library).into(), KernelSource::from(&complete)];
     let deployment = Deployment::invented_on(&graph, &said, LIMITS);
     assert!(missing(&deployment).is_empty());
+}
+
+/// The kernel would store beyond it.
+#[test]
+fn a_state_of_another_size_is_not_executed() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let file = std::fs::read(golden.join("stand_in_sequence_int8.tflite")).unwrap();
+    let graph = tflite::read(&file).unwrap().graphs.remove(0);
+    let library = KernelLibrary::new(
+        &images::find("reference", None).unwrap().elf(),
+        None,
+        DEFAULT_RAM,
+    )
+    .unwrap();
+    let deploy = |graph: &Graph| {
+        let deployment =
+            Deployment::of_file_on(graph, &file, &[(&library).into()], LIMITS).unwrap();
+        let reasons = deployment
+            .not_executed()
+            .map(|(_, reason)| reason.to_string());
+        (
+            deployment
+                .steps
+                .iter()
+                .flat_map(|step| step.states.clone())
+                .collect(),
+            reasons.collect(),
+        )
+    };
+    let (states, reasons): (Vec<TensorId>, Vec<String>) = deploy(&graph);
+    assert_eq!((states.len(), reasons.len()), (2, 0));
+    for (state, name) in states.into_iter().zip(["hidden state", "cell state"]) {
+        for change in [-1, 1] {
+            let mut other = graph.clone();
+            let bytes = &mut other.tensors[state.0].size_bytes;
+            *bytes = bytes.checked_add_signed(change).unwrap();
+            let (_, reasons) = deploy(&other);
+            assert_eq!(reasons.len(), 1, "{name}");
+            assert!(
+                reasons[0].starts_with(&format!("its {name} has ")),
+                "{}",
+                reasons[0]
+            );
+        }
+    }
 }
 
 fn dmo_trace(arguments: &[&str]) -> Output {

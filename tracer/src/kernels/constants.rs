@@ -67,15 +67,23 @@ impl Job<'_> {
         Ok(&constant.bytes)
     }
 
-    /// Biases of 32 bits; zeros where there are none.
-    pub fn biases(&self, operand: usize, count: usize) -> Result<Vec<i64>, CallError> {
+    /// Biases, integers of this type; zeros where there are none.
+    pub fn biases(
+        &self,
+        operand: usize,
+        element_type: ElementType,
+        count: usize,
+    ) -> Result<Vec<i64>, CallError> {
         if self.parameters.constant(operand).is_none() {
             return Ok(vec![0; count]);
         }
-        let bytes = self.checked_constant(operand, "bias", ElementType::Int32, count as u64)?;
-        let words = bytes.chunks_exact(4);
-        let bias = |word: &[u8]| word.try_into().map_or(0, i32::from_le_bytes).into();
-        Ok(words.map(bias).collect())
+        let bytes = self.checked_constant(operand, "bias", element_type, count as u64)?;
+        let bias = |bytes: &[u8]| match bytes.try_into() {
+            Ok(word) => i32::from_le_bytes(word).into(),
+            Err(_) => bytes.try_into().map_or(0, i64::from_le_bytes),
+        };
+        let biases = bytes.chunks_exact(element_type.size_bytes() as usize);
+        Ok(biases.map(bias).collect())
     }
 
     /// Places a bias; null where there is none.

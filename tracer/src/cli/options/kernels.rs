@@ -101,3 +101,36 @@ impl ModelKernelArguments {
         .load()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+    use super::ModelKernelArguments;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        kernels: ModelKernelArguments,
+    }
+
+    /// A plan without kernels may be for others than these.
+    #[test]
+    fn the_reference_kernels_are_named_too() {
+        let again = |arguments: &[&str]| {
+            let arguments = [&["plan"], arguments].concat();
+            Command::try_parse_from(arguments).unwrap().kernels.again()
+        };
+        assert_eq!(again(&[]), " --kernels reference");
+        let given = [
+            "--kernels",
+            "dsp",
+            "--kernels",
+            "own.a",
+            "--cpu",
+            "cortex-m7",
+        ];
+        assert_eq!(again(&given), format!(" {}", given.join(" ")));
+    }
+}

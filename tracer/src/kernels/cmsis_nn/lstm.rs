@@ -36,13 +36,14 @@ pub(super) const CONTRACTS: &[Contract] = &[
 /// Two of gates, and one more, in which TensorFlow Lite Micro has the cell state: each of 16 bits for all
 /// units of all batches.
 const STEP_BUFFERS: ScratchSize = ScratchSize::untold(|case| match &case.operator {
-    Operator::Lstm(lstm) => 3 * step_bytes(lstm),
+    Operator::Lstm(lstm) => step_bytes(lstm).saturating_mul(3),
     _ => 0,
 });
 
 fn step_bytes(lstm: &Lstm) -> u64 {
     let halfwords = u64::from(lstm.batches).saturating_mul(lstm.output_depth.into());
-    halfwords.saturating_mul(2).next_multiple_of(4)
+    let bytes = halfwords.saturating_mul(2);
+    bytes.checked_next_multiple_of(4).unwrap_or(u64::MAX)
 }
 
 fn layer(job: &Job, buffers: &Buffers, frame: &mut Frame, hidden: State) -> Arguments {
@@ -102,19 +103,19 @@ fn gate_words(
     let units = u64::from(lstm.output_depth);
     let offsets = [numbers.input_offset, -numbers.hidden_zero_point];
     let mut words = Vec::new();
+    let none = vec![0; units as usize];
+    let biases = [job.biases(BIASES + gate, bias_type, units as usize)?, none];
     for (index, (operand, what, elements)) in lstm::matrices(lstm).into_iter().enumerate() {
         let weights = job.checked_constant(operand + gate, what, ElementType::Int8, elements)?;
-        let bias = match (index, job.parameters.constant(BIASES + gate)) {
-            (0, Some(_)) => job.checked_constant(BIASES + gate, "bias", bias_type, units)?,
-            _ => &[],
-        };
-        let sums = effective_bias(weights, bias, offsets[index], bias_type, units as usize);
+        let sums = effective_biases(weights, &biases[index], offsets[index]);
+        let bytes = bias_type.size_bytes() as usize;
+        let sums = sums.flat_map(|sum| sum.to_le_bytes().into_iter().take(bytes));
         words.extend(numbers.gates[gate][index].words());
         words.push(
             job.place(operand + gate, what, ElementType::Int8, elements, frame)?
                 .0 as i32,
         );
-        words.push(frame.place("effective bias", sums)?.0 as i32);
+        words.push(frame.place("effective bias", sums.collect())?.0 as i32);
     }
     let bias = job.place_bias(BIASES + gate, bias_type, units, frame)?;
     words.push(bias.0 as i32);
@@ -122,30 +123,44 @@ fn gate_words(
     Ok(words)
 }
 
-/// For each row of weights, what the offset of its vector adds to its product, and the bias, if any.
-fn effective_bias(
-    weights: &[u8],
-    bias: &[u8],
-    offset: i32,
-    bias_type: ElementType,
-    rows: usize,
-) -> Vec<u8> {
-    let bytes = bias_type.size_bytes() as usize;
-    let number = |row: usize| match bias.get(row * bytes..(row + 1) * bytes) {
-        Some(wide) if bytes == 8 => wide.try_into().map_or(0, i64::from_le_bytes),
-        Some(word) => word.try_into().map_or(0, i32::from_le_bytes).into(),
-        None => 0,
-    };
-    let columns = weights.len() / rows.max(1);
-    let sum = |row: &[u8]| {
-        row.iter()
-            .map(|&weight| i64::from(weight as i8))
-            .sum::<i64>()
-    };
-    (0..rows)
-        .flat_map(|row| {
-            let total = number(row) + i64::from(offset) * sum(&weights[row * columns..][..columns]);
-            total.to_le_bytes().into_iter().take(bytes)
-        })
-        .collect()
+/// For each row of weights, what the offset of its vector adds to its product, and the row's bias: modulo
+/// 2^64.
+fn effective_biases(weights: &[u8], biases: &[i64], offset: i32) -> impl Iterator<Item = i64> {
+    let columns = weights.len() / biases.len().max(1);
+    biases.iter().enumerate().map(move |(row, bias)| {
+        let row = &weights[row * columns..][..columns];
+        let sum: i64 = row.iter().map(|&weight| i64::from(weight as i8)).sum();
+        bias.wrapping_add(i64::from(offset) * sum)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{effective_biases, step_bytes};
+    use dmo_analysis::operator::Lstm;
+
+    #[test]
+    fn biases_hold_what_the_offset_adds() {
+        let weights: [u8; 6] = [1, 2, 3, 255, 254, 128];
+        let biases = |given: [i64; 2], offset| -> Vec<i64> {
+            effective_biases(&weights, &given, offset).collect()
+        };
+        assert_eq!(biases([10, -20], 7), [10 + 7 * 6, -20 - 7 * 131]);
+        assert_eq!(biases([i64::MAX, 0], 1), [i64::MIN + 5, -131]);
+    }
+
+    #[test]
+    fn sizes_do_not_overflow() {
+        let lstm = |batches, output_depth| Lstm {
+            batches,
+            times: 1,
+            input_depth: 1,
+            output_depth,
+            time_major: false,
+            input_element_bytes: 1,
+            output_element_bytes: 1,
+        };
+        assert_eq!(step_bytes(&lstm(3, 5)), 32);
+        assert_eq!(step_bytes(&lstm(u32::MAX, u32::MAX)), u64::MAX);
+    }
 }

@@ -44,7 +44,7 @@ impl Layer {
         let taps = elements.product::<usize>() / count.max(1);
         let filter =
             job.checked_constant(FILTER, "filter", ElementType::Int8, (taps * count) as u64)?;
-        let biases = job.biases(conv.bias_operand, count)?;
+        let biases = job.biases(conv.bias_operand, ElementType::Int32, count)?;
         let place = |channel: usize, tap: usize| match conv.multiplier {
             None => channel * taps + tap,
             Some(_) => tap * count + channel,
