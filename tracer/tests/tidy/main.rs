@@ -13,6 +13,7 @@
 mod files;
 mod language;
 mod layers;
+mod licences;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
