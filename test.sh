@@ -55,12 +55,16 @@ require_build_packages
 provide missing_for_tests
 provide_python_packages
 
-run "Rust: all tests" cargo test --locked --workspace --no-fail-fast
+# Tests compile the same C kernels for hundreds of models. Where ccache is at hand each is compiled once.
+target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
+cached=(env "PATH=/usr/lib/ccache:$PATH" "CCACHE_DIR=$target/ccache" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=500M)
+
+run "Rust: all tests" "${cached[@]}" cargo test --locked --workspace --no-fail-fast
 # Nothing but which engines there are depends on the feature. These tests run each command (readme, and the console
 # sessions with it) and each core, and have the self-check led by the interpreter: a few minutes, of which most is
 # building. All others would only repeat what the run above has found. Of the whole workspace, for then the
 # dependencies have the features with which the run above has built them.
-run "Rust: without Unicorn" cargo test --locked --workspace --no-default-features --no-fail-fast \
+run "Rust: without Unicorn" "${cached[@]}" cargo test --locked --workspace --no-default-features --no-fail-fast \
   --lib --bins --test readme --test cores --test self_check --test bad_input
 cross=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
 kernels host-test "against their direct evaluation, natively, with sanitizers"
@@ -80,10 +84,10 @@ run "Python package" scripts/wheel.sh --profile dev
 if lacks chromium chromium-driver; then
   skip "report pages, in Chromium" "$lacking"
 else
-  run "report pages, in Chromium" python3 tracer/tests/page/browser.py "${CARGO_TARGET_DIR:-target}/debug/dmo-trace"
+  run "report pages, in Chromium" python3 tracer/tests/page/browser.py "$target/debug/dmo-trace"
 fi
 for package in "${missing[@]}"; do
-  case "$package" in chromium*) continue ;; esac
+  case "$package" in ccache | chromium*) continue ;; esac
   skip "Rust: tests and benches with $package" "$package"
 done
 
