@@ -14,6 +14,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use support::cross::{CPUS, compiler, kernels, link, sources_in};
 use support::tools;
 
@@ -70,19 +72,48 @@ fn main() {
     tools::main(&compiler, vec![trial])
 }
 
-/// A row of the table: what was called, and for each level and CPU the O_s.
-type Rows = BTreeMap<(usize, String, String), Vec<Vec<String>>>;
+const SETS: [&str; 2] = ["reference", "dsp"];
+
+/// What was called: the index of the set, the case and the kernel.
+type Call = (usize, String, String);
+
+/// Rows of the table: for each level and CPU the O_s.
+type Rows = BTreeMap<Call, Vec<Vec<String>>>;
+
+/// A set of kernels as one image.
+#[derive(Clone, Copy)]
+struct Image {
+    set: usize,
+    level: usize,
+    cpu: &'static str,
+    float: &'static [&'static str],
+}
 
 fn check() -> Result<(), Failed> {
-    let mut rows = Rows::new();
-    for (set, name) in ["reference", "dsp"].into_iter().enumerate() {
-        for (level, flags) in LEVELS.iter().enumerate() {
+    let mut images = Vec::new();
+    for (set, name) in SETS.into_iter().enumerate() {
+        for level in 0..LEVELS.len() {
             for (cpu, float) in &CPUS[..3] {
                 // The DSP extension is in the others.
                 if name == "reference" || *cpu != "cortex-m3" {
-                    measure(set, name, cpu, &[*float, *flags].concat(), level, &mut rows)?;
+                    images.push(Image {
+                        set,
+                        level,
+                        cpu,
+                        float,
+                    });
                 }
             }
+        }
+    }
+    let measured = measure_all(&images)?;
+    let mut rows = Rows::new();
+    for (image, found) in images.iter().zip(measured) {
+        for (call, bytes) in found {
+            let cells = rows
+                .entry(call)
+                .or_insert_with(|| vec![Vec::new(); LEVELS.len()]);
+            cells[image.level].push(bytes);
         }
     }
     let table = table(&rows);
@@ -98,11 +129,39 @@ fn check() -> Result<(), Failed> {
     Ok(())
 }
 
+/// All images, two at a time: most of it is one compiler's work.
+fn measure_all(images: &[Image]) -> Result<Vec<Vec<(Call, String)>>, Failed> {
+    let next = AtomicUsize::new(0);
+    let measured = Mutex::new(Vec::new());
+    let measure_some = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(image) = images.get(index) else {
+                return;
+            };
+            let rows = measure(image);
+            measured.lock().expect("no panic").push((index, rows));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(measure_some);
+        measure_some();
+    });
+    let mut measured = measured.into_inner().expect("no panic");
+    measured.sort_by_key(|(index, _)| *index);
+    measured.into_iter().map(|(_, rows)| rows).collect()
+}
+
+/// Of the set, what the layers of the grid need.
 fn sources(set: &str) -> std::io::Result<Vec<PathBuf>> {
+    const OTHER_LAYERS: [&str; 7] = ["_s16", "_s4", "int4", "lstm", "matmul", "_u8", "_in_place_"];
     if set == "dsp" {
         let mut sources = sources_in(&kernels("dsp"))?;
-        let types = ["s8", "s8_s16", "s16", "u8"];
-        sources.extend(types.map(|name| kernels(&format!("reference/dmo_softmax_{name}.c"))));
+        sources.retain(|path| {
+            let name = path.to_string_lossy();
+            !OTHER_LAYERS.iter().any(|other| name.contains(other))
+        });
+        sources.push(kernels("reference/dmo_softmax_s8.c"));
         return Ok(sources);
     }
     let names = [
@@ -116,16 +175,11 @@ fn sources(set: &str) -> std::io::Result<Vec<PathBuf>> {
     Ok(names.into_iter().map(source).collect())
 }
 
-/// One image of a set of kernels, and the O_s of each case on it.
-fn measure(
-    set: usize,
-    name: &str,
-    cpu: &str,
-    flags: &[&str],
-    level: usize,
-    rows: &mut Rows,
-) -> Result<(), Failed> {
-    let mut sources = sources(name)?;
+/// The O_s of each case on an image.
+fn measure(image: &Image) -> Result<Vec<(Call, String)>, Failed> {
+    let cpu = image.cpu;
+    let flags = [image.float, LEVELS[image.level]].concat();
+    let mut sources = sources(SETS[image.set])?;
     // What nobody calls is kept by its name.
     let names = sources.iter().filter_map(|path| path.file_stem()?.to_str());
     let kept: Vec<String> = names
@@ -134,7 +188,7 @@ fn measure(
         .collect();
     sources.push(kernels("dsp/image/reset.c"));
     let mut all = vec!["-nostartfiles", "-Wl,--no-gc-sections"];
-    all.extend(flags);
+    all.extend(&flags);
     if flags.contains(&"-flto") {
         all.extend(kept.iter().map(String::as_str));
     }
@@ -153,7 +207,7 @@ fn measure(
         .output()?;
     let errors = String::from_utf8_lossy(&output.stderr);
     let found = std::fs::read_to_string(&out).map_err(|error| format!("{errors}: {error}"))?;
-    let mut count = 0;
+    let mut rows = Vec::new();
     for line in found.lines() {
         let row: Value = serde_json::from_str(line)?;
         assert_eq!(row["finding"], "", "{cpu} {flags:?}: {row}");
@@ -166,14 +220,11 @@ fn measure(
             Some(true) => row["traced_bytes"].to_string(),
             _ => "0".to_owned(),
         };
-        let cells = rows
-            .entry((set, text("case"), text("kernel")))
-            .or_insert_with(|| vec![Vec::new(); LEVELS.len()]);
-        cells[level].push(bytes);
-        count += 1;
+        rows.push(((image.set, text("case"), text("kernel")), bytes));
     }
+    let count = rows.len();
     assert!(count >= 7, "{cpu} {flags:?}: {count} rows; {errors}");
-    Ok(())
+    Ok(rows)
 }
 
 fn table(rows: &Rows) -> String {
