@@ -8,11 +8,12 @@ source scripts/packages.sh
 
 require_build_packages
 echo "Building; the first time, this takes some minutes."
-cargo build --locked --package dmo-trace
+# Of the workspace, so that what tests have built serves here.
+cargo build --locked --workspace --bin dmo-trace
 arguments=(run traces/elf/cortex-m4/conv2d.elf --plot pictures)
 echo
 echo "\$ dmo-trace ${arguments[*]}"
-cargo run --locked --quiet --package dmo-trace --bin dmo-trace -- "${arguments[@]}"
+"${CARGO_TARGET_DIR:-target}/debug/dmo-trace" "${arguments[@]}"
 echo
 echo "The pictures, each as PNG and as SVG:"
 ls "$PWD"/pictures/*.png

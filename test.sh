@@ -61,11 +61,11 @@ cached=(env "PATH=/usr/lib/ccache:$PATH" "CCACHE_DIR=$target/ccache" CCACHE_NOHA
 
 run "Rust: all tests" "${cached[@]}" cargo test --locked --workspace --no-fail-fast
 # Nothing but which engines there are depends on the feature. These tests run each command (readme, and the console
-# sessions with it) and each core, and have the self-check led by the interpreter: a few minutes, of which most is
-# building. All others would only repeat what the run above has found. Of the whole workspace, for then the
-# dependencies have the features with which the run above has built them.
+# sessions with it) and each core, and have the self-check led by the interpreter. All others would only repeat what the
+# run above has found. Of the whole workspace, for then the dependencies have the features with which the run above has
+# built them; the program itself takes longer to optimise than these tests gain.
 run "Rust: without Unicorn" "${cached[@]}" cargo test --locked --workspace --no-default-features --no-fail-fast \
-  --lib --bins --test readme --test cores --test self_check --test bad_input
+  --config profile.dev.package.dmo-trace.opt-level=0 --test readme --test cores --test self_check
 cross=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
 kernels host-test "against their direct evaluation, natively, with sanitizers"
 kernels dsp-host-test "DSP kernels, natively, with sanitizers"

@@ -56,9 +56,9 @@ licences() {
 }
 
 build() {
-  local -a strip=()
-  # Not in a build whose symbols are for the developer.
-  [ "$profile" = dev ] || strip=(--strip)
+  local -a options=(--strip)
+  # A build whose symbols are for the developer, and whose tests gain less than optimising takes.
+  [ "$profile" != dev ] || options=(--config profile.dev.package.dmo-trace.opt-level=0)
   # Panics and assertions name their source: not the folders of this machine. What dev has built has them, too.
   if [ "$profile" != dev ]; then
     local folder
@@ -68,7 +68,7 @@ build() {
     done
     export RUSTFLAGS CFLAGS
   fi
-  "$tools/bin/maturin" build --quiet --locked --profile "$profile" ${strip[@]+"${strip[@]}"} --manifest-path python/Cargo.toml \
+  "$tools/bin/maturin" build --quiet --locked --profile "$profile" "${options[@]}" --manifest-path python/Cargo.toml \
     --out "$scratch/built" </dev/null
 }
 

@@ -9,11 +9,11 @@
     reason = "a test may fail loudly"
 )]
 
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use yaml_rust2::{Yaml, YamlLoader};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const TARGET: &str = "x86_64-unknown-linux-musl";
@@ -207,17 +207,14 @@ fn the_container_has_the_program_that_archives_have() {
 
 #[test]
 fn the_action_runs_scripts_that_there_are() {
-    let action = &YamlLoader::load_from_str(&read("action.yml")).expect("YAML")[0];
+    let action: Value = serde_yaml_ng::from_str(&read("action.yml")).expect("YAML");
     assert_eq!(action["runs"]["using"].as_str(), Some("composite"));
     let inputs: BTreeSet<_> = keys(&action["inputs"]).collect();
     let mut used = BTreeSet::new();
     let mut scripts = 0;
-    for step in action["runs"]["steps"].as_vec().expect("steps") {
-        for value in step["env"]
-            .as_hash()
-            .into_iter()
-            .flat_map(|env| env.values())
-        {
+    for step in action["runs"]["steps"].as_array().expect("steps") {
+        let variables = step["env"].as_object();
+        for value in variables.into_iter().flat_map(|env| env.values()) {
             let input = value.as_str().and_then(|text| text.split_once("inputs."));
             used.extend(input.and_then(|(_, rest)| rest.split(' ').next()));
         }
@@ -237,9 +234,9 @@ fn the_action_runs_scripts_that_there_are() {
     assert_eq!((scripts, used), (3, inputs));
 }
 
-fn keys(value: &Yaml) -> impl Iterator<Item = &str> {
-    let hash = value.as_hash().expect("a table");
-    hash.keys().filter_map(Yaml::as_str)
+fn keys(value: &Value) -> impl Iterator<Item = &str> {
+    let table = value.as_object().expect("a table");
+    table.keys().map(String::as_str)
 }
 
 /// A runner of GitHub's, with a release of this version on a disk.
