@@ -32,9 +32,14 @@ fn compare(cpu: &str, engine: EngineKind, observation: Observation) -> usize {
     programs.len()
 }
 
-/// Both of our own on this CPU.
-fn compare_ours(cpu: &str) {
-    for engine in [EngineKind::Interpreter, EngineKind::Translator] {
+/// The translator, which leaves what runs seldom to the interpreter.
+const MOST: [EngineKind; 1] = [EngineKind::Translator];
+/// The interpreter runs all, too, on the CPU that has all instructions of the others.
+const BOTH: [EngineKind; 2] = [EngineKind::Interpreter, EngineKind::Translator];
+
+/// Our own on this CPU.
+fn compare_ours(cpu: &str, engines: &[EngineKind]) {
+    for &engine in engines {
         let programs = compare(cpu, engine, Observation::Watch);
         assert_eq!(programs, PROGRAMS, "{engine:?}");
     }
@@ -42,17 +47,17 @@ fn compare_ours(cpu: &str) {
 
 #[test]
 fn ours_are_as_unicorn_on_cortex_m3() {
-    compare_ours("cortex-m3");
+    compare_ours("cortex-m3", &MOST);
 }
 
 #[test]
 fn ours_are_as_unicorn_on_cortex_m4() {
-    compare_ours("cortex-m4");
+    compare_ours("cortex-m4", &MOST);
 }
 
 #[test]
 fn ours_are_as_unicorn_on_cortex_m7() {
-    compare_ours("cortex-m7");
+    compare_ours("cortex-m7", &BOTH);
 }
 
 /// How many examples there are for each CPU.
