@@ -59,12 +59,13 @@ provide_python_packages
 target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
 cached=(env "PATH=/usr/lib/ccache:$PATH" "CCACHE_DIR=$target/ccache" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=500M)
 
-run "Rust: all tests" "${cached[@]}" cargo test --locked --workspace --no-fail-fast
+run "Rust: all tests" "${cached[@]}" scripts/rust_tests.sh --locked --workspace
+run "Rust: examples of the documentation" cargo test --locked --workspace --doc
 # Nothing but which engines there are depends on the feature. These tests run each command (readme, and the console
 # sessions with it) and each core, and have the self-check led by the interpreter. All others would only repeat what the
 # run above has found. Of the whole workspace, for then the dependencies have the features with which the run above has
 # built them; the program itself takes longer to optimise than these tests gain.
-run "Rust: without Unicorn" "${cached[@]}" cargo test --locked --workspace --no-default-features --no-fail-fast \
+run "Rust: without Unicorn" "${cached[@]}" scripts/rust_tests.sh --locked --workspace --no-default-features \
   --config profile.dev.package.dmo-trace.opt-level=0 --test readme --test cores --test self_check
 cross=(gcc-arm-none-eabi libnewlib-arm-none-eabi)
 kernels host-test "against their direct evaluation, natively, with sanitizers"

@@ -21,6 +21,7 @@ use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions, PAGE_BYTES};
 use crate::program::fault::Fault;
 use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Location};
+use dmo_analysis::wording::grouped;
 use frame::{Free, Guard, canary};
 use std::ops::Range;
 
@@ -52,7 +53,9 @@ pub enum CallError {
     #[error("the library has no function '{name}'{}", nearest(.similar))]
     NoFunction { name: String, similar: Vec<String> },
     #[error(
-        "{what} of {size_bytes} bytes does not fit into the CPU's {memory}: {free_bytes} of [{start:#010x}, {end:#010x}) are free"
+        "{what} of {} bytes does not fit into the CPU's {memory}: {} of [{start:#010x}, {end:#010x}) are free",
+        grouped(*size_bytes),
+        grouped(*free_bytes)
     )]
     NoRoom {
         what: String,

@@ -1,6 +1,7 @@
 //! What a firmware does that the simulated layout cannot explain.
 
 use crate::trace::{AccessKind, Address};
+use crate::wording::grouped;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,7 +42,8 @@ pub enum Contradiction {
     },
     /// Bytes of an output that the operator never stores.
     #[error(
-        "operator {operator} {name}: {bytes} bytes of its output {tensor:?} at {address} are never stored, where the plan has it"
+        "operator {operator} {name}: {} bytes of its output {tensor:?} at {address} are never stored, where the plan has it",
+        grouped(*bytes)
     )]
     NotStored {
         /// Position of the operator in the model.

@@ -6,6 +6,7 @@ use crate::handover::on_device;
 use crate::replay::{BufferPlace, Needed, ReplayStep, Resident, alive};
 use crate::trace::{Address, ElementType, Layer, Role, Span, Tensor};
 use crate::verify::{Occupant, Positions};
+use crate::wording::grouped;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,8 +112,8 @@ pub enum PlaceError {
         other: String,
     },
     #[error(
-        "the firmware has {name:?}, {size_bytes} bytes, at {address:#010x}, which is not in the arena [{:#010x}, {:#010x})\n  hint: is that the whole array of the arena? Where it has a symbol, --arena takes its name",
-        arena.start, arena.end
+        "the firmware has {name:?}, {} bytes, at {address:#010x}, which is not in the arena [{:#010x}, {:#010x})\n  hint: is that the whole array of the arena? Where it has a symbol, --arena takes its name",
+        grouped(*size_bytes), arena.start, arena.end
     )]
     OutsideArena {
         name: String,
@@ -121,8 +122,8 @@ pub enum PlaceError {
         arena: Range<u64>,
     },
     #[error(
-        "the model's plan needs {needed} bytes, and the arena [{:#010x}, {:#010x}) has {given} from its first multiple of {ALIGNMENT} on\n  hint: is it the arena's address, and the model that the firmware runs?",
-        arena.start, arena.end
+        "the model's plan needs {} bytes, and the arena [{:#010x}, {:#010x}) has {} from its first multiple of {ALIGNMENT} on\n  hint: is it the arena's address, and the model that the firmware runs?",
+        grouped(*needed), arena.start, arena.end, grouped(*given)
     )]
     TooSmall {
         needed: u64,

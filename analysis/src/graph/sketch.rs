@@ -28,6 +28,7 @@ mod scratch;
 
 use super::{Graph, GraphTensor, Kernel, Kind, Node, Storage, TensorId, TensorType};
 use crate::operator::{Buffer, Operator, ShapeError};
+use crate::wording::grouped;
 use scratch::scratch_bytes;
 
 /// A network under construction. Operators run in the order in which they are added.
@@ -63,7 +64,12 @@ pub enum SketchError {
         given: usize,
         expected: usize,
     },
-    #[error("{kind}: input {} has {given} bytes, expected {expected} by the operator's shape", position + 1)]
+    #[error(
+        "{kind}: input {} has {} bytes, expected {} by the operator's shape",
+        position + 1,
+        grouped(*given),
+        grouped(*expected)
+    )]
     InputSize {
         kind: String,
         position: usize,

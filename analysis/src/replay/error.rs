@@ -1,6 +1,7 @@
 //! Why there is no replay.
 
 use crate::graph::TensorId;
+use crate::wording::grouped;
 
 /// Why an operator cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +41,11 @@ pub enum ReplayError {
     #[error("tensor {} is needed later, but neither the layer nor an earlier one has it", .0.0)]
     Unknown(TensorId),
     /// Replay keeps some bytes for each byte of the arena.
-    #[error("the buffers reach over {given} bytes of the arena, at most {limit} can be replayed")]
+    #[error(
+        "the buffers reach over {} bytes of the arena, at most {} can be replayed",
+        grouped(*given),
+        grouped(*limit)
+    )]
     Arena {
         /// From the lowest to the highest byte.
         given: u64,

@@ -10,6 +10,7 @@ use crate::elf::attributes::Attributes;
 use crate::elf::image::MAX_FILE_BYTES;
 use crate::mcu::cpu::{self, Cpu, CpuError};
 use dmo_analysis::wording::first_lines;
+use dmo_analysis::wording::grouped;
 use goblin::elf::section_header::{SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS};
 use goblin::elf::{Elf, SectionHeader, header};
 use members::{MAGIC, Member};
@@ -23,7 +24,7 @@ use std::process::{Command, Output, Stdio};
 pub enum ArchiveError {
     #[error("a thin archive: its members are elsewhere\n  hint: ar rcs makes a whole one")]
     Thin,
-    #[error("damaged or truncated archive ({length} bytes): {reason}")]
+    #[error("damaged or truncated archive ({} bytes): {reason}", grouped(*length as u64))]
     Damaged { length: usize, reason: String },
     #[error("an archive without object files")]
     Empty,
@@ -34,7 +35,9 @@ pub enum ArchiveError {
         hint: &'static str,
     },
     #[error(
-        "linked and with its debug information unpacked, it may have {given} bytes, the limit is {limit}"
+        "linked and with its debug information unpacked, it may have {} bytes, the limit is {}",
+        grouped(*given),
+        grouped(*limit)
     )]
     TooLarge { given: u64, limit: u64 },
     #[error("member {member}: {error}")]

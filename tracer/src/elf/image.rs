@@ -5,6 +5,7 @@ use crate::elf::debug::DebugInfo;
 use crate::elf::lines::SourceLines;
 use crate::elf::symbols::Symbols;
 use dmo_analysis::trace::Address;
+use dmo_analysis::wording::grouped;
 use goblin::elf::{Elf, header, program_header, section_header};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
@@ -18,13 +19,13 @@ pub const MAX_FILE_BYTES: usize = 256 << 20;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ImageError {
-    #[error("the file has {given} bytes, the limit is {limit}")]
+    #[error("the file has {} bytes, the limit is {}", grouped(*given as u64), grouped(*limit as u64))]
     TooLarge { given: usize, limit: usize },
     #[error(
         "not an ELF file: it starts with {start:02x?}\n  hint: give the linked .elf, not the .bin or .hex made from it"
     )]
     NotElf { start: Vec<u8> },
-    #[error("damaged or truncated ELF file ({length} bytes): {reason}")]
+    #[error("damaged or truncated ELF file ({} bytes): {reason}", grouped(*length as u64))]
     Damaged { length: usize, reason: String },
     #[error("the file is for {given}, not for a 32-bit little-endian Arm")]
     WrongArchitecture { given: String },
@@ -42,7 +43,7 @@ pub enum ImageError {
     },
     #[error("segment {index} ends at {end:#x}, beyond the 32-bit address space")]
     SegmentBeyondMemory { index: usize, end: u64 },
-    #[error("the segments have {given} bytes in all, the limit is {limit}")]
+    #[error("the segments have {} bytes in all, the limit is {}", grouped(*given as u64), grouped(*limit as u64))]
     SegmentsTooLarge { given: usize, limit: usize },
     #[error("the program has no segment to load")]
     NothingToLoad,

@@ -16,6 +16,7 @@ use dmo_analysis::graph::{Graph, Kernel, Kind, Node, OperatorId, Storage, Tensor
 use dmo_analysis::trace::{Address, ElementType};
 use dmo_analysis::transform::remove::keeps_values;
 use dmo_analysis::transform::{TransformError, Transformed};
+use dmo_analysis::wording::grouped;
 
 /// A model whose operators are functions of libraries.
 pub struct Deployment<'a> {
@@ -97,7 +98,7 @@ pub enum Reason {
     ElementType { given: TensorType },
     #[error("operand {operand} is computed by the model; kernels take a constant there")]
     Computed { operand: usize },
-    #[error("its {name} has {given} bytes; the kernel takes {expected}")]
+    #[error("its {name} has {} bytes; the kernel takes {}", grouped(*given), grouped(*expected))]
     StateSize {
         name: &'static str,
         given: u64,

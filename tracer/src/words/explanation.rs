@@ -3,6 +3,7 @@
 use super::report::Report;
 use crate::elf::debug::{Function, Value};
 use crate::explain::{Bound, Buffer, CallInProgress, Explanation, Local};
+use dmo_analysis::wording::grouped;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
@@ -45,7 +46,7 @@ fn explained(explanation: &Explanation) -> String {
         explanation.pair,
         described(input),
         described(output),
-        explanation.safe_overlap_bytes,
+        grouped(explanation.safe_overlap_bytes.into()),
     );
     for (kind, bound, buffer) in [
         ("store to", &explanation.store, output),
@@ -65,25 +66,32 @@ fn described(buffer: &Buffer) -> String {
     let shape = buffer.shape.map_or(String::new(), |shape| {
         format!("{}, ", shape.map(|extent| extent.to_string()).join("x"))
     });
-    format!("'{}' ({shape}{} bytes)", buffer.name, buffer.size_bytes)
+    format!(
+        "'{}' ({shape}{} bytes)",
+        buffer.name,
+        grouped(buffer.size_bytes.into())
+    )
 }
 
 fn accessed(kind: &str, bound: &Bound, buffer: &Buffer) -> String {
+    let [first, last, binding] = [
+        bound.offset,
+        bound.offset + bound.size_bytes - 1,
+        bound.byte,
+    ]
+    .map(|byte| grouped(byte.into()));
     let bytes = match bound.size_bytes {
-        1 => format!("byte {}", bound.offset),
-        size => format!(
-            "bytes {} to {}, of them {} binds",
-            bound.offset,
-            bound.offset + size - 1,
-            bound.byte
-        ),
+        1 => format!("byte {first}"),
+        _ => format!("bytes {first} to {last}, of them {binding} binds"),
     };
     let place = bound.coordinates.map_or(String::new(), |indices| {
         format!(" ({})", indices.map(|index| index.to_string()).join(", "))
     });
     let mut text = format!(
         "\n{kind} '{}', {bytes}, element {}{place}, at time {}\n",
-        buffer.name, bound.element, bound.time
+        buffer.name,
+        grouped(bound.element.into()),
+        bound.time
     );
     for (index, call) in bound.calls.iter().enumerate() {
         text += &called(call, index == 0);

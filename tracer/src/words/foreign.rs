@@ -23,7 +23,8 @@ pub fn fault(memory: &Memory, fault: &Fault) -> String {
             };
             format!(
                 "{name}: {one} and {other} share bytes {}..{}{reason}",
-                shared.start, shared.end
+                grouped(shared.start),
+                grouped(shared.end)
             )
         }
         Fault::Misaligned { buffer } => format!(
@@ -32,8 +33,9 @@ pub fn fault(memory: &Memory, fault: &Fault) -> String {
             memory.problem.buffers()[*buffer].alignment
         ),
         Fault::Beyond { buffer, end } => format!(
-            "{name}: {} ends at {end}, beyond the {} bytes of the memory",
+            "{name}: {} ends at {}, beyond the {} bytes of the memory",
             placed(memory, *buffer),
+            grouped(*end),
             grouped(memory.size_bytes.unwrap_or(0))
         ),
     }
@@ -54,8 +56,8 @@ fn placed(memory: &Memory, buffer: usize) -> String {
     format!(
         "{:?} (bytes {}..{}, steps {} to {})",
         memory.buffer_name(buffer),
-        bytes.start,
-        bytes.end,
+        grouped(bytes.start),
+        grouped(bytes.end),
         alive.start,
         alive.end - 1
     )

@@ -6,7 +6,7 @@ use crate::study::plan_to_check::PlanFault;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{FurtherKernels, PlannedKernels, PlannedRegion};
 use dmo_analysis::verify::{Clash, Occupant};
-use dmo_analysis::wording::counted;
+use dmo_analysis::wording::{counted, grouped};
 
 /// A tensor or a scratch buffer: `tensor 3 "conv1"`, `a scratch buffer of operator 2`.
 pub fn occupant(graph: &Graph, occupant: Occupant) -> String {
@@ -74,7 +74,10 @@ impl<'a> ContainingRegion<'a> {
 pub fn clash(graph: &Graph, clash: &Clash, regions: &[PlannedRegion]) -> String {
     let node = &graph.operators[clash.operator.0];
     let needed = match clash.needed_displacement {
-        Some(bytes) => format!("; the input has to start at least {bytes} bytes above the output"),
+        Some(bytes) => format!(
+            "; the input has to start at least {} bytes above the output",
+            grouped(bytes)
+        ),
         None => String::new(),
     };
     let unknown = match node.kernel {
@@ -93,8 +96,8 @@ pub fn clash(graph: &Graph, clash: &Clash, regions: &[PlannedRegion]) -> String 
         node.kind.escape_debug(),
         occupant(graph, clash.one),
         occupant(graph, clash.other),
-        place.within(clash.bytes.start),
-        place.within(clash.bytes.end),
+        grouped(place.within(clash.bytes.start)),
+        grouped(place.within(clash.bytes.end)),
         place.name(),
     )
 }
@@ -108,8 +111,10 @@ pub fn fault(graph: &Graph, fault: &PlanFault, regions: &[PlannedRegion]) -> Str
             end,
             declared,
         } => format!(
-            "{} ends at {end}, beyond the plan's arena of {declared} bytes",
-            self::occupant(graph, *occupant)
+            "{} ends at {}, beyond the plan's arena of {} bytes",
+            self::occupant(graph, *occupant),
+            u64::try_from(*end).map_or_else(|_| end.to_string(), grouped),
+            grouped(*declared)
         ),
         PlanFault::Misaligned {
             occupant,
@@ -120,7 +125,7 @@ pub fn fault(graph: &Graph, fault: &PlanFault, regions: &[PlannedRegion]) -> Str
             format!(
                 "{} lies at {}{}, not a multiple of {alignment}",
                 self::occupant(graph, *occupant),
-                place.within(*offset),
+                grouped(place.within(*offset)),
                 place.name()
             )
         }

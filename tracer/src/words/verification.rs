@@ -530,8 +530,9 @@ fn notes(
             && used < step.scratch_bytes
         {
             notes.push(format!(
-                "{place} asks for {} bytes of scratch memory and uses the first {used}",
-                step.scratch_bytes
+                "{place} asks for {} bytes of scratch memory and uses the first {}",
+                grouped(u64::from(step.scratch_bytes)),
+                grouped(u64::from(used))
             ));
         }
         let planned = plan.scratch.iter();
@@ -539,8 +540,9 @@ fn notes(
         let planned: u64 = planned.map(|(_, _, bytes)| bytes).sum();
         if planned > u64::from(step.scratch_bytes) {
             notes.push(format!(
-                "{place} wants {} bytes of scratch memory, the plan gives {planned}",
-                step.scratch_bytes
+                "{place} wants {} bytes of scratch memory, the plan gives {}",
+                grouped(u64::from(step.scratch_bytes)),
+                grouped(planned)
             ));
         }
     }
@@ -549,8 +551,9 @@ fn notes(
     let bytes = outside.map(|step| step.scratch_bytes).max();
     if let Some(bytes) = bytes {
         notes.push(format!(
-            "the plan has no scratch memory in the arena; the kernels want up to {bytes} bytes \
-             elsewhere"
+            "the plan has no scratch memory in the arena; the kernels want up to {} bytes \
+             elsewhere",
+            grouped(u64::from(bytes))
         ));
     }
     notes

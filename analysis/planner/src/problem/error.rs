@@ -1,6 +1,7 @@
 //! What can be wrong with a problem.
 
 use super::{Buffer, Displacement, MAX_PAIRS, MAX_TOTAL_BYTES, common_multiple};
+use crate::wording::grouped;
 use thiserror::Error;
 
 /// What is wrong with a problem.
@@ -38,7 +39,11 @@ pub enum ProblemError {
          after the input that it overlaps, or lives on when that dies"
     )]
     NotLater { lower: usize, upper: usize },
-    #[error("buffer {upper} may start {given} bytes above buffer {lower}, which has {size} bytes")]
+    #[error(
+        "buffer {upper} may start {} bytes above buffer {lower}, which has {} bytes",
+        grouped(*given),
+        grouped(*size)
+    )]
     TooFar {
         lower: usize,
         upper: usize,

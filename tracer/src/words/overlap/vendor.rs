@@ -1,6 +1,7 @@
 //! A vendor's statement on a kernel, beside the measurement.
 
 use crate::kernels::{Sharing, header_statement};
+use dmo_analysis::wording::grouped;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,9 +42,9 @@ impl VendorContract {
     pub fn text(&self) -> String {
         let [first, last] = self.header_versions;
         let measured = match self.measured_bytes.as_slice() {
-            [bytes] => format!("they may share {bytes} bytes"),
+            [bytes] => format!("they may share {} bytes", grouped((*bytes).into())),
             bytes => {
-                let bytes: Vec<String> = bytes.iter().map(u32::to_string).collect();
+                let bytes: Vec<String> = bytes.iter().map(|&bytes| grouped(bytes.into())).collect();
                 format!("pair by pair they may share {} bytes", bytes.join(", "))
             }
         };
