@@ -53,32 +53,18 @@ static int32_t sum_of_one(const dsp_pool_window_s16 *w, int32_t channel) {
   return sum;
 }
 
+DSP_INLINE void store_averages(const dsp_pool_window_s16 *window, int32_t channels, int32_t min, int32_t max,
+                           int16_t *output) {
+  average_of_four(window, channels / 4, min, max, output);
+  for (int32_t c = channels & ~3; c < channels; ++c) {
+    output[c] = (int16_t)average(sum_of_one(window, c), window->rows * window->columns, min, max);
+  }
+}
+
 arm_cmsis_nn_status arm_avgpool_s16(const cmsis_nn_context *ctx, const cmsis_nn_pool_params *pool_params,
                                     const cmsis_nn_dims *input_dims, const int16_t *input_data,
                                     const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims,
                                     int16_t *output_data) {
   (void)ctx;
-  if (input_dims->n < 1) {
-    return ARM_CMSIS_NN_ARG_ERROR;
-  }
-  const int32_t min = pool_params->activation.min, max = pool_params->activation.max;
-  const int32_t channels = input_dims->c;
-  for (int32_t b = 0; b < input_dims->n; ++b) {
-    for (int32_t oy = 0; oy < output_dims->h; ++oy) {
-      for (int32_t ox = 0; ox < output_dims->w; ++ox) {
-        const dsp_pool_window_s16 window =
-            dsp_make_pool_window_s16(pool_params, input_dims, input_data, filter_dims, oy, ox);
-        if (window.rows == 0) {
-          return ARM_CMSIS_NN_ARG_ERROR;
-        }
-        average_of_four(&window, channels / 4, min, max, output_data);
-        for (int32_t c = channels & ~3; c < channels; ++c) {
-          output_data[c] = (int16_t)average(sum_of_one(&window, c), window.rows * window.columns, min, max);
-        }
-        output_data += channels;
-      }
-    }
-    input_data += input_dims->h * input_dims->w * channels;
-  }
-  return ARM_CMSIS_NN_SUCCESS;
+  return dsp_pool_s16(pool_params, input_dims, input_data, filter_dims, output_dims, output_data, store_averages);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#if DSP_INSTRUCTIONS
+
 static inline void store16(int8_t *output, uint32_t word) {
   dsp_store4(output, word);
   dsp_store4(output + 4, word);
@@ -33,6 +35,16 @@ static int8_t *fill(int8_t *output, int8_t value, int32_t count) {
   dsp_store4(end - 4, word);
   return end;
 }
+
+#else
+
+// By the C library: not every core of plain stores words at any address.
+static int8_t *fill(int8_t *output, int8_t value, int32_t count) {
+  memset(output, value, (size_t)count);
+  return output + count;
+}
+
+#endif
 
 arm_cmsis_nn_status arm_pad_s8(const int8_t *input, int8_t *output, const int8_t pad_value,
                                const cmsis_nn_dims *input_size, const cmsis_nn_dims *pre_pad,

@@ -61,7 +61,7 @@ DSP_OUT_OF_LINE static void convolve_pixels(const dmo_conv2d_params *params, con
 #endif
   for (int32_t oy = 0; oy < output_shape->h; ++oy) {
     const int32_t top = oy * g->stride_h - g->pad_h;
-    const tap_range rows = inside(top, g->dilation_h, filter_shape->h, input_shape->h);
+    const dsp_taps rows = dsp_taps_inside(top, g->dilation_h, filter_shape->h, input_shape->h);
 #if DSP_INSTRUCTIONS
     const int32_t first_row = rows.count == 0 ? 0 : rows.first;
     const int32_t first_line = rows.count == 0 ? 0 : top + first_row * g->dilation_h;
@@ -80,7 +80,7 @@ DSP_OUT_OF_LINE static void convolve_pixels(const dmo_conv2d_params *params, con
         continue;
       }
 #endif
-      const tap_range columns = inside(left, g->dilation_w, filter_shape->w, input_shape->w);
+      const dsp_taps columns = dsp_taps_inside(left, g->dilation_w, filter_shape->w, input_shape->w);
       const int32_t y = top + rows.first * g->dilation_h;
       const int32_t x = left + columns.first * g->dilation_w;
       const bool any = rows.count != 0 && columns.count != 0;

@@ -75,69 +75,57 @@ DSP_INLINE uint32_t dsp_pack4(int32_t byte0, int32_t byte1, int32_t byte2, int32
 
 #if DSP_INSTRUCTIONS
 
+// What an instruction makes of its operands.
+#define DSP_RESULT(type, instruction, ...)                 \
+  __extension__({                                          \
+    type result;                                           \
+    __asm__(instruction : "=r"(result) : __VA_ARGS__);     \
+    result;                                                \
+  })
+
 // Bytes 0 and 2, sign-extended, added to a pair; bytes 1 and 3.
 DSP_INLINE uint32_t dsp_add_even(uint32_t pair, uint32_t bytes) {
-  uint32_t result;
-  __asm__("sxtab16 %0, %1, %2" : "=r"(result) : "r"(pair), "r"(bytes));
-  return result;
+  return DSP_RESULT(uint32_t, "sxtab16 %0, %1, %2", "r"(pair), "r"(bytes));
 }
 
 DSP_INLINE uint32_t dsp_add_odd(uint32_t pair, uint32_t bytes) {
-  uint32_t result;
-  __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(pair), "r"(bytes));
-  return result;
+  return DSP_RESULT(uint32_t, "sxtab16 %0, %1, %2, ror #8", "r"(pair), "r"(bytes));
 }
 
 DSP_INLINE uint32_t dsp_even(uint32_t bytes) {
-  uint32_t result;
-  __asm__("sxtb16 %0, %1" : "=r"(result) : "r"(bytes));
-  return result;
+  return DSP_RESULT(uint32_t, "sxtb16 %0, %1", "r"(bytes));
 }
 
 DSP_INLINE uint32_t dsp_odd(uint32_t bytes) {
-  uint32_t result;
-  __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(bytes));
-  return result;
+  return DSP_RESULT(uint32_t, "sxtb16 %0, %1, ror #8", "r"(bytes));
 }
 
 // The sum of two pairs, element by element.
 DSP_INLINE uint32_t dsp_add_pairs(uint32_t a, uint32_t b) {
-  uint32_t result;
-  __asm__("sadd16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-  return result;
+  return DSP_RESULT(uint32_t, "sadd16 %0, %1, %2", "r"(a), "r"(b));
 }
 
 // sum + a.low * b.low + a.high * b.high
 DSP_INLINE int32_t dsp_multiply_pairs(uint32_t a, uint32_t b, int32_t sum) {
-  int32_t result;
-  __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
+  return DSP_RESULT(int32_t, "smlad %0, %1, %2, %3", "r"(a), "r"(b), "r"(sum));
 }
 
 // sum + a.low * b.low, and so on.
 DSP_INLINE int32_t dsp_multiply_low(uint32_t a, uint32_t b, int32_t sum) {
-  int32_t result;
-  __asm__("smlabb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
+  return DSP_RESULT(int32_t, "smlabb %0, %1, %2, %3", "r"(a), "r"(b), "r"(sum));
 }
 
 DSP_INLINE int32_t dsp_multiply_high(uint32_t a, uint32_t b, int32_t sum) {
-  int32_t result;
-  __asm__("smlatt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
+  return DSP_RESULT(int32_t, "smlatt %0, %1, %2, %3", "r"(a), "r"(b), "r"(sum));
 }
 
 DSP_INLINE int32_t dsp_multiply_high_low(uint32_t a, uint32_t b, int32_t sum) {
-  int32_t result;
-  __asm__("smlatb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
+  return DSP_RESULT(int32_t, "smlatb %0, %1, %2, %3", "r"(a), "r"(b), "r"(sum));
 }
 
 // sum + a * b / 2^32, the quotient rounded to nearest, halves up.
 DSP_INLINE int32_t dsp_multiply_top(int32_t a, int32_t b, int32_t sum) {
-  int32_t result;
-  __asm__("smmlar %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
+  return DSP_RESULT(int32_t, "smmlar %0, %1, %2, %3", "r"(a), "r"(b), "r"(sum));
 }
 
 // Stores two words, one after the other, `offset` words (a constant) behind `to`: two instructions are faster than the
@@ -150,15 +138,11 @@ DSP_INLINE int32_t dsp_multiply_top(int32_t a, int32_t b, int32_t sum) {
 
 // To [-128, 127]; to [0, 255].
 DSP_INLINE int32_t dsp_saturate_signed(int32_t value) {
-  int32_t result;
-  __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(value));
-  return result;
+  return DSP_RESULT(int32_t, "ssat %0, #8, %1", "r"(value));
 }
 
 DSP_INLINE int32_t dsp_saturate_unsigned(int32_t value) {
-  int32_t result;
-  __asm__("usat %0, #8, %1" : "=r"(result) : "r"(value));
-  return result;
+  return DSP_RESULT(int32_t, "usat %0, #8, %1", "r"(value));
 }
 
 // The larger, or smaller, of each two signed bytes.
@@ -176,22 +160,16 @@ DSP_INLINE uint32_t dsp_min4(uint32_t a, uint32_t b) {
 
 // The difference of each two bytes.
 DSP_INLINE uint32_t dsp_subtract4(uint32_t a, uint32_t b) {
-  uint32_t result;
-  __asm__("ssub8 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-  return result;
+  return DSP_RESULT(uint32_t, "ssub8 %0, %1, %2", "r"(a), "r"(b));
 }
 
 // The low halves of a and b, a's low; the high halves.
 DSP_INLINE uint32_t dsp_lows(uint32_t a, uint32_t b) {
-  uint32_t result;
-  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(a), "r"(b));
-  return result;
+  return DSP_RESULT(uint32_t, "pkhbt %0, %1, %2, lsl #16", "r"(a), "r"(b));
 }
 
 DSP_INLINE uint32_t dsp_highs(uint32_t a, uint32_t b) {
-  uint32_t result;
-  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(b), "r"(a));
-  return result;
+  return DSP_RESULT(uint32_t, "pkhtb %0, %1, %2, asr #16", "r"(b), "r"(a));
 }
 
 DSP_INLINE uint32_t dsp_address(const void *pointer) {
@@ -347,7 +325,8 @@ DSP_INLINE bool dsp_is_fast(const dsp_range *range, int32_t multiplier, int32_t 
     return false;
   }
   const int32_t largest_bias = largest_sum - largest_product * products;
-  return shift >= dsp_least_shift(range) && shift < 0 && multiplier >= 0 && bias >= -largest_bias && bias <= largest_bias;
+  return shift >= dsp_least_shift(range) && shift < 0 && multiplier >= 0 && bias >= -largest_bias &&
+         bias <= largest_bias;
 }
 
 // The way of the channels that the fast ways take.

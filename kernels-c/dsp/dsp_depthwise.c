@@ -23,7 +23,7 @@ DSP_INLINE void convolve(const depthwise_call *call, const depthwise_layer *laye
     const int8_t *batch = &call->input[b * input_dims->h * line];
     for (int32_t oy = 0; oy < output_dims->h; ++oy) {
       const int32_t top = oy * params->stride.h - params->padding.h;
-      const tap_range rows = inside(top, params->dilation.h, filter_dims->h, input_dims->h);
+      const dsp_taps rows = dsp_taps_inside(top, params->dilation.h, filter_dims->h, input_dims->h);
 #if DSP_INSTRUCTIONS
       const int32_t first_row = rows.count == 0 ? 0 : rows.first;
       const int32_t first_line = rows.count == 0 ? 0 : top + first_row * params->dilation.h;
@@ -41,7 +41,7 @@ DSP_INLINE void convolve(const depthwise_call *call, const depthwise_layer *laye
           continue;
         }
 #endif
-        const tap_range columns = inside(left, params->dilation.w, filter_dims->w, input_dims->w);
+        const dsp_taps columns = dsp_taps_inside(left, params->dilation.w, filter_dims->w, input_dims->w);
         const int32_t y = top + rows.first * params->dilation.h;
         const int32_t x = left + columns.first * params->dilation.w;
         const bool any = rows.count != 0 && columns.count != 0;

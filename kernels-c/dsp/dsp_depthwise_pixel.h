@@ -5,6 +5,7 @@
 #define DSP_DEPTHWISE_PIXEL_H
 
 #include "dsp_depthwise_3x3.h"
+#include "dsp_taps.h"
 #include "dsp_window.h"
 
 #include <stddef.h>
@@ -342,21 +343,6 @@ static void one_pixel(const depthwise_layer *layer, const tap_window *window, wi
 #endif
   // What is left is what the fast ways do not take, or at most three channels.
   one_to_one(layer, window, first, in_channels, output);
-}
-
-typedef struct {
-  int32_t first, count; // taps along one axis that lie inside the input
-} tap_range;
-
-static tap_range inside(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
-  int32_t first = start < 0 ? -start : 0;
-  int32_t end = start >= extent ? 0 : extent - start;
-  if (dilation != 1) {
-    first = (first + dilation - 1) / dilation;
-    end = (end + dilation - 1) / dilation;
-  }
-  const int32_t last = end < taps ? end : taps;
-  return (tap_range){ first, last > first ? last - first : 0 };
 }
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "dsp_patches.h"
+#include "dsp_three_columns.h"
 
 static uint32_t *clear(uint32_t *row, int32_t columns) {
   for (int32_t i = 0; i < columns; i += DSP_GROUP_COLUMNS) {
@@ -46,56 +47,6 @@ DSP_OUT_OF_LINE static void load_patch(const dsp_patch_source *source, uint32_t 
   }
 }
 
-// What of a window of three columns, for four pixels next to each other with stride 1, lies outside the input.
-typedef struct {
-  bool left, right; // the first of six columns, the last
-} outside_columns;
-
-// One line of it: a column is loaded once and stored for each pixel that takes it.
-DSP_INLINE void widen_three_columns(uint32_t *row, const int8_t *line, int32_t left, int32_t depth, uint32_t offsets,
-                                    bool at_edge, outside_columns outside) {
-  const uint32_t left_mask = at_edge && outside.left ? 0 : UINT32_MAX;
-  const uint32_t right_mask = at_edge && outside.right ? 0 : UINT32_MAX;
-  const int32_t end = (left + 1) * depth;
-  const int32_t tap = dsp_row_words(depth);
-  const int32_t first = at_edge && outside.left ? depth : 0;
-  const int32_t last = at_edge && outside.right ? 4 * depth : 5 * depth;
-  for (int32_t at = left * depth; at != end; at += DSP_GROUP_COLUMNS) {
-    uint32_t *const middle = row + tap;
-    uint32_t *const right = middle + tap;
-    uint32_t bytes = dsp_load4(&line[at + first]);
-    uint32_t even = dsp_add_even(offsets, bytes), odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(row, 0, at_edge ? even & left_mask : even, at_edge ? odd & left_mask : odd);
-    bytes = dsp_load4(&line[at + depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(middle, 0, even, odd);
-    dsp_store_two(row, 2, even, odd);
-    bytes = dsp_load4(&line[at + 2 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 0, even, odd);
-    dsp_store_two(middle, 2, even, odd);
-    dsp_store_two(row, 4, even, odd);
-    bytes = dsp_load4(&line[at + 3 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 2, even, odd);
-    dsp_store_two(middle, 4, even, odd);
-    dsp_store_two(row, 6, even, odd);
-    bytes = dsp_load4(&line[at + 4 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 4, even, odd);
-    dsp_store_two(middle, 6, even, odd);
-    bytes = dsp_load4(&line[at + last]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 6, at_edge ? even & right_mask : even, at_edge ? odd & right_mask : odd);
-    row += DSP_GROUP_WORDS;
-  }
-}
-
 // The patches of four pixels next to each other. Returns false if it does not take the layer or the place.
 DSP_OUT_OF_LINE static bool load_three_columns(const dsp_patch_source *source, uint32_t *rows, int32_t top,
                                                int32_t left) {
@@ -106,7 +57,7 @@ DSP_OUT_OF_LINE static bool load_three_columns(const dsp_patch_source *source, u
       left < -1 || left + 5 > in->w) {
     return false;
   }
-  const outside_columns outside = { left < 0, left + 6 > in->w };
+  const dsp_outside outside = { left < 0, left + 6 > in->w };
   for (int32_t fy = 0; fy < taps->h; ++fy) {
     const int32_t y = top + fy * source->params->dilation.h;
     if (y < 0 || y >= in->h) {
@@ -114,9 +65,9 @@ DSP_OUT_OF_LINE static bool load_three_columns(const dsp_patch_source *source, u
     } else {
       const int8_t *const line = &source->input[y * in->w * in->c];
       if (outside.left || outside.right) {
-        widen_three_columns(rows, line, left, in->c, dsp_pair(offset, offset), true, outside);
+        dsp_widen_three_columns(rows, line, left, in->c, dsp_pair(offset, offset), true, outside);
       } else {
-        widen_three_columns(rows, line, left, in->c, dsp_pair(offset, offset), false, outside);
+        dsp_widen_three_columns(rows, line, left, in->c, dsp_pair(offset, offset), false, outside);
       }
     }
     rows += 3 * dsp_row_words(taps->c);

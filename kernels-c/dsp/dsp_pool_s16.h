@@ -32,4 +32,34 @@ DSP_INLINE dsp_pool_window_s16 dsp_make_pool_window_s16(const cmsis_nn_pool_para
                                 .row_step = (input_dims->w - columns) * input_dims->c };
 }
 
+// Stores the outputs of one pixel, whose window has elements.
+typedef void dsp_pool_pixel_s16(const dsp_pool_window_s16 *window, int32_t channels, int32_t min, int32_t max,
+                                int16_t *output);
+
+// Calls `store_pixel` for each pixel, in order.
+DSP_INLINE arm_cmsis_nn_status dsp_pool_s16(const cmsis_nn_pool_params *params, const cmsis_nn_dims *input_dims,
+                                            const int16_t *input, const cmsis_nn_dims *filter_dims,
+                                            const cmsis_nn_dims *output_dims, int16_t *output,
+                                            dsp_pool_pixel_s16 *store_pixel) {
+  if (input_dims->n < 1) {
+    return ARM_CMSIS_NN_ARG_ERROR;
+  }
+  const int32_t min = params->activation.min, max = params->activation.max;
+  const int32_t channels = input_dims->c;
+  for (int32_t b = 0; b < input_dims->n; ++b) {
+    for (int32_t oy = 0; oy < output_dims->h; ++oy) {
+      for (int32_t ox = 0; ox < output_dims->w; ++ox) {
+        const dsp_pool_window_s16 window = dsp_make_pool_window_s16(params, input_dims, input, filter_dims, oy, ox);
+        if (window.rows == 0) {
+          return ARM_CMSIS_NN_ARG_ERROR;
+        }
+        store_pixel(&window, channels, min, max, output);
+        output += channels;
+      }
+    }
+    input += input_dims->h * input_dims->w * channels;
+  }
+  return ARM_CMSIS_NN_SUCCESS;
+}
+
 #endif

@@ -28,29 +28,21 @@ DSP_INLINE void dsp_store_pair(int16_t *to, uint32_t pair) {
 
 // sum + a.low * b.high
 DSP_INLINE int32_t dsp_multiply_low_high(uint32_t a, uint32_t b, int32_t sum) {
-  int32_t result;
-  __asm__("smlabt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
+  return DSP_RESULT(int32_t, "smlabt %0, %1, %2, %3", "r"(a), "r"(b), "r"(sum));
 }
 
 // sum + a * b / 2^32, rounded down.
 DSP_INLINE int32_t dsp_multiply_floor(int32_t a, int32_t b, int32_t sum) {
-  int32_t result;
-  __asm__("smmla %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
+  return DSP_RESULT(int32_t, "smmla %0, %1, %2, %3", "r"(a), "r"(b), "r"(sum));
 }
 
 DSP_INLINE int32_t dsp_saturating_add(int32_t a, int32_t b) {
-  int32_t result;
-  __asm__("qadd %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-  return result;
+  return DSP_RESULT(int32_t, "qadd %0, %1, %2", "r"(a), "r"(b));
 }
 
 // To 16 bits.
 DSP_INLINE int32_t dsp_saturate_half(int32_t value) {
-  int32_t result;
-  __asm__("ssat %0, #16, %1" : "=r"(result) : "r"(value));
-  return result;
+  return DSP_RESULT(int32_t, "ssat %0, #16, %1", "r"(value));
 }
 
 // The larger, or smaller, of each two elements.

@@ -33,24 +33,13 @@ arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_
   }
   for (int32_t b = 0; b < output_dims->n; ++b) {
     const int8_t *batch = &input_data[b * input_dims->h * input_dims->w * input_dims->c];
-    int32_t top = -conv_params->padding.h, left = -conv_params->padding.w, in_row = 0;
+    plain_pixel pixel = plain_first_pixel(conv_params);
     for (int32_t first = 0; first < pixels; first += 2) {
       const int32_t count = pixels - first < 2 ? 1 : 2;
-      int32_t next_top = top, next_left = left, next_in_row = in_row;
+      const plain_pixel second = plain_next_pixel(conv_params, output_dims->w, pixel);
       for (int32_t g = 0; g < groups; ++g) {
         const plain_patch_source source = { conv_params, input_dims, filter_dims, &batch[g * filter_dims->c] };
-        next_top = top;
-        next_left = left;
-        next_in_row = in_row;
-        for (int32_t i = 0; i < count; ++i) {
-          plain_gather_patch(&source, patches + i * columns, next_top, next_left);
-          next_left += conv_params->stride.w;
-          if (++next_in_row == output_dims->w) {
-            next_in_row = 0;
-            next_left = -conv_params->padding.w;
-            next_top += conv_params->stride.h;
-          }
-        }
+        plain_gather_patches(&source, patches, pixel, second, count);
         if (groups > 1) {
           const int32_t channel = g * group_channels;
           filters.first = channel * columns;
@@ -64,9 +53,7 @@ arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_
         plain_convolve_int4_channels(&filters, patches, columns, count, 0, group_channels,
                                      &output_data[g * group_channels], channels);
       }
-      top = next_top;
-      left = next_left;
-      in_row = next_in_row;
+      pixel = plain_next_pixel(conv_params, output_dims->w, second);
       output_data += count * channels;
     }
   }

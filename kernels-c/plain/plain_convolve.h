@@ -48,6 +48,13 @@ static inline bool plain_is_1x1(const cmsis_nn_conv_params *params, const cmsis_
          params->padding.w == 0;
 }
 
+// Whether besides every output has its pixel of the input, and so no scratch is needed.
+static inline bool plain_is_1x1_inside(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
+                                       const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
+  return plain_is_1x1(params, input, filter) && (output->h - 1) * params->stride.h < input->h &&
+         (output->w - 1) * params->stride.w < input->w;
+}
+
 static inline bool plain_is_1x1_fast(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
                                      const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
   return plain_is_1x1(params, input, filter) && params->stride.h == 1 && params->stride.w == 1 &&

@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include "dsp_taps.h"
 #include "plain_depthwise.h"
 #include "plain_window.h"
-
-typedef struct {
-  int32_t first, count; // taps along one axis that lie inside the input
-} tap_range;
-
-static tap_range inside(int32_t start, int32_t dilation, int32_t taps, int32_t extent) {
-  int32_t first = start < 0 ? -start : 0;
-  int32_t end = start >= extent ? 0 : extent - start;
-  if (dilation != 1) {
-    first = (first + dilation - 1) / dilation;
-    end = (end + dilation - 1) / dilation;
-  }
-  const int32_t last = end < taps ? end : taps;
-  return (tap_range){ first, last > first ? last - first : 0 };
-}
 
 // What all pixels share.
 typedef struct {
@@ -160,12 +146,12 @@ void plain_depthwise(const cmsis_nn_dw_conv_params *params, const cmsis_nn_per_c
   for (int32_t b = 0; b < output_dims->n; ++b) {
     for (int32_t oy = 0; oy < output_dims->h; ++oy) {
       const int32_t top = oy * params->stride.h - params->padding.h;
-      const tap_range rows = inside(top, params->dilation.h, filter_dims->h, input_dims->h);
+      const dsp_taps rows = dsp_taps_inside(top, params->dilation.h, filter_dims->h, input_dims->h);
       const int8_t *const row = rows.count == 0 ? input : &input[(top + rows.first * params->dilation.h) * line];
       const int8_t *const filter_row = rows.count == 0 ? filter : &filter[rows.first * filter_line];
       int32_t left = -params->padding.w;
       for (int32_t ox = 0; ox < output_dims->w; ++ox) {
-        const tap_range columns = inside(left, params->dilation.w, filter_dims->w, input_dims->w);
+        const dsp_taps columns = dsp_taps_inside(left, params->dilation.w, filter_dims->w, input_dims->w);
         const bool any = columns.count != 0;
         window.rows = any ? rows.count : 0;
         window.columns = columns.count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the integer softmaxes share: everything but the types they load and store.
+// What the integer softmaxes share: everything but the types they load and store, and loads of 8 bits.
 #ifndef DMO_SOFTMAX_ROW_H
 #define DMO_SOFTMAX_ROW_H
 
@@ -19,6 +19,24 @@ static inline int32_t dmo_softmax_summand(const dmo_softmax_params *params, int3
     return 0;
   }
   return dmo_divide_by_power_of_two(dmo_softmax_exponential(params, difference), 12);
+}
+
+static inline int32_t dmo_softmax_max_s8(int32_t depth, const int8_t *row) {
+  int32_t max = INT8_MIN;
+  for (int32_t i = 0; i < depth; ++i) {
+    max = row[i] > max ? row[i] : max;
+  }
+  return max;
+}
+
+// Q12.19.
+static inline int32_t dmo_softmax_sum_s8(const dmo_softmax_params *params, int32_t max, int32_t depth,
+                                         const int8_t *row) {
+  int32_t sum = 0;
+  for (int32_t i = 0; i < depth; ++i) {
+    sum += dmo_softmax_summand(params, row[i] - max);
+  }
+  return sum;
 }
 
 // A row's sum is 2^exponent * (1 + fraction); the reciprocal is 1 / (1 + fraction) in Q0.31.

@@ -4,7 +4,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include "dmo_shape.h"
+#include "dmo_conv.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +16,14 @@ void check_case(bool passed, const char *what, int64_t detail, const char *file,
 // Uniform in [min, max].
 int32_t random_between(int32_t min, int32_t max);
 dmo_shape random_shape(int32_t max_n, int32_t max_h, int32_t max_w, int32_t max_c);
+
+// Of small convolutions, with some groups; of depthwise ones.
+typedef struct {
+  dmo_shape in, taps, out;
+} conv_shapes;
+dmo_conv_geometry random_conv_geometry(void);
+conv_shapes random_conv_shapes(void);
+conv_shapes random_depthwise_shapes(void);
 
 // Exactly as large as asked for, so that the address sanitizer sees every access beyond; the caller frees them.
 int8_t *random_s8(int32_t count);

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# usage: corpus.sh DESTINATION CROSS_PREFIX CPU=FLAGS... -- COMPILER_FLAGS LINKER_FLAGS
-# Copies build/CPU/*.elf to DESTINATION/CPU and writes DESTINATION/provenance.toml.
+# usage: corpus.sh TARGET FOLDER DESTINATION CROSS_PREFIX CPU=FLAGS... -- COMPILER_FLAGS LINKER_FLAGS
+# For `make TARGET`: copies build/CPU/FOLDER/*.elf to DESTINATION/CPU and writes DESTINATION/provenance.toml.
 set -eu
-destination=$1
-cross=$2
-shift 2
+target=$1
+folder=$2
+destination=$3
+cross=$4
+shift 4
 
 newlib=$(echo '#include <newlib.h>' | "${cross}gcc" -E -dM - | sed -n 's/^#define _NEWLIB_VERSION "\(.*\)"$/\1/p')
 cpus=
@@ -21,25 +23,29 @@ flags = \"${1#*=}\"
   shift
 done
 
+mkdir -p "$destination"
 {
-  echo "# Written by \`make corpus\` in kernels-c."
+  echo "# Written by \`make $target\` in kernels-c."
   echo
   echo "compiler = \"$("${cross}gcc" --version | head -n 1)\""
   echo "linker = \"$("${cross}ld" --version | head -n 1)\""
   echo "newlib = \"$newlib\""
-  echo "# The code that only checks results, oracle/ and examples/example.c, has -g1 instead of -g."
+  if [ "$target" = corpus ]; then
+    echo "# The code that only checks results, oracle/ and examples/example.c, has -g1 instead of -g."
+  fi
   echo "compiler_flags = \"$2\""
   echo "linker_flags = \"$3\""
   echo "$tables"
   for cpu in $cpus; do
     mkdir -p "$destination/$cpu"
     rm -f "$destination/$cpu"/*.elf
-    for elf in $(LC_ALL=C ls "build/$cpu" | grep '\.elf$'); do
-      cp "build/$cpu/$elf" "$destination/$cpu/$elf"
+    from=build/$cpu/$folder
+    for elf in $(LC_ALL=C ls "$from" | grep '\.elf$'); do
+      cp "$from/$elf" "$destination/$cpu/$elf"
       echo "[[elf]]"
       echo "file = \"$cpu/$elf\""
-      echo "size_bytes = $(wc -c <"build/$cpu/$elf")"
-      echo "sha256 = \"$(sha256sum "build/$cpu/$elf" | cut -d ' ' -f 1)\""
+      echo "size_bytes = $(wc -c <"$from/$elf")"
+      echo "sha256 = \"$(sha256sum "$from/$elf" | cut -d ' ' -f 1)\""
       echo
     done
   done

@@ -36,6 +36,32 @@ dmo_shape random_shape(int32_t max_n, int32_t max_h, int32_t max_w, int32_t max_
                       random_between(1, max_c) };
 }
 
+dmo_conv_geometry random_conv_geometry(void) {
+  return (dmo_conv_geometry){
+    .stride_h = random_between(1, 3),
+    .stride_w = random_between(1, 3),
+    .dilation_h = random_between(1, 3),
+    .dilation_w = random_between(1, 3),
+    .pad_h = random_between(0, 4),
+    .pad_w = random_between(0, 4),
+  };
+}
+
+conv_shapes random_conv_shapes(void) {
+  const int32_t groups = random_between(1, 3), depth = random_between(1, 5);
+  const int32_t filters = groups * random_between(1, 4);
+  const dmo_shape in = { random_between(1, 2), random_between(1, 8), random_between(1, 8), groups * depth };
+  const dmo_shape taps = { filters, random_between(1, 4), random_between(1, 4), depth };
+  return (conv_shapes){ in, taps, { in.n, random_between(1, 6), random_between(1, 6), filters } };
+}
+
+conv_shapes random_depthwise_shapes(void) {
+  const dmo_shape in = random_shape(2, 8, 8, 5);
+  const int32_t channels = in.c * random_between(1, 3);
+  const dmo_shape taps = { 1, random_between(1, 4), random_between(1, 4), channels };
+  return (conv_shapes){ in, taps, { in.n, random_between(1, 6), random_between(1, 6), channels } };
+}
+
 static void *allocate(int32_t count, size_t element_bytes) {
   void *memory = malloc((size_t)count * element_bytes);
   if (memory == NULL) {

@@ -55,15 +55,7 @@ static void random_case(void) {
   const dmo_shape in = random_shape(3, 8, 8, 5);
   const dmo_shape taps = { 1, random_between(1, 4), random_between(1, 4), in.c };
   const dmo_shape out = { in.n, random_between(1, 8), random_between(1, 8), in.c };
-  const dmo_conv_geometry geometry = {
-    .stride_h = random_between(1, 3),
-    .stride_w = random_between(1, 3),
-    .dilation_h = random_between(1, 3),
-    .dilation_w = random_between(1, 3),
-    .pad_h = random_between(0, 4),
-    .pad_w = random_between(0, 4),
-  };
-  check_shape(in, taps, out, geometry);
+  check_shape(in, taps, out, random_conv_geometry());
 }
 
 // Every extent to 4, filter to 3, stride to 2 and padding to 2 of one axis, the other one row.

@@ -15,11 +15,6 @@ static int32_t activation_max(void) {
   return random_between(0, 1) == 0 ? 32767 : random_between(0, 32767);
 }
 
-static dmo_conv_geometry random_geometry(void) {
-  return (dmo_conv_geometry){ random_between(1, 3), random_between(1, 3), random_between(1, 2),
-                              random_between(1, 2), random_between(0, 2), random_between(0, 2) };
-}
-
 static void requantize_wide(void) {
   const int32_t shift = random_between(-31, 7);
   // The largest value whose result still fits 32 bits, at most 2^47.
@@ -33,60 +28,30 @@ static void requantize_wide(void) {
         "requantize_wide", value);
 }
 
-static void conv2d_s16(void) {
-  const int32_t groups = random_between(1, 2), filter_depth = random_between(1, 4);
-  const dmo_shape in = { random_between(1, 2), random_between(1, 6), random_between(1, 6), groups * filter_depth };
-  const dmo_shape filter_shape = { groups * random_between(1, 3), random_between(1, 3), random_between(1, 3),
-                                   filter_depth };
-  const dmo_shape out = { in.n, random_between(1, 5), random_between(1, 5), filter_shape.n };
+typedef __typeof__(dmo_conv2d_s16) conv_kernel;
+typedef __typeof__(oracle_conv2d_s16) conv_oracle;
+
+static void convolution(const char *what, conv_shapes s, conv_kernel *kernel, conv_oracle *oracle) {
   const dmo_conv2d_params params = {
-    .geometry = random_geometry(),
+    .geometry = random_conv_geometry(),
     .activation_min = activation_min(),
     .activation_max = activation_max(),
   };
   const bool wide = random_between(0, 3) == 0; // sums beyond 32 bits
-  int32_t *multiplier = random_s32(out.c, 1 << 30, INT32_MAX);
-  int32_t *shift = wide ? random_s32(out.c, -28, -14) : random_s32(out.c, -12, 1);
+  int32_t *multiplier = random_s32(s.out.c, 1 << 30, INT32_MAX);
+  int32_t *shift = wide ? random_s32(s.out.c, -28, -14) : random_s32(s.out.c, -12, 1);
   const dmo_quant_per_channel quant = { multiplier, shift };
-  int16_t *input = edgy_s16(dmo_shape_size(&in)), *output = edgy_s16(dmo_shape_size(&out));
-  int8_t *filter = edgy_s8(dmo_shape_size(&filter_shape));
-  int64_t *bias = random_between(0, 3) == 0 ? NULL : random_s64(out.c, -5000000, 5000000, wide ? 1 << 21 : 1);
+  int16_t *input = edgy_s16(dmo_shape_size(&s.in)), *output = edgy_s16(dmo_shape_size(&s.out));
+  int8_t *filter = edgy_s8(dmo_shape_size(&s.taps));
+  int64_t *bias = random_between(0, 3) == 0 ? NULL : random_s64(s.out.c, -5000000, 5000000, wide ? 1 << 21 : 1);
 
-  dmo_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, output);
+  kernel(&params, &quant, &s.in, input, &s.taps, filter, bias, &s.out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) &&
-         output[i] == oracle_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, i)) {
+  while (i < dmo_shape_size(&s.out) &&
+         output[i] == oracle(&params, &quant, &s.in, input, &s.taps, filter, bias, &s.out, i)) {
     ++i;
   }
-  CHECK(i == dmo_shape_size(&out), "conv2d_s16", i);
-  free(multiplier), free(shift), free(input), free(output), free(filter), free(bias);
-}
-
-static void depthwise_conv2d_s16(void) {
-  const dmo_shape in = random_shape(2, 6, 6, 4);
-  const int32_t depth = in.c * random_between(1, 3);
-  const dmo_shape filter_shape = { 1, random_between(1, 3), random_between(1, 3), depth };
-  const dmo_shape out = { in.n, random_between(1, 5), random_between(1, 5), depth };
-  const dmo_conv2d_params params = {
-    .geometry = random_geometry(),
-    .activation_min = activation_min(),
-    .activation_max = activation_max(),
-  };
-  const bool wide = random_between(0, 3) == 0; // sums beyond 32 bits
-  int32_t *multiplier = random_s32(out.c, 1 << 30, INT32_MAX);
-  int32_t *shift = wide ? random_s32(out.c, -28, -14) : random_s32(out.c, -12, 1);
-  const dmo_quant_per_channel quant = { multiplier, shift };
-  int16_t *input = edgy_s16(dmo_shape_size(&in)), *output = edgy_s16(dmo_shape_size(&out));
-  int8_t *filter = edgy_s8(dmo_shape_size(&filter_shape));
-  int64_t *bias = random_between(0, 3) == 0 ? NULL : random_s64(out.c, -5000000, 5000000, wide ? 1 << 21 : 1);
-
-  dmo_depthwise_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, output);
-  int32_t i = 0;
-  while (i < dmo_shape_size(&out) &&
-         output[i] == oracle_depthwise_conv2d_s16(&params, &quant, &in, input, &filter_shape, filter, bias, &out, i)) {
-    ++i;
-  }
-  CHECK(i == dmo_shape_size(&out), "depthwise_conv2d_s16", i);
+  CHECK(i == dmo_shape_size(&s.out), what, i);
   free(multiplier), free(shift), free(input), free(output), free(filter), free(bias);
 }
 
@@ -231,8 +196,9 @@ void test_int16(void) {
     requantize_wide();
   }
   for (int32_t n = 0; n < CASES; ++n) {
-    conv2d_s16();
-    depthwise_conv2d_s16();
+    convolution("conv2d_s16", random_conv_shapes(), dmo_conv2d_s16, oracle_conv2d_s16);
+    convolution("depthwise_conv2d_s16", random_depthwise_shapes(), dmo_depthwise_conv2d_s16,
+                oracle_depthwise_conv2d_s16);
     fully_connected_s16();
     pools_s16();
     elementwise_s16();

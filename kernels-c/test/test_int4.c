@@ -23,8 +23,7 @@ static random_filter random_weights(int32_t count) {
 static dmo_conv2d_params random_params(void) {
   const int32_t min = random_between(-128, 127);
   return (dmo_conv2d_params){
-    .geometry = { random_between(1, 3), random_between(1, 3), random_between(1, 3), random_between(1, 3),
-                  random_between(0, 4), random_between(0, 4) },
+    .geometry = random_conv_geometry(),
     .input_offset = random_between(-128, 128),
     .output_offset = random_between(-128, 127),
     .activation_min = min,
@@ -32,48 +31,24 @@ static dmo_conv2d_params random_params(void) {
   };
 }
 
-static void conv2d(void) {
-  const int32_t groups = random_between(1, 3), depth = random_between(1, 5);
-  const int32_t filters = groups * random_between(1, 4);
-  const dmo_shape in = { random_between(1, 2), random_between(1, 8), random_between(1, 8), groups * depth };
-  const dmo_shape taps = { filters, random_between(1, 4), random_between(1, 4), depth };
-  const dmo_shape out = { in.n, random_between(1, 6), random_between(1, 6), filters };
-  const dmo_conv2d_params params = random_params();
-  int32_t *multiplier = random_s32(filters, 1 << 30, INT32_MAX), *shift = random_s32(filters, -12, 1);
-  const dmo_quant_per_channel quant = { multiplier, shift };
-  const random_filter filter = random_weights(dmo_shape_size(&taps));
-  int8_t *input = edgy_s8(dmo_shape_size(&in)), *output = edgy_s8(dmo_shape_size(&out));
-  int32_t *bias = random_between(0, 3) == 0 ? NULL : random_s32(filters, -2000, 2000);
+typedef __typeof__(dmo_conv2d_s4) conv_kernel;
+typedef __typeof__(oracle_conv2d_s8) conv_oracle;
 
-  dmo_conv2d_s4(&params, &quant, &in, input, &taps, filter.packed, bias, &out, output);
+static void convolution(const char *what, conv_shapes s, conv_kernel *kernel, conv_oracle *oracle) {
+  const dmo_conv2d_params params = random_params();
+  int32_t *multiplier = random_s32(s.out.c, 1 << 30, INT32_MAX), *shift = random_s32(s.out.c, -12, 1);
+  const dmo_quant_per_channel quant = { multiplier, shift };
+  const random_filter filter = random_weights(dmo_shape_size(&s.taps));
+  int8_t *input = edgy_s8(dmo_shape_size(&s.in)), *output = edgy_s8(dmo_shape_size(&s.out));
+  int32_t *bias = random_between(0, 3) == 0 ? NULL : random_s32(s.out.c, -2000, 2000);
+
+  kernel(&params, &quant, &s.in, input, &s.taps, filter.packed, bias, &s.out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) &&
-         output[i] == oracle_conv2d_s8(&params, &quant, &in, input, &taps, filter.weights, bias, &out, i)) {
+  while (i < dmo_shape_size(&s.out) &&
+         output[i] == oracle(&params, &quant, &s.in, input, &s.taps, filter.weights, bias, &s.out, i)) {
     ++i;
   }
-  CHECK(i == dmo_shape_size(&out), "conv2d_s4", i);
-  free(multiplier), free(shift), free(filter.packed), free(filter.weights), free(input), free(output), free(bias);
-}
-
-static void depthwise_conv2d(void) {
-  const dmo_shape in = random_shape(2, 8, 8, 5);
-  const int32_t channels = in.c * random_between(1, 3);
-  const dmo_shape taps = { 1, random_between(1, 4), random_between(1, 4), channels };
-  const dmo_shape out = { in.n, random_between(1, 6), random_between(1, 6), channels };
-  const dmo_conv2d_params params = random_params();
-  int32_t *multiplier = random_s32(channels, 1 << 30, INT32_MAX), *shift = random_s32(channels, -10, 1);
-  const dmo_quant_per_channel quant = { multiplier, shift };
-  const random_filter filter = random_weights(dmo_shape_size(&taps));
-  int8_t *input = edgy_s8(dmo_shape_size(&in)), *output = edgy_s8(dmo_shape_size(&out));
-  int32_t *bias = random_between(0, 3) == 0 ? NULL : random_s32(channels, -2000, 2000);
-
-  dmo_depthwise_conv2d_s4(&params, &quant, &in, input, &taps, filter.packed, bias, &out, output);
-  int32_t i = 0;
-  while (i < dmo_shape_size(&out) &&
-         output[i] == oracle_depthwise_conv2d_s8(&params, &quant, &in, input, &taps, filter.weights, bias, &out, i)) {
-    ++i;
-  }
-  CHECK(i == dmo_shape_size(&out), "depthwise_conv2d_s4", i);
+  CHECK(i == dmo_shape_size(&s.out), what, i);
   free(multiplier), free(shift), free(filter.packed), free(filter.weights), free(input), free(output), free(bias);
 }
 
@@ -103,8 +78,9 @@ static void fully_connected(void) {
 
 void test_int4(void) {
   for (int32_t n = 0; n < CASES; ++n) {
-    conv2d();
-    depthwise_conv2d();
+    convolution("conv2d_s4", random_conv_shapes(), dmo_conv2d_s4, oracle_conv2d_s8);
+    convolution("depthwise_conv2d_s4", random_depthwise_shapes(), dmo_depthwise_conv2d_s4,
+                oracle_depthwise_conv2d_s8);
     fully_connected();
   }
 }

@@ -15,8 +15,7 @@ static uint8_t *edgy_u8(int32_t count) {
 static dmo_conv2d_u8_params random_params(void) {
   const int32_t min = random_between(0, 255);
   return (dmo_conv2d_u8_params){
-    .geometry = { random_between(1, 3), random_between(1, 3), random_between(1, 3), random_between(1, 3),
-                  random_between(0, 4), random_between(0, 4) },
+    .geometry = random_conv_geometry(),
     .input_offset = random_between(-255, 0),
     .filter_offset = random_between(-255, 0),
     .output_offset = random_between(0, 255),
@@ -29,46 +28,23 @@ static dmo_quant_per_tensor random_quant(void) {
   return (dmo_quant_per_tensor){ random_between(1 << 30, INT32_MAX), random_between(-14, 1) };
 }
 
-static void conv2d(void) {
-  const int32_t groups = random_between(1, 3), depth = random_between(1, 4);
-  const int32_t filters = groups * random_between(1, 4);
-  const dmo_shape in = { random_between(1, 2), random_between(1, 8), random_between(1, 8), groups * depth };
-  const dmo_shape taps = { filters, random_between(1, 4), random_between(1, 4), depth };
-  const dmo_shape out = { in.n, random_between(1, 6), random_between(1, 6), filters };
+typedef __typeof__(dmo_conv2d_u8) conv_kernel;
+typedef __typeof__(oracle_conv2d_u8) conv_oracle;
+
+static void convolution(const char *what, conv_shapes s, conv_kernel *kernel, conv_oracle *oracle) {
   const dmo_conv2d_u8_params params = random_params();
   const dmo_quant_per_tensor quant = random_quant();
-  uint8_t *input = edgy_u8(dmo_shape_size(&in)), *filter = edgy_u8(dmo_shape_size(&taps));
-  uint8_t *output = edgy_u8(dmo_shape_size(&out));
-  int32_t *bias = random_between(0, 3) == 0 ? NULL : random_s32(filters, -20000, 20000);
+  uint8_t *input = edgy_u8(dmo_shape_size(&s.in)), *filter = edgy_u8(dmo_shape_size(&s.taps));
+  uint8_t *output = edgy_u8(dmo_shape_size(&s.out));
+  int32_t *bias = random_between(0, 3) == 0 ? NULL : random_s32(s.out.c, -20000, 20000);
 
-  dmo_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, output);
+  kernel(&params, &quant, &s.in, input, &s.taps, filter, bias, &s.out, output);
   int32_t i = 0;
-  while (i < dmo_shape_size(&out) &&
-         output[i] == oracle_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
+  while (i < dmo_shape_size(&s.out) &&
+         output[i] == oracle(&params, &quant, &s.in, input, &s.taps, filter, bias, &s.out, i)) {
     ++i;
   }
-  CHECK(i == dmo_shape_size(&out), "conv2d_u8", i);
-  free(input), free(filter), free(output), free(bias);
-}
-
-static void depthwise_conv2d(void) {
-  const dmo_shape in = random_shape(2, 8, 8, 5);
-  const int32_t channels = in.c * random_between(1, 3);
-  const dmo_shape taps = { 1, random_between(1, 4), random_between(1, 4), channels };
-  const dmo_shape out = { in.n, random_between(1, 6), random_between(1, 6), channels };
-  const dmo_conv2d_u8_params params = random_params();
-  const dmo_quant_per_tensor quant = random_quant();
-  uint8_t *input = edgy_u8(dmo_shape_size(&in)), *filter = edgy_u8(dmo_shape_size(&taps));
-  uint8_t *output = edgy_u8(dmo_shape_size(&out));
-  int32_t *bias = random_between(0, 3) == 0 ? NULL : random_s32(channels, -20000, 20000);
-
-  dmo_depthwise_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, output);
-  int32_t i = 0;
-  while (i < dmo_shape_size(&out) &&
-         output[i] == oracle_depthwise_conv2d_u8(&params, &quant, &in, input, &taps, filter, bias, &out, i)) {
-    ++i;
-  }
-  CHECK(i == dmo_shape_size(&out), "depthwise_conv2d_u8", i);
+  CHECK(i == dmo_shape_size(&s.out), what, i);
   free(input), free(filter), free(output), free(bias);
 }
 
@@ -174,8 +150,9 @@ static void softmax(int32_t depth, double input_scale) {
 
 void test_uint8(void) {
   for (int32_t n = 0; n < CASES; ++n) {
-    conv2d();
-    depthwise_conv2d();
+    convolution("conv2d_u8", random_conv_shapes(), dmo_conv2d_u8, oracle_conv2d_u8);
+    convolution("depthwise_conv2d_u8", random_depthwise_shapes(), dmo_depthwise_conv2d_u8,
+                oracle_depthwise_conv2d_u8);
     fully_connected();
     pools();
     add();

@@ -57,56 +57,10 @@ void packed_widen_lines(uint32_t *rows, const int8_t *from, int32_t apart, int32
 
 #endif
 
-// A column is loaded once and stored for each window that takes it.
-DSP_INLINE void widen_three_columns(uint32_t *row, const int8_t *line, int32_t left, const packed_columns *columns,
-                                    bool at_edge) {
-  const int32_t depth = columns->depth, tap = dsp_row_words(depth);
-  const uint32_t offsets = columns->offsets;
-  const uint32_t left_mask = at_edge && columns->outside_left ? 0 : UINT32_MAX;
-  const uint32_t right_mask = at_edge && columns->outside_right ? 0 : UINT32_MAX;
-  const int32_t first = at_edge && columns->outside_left ? depth : 0;
-  const int32_t last = at_edge && columns->outside_right ? 4 * depth : 5 * depth;
-  const int32_t end = (left + 1) * depth;
-  for (int32_t at = left * depth; at != end; at += DSP_GROUP_COLUMNS) {
-    uint32_t *const middle = row + tap;
-    uint32_t *const right = middle + tap;
-    uint32_t bytes = dsp_load4(&line[at + first]);
-    uint32_t even = dsp_add_even(offsets, bytes), odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(row, 0, at_edge ? even & left_mask : even, at_edge ? odd & left_mask : odd);
-    bytes = dsp_load4(&line[at + depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(middle, 0, even, odd);
-    dsp_store_two(row, 2, even, odd);
-    bytes = dsp_load4(&line[at + 2 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 0, even, odd);
-    dsp_store_two(middle, 2, even, odd);
-    dsp_store_two(row, 4, even, odd);
-    bytes = dsp_load4(&line[at + 3 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 2, even, odd);
-    dsp_store_two(middle, 4, even, odd);
-    dsp_store_two(row, 6, even, odd);
-    bytes = dsp_load4(&line[at + 4 * depth]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 4, even, odd);
-    dsp_store_two(middle, 6, even, odd);
-    bytes = dsp_load4(&line[at + last]);
-    even = dsp_add_even(offsets, bytes);
-    odd = dsp_add_odd(offsets, bytes);
-    dsp_store_two(right, 6, at_edge ? even & right_mask : even, at_edge ? odd & right_mask : odd);
-    row += DSP_GROUP_WORDS;
-  }
-}
-
 void packed_widen_three_columns(uint32_t *rows, const int8_t *line, int32_t left, const packed_columns *columns) {
-  if (columns->outside_left || columns->outside_right) {
-    widen_three_columns(rows, line, left, columns, true);
+  if (columns->outside.left || columns->outside.right) {
+    dsp_widen_three_columns(rows, line, left, columns->depth, columns->offsets, true, columns->outside);
   } else {
-    widen_three_columns(rows, line, left, columns, false);
+    dsp_widen_three_columns(rows, line, left, columns->depth, columns->offsets, false, columns->outside);
   }
 }

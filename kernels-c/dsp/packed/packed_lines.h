@@ -4,7 +4,7 @@
 #ifndef PACKED_LINES_H
 #define PACKED_LINES_H
 
-#include "dsp_multiply.h"
+#include "dsp_three_columns.h"
 
 // Windows `apart` bytes apart, by whole groups, at least one; `skip` bytes lie between the end of a line and the next.
 void packed_widen_lines(uint32_t *rows, const int8_t *from, int32_t apart, int32_t groups, uint32_t offsets,
@@ -14,7 +14,7 @@ void packed_widen_lines(uint32_t *rows, const int8_t *from, int32_t apart, int32
 typedef struct {
   int32_t depth; // whole groups
   uint32_t offsets;
-  bool outside_left, outside_right; // the first of six columns, the last
+  dsp_outside outside;
 } packed_columns;
 
 // One line of windows next to each other, with stride 1, the first of which begins at column `left`.

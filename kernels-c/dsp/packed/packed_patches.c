@@ -28,8 +28,7 @@ DSP_OUT_OF_LINE static void load_three_columns(const packed_patches *patches, ui
   const packed_columns columns = {
     .depth = patches->depth,
     .offsets = offsets_of(patches),
-    .outside_left = left < 0,
-    .outside_right = left + 6 > patches->width,
+    .outside = { left < 0, left + 6 > patches->width },
   };
   const int32_t line_words = 3 * dsp_row_words(patches->depth);
   for (int32_t y = top; y < top + patches->taps_h; ++y) {

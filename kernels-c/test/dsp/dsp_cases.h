@@ -2,17 +2,26 @@
 //
 // What the tests of dsp/ share: memory of exactly the size that is asked for, random layers, comparison, and how far
 // output and input may overlap by the formulas of the interface's headers.
+//
+// CHANNELS_OUTSIDE and PLAIN say which of the three libraries is linked.
 #ifndef DSP_CASES_H
 #define DSP_CASES_H
 
 #include "arm_nnfunctions.h"
-#include "dmo_shape.h"
+#include "dmo_conv.h"
 #include "semihost.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef CHANNELS_OUTSIDE
+#define CHANNELS_OUTSIDE 0
+#endif
+#ifndef PLAIN
+#define PLAIN 0
+#endif
 
 // Memory of one case: exactly as large as asked for, each piece with a canary behind it. Natively the pieces are
 // separate, so that the address sanitizer sees every access beyond them.
@@ -48,7 +57,7 @@ static inline void give_back(uint8_t *start) {
 }
 #endif
 
-static uint32_t failures;
+static uint32_t failures, cases_run;
 static const char *what = "";
 static uint32_t case_number;
 
@@ -97,6 +106,7 @@ static inline void end_case(void) {
     give_back(pieces[i].start);
   }
   piece_count = 0;
+  ++cases_run;
 }
 
 static uint64_t random_state = 88172645463325252u;
@@ -210,8 +220,8 @@ static inline int32_t displacement(const layer_geometry *g, int32_t block, int32
   return result + (g->out.n - 1) * max_of(0, pixels * g->out.c - in_batch);
 }
 
-// Of plain/, by filters of 1x1: pairs of pixels of a row, or of all pixels with stride 1; pairs of channels, of which the
-// last is stored after all loads.
+// Of plain/, by filters of 1x1: pairs of pixels of a row, or of all pixels with stride 1; pairs of channels, of which
+// the last is stored after all loads.
 static inline int32_t pairs_displacement(const layer_geometry *g, bool joined) {
   const int32_t width = joined ? g->out.n * g->out.h * g->out.w : g->out.w;
   const int32_t rows = joined ? 1 : g->out.n * g->out.h;
@@ -293,6 +303,114 @@ static inline layer_geometry random_geometry(void) {
   }
   g.out = (cmsis_nn_dims){ g.in.n, between(1, 6), between(1, 6), 0 };
   return g;
+}
+
+// A layer as the reference kernels take it.
+static inline dmo_conv2d_params reference_params(const layer_geometry *g, int32_t input_offset, int32_t output_offset,
+                                                 cmsis_nn_activation activation) {
+  return (dmo_conv2d_params){
+    .geometry = { g->stride.h, g->stride.w, g->dilation.h, g->dilation.w, g->padding.h, g->padding.w },
+    .input_offset = input_offset,
+    .output_offset = output_offset,
+    .activation_min = activation.min,
+    .activation_max = activation.max,
+  };
+}
+
+// The convolutions with 8-bit activations; EVEN is one with weights of 4 bits.
+typedef enum { CONVOLVE, WRAPPER, POINTWISE_FAST, POINTWISE, ONE_ROW, EVEN } convolution;
+
+typedef struct {
+  cmsis_nn_conv_params params;
+  cmsis_nn_per_channel_quant_params quant;
+  layer_geometry g;
+  int32_t groups;
+  const int8_t *filter; // left to the test
+  const int32_t *bias;
+} conv_case;
+
+// Filters of one tap; every output has its pixel of the input.
+static inline void make_pointwise(layer_geometry *g, bool is_fast) {
+  g->taps.h = g->taps.w = 1;
+  g->padding = (cmsis_nn_tile){ 0, 0 };
+  if (is_fast || one_in(2)) {
+    g->stride = (cmsis_nn_tile){ 1, 1 };
+  }
+  g->out.h = (g->in.h - 1) / g->stride.h + 1;
+  g->out.w = (g->in.w - 1) / g->stride.w + 1;
+}
+
+// Windows of which some rows lie in the input as they are.
+static inline void make_joined(layer_geometry *g) {
+  const bool small = one_in(2);
+  g->in.c = g->taps.c = small ? 3 : between(1, 3);
+  g->taps.h = small ? 3 : between(1, 6);
+  g->taps.w = small ? 3 : between(1, 6);
+  g->dilation.w = 1;
+  g->in.w = between(1, 14);
+  g->out.w = between(1, 14);
+}
+
+// A layer that the function takes.
+static inline conv_case random_convolution(convolution function) {
+  conv_case c = { .g = random_geometry(), .groups = 1 };
+  layer_geometry *const g = &c.g;
+  g->taps.c = g->in.c;
+  g->out.c = random_channels();
+  if (function == POINTWISE_FAST || function == POINTWISE || (function == WRAPPER && one_in(2))) {
+    make_pointwise(g, function == POINTWISE_FAST);
+  } else if (function == ONE_ROW) {
+    g->in.h = g->taps.h = g->out.h = 1;
+    g->padding.h = 0;
+    g->dilation.w = 1;
+  } else if (one_in(4)) {
+    make_joined(g);
+  } else if (one_in(3)) {
+    c.groups = between(2, 3);
+    g->in.c = c.groups * g->taps.c;
+    g->out.c = c.groups * between(1, 5);
+  }
+  if (function == EVEN && g->taps.h * g->taps.w * g->taps.c % 2 != 0) {
+    g->taps.w += 1;
+  }
+  g->taps.n = g->out.c;
+  c.params = (cmsis_nn_conv_params){ .input_offset = between(-127, 128), .output_offset = between(-128, 127),
+                                     .stride = g->stride, .padding = g->padding, .dilation = g->dilation,
+                                     .activation = random_activation() };
+  int32_t *bias;
+  c.quant = random_quant(g->out.c, &bias);
+  c.bias = bias;
+  return c;
+}
+
+static inline bool is_pointwise(const layer_geometry *g) {
+  return g->taps.h == 1 && g->taps.w == 1 && g->taps.c == g->in.c && g->padding.h == 0 && g->padding.w == 0;
+}
+
+static inline bool is_pointwise_fast(const layer_geometry *g) {
+  return is_pointwise(g) && g->stride.h == 1 && g->stride.w == 1 && g->out.h == g->in.h && g->out.w == g->in.w;
+}
+
+static inline int32_t pointwise_fast_displacement(const layer_geometry *g) {
+  const int32_t pixels = g->out.n * g->out.h * g->out.w;
+  if (!CHANNELS_OUTSIDE) {
+    return floor4(pixels - 1) * max_of(0, g->out.c - g->in.c);
+  }
+  return g->out.c > 4 ? (pixels - 1) * g->out.c + floor4(g->out.c - 1) : (pixels - 1) * max_of(0, g->out.c - g->in.c);
+}
+
+static inline int32_t convolution_displacement(convolution function, const layer_geometry *g) {
+  if (PLAIN) {
+    const bool inside = is_pointwise(g) && (g->out.h - 1) * g->stride.h < g->in.h &&
+                        (g->out.w - 1) * g->stride.w < g->in.w;
+    return function == POINTWISE_FAST || function == POINTWISE || (function == WRAPPER && inside)
+               ? pairs_displacement(g, is_pointwise_fast(g))
+               : displacement(g, 2, 0);
+  }
+  const bool is_fast = function == POINTWISE_FAST || (function == WRAPPER && is_pointwise_fast(g));
+  return function == POINTWISE ? displacement(g, 1, floor4(g->out.c - 1))
+         : is_fast             ? pointwise_fast_displacement(g)
+                               : displacement(g, 4, 0);
 }
 
 #endif

@@ -3,10 +3,7 @@
 // Every function of dsp/ on random small cases: compared with the reference kernel, with exactly as much scratch as it
 // asks for, and where its header says how far output and input may overlap, once more overlapped that far. Natively and
 // on the target the cases are the same.
-//
-// CHANNELS_OUTSIDE and PLAIN say which of the three libraries is linked.
 #include "dsp_cases.h"
-#include "dmo_conv.h"
 #include "dmo_dsp_depthwise_in_place.h"
 #include "dmo_dsp_pitched.h"
 #include "dmo_elementwise.h"
@@ -16,25 +13,9 @@
 #include "dmo_softmax.h"
 #include "dmo_transposed_conv.h"
 
-#ifndef CHANNELS_OUTSIDE
-#define CHANNELS_OUTSIDE 0
-#endif
-#ifndef PLAIN
-#define PLAIN 0
-#endif
 #ifndef CASES
 #define CASES 2000
 #endif
-
-typedef enum { CONVOLVE, WRAPPER, POINTWISE_FAST, POINTWISE, ONE_ROW } convolution;
-
-typedef struct {
-  cmsis_nn_conv_params params;
-  cmsis_nn_per_channel_quant_params quant;
-  layer_geometry g;
-  const int8_t *filter;
-  const int32_t *bias;
-} conv_case;
 
 static cmsis_nn_context conv_scratch(convolution function, const conv_case *c) {
   switch (function) {
@@ -73,7 +54,7 @@ static void run_conv(convolution function, const conv_case *c, const int8_t *inp
     status = arm_convolve_1x1_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
                                  c->bias, &c->g.out, output);
     break;
-  case ONE_ROW:
+  default:
     status = arm_convolve_1_x_n_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
                                    c->bias, &c->g.out, output);
     break;
@@ -81,90 +62,27 @@ static void run_conv(convolution function, const conv_case *c, const int8_t *inp
   expect_status(ARM_CMSIS_NN_SUCCESS, status);
 }
 
-static int32_t pointwise_fast_displacement(const layer_geometry *g) {
-  const int32_t pixels = g->out.n * g->out.h * g->out.w;
-  if (!CHANNELS_OUTSIDE) {
-    return floor4(pixels - 1) * max_of(0, g->out.c - g->in.c);
-  }
-  return g->out.c > 4 ? (pixels - 1) * g->out.c + floor4(g->out.c - 1) : (pixels - 1) * max_of(0, g->out.c - g->in.c);
-}
-
-static int32_t convolution_displacement(convolution function, const layer_geometry *g, bool pointwise) {
-  const bool fast = pointwise && g->stride.h == 1 && g->stride.w == 1;
-  if (PLAIN) {
-    const bool inside = g->taps.h == 1 && g->taps.w == 1 && g->padding.h == 0 && g->padding.w == 0 &&
-                        (g->out.h - 1) * g->stride.h < g->in.h && (g->out.w - 1) * g->stride.w < g->in.w;
-    const bool joined = g->stride.h == 1 && g->stride.w == 1 && g->out.h == g->in.h && g->out.w == g->in.w;
-    return pointwise || (function == WRAPPER && inside) ? pairs_displacement(g, joined) : displacement(g, 2, 0);
-  }
-  return function == POINTWISE ? displacement(g, 1, floor4(g->out.c - 1))
-         : fast                ? pointwise_fast_displacement(g)
-                               : displacement(g, 4, 0);
-}
-
 static void test_convolution(convolution function) {
   static const char *const names[] = { "arm_convolve_s8", "arm_convolve_wrapper_s8", "arm_convolve_1x1_s8_fast",
                                        "arm_convolve_1x1_s8", "arm_convolve_1_x_n_s8" };
   what = names[function];
-  conv_case c = { .g = random_geometry() };
-  layer_geometry *const g = &c.g;
-  int32_t groups = 1;
-  g->taps.c = g->in.c;
-  g->out.c = random_channels();
-  const bool pointwise = function == POINTWISE_FAST || function == POINTWISE || (function == WRAPPER && one_in(2));
-  if (pointwise) {
-    g->taps.h = g->taps.w = 1;
-    g->padding = (cmsis_nn_tile){ 0, 0 };
-    if (function == POINTWISE_FAST || one_in(2)) {
-      g->stride = (cmsis_nn_tile){ 1, 1 };
-    }
-    g->out.h = (g->in.h - 1) / g->stride.h + 1;
-    g->out.w = (g->in.w - 1) / g->stride.w + 1;
-  } else if (function == ONE_ROW) {
-    g->in.h = g->taps.h = g->out.h = 1;
-    g->padding.h = 0;
-    g->dilation.w = 1;
-  } else if (one_in(4)) {
-    // Windows of which some rows lie in the input as they are.
-    const bool small = one_in(2);
-    g->in.c = g->taps.c = small ? 3 : between(1, 3);
-    g->taps.h = small ? 3 : between(1, 6);
-    g->taps.w = small ? 3 : between(1, 6);
-    g->dilation.w = 1;
-    g->in.w = between(1, 14);
-    g->out.w = between(1, 14);
-  } else if (one_in(3)) {
-    groups = between(2, 3);
-    g->in.c = groups * g->taps.c;
-    g->out.c = groups * between(1, 5);
-  }
-  g->taps.n = g->out.c;
-  c.params = (cmsis_nn_conv_params){ .input_offset = between(-127, 128), .output_offset = between(-128, 127),
-                                     .stride = g->stride, .padding = g->padding, .dilation = g->dilation,
-                                     .activation = random_activation() };
-  int32_t *bias;
-  c.quant = random_quant(g->out.c, &bias);
-  c.bias = bias;
+  conv_case c = random_convolution(function);
+  const layer_geometry *const g = &c.g;
   c.filter = values(size_of(&g->taps));
   const int8_t *const input = values(size_of(&g->in));
   int8_t *const expected = allocate(size_of(&g->out));
   int8_t *const actual = values(size_of(&g->out));
 
-  const dmo_conv2d_params params = {
-    .geometry = { g->stride.h, g->stride.w, g->dilation.h, g->dilation.w, g->padding.h, g->padding.w },
-    .input_offset = c.params.input_offset,
-    .output_offset = c.params.output_offset,
-    .activation_min = c.params.activation.min,
-    .activation_max = c.params.activation.max,
-  };
+  const dmo_conv2d_params params =
+      reference_params(g, c.params.input_offset, c.params.output_offset, c.params.activation);
   const dmo_quant_per_channel quant = { c.quant.multiplier, c.quant.shift };
   const dmo_shape in = shape_of(&g->in), taps = shape_of(&g->taps), out = shape_of(&g->out);
-  dmo_conv2d_s8(&params, &quant, &in, input, &taps, c.filter, bias, &out, expected);
+  dmo_conv2d_s8(&params, &quant, &in, input, &taps, c.filter, c.bias, &out, expected);
   run_conv(function, &c, input, actual);
   compare("wrong at", expected, actual, size_of(&g->out));
 
-  if (groups == 1) {
-    const int32_t s = convolution_displacement(function, g, pointwise);
+  if (c.groups == 1) {
+    const int32_t s = convolution_displacement(function, g);
     int8_t *const memory = overlap(input, size_of(&g->in), size_of(&g->out), s);
     run_conv(function, &c, memory + s, memory);
     compare("wrong when overlapped at", expected, memory, size_of(&g->out));
@@ -212,6 +130,7 @@ static void run_transposed(bool wrapper, const layer_geometry *g, const cmsis_nn
 static void test_transposed_convolution(void) {
   what = "arm_transpose_conv_s8";
   layer_geometry g = random_geometry();
+  g.dilation = (cmsis_nn_tile){ 1, 1 };
   g.out.c = random_channels();
   g.taps.n = g.out.c;
   g.taps.c = g.in.c;
@@ -224,18 +143,13 @@ static void test_transposed_convolution(void) {
                                                   .output_offset = between(-128, 127),
                                                   .stride = g.stride,
                                                   .padding = g.padding,
-                                                  .dilation = { 1, 1 },
+                                                  .dilation = g.dilation,
                                                   .activation = random_activation() };
   int32_t *bias;
   const cmsis_nn_per_channel_quant_params numbers = random_quant(g.out.c, &bias);
   const dmo_quant_per_channel quant = { numbers.multiplier, numbers.shift };
-  const dmo_conv2d_params reference = {
-    .geometry = { g.stride.h, g.stride.w, 1, 1, g.padding.h, g.padding.w },
-    .input_offset = params.input_offset,
-    .output_offset = params.output_offset,
-    .activation_min = params.activation.min,
-    .activation_max = params.activation.max,
-  };
+  const dmo_conv2d_params reference =
+      reference_params(&g, params.input_offset, params.output_offset, params.activation);
   const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
   const int8_t *const input = values(size_of(&g.in));
   const int8_t *const filter = values(size_of(&g.taps));
@@ -324,13 +238,8 @@ static void test_depthwise(depthwise function) {
   int8_t *const expected = allocate(size_of(&g.out));
   int8_t *const actual = values(size_of(&g.out));
 
-  const dmo_conv2d_params reference = {
-    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
-    .input_offset = params.input_offset,
-    .output_offset = params.output_offset,
-    .activation_min = params.activation.min,
-    .activation_max = params.activation.max,
-  };
+  const dmo_conv2d_params reference =
+      reference_params(&g, params.input_offset, params.output_offset, params.activation);
   const dmo_quant_per_channel reference_quant = { quant.multiplier, quant.shift };
   const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
   dmo_depthwise_conv2d_s8(&reference, &reference_quant, &in, input, &taps, filter, bias, &out, expected);
@@ -764,13 +673,7 @@ static void test_pitched(bool is_depthwise) {
   const cmsis_nn_per_channel_quant_params numbers = random_quant(out.c, &bias);
   const dmo_quant_per_channel quant = { numbers.multiplier, numbers.shift };
   const cmsis_nn_activation activation = random_activation();
-  const dmo_conv2d_params params = {
-    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
-    .input_offset = between(-127, 128),
-    .output_offset = between(-128, 127),
-    .activation_min = activation.min,
-    .activation_max = activation.max,
-  };
+  const dmo_conv2d_params params = reference_params(&g, between(-127, 128), between(-128, 127), activation);
   const dmo_pitch in_pitch = random_pitch(&in), out_pitch = random_pitch(&out);
   const int32_t in_bytes = pitched_size(&in, &in_pitch), out_bytes = pitched_size(&out, &out_pitch);
   const int8_t *const input = values(dmo_shape_size(&in));
@@ -810,13 +713,7 @@ static void test_depthwise_in_place(void) {
   const cmsis_nn_per_channel_quant_params numbers = random_quant(out.c, &bias);
   const dmo_quant_per_channel quant = { numbers.multiplier, numbers.shift };
   const cmsis_nn_activation activation = random_activation();
-  const dmo_conv2d_params params = {
-    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
-    .input_offset = between(-127, 128),
-    .output_offset = between(-128, 127),
-    .activation_min = activation.min,
-    .activation_max = activation.max,
-  };
+  const dmo_conv2d_params params = reference_params(&g, between(-127, 128), between(-128, 127), activation);
   const int32_t in_bytes = dmo_shape_size(&in), out_bytes = dmo_shape_size(&out);
   const int8_t *const input = values(in_bytes);
   const int8_t *const filter = values(dmo_shape_size(&taps));
@@ -864,8 +761,7 @@ int main(void) {
     test_depthwise_in_place();
   }
   test_errors();
-  if (failures == 0) {
-    semihost_print("all cases passed\n");
-  }
+  print_number(cases_run);
+  semihost_print(failures == 0 ? " cases with 8 bits passed\n" : " cases with 8 bits, and some failed\n");
   return failures == 0 ? 0 : 1;
 }

@@ -5,19 +5,9 @@
 #include "dsp_cases.h"
 #include "dmo_int4.h"
 
-#ifndef PLAIN
-#define PLAIN 0
-#endif
 #ifndef CASES
 #define CASES 1500
 #endif
-
-static uint32_t cases_run;
-
-static void finish(void) {
-  ++cases_run;
-  end_case();
-}
 
 // In no more bytes than they need.
 static int8_t *packed_weights(int32_t count) {
@@ -37,16 +27,6 @@ static void check_scratch(int32_t bytes, int32_t most) {
     fail("more scratch than the header says", (uint32_t)bytes);
   }
 }
-
-typedef enum { CONVOLVE, EVEN, WRAPPER, POINTWISE_FAST, POINTWISE, ONE_ROW } convolution;
-
-typedef struct {
-  cmsis_nn_conv_params params;
-  cmsis_nn_per_channel_quant_params quant;
-  layer_geometry g;
-  const int8_t *filter;
-  const int32_t *bias;
-} conv_case;
 
 static int32_t conv_scratch_bytes(convolution function, const conv_case *c) {
   const layer_geometry *const g = &c->g;
@@ -70,8 +50,8 @@ typedef arm_cmsis_nn_status conv_function(const cmsis_nn_context *, const cmsis_
                                           const int32_t *, const cmsis_nn_dims *, int8_t *);
 
 static void run_conv(convolution function, const conv_case *c, const int8_t *input, int8_t *output) {
-  static conv_function *const functions[] = { arm_convolve_s4,          arm_convolve_even_s4, arm_convolve_wrapper_s4,
-                                              arm_convolve_1x1_s4_fast, arm_convolve_1x1_s4,  arm_convolve_1_x_n_s4 };
+  static conv_function *const functions[] = { arm_convolve_s4,     arm_convolve_wrapper_s4, arm_convolve_1x1_s4_fast,
+                                              arm_convolve_1x1_s4, arm_convolve_1_x_n_s4,   arm_convolve_even_s4 };
   const layer_geometry *const g = &c->g;
   const int32_t columns = g->taps.h * g->taps.w * g->taps.c;
   const cmsis_nn_context ctx = scratch(conv_scratch_bytes(function, c));
@@ -81,107 +61,32 @@ static void run_conv(convolution function, const conv_case *c, const int8_t *inp
                                                           c->filter, &bias_dims, c->bias, &g->out, output));
 }
 
-static bool is_fast(const layer_geometry *g) {
-  return g->taps.h == 1 && g->taps.w == 1 && g->taps.c == g->in.c && g->padding.h == 0 && g->padding.w == 0 &&
-         g->stride.h == 1 && g->stride.w == 1 && g->out.h == g->in.h && g->out.w == g->in.w;
-}
-
-static int32_t convolution_displacement(convolution function, const layer_geometry *g) {
-  const int32_t pixels = g->out.n * g->out.h * g->out.w;
-  if (PLAIN) {
-    const bool inside = g->taps.h == 1 && g->taps.w == 1 && g->taps.c == g->in.c && g->padding.h == 0 &&
-                        g->padding.w == 0 && (g->out.h - 1) * g->stride.h < g->in.h &&
-                        (g->out.w - 1) * g->stride.w < g->in.w;
-    return function == POINTWISE_FAST || function == POINTWISE || (function == WRAPPER && inside)
-               ? pairs_displacement(g, is_fast(g))
-               : displacement(g, 2, 0);
-  }
-  const bool fast = function == POINTWISE_FAST || (function == WRAPPER && is_fast(g));
-  return function == POINTWISE ? displacement(g, 1, floor4(g->out.c - 1))
-         : fast                ? floor4(pixels - 1) * max_of(0, g->out.c - g->in.c)
-                               : displacement(g, 4, 0);
-}
-
-// A layer that the function takes; returns the groups.
-static int32_t random_convolution(convolution function, layer_geometry *g) {
-  int32_t groups = 1;
-  g->taps.c = g->in.c;
-  g->out.c = random_channels();
-  if (function == POINTWISE_FAST || function == POINTWISE || (function == WRAPPER && one_in(2))) {
-    g->taps.h = g->taps.w = 1;
-    g->padding = (cmsis_nn_tile){ 0, 0 };
-    if (function == POINTWISE_FAST || one_in(2)) {
-      g->stride = (cmsis_nn_tile){ 1, 1 };
-    }
-    g->out.h = (g->in.h - 1) / g->stride.h + 1;
-    g->out.w = (g->in.w - 1) / g->stride.w + 1;
-  } else if (function == ONE_ROW) {
-    g->in.h = g->taps.h = g->out.h = 1;
-    g->padding.h = 0;
-    g->dilation.w = 1;
-  } else if (one_in(4)) {
-    // Windows of which some rows lie in the input as they are.
-    const bool small = one_in(2);
-    g->in.c = g->taps.c = small ? 3 : between(1, 3);
-    g->taps.h = small ? 3 : between(1, 6);
-    g->taps.w = small ? 3 : between(1, 6);
-    g->dilation.w = 1;
-    g->in.w = between(1, 14);
-    g->out.w = between(1, 14);
-  } else if (one_in(3)) {
-    groups = between(2, 3);
-    g->taps.c = between(1, 9);
-    g->in.c = groups * g->taps.c;
-    g->out.c = groups * between(1, 5);
-  }
-  if (function == EVEN && (g->taps.h * g->taps.w * g->taps.c) % 2 != 0) {
-    g->taps.w += 1;
-    if ((g->taps.h * g->taps.w * g->taps.c) % 2 != 0) {
-      g->taps.h += 1;
-    }
-  }
-  g->taps.n = g->out.c;
-  return groups;
-}
-
 static void test_convolution(convolution function) {
-  static const char *const names[] = { "arm_convolve_s4",          "arm_convolve_even_s4", "arm_convolve_wrapper_s4",
-                                       "arm_convolve_1x1_s4_fast", "arm_convolve_1x1_s4",  "arm_convolve_1_x_n_s4" };
+  static const char *const names[] = { "arm_convolve_s4",     "arm_convolve_wrapper_s4", "arm_convolve_1x1_s4_fast",
+                                       "arm_convolve_1x1_s4", "arm_convolve_1_x_n_s4",   "arm_convolve_even_s4" };
   what = names[function];
-  conv_case c = { .g = random_geometry() };
-  layer_geometry *const g = &c.g;
-  const int32_t groups = random_convolution(function, g);
-  c.params = (cmsis_nn_conv_params){ .input_offset = between(-127, 128), .output_offset = between(-128, 127),
-                                     .stride = g->stride, .padding = g->padding, .dilation = g->dilation,
-                                     .activation = random_activation() };
-  int32_t *bias;
-  c.quant = random_quant(g->out.c, &bias);
-  c.bias = bias;
+  conv_case c = random_convolution(function);
+  const layer_geometry *const g = &c.g;
   c.filter = packed_weights(size_of(&g->taps));
   const int8_t *const input = values(size_of(&g->in));
   int8_t *const expected = allocate(size_of(&g->out));
   int8_t *const actual = values(size_of(&g->out));
 
-  const dmo_conv2d_params params = {
-    .geometry = { g->stride.h, g->stride.w, g->dilation.h, g->dilation.w, g->padding.h, g->padding.w },
-    .input_offset = c.params.input_offset,
-    .output_offset = c.params.output_offset,
-    .activation_min = c.params.activation.min,
-    .activation_max = c.params.activation.max,
-  };
+  const dmo_conv2d_params params =
+      reference_params(g, c.params.input_offset, c.params.output_offset, c.params.activation);
   const dmo_quant_per_channel quant = { c.quant.multiplier, c.quant.shift };
   const dmo_shape in = shape_of(&g->in), taps = shape_of(&g->taps), out = shape_of(&g->out);
-  dmo_conv2d_s4(&params, &quant, &in, input, &taps, of_reference(c.filter), bias, &out, expected);
+  dmo_conv2d_s4(&params, &quant, &in, input, &taps, of_reference(c.filter), c.bias, &out, expected);
   run_conv(function, &c, input, actual);
   compare("wrong at", expected, actual, size_of(&g->out));
 
-  if (groups == 1) {
+  if (c.groups == 1) {
     const int32_t s = convolution_displacement(function, g);
     int8_t *const memory = overlap(input, size_of(&g->in), size_of(&g->out), s);
     run_conv(function, &c, memory + s, memory);
     compare("wrong when overlapped at", expected, memory, size_of(&g->out));
   }
-  finish();
+  end_case();
 }
 
 typedef enum { DEPTHWISE, DEPTHWISE_OPT, DEPTHWISE_WRAPPER } depthwise;
@@ -232,13 +137,8 @@ static void test_depthwise(depthwise function) {
   const int8_t *const input = values(size_of(&g.in));
   int8_t *const expected = allocate(size_of(&g.out));
   int8_t *const actual = values(size_of(&g.out));
-  const dmo_conv2d_params reference = {
-    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
-    .input_offset = params.input_offset,
-    .output_offset = params.output_offset,
-    .activation_min = params.activation.min,
-    .activation_max = params.activation.max,
-  };
+  const dmo_conv2d_params reference =
+      reference_params(&g, params.input_offset, params.output_offset, params.activation);
   const dmo_quant_per_channel reference_quant = { quant.multiplier, quant.shift };
   const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
   dmo_depthwise_conv2d_s4(&reference, &reference_quant, &in, input, &taps, of_reference(filter), bias, &out, expected);
@@ -250,7 +150,7 @@ static void test_depthwise(depthwise function) {
   int8_t *const memory = overlap(input, size_of(&g.in), size_of(&g.out), s);
   run_depthwise(function, &g, &params, &quant, memory + s, filter, bias, memory);
   compare("wrong when overlapped at", expected, memory, size_of(&g.out));
-  finish();
+  end_case();
 }
 
 static void test_fully_connected(void) {
@@ -288,7 +188,7 @@ static void test_fully_connected(void) {
   expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s4(&none, &params, &quant, &in, memory + s, &taps, filter,
                                                              &bias_dims, bias, &out, memory));
   compare("wrong when overlapped at", expected, memory, batches * outputs);
-  finish();
+  end_case();
 }
 
 // Sizes by core are those of any core.
@@ -345,7 +245,7 @@ static void test_errors(void) {
 
 int main(void) {
   for (case_number = 0; case_number < CASES; ++case_number) {
-    for (convolution function = CONVOLVE; function <= ONE_ROW; ++function) {
+    for (convolution function = CONVOLVE; function <= EVEN; ++function) {
       test_convolution(function);
     }
     for (depthwise function = DEPTHWISE; function <= DEPTHWISE_WRAPPER; ++function) {

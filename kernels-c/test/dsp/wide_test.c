@@ -13,13 +13,6 @@
 #define CASES 1500
 #endif
 
-static uint32_t cases_run;
-
-static void finish(void) {
-  ++cases_run;
-  end_case();
-}
-
 static int16_t *halves(int32_t count, int32_t most) {
   int16_t *const result = allocate(count * (int32_t)sizeof *result);
   for (int32_t i = 0; i < count; ++i) {
@@ -130,8 +123,9 @@ static void convolution_with_bias32(const dmo_conv2d_params *params, const layer
 static void run_convolution(bool wrapper, const cmsis_nn_conv_params *params, const layer_geometry *g,
                             const scales *s, bool is_int32, const int16_t *input, const int8_t *filter,
                             int16_t *output) {
-  const cmsis_nn_context ctx = scratch(wrapper ? arm_convolve_wrapper_s16_get_buffer_size(params, &g->in, &g->taps, &g->out)
-                                               : arm_convolve_s16_get_buffer_size(&g->in, &g->taps));
+  const int32_t bytes = wrapper ? arm_convolve_wrapper_s16_get_buffer_size(params, &g->in, &g->taps, &g->out)
+                                : arm_convolve_s16_get_buffer_size(&g->in, &g->taps);
+  const cmsis_nn_context ctx = scratch(bytes);
   if (ctx.size > 4 * g->taps.h * g->taps.w * g->in.c) {
     fail("more scratch than in CMSIS-NN", (uint32_t)ctx.size);
   }
@@ -187,11 +181,7 @@ static void test_convolution(bool wrapper) {
   }
   int16_t *const expected = allocate(2 * size_of(&g.out));
   int16_t *const actual = halves(size_of(&g.out), INT16_MAX);
-  const dmo_conv2d_params reference = {
-    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
-    .activation_min = params.activation.min,
-    .activation_max = params.activation.max,
-  };
+  const dmo_conv2d_params reference = reference_params(&g, 0, 0, params.activation);
   const dmo_quant_per_channel quant = { s.multiplier, s.shift };
   const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
   if (is_int32) {
@@ -207,7 +197,7 @@ static void test_convolution(bool wrapper) {
     run_convolution(wrapper, &params, &g, &s, is_int32, memory + distance, filter, memory);
     compare_halves("wrong when overlapped at", expected, memory, size_of(&g.out));
   }
-  finish();
+  end_case();
 }
 
 typedef arm_cmsis_nn_status depthwise_function(const cmsis_nn_context *, const cmsis_nn_dw_conv_params *,
@@ -248,11 +238,7 @@ static void test_depthwise(int32_t which) {
   const int16_t *const input = halves(size_of(&g.in), s.most_input);
   int16_t *const expected = allocate(2 * size_of(&g.out));
   int16_t *const actual = halves(size_of(&g.out), INT16_MAX);
-  const dmo_conv2d_params reference = {
-    .geometry = { g.stride.h, g.stride.w, g.dilation.h, g.dilation.w, g.padding.h, g.padding.w },
-    .activation_min = params.activation.min,
-    .activation_max = params.activation.max,
-  };
+  const dmo_conv2d_params reference = reference_params(&g, 0, 0, params.activation);
   const dmo_quant_per_channel reference_quant = { s.multiplier, s.shift };
   const cmsis_nn_per_channel_quant_params quant = { s.multiplier, s.shift };
   const dmo_shape in = shape_of(&g.in), taps = shape_of(&g.taps), out = shape_of(&g.out);
@@ -272,7 +258,7 @@ static void test_depthwise(int32_t which) {
   expect_status(ARM_CMSIS_NN_SUCCESS, functions[which](&ctx, &params, &quant, &g.in, memory + distance, &g.taps,
                                                        filter, &bias_dims, s.bias, &g.out, memory));
   compare_halves("wrong when overlapped at", expected, memory, size_of(&g.out));
-  finish();
+  end_case();
 }
 
 static void test_fully_connected(void) {
@@ -305,7 +291,7 @@ static void test_fully_connected(void) {
   expect_status(ARM_CMSIS_NN_SUCCESS, arm_fully_connected_s16(&ctx, &params, &quant, &in, memory + distance, &taps,
                                                               filter, &bias_dims, bias, &out, memory));
   compare_halves("wrong when overlapped at", expected, memory, batches * outputs);
-  finish();
+  end_case();
 }
 
 static void test_pool(bool maximum) {
@@ -334,7 +320,7 @@ static void test_pool(bool maximum) {
   compare_halves("wrong at", expected, actual, size_of(&g.out));
   expect_status(ARM_CMSIS_NN_SUCCESS, pool(&ctx, &params, &g.in, memory + s, &g.taps, &g.out, memory));
   compare_halves("wrong when overlapped at", expected, memory, size_of(&g.out));
-  finish();
+  end_case();
 }
 
 static void test_add(void) {
@@ -369,7 +355,7 @@ static void test_add(void) {
                                           count));
     compare_halves(in_place == 0 ? "wrong at" : "wrong in place at", expected, out, count);
   }
-  finish();
+  end_case();
 }
 
 static void test_mul(void) {
@@ -387,7 +373,7 @@ static void test_mul(void) {
                 arm_elementwise_mul_s16(memory, input2, 7, 7, memory, 7, params.output.multiplier,
                                         params.output.shift, range.min, range.max, count));
   compare_halves("wrong in place at", expected, memory, count);
-  finish();
+  end_case();
 }
 
 // Of each axis one input or both may have the extent 1.
@@ -429,7 +415,7 @@ static void test_extreme(bool maximum) {
     expect_status(ARM_CMSIS_NN_SUCCESS, extreme(&none, input1, &dims1, memory, &dims2, memory, &out_dims));
     compare("wrong in place at", expected, memory, size_of(&out_dims));
   }
-  finish();
+  end_case();
 }
 
 // Tables of a function that falls, or rises, from one end to the other, and lies within 16 bits.
@@ -455,7 +441,7 @@ static void test_softmax_s16(void) {
   dmo_softmax_s16(&params, rows, depth, input, tables.exp_lut, tables.one_by_one_lut, expected);
   expect_status(ARM_CMSIS_NN_SUCCESS, arm_softmax_s16(memory, rows, depth, multiplier, shift, &tables, memory));
   compare_halves("wrong in place at", expected, memory, rows * depth);
-  finish();
+  end_case();
 }
 
 static void test_softmax(void) {
@@ -479,7 +465,7 @@ static void test_softmax(void) {
       fail("wrong in place at", (uint32_t)i);
     }
   }
-  finish();
+  end_case();
 }
 
 static void test_relu(void) {
@@ -491,7 +477,7 @@ static void test_relu(void) {
   }
   arm_relu_q15(data, (uint16_t)count);
   compare_halves("wrong at", expected, data, count);
-  finish();
+  end_case();
 }
 
 static void test_svdf(void) {
@@ -524,7 +510,7 @@ static void test_svdf(void) {
                                       &feature_dims, feature, &time_dims, time, &bias_dims, bias, &out, shared));
   compare("wrong in place at", expected, shared, outputs);
   compare_halves("wrong state at", expected_state, state, steps);
-  finish();
+  end_case();
 }
 
 // Matrices of two inputs, either of which may be repeated along the outer axes.
@@ -581,7 +567,7 @@ static void test_matmul_s8(void) {
   expect_status(ARM_CMSIS_NN_SUCCESS,
                 arm_batch_matmul_s8(&none, &p.params, &p.quant, &p.lhs, lhs, &p.rhs, rhs, &p.out, actual));
   compare("wrong at", expected, actual, size_of(&p.out));
-  finish();
+  end_case();
 }
 
 static void test_matmul_s16(void) {
@@ -602,7 +588,7 @@ static void test_matmul_s16(void) {
   expect_status(ARM_CMSIS_NN_SUCCESS,
                 arm_batch_matmul_s16(&none, &p.params, &p.quant, &p.lhs, lhs, &p.rhs, rhs, &p.out, actual));
   compare_halves("wrong at", expected, actual, size_of(&p.out));
-  finish();
+  end_case();
 }
 
 // Arguments that are no case of a function.
