@@ -6,6 +6,7 @@
 
 pub mod archive;
 mod frame;
+mod leftovers;
 
 pub use frame::{Frame, Guards, Overrun};
 
@@ -23,6 +24,7 @@ use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Location};
 use dmo_analysis::wording::grouped;
 use frame::{Free, Guard, canary};
+pub use leftovers::Leftovers;
 use std::ops::Range;
 
 /// RAM of the machine that kernels are called on, unless said otherwise: 64 MB.
@@ -77,6 +79,10 @@ pub enum CallError {
     Fault(Box<Fault>),
     #[error("the function does not return: {how}")]
     NoReturn { how: String },
+    #[error(
+        "the function returns with another {register} than it was called with: what runs after it may compute something else"
+    )]
+    Settings { register: &'static str },
 }
 
 /// A number that the interface of a kernel cannot express.
@@ -245,6 +251,7 @@ impl Library {
             constants: Free::constants(),
             data: Vec::new(),
             guards: Vec::new(),
+            seed: 0,
             last: None,
         }
     }
@@ -256,6 +263,7 @@ pub struct Caller<'a> {
     /// The machine, to watch and to read buffers.
     pub machine: Machine,
     limits: Limits,
+    leftovers: Leftovers,
     deepest_stack_bytes: Option<u32>,
 }
 
@@ -312,8 +320,14 @@ impl<'a> Caller<'a> {
             library,
             machine,
             limits,
+            leftovers: Leftovers::Own,
             deepest_stack_bytes: None,
         })
+    }
+
+    /// What functions find below the stack pointer and in registers from now on.
+    pub fn leave(&mut self, leftovers: Leftovers) {
+        self.leftovers = leftovers;
     }
 
     /// Puts the arguments and their data in place and calls the function; gives r0.
@@ -347,7 +361,7 @@ impl<'a> Caller<'a> {
             let start = Address(range.start as u32);
             let length = (range.end - range.start) as usize;
             let found = self.machine.read(start, length).unwrap_or_default();
-            let mut expected = canary(range).into_iter().enumerate();
+            let mut expected = canary(range, frame.seed).into_iter().enumerate();
             let changed = expected.find(|&(offset, byte)| found.get(offset) != Some(&byte));
             changed.map(|(offset, _)| Overrun {
                 address: Address(start.0 + offset as u32),
@@ -367,6 +381,9 @@ impl<'a> Caller<'a> {
         arguments: &[Argument],
     ) -> Result<u32, CallError> {
         let address = self.library.function(function)?;
+        let features = self.library.target.cpu.features;
+        self.leftovers
+            .leave(&mut self.machine, features, frame.stack_top)?;
         let stack = self.pass(arguments, frame.stack_top)?;
         // The trap lies on top of the stack: RAM can be executed.
         let trap = (frame.stack_top - u64::from(ALIGNMENT)) as u32;
@@ -375,13 +392,17 @@ impl<'a> Caller<'a> {
         self.machine.set_register(14, trap | 1)?;
         self.machine.renew_limits(self.limits);
         self.machine.enter(address)?;
+        let settings = self.machine.settings();
         let pause = self.run()?;
         let lowest = self.machine.take_lowest_stack_pointer();
         let deepest = lowest.map(|lowest| trap.saturating_sub(lowest));
         self.deepest_stack_bytes = self.deepest_stack_bytes.max(deepest);
         match pause {
             Pause::SoftwareBreakpoint(TRAP_NUMBER) if self.machine.register(15) == trap => {
-                Ok(self.machine.register(0))
+                match self.machine.settings().changed(settings)[..] {
+                    [] => Ok(self.machine.register(0)),
+                    [register, ..] => Err(CallError::Settings { register }),
+                }
             }
             Pause::SoftwareBreakpoint(number) => Err(self.fault(FaultCause::Breakpoint { number })),
             Pause::Sleep(at) => Err(no_return(format!("asleep at {at}"))),

@@ -13,7 +13,7 @@ pub use error::MeasureError;
 pub use proof::Proof;
 pub use snapshot::snapshot_kernel;
 
-use crate::call::{Argument, CallError, Caller, Frame, Overrun};
+use crate::call::{Argument, CallError, Caller, Frame, Leftovers, Overrun};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
@@ -26,7 +26,6 @@ use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::profile::pattern::PatternRecorder;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Profiler};
 use dmo_analysis::trace::{AccessKind, Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
@@ -306,7 +305,8 @@ impl<'a> Bench<'a> {
 
     /// The layer with all its buffers apart, and the frame that holds them.
     fn apart(&self) -> Result<(Layer, Frame), MeasureError> {
-        let mut frame = self.library.frame();
+        let seed = self.prepared.load(Ordering::Relaxed);
+        let mut frame = self.library.frame().with_guards(seed);
         frame.guard()?;
         let mut tensors = Vec::new();
         let buffers = self.case.operator.buffers()?;
@@ -397,7 +397,7 @@ impl<'a> Bench<'a> {
         let emulate = |sender: SyncSender<Message>| {
             // A store after all buffers faults.
             let (layer, mut frame) = self.apart()?;
-            self.prepare(&layer.tensors, &mut frame, varied(0))?;
+            self.prepare(&layer.tensors, &mut frame, Stale::Other, varied(0))?;
             let mut caller = Caller::within(self.library, &frame, Observation::Watch, self.limits)?;
             let are_all = outcomes.is_actual() || caller.machine.record_every_outcome();
             match calls {
@@ -411,9 +411,12 @@ impl<'a> Bench<'a> {
                     self.execute(&mut caller, Placement::Apart, 0)?;
                 }
             }
-            for number in calls.numbers() {
+            for (number, stale) in calls.numbers(self.scratch_bytes > 0) {
                 let (layer, mut frame) = self.apart()?;
-                let arguments = self.prepare(&layer.tensors, &mut frame, varied(number))?;
+                let arguments = self.prepare(&layer.tensors, &mut frame, stale, varied(number))?;
+                if calls != Calls::First {
+                    caller.leave(Leftovers::Noise(number));
+                }
                 let overrun = Arc::new(Mutex::new(None));
                 caller
                     .machine
@@ -457,6 +460,7 @@ impl<'a> Bench<'a> {
         &self,
         tensors: &[Tensor],
         frame: &mut Frame,
+        stale: Stale,
         input: impl Fn(usize, &Tensor) -> Vec<u8>,
     ) -> Result<Vec<Vec<Argument>>, MeasureError> {
         let of = |role| tensors.iter().filter(move |tensor| tensor.role == role);
@@ -468,8 +472,9 @@ impl<'a> Bench<'a> {
                 .next(),
             states: self.states(frame)?,
         };
-        if let Some((address, size_bytes)) = buffers.scratch {
-            frame.fill(address, self.stale(size_bytes));
+        let seed = self.prepared.fetch_add(1, Ordering::Relaxed);
+        if let (Some((address, size_bytes)), Stale::Other) = (buffers.scratch, stale) {
+            frame.fill(address, other_content(seed, size_bytes));
         }
         for (index, tensor) in of(Role::Input).enumerate() {
             frame.fill(tensor.address, input(index, tensor));
@@ -479,14 +484,6 @@ impl<'a> Bench<'a> {
             .prepare(self.case, &self.parameters, &buffers, frame)?;
         frame.seal();
         Ok(calls)
-    }
-
-    /// Content of scratch memory before a call: something else each time.
-    fn stale(&self, size_bytes: u32) -> Vec<u8> {
-        let seed = self.prepared.fetch_add(1, Ordering::Relaxed);
-        let byte =
-            |at: u64| (seed.wrapping_add(at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
-        (0..u64::from(size_bytes)).map(byte).collect()
     }
 
     /// States that start every call with the same content, apart from everything.
@@ -509,8 +506,12 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<Vec<u8>>, MeasureError> {
         let (tensors, mut frame) = self.place(placement)?;
         let ordinary = |index, tensor: &Tensor| Variation(number).ordinary(index, tensor);
-        let calls = self.prepare(&tensors, &mut frame, ordinary)?;
+        let calls = self.prepare(&tensors, &mut frame, Stale::Other, ordinary)?;
         caller.fill(&frame)?;
+        caller.leave(match placement {
+            Placement::Apart => Leftovers::Own,
+            Placement::Overlapped { .. } => Leftovers::Noise(number),
+        });
         call(self.contract, caller, &frame, &calls)?;
         tensors
             .iter()
@@ -548,13 +549,34 @@ enum Calls {
 }
 
 impl Calls {
-    /// The numbers of their inputs.
-    fn numbers(self) -> Range<u64> {
-        match self {
+    /// The numbers of their inputs, and what scratch memory holds. The last call on a machine finds
+    /// there what the one before has left: on a device nobody else need have been there.
+    fn numbers(self, has_scratch: bool) -> Vec<(u64, Stale)> {
+        let numbers = match self {
             Self::First | Self::Later { inputs: ..=1 } => 0..1,
             Self::Later { inputs } => 1..inputs,
-        }
+        };
+        let last = numbers.end - 1;
+        let again = has_scratch && self != Self::First;
+        let numbers = numbers.map(|number| (number, Stale::Other));
+        numbers
+            .chain(again.then_some((last, Stale::Kept)))
+            .collect()
     }
+}
+
+/// What scratch memory holds before a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stale {
+    /// Something else each time.
+    Other,
+    /// What is there.
+    Kept,
+}
+
+fn other_content(seed: u64, size_bytes: u32) -> Vec<u8> {
+    let byte = |at: u64| (seed.wrapping_add(at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+    (0..u64::from(size_bytes)).map(byte).collect()
 }
 
 /// Where the buffers of a call lie.

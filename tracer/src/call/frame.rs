@@ -13,6 +13,8 @@ pub struct Frame {
     pub(super) constants: Free,
     pub(super) data: Vec<(Address, Vec<u8>)>,
     pub(super) guards: Vec<Guard>,
+    /// Chooses the content of the guards.
+    pub(super) seed: u64,
     /// Name of the buffer reserved last.
     pub(super) last: Option<String>,
 }
@@ -92,13 +94,22 @@ impl Free {
 /// Bytes of a guard, so that what crosses the end of a buffer is seen.
 const GUARD_BYTES: u64 = 64;
 
-/// The content of a guard at an address: no kernel stores it there by chance.
-pub(super) fn canary(guard: &Range<u64>) -> Vec<u8> {
-    let byte = |address: u64| (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
+/// The content of a guard: no kernel stores it there by chance.
+pub(super) fn canary(guard: &Range<u64>, seed: u64) -> Vec<u8> {
+    let byte = |address: u64| {
+        let number = address.wrapping_add(seed << 32);
+        (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
+    };
     guard.clone().map(byte).collect()
 }
 
 impl Frame {
+    /// Other guards for each seed: what a kernel loads there makes a difference.
+    #[must_use]
+    pub fn with_guards(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
     /// Places bytes that no store may change, from the end of what was reserved last to
     /// the start of what is reserved next.
     ///
@@ -108,7 +119,8 @@ impl Frame {
         let start = self.ram.next;
         let end = self.ram.take("the space between buffers", GUARD_BYTES)?.0;
         let range = start..u64::from(end) + GUARD_BYTES;
-        self.data.push((Address(start as u32), canary(&range)));
+        let content = canary(&range, self.seed);
+        self.data.push((Address(start as u32), content));
         let behind = self.last.take();
         self.guards.push(Guard { range, behind });
         Ok(())
@@ -120,7 +132,7 @@ impl Frame {
         let range = self.ram.next..self.ram.next.next_multiple_of(PAGE_BYTES);
         let range = range.start..range.end.min(self.ram.range.end);
         self.data
-            .push((Address(range.start as u32), canary(&range)));
+            .push((Address(range.start as u32), canary(&range, self.seed)));
         let behind = self.guards.last().and_then(|last| last.behind.clone());
         self.guards.push(Guard { range, behind });
     }

@@ -15,6 +15,7 @@ mod inspection;
 mod kind;
 mod limits;
 mod own;
+mod settings;
 #[cfg(feature = "unicorn")]
 mod unicorn;
 mod watch;
@@ -24,6 +25,7 @@ pub use engine::Snapshot;
 pub use inspection::{CoreState, ExecutionPoint, Inspector};
 pub use kind::{EngineKind, UnknownEngine};
 pub use limits::{Limits, LimitsLeft};
+pub use settings::Settings;
 pub use watch::{Batch, Condition, Deliver, Observation, RawAccess, Watch};
 
 use crate::mcu::cpu::Cpu;
@@ -310,6 +312,20 @@ impl Machine {
     pub fn enter(&mut self, function: u32) -> Result<(), MachineError> {
         self.skip_to(function)?;
         self.engine.set_status(self.status() & !IT_BITS)
+    }
+
+    /// Sets these bits of the program status register.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn set_flags(&mut self, mask: u32, flags: u32) -> Result<(), MachineError> {
+        let status = self.status() & !mask | flags & mask;
+        self.engine.set_status(status)
+    }
+
+    /// What functions leave as they find it.
+    pub fn settings(&self) -> Settings {
+        self.engine.settings()
     }
 
     /// After a pause at a breakpoint: the instruction there does not count as executed, and

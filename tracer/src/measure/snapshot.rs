@@ -21,7 +21,12 @@ pub fn snapshot_kernel(
     let collector = SnapshotCollector::new(library.image());
     let mut caller = caller(library, limits)?;
     let (layer, mut frame) = bench.apart()?;
-    let calls = bench.prepare(&layer.tensors, &mut frame, super::varied(0))?;
+    let calls = bench.prepare(
+        &layer.tensors,
+        &mut frame,
+        super::Stale::Other,
+        super::varied(0),
+    )?;
     caller.fill(&frame)?;
     caller.machine.inspect_at(points, collector.look())?;
     call(contract, &mut caller, &frame, &calls)?;

@@ -2,7 +2,7 @@
 
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Accompanied, Deliver, MachineError, Pause, Watch};
+use super::{Accompanied, Deliver, MachineError, Pause, Settings, Watch};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::CheckError;
 use crate::mcu::system::Exception;
@@ -49,6 +49,7 @@ pub(super) trait Engine: Sight {
     fn set_register(&mut self, index: usize, value: u32) -> Result<(), MachineError>;
     fn status(&self) -> u32;
     fn set_status(&mut self, status: u32) -> Result<(), MachineError>;
+    fn settings(&self) -> Settings;
     fn set_float_register(&mut self, index: usize, bits: u32) -> Result<(), MachineError>;
     fn enable_floating_point(&mut self);
 

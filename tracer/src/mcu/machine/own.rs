@@ -12,7 +12,9 @@ mod run;
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Accompanied, Batch, Deliver, MachineError, Observation, Pause, Watch, watch};
+use super::{
+    Accompanied, Batch, Deliver, MachineError, Observation, Pause, Settings, Watch, watch,
+};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::Exception;
@@ -208,6 +210,15 @@ impl Engine for OwnEngine {
     fn set_status(&mut self, status: u32) -> Result<(), MachineError> {
         self.engine.core.set_status(status);
         Ok(())
+    }
+
+    fn settings(&self) -> Settings {
+        let core = self.core();
+        Settings {
+            floating_point: core.fpscr & Settings::FLOATING_POINT,
+            masks: [core.primask, core.basepri, core.faultmask],
+            control: core.control & Settings::CONTROL,
+        }
     }
 
     fn set_float_register(&mut self, index: usize, bits: u32) -> Result<(), MachineError> {

@@ -21,7 +21,7 @@ use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
 use super::watch::{self, MAX_ACCESS_BYTES};
-use super::{Accompanied, Deliver, FaultCause, MachineError, Observation, Pause, Watch};
+use super::{Accompanied, Deliver, FaultCause, MachineError, Observation, Pause, Settings, Watch};
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::{self, Exception};
 use dmo_analysis::trace::{AccessKind, Address, Time};
@@ -272,6 +272,20 @@ impl Engine for UnicornEngine {
         self.core
             .reg_write(RegisterARM::XPSR, u64::from(status))
             .map_err(refused("set the status register"))
+    }
+
+    fn settings(&self) -> Settings {
+        // 0 where the core has no such register.
+        let read = |register| self.core.reg_read(register).unwrap_or(0) as u32;
+        Settings {
+            floating_point: read(RegisterARM::FPSCR) & Settings::FLOATING_POINT,
+            masks: [
+                read(RegisterARM::PRIMASK),
+                read(RegisterARM::BASEPRI),
+                read(RegisterARM::FAULTMASK),
+            ],
+            control: read(RegisterARM::CONTROL) & Settings::CONTROL,
+        }
     }
 
     fn set_float_register(&mut self, index: usize, bits: u32) -> Result<(), MachineError> {

@@ -1,0 +1,71 @@
+//! What earlier code may have left where a function must not look: free stack and registers.
+
+use super::STACK_BYTES;
+use crate::mcu::machine::{Machine, MachineError};
+use dmo_analysis::trace::Address;
+use dmo_engine::features::{Features, FloatingPoint};
+
+/// Registers that a function finds as its caller happens to have left them: r0 to r3 may hold
+/// arguments.
+const REGISTERS: [usize; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+const FLOAT_REGISTERS: usize = 32;
+/// N, Z, C and V of the program status register.
+const FLAGS: u32 = 0xf000_0000;
+/// Q and GE.
+const DSP_FLAGS: u32 = 0x080f_0000;
+
+/// What lies below the stack pointer and in registers when a function is entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    /// What the calls before have left; after reset, zeros.
+    Own,
+    /// Zeros.
+    Zeros,
+    /// Bytes without a pattern, other ones for each number.
+    Noise(u64),
+}
+
+impl Leftovers {
+    /// Puts them in place, before the arguments.
+    pub(super) fn leave(
+        self,
+        machine: &mut Machine,
+        features: Features,
+        stack_top: u64,
+    ) -> Result<(), MachineError> {
+        let word: &dyn Fn(u64) -> u64 = match self {
+            Self::Own => return Ok(()),
+            Self::Zeros => &|_| 0,
+            Self::Noise(seed) => &move |index| noise(seed, index),
+        };
+        let words = u64::from(STACK_BYTES) / 8;
+        let stack: Vec<u8> = (0..words)
+            .flat_map(|index| word(index).to_le_bytes())
+            .collect();
+        let start = stack_top - u64::from(STACK_BYTES);
+        machine.write(Address(start as u32), &stack)?;
+        let mut further = (words..).map(|index| word(index) as u32);
+        for (register, value) in REGISTERS.into_iter().zip(&mut further) {
+            machine.set_register(register, value)?;
+        }
+        if features.floating_point != FloatingPoint::None {
+            for (register, value) in (0..FLOAT_REGISTERS).zip(&mut further) {
+                machine.set_float_register(register, value)?;
+            }
+        }
+        let flags = if features.dsp {
+            FLAGS | DSP_FLAGS
+        } else {
+            FLAGS
+        };
+        machine.set_flags(flags, further.next().unwrap_or_default())
+    }
+}
+
+/// The finaliser of SplitMix64.
+fn noise(seed: u64, index: u64) -> u64 {
+    let mut bits = (seed << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
