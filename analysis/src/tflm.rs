@@ -242,6 +242,26 @@ pub enum TflmError {
 /// When the bytes are not a model, its plan is not for its tensors, its subgraphs run one another
 /// without end, or too many tensors are alive at once.
 pub fn whole_arena(file: &[u8], kernels: RuntimeKernels) -> Result<WholeArena, TflmError> {
+    arena(file, kernels, None)
+}
+
+/// [`whole_arena`] with functions in place of CMSIS-NN's. `scratch` is how much scratch memory they
+/// want, in bytes: a list for each operator of each subgraph.
+///
+/// # Errors
+/// As [`whole_arena`], and when the scratch memory is not for the model.
+pub fn whole_arena_in_place_of_cmsis_nn(
+    file: &[u8],
+    scratch: &[Vec<Vec<u64>>],
+) -> Result<WholeArena, TflmError> {
+    arena(file, RuntimeKernels::CmsisNn, Some(scratch))
+}
+
+fn arena(
+    file: &[u8],
+    kernels: RuntimeKernels,
+    scratch: Option<&[Vec<Vec<u64>>]>,
+) -> Result<WholeArena, TflmError> {
     let model = read(file)?;
     let plan = model.offline_plan(file)?;
     let offsets = plan.as_ref().map(|plan| plan.offsets.as_slice());
@@ -250,7 +270,10 @@ pub fn whole_arena(file: &[u8], kernels: RuntimeKernels) -> Result<WholeArena, T
         if let Some(given) = offsets.map(<[i32]>::len).filter(|&given| given != tensors) {
             return Err(TflmError::Offsets { given, tensors });
         }
-        let tail = Tail::new(subgraphs, offsets, kernels);
+        if let Some(scratch) = scratch {
+            ensure_of(subgraphs, scratch)?;
+        }
+        let tail = Tail::new(subgraphs, offsets, kernels, scratch);
         let operators = tail.operators.iter();
         let scratch: Vec<&[u64]> = operators.map(|it| it.scratch_bytes.as_slice()).collect();
         let planned = head(subgraphs, &model.calls, offsets, &scratch)?;
@@ -273,13 +296,20 @@ pub fn planned(file: &[u8], offsets: &[i32], scratch: &[Vec<Vec<u64>>]) -> Resul
         if given != tensors {
             return Err(TflmError::Offsets { given, tensors });
         }
-        let counts = subgraphs.iter().map(|it| it.operators.len());
-        if !counts.eq(scratch.iter().map(Vec::len)) {
-            return Err(TflmError::Scratch);
-        }
+        ensure_of(subgraphs, scratch)?;
         let scratch: Vec<&[u64]> = scratch.iter().flatten().map(Vec::as_slice).collect();
         head(subgraphs, &model.calls, Some(offsets), &scratch)
     })?
+}
+
+/// Sees that there is a list for each operator.
+fn ensure_of(subgraphs: &[RawSubgraph], scratch: &[Vec<Vec<u64>>]) -> Result<(), TflmError> {
+    let counts = subgraphs.iter().map(|it| it.operators.len());
+    if counts.eq(scratch.iter().map(Vec::len)) {
+        Ok(())
+    } else {
+        Err(TflmError::Scratch)
+    }
 }
 
 fn assembled(

@@ -40,11 +40,13 @@ pub(super) struct Preparing {
 
 impl Tail {
     /// `offsets` is the plan of the model's file: where tensors of all subgraphs lie, -1 where it
-    /// does not say.
+    /// does not say. `scratch` is what functions in place of those of `kernels` want, for each
+    /// operator of each subgraph.
     pub fn new(
         subgraphs: &[RawSubgraph],
         offsets: Option<&[i32]>,
         kernels: RuntimeKernels,
+        scratch: Option<&[Vec<Vec<u64>>]>,
     ) -> Self {
         let mut stack = Stack::default();
         for part in [ARENA_ALLOCATOR, PLANNER, MODEL_ALLOCATOR, OPTIONS_ALLOCATOR] {
@@ -58,6 +60,9 @@ impl Tail {
             stack.push(Part::Nodes, NODE, subgraph.operators.len());
         }
         let mut operators = Operators::of(subgraphs, kernels);
+        if let Some(scratch) = scratch {
+            operators.take_scratch(scratch);
+        }
         let preparing = operators.push(&mut stack);
         let requests: usize = operators.sizes.iter().map(|it| it.scratch.len()).sum();
         if requests > 0 {
@@ -161,6 +166,14 @@ impl Operators {
             }
         }
         Self { sizes }
+    }
+
+    /// What other functions want. Where a kernel asks for several buffers, no more than one of them
+    /// is theirs.
+    fn take_scratch(&mut self, scratch: &[Vec<Vec<u64>>]) {
+        for it in self.sizes.iter_mut().filter(|it| it.scratch.len() <= 1) {
+            it.scratch.clone_from(&scratch[it.subgraph][it.operator.0]);
+        }
     }
 
     /// All options, then all data, then what is asked for as each is prepared.

@@ -26,15 +26,28 @@ impl Default for Compiler {
     }
 }
 
+/// A compiler without the headers of a C library.
+fn header_hint(message: &str) -> &'static str {
+    if message.contains("string.h") && message.contains("No such file") {
+        "\n  hint: the compiler's C library is missing (Debian: libnewlib-arm-none-eabi)"
+    } else {
+        ""
+    }
+}
+
 /// Why a library does not become a program.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum CompileError {
     #[error(
-        "there is no compiler {program}\n  hint: install gcc-arm-none-eabi, or name one with --cc"
+        "there is no compiler {program}\n  hint: install it (Debian: gcc-arm-none-eabi and \
+         libnewlib-arm-none-eabi), or name another one with --cc"
     )]
     NoCompiler { program: String },
-    #[error("{program} does not compile the library:\n{message}")]
+    #[error(
+        "{program} does not compile the library:\n{message}{}",
+        header_hint(message)
+    )]
     Compile { program: String, message: String },
     #[error(
         "{program} {end}, without a message:\n  {command}\n  hint: --cc names a C compiler that takes \

@@ -10,8 +10,9 @@ use crate::kernels;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::RuntimeKernels;
-use dmo_analysis::graph::{Graph, Storage, tflite};
+use dmo_analysis::graph::{Graph, OperatorId, Storage, tflite};
 use dmo_analysis::handover::{OnDevice, tiled};
+use dmo_analysis::tflm::TflmError;
 use dmo_analysis::transform::Recipe;
 use dmo_planner::minimalloc;
 use dmo_planner::plan::tflm::ALIGNMENT;
@@ -169,7 +170,7 @@ impl Emission {
         let content = tflite::with_plan(file, order, &words).about(self.refusal())?;
         let given = source.given_file().unwrap_or(file);
         Ok(Emitted {
-            changes: ArenaChange::all(given, &content, runtime_kernels(planned))
+            changes: whole_arena_changes(source, (given, &content), (graph, &plan.order), planned)
                 .about(self.refusal())?,
             content,
             arena_bytes: device.arena_bytes,
@@ -271,8 +272,7 @@ impl Emission {
         let added_kinds = &kinds(&tiled.standard.graph) - &kinds(graph);
         Ok(Emitted {
             added_kinds,
-            changes: ArenaChange::all(given, &tiled.file, runtime_kernels(planned))
-                .about(self.refusal())?,
+            changes: changes_in_tiles(given, &tiled.file, planned).about(self.refusal())?,
             arena_bytes: tiled.device.arena_bytes,
             choice: Some(FormChoice {
                 operators,
@@ -300,6 +300,48 @@ pub fn is_packed(planned: &Planned) -> bool {
     let measured = planned.overlaps.measured.as_ref();
     let functions = measured.into_iter().flat_map(|it| &it.planned.functions);
     functions.flatten().any(|name| kernels::is_packed(name))
+}
+
+/// The whole arena before and after, of a model in tiles: what scratch memory measured kernels want
+/// for a tile is not known.
+fn changes_in_tiles(
+    before: &[u8],
+    after: &[u8],
+    planned: &Planned,
+) -> Result<Vec<ArenaChange>, TflmError> {
+    let kernels = runtime_kernels(planned);
+    let mut changes = ArenaChange::all(before, after, kernels)?;
+    for change in &mut changes {
+        change.is_lower_bound |= calls_cmsis_nn(planned);
+    }
+    Ok(changes)
+}
+
+/// Whether the plan is for measured kernels that are called in place of CMSIS-NN's.
+fn calls_cmsis_nn(planned: &Planned) -> bool {
+    planned.overlaps.measured.is_some() && runtime_kernels(planned) == [RuntimeKernels::CmsisNn]
+}
+
+/// The whole arena before and after, with the kernels that the plan is for. `graph` is the model
+/// with the scratch memory of these, in the order of the file as it was given.
+fn whole_arena_changes(
+    source: &Source,
+    (before, after): (&[u8], &[u8]),
+    (graph, order): (&Graph, &[OperatorId]),
+    planned: &Planned,
+) -> Result<Vec<ArenaChange>, TflmError> {
+    if !calls_cmsis_nn(planned) {
+        return ArenaChange::all(before, after, runtime_kernels(planned));
+    }
+    // Of the channels that were removed the kernels were not asked.
+    let is_as_given = source.pruned_sha256().is_none();
+    let scratch_before = is_as_given.then(|| source.scratch_bytes(graph, &graph.file_order()));
+    let scratch_after = source.scratch_bytes(graph, order);
+    let change = ArenaChange::in_place_of_cmsis_nn(
+        (before, scratch_before.as_ref()),
+        (after, &scratch_after),
+    )?;
+    Ok(vec![change])
 }
 
 /// The kernels that a plan is for: all, if nothing overlaps.

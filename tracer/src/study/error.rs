@@ -404,7 +404,7 @@ pub enum PlanToCheckError {
 pub enum OtherKernels {
     #[error(
         "the plan was made for {planned}, not for {cpu}\n  hint: --cpu {planned}, or plan again \
-         with --overlap traced --kernels {kernels} --cpu {cpu}",
+         with --kernels {kernels} --cpu {cpu}",
         planned = .planned.escape_debug()
     )]
     Cpu {
@@ -414,8 +414,8 @@ pub enum OtherKernels {
     },
     #[error(
         "the plan was made for other kernels ({planned}) than these ({kernels} on {cpu}, code {}): \
-         what was measured on those says nothing of these\n  hint: plan again with --overlap traced \
-         --kernels {kernels} --cpu {cpu}",
+         what was measured on those says nothing of these\n  hint: name those with --kernels, or plan \
+         again with --kernels {kernels} --cpu {cpu}",
         .code_sha256.chars().take(12).collect::<String>()
     )]
     Code {

@@ -208,9 +208,11 @@ impl KernelRequest {
 
     /// The ELF file, linked where the user has a static library.
     fn read(&self) -> Result<Vec<u8>, StudyError> {
-        let sets = "reference, dsp, dsp-packed, plain and dsp-channels-outside are built in";
-        let read = input::read(self.kernels.as_ref(), MAX_BYTES)
-            .about(format_args!("cannot read {} ({sets})", self.kernels))?;
+        let read = input::read(self.kernels.as_ref(), MAX_BYTES).about(format_args!(
+            "cannot read {} ({})",
+            self.kernels,
+            instead_of(&self.kernels)
+        ))?;
         if !archive::is_archive(&read) {
             return Ok(read);
         }
@@ -221,6 +223,25 @@ impl KernelRequest {
             } => StudyError::from(error),
             error => StudyError::from(error).about(&self.kernels),
         })
+    }
+}
+
+/// What kernels there are, for a name that stands for none.
+fn instead_of(name: &str) -> String {
+    const LIKE: f64 = 0.6;
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    if name.contains("cmsis") {
+        return "CMSIS-NN is not built in: give the library as you compile it, such as libcmsis-nn.a"
+            .to_owned();
+    }
+    let sets = dmo_kernels::IMAGES.iter().map(|image| image.set);
+    let likeness = |set: &str| strsim::normalized_damerau_levenshtein(&name, set);
+    let similar = sets.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match similar.filter(|set| likeness(set) > LIKE) {
+        Some(set) => format!("did you mean {set}?"),
+        None => {
+            "reference, dsp, dsp-packed, plain and dsp-channels-outside are built in".to_owned()
+        }
     }
 }
 

@@ -113,6 +113,18 @@ impl Source {
         }
     }
 
+    /// Scratch memory of the operators of each subgraph of the model's file, in bytes. `graph` is the
+    /// model with the scratch buffers of some kernels; of one subgraph, in this order.
+    pub(super) fn scratch_bytes(&self, graph: &Graph, order: &[OperatorId]) -> Vec<Vec<Vec<u64>>> {
+        match &self.linked {
+            Some(linked) => linked.scratch_bytes(&self.model, graph),
+            None => {
+                let operators = order.iter().map(|id| &graph.operators[id.0]);
+                vec![operators.map(|node| node.scratch_bytes.clone()).collect()]
+            }
+        }
+    }
+
     /// From now on the model is without the channels that make no difference.
     ///
     /// # Errors

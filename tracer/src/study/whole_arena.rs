@@ -4,7 +4,7 @@ use super::error::{About, StudyError};
 use super::plan_to_check::ensure_carried_plan;
 use super::source::Source;
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
-use dmo_analysis::tflm::{TflmError, WholeArena, whole_arena};
+use dmo_analysis::tflm::{TflmError, WholeArena, whole_arena, whole_arena_in_place_of_cmsis_nn};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,7 +38,12 @@ pub struct ArenaChange {
     pub after_bytes: u64,
     /// What some operators allocate is not known, so that both are too small.
     pub is_lower_bound: bool,
+    /// With the scratch memory of the measured kernels, which are called in place of CMSIS-NN's.
+    pub with_measured_scratch: bool,
 }
+
+/// Scratch memory of the operators of each subgraph of a model, in bytes.
+pub(super) type Scratch = Vec<Vec<Vec<u64>>>;
 
 impl ArenaChange {
     /// From one model file to another, with some kernels.
@@ -58,9 +63,33 @@ impl ArenaChange {
                 before_bytes: before.needed_bytes,
                 after_bytes: after.needed_bytes,
                 is_lower_bound: !(before.unknown.is_empty() && after.unknown.is_empty()),
+                with_measured_scratch: false,
             })
         };
         kernels.iter().map(change).collect()
+    }
+
+    /// From one model file to another, with kernels that are called in place of CMSIS-NN's; before,
+    /// with CMSIS-NN's own scratch memory where that of the kernels is not known.
+    ///
+    /// # Errors
+    /// As [`whole_arenas`].
+    pub(super) fn in_place_of_cmsis_nn(
+        (before, scratch_before): (&[u8], Option<&Scratch>),
+        (after, scratch_after): (&[u8], &Scratch),
+    ) -> Result<Self, TflmError> {
+        let before = match scratch_before {
+            Some(scratch) => whole_arena_in_place_of_cmsis_nn(before, scratch)?,
+            None => whole_arena(before, RuntimeKernels::CmsisNn)?,
+        };
+        let after = whole_arena_in_place_of_cmsis_nn(after, scratch_after)?;
+        Ok(Self {
+            kernels: RuntimeKernels::CmsisNn,
+            before_bytes: before.needed_bytes,
+            after_bytes: after.needed_bytes,
+            is_lower_bound: !(before.unknown.is_empty() && after.unknown.is_empty()),
+            with_measured_scratch: true,
+        })
     }
 }
 

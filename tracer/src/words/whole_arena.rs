@@ -83,7 +83,11 @@ pub fn changes(changes: &[ArenaChange]) -> String {
             "{unknown}{} -> {} bytes with {}",
             grouped(change.before_bytes),
             grouped(change.after_bytes),
-            kernels(change.kernels)
+            if change.with_measured_scratch {
+                "these kernels"
+            } else {
+                kernels(change.kernels)
+            }
         )
     };
     let all: Vec<String> = changes.iter().map(one).collect();

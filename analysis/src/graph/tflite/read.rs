@@ -233,6 +233,12 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
             Storage::Variable => Some(String::new()),
         })
         .collect();
+    // What has no elements needs nobody to store them: the axes of a reduction along none.
+    for (writer, tensor) in writers.iter_mut().zip(&graph.tensors) {
+        if tensor.storage == Storage::Arena && tensor.shape.contains(&0) {
+            *writer = Some(String::new());
+        }
+    }
     for &id in &graph.inputs {
         writers[id.0].get_or_insert_with(|| "is an input of the subgraph".to_owned());
     }
@@ -251,8 +257,7 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
             read(id, &writers, &place)?;
         }
         for &id in &node.outputs {
-            let variable = graph.tensor(id).storage == Storage::Variable;
-            if let Some(before) = writers[id.0].as_ref().filter(|_| !variable) {
+            if let Some(before) = writers[id.0].as_ref().filter(|before| !before.is_empty()) {
                 return Err(TfliteError::WrittenAgain {
                     place: place(),
                     tensor: name(id),

@@ -29,7 +29,11 @@ impl PlanReport {
             text += &format!("{headline}\n");
         }
         if let Some(peak) = &self.peak {
-            text += &format!("\nPeak: {}\n", peak_words(peak));
+            text += &format!(
+                "\nPeak: {}{}\n",
+                peak_words(peak),
+                above(peak, plan.arena_bytes)
+            );
         }
         text += &format!(
             "Arena: {} bytes, {}\n",
@@ -96,6 +100,17 @@ impl PlanReport {
                 grouped(plan.bound_bytes)
             ),
         }
+    }
+}
+
+/// How much larger the arena is.
+fn above(peak: &ArenaPeak, arena_bytes: u64) -> String {
+    match arena_bytes.saturating_sub(peak.used_bytes) {
+        0 => String::new(),
+        bytes => format!(
+            "; the arena has {} more, for gaps between what is alive longer",
+            grouped(bytes)
+        ),
     }
 }
 
