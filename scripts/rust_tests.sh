@@ -9,11 +9,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # They begin first, so that none of them runs alone at the end.
-readonly longest='/(build|engine_reports|real_firmware|adversary|models|engines|verify|sweep)-[0-9a-f]*$'
+readonly longest='/(build|hooks|built_hooks|real_firmware|engine_reports|sweep|engines|compiler_flags|adversary|vendor|verify)-[0-9a-f]*$'
 
 # A line for each program: its package's folder, a tab, its path.
 list_programs() { # FILE with cargo's messages
-  sed -n '/"test":true/ s/.*"manifest_path":"\(.*\)\/Cargo.toml",.*"executable":"\([^"]*\)".*/\1\t\2/p' "$1"
+  sed -n '/"profile":{[^}]*"test":true}/ s/.*"manifest_path":"\(.*\)\/Cargo.toml",.*"executable":"\([^"]*\)".*/\1\t\2/p' "$1"
 }
 
 longest_first() { # FILE

@@ -5,13 +5,13 @@
 # of python/tests.
 #
 # Usage: scripts/wheel.sh [--profile NAME] [--out DIR]
-#   --profile  of cargo; default dist, what is handed out. With dev it takes what other tests have built
+#   --profile  of cargo; default wheel, what is handed out. With dev it takes what other tests have built
 #   --out      default target/wheel
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/packages.sh
 
-profile=dist
+profile=wheel
 out=target/wheel
 readonly max_bytes=12000000
 

@@ -12,7 +12,7 @@ use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::session::Session;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{self as study, VerifyRequest};
-use dmo_trace::study::whole_arena::whole_arenas;
+use dmo_trace::study::whole_arena::verified_arena;
 use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::verification::VerifyReport;
 use pyo3::prelude::*;
@@ -108,7 +108,7 @@ fn report(
     let pruning = source.pruning.as_ref();
     report.pruning = pruning.map(|it| PruneSummary::new(&it.report));
     if carries_plan {
-        report.whole_arenas = whole_arenas(source)?.into();
+        report.whole_arenas = verified_arena(source, &verified)?.into_iter().collect();
     }
     value(&report)
 }

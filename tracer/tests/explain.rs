@@ -265,7 +265,7 @@ fn a_recorded_convolution() {
         let quant_is_lost = of("quant").variable.value == Value::OptimisedOut;
         assert_eq!(quant_is_lost, !lost, "{cpu}");
         let why = explanation.why.join(" ");
-        assert!(why.contains("S = 14 - 0 = 14, so S is at least 15: O_s = 4096 - 15 = 4081"));
+        assert!(why.contains("S = 14 - 0 = 14, so S is at least 15: O_s = 4,096 - 15 = 4,081"));
     }
 }
 

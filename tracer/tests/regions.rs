@@ -315,7 +315,7 @@ fn objections_name_regions() {
     }
     let (code, words) = audit(&path, &plan);
     assert_eq!(code, Some(1), "{words}");
-    let clash = "share bytes 1024..33792 of psram";
+    let clash = "share bytes 1,024..33,792 of psram";
     assert!(words.contains(clash), "{words}");
     assert!(words.contains("Memory tcm: "), "{words}");
     let (code, words) = outcome(&["verify", MODEL, "--inputs", "1", "--plan", name]);

@@ -18,7 +18,7 @@ use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
-use dmo_trace::study::whole_arena::whole_arenas;
+use dmo_trace::study::whole_arena::verified_arena;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
 use dmo_trace::words::pruning::PruneSummary;
@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .map(|it| PruneSummary::new(&it.report));
     report.next = Some(arguments.plan_for_these_kernels(&source));
     if carries_plan {
-        report.whole_arenas = whole_arenas(&source)?.into();
+        report.whole_arenas = verified_arena(&source, &verified)?.into_iter().collect();
     }
     if let Some(folder) = &arguments.plot
         && verified.verification.is_some()

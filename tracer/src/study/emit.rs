@@ -5,7 +5,7 @@ use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::search_time::within_time;
 use super::source::Source;
-use super::whole_arena::ArenaChange;
+use super::whole_arena::{ArenaChange, with_runtime_scratch};
 use crate::kernels;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps;
@@ -365,19 +365,11 @@ fn runtime_kernels(planned: &Planned) -> &'static [RuntimeKernels] {
 /// The model with the scratch memory that TensorFlow Lite Micro's kernels ask for: those that call
 /// CMSIS-NN ask for what its functions want, all others are its reference kernels.
 pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
-    let mut graph = planned.overlaps.graph.clone();
-    if let Some(measured) = &planned.overlaps.measured {
-        let operators = graph.operators.iter_mut().zip(&source.graph().operators);
-        for ((node, own), function) in operators.zip(&measured.planned.functions) {
-            if !function
-                .as_ref()
-                .is_some_and(|name| name.starts_with("arm_"))
-            {
-                node.scratch_bytes.clone_from(&own.scratch_bytes);
-            }
-        }
+    let graph = &planned.overlaps.graph;
+    match &planned.overlaps.measured {
+        Some(measured) => with_runtime_scratch(source, graph, &measured.planned.functions),
+        None => graph.clone(),
     }
-    graph
 }
 
 /// What the whole arena becomes by a plan of the model as it is; `None` where TensorFlow Lite Micro

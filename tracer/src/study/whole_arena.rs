@@ -3,6 +3,8 @@
 use super::error::{About, StudyError};
 use super::plan_to_check::ensure_carried_plan;
 use super::source::Source;
+use super::verify::Verified;
+use dmo_analysis::graph::Graph;
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
 use dmo_analysis::tflm::{TflmError, WholeArena, whole_arena, whole_arena_in_place_of_cmsis_nn};
 use schemars::JsonSchema;
@@ -25,6 +27,53 @@ pub fn whole_arenas(source: &Source) -> Result<[WholeArena; 2], StudyError> {
         }
     };
     of_file(file).about(&source.name)
+}
+
+/// The whole arena of a model that carries a plan, with the kernels that it was verified on; `None`
+/// where these are not for the model's file.
+///
+/// # Errors
+/// As [`whole_arenas`].
+pub fn verified_arena(
+    source: &Source,
+    verified: &Verified,
+) -> Result<Option<WholeArena>, StudyError> {
+    let Some(file) = source.file.as_deref() else {
+        return Ok(None);
+    };
+    if source.pruned_sha256().is_some() || source.recipe().is_some() {
+        return Ok(None);
+    }
+    let functions = &verified.kernels.functions;
+    let mut named = functions.iter().flatten();
+    let arena = if named.any(|name| name.starts_with("arm_")) {
+        let graph = with_runtime_scratch(source, &verified.deployed.model().graph, functions);
+        let scratch = source.scratch_bytes(&graph, &graph.file_order());
+        whole_arena_in_place_of_cmsis_nn(file, &scratch)
+    } else {
+        whole_arena(file, RuntimeKernels::Reference)
+    };
+    Ok(Some(arena.about(&source.name)?))
+}
+
+/// A graph with the scratch memory that TensorFlow Lite Micro's kernels ask for: those that call
+/// functions of CMSIS-NN's interface what these want, all others what its reference kernels want.
+pub(super) fn with_runtime_scratch(
+    source: &Source,
+    graph: &Graph,
+    functions: &[Option<String>],
+) -> Graph {
+    let mut graph = graph.clone();
+    let operators = graph.operators.iter_mut().zip(&source.graph().operators);
+    for ((node, own), function) in operators.zip(functions) {
+        let is_librarys = function
+            .as_ref()
+            .is_some_and(|name| name.starts_with("arm_"));
+        if !is_librarys {
+            node.scratch_bytes.clone_from(&own.scratch_bytes);
+        }
+    }
+    graph
 }
 
 /// What a model needs with some kernels before and after something was done to it.

@@ -2,6 +2,7 @@
 
 use super::cycles;
 use super::forms;
+use super::pruning::PruneSummary;
 use super::regions;
 use super::report::Report;
 use super::streaming;
@@ -44,6 +45,9 @@ pub struct BuildReport {
     calls: usize,
     instructions: u64,
     cycles: Option<Cycles>,
+    /// Channels of the model that make no difference and are not computed, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pruning: Option<PruneSummary>,
     /// Forms that none of the others beats in RAM, flash and time, the fastest first.
     forms: Vec<Form>,
     /// Which of them it is, by position; `None` where there was no choice.
@@ -82,6 +86,11 @@ impl BuildReport {
             calls: built.calls,
             instructions: built.instructions,
             cycles: built.cycles,
+            pruning: source
+                .pruning
+                .as_ref()
+                .map(|it| PruneSummary::new(&it.report))
+                .filter(|it| it.channels_removed > 0),
             forms: built.forms.best.clone(),
             chosen: built.forms.best.iter().position(|form| built.is_of(form)),
             beaten: built.forms.beaten.clone(),
@@ -129,6 +138,11 @@ impl BuildReport {
         text +=
             "  hint: plan for what this compiler makes with fewer overlaps, or use other flags\n";
         text
+    }
+
+    fn pruned(&self) -> String {
+        let sentence = |pruning: &PruneSummary| format!("{}\n\n", pruning.sentence());
+        self.pruning.as_ref().map(sentence).unwrap_or_default()
     }
 
     fn choice(&self) -> String {
@@ -234,10 +248,11 @@ impl Report for BuildReport {
         let next = self.next.iter();
         let next: String = next.map(|next| format!("Next: {next}.\n")).collect();
         format!(
-            "{}: C library {} with {} kernels, {files}\n\n{}{}{}\n{verdict}, on {inputs}.\n{next}",
+            "{}: C library {} with {} kernels, {files}\n\n{}{}{}{}\n{verdict}, on {inputs}.\n{next}",
             self.model,
             self.name,
             self.kernels,
+            self.pruned(),
             self.choice(),
             self.needs(),
             self.proof.as_ref().map(proven).unwrap_or_default(),

@@ -14,7 +14,7 @@ use crate::study::verify::Verified;
 use crate::words::pruning::PruneSummary;
 use crate::words::regions::{self, UsedRegion};
 use crate::words::report::Report;
-use crate::words::whole_arena::sizes;
+use crate::words::whole_arena::verified_size;
 use crate::words::{cycles, names};
 use differences::first_differences;
 use dmo_analysis::graph::{Graph, OperatorId};
@@ -61,8 +61,8 @@ pub struct VerifyReport {
     pub pruning: Option<PruneSummary>,
     /// What else the reader should know, a sentence each without its full stop.
     pub notes: Vec<String>,
-    /// The whole arena of TensorFlow Lite Micro for the model with the plan that it carries; empty
-    /// where another plan was verified.
+    /// The whole arena of TensorFlow Lite Micro with these kernels, for the model with the plan that it
+    /// carries; empty where another plan was verified.
     pub whole_arenas: Vec<WholeArena>,
     /// What to do where the plan is unsafe, a sentence without its full stop.
     #[serde(skip)]
@@ -397,9 +397,9 @@ impl Report for VerifyReport {
         for note in &self.notes {
             text += &format!("Note: {note}.\n");
         }
-        if !self.whole_arenas.is_empty() {
-            let sizes = sizes(&self.whole_arenas);
-            text += &format!("\nTensorFlow Lite Micro: kTensorArenaSize {sizes}\n");
+        for arena in &self.whole_arenas {
+            let size = verified_size(arena);
+            text += &format!("\nTensorFlow Lite Micro: kTensorArenaSize {size}\n");
         }
         text += &self.last_line();
         if let (Verdict::Unsafe, Some(next)) = (self.verdict, &self.next) {

@@ -71,6 +71,18 @@ pub fn sizes(arenas: &[WholeArena]) -> String {
     all.join("; ")
 }
 
+/// The size with the kernels that a plan was verified on.
+pub fn verified_size(arena: &WholeArena) -> String {
+    let kernels = match arena.kernels {
+        RuntimeKernels::Reference => kernels(RuntimeKernels::Reference),
+        RuntimeKernels::CmsisNn => "these kernels",
+    };
+    format!(
+        "{} bytes with {kernels}",
+        at_least(arena, arena.needed_bytes)
+    )
+}
+
 /// Before and after: `kTensorArenaSize 82,304 -> 63,888 bytes with the reference kernels`.
 pub fn changes(changes: &[ArenaChange]) -> String {
     let one = |change: &ArenaChange| {
