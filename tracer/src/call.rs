@@ -80,7 +80,7 @@ pub enum CallError {
     #[error("the function does not return: {how}")]
     NoReturn { how: String },
     #[error(
-        "the function returns with another {register} than it was called with: what runs after it may compute something else"
+        "the function returns with {register} changed: what runs after it may compute something else"
     )]
     Settings { register: &'static str },
 }

@@ -151,7 +151,7 @@ static __attribute__((noinline)) int found(const cmsis_nn_context *context)
   return mark;
 #elif defined READS_STACK
   (void)context;
-  return table[3] == WANTED;
+  return table[3] != 0;
 #else
   (void)context;
   (void)table;
@@ -213,17 +213,17 @@ fn overlap(archive: &Path) -> Result<u32, Failed> {
 
 fn kernels() -> Result<(), Failed> {
     let variants = [
-        (&["-DREADS_NOTHING"][..], 72),
-        (&["-DREADS_STACK", "-DWANTED=0"], 0),
-        (&["-DREADS_SCRATCH"], 0),
+        ("-DREADS_NOTHING", 72),
+        ("-DREADS_STACK", 0),
+        ("-DREADS_SCRATCH", 0),
     ];
-    for (macros, expected) in variants {
+    for (variant, expected) in variants {
         let workshop = Workshop::new(&HARD);
         let source = workshop.path("kernel.c");
         std::fs::write(&source, KERNEL)?;
-        let macros: Vec<String> = macros.iter().map(ToString::to_string).collect();
-        let archive = workshop.archive("libkernel.a", &[workshop.compile(&source, &macros)]);
-        assert_eq!(overlap(&archive)?, expected, "{macros:?}");
+        let object = workshop.compile(&source, &[variant.to_owned()]);
+        let archive = workshop.archive("libkernel.a", &[object]);
+        assert_eq!(overlap(&archive)?, expected, "{variant}");
     }
     Ok(())
 }

@@ -2,12 +2,14 @@
 //! shared and unknown parts.
 
 use super::parts::{accelerated, accelerated_with, code, operator, operator_fields, tensor};
+use super::single::{FLOAT32, INT32, Model, activation, constant};
 use super::tree::{Part, Part::*, write};
 use dmo_analysis::arena::{ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::{self, Call, RuntimeKernels};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::handover::on_device;
+use dmo_analysis::operator::{Operator, Reduce};
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::tflm::{TflmError, whole_arena};
@@ -351,5 +353,34 @@ fn scratch_memory_of_kinds_without_a_kernel() {
         let model = tflite::read(&write(&Table(fields))).unwrap();
         let found = &model.graphs[0].operators[0].scratch_bytes;
         assert_eq!(*found, expected, "{number}");
+    }
+}
+
+/// The axes of a reduction along none.
+#[test]
+fn constants_without_elements() {
+    const MEAN: u32 = 40;
+    let floats = |shape: &[i32]| activation(FLOAT32, shape, None);
+    let file = |axes| Model::new(MEAN, vec![floats(&[1, 8]), axes, floats(&[1, 8])]).write();
+    let none = file(constant(INT32, &[0], None, &[]));
+    let graph = tflite::read(&none).unwrap().graphs.remove(0);
+    assert_eq!(graph.inputs, [TensorId(0)]);
+    assert_eq!(graph.tensors[1].storage, Storage::Constant);
+    let kernel = graph.operators[0].kernel.as_ref();
+    assert!(kernel.is_some_and(|kernel| matches!(
+        kernel.operator,
+        Operator::Reduce(Reduce {
+            axes: [false, false, false, false],
+            ..
+        })
+    )));
+    assert!(tflite::parameters(&none, 0).unwrap()[0].is_ok());
+    assert!(whole_arena(&none, RuntimeKernels::Reference).is_ok());
+    // An input without elements, and a constant that has none of its elements.
+    for axes in [
+        activation(INT32, &[0], None),
+        constant(INT32, &[1], None, &[]),
+    ] {
+        assert!(tflite::read(&file(axes)).is_err());
     }
 }

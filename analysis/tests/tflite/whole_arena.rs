@@ -9,7 +9,7 @@ use super::net::network;
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, TensorType};
-use dmo_analysis::tflm::whole_arena;
+use dmo_analysis::tflm::{TflmError, whole_arena, whole_arena_in_place_of_cmsis_nn};
 use std::path::Path;
 
 /// A model, and for reference kernels and CMSIS-NN each what `arena_used_bytes` gives and the
@@ -103,4 +103,35 @@ fn firmware_takes_as_much() {
             assert_eq!(found.head_bytes + parts, used);
         }
     }
+}
+
+/// Functions that want the scratch memory of CMSIS-NN's need the same arena. Each that wants more where
+/// CMSIS-NN wants none adds its memory to the head.
+#[test]
+fn scratch_memory_of_other_functions_counts() {
+    let (models, mut grown) = (models(), 0);
+    for (name, file) in &models {
+        let own = whole_arena(file, RuntimeKernels::CmsisNn).unwrap();
+        let operators = own.operators.iter();
+        let mut scratch = vec![
+            operators
+                .map(|it| it.scratch_bytes.clone())
+                .collect::<Vec<_>>(),
+        ];
+        let same = whole_arena_in_place_of_cmsis_nn(file, &scratch).unwrap();
+        assert_eq!(same, own, "{name}");
+        if let Some(none) = scratch[0].iter_mut().find(|sizes| sizes.is_empty()) {
+            none.push(1 << 20);
+            let more = whole_arena_in_place_of_cmsis_nn(file, &scratch).unwrap();
+            assert!(more.head_bytes >= 1 << 20, "{name}");
+            assert!(more.tail_bytes >= own.tail_bytes, "{name}");
+            grown += 1;
+        }
+        scratch[0].pop();
+        assert_eq!(
+            whole_arena_in_place_of_cmsis_nn(file, &scratch),
+            Err(TflmError::Scratch)
+        );
+    }
+    assert!(models.len() == MEASURED.len() && grown >= 10, "{grown}");
 }

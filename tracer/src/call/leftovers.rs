@@ -4,6 +4,7 @@ use super::STACK_BYTES;
 use crate::mcu::machine::{Machine, MachineError};
 use dmo_analysis::trace::Address;
 use dmo_engine::features::{Features, FloatingPoint};
+use std::sync::LazyLock;
 
 /// Registers that a function finds as its caller happens to have left them: r0 to r3 may hold
 /// arguments.
@@ -13,6 +14,20 @@ const FLOAT_REGISTERS: usize = 32;
 const FLAGS: u32 = 0xf000_0000;
 /// Q and GE.
 const DSP_FLAGS: u32 = 0x080f_0000;
+
+/// The stack, the registers and the flags.
+const LEFT_BYTES: usize = STACK_BYTES as usize + (REGISTERS.len() + FLOAT_REGISTERS + 1) * 4;
+/// How many different noises there are.
+const NUMBERS: u64 = 512;
+
+static ZEROS: [u8; LEFT_BYTES] = [0; LEFT_BYTES];
+/// Made once: a function is called thousands of times.
+static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let words = LEFT_BYTES.div_ceil(size_of::<u64>()) as u64 + NUMBERS;
+    (1..=words)
+        .flat_map(|index| noise(index).to_le_bytes())
+        .collect()
+});
 
 /// What lies below the stack pointer and in registers when a function is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,18 +48,19 @@ impl Leftovers {
         features: Features,
         stack_top: u64,
     ) -> Result<(), MachineError> {
-        let word: &dyn Fn(u64) -> u64 = match self {
+        let bytes: &[u8] = match self {
             Self::Own => return Ok(()),
-            Self::Zeros => &|_| 0,
-            Self::Noise(seed) => &move |index| noise(seed, index),
+            Self::Zeros => &ZEROS,
+            Self::Noise(number) => {
+                let start = (number % NUMBERS) as usize * size_of::<u64>();
+                &NOISE[start..start + LEFT_BYTES]
+            }
         };
-        let words = u64::from(STACK_BYTES) / 8;
-        let stack: Vec<u8> = (0..words)
-            .flat_map(|index| word(index).to_le_bytes())
-            .collect();
+        let (stack, further) = bytes.split_at(STACK_BYTES as usize);
         let start = stack_top - u64::from(STACK_BYTES);
-        machine.write(Address(start as u32), &stack)?;
-        let mut further = (words..).map(|index| word(index) as u32);
+        machine.write(Address(start as u32), stack)?;
+        let (words, _) = further.as_chunks::<4>();
+        let mut further = words.iter().copied().map(u32::from_le_bytes);
         for (register, value) in REGISTERS.into_iter().zip(&mut further) {
             machine.set_register(register, value)?;
         }
@@ -63,8 +79,8 @@ impl Leftovers {
 }
 
 /// The finaliser of SplitMix64.
-fn noise(seed: u64, index: u64) -> u64 {
-    let mut bits = (seed << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn noise(index: u64) -> u64 {
+    let mut bits = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ bits >> 31

@@ -52,7 +52,8 @@ struct Core<'a> {
 
 impl<'a> Inference<'a> {
     /// Places the weights in flash, and everything else in RAM; the arena holds `poison`, states
-    /// what they hold before the first inference. With
+    /// what they hold before the first inference. Free stack and registers hold zeros in one inference
+    /// and noise in the next; the noise comes first where `poison` is odd. With
     /// [`Observation::None`] the limits do not hold.
     ///
     /// # Errors
@@ -105,9 +106,8 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// By turns zeros, as after reset, and noise. It is the turn of the one in machines with an even
-    /// poison when it is that of the other where the poison is odd: what a kernel makes of memory
-    /// that nobody has stored shows where two machines are compared.
+    /// By turns zeros, as after reset, and noise. A machine whose poison is odd begins with noise, so
+    /// that two machines show what a kernel makes of memory that nobody has stored.
     fn leftovers(&self) -> Leftovers {
         if (self.begun + u64::from(self.poison)).is_multiple_of(2) {
             Leftovers::Zeros

@@ -1,6 +1,6 @@
 //! A tensor as a file has it.
 
-use super::schema::{self, quantization, tensor};
+use super::schema::{self, operator, quantization, subgraph, tensor};
 use super::view::Table;
 use super::{Contents, TfliteError};
 use crate::graph::{Graph, GraphTensor, Storage, TensorId, TensorType};
@@ -21,6 +21,22 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// The tensors of a subgraph.
+    pub(super) fn all(
+        contents: &Contents,
+        table: &Table,
+        subgraph: usize,
+    ) -> Result<Vec<Self>, TfliteError> {
+        let tensors = table.tables(subgraph::TENSORS)?.enumerate();
+        let tensors = tensors.map(|(number, entry)| {
+            let place = || format!("tensor {number} of subgraph {subgraph}");
+            Self::read(contents, &entry?, place)
+        });
+        let mut drafts = tensors.collect::<Result<Vec<_>, _>>()?;
+        find_empty_constants(&mut drafts, table)?;
+        Ok(drafts)
+    }
+
     pub(super) fn read(
         contents: &Contents,
         table: &Table,
@@ -90,6 +106,42 @@ impl Draft {
             .find(|(_, extents)| extents.iter().any(|&extent| extent < 1))
             .map(|(shape, _)| &shape[..])
     }
+}
+
+/// What has no elements has no data in a file. It is a constant where the subgraph does not take or
+/// compute it, such as the axes of a reduction along none.
+pub(super) fn find_empty_constants<'a>(
+    drafts: impl IntoIterator<Item = &'a mut Draft>,
+    table: &Table,
+) -> Result<(), TfliteError> {
+    let mut drafts: Vec<&mut Draft> = drafts.into_iter().collect();
+    let is_empty = |draft: &Draft| draft.storage == Storage::Arena && draft.shape.contains(&0);
+    if !drafts.iter().any(|draft| is_empty(draft)) {
+        return Ok(());
+    }
+    let mut is_stored = vec![false; drafts.len()];
+    // Indices that no tensor has are refused where operators are read.
+    let mut mark = |indices: Vec<i32>| {
+        for index in indices
+            .into_iter()
+            .filter_map(|index| usize::try_from(index).ok())
+        {
+            if let Some(is_stored) = is_stored.get_mut(index) {
+                *is_stored = true;
+            }
+        }
+    };
+    mark(table.integers(subgraph::INPUTS)?);
+    for entry in table.tables(subgraph::OPERATORS)? {
+        mark(entry?.integers(operator::OUTPUTS)?);
+    }
+    for (draft, is_stored) in drafts.iter_mut().zip(is_stored) {
+        if is_empty(draft) && !is_stored {
+            draft.storage = Storage::Constant;
+            draft.data = Some(0..0);
+        }
+    }
+    Ok(())
 }
 
 /// Scales that TensorFlow Lite Micro takes: those of a tensor that has zero points too.

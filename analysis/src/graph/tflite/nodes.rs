@@ -57,9 +57,7 @@ impl<'a> RawSubgraph<'a> {
         index: usize,
     ) -> Result<Self, TfliteError> {
         let (mut tensors, mut scales, mut data) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, entry) in table.tables(subgraph::TENSORS)?.enumerate() {
-            let place = || format!("tensor {number} of subgraph {index}");
-            let draft = Draft::read(contents, &entry?, place)?;
+        for draft in Draft::all(contents, table, index)? {
             tensors.push(draft.tensor());
             scales.push(draft.scales);
             data.push(draft.data);

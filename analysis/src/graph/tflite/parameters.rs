@@ -6,6 +6,7 @@
 
 mod tensor;
 
+use super::draft::find_empty_constants;
 use super::error::Unsupported;
 use super::read::{options_of, tensor_ids};
 use super::schema::{model, operator, subgraph as fields};
@@ -46,9 +47,11 @@ pub fn parameters(
         let place = || format!("tensor {index} of subgraph {subgraph}");
         Tensor::read(&contents, &entry?, place)
     });
+    let mut tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+    find_empty_constants(tensors.iter_mut().map(|tensor| &mut tensor.draft), &table)?;
     let reader = Reader {
         file,
-        tensors: tensors.collect::<Result<_, _>>()?,
+        tensors,
         contents,
         subgraph,
     };

@@ -27,18 +27,10 @@ pub(super) fn subgraph(
     index: usize,
     subgraphs: usize,
 ) -> Result<Subgraph, TfliteError> {
-    let mut tensors = Vec::new();
-    let mut draft = Vec::new();
-    for (number, entry) in table.tables(schema::subgraph::TENSORS)?.enumerate() {
-        let read = Draft::read(contents, &entry?, || {
-            format!("tensor {number} of subgraph {index}")
-        })?;
-        tensors.push(read.tensor());
-        draft.push(read);
-    }
+    let draft = Draft::all(contents, table, index)?;
     let mut graph = Graph {
         name: table.text(schema::subgraph::NAME)?,
-        tensors,
+        tensors: draft.iter().map(Draft::tensor).collect(),
         ..Graph::default()
     };
     let ids = |field| {
@@ -233,12 +225,6 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
             Storage::Variable => Some(String::new()),
         })
         .collect();
-    // What has no elements needs nobody to store them: the axes of a reduction along none.
-    for (writer, tensor) in writers.iter_mut().zip(&graph.tensors) {
-        if tensor.storage == Storage::Arena && tensor.shape.contains(&0) {
-            *writer = Some(String::new());
-        }
-    }
     for &id in &graph.inputs {
         writers[id.0].get_or_insert_with(|| "is an input of the subgraph".to_owned());
     }
@@ -257,7 +243,8 @@ fn check_flow(graph: &Graph, subgraph: usize) -> Result<(), TfliteError> {
             read(id, &writers, &place)?;
         }
         for &id in &node.outputs {
-            if let Some(before) = writers[id.0].as_ref().filter(|before| !before.is_empty()) {
+            let variable = graph.tensor(id).storage == Storage::Variable;
+            if let Some(before) = writers[id.0].as_ref().filter(|_| !variable) {
                 return Err(TfliteError::WrittenAgain {
                     place: place(),
                     tensor: name(id),

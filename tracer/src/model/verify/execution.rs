@@ -59,6 +59,8 @@ pub struct OtherBytes {
 /// What the arenas hold before the first inference: not the same, so that what a kernel loads
 /// and nobody has stored shows.
 const POISON: [u8; 2] = [0x5a, 0xa7];
+// One even and one odd: stack and registers differ too (`Inference::new`).
+const _: () = assert!(POISON[0] % 2 != POISON[1] % 2);
 
 /// Both executions, operator by operator.
 pub(super) struct Execution<'a> {

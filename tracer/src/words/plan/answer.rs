@@ -108,7 +108,7 @@ fn above(peak: &ArenaPeak, arena_bytes: u64) -> String {
     match arena_bytes.saturating_sub(peak.used_bytes) {
         0 => String::new(),
         bytes => format!(
-            "; the arena has {} more, for gaps between what is alive longer",
+            "; the arena is {} bytes larger, because of gaps between tensors",
             grouped(bytes)
         ),
     }
