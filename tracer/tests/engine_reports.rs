@@ -1,7 +1,7 @@
 //! The commands give the same on every engine, byte for byte: saved traces of programs and of
 //! firmware, tables of sweeps, reports on whole models.
 //!
-//! A sample runs each time. `DMO_TRACE_ENGINES=all` takes every row of the grids, and all firmware
+//! A sample runs each time. `DMO_TRACE_CASES=all` takes every row of the grids, and all firmware
 //! and models in `$DMO_TRACE_FIRMWARE` and `$DMO_TRACE_MODELS`, else beside the repository.
 
 #![allow(
@@ -33,7 +33,7 @@ fn main() {
         Trial::test("models", || models(&here().join("tests/golden"), 6)),
     ];
     // engines.rs has every access of all of them.
-    let cpus = if all_of_it() {
+    let cpus = if support::are_all_cases_wanted() {
         &support::CPUS[..]
     } else {
         &["cortex-m7"]
@@ -50,10 +50,6 @@ fn main() {
 
 fn here() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn all_of_it() -> bool {
-    std::env::var("DMO_TRACE_ENGINES").is_ok_and(|what| what == "all")
 }
 
 /// Runs a command on each engine, with a file of its own to write; gives the output, which has to
@@ -147,7 +143,11 @@ fn programs(cpu: &str) -> Result<(), Failed> {
 
 fn sweeps() -> Result<(), Failed> {
     let folder = here().join("../traces/overlaps");
-    let one_in = if all_of_it() { 1 } else { ROWS_ONE_IN };
+    let one_in = if support::are_all_cases_wanted() {
+        1
+    } else {
+        ROWS_ONE_IN
+    };
     let shard = format!("1/{one_in}");
     let mut rows = 0;
     for (grid, kernels) in [
@@ -195,7 +195,7 @@ fn firmware() -> Result<Completion, Failed> {
         ));
     }
     let mut files = files(&folder, "elf")?;
-    if !all_of_it() {
+    if !support::are_all_cases_wanted() {
         files.retain(|file| {
             let mut quick = QUICK_FIRMWARE.iter();
             quick.any(|name| file.file_stem().is_some_and(|stem| stem == *name))
@@ -220,8 +220,8 @@ fn real_models() -> Result<Completion, Failed> {
             "there are no models beside the repository",
         ));
     }
-    if !all_of_it() {
-        return Ok(Completion::ignored_with("DMO_TRACE_ENGINES=all is not set"));
+    if !support::are_all_cases_wanted() {
+        return Ok(Completion::ignored_with("DMO_TRACE_CASES=all is not set"));
     }
     let mut count = 0;
     for entry in std::fs::read_dir(folder)? {
