@@ -40,6 +40,7 @@ pub mod overlap;
 pub mod plan;
 pub mod printable;
 pub mod pruning;
+pub mod recipe;
 pub mod regions;
 pub mod report;
 pub mod run;

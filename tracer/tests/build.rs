@@ -444,10 +444,15 @@ fn flash_is_limited(file: &[u8]) -> Result<(), Failed> {
         }
         other => panic!("{:?}", other.err()),
     }
-    // As compiled it takes more than the estimate that was within the limit.
-    if estimated < proven {
-        let built = within(estimated, Some(Compiler::default()))?;
-        assert!(!built.fits() && !built.holds());
+    // What is compiled counts: a form is taken that fits, though its estimate may not, and none that
+    // does not fit, though its estimate may.
+    assert_ne!(estimated, proven);
+    let just = within(proven, Some(Compiler::default()))?;
+    assert!(just.holds() && just.is_of(&wide.forms.best[0]));
+    match within(proven - 1, Some(Compiler::default())) {
+        Ok(built) => assert!(!built.fits() || !built.is_of(&wide.forms.best[0])),
+        Err(StudyError::Build(BuildError::OutOfReach(_))) => {}
+        other => panic!("{:?}", other.err()),
     }
     Ok(())
 }

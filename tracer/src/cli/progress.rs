@@ -107,6 +107,7 @@ impl Progress for Bars {
                 Work::Splitting => search("splitting"),
                 Work::Measuring => bar("measuring"),
                 Work::OtherKernels => bar("other kernels"),
+                Work::Forms => bar("running the forms of the model"),
                 Work::Verifying => bar("verifying"),
             });
         });

@@ -1,9 +1,9 @@
 //! Memory against recomputation.
 
-use super::peak::change;
 use crate::study::change::WorkFront;
 use crate::study::plan::Planned;
 use crate::study::remedies::Remedies;
+use crate::words::recipe::described;
 use dmo_analysis::wording::grouped;
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ pub fn chart(tried: &Remedies, planned: &Planned) -> Option<FrontChart> {
             .map(|point| FrontPoint {
                 memory_bytes: point.arena_bytes,
                 extra_work: point.extra_macs,
-                change: change(point),
+                change: described(&point.recipe),
                 is_chosen: is_chosen(point),
             })
             .collect(),

@@ -3,6 +3,7 @@
 use super::map::ArenaMap;
 use super::text;
 use crate::study::remedies::Remedies;
+use crate::words::recipe::described;
 use dmo_analysis::graph::Graph;
 use dmo_analysis::transform::front::Point;
 use dmo_analysis::wording::{bytes, grouped};
@@ -113,7 +114,7 @@ pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Option<Vec
         points.sort_by_key(|point| point.arena_bytes);
         for point in points.into_iter().take(MOST_TILES) {
             found.push(Remedy {
-                text: format!("{}: --allow split,patch", change(point)),
+                text: format!("{}: --allow split,patch", described(&point.recipe)),
                 arena_bytes: point.arena_bytes,
                 saves_bytes: arena_bytes.saturating_sub(point.arena_bytes),
                 costs: format!(
@@ -140,39 +141,6 @@ pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Option<Vec
     found.retain(|remedy| remedy.saves_bytes > 0);
     found.sort_by_key(|remedy| remedy.arena_bytes);
     Some(found)
-}
-
-/// What a way to run the model does to it, in words.
-pub fn change(point: &Point) -> String {
-    let recipe = &point.recipe;
-    let mut parts: Vec<String> = Vec::new();
-    for split in recipe.splits.iter().take(6) {
-        let operators = match split.operators[..] {
-            [] => continue,
-            [only] => format!("operator {}", only.0),
-            [first, .., last] => format!("operators {} to {}", first.0, last.0),
-        };
-        let [rows, columns] = split.grid;
-        parts.push(format!("{operators} in {rows} x {columns} tiles"));
-    }
-    match recipe.splits.len() {
-        0..=6 => (),
-        all => parts.push(format!("{} more runs in tiles", all - 6)),
-    }
-    for (operators, what) in [
-        (&recipe.in_place, "in place"),
-        (&recipe.removed, "left out"),
-    ] {
-        match operators.len() {
-            0 => (),
-            1 => parts.push(format!("operator {} {what}", operators[0].0)),
-            count => parts.push(format!("{count} operators {what}")),
-        }
-    }
-    if parts.is_empty() {
-        return "the model as it is".to_owned();
-    }
-    parts.join(", ")
 }
 
 /// What a size means beside another one, in words.

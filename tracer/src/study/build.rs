@@ -235,25 +235,70 @@ pub fn build(
     session: &Session,
 ) -> Result<Built, StudyError> {
     let name = library_name(source, request)?;
-    let Prepared {
-        kernels,
-        request: plan_request,
-        windows,
-    } = prepare(source, request, session)?;
-    let (planned, forms) = if request.limits.are_given() {
-        fitting(source, &plan_request, &kernels, request.limits, session)?
-    } else if request.regions.are_several() {
-        let planned = plan_in_regions(source, &request.regions, &plan_request, &kernels, session)?;
-        (planned, Forms::default())
+    let prepared = prepare(source, request, session)?;
+    if request.limits.are_given() {
+        return fitting(source, request, &name, &prepared, session);
+    }
+    let (kernels, plan_request) = (&prepared.kernels, &prepared.request);
+    let planned = if request.regions.are_several() {
+        plan_in_regions(source, &request.regions, plan_request, kernels, session)?
     } else {
-        (plan(source, &plan_request, session)?, Forms::default())
+        plan(source, plan_request, session)?
     };
+    library(source, request, &name, &prepared, planned, session)
+}
+
+/// The fastest form within the limits. Where libraries are compiled it is their size that counts: of
+/// the forms near the limits the fastest one whose library keeps to them, or the last that was tried.
+fn fitting(
+    source: &mut Source,
+    request: &BuildRequest,
+    name: &str,
+    prepared: &Prepared,
+    session: &Session,
+) -> Result<Built, StudyError> {
+    let (limits, plan_request) = (&request.limits, &prepared.request);
+    let forms = forms(source, plan_request, &prepared.kernels, limits, session)?;
+    let mut to_try = forms.to_try(limits, request.prove.is_some()).peekable();
+    while let Some(form) = to_try.next() {
+        follow(source, &form.recipe)?;
+        let planned = plan_as_it_is(source, plan_request, plan_request.time, session)?;
+        let built = library(source, request, name, prepared, planned, session)?;
+        if built.fits() || to_try.peek().is_none() {
+            return Ok(Built {
+                forms: forms.clone(),
+                ..built
+            });
+        }
+        session.progress.note(
+            "a form that was estimated to be near the limits exceeds them when it is compiled; \
+             the next one is tried",
+        );
+    }
+    Err(BuildError::OutOfReach(Box::new(OutOfReach {
+        model: source.name.clone(),
+        limits: *limits,
+        forms: forms.clone(),
+    }))
+    .into())
+}
+
+/// The library of a plan.
+fn library(
+    source: &Source,
+    request: &BuildRequest,
+    name: &str,
+    prepared: &Prepared,
+    planned: Planned,
+    session: &Session,
+) -> Result<Built, StudyError> {
+    let (kernels, windows) = (&prepared.kernels, prepared.windows.clone());
     let to_check = PlanToCheck::of_planned(&planned, source)?;
     let verification = VerifyRequest {
         inputs: request.inputs,
         ..VerifyRequest::default()
     };
-    let verified = verify(source, Some(to_check), &kernels, verification, session)?;
+    let verified = verify(source, Some(to_check), kernels, verification, session)?;
     let deployment = verified.deployed.model();
     let subject = verified.subject();
     let interface = kernel_sources::interface();
@@ -276,7 +321,13 @@ pub fn build(
     let regions = region_uses(&planned, &counted, inferences);
     let description = Description {
         stack_bytes: in_layout.stack_bytes,
-        ..describe(name, source, &verified, &planned, network.most_rows)?
+        ..describe(
+            name.to_owned(),
+            source,
+            &verified,
+            &planned,
+            network.most_rows,
+        )?
     };
     let loops = rolled(&network.calls, |operator| source.origin(operator));
     let contents = Contents {
@@ -313,7 +364,7 @@ pub fn build(
         recorded: recorded.inferences,
         windows,
         planned,
-        forms,
+        forms: Forms::default(),
         limits: request.limits,
         proof: None,
     };
@@ -330,29 +381,6 @@ pub fn build(
         built.proof = Some(prove(source, &library, compiler, target, session)?);
     }
     Ok(built)
-}
-
-/// The plan of the fastest form within the limits, and all forms that were found.
-fn fitting(
-    source: &mut Source,
-    request: &PlanRequest,
-    kernels: &ModelKernels,
-    limits: MemoryLimits,
-    session: &Session,
-) -> Result<(Planned, Forms), StudyError> {
-    let forms = forms(source, request, kernels, &limits, session)?;
-    let Some(form) = forms.fastest_within(&limits) else {
-        let model = source.name.clone();
-        let beyond = OutOfReach {
-            model,
-            limits,
-            forms,
-        };
-        return Err(BuildError::OutOfReach(Box::new(beyond)).into());
-    };
-    follow(source, &form.recipe)?;
-    let planned = plan_as_it_is(source, request, request.time, session)?;
-    Ok((planned, forms))
 }
 
 /// A library computes what TensorFlow Lite Micro's reference kernels do.

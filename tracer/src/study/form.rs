@@ -2,6 +2,7 @@
 
 use crate::mcu::cycles::Cycles;
 use dmo_analysis::transform::Recipe;
+use dmo_analysis::wording::grouped;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::{self, Display, Formatter};
@@ -10,7 +11,6 @@ use std::fmt::{self, Display, Formatter};
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Form {
     /// What is done to the model; nothing in the form that it has.
-    #[serde(skip)]
     pub recipe: Recipe,
     /// Size of the arena in bytes, states included.
     pub arena_bytes: u64,
@@ -41,19 +41,35 @@ impl MemoryLimits {
         *self != Self::default()
     }
 
-    /// A form keeps to them.
+    /// A form may keep to them when it is compiled.
+    fn nearly_admit(&self, form: &Form) -> bool {
+        let widened = |limit: u64| limit.saturating_add(limit / 100 * MOST_TOO_LARGE);
+        let wider = Self {
+            ram_bytes: self.ram_bytes.map(widened),
+            flash_bytes: self.flash_bytes.map(widened),
+        };
+        wider.admit(form)
+    }
+
+    /// A form keeps to them, by its estimate.
     pub fn admit(&self, form: &Form) -> bool {
         let is_within = |bytes: u64, limit: Option<u64>| limit.is_none_or(|limit| bytes <= limit);
         is_within(form.ram_bytes(), self.ram_bytes) && is_within(form.flash_bytes, self.flash_bytes)
     }
 }
 
+/// Libraries that are compiled of forms within the limits by their estimate.
+const MOST_WITHIN: u32 = 3;
+
+/// By how much an estimate may be too large, in percent.
+const MOST_TOO_LARGE: u64 = 5;
+
 impl Display for MemoryLimits {
     fn fmt(&self, text: &mut Formatter<'_>) -> fmt::Result {
         let limits = [("--ram", self.ram_bytes), ("--flash", self.flash_bytes)];
         let limits = limits
             .iter()
-            .filter_map(|(name, bytes)| Some(format!("{name} {}", (*bytes)?)));
+            .filter_map(|(name, bytes)| Some(format!("{name} {}", grouped((*bytes)?))));
         text.write_str(&limits.collect::<Vec<_>>().join(" "))
     }
 }
@@ -71,6 +87,19 @@ impl Forms {
     /// The fastest within the limits; `None` if none is.
     pub fn fastest_within(&self, limits: &MemoryLimits) -> Option<&Form> {
         self.best.iter().find(|form| limits.admit(form))
+    }
+
+    /// The forms to make a library of, the fastest first: the fastest within the limits, or, where
+    /// libraries are `measured`, also those near the limits, until some are within.
+    pub fn to_try(&self, limits: &MemoryLimits, measured: bool) -> impl Iterator<Item = &Form> {
+        let most = if measured { MOST_WITHIN } else { 1 };
+        let mut within = 0;
+        self.best.iter().filter(move |form| {
+            let admitted = limits.admit(form);
+            let is_tried = within < most && (admitted || measured && limits.nearly_admit(form));
+            within += u32::from(admitted && is_tried);
+            is_tried
+        })
     }
 
     /// The least RAM that a form takes, in bytes.
@@ -129,8 +158,8 @@ impl Display for OutOfReach {
              about {} bytes",
             self.limits,
             self.model,
-            self.forms.least_ram_bytes(),
-            self.forms.least_flash_bytes()
+            grouped(self.forms.least_ram_bytes()),
+            grouped(self.forms.least_flash_bytes())
         )
     }
 }

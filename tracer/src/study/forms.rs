@@ -59,7 +59,7 @@ pub fn forms(
     // The model as it is comes first, and has no size yet.
     let sizes = candidates.iter().map(|it| it.arena_bytes);
     let smallest = sizes.filter(|&bytes| bytes > 0).min();
-    let running = session.begin(Work::OtherKernels);
+    let running = session.begin(Work::Forms);
     let mut forms: Vec<Form> = Vec::new();
     let mut refusal = None;
     for (index, candidate) in candidates.iter().enumerate() {

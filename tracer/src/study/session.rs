@@ -104,6 +104,8 @@ pub enum Work {
     Measuring,
     /// Planning with other kernels in place of a model's, one after the other.
     OtherKernels,
+    /// Running the forms of a model, one after the other.
+    Forms,
     /// Running a model in a layout.
     Verifying,
 }

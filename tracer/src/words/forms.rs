@@ -1,5 +1,6 @@
 //! The forms of a model, and limits that none keeps to, in words and as JSON.
 
+use super::recipe::described;
 use super::report::Report;
 use super::{cycles, table};
 use crate::study::form::{Form, Forms, MemoryLimits};
@@ -104,6 +105,7 @@ pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
             cycles::total(form.cycles.as_ref()),
             grouped(form.instructions),
             grouped(form.macs),
+            described(&form.recipe),
         ]
     });
     let header = [
@@ -114,6 +116,7 @@ pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
         "cycles",
         "instructions",
         "multiply-accumulates",
+        "form",
     ];
     table(header, 1..7, rows)
 }
