@@ -20,8 +20,8 @@ const LEFT_BYTES: usize = STACK_BYTES as usize + (REGISTERS.len() + FLOAT_REGIST
 /// How many different noises there are.
 const NUMBERS: u64 = 512;
 
-static ZEROS: [u8; LEFT_BYTES] = [0; LEFT_BYTES];
-/// Made once: a function is called thousands of times.
+// Made once: a function is called thousands of times.
+static ZEROS: LazyLock<Vec<u8>> = LazyLock::new(|| vec![0; LEFT_BYTES]);
 static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let words = LEFT_BYTES.div_ceil(size_of::<u64>()) as u64 + NUMBERS;
     (1..=words)

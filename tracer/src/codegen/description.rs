@@ -5,6 +5,7 @@ use super::literal::float;
 use super::template::Values;
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::graph::{OperatorId, TensorType};
+use dmo_analysis::wording::grouped;
 
 /// A model and the plan that its code is made for.
 #[derive(Debug, Clone)]
@@ -262,7 +263,7 @@ impl Description {
             .with("line", self.line())
             .with("kernels", &self.kernels)
             .with("cpu", &self.cpu)
-            .with("macs", self.macs)
+            .with("macs", grouped(self.macs))
             .with("rows_parameters", self.rows_parameters())
             .with("stream", self.stream_macros())
     }

@@ -145,7 +145,7 @@ struct Index {
 impl Index {
     fn new(family: Family) -> Self {
         let (mut defined_in, mut headers) = (BTreeMap::new(), BTreeMap::new());
-        for &(path, text) in FILES {
+        for &(path, text) in FILES.iter() {
             if path.ends_with(".h") {
                 headers.insert(file_name(path), path);
             } else if family.has(path) {

@@ -11,6 +11,7 @@ use super::network::{Endpoint, Network};
 use super::template::{Values, template};
 use super::value::{Constant, ConstantId};
 use crate::mcu::cpu::Cpu;
+use dmo_analysis::wording::grouped;
 use dmo_engine::features::Architecture;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -148,7 +149,9 @@ impl Contents<'_> {
             .values()
             .with("arena_bytes", network.ram_bytes())
             .with("state_bytes", self.state_bytes())
-            .with("weights_bytes", self.weights_bytes())
+            .with("arena_in_words", grouped(network.ram_bytes().into()))
+            .with("state_in_words", grouped(self.state_bytes().into()))
+            .with("weights_in_words", grouped(self.weights_bytes()))
             .with("OUTPUT", output.to_uppercase())
             .with("output", output)
             .with("layout", &description.layout)
@@ -210,8 +213,9 @@ impl Contents<'_> {
     fn stack(&self) -> String {
         match self.description.stack_bytes {
             Some(bytes) => format!(
-                "{bytes} bytes, the deepest kernel's, measured on {} as compiled by GCC at -O2; invoke itself takes \
+                "{} bytes, the deepest kernel's, measured on {} as compiled by GCC at -O2; invoke itself takes \
                  more. `dmo-trace build --prove` measures the whole call with your compiler",
+                grouped(bytes.into()),
                 self.description.cpu
             ),
             None => "not measured".to_owned(),

@@ -6,6 +6,7 @@ use crate::elf::symbols::without_parameters;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::replay::{BufferId, Finding, FindingKind};
 use dmo_analysis::trace::{Address, Location, Time};
+use dmo_analysis::wording::grouped;
 
 /// A load or store that a finding names.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +45,7 @@ pub fn describe(
     if let (Some(writer), Some(by)) = (instructions.writer, &finding.writer) {
         let whose = subject(graph, by.subject);
         text += &line("store", writer);
-        text += &format!(", byte {} of {whose}", by.byte);
+        text += &format!(", byte {} of {whose}", grouped(by.byte));
     }
     if let Some((reader, operator, function)) = instructions.reader {
         text += &line("load", reader);
@@ -53,24 +54,34 @@ pub fn describe(
     if let (Some(displacement), Some(needed)) = (finding.displacement, finding.needed_displacement)
     {
         text += &format!(
-            "\n  it starts {displacement} bytes above the tensor that overwrites it, and must start at \
-             least {needed} above"
+            "\n  it starts {} bytes above the tensor that overwrites it, and must start at least {} \
+             above",
+            signed(displacement),
+            grouped(needed)
         );
     }
     text
+}
+
+fn signed(bytes: i64) -> String {
+    let sign = if bytes < 0 { "-" } else { "" };
+    format!("{sign}{}", grouped(bytes.unsigned_abs()))
 }
 
 /// Which bytes of which buffer are wrong, and how.
 fn headline(graph: &Graph, finding: &Finding) -> String {
     let bytes = &finding.bytes;
     let element = match finding.element {
-        Some(element) => format!(" (element {element} on)"),
+        Some(element) => format!(" (element {} on)", grouped(element)),
         None => String::new(),
     };
     let (bytes, [are, they_are, share]) = if bytes.end - bytes.start == 1 {
-        (format!("byte {}", bytes.start), ["is", "it is", "shares"])
+        (
+            format!("byte {}", grouped(bytes.start)),
+            ["is", "it is", "shares"],
+        )
     } else {
-        let range = format!("bytes {}..{}", bytes.start, bytes.end);
+        let range = format!("bytes {}..{}", grouped(bytes.start), grouped(bytes.end));
         (range, ["are", "they are", "share"])
     };
     let wrong = match finding.kind {
@@ -99,7 +110,7 @@ fn line(what: &str, instruction: Instruction<'_>) -> String {
 pub fn place(instruction: Instruction<'_>) -> String {
     let Instruction { pc, time, location } = instruction;
     let time = time.map_or(String::new(), |time| {
-        format!(", instruction {time} of the operator")
+        format!(", instruction {} of the operator", grouped(time))
     });
     let known = location.filter(|location| **location != Location::default());
     let Some(location) = known else {

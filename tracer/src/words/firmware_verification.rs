@@ -252,17 +252,18 @@ fn difference(graph: &Graph, difference: &Difference) -> String {
         Mismatch::Tensor(other) | Mismatch::Original(other) => format!(
             "{place}: {} differ from what is stored without overlaps, from byte {} on",
             share(other),
-            other.first_byte
+            grouped(other.first_byte as u64)
         ),
         Mismatch::Lost(other) => format!(
             "{place}: {}, which a later operator or the application needs, are no longer there, from byte {} on",
             share(other),
-            other.first_byte
+            grouped(other.first_byte as u64)
         ),
         Mismatch::Stray { arena } => format!(
             "{place}: changes bytes of the arena between {} and {} that are neither its output nor \
              its scratch memory",
-            arena.start, arena.end
+            grouped(arena.start as u64),
+            grouped(arena.end as u64)
         ),
         Mismatch::Failed { reason } => format!("{place}: {reason}"),
     }

@@ -198,9 +198,9 @@ fn comparison(model: &ComparedModel, other: usize, unit: Unit) -> String {
         unit.ratio(&second.cost, &first.cost),
         unit.name(),
         short(first),
-        counted(faster, "operator", "operators"),
+        none_or(faster),
         listed(slower),
-        counted(further, "operator", "operators"),
+        none_or(further),
         listed(less),
     )
 }
@@ -214,5 +214,12 @@ fn listed(names: Vec<String>) -> String {
             grouped(count as u64),
             first_lines(names, MOST_NAMED).join(", ")
         ),
+    }
+}
+
+fn none_or(operators: u64) -> String {
+    match operators {
+        0 => "none".to_owned(),
+        _ => counted(operators, "operator", "operators"),
     }
 }

@@ -100,6 +100,13 @@ impl Report for StreamedReport {
         if let (true, Some(out)) = (self.equal, &self.out) {
             text += &format!("Written:   {out}\n");
         }
+        if self.equal {
+            text += &format!(
+                "Next: `dmo-trace build --stream {}` writes C code that takes the newest {}.\n",
+                stream.new_rows,
+                if stream.new_rows == 1 { "row" } else { "rows" },
+            );
+        }
         text
     }
 }

@@ -86,10 +86,12 @@ pub fn next_steps(
             path.display()
         )),
         // Stock TensorFlow Lite Micro stores its inputs as a whole.
-        (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => steps.push(
-            "`--emit planned.tflite` writes the model with this plan, for TensorFlow Lite Micro"
-                .to_owned(),
-        ),
+        (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {
+            steps.push(format!(
+                "`--emit {}` writes the model with this plan, for TensorFlow Lite Micro",
+                other_name(Path::new(&arguments.model))
+            ));
+        }
         (None, None) => (),
     }
     if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
@@ -110,6 +112,16 @@ pub fn next_steps(
         ));
     }
     steps
+}
+
+/// A name for a file beside the model.
+fn other_name(model: &Path) -> &'static str {
+    const NAME: &str = "planned.tflite";
+    if model.file_name().is_some_and(|name| name == NAME) {
+        "planned_again.tflite"
+    } else {
+        NAME
+    }
 }
 
 /// What a firmware has to add for the operators that tiles are made of.

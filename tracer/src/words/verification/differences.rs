@@ -3,7 +3,7 @@
 use crate::model::Deployment;
 use crate::model::verify::{Difference, Mismatch, OtherBytes};
 use crate::words::names;
-use dmo_analysis::wording::counted;
+use dmo_analysis::wording::{counted, grouped};
 
 /// The first difference of each input, those of further inputs in the same operator counted: what
 /// comes after it may follow from it.
@@ -54,23 +54,24 @@ fn describe(deployment: &Deployment, difference: &Difference) -> String {
         Mismatch::Tensor(other) => format!(
             "{place}: {} differ from what is stored without overlaps, from byte {} on",
             share(other),
-            other.first_byte
+            grouped(other.first_byte as u64)
         ),
         Mismatch::Stray { arena } => format!(
             "{place}: changes bytes of the arena between {} and {} that are neither its output nor \
              its scratch memory",
-            arena.start, arena.end
+            grouped(arena.start as u64),
+            grouped(arena.end as u64)
         ),
         Mismatch::Failed { reason } => format!("{place}: {reason}"),
         Mismatch::Original(other) => format!(
             "the changed model, input {input}: {} are others than the model's, from byte {} on",
             share(other),
-            other.first_byte
+            grouped(other.first_byte as u64)
         ),
         Mismatch::Lost(other) => format!(
             "at the end, input {input}: {} are no longer there, from byte {} on",
             share(other),
-            other.first_byte
+            grouped(other.first_byte as u64)
         ),
     }
 }
