@@ -238,7 +238,7 @@ def damage(browser, pages):
     text = browser.run("return document.getElementById('witnesses').innerText")
     finding = report["replay"]["findings"][0]
     for part in (finding["writer_location"]["disassembly"], finding["access_location"]["disassembly"],
-                 str(finding["needed_displacement"])):
+                 f"{finding['needed_displacement']:,}"):
         hold(part in text, f"{part!r} is not in {text!r}")
     hold(browser.run("return document.querySelectorAll('.main .damaged').length") >= 1, "no damage is marked")
     hold("UNSAFE" in browser.run("return document.querySelector('.verdict').innerText"), "it is not called unsafe")
