@@ -14,6 +14,8 @@ build_reproducibly() { # TARGET
       need musl-tools musl-gcc --version
       [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
       export CC_x86_64_unknown_linux_musl=musl-gcc
+      # A table of a megabyte says what a program that may be loaded anywhere has to correct first.
+      RUSTFLAGS="${RUSTFLAGS:-} -C relocation-model=static"
       ;;
   esac
   # The time of what is packed.

@@ -3,11 +3,22 @@
 //! Nothing here is compiled or linked into a program. `dmo-trace` emulates the [`IMAGES`], and
 //! writes libraries that are made of the [`SOURCES`].
 
-use miniz_oxide::inflate::decompress_slice_iter_to_slice;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Path below the crate's folder, and text, of each source, header and linker script that a written
 /// library may need.
-pub const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+pub static SOURCES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+    const PLACES: &[(&str, Range<usize>)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+    static TEXTS: LazyLock<String> = LazyLock::new(|| {
+        let compressed = include_bytes!(concat!(env!("OUT_DIR"), "/sources.zst"));
+        let end = PLACES.last().map_or(0, |(_, place)| place.end);
+        built_in(String::from_utf8(part(compressed, 0..end)))
+    });
+    let text = |(path, place): &(&'static str, Range<usize>)| (*path, &TEXTS[place.clone()]);
+    PLACES.iter().map(text).collect()
+});
 
 /// A set of kernels for a CPU.
 pub struct KernelImage {
@@ -15,31 +26,44 @@ pub struct KernelImage {
     pub set: &'static str,
     /// CPU model.
     pub cpu: &'static str,
-    /// How many the ELF has.
-    bytes: usize,
-    /// The ELF, as a raw deflate stream.
-    compressed: &'static [u8],
+    /// Where its bytes are among those of all images.
+    place: Range<usize>,
 }
 
 impl KernelImage {
     /// The ELF.
     #[must_use]
     pub fn elf(&self) -> Vec<u8> {
-        let mut elf = vec![0; self.bytes];
-        match decompress_slice_iter_to_slice(
-            &mut elf,
-            std::iter::once(self.compressed),
-            false,
-            true,
-        ) {
-            Ok(length) if length == self.bytes => elf,
-            result => unreachable!("{} for {}: {result:?}", self.set, self.cpu),
-        }
+        part(
+            include_bytes!(concat!(env!("OUT_DIR"), "/images.zst")),
+            self.place.clone(),
+        )
     }
 }
 
 /// All of them; of a set the first is for the CPU that is taken where none is named.
 pub const IMAGES: &[KernelImage] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
+
+/// Bytes of what is compressed here: all before them are decompressed too.
+fn part(compressed: &'static [u8], place: Range<usize>) -> Vec<u8> {
+    let read = || {
+        let mut stream = zstd::Decoder::with_buffer(compressed)?;
+        let before = stream.by_ref().take(place.start as u64);
+        io::copy(&mut { before }, &mut io::sink())?;
+        let mut bytes = vec![0; place.len()];
+        stream.read_exact(&mut bytes)?;
+        io::Result::Ok(bytes)
+    };
+    built_in(read())
+}
+
+/// What this crate has compressed itself.
+fn built_in<T, E: std::fmt::Debug>(result: Result<T, E>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => unreachable!("the crate was built wrong: {error:?}"),
+    }
+}
 
 #[cfg(test)]
 mod tests {
