@@ -14,7 +14,7 @@ build_reproducibly() { # TARGET
       need musl-tools musl-gcc --version
       [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
       export CC_x86_64_unknown_linux_musl=musl-gcc
-      # A table of a megabyte says what a program that may be loaded anywhere has to correct first.
+      # Loaded at a fixed address, the program needs no relocations, which take a megabyte.
       RUSTFLAGS="${RUSTFLAGS:-} -C relocation-model=static"
       ;;
   esac

@@ -11,12 +11,10 @@ use std::sync::LazyLock;
 /// library may need.
 pub static SOURCES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
     const PLACES: &[(&str, Range<usize>)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
-    static TEXTS: LazyLock<String> = LazyLock::new(|| {
-        let compressed = include_bytes!(concat!(env!("OUT_DIR"), "/sources.zst"));
-        let end = PLACES.last().map_or(0, |(_, place)| place.end);
-        built_in(String::from_utf8(part(compressed, 0..end)))
-    });
-    let text = |(path, place): &(&'static str, Range<usize>)| (*path, &TEXTS[place.clone()]);
+    let compressed = include_bytes!(concat!(env!("OUT_DIR"), "/sources.zst"));
+    let end = PLACES.last().map_or(0, |(_, place)| place.end);
+    let texts: &'static str = built_in(String::from_utf8(part(compressed, 0..end))).leak();
+    let text = |(path, place): &(&'static str, Range<usize>)| (*path, &texts[place.clone()]);
     PLACES.iter().map(text).collect()
 });
 
@@ -48,8 +46,8 @@ pub const IMAGES: &[KernelImage] = include!(concat!(env!("OUT_DIR"), "/images.rs
 fn part(compressed: &'static [u8], place: Range<usize>) -> Vec<u8> {
     let read = || {
         let mut stream = zstd::Decoder::with_buffer(compressed)?;
-        let before = stream.by_ref().take(place.start as u64);
-        io::copy(&mut { before }, &mut io::sink())?;
+        let mut before = stream.by_ref().take(place.start as u64);
+        io::copy(&mut before, &mut io::sink())?;
         let mut bytes = vec![0; place.len()];
         stream.read_exact(&mut bytes)?;
         io::Result::Ok(bytes)

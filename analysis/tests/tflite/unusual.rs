@@ -376,10 +376,11 @@ fn constants_without_elements() {
     )));
     assert!(tflite::parameters(&none, 0).unwrap()[0].is_ok());
     assert!(whole_arena(&none, RuntimeKernels::Reference).is_ok());
-    // An input without elements, and a constant that has none of its elements.
+    // An input without elements, a constant that has none of its elements, and one of an unknown shape.
     for axes in [
         activation(INT32, &[0], None),
         constant(INT32, &[1], None, &[]),
+        constant(INT32, &[0, -1], None, &[]),
     ] {
         assert!(tflite::read(&file(axes)).is_err());
     }

@@ -11,6 +11,7 @@ use crate::study::plan::Planned;
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
 use crate::words::plan::PlanReport;
+use crate::words::recipe::span;
 use crate::words::regions;
 use dmo_analysis::arena::{Arena, ArenaError, Layout as ArenaLayout};
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
@@ -183,11 +184,7 @@ pub fn groups(recipe: &Recipe, map: &ArenaMap) -> Vec<Group> {
 fn run_title(recipe: &Recipe, run: usize) -> String {
     let split = &recipe.splits[run];
     let [rows, columns] = split.grid;
-    let operators = match split.operators[..] {
-        [first, .., last] => format!("{} to {}", first.0, last.0),
-        [only] => only.0.to_string(),
-        [] => String::new(),
-    };
+    let operators = span(&split.operators);
     format!("operators {operators} in {rows} x {columns} tiles")
 }
 

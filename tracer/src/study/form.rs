@@ -26,6 +26,12 @@ pub struct Form {
     pub cycles: Option<Cycles>,
 }
 
+/// Where libraries are compiled, they are made of at most this many forms within the limits.
+const MOST_WITHIN: u32 = 3;
+
+/// By how much an estimate may be too large, in percent.
+const MOST_TOO_LARGE: u64 = 5;
+
 /// What a library may take; `None`: any amount.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct MemoryLimits {
@@ -41,6 +47,12 @@ impl MemoryLimits {
         *self != Self::default()
     }
 
+    /// A form keeps to them, by its estimate.
+    pub fn admit(&self, form: &Form) -> bool {
+        let is_within = |bytes: u64, limit: Option<u64>| limit.is_none_or(|limit| bytes <= limit);
+        is_within(form.ram_bytes(), self.ram_bytes) && is_within(form.flash_bytes, self.flash_bytes)
+    }
+
     /// A form may keep to them when it is compiled.
     fn nearly_admit(&self, form: &Form) -> bool {
         let widened = |limit: u64| limit.saturating_add(limit / 100 * MOST_TOO_LARGE);
@@ -50,26 +62,14 @@ impl MemoryLimits {
         };
         wider.admit(form)
     }
-
-    /// A form keeps to them, by its estimate.
-    pub fn admit(&self, form: &Form) -> bool {
-        let is_within = |bytes: u64, limit: Option<u64>| limit.is_none_or(|limit| bytes <= limit);
-        is_within(form.ram_bytes(), self.ram_bytes) && is_within(form.flash_bytes, self.flash_bytes)
-    }
 }
-
-/// Libraries that are compiled of forms within the limits by their estimate.
-const MOST_WITHIN: u32 = 3;
-
-/// By how much an estimate may be too large, in percent.
-const MOST_TOO_LARGE: u64 = 5;
 
 impl Display for MemoryLimits {
     fn fmt(&self, text: &mut Formatter<'_>) -> fmt::Result {
         let limits = [("--ram", self.ram_bytes), ("--flash", self.flash_bytes)];
         let limits = limits
             .iter()
-            .filter_map(|(name, bytes)| Some(format!("{name} {}", grouped((*bytes)?))));
+            .filter_map(|(name, bytes)| Some(format!("{name} {}", (*bytes)?)));
         text.write_str(&limits.collect::<Vec<_>>().join(" "))
     }
 }
@@ -181,3 +181,38 @@ impl Form {
 /// The function that makes the calls has taken at most 130 bytes of stack, as compilers make it at
 /// -O1 to -O3 and -Os.
 const INVOKE_STACK_BYTES: u64 = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, Forms, MemoryLimits};
+    use dmo_analysis::transform::Recipe;
+
+    /// The first and the second are beyond the limit, the second by less than 5 %.
+    #[test]
+    fn forms_near_the_limits_are_tried_where_libraries_are_measured() {
+        let flash = [106_000, 104_000, 99_000, 98_000, 104_500, 97_000, 96_000];
+        let form = |flash_bytes| Form {
+            recipe: Recipe::default(),
+            arena_bytes: 0,
+            stack_bytes: None,
+            flash_bytes,
+            macs: 0,
+            instructions: 0,
+            cycles: None,
+        };
+        let forms = Forms {
+            best: flash.map(form).into(),
+            beaten: Vec::new(),
+        };
+        let limits = MemoryLimits {
+            flash_bytes: Some(100_000),
+            ..MemoryLimits::default()
+        };
+        let tried = |measured| {
+            let tried = forms.to_try(&limits, measured);
+            tried.map(|form| form.flash_bytes).collect::<Vec<u64>>()
+        };
+        assert_eq!(tried(false), [99_000]);
+        assert_eq!(tried(true), [104_000, 99_000, 98_000, 104_500, 97_000]);
+    }
+}

@@ -17,7 +17,10 @@ pub fn described(recipe: &Recipe) -> String {
                 1 => counted(rows.into(), "band", "bands"),
                 _ => format!("{} patches", grouped(u64::from(rows) * u64::from(columns))),
             };
-            format!("{} in {tiles}", run(&split.operators))
+            match split.operators[..] {
+                [only] => format!("operator {} in {tiles}", only.0),
+                _ => format!("operators {} in {tiles}", span(&split.operators)),
+            }
         })
         .collect();
     if recipe.splits.len() > MOST_RUNS {
@@ -45,11 +48,11 @@ pub fn described(recipe: &Recipe) -> String {
     parts.join(", ")
 }
 
-/// The first and the last operator.
-fn run(operators: &[OperatorId]) -> String {
+/// The first and the last operator of a run: `2 to 5`.
+pub fn span(operators: &[OperatorId]) -> String {
     match operators {
         [] => String::new(),
-        [only] => format!("operator {}", only.0),
-        [first, .., last] => format!("operators {} to {}", first.0, last.0),
+        [only] => only.0.to_string(),
+        [first, .., last] => format!("{} to {}", first.0, last.0),
     }
 }

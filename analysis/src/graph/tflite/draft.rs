@@ -115,7 +115,7 @@ pub(super) fn find_empty_constants<'a>(
     table: &Table,
 ) -> Result<(), TfliteError> {
     let mut drafts: Vec<&mut Draft> = drafts.into_iter().collect();
-    let is_empty = |draft: &Draft| draft.storage == Storage::Arena && draft.shape.contains(&0);
+    let is_empty = |draft: &Draft| draft.storage == Storage::Arena && draft.size_bytes() == Some(0);
     if !drafts.iter().any(|draft| is_empty(draft)) {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! What memory can be had for what work, as a table.
 
 use crate::study::change::WorkFront;
+use crate::words::recipe::span;
 use crate::words::table;
 use dmo_analysis::transform::front::Point;
 use dmo_analysis::wording::grouped;
@@ -67,11 +68,7 @@ fn percent(point: &Point, found: &WorkFront) -> f64 {
 /// The first and the last operator of each run.
 fn runs(point: &Point) -> String {
     let splits = point.recipe.splits.iter();
-    let runs = splits.filter_map(|split| match split.operators[..] {
-        [] => None,
-        [only] => Some(only.0.to_string()),
-        [first, .., last] => Some(format!("{} to {}", first.0, last.0)),
-    });
+    let runs = splits.map(|split| span(&split.operators));
     runs.collect::<Vec<_>>().join("; ")
 }
 
