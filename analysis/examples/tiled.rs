@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         splits: vec![Split {
             operators: operators.map(|index| OperatorId(index as usize)).collect(),
             grid: [numbers[2], numbers[3]],
+            cached: false,
         }],
         ..Recipe::default()
     };

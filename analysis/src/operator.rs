@@ -43,6 +43,7 @@
 //! | [`Reduce`] | start values, then b, y, x, c of the input; or this, then the output | `reduce.rs` |
 //! | [`Svdf`] | b, filter, ic; then the output | `svdf.rs` |
 //! | [`InputRows`] | row that is there, then new row | `input_rows.rs` |
+//! | [`KeptRows`] | i | `kept_rows.rs` |
 //! | [`Lstm`] | time, then gate, unit, ic; then its output | `lstm.rs` |
 //! | [`ArgExtreme`] | before, after, then the axis | `arg_extreme.rs` |
 //! | [`CumulativeSum`] | after, before, then the axis; or all backwards | `cumulative_sum.rs` |
@@ -82,6 +83,7 @@ mod error;
 mod fully_connected;
 mod gather;
 mod input_rows;
+mod kept_rows;
 mod lstm;
 mod matmul;
 mod mirror_pad;
@@ -130,6 +132,7 @@ pub use error::ShapeError;
 pub use fully_connected::FullyConnected;
 pub use gather::Gather;
 pub use input_rows::InputRows;
+pub use kept_rows::KeptRows;
 pub use lstm::Lstm;
 pub use matmul::Matmul;
 pub use mirror_pad::MirrorPad;
@@ -202,6 +205,8 @@ pub enum Operator {
     Zeros(Zeros),
     ElementwiseMany(ElementwiseMany),
     InputRows(InputRows),
+    /// Rows that the next tile needs too.
+    KeptRows(KeptRows),
     MirrorPad(MirrorPad),
     Pack(Pack),
     Staged(Staged),
@@ -249,6 +254,7 @@ macro_rules! with_kernel {
             Operator::Zeros($kernel) => $then,
             Operator::ElementwiseMany($kernel) => $then,
             Operator::InputRows($kernel) => $then,
+            Operator::KeptRows($kernel) => $then,
             Operator::MirrorPad($kernel) => $then,
             Operator::Pack($kernel) => $then,
             Operator::Staged($kernel) => $then,

@@ -179,6 +179,7 @@ impl Oracle {
             remove: Vec::new(),
             bands: true,
             patches: true,
+            cached: false,
             most_extra_macs: (macs as f64 * most_recomputed_percent / 100.0) as u64,
             slices: false,
         };

@@ -17,6 +17,7 @@
 //! | `draft` | a graph while it is rewritten |
 //! | `pitch` | operators on tensors in pieces |
 //! | `split` | a run of operators computed tile by tile |
+//! | `cache` | what is there already of the tensors inside a run |
 //! | [`standard`] | the same in operators that every runtime has |
 //!
 //! ```text
@@ -24,10 +25,12 @@
 //!                                         A --conv--> x2 --depthwise--> B, rows 8..16
 //! ```
 //!
-//! Rows of X that both tiles need are computed twice. In exchange X is never in memory as a
-//! whole: operation splitting (Blacker et al., section II-A), and per-patch inference
-//! (TinyEngine), which are the same but for the shape of the tiles.
+//! Rows of X that both tiles need are computed twice, or kept from one to the next
+//! ([`Split::cached`]). In exchange X is never in memory as a whole: operation splitting (Blacker
+//! et al., section II-A), and per-patch inference (TinyEngine), which are the same but for the
+//! shape of the tiles.
 
+mod cache;
 mod draft;
 pub mod front;
 pub mod in_place;
@@ -55,6 +58,10 @@ pub struct Split {
     pub operators: Vec<OperatorId>,
     /// Into how many tiles the last one's output is cut, along its rows and along its columns.
     pub grid: [u32; 2],
+    /// Rows of tensors inside the run that two tiles of a column need are kept from one to the next: line
+    /// buffers, or a cache of the halo. Else they are computed again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
 }
 
 /// What is done to a graph.

@@ -196,6 +196,7 @@ fn tiles_of_what_is_left_compute_the_same() {
                 splits: vec![Split {
                     operators: run.collect(),
                     grid,
+                    cached: false,
                 }],
                 ..Recipe::default()
             };

@@ -193,7 +193,11 @@ fn random_networks() -> Vec<(Vec<u8>, Recipe)> {
 fn recipe(run: Run, grid: [u32; 2]) -> Recipe {
     let operators = run.map(OperatorId).collect();
     Recipe {
-        splits: vec![Split { operators, grid }],
+        splits: vec![Split {
+            operators,
+            grid,
+            cached: false,
+        }],
         ..Recipe::default()
     }
 }

@@ -30,11 +30,13 @@ fn any_split(graph: &Graph, random: &mut Random) -> Recipe {
     let end = first + 1 + random.below(count - first);
     let run = (first..end).map(|at| OperatorId(at as usize));
     let slices = first == 0 && random.one_in(2);
+    let cached = random.one_in(2);
     let mut part = |most: u64| 1 + random.below(most) as u32;
     Recipe {
         splits: vec![Split {
             operators: run.collect(),
             grid: [part(6), part(4)],
+            cached,
         }],
         slices,
         ..Recipe::default()
@@ -237,11 +239,12 @@ fn macs_are_loads() {
 /// No point of a front is beaten by another, and each is what its recipe makes.
 #[test]
 fn fronts_hold_what_they_say() {
-    for (name, slices) in [
-        ("mobilenet_v1_0.25_128", false),
-        ("mobilenet_v1_0.25_128", true),
-        ("mobilenet_v2_0.35_224", false),
-        ("mobilenet_v2_0.35_224", true),
+    for (name, slices, cached) in [
+        ("mobilenet_v1_0.25_128", false, false),
+        ("mobilenet_v1_0.25_128", true, false),
+        ("mobilenet_v2_0.35_224", false, false),
+        ("mobilenet_v2_0.35_224", false, true),
+        ("mobilenet_v2_0.35_224", true, true),
     ] {
         let graph = zoo::find(name).unwrap().build(zoo::Element::Int8);
         let total = macs::of_graph(&graph);
@@ -255,11 +258,18 @@ fn fronts_hold_what_they_say() {
             remove: Vec::new(),
             bands: true,
             patches: true,
+            cached,
             most_extra_macs: total / 10,
             slices,
         };
-        let found = front(&search, &mut Budget::of_seconds(3.0), &mut |_, _, _| {}).unwrap();
-        assert!(found.points.len() > 3, "{name} {found:?}");
+        let found = front(&search, &mut Budget::of_seconds(10.0), &mut |_, _, _| {}).unwrap();
+        if cached {
+            let mut splits = found.points.iter().flat_map(|point| &point.recipe.splits);
+            assert!(splits.any(|split| split.cached), "{name} {found:?}");
+            assert_eq!(found.points[0].extra_macs, 0);
+        } else {
+            assert!(found.points.len() > 3, "{name} {found:?}");
+        }
         for pair in found.points.windows(2) {
             assert!(pair[0].extra_macs < pair[1].extra_macs, "{pair:?}");
             assert!(pair[0].arena_bytes > pair[1].arena_bytes, "{pair:?}");
@@ -287,6 +297,7 @@ fn the_published_split_of_mobilenet() {
         splits: vec![Split {
             operators: vec![OperatorId(2), OperatorId(3)],
             grid: [4, 1],
+            cached: false,
         }],
         ..Recipe::default()
     };
@@ -320,6 +331,7 @@ fn the_published_patches_of_mobilenet_v2() {
             splits: vec![Split {
                 operators: (0..=12).map(OperatorId).collect(),
                 grid: if patches { [4, 4] } else { [1, 1] },
+                cached: false,
             }],
             ..Recipe::default()
         };
@@ -367,6 +379,7 @@ fn recipes_that_contradict_themselves_are_refused() {
     let split = |operators: &[usize], grid| Split {
         operators: operators.iter().copied().map(OperatorId).collect(),
         grid,
+        cached: false,
     };
     let with = |splits: &[Split], recipe: Recipe| Recipe {
         splits: splits.to_vec(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The rows of an input that the application hands over while a model is computed, so that the input never lies in
-// memory as a whole.
+// Tensors that never lie in memory as a whole: an input that the application hands over in rows while a model is
+// computed, and what is computed band by band.
 #ifndef DMO_ROWS_H
 #define DMO_ROWS_H
 
@@ -24,6 +24,10 @@ int32_t dmo_next_rows(dmo_read_rows read, void *user, int32_t first_row, int32_t
 // The same where the rest, new_bytes of it, lies at `source`: what dmo_next_rows does with a `read` that copies.
 int32_t dmo_next_rows_in_memory(const void *source, int32_t new_bytes, const void *kept, int32_t kept_bytes,
                                 void *output);
+
+// Copies rows of a band, that the next band needs too, to where that is to be. One memmove; the output may overlap what
+// is kept if it does not begin above it. Scratch: none.
+void dmo_keep_rows(const void *kept, int32_t kept_bytes, void *output);
 
 #ifdef __cplusplus
 }

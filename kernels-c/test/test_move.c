@@ -299,6 +299,16 @@ static void next_rows(void) {
   free(all), free(memory), free(other);
 }
 
+// Rows kept in place, or moved down over themselves.
+static void keep_rows(void) {
+  const int32_t bytes = random_between(0, 60), below = random_between(0, 20);
+  int8_t *memory = random_s8(below + bytes), *expected = random_s8(bytes);
+  memcpy(expected, memory + below, (size_t)bytes);
+  dmo_keep_rows(memory + below, bytes, memory);
+  CHECK(memcmp(memory, expected, (size_t)bytes) == 0, "keep_rows", bytes);
+  free(memory), free(expected);
+}
+
 void test_move(void) {
   for (int32_t n = 0; n < CASES; ++n) {
     concat_and_split();
@@ -311,5 +321,6 @@ void test_move(void) {
     reshape();
     circular_buffer();
     next_rows();
+    keep_rows();
   }
 }

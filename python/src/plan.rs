@@ -108,9 +108,10 @@ fn changes(allow: &[String], max_recompute: Option<f64>, slices: bool) -> PyResu
             "remove" => &mut changes.remove,
             "split" => &mut changes.split,
             "patch" => &mut changes.patch,
+            "cache" => &mut changes.cache,
             _ => {
                 return Err(wrong(format!(
-                    "allow '{given}': expected inplace, accumulate, prune, remove, split or patch"
+                    "allow '{given}': expected inplace, accumulate, prune, remove, split, patch or cache"
                 )));
             }
         };
@@ -120,9 +121,9 @@ fn changes(allow: &[String], max_recompute: Option<f64>, slices: bool) -> PyResu
         changes = changes.in_rows();
     }
     if let Some(percent) = max_recompute {
-        if !(changes.split || changes.patch) {
+        if !changes.allows_tiles() {
             return Err(wrong(
-                "max_recompute limits what tiles compute again, and no tiles are allowed\n  hint: allow=[\"split\"], [\"patch\"] or both",
+                "max_recompute limits what tiles compute again, and no tiles are allowed\n  hint: allow=[\"split\", \"patch\", \"cache\"]",
             ));
         }
         if !(0.0..=10_000.0).contains(&percent) {

@@ -94,6 +94,7 @@ fn split(run: std::ops::Range<usize>, grid: [u32; 2]) -> Split {
     Split {
         operators: run.map(OperatorId).collect(),
         grid,
+        cached: false,
     }
 }
 

@@ -88,8 +88,9 @@ kinds! {
     UnsortedSegmentSum "UNSORTED_SEGMENT_SUM", Atan2 "ATAN2",
     UnsortedSegmentMin "UNSORTED_SEGMENT_MIN", Sign "SIGN", Bitcast "BITCAST",
     BitwiseXor "BITWISE_XOR", RightShift "RIGHT_SHIFT",
-    // Kernels here tell these apart, the schema does not; and rows of the input, handed over.
-    Matmul "MATMUL", Requantize "REQUANTIZE", InputRows "INPUT_ROWS",
+    // Kernels here tell these apart, the schema does not; and rows: of the input, handed over, and of
+    // tensors in tiles, kept for the next tile.
+    Matmul "MATMUL", Requantize "REQUANTIZE", InputRows "INPUT_ROWS", KeptRows "KEPT_ROWS",
     // Custom operators of TensorFlow Lite Micro.
     CircularBuffer "CIRCULAR_BUFFER", DetectionPostprocess "TFLite_Detection_PostProcess",
     SignalDelay "SignalDelay", SignalEnergy "SignalEnergy",
@@ -105,7 +106,7 @@ impl Kind {
     /// How many kinds of the schema have a name: the codes below.
     const CODES: usize = 162;
     /// Where custom operators begin among the names, after those that only kernels here tell apart.
-    const CUSTOM: usize = Self::CODES + 3;
+    const CUSTOM: usize = Self::CODES + 4;
 
     /// The builtin operator of a code in TensorFlow Lite's schema.
     pub fn of_code(code: i32) -> Self {

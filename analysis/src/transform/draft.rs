@@ -8,7 +8,7 @@ use super::{Origin, TransformError, Transformed};
 use crate::graph::{
     Graph, GraphTensor, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorView,
 };
-use crate::operator::{InputRows, Operator, Shape};
+use crate::operator::{InputRows, KeptRows, Operator, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// The new graph as far as it is known, beside the original one.
@@ -197,6 +197,36 @@ impl<'a> Draft<'a> {
             renamed: HashMap::new(),
         }));
         output
+    }
+
+    /// A copy of rows that are there already, a tensor of this shape, for the next part of the operator
+    /// that computed them.
+    pub(super) fn keep_rows(
+        &mut self,
+        operator: OperatorId,
+        from: TensorId,
+        to: TensorId,
+        shape: Shape,
+    ) {
+        let loops = KeptRows {
+            elements: shape.into_iter().product(),
+            element_bytes: self.element_bytes(from) as u32,
+        };
+        self.graph.operators.push(Node {
+            kind: Kind::KeptRows,
+            inputs: vec![from],
+            outputs: vec![to],
+            kernel: Some(Kernel {
+                operator: Operator::KeptRows(loops),
+                inputs: vec![from],
+                outputs: vec![to],
+            }),
+            scratch_bytes: Vec::new(),
+        });
+        self.origins.push(Some(Origin {
+            operator,
+            renamed: HashMap::new(),
+        }));
     }
 
     /// An operator that is none of the original's.

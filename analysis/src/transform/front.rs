@@ -46,6 +46,8 @@ pub struct Search<'a> {
     pub bands: bool,
     /// Whether tiles may be patches: parts of rows.
     pub patches: bool,
+    /// Whether bands may keep rows for the next one ([`Split::cached`]).
+    pub cached: bool,
     /// At most this many multiply-accumulates may be computed beside those of the model.
     pub most_extra_macs: u64,
     /// Whether the input is handed over in rows ([`Recipe::slices`]): only ways that do count.
@@ -201,8 +203,9 @@ struct FrontPlanner<'a> {
     known: HashMap<TiledRun, Option<Needs>>,
 }
 
-/// A run in tiles: its operators, those that are left out of the model, and its grid.
-type TiledRun = (Vec<OperatorId>, Vec<OperatorId>, [u32; 2]);
+/// A run in tiles: its operators, those that are left out of the model, its grid, and whether rows are
+/// kept.
+type TiledRun = (Vec<OperatorId>, Vec<OperatorId>, [u32; 2], bool);
 
 impl FrontPlanner<'_> {
     fn extra_macs(&self, transformed: &Transformed) -> u64 {

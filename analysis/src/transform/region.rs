@@ -34,6 +34,16 @@ impl Region {
         }
     }
 
+    /// Where it is in another region, which contains it.
+    #[must_use]
+    pub fn within(&self, outer: &Self) -> Self {
+        let from = |range: &Range<u32>, start: u32| range.start - start..range.end - start;
+        Self {
+            rows: from(&self.rows, outer.rows.start),
+            columns: from(&self.columns, outer.columns.start),
+        }
+    }
+
     /// A tensor of this shape, cut to the region.
     pub fn shape(&self, [batch, _, _, depth]: Shape) -> Shape {
         [

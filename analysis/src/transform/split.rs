@@ -1,5 +1,6 @@
 //! A run of operators, computed tile by tile.
 
+use super::cache::Cache;
 use super::draft::Draft;
 use super::region::{self, PartialOperator, Region, part};
 use super::slices::InputRows;
@@ -24,16 +25,23 @@ pub(super) fn split(
     }
     let mut rows = in_rows.and_then(|input| run.rows_of(input));
     let columns = split.grid[1] as usize;
+    let mut caches: Vec<Option<Cache>> = Vec::new();
+    caches.resize_with(columns, || split.cached.then(Cache::default));
     for (row, tiles) in tiles.chunks(columns).enumerate() {
-        let tiles = tiles.iter().map(|tile| run.parts(tile));
-        let tiles = tiles.collect::<Result<Vec<Tile>, TransformError>>()?;
+        let parts = tiles.iter().zip(&caches);
+        let parts = parts.map(|(tile, cache)| run.parts(tile, cache.as_ref()));
+        let tiles = parts.collect::<Result<Vec<Tile>, TransformError>>()?;
         if let Some(rows) = &mut rows {
             let needed = tiles.iter();
             let needed = needed.filter_map(|tile| rows.of_tile(&tile.regions));
             rows.hand_over(draft, &needed.collect::<Vec<Region>>())?;
         }
-        for (column, tile) in tiles.iter().enumerate() {
-            run.add_tile(draft, row * columns + column, tile, rows.as_ref());
+        for (column, (tile, cache)) in tiles.iter().zip(&mut caches).enumerate() {
+            let number = row * columns + column;
+            let locals = run.add_tile(draft, number, tile, cache.as_ref(), rows.as_ref());
+            if let Some(cache) = cache {
+                cache.hold(&run, tile, locals);
+            }
         }
     }
     Ok(())
@@ -53,7 +61,7 @@ pub(super) struct Run<'a> {
 pub(super) struct Tile {
     /// One for each operator of the run; `None` if the tile needs nothing of it.
     pub(super) parts: Vec<Option<(PartialOperator, Region)>>,
-    /// What of each tensor that the run computes is computed for the tile.
+    /// What of each tensor that the run computes is there for the tile: computed, but for what is kept.
     pub(super) regions: HashMap<TensorId, Region>,
 }
 
@@ -124,21 +132,49 @@ impl<'a> Run<'a> {
         Ok(tiles.collect())
     }
 
-    /// What each operator has to compute for the tile, from the last one back.
-    pub(super) fn parts(&self, tile: &Region) -> Result<Tile, TransformError> {
+    /// What each operator has to compute for the tile, from the last one back: all that it needs, or
+    /// what the `cache` does not have.
+    pub(super) fn parts(
+        &self,
+        tile: &Region,
+        cache: Option<&Cache>,
+    ) -> Result<Tile, TransformError> {
         let mut regions = HashMap::from([(self.output, tile.clone())]);
+        // From this row on operators will read a tensor that compute nothing for this tile.
+        let mut later: HashMap<TensorId, u32> = HashMap::new();
         let mut parts = Vec::new();
         for &operator in self.operators.iter().rev() {
             let (kernel, output) = kernel(self.graph, operator)?;
-            let Some(region) = regions.get(&output).cloned() else {
+            let refused = |reason| TransformError::Operator { operator, reason };
+            if let (Some(region), Some(row)) = (regions.get_mut(&output), later.get(&output)) {
+                region.rows.start = region.rows.start.min(*row);
+            }
+            let needed = regions.get(&output);
+            let missing = match (needed, cache) {
+                (Some(needed), Some(cache)) => cache.missing(output, needed)?,
+                (needed, _) => needed.cloned(),
+            };
+            let shape = region::shape(self.graph, output);
+            let shape = || shape.ok_or(refused("has no rows and columns"));
+            let reason = "cannot compute a part of its output from a part of its input";
+            let Some(region) = missing else {
+                if let Some(cache) = cache {
+                    if let Some(held) = cache.of(output) {
+                        regions.insert(output, held.region.clone());
+                    }
+                    if let Some(next) = cache.next_row(output, shape()?) {
+                        let part =
+                            part(&kernel.operator, shape()?, &next).ok_or(refused(reason))?;
+                        for (&input, needs) in kernel.inputs.iter().zip(&part.inputs) {
+                            let row = later.entry(input).or_insert(needs.rows.start);
+                            *row = needs.rows.start.min(*row);
+                        }
+                    }
+                }
                 parts.push(None);
                 continue;
             };
-            let refused = |reason| TransformError::Operator { operator, reason };
-            let shape =
-                region::shape(self.graph, output).ok_or(refused("has no rows and columns"))?;
-            let reason = "cannot compute a part of its output from a part of its input";
-            let part = part(&kernel.operator, shape, &region).ok_or(refused(reason))?;
+            let part = part(&kernel.operator, shape()?, &region).ok_or(refused(reason))?;
             for (index, (&input, needs)) in kernel.inputs.iter().zip(&part.inputs).enumerate() {
                 match self.graph.tensor(input).storage {
                     Storage::Arena => {}
@@ -154,6 +190,11 @@ impl<'a> Run<'a> {
             }
             parts.push(Some((part, region)));
         }
+        for (input, row) in later {
+            if let Some(region) = regions.get_mut(&input) {
+                region.rows.start = region.rows.start.min(row);
+            }
+        }
         parts.reverse();
         Ok(Tile { parts, regions })
     }
@@ -165,8 +206,16 @@ impl<'a> Run<'a> {
         InputRows::new(self.graph, input, *reader)
     }
 
-    fn add_tile(&self, draft: &mut Draft, number: usize, tile: &Tile, rows: Option<&InputRows>) {
-        let mut locals: HashMap<TensorId, TensorId> = HashMap::new();
+    /// Gives the tensors that hold what the tile needs of those that the run computes.
+    fn add_tile(
+        &self,
+        draft: &mut Draft,
+        number: usize,
+        tile: &Tile,
+        cache: Option<&Cache>,
+        rows: Option<&InputRows>,
+    ) -> HashMap<TensorId, TensorId> {
+        let mut locals = cache.map_or_else(HashMap::new, Cache::tensors);
         for (&operator, part) in self.operators.iter().zip(&tile.parts) {
             let (Some((part, region)), Some(kernel)) =
                 (part, &self.graph.operators[operator.0].kernel)
@@ -187,17 +236,27 @@ impl<'a> Run<'a> {
                 let Some(shape) = region::shape(self.graph, output) else {
                     continue;
                 };
-                let new = if output == self.output {
-                    draft.view(output, shape, region)
+                let whole = tile.regions.get(&output).unwrap_or(region);
+                let (local, stored) = if output == self.output {
+                    let view = draft.view(output, shape, region);
+                    (view, view)
                 } else {
                     let name = format!("{} of tile {number}", self.graph.tensor(output).name);
-                    draft.tensor(output, name, region.shape(shape))
+                    let local = draft.tensor(output, name, whole.shape(shape));
+                    if let Some(held) = cache.and_then(|cache| cache.of(output)) {
+                        held.keep(draft, operator, shape, (local, whole));
+                    }
+                    (
+                        local,
+                        draft.view(local, whole.shape(shape), &region.within(whole)),
+                    )
                 };
-                locals.insert(output, new);
-                renamed.insert(output, new);
+                locals.insert(output, local);
+                renamed.insert(output, stored);
             }
             draft.replace(operator, part.operator.clone(), renamed);
         }
+        locals
     }
 
     /// What a part of an operator reads for one of its inputs; none for what stays as it is.
@@ -217,12 +276,7 @@ impl<'a> Run<'a> {
             return Some(draft.view(input, shape, needs));
         }
         let (local, region) = (*locals.get(&input)?, tile.regions.get(&input)?);
-        let from = |range: &Range<u32>, start: u32| range.start - start..range.end - start;
-        let within = Region {
-            rows: from(&needs.rows, region.rows.start),
-            columns: from(&needs.columns, region.columns.start),
-        };
-        Some(draft.view(local, region.shape(shape), &within))
+        Some(draft.view(local, region.shape(shape), &needs.within(region)))
     }
 }
 

@@ -105,6 +105,11 @@ type Shaped = (TensorId, Shape);
 
 impl Builder<'_> {
     fn split(&mut self, split: &Split) -> Result<(), TransformError> {
+        if split.cached {
+            let reason =
+                "keeps rows from tile to tile, for which there is no form in standard operators";
+            return Err(TransformError::Run { reason });
+        }
         let run = Run::new(self.draft.original, &split.operators)?;
         let tiles = run.tiles(split.grid)?;
         let tiles = Tiles {
@@ -177,7 +182,7 @@ impl Builder<'_> {
     ) -> Result<Shaped, TransformError> {
         let run = &tiles.run;
         let region = &tiles.tiles[number];
-        let tile = run.parts(region)?;
+        let tile = run.parts(region, None)?;
         let mut locals = Locals::default();
         for (&operator, part) in run.operators.iter().zip(&tile.parts) {
             let (Some((part, region)), Some(kernel)) =

@@ -158,6 +158,7 @@ pub fn recipe(graph: &Graph, run: [usize; 2], grid: [u32; 2]) -> Recipe {
         Split {
             operators: run.map(OperatorId).collect(),
             grid: [1 + grid[0] % shape[1], 1 + grid[1] % shape[2]],
+            cached: false,
         }
     };
     let mut splits = vec![split(first..=last, grid)];

@@ -34,10 +34,19 @@ fn splits(graph: &Graph, first: usize) -> Vec<Vec<Split>> {
         let output = graph.operators[end - 1].outputs[0];
         let shape = &graph.tensor(output).shape;
         let behind = splits(graph, end);
-        for grid in grids(shape[1], shape[2]) {
+        let grids = grids(shape[1], shape[2]);
+        let bands = grids.iter().filter(|grid| grid[1] == 1);
+        let keeping = bands.map(|&grid| (grid, true));
+        let again = grids.iter().map(|&grid| (grid, false));
+        for (grid, cached) in again.chain(keeping) {
             let operators: Vec<OperatorId> = (first..end).map(OperatorId).collect();
+            let split = Split {
+                operators,
+                grid,
+                cached,
+            };
             let alone = Recipe {
-                splits: vec![Split { operators, grid }],
+                splits: vec![split],
                 ..Recipe::default()
             };
             if apply(graph, &alone).is_ok() {
@@ -67,6 +76,7 @@ impl Way<'_> {
             remove: Vec::new(),
             bands: true,
             patches: true,
+            cached: true,
             most_extra_macs,
             slices: self.slices,
         };

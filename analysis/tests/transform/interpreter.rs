@@ -93,7 +93,7 @@ impl Memory {
         let mut sum = 1;
         let cells = &mut self.cells;
         let loops = &kernel.operator;
-        let is_copy = matches!(loops, Operator::InputRows(_));
+        let is_copy = matches!(loops, Operator::InputRows(_) | Operator::KeptRows(_));
         loops
             .accesses(|kind, buffer, element| match kind {
                 AccessKind::Load if is_copy => sum = cells[inputs[buffer][element as usize]],

@@ -181,7 +181,7 @@ impl<'a> Deployment<'a> {
         }
         let made = transformed.origins.iter().zip(&transformed.graph.operators);
         let parameters = made.map(|(origin, node)| {
-            if node.kind == Kind::InputRows {
+            if matches!(node.kind, Kind::InputRows | Kind::KeptRows) {
                 return Ok(Parameters::default());
             }
             let known = self.step(origin.operator).parameters.clone();

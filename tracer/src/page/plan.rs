@@ -185,7 +185,8 @@ fn run_title(recipe: &Recipe, run: usize) -> String {
     let split = &recipe.splits[run];
     let [rows, columns] = split.grid;
     let operators = span(&split.operators);
-    format!("operators {operators} in {rows} x {columns} tiles")
+    let keep = if split.cached { " that keep rows" } else { "" };
+    format!("operators {operators} in {rows} x {columns} tiles{keep}")
 }
 
 fn parts(layers: &[KernelOverlaps]) -> HashMap<OperatorId, MeasuredPart> {

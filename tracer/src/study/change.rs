@@ -28,6 +28,8 @@ pub struct ChangeRequest {
     pub split: bool,
     /// Runs of operators are computed in patches of rows and columns.
     pub patch: bool,
+    /// Runs of operators are computed in bands that keep rows for the next band.
+    pub cache: bool,
     /// The input is handed over in rows, to a run in tiles.
     pub slices: bool,
     /// At most this part of the model's multiply-accumulates may be computed again where runs
@@ -47,6 +49,7 @@ impl Default for ChangeRequest {
             remove: false,
             split: false,
             patch: false,
+            cache: false,
             slices: false,
             most_recomputed_percent: RECOMPUTED_PERCENT,
         }
@@ -54,10 +57,10 @@ impl Default for ChangeRequest {
 }
 
 impl ChangeRequest {
-    /// The same with an input in rows; tiles of both kinds are then allowed, unless those of one are.
+    /// The same with an input in rows; bands and patches are then allowed, unless some tiles are.
     #[must_use]
     pub fn in_rows(self) -> Self {
-        let both = !(self.split || self.patch);
+        let both = !self.allows_tiles();
         Self {
             slices: true,
             split: both || self.split,
@@ -66,9 +69,14 @@ impl ChangeRequest {
         }
     }
 
+    /// Whether runs of operators may be computed in tiles.
+    pub fn allows_tiles(&self) -> bool {
+        self.split || self.patch || self.cache
+    }
+
     /// Whether something is allowed that gives another graph than that of the file.
     pub fn reshapes(&self) -> bool {
-        self.in_place || self.remove || self.split || self.patch
+        self.in_place || self.remove || self.allows_tiles()
     }
 
     /// What may overlap in a graph, as far as it is known without measuring.
@@ -138,6 +146,7 @@ impl WorkFront {
             },
             bands: changes.split,
             patches: changes.patch,
+            cached: changes.cache,
             most_extra_macs: (macs as f64 * changes.most_recomputed_percent / 100.0) as u64,
             slices: changes.slices,
         };

@@ -292,7 +292,8 @@ const FORM_TIME: Duration = Duration::from_secs(2);
 
 /// Whether the runtime has operators for it.
 fn is_standard(recipe: &Recipe) -> bool {
-    recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices
+    let keeps_rows = recipe.splits.iter().any(|split| split.cached);
+    recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices && !keeps_rows
 }
 
 /// Whether a plan is for kernels whose weights no runtime lays out for them.

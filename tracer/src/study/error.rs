@@ -479,8 +479,8 @@ pub enum EmitReason {
     #[error(": a changed model has other operators or tensors, which only .json and .tflite tell")]
     ChangedAsHeader,
     #[error(
-        ": no standard operator works in place, is left out, or takes rows of the input\n  hint: --allow \
-         split,patch"
+        ": no standard operator works in place, is left out, keeps rows from tile to tile, or takes rows \
+         of the input\n  hint: --allow split,patch"
     )]
     NotStandard,
     #[error(

@@ -191,17 +191,25 @@ fn candidates(
 const RECOMPUTED_PERCENT: [f64; 2] = [10.0, 40.0];
 
 /// Searches whose results are put together. Kernels that work in place are slow, and have a search
-/// of their own.
+/// of their own, and so have bands that keep rows: next to these, which compute nothing again, few
+/// other tiles are found.
 fn searches(changes: &ChangeRequest) -> Vec<ChangeRequest> {
     let most = changes.most_recomputed_percent;
     let mut limits = RECOMPUTED_PERCENT.to_vec();
-    limits.retain(|&percent| percent < most && (changes.split || changes.patch));
+    limits.retain(|&percent| percent < most && changes.allows_tiles());
     limits.push(most);
     let mut searches = Vec::new();
     for percent in limits {
         searches.push(ChangeRequest {
             in_place: false,
+            cache: false,
             most_recomputed_percent: percent,
+            ..*changes
+        });
+    }
+    if changes.cache {
+        searches.push(ChangeRequest {
+            in_place: false,
             ..*changes
         });
     }

@@ -135,6 +135,7 @@ pub fn savings(source: &Source, request: &SavingsRequest) -> Result<Savings, Stu
             remove: remove.to_vec(),
             bands: tiles,
             patches: tiles,
+            cached: false,
             most_extra_macs: extra_macs(percent),
             slices: false,
         };

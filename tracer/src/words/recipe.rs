@@ -17,9 +17,10 @@ pub fn described(recipe: &Recipe) -> String {
                 1 => counted(rows.into(), "band", "bands"),
                 _ => format!("{} patches", grouped(u64::from(rows) * u64::from(columns))),
             };
+            let keep = if split.cached { " that keep rows" } else { "" };
             match split.operators[..] {
-                [only] => format!("operator {} in {tiles}", only.0),
-                _ => format!("operators {} in {tiles}", span(&split.operators)),
+                [only] => format!("operator {} in {tiles}{keep}", only.0),
+                _ => format!("operators {} in {tiles}{keep}", span(&split.operators)),
             }
         })
         .collect();

@@ -93,6 +93,7 @@ static ROWS: &[Row] = &[
     Row::unary(Kind::Dequantize).named("dequantize"),
     Row::unary(Kind::Requantize).named("requantize"),
     Row::of(Kind::InputRows).named("input_rows"),
+    Row::of(Kind::KeptRows).named("kept_rows"),
     Row::unary(Kind::Abs).named("abs"),
     Row::unary(Kind::Cast)
         .named("cast")

@@ -17,24 +17,32 @@ pub(super) fn least_bytes(steps: &[Option<Step<'_>>], needs: &[u64]) -> u64 {
 /// Numbers of tiles along an axis.
 const PARTS: [u32; 16] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64];
 
-/// The grids to be tried on runs with an output of this shape, from the coarsest on: bands; and
-/// patches, which are squares, or twice as long or wide.
-pub(super) fn grids(search: &Search<'_>, output: Shape) -> [Vec<[u32; 2]>; 2] {
+/// A grid, and whether rows are kept for the next tile.
+pub(super) type Tiling = ([u32; 2], bool);
+
+/// The tilings to be tried on runs with an output of this shape, from the coarsest on: bands; patches,
+/// which are squares, or twice as long or wide; and bands that keep rows.
+pub(super) fn tilings(search: &Search<'_>, output: Shape) -> Vec<Tiling> {
     let [_, height, width, _] = output;
     let bands = PARTS.iter().map(|&rows| [rows, 1]);
     let bands = bands.chain((!PARTS.contains(&height)).then_some([height, 1]));
+    let bands: Vec<[u32; 2]> = bands.filter(|grid| grid[0] > 1).collect();
     let patches = PARTS[..8].iter().flat_map(|&columns| {
         let rows = [columns.div_ceil(2), columns, 2 * columns];
         rows.map(|rows| [rows, columns])
     });
-    let bands: Vec<[u32; 2]> = bands.filter(|grid| search.bands && grid[0] > 1).collect();
-    let patches: Vec<[u32; 2]> = patches
-        .filter(|grid| search.patches && grid[1] > 1)
-        .collect();
-    [bands, patches].map(|mut grids| {
+    let patches: Vec<[u32; 2]> = patches.filter(|grid| grid[1] > 1).collect();
+    let kinds = [
+        (search.bands, bands.clone(), false),
+        (search.patches, patches, false),
+        (search.cached, bands, true),
+    ];
+    let tilings = kinds.into_iter().filter(|(is_allowed, ..)| *is_allowed);
+    let tilings = tilings.flat_map(|(_, mut grids, cached)| {
         grids.retain(|grid| grid[0] <= height && grid[1] <= width);
         grids.sort_unstable_by_key(|grid| (grid[0] * grid[1], grid[0]));
         grids.dedup();
-        grids
-    })
+        grids.into_iter().map(move |grid| (grid, cached))
+    });
+    tilings.collect()
 }

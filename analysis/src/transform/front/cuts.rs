@@ -115,6 +115,8 @@ pub(super) struct Cut {
 pub(super) struct CutStep {
     /// What each part computes of the output; nothing where no step behind it reads it.
     pub(super) computed: Vec<Range<u32>>,
+    /// What each part needs of the output that is kept of the parts before.
+    pub(super) kept: Vec<Range<u32>>,
     /// What each part reads of each input.
     pub(super) read: Vec<Vec<Range<u32>>>,
     /// Taps of all parts.
@@ -122,28 +124,30 @@ pub(super) struct CutStep {
 }
 
 impl Cut {
-    /// Back from the last step to the first, or as far as parts can be computed.
+    /// Back from the last step to the first, or as far as parts can be computed. What the parts before
+    /// have computed is kept, or else computed again.
     pub(super) fn new(
         steps: &[Option<Step<'_>>],
         producers: &HashMap<TensorId, usize>,
         run: Range<usize>,
         axis: usize,
         parts: u32,
+        cached: bool,
     ) -> Self {
         let last = run.end - 1;
         let mut cut = Self {
             last,
             steps: Vec::new(),
         };
-        let mut computed: Vec<Vec<Range<u32>>> = vec![Vec::new(); run.len()];
+        let mut needed: Vec<Vec<Range<u32>>> = vec![Vec::new(); run.len()];
         if let Some(step) = &steps[last] {
-            computed[last - run.start] = ranges(step.shape[axis + 1], parts);
+            needed[last - run.start] = ranges(step.shape[axis + 1], parts);
         }
         for at in run.clone().rev() {
-            let computed_here = std::mem::take(&mut computed[at - run.start]);
+            let needed_here = std::mem::take(&mut needed[at - run.start]);
             let Some(known) = steps[at]
                 .as_ref()
-                .and_then(|step| CutStep::new(step, axis, computed_here))
+                .and_then(|step| CutStep::new(step, axis, &needed_here, cached))
             else {
                 break;
             };
@@ -152,7 +156,7 @@ impl Cut {
                 let Some(producer) = producers.get(input).filter(|at| run.contains(at)) else {
                     continue;
                 };
-                join(&mut computed[producer - run.start], read);
+                join(&mut needed[producer - run.start], read);
             }
             cut.steps.push(known);
         }
@@ -169,6 +173,12 @@ impl Cut {
         &self.steps[self.last - step]
     }
 
+    /// Whether a part of the run keeps something for the next.
+    pub(super) fn keeps(&self, run: &Range<usize>) -> bool {
+        let mut kept = run.clone().flat_map(|at| &self.at(at).kept);
+        kept.any(|range| !range.is_empty())
+    }
+
     /// Multiply-accumulates of a step in the tiles of two cuts, one along each axis.
     pub(super) fn macs(&self, columns: &Self, at: usize, step: &Step<'_>) -> u64 {
         let taps = self.at(at).taps.saturating_mul(columns.at(at).taps);
@@ -177,17 +187,30 @@ impl Cut {
 }
 
 impl CutStep {
-    fn new(step: &Step<'_>, axis: usize, computed: Vec<Range<u32>>) -> Option<Self> {
+    fn new(step: &Step<'_>, axis: usize, needed: &[Range<u32>], cached: bool) -> Option<Self> {
         let mut read: Vec<Vec<Range<u32>>> = vec![Vec::new(); step.inputs.len()];
-        let mut taps = 0;
-        for outputs in &computed {
-            taps += step.taps(axis, outputs);
-            for (read, range) in read.iter_mut().zip(step.reads(axis, outputs)?) {
+        let (mut computed, mut kept) = (Vec::new(), Vec::new());
+        let (mut taps, mut end) = (0, 0);
+        for needed in needed {
+            let there = if cached { end } else { 0 };
+            let start = needed.start.max(there.min(needed.end));
+            end = needed.end.max(end);
+            kept.push(needed.start..start);
+            let outputs = start..needed.end;
+            taps += step.taps(axis, &outputs);
+            let reads = if outputs.is_empty() {
+                vec![0..0; read.len()]
+            } else {
+                step.reads(axis, &outputs)?
+            };
+            for (read, range) in read.iter_mut().zip(reads) {
                 read.push(range);
             }
+            computed.push(outputs);
         }
         Some(Self {
             computed,
+            kept,
             read,
             taps,
         })
@@ -207,6 +230,10 @@ fn join(ranges: &mut Vec<Range<u32>>, read: &[Range<u32>]) {
         return;
     }
     for (range, read) in ranges.iter_mut().zip(read) {
-        *range = range.start.min(read.start)..range.end.max(read.end);
+        if range.start == range.end {
+            *range = read.clone();
+        } else if !read.is_empty() {
+            *range = range.start.min(read.start)..range.end.max(read.end);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the tiles of a run need at least, from their sizes alone.
 //!
 //! While a tile is computed, what is left of the run's inputs X, the output O and the tile's own
-//! tensors L have their bytes in memory. L may lie where X is not needed any more, the first f
+//! tensors L, and what they keep for the next tile, have their bytes in memory. L may lie where X is not needed any more, the first f
 //! bytes of it, and O where X allows it, the first |O| - d; both in the same bytes at most once:
 //!
 //! ```text
@@ -281,8 +281,11 @@ impl Span<'_, '_> {
             return 0;
         }
         let first = |at: usize, input: usize, tile: Tile| {
-            let start = |axis: usize| cuts[axis].at(at).read[input].get(tile[axis]);
-            let starts = [start(0)?, start(1)?].map(|range| u64::from(range.start));
+            let read = |axis: usize| {
+                let ranges = &cuts[axis].at(at).read[input];
+                ranges.get(tile[axis]).filter(|range| !range.is_empty())
+            };
+            let starts = [read(0)?, read(1)?].map(|range| u64::from(range.start));
             Some(starts[0] * given.pitch[0] + starts[1] * given.pitch[1])
         };
         let [row, column] = tile;
@@ -298,23 +301,38 @@ impl Span<'_, '_> {
 
     fn of_tile(&self, cuts: [&Cut; 2], grid: [u32; 2], tile: Tile, output: &[u64]) -> u64 {
         let last = self.steps.end - 1;
+        let row_bytes = |at: usize| {
+            let columns = cuts[1].at(at).computed.get(tile[1]);
+            let pixels = columns.map_or(0, |range| range.len() as u64);
+            pixels * self.pixel_bytes[at - self.steps.start]
+        };
         let bytes = |at: usize| {
-            let extent = |axis: usize| {
-                let computed = cuts[axis].at(at).computed.get(tile[axis]);
-                computed.map_or(0, |range| range.len() as u64)
-            };
-            let pixel = self.pixel_bytes[at - self.steps.start];
-            self.of.layout.rounded(extent(0) * extent(1) * pixel)
+            let rows = cuts[0].at(at).computed.get(tile[0]);
+            let rows = rows.map_or(0, |range| range.len() as u64);
+            self.of.layout.rounded(rows * row_bytes(at))
+        };
+        // What a step reads of another one's output may be kept, too.
+        let read = |at: usize, of_step: usize| {
+            let step = self.of.steps[at].as_ref();
+            let inputs = step.map_or(&[][..], |step| step.inputs).iter();
+            let ranges = inputs.zip(&cuts[0].at(at).read);
+            let of = ranges.filter(|(input, _)| self.of.producers.get(input) == Some(&of_step));
+            let rows = of.filter_map(|(_, ranges)| ranges.get(tile[0]).map(Range::len));
+            self.of
+                .layout
+                .rounded(rows.max().unwrap_or(0) as u64 * row_bytes(of_step))
+        };
+        // Of the rows that were there before this row of tiles, or are there for the next.
+        let kept = |at: usize, row: usize| {
+            let rows = cuts[0].at(at).kept.get(row);
+            rows.map_or(0, |range| range.len() as u64) * row_bytes(at)
         };
         let given: u64 = self.given.iter().map(|given| given.bytes).sum();
         let first = tile == [0, 0];
         let at_step = |at: usize| {
             let inside = |before: &&usize| self.steps.contains(before);
-            let before: u64 = self.of.alive[at]
-                .iter()
-                .filter(inside)
-                .map(|&one| bytes(one))
-                .sum();
+            let alive: Vec<usize> = self.of.alive[at].iter().filter(inside).copied().collect();
+            let before: u64 = alive.iter().map(|&one| bytes(one).max(read(at, one))).sum();
             let own = if at == last {
                 before
             } else {
@@ -325,6 +343,9 @@ impl Span<'_, '_> {
                     before + stored
                 }
             };
+            let waiting: u64 = (at..last).map(|one| kept(one, tile[0])).sum();
+            let done = (self.steps.start..at).filter(|one| !alive.contains(one));
+            let done: u64 = done.map(|one| kept(one, tile[0] + 1)).sum();
             let is_there = !first || at == last;
             let output_bytes = if is_there { self.output_bytes } else { 0 };
             // In the first tile the last operator may store over what it loads.
@@ -334,7 +355,7 @@ impl Span<'_, '_> {
                 free.max(if is_there { *output } else { 0 })
             });
             let shared: u64 = shared.sum();
-            (given + output_bytes + own).saturating_sub(shared)
+            (given + output_bytes + own + waiting + done).saturating_sub(shared)
         };
         let own = self.steps.clone().map(at_step).max().unwrap_or(0);
         own + self.beside

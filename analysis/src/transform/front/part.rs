@@ -2,9 +2,10 @@
 //! there beside them.
 
 use super::Search;
+use super::path::Piece;
 use crate::arena::Arena;
 use crate::graph::{Graph, Kernel, Kind, Node, OperatorId, TensorId};
-use crate::transform::{Recipe, Split, apply, slices};
+use crate::transform::{Recipe, apply, slices};
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::exact::plan_in_parts;
 use std::collections::HashMap;
@@ -68,18 +69,15 @@ impl Part {
         Self { graph: part, run }
     }
 
-    /// What the run needs in these tiles, planned by itself; `None` if it cannot be done.
+    /// What the run needs in the tiles of a piece, planned by itself; `None` if it cannot be done.
     pub(super) fn needs(
         &self,
         search: &Search<'_>,
-        grid: [u32; 2],
+        piece: &Piece,
         budget: &mut Budget<'_>,
     ) -> Option<Needs> {
         let mut recipe = Recipe {
-            splits: vec![Split {
-                operators: self.run.clone(),
-                grid,
-            }],
+            splits: vec![piece.split(&self.run)],
             ..Recipe::default()
         };
         recipe.slices = search.slices && slices::input(&self.graph, &recipe).is_ok();

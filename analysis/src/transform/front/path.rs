@@ -1,5 +1,7 @@
 //! The least work for each size of the arena.
 
+use crate::graph::OperatorId;
+use crate::transform::Split;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -9,6 +11,8 @@ pub(super) struct Piece {
     /// Which steps of the order it takes the place of.
     pub(super) steps: Range<usize>,
     pub(super) grid: [u32; 2],
+    /// Rows are kept for the next tile.
+    pub(super) cached: bool,
     /// What its steps need: at least, until that is known of its operators, not of sizes alone.
     pub(super) bytes: u64,
     pub(super) is_known: bool,
@@ -37,6 +41,15 @@ pub(super) enum Count {
 }
 
 impl Piece {
+    /// The run of these operators in its tiles.
+    pub(super) fn split(&self, operators: &[OperatorId]) -> Split {
+        Split {
+            operators: operators.to_vec(),
+            grid: self.grid,
+            cached: self.cached,
+        }
+    }
+
     fn count(&self, count: Count) -> u64 {
         match count {
             Count::Needed => self.bytes,

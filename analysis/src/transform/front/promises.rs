@@ -1,7 +1,7 @@
 //! All runs in all grids, with what each needs at least and exactly what it computes again.
 
 use super::Search;
-use super::candidates;
+use super::candidates::{self, Tiling};
 use super::cuts::{Cut, Step};
 use super::floor::{Span, Steps};
 use super::path::Piece;
@@ -53,8 +53,8 @@ pub(super) fn promises(
             let run = start..end;
             let whole = needs[run.clone()].iter().max().copied().unwrap_or(0);
             if whole > least {
-                budget.spend((run.len() * ends.grids.len()) as u64);
-                found.looked_at += ends.grids.len() as u64;
+                budget.spend((run.len() * ends.tilings.len()) as u64);
+                found.looked_at += ends.tilings.len() as u64;
                 let pieces = ends.pieces(&run, most_extra_macs);
                 let pieces = pieces.map(|piece| Piece {
                     bytes: piece.bytes.max(least),
@@ -72,6 +72,7 @@ pub(super) fn promises(
             piece.steps.end,
             piece.extra_macs,
             piece.grid,
+            piece.cached,
         )
     });
     found
@@ -81,9 +82,9 @@ pub(super) fn promises(
 struct Ends<'a, 's> {
     steps: &'s Steps<'a>,
     end: usize,
-    grids: Vec<[u32; 2]>,
-    /// By axis and number of parts.
-    cuts: [HashMap<u32, Cut>; 2],
+    tilings: Vec<Tiling>,
+    /// By axis, number of parts, and whether rows are kept.
+    cuts: [HashMap<(u32, bool), Cut>; 2],
 }
 
 impl<'a, 's> Ends<'a, 's> {
@@ -94,33 +95,39 @@ impl<'a, 's> Ends<'a, 's> {
         last: &Step<'_>,
         budget: &mut Budget<'_>,
     ) -> Self {
-        let grids = candidates::grids(search, last.shape).concat();
+        let tilings = candidates::tilings(search, last.shape);
         let cut = |axis: usize| {
-            let parts: BTreeSet<u32> = grids.iter().map(|grid| grid[axis]).collect();
-            let cut = |parts| Cut::new(&steps.steps, &steps.producers, run.clone(), axis, parts);
-            let cuts = parts.into_iter().map(|parts| (parts, cut(parts)));
-            cuts.collect::<HashMap<u32, Cut>>()
+            let keys = tilings
+                .iter()
+                .map(|&(grid, cached)| along(grid, cached, axis));
+            let keys: BTreeSet<(u32, bool)> = keys.collect();
+            let cut = |(parts, cached)| {
+                let (steps, producers) = (&steps.steps, &steps.producers);
+                Cut::new(steps, producers, run.clone(), axis, parts, cached)
+            };
+            let cuts = keys.into_iter().map(|key| (key, cut(key)));
+            cuts.collect::<HashMap<(u32, bool), Cut>>()
         };
         let cuts = [cut(0), cut(1)];
-        let parts = cuts
-            .iter()
-            .flat_map(|cuts| cuts.keys().copied().map(u64::from));
-        budget.spend(parts.sum::<u64>() * run.len() as u64);
+        let parts = cuts.iter().flat_map(HashMap::keys);
+        let parts: u64 = parts.map(|&(parts, _)| u64::from(parts)).sum();
+        budget.spend(parts * run.len() as u64);
         Self {
             steps,
             end: run.end,
-            grids,
+            tilings,
             cuts,
         }
     }
 
-    /// A run in all grids in which it can be computed with so much work.
+    /// A run in all tilings in which it can be computed with so much work.
     fn pieces(&self, run: &Range<usize>, most_extra_macs: u64) -> impl Iterator<Item = Piece> {
         let span = self.steps.span(run.clone());
-        self.grids.iter().filter_map(move |&grid| {
-            let [rows, columns] = [0, 1].map(|axis| self.cuts[axis].get(&grid[axis]));
+        self.tilings.iter().filter_map(move |&(grid, cached)| {
+            let [rows, columns] =
+                [0, 1].map(|axis| self.cuts[axis].get(&along(grid, cached, axis)));
             let cuts = [rows?, columns?];
-            if cuts.iter().any(|cut| cut.first() > run.start) {
+            if cuts.iter().any(|cut| cut.first() > run.start) || cached && !cuts[0].keeps(run) {
                 return None;
             }
             let extra_macs = self.extra_macs(run, cuts[0], cuts[1]);
@@ -129,6 +136,7 @@ impl<'a, 's> Ends<'a, 's> {
             Some(Piece {
                 steps: run.clone(),
                 grid,
+                cached,
                 bytes: least,
                 is_known: false,
                 least,
@@ -178,4 +186,9 @@ impl<'a, 's> Ends<'a, 's> {
             step.is_some_and(|step| !step.pitched && touches_gaps(at, step))
         })
     }
+}
+
+/// The parts of a tiling along an axis. Only rows are kept.
+fn along(grid: [u32; 2], cached: bool, axis: usize) -> (u32, bool) {
+    (grid[axis], cached && axis == 0)
 }

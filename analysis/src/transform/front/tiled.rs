@@ -8,7 +8,7 @@ use super::{FrontPlanner, TilingBound, with_splits};
 use crate::arena::{Arena, ArenaError};
 use crate::graph::OperatorId;
 use crate::transform::remove::remove;
-use crate::transform::{Recipe, Split, Transformed, apply, macs};
+use crate::transform::{Recipe, Transformed, apply, macs};
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::exact::{Decision, decide_in_parts};
 use std::collections::HashSet;
@@ -111,7 +111,7 @@ impl FrontPlanner<'_> {
         }
         // How far tensors in pieces keep apart depends on what else is in tiles.
         let is_bounded = promises.complete
-            && (search.bands || search.patches)
+            && (search.bands || search.patches || search.cached)
             && remaining.graph.views.is_empty();
         let bounded = levels.iter().filter(|_| is_bounded);
         Ok(Tiled {
@@ -224,10 +224,7 @@ impl FrontPlanner<'_> {
         let piece = &tiled.pieces[index];
         let operators = &self.order[piece.steps.clone()];
         if steps.is_in_pieces(&piece.steps) {
-            let split = Split {
-                operators: operators.to_vec(),
-                grid: piece.grid,
-            };
+            let split = piece.split(operators);
             let recipe = with_splits(self.search, tiled.base, vec![split]);
             let transformed = apply(self.search.graph, &recipe).ok()?;
             let arena = self.arena(&transformed).ok()?;
@@ -238,11 +235,12 @@ impl FrontPlanner<'_> {
                 planned: least,
             });
         }
-        let key = (operators.to_vec(), tiled.base.removed.clone(), piece.grid);
+        let left_out = tiled.base.removed.clone();
+        let key = (operators.to_vec(), left_out, piece.grid, piece.cached);
         let known = self.known.get(&key).copied();
         let needed = known.unwrap_or_else(|| {
             let part = steps.part(&piece.steps, operators);
-            part.needs(self.search, piece.grid, budget)
+            part.needs(self.search, piece, budget)
         });
         self.known.insert(key, needed);
         let beside = steps.beside(&piece.steps);
@@ -255,10 +253,7 @@ impl FrontPlanner<'_> {
     fn recipe(&self, tiled: &TiledRuns<'_>, path: &Path) -> Recipe {
         let splits = path.pieces.iter().map(|&piece| {
             let piece = &tiled.pieces[piece];
-            Split {
-                operators: self.order[piece.steps.clone()].to_vec(),
-                grid: piece.grid,
-            }
+            piece.split(&self.order[piece.steps.clone()])
         });
         with_splits(self.search, tiled.base, splits.collect())
     }

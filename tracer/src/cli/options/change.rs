@@ -18,6 +18,9 @@ pub enum Change {
     Split,
     /// Compute runs of operators in patches of rows and columns
     Patch,
+    /// Compute runs of operators in bands that keep the rows that the next band needs too, in line
+    /// buffers, instead of computing them again
+    Cache,
 }
 
 /// Which changes are allowed.
@@ -27,12 +30,12 @@ pub struct ChangeArguments {
     /// then needs kernels that support them, and `dmo-trace verify --plan` proves it
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub allow: Vec<Change>,
-    /// Extra multiply-accumulates allowed for tiling (--allow split or patch), in % of the model's
+    /// Extra multiply-accumulates allowed for tiling (--allow split, patch or cache), in % of the model's
     /// [default: 10%]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub max_recompute: Option<f64>,
     /// Take the model's input in rows while it computes, so that the input is never in the arena as a
-    /// whole; --allow split,patch unless one of them is given
+    /// whole; --allow split,patch unless split, patch or cache is given
     #[arg(long)]
     pub slices: bool,
 }
@@ -40,7 +43,7 @@ pub struct ChangeArguments {
 impl ChangeArguments {
     /// Whether runs of operators may be computed in tiles.
     pub fn allow_tiles(&self) -> bool {
-        let tiles = [Change::Split, Change::Patch];
+        let tiles = [Change::Split, Change::Patch, Change::Cache];
         self.slices || tiles.iter().any(|change| self.allow.contains(change))
     }
 
@@ -52,7 +55,7 @@ impl ChangeArguments {
         let allows = |change| self.allow.contains(&change);
         ensure!(
             self.max_recompute.is_none() || self.allow_tiles(),
-            "--max-recompute limits what tiles compute again, and no tiles are allowed\n  hint: --allow split, --allow patch or both"
+            "--max-recompute limits what tiles compute again, and no tiles are allowed\n  hint: --allow split,patch,cache"
         );
         let by_default = ChangeRequest::default();
         let changes = ChangeRequest {
@@ -62,6 +65,7 @@ impl ChangeArguments {
             remove: allows(Change::Remove),
             split: allows(Change::Split),
             patch: allows(Change::Patch),
+            cache: allows(Change::Cache),
             most_recomputed_percent: self
                 .max_recompute
                 .unwrap_or(by_default.most_recomputed_percent),

@@ -7,8 +7,8 @@ use crate::kernels::moves::{padding, padding_word, zero};
 use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
     BatchToSpaceNd, CircularBuffer, Concatenation, DepthToSpace, ExpandDims, Gather, InputRows,
-    MirrorPad, Pack, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice, SpaceToBatchNd,
-    SpaceToDepth, Split, Squeeze, StridedSlice, Transpose, Unpack,
+    KeptRows, MirrorPad, Pack, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice,
+    SpaceToBatchNd, SpaceToDepth, Split, Squeeze, StridedSlice, Transpose, Unpack,
 };
 use dmo_analysis::operator::{self, Operator, Shape};
 use dmo_analysis::random::xorshift_bytes;
@@ -26,6 +26,12 @@ pub(super) const CONTRACTS: &[Contract] = &[
         concat(job, buffers, frame, None)
     }),
     Contract::new(ROWS_IN_MEMORY, &InputRows, next_rows).with_status(),
+    Contract::new("dmo_keep_rows", &KeptRows, |job, buffers, _| {
+        let rows: &operator::KeptRows = job.operator()?;
+        let [kept, output] = [buffers.inputs[0], buffers.outputs[0]].map(Argument::from);
+        let bytes = Argument::Word(rows.elements * rows.element_bytes);
+        Ok(vec![kept, bytes, output])
+    }),
     Contract::new("dmo_split", &Split, split),
     Contract::new("dmo_pad", &Pad, pad_any),
     Contract::int8("dmo_pad_s8", &Pad, |job, buffers, frame| {

@@ -40,8 +40,14 @@ pub fn front_table(found: &WorkFront, by_formula: bool) -> String {
     } else {
         ""
     };
+    let mut splits = (front.points.iter()).flat_map(|point| &point.recipe.splits);
+    let kept = if splits.any(|split| split.cached) {
+        "; kept: rows that the next tile needs too"
+    } else {
+        ""
+    };
     format!(
-        "Ways to run the model{overlaps} (tiles: along the rows x along the columns):\n\n{table}\n\n\
+        "Ways to run the model{overlaps} (tiles: along the rows x along the columns{kept}):\n\n{table}\n\n\
          {} multiply-accumulates; {} ways were tried: {search}.{}",
         grouped(*macs),
         grouped(front.candidates),
@@ -74,6 +80,9 @@ fn runs(point: &Point) -> String {
 
 fn grids(point: &Point) -> String {
     let grids = point.recipe.splits.iter();
-    let grids = grids.map(|split| format!("{} x {}", split.grid[0], split.grid[1]));
+    let grids = grids.map(|split| {
+        let keep = if split.cached { " kept" } else { "" };
+        format!("{} x {}{keep}", split.grid[0], split.grid[1])
+    });
     grids.collect::<Vec<_>>().join("; ")
 }
