@@ -13,7 +13,7 @@ use dmo_analysis::operator::{
     Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, BroadcastArgs, Concat,
     Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, DepthwiseInPlace,
     Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather,
-    InputRows, Interpolation, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator,
+    InputRows, Interpolation, KeptRows, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator,
     OuterBatches, Pack, Pad, Pitched, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear,
     ResizeNearest, ShapeOf, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
     TransposeConv2d, Unpack, UpdateSlice, Window, Zeros,
@@ -351,6 +351,13 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             Operator::InputRows(InputRows {
                 kept: Some(SHAPE),
                 new: SHAPE,
+                element_bytes,
+            }),
+        ),
+        (
+            "kept_rows",
+            Operator::KeptRows(KeptRows {
+                elements: 12,
                 element_bytes,
             }),
         ),
