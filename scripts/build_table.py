@@ -18,11 +18,14 @@ import real_models
 
 # 8-bit models of other quantisation, too.
 MODELS = [*real_models.INT8, "coral/mobilenet_v1_0.25_128_quant.tflite", "coral/mobilenet_v2_1.0_224_quant.tflite"]
-TILES = ["--allow", "prune,remove,split,patch"]
+ROWS_KEPT = ["--allow", "prune,remove,cache", "--max-recompute", "0%"]
+TILES = ["--allow", "prune,remove,split,patch,cache"]
 FORMS = [
     ("fastest", []),
+    ("rows kept", ROWS_KEPT),
     ("10 % again", [*TILES, "--max-recompute", "10%"]),
     ("25 % again", [*TILES, "--max-recompute", "25%"]),
+    ("in rows, rows kept", [*ROWS_KEPT, "--slices"]),
     ("in rows, 10 % again", [*TILES, "--slices", "--max-recompute", "10%"]),
     ("in rows, 25 % again", [*TILES, "--slices", "--max-recompute", "25%"]),
 ]

@@ -41,7 +41,7 @@ def row(name, model, folder):
         figure([*plan, *emitted("planned.tflite")], needed),
         figure([*plan, "--allow", "split,patch", *emitted("tiled.tflite")], needed),
         figure([*build, in_folder("fastest")], ram),
-        figure([*build, in_folder("smaller"), "--allow", "prune,remove,split,patch"], ram),
+        figure([*build, in_folder("smaller"), "--allow", "prune,remove,split,patch,cache"], ram),
     ]
     return f"| `{name}` | {' | '.join(figures)} |"
 

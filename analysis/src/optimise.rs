@@ -20,7 +20,8 @@ use crate::schedule::search::{Limits, search};
 use crate::schedule::{Schedule, ScheduleError};
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::Plan;
-use dmo_planner::plan::exact;
+use dmo_planner::plan::exact::{self, Optimum};
+use dmo_planner::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shuffle::Shuffle;
@@ -215,7 +216,7 @@ fn in_given_order(
     budget: &mut Budget<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ModelPlan, ArenaError> {
-    let mut best = place(task, task.graph.file_order(), budget)?;
+    let mut best = place_by(task, task.graph.file_order(), budget, Care::InParts)?;
     // All that is known of other orders.
     let buffers = best.arena.problem.buffers().iter();
     best.bound_bytes = buffers.map(|buffer| buffer.size_bytes).max().unwrap_or(0);
@@ -265,6 +266,8 @@ enum Care {
     Thorough,
     /// What is likely to be the best comes first, and ends the search if it is.
     Quick,
+    /// The same of many buffers that are alive for a short time between a few others, as tiles are.
+    InParts,
 }
 
 fn place_by(
@@ -277,6 +280,7 @@ fn place_by(
     let best = match care {
         Care::Thorough => exact::plan(&arena.problem, budget),
         Care::Quick => exact::plan_quickly(&arena.problem, budget),
+        Care::InParts => in_parts(&arena.problem, budget),
     };
     if !best.plan.check(&arena.problem).is_empty() {
         return Err(ArenaError::GivenOffsetsClash);
@@ -295,6 +299,26 @@ fn place_by(
         bound_bytes: 0,
         stopped: false,
     })
+}
+
+/// The smallest arena: by the search that takes the problem apart, and if that does not end by the one
+/// that does not.
+fn in_parts(problem: &Problem, budget: &mut Budget<'_>) -> Optimum {
+    let parts = budget.share(2, |budget| exact::plan_in_parts(problem, budget));
+    if parts.is_optimal() {
+        return parts;
+    }
+    let whole = exact::plan(problem, budget);
+    let bound_bytes = parts.bound_bytes.max(whole.bound_bytes);
+    let least = if parts.arena_bytes < whole.arena_bytes {
+        parts
+    } else {
+        whole
+    };
+    Optimum {
+        bound_bytes,
+        ..least
+    }
 }
 
 /// No plan for the order has a smaller arena, in bytes, also none in which tensors that may be

@@ -301,6 +301,20 @@ fn of_input_rows() -> Vec<Trial> {
             }));
         }
     }
+    for element in ["float32", "int16", "int8", "uint8"] {
+        for kernels in [PACKED, REFERENCE] {
+            let model = format!("stand_in_vision_{element}.tflite");
+            let name = format!("kept_rows_natively::{element}::{kernels}");
+            let file = model.clone();
+            trials.push(models::trial(name, &file, move |file| {
+                let built = built(&model, file, &kept_rows(kernels))?;
+                let calls = built.network.calls.iter();
+                let kept = calls.filter(|call| call.function == "dmo_keep_rows");
+                assert!(kept.count() > 2);
+                runs_natively(&built)
+            }));
+        }
+    }
     let vision = "stand_in_vision_int8.tflite";
     trials.push(models::trial(
         "input_rows_are_less_than_the_input",
@@ -338,6 +352,19 @@ fn of_input_rows() -> Vec<Trial> {
     trials
 }
 
+/// A library that computes bands, which keep rows for the next one, and nothing twice.
+fn kept_rows(kernels: &str) -> BuildRequest {
+    let plain = request(kernels, false);
+    BuildRequest {
+        changes: ChangeRequest {
+            cache: true,
+            most_recomputed_percent: 0.0,
+            ..plain.changes
+        },
+        ..plain
+    }
+}
+
 /// A library that takes its input in rows.
 fn input_rows(kernels: &str) -> BuildRequest {
     let plain = request(kernels, false);
@@ -346,6 +373,7 @@ fn input_rows(kernels: &str) -> BuildRequest {
             slices: true,
             split: true,
             patch: true,
+            cache: true,
             ..plain.changes
         },
         ..plain
@@ -370,6 +398,7 @@ fn request(kernels: &str, is_tiled: bool) -> BuildRequest {
             remove: is_tiled,
             split: is_tiled,
             patch: is_tiled,
+            cache: is_tiled,
             most_recomputed_percent: 50.0,
             ..ChangeRequest::default()
         },

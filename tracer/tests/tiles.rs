@@ -17,7 +17,7 @@ mod networks;
 mod support;
 
 use dmo_analysis::arena::Layout;
-use dmo_analysis::graph::{Graph, OperatorId, overlaps, zoo};
+use dmo_analysis::graph::{Graph, Kind, OperatorId, overlaps, zoo};
 use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::transform::{Recipe, Split, Transformed, apply, macs};
@@ -103,7 +103,7 @@ fn split(run: std::ops::Range<usize>, grid: [u32; 2]) -> Split {
 fn random_networks() {
     let library = library("reference");
     let mut random = Random(1);
-    let mut done = 0;
+    let (mut done, mut kept) = (0, 0);
     for seed in 0..120 {
         let graph = networks::network(seed, 5);
         let Ok(original) = Deployment::invented(&graph, &library, LIMITS) else {
@@ -113,17 +113,28 @@ fn random_networks() {
         let first = random.below(count);
         let end = first + 1 + random.below(count - first);
         let grid = [1 + random.below(4) as u32, 1 + random.below(3) as u32];
-        let recipe = Recipe {
-            splits: vec![split(first as usize..end as usize, grid)],
-            ..Recipe::default()
-        };
-        if let Ok(transformed) = apply(&graph, &recipe) {
-            check(&original, &transformed);
-            done += 1;
+        for cached in [false, true] {
+            let split = Split {
+                cached,
+                ..split(first as usize..end as usize, grid)
+            };
+            let recipe = Recipe {
+                splits: vec![split],
+                ..Recipe::default()
+            };
+            if let Ok(transformed) = apply(&graph, &recipe) {
+                check(&original, &transformed);
+                done += 1;
+                let nodes = &transformed.graph.operators;
+                kept += nodes
+                    .iter()
+                    .filter(|node| node.kind == Kind::KeptRows)
+                    .count();
+            }
         }
     }
     // Else nothing was tried.
-    assert!(done > 40, "{done}");
+    assert!(done > 100 && kept > 15, "{done} networks, {kept} copies");
 }
 
 /// The published splits, in bands and in patches, in place where that is smaller.

@@ -12,7 +12,6 @@
 use super::TransformError;
 use super::draft::Draft;
 use super::region::Region;
-use super::split::{Run, Tile};
 use crate::graph::{OperatorId, TensorId};
 use crate::operator::Shape;
 use std::collections::HashMap;
@@ -97,13 +96,8 @@ impl Cache {
         Ok((!rows.is_empty()).then_some(Region { rows, columns }))
     }
 
-    /// From now on what a tile has left is there; `locals` are the tensors that hold it.
-    pub(super) fn hold(&mut self, run: &Run, tile: &Tile, locals: HashMap<TensorId, TensorId>) {
-        for (of, tensor) in locals {
-            if let (true, Some(region)) = (of != run.output, tile.regions.get(&of)) {
-                let region = region.clone();
-                self.held.insert(of, Held { tensor, region });
-            }
-        }
+    /// From now on this is there of a tensor.
+    pub(super) fn hold(&mut self, of: TensorId, held: Held) {
+        self.held.insert(of, held);
     }
 }

@@ -154,10 +154,22 @@ pub fn front(
             bases.push(without);
         }
     }
+    // Where rows may be kept, tiles that keep none are looked for first: there is less of them to plan.
+    let without_kept = Search {
+        cached: false,
+        remove: search.remove.clone(),
+        ..*search
+    };
+    let without_kept = (search.bands || search.patches || !search.cached).then_some(&without_kept);
+    let searches = without_kept.into_iter();
+    let searches = searches.chain(search.cached.then_some(search));
+    let passes: Vec<(&Search<'_>, &Recipe)> = searches
+        .flat_map(|search| bases.iter().map(move |base| (search, base)))
+        .collect();
     let mut tiled = Vec::new();
-    for (number, base) in bases.iter().enumerate() {
+    for (number, &(search, base)) in passes.iter().enumerate() {
         // The first has the most to be planned.
-        let others = bases.len() - number - 1;
+        let others = passes.len() - number - 1;
         let left = budget.left();
         let share = match number {
             0 => left / (3 + others as u64) * 3,
@@ -165,6 +177,7 @@ pub fn front(
         };
         let is_left = |operator: &&OperatorId| !base.removed.contains(operator);
         planner.order = search.order.iter().filter(is_left).copied().collect();
+        planner.search = search;
         tiled.push(budget.within(share, |budget| planner.tile(base, budget, progress))?);
     }
     Ok(Front {

@@ -1,6 +1,6 @@
 //! A run of operators, computed tile by tile.
 
-use super::cache::Cache;
+use super::cache::{Cache, Held};
 use super::draft::Draft;
 use super::region::{self, PartialOperator, Region, part};
 use super::slices::InputRows;
@@ -39,8 +39,13 @@ pub(super) fn split(
         for (column, (tile, cache)) in tiles.iter().zip(&mut caches).enumerate() {
             let number = row * columns + column;
             let locals = run.add_tile(draft, number, tile, cache.as_ref(), rows.as_ref());
-            if let Some(cache) = cache {
-                cache.hold(&run, tile, locals);
+            let Some(cache) = cache else {
+                continue;
+            };
+            for (of, tensor) in locals.into_iter().filter(|(of, _)| *of != run.output) {
+                if let Some(region) = tile.regions.get(&of).cloned() {
+                    cache.hold(of, Held { tensor, region });
+                }
             }
         }
     }

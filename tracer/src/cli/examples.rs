@@ -47,12 +47,12 @@ Examples:
   dmo-trace plan model.tflite --overlap traced --kernels libcmsis-nn.a --emit plan.json
   dmo-trace plan model.tflite --firmware firmware.elf --emit planned.tflite
   dmo-trace plan model.tflite --allow prune --emit pruned.tflite
-  dmo-trace plan model.tflite --allow inplace,remove,split,patch --max-recompute 10%";
+  dmo-trace plan model.tflite --allow inplace,remove,split,patch,cache --max-recompute 10%";
 
 pub const BUILD: &str = "\
 Examples:
   dmo-trace build model.tflite --out model
-  dmo-trace build model.tflite --out model --allow inplace,remove,split,patch --name detector";
+  dmo-trace build model.tflite --out model --allow remove,cache --name detector";
 
 pub const STREAM: &str = "\
 Examples:

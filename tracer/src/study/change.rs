@@ -57,14 +57,15 @@ impl Default for ChangeRequest {
 }
 
 impl ChangeRequest {
-    /// The same with an input in rows; bands and patches are then allowed, unless some tiles are.
+    /// The same with an input in rows; all tiles are then allowed, unless some are.
     #[must_use]
     pub fn in_rows(self) -> Self {
-        let both = !self.allows_tiles();
+        let all = !self.allows_tiles();
         Self {
             slices: true,
-            split: both || self.split,
-            patch: both || self.patch,
+            split: all || self.split,
+            patch: all || self.patch,
+            cache: all || self.cache,
             ..self
         }
     }

@@ -14,6 +14,7 @@ use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::PlanFile;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
+use dmo_analysis::transform::front::Point;
 use dmo_analysis::verify::{Positions, clashes, misaligned};
 use std::time::{Duration, Instant};
 
@@ -191,31 +192,59 @@ fn change(
     let time = time.saturating_sub(start.elapsed());
     let order = &planned.order;
     let front = WorkFront::search(source, order, changes, request.layout, kind, time, session)?;
-    let best = front.best().filter(|best| best.recipe.changes());
-    if let Some(recipe) = best.map(|best| best.recipe.clone()) {
-        // What was found by formula may be worse on these kernels.
-        let plain = measured_bytes(source, request, session)?;
-        source.follow(recipe)?;
-        let may_stay = plain.is_some() && !changes.slices;
-        if may_stay && measured_bytes(source, request, session)? >= plain {
-            source.follow_nothing();
-        }
+    let smallest = match kind {
+        OverlapKind::Traced => smallest_measured(source, &front, request, session)?,
+        OverlapKind::None | OverlapKind::Analytic => front.best(),
+    };
+    match smallest.filter(|point| point.recipe.changes()) {
+        Some(point) => source.follow(point.recipe.clone())?,
+        None => source.follow_nothing(),
     }
     Ok(front)
 }
 
-/// The arena of the model as it is now on measured kernels, in bytes; `None` by formula.
-fn measured_bytes(
-    source: &Source,
+/// So many ways are measured at most, beside the model as it is.
+const MOST_MEASURED: usize = 3;
+
+/// Of the smallest ways of a front the one with the smallest arena on measured kernels, and of equal ones
+/// that with the least work: these may allow less than the formulas say, and less of one than of another.
+/// `None` if it is the model as it is.
+fn smallest_measured<'a>(
+    source: &mut Source,
+    front: &'a WorkFront,
     request: &PlanRequest,
     session: &Session,
-) -> Result<Option<u64>, StudyError> {
-    if request.overlap.kind != OverlapKind::Traced {
-        return Ok(None);
-    }
+) -> Result<Option<&'a Point>, StudyError> {
     let time = request.time.mul_f64(SHARES[2]);
-    let planned = plan_as_it_is(source, request, time, session)?;
-    Ok(Some(planned.plan.arena_bytes))
+    let measured = |source: &Source| {
+        let planned = plan_as_it_is(source, request, time, session)?;
+        Ok::<u64, StudyError>(planned.plan.arena_bytes)
+    };
+    let mut points: Vec<&Point> = front.front.points.iter().collect();
+    points.retain(|point| point.recipe.changes());
+    points.sort_by_key(|point| point.arena_bytes);
+    points.truncate(MOST_MEASURED);
+    points.sort_by_key(|point| point.extra_macs);
+    let (mut smallest, mut refusal) = (None, None);
+    if !request.changes.slices {
+        source.follow_nothing();
+        smallest = Some((measured(source)?, None));
+    }
+    for point in points {
+        source.follow(point.recipe.clone())?;
+        match measured(source) {
+            Ok(bytes) if smallest.is_none_or(|(least, _)| bytes < least) => {
+                smallest = Some((bytes, Some(point)));
+            }
+            Ok(_) => (),
+            Err(error) => refusal = Some(error),
+        }
+    }
+    match (smallest, refusal) {
+        (Some((_, point)), _) => Ok(point),
+        (None, Some(error)) => Err(error),
+        (None, None) => Ok(front.best()),
+    }
 }
 
 /// Plans the model as it is now.

@@ -95,6 +95,7 @@ impl Builder {
                 ("--allow remove", request.changes.remove),
                 ("--allow split", request.changes.split),
                 ("--allow patch", request.changes.patch),
+                ("--allow cache", request.changes.cache),
                 ("--allow accumulate", request.changes.accumulate),
                 ("--keep-inputs", request.keep_inputs),
                 ("--ram", request.limits.ram_bytes.is_some()),
@@ -103,6 +104,13 @@ impl Builder {
                     source
                         .recipe()
                         .is_some_and(dmo_analysis::transform::Recipe::changes),
+                ),
+                (
+                    "rows kept",
+                    built
+                        .files
+                        .iter()
+                        .any(|it| it.text.contains("dmo_keep_rows(")),
                 ),
                 (
                     "in loops",
@@ -212,6 +220,7 @@ fn any_request(random: &mut SplitMix64) -> BuildRequest {
         remove: once_in(2),
         split: once_in(3),
         patch: once_in(3),
+        cache: once_in(3),
         accumulate: once_in(6),
         ..ChangeRequest::default()
     };

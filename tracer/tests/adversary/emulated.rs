@@ -73,6 +73,7 @@ fn any_request(random: &mut SplitMix64) -> PlanRequest {
             remove: !once_in(3),
             split: once_in(4),
             patch: once_in(4),
+            cache: once_in(4),
             ..ChangeRequest::default()
         },
         layout: Layout {

@@ -148,6 +148,25 @@ struct Reached {
 }
 
 impl Ways {
+    /// Of the pieces of one run, by their work, the first that needs no more than `limit` bytes. Of those
+    /// that keep rows, and so do the same work, one that leaves an eighth of them to kernels that allow
+    /// less than was reckoned with, or else the smallest.
+    fn of_run(&self, pieces: &[Piece], of_run: &[usize], limit: u64) -> Option<usize> {
+        let bytes = |index: usize| pieces[index].count(self.count);
+        let mut fitting = of_run.iter().copied().filter(|&at| bytes(at) <= limit);
+        let first = fitting.next()?;
+        if !pieces[first].cached {
+            return Some(first);
+        }
+        let alike = fitting.filter(|&at| pieces[at].cached);
+        let alike: Vec<usize> = [first].into_iter().chain(alike).collect();
+        let roomy = alike
+            .iter()
+            .copied()
+            .find(|&at| bytes(at) <= limit - limit / 8);
+        roomy.or_else(|| alike.into_iter().min_by_key(|&at| bytes(at)))
+    }
+
     /// The way of least work that needs no more than `limit` bytes at any step.
     fn path(&self, pieces: &[Piece], limit: u64) -> Option<Path> {
         let needs = &self.needs;
@@ -168,12 +187,13 @@ impl Ways {
             if needs[step] <= limit {
                 reach(step + 1, work, None);
             }
-            let mut last_end = None;
-            for &index in &self.from[step] {
-                let piece = &pieces[index];
-                // Of those of one run the first does the least work.
-                if piece.count(self.count) <= limit && last_end != Some(piece.steps.end) {
-                    last_end = Some(piece.steps.end);
+            let of_runs = self.from[step].chunk_by(|&one, &other| {
+                let [one, other] = [one, other].map(|index| &pieces[index]);
+                one.steps.end == other.steps.end
+            });
+            for of_run in of_runs {
+                if let Some(index) = self.of_run(pieces, of_run, limit) {
+                    let piece = &pieces[index];
                     let work = (work.0.saturating_add(piece.extra_macs), work.1 + 1);
                     reach(piece.steps.end, work, Some(index));
                 }

@@ -35,7 +35,7 @@ pub struct ChangeArguments {
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub max_recompute: Option<f64>,
     /// Take the model's input in rows while it computes, so that the input is never in the arena as a
-    /// whole; --allow split,patch unless split, patch or cache is given
+    /// whole; --allow split,patch,cache unless some of these are given
     #[arg(long)]
     pub slices: bool,
 }
