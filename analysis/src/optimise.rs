@@ -266,7 +266,7 @@ enum Care {
     Thorough,
     /// What is likely to be the best comes first, and ends the search if it is.
     Quick,
-    /// The same of many buffers that are alive for a short time between a few others, as tiles are.
+    /// For tiles, of which many are alive for a short time between a few buffers that are alive for long.
     InParts,
 }
 

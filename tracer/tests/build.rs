@@ -103,7 +103,7 @@ fn main() {
     ));
     trials.extend(in_memories());
     trials.extend(of_newest_rows());
-    trials.extend(of_input_rows());
+    trials.extend(of_rows());
     let name = "flash_is_limited";
     trials.push(match tools::version(&Compiler::default().program) {
         Ok(_) => models::trial(name, vision, flash_is_limited),
@@ -285,8 +285,8 @@ fn of_newest_rows() -> Vec<Trial> {
     trials
 }
 
-/// Libraries whose input is handed over in rows.
-fn of_input_rows() -> Vec<Trial> {
+/// Libraries whose input is handed over in rows, and those that keep rows.
+fn of_rows() -> Vec<Trial> {
     let mut trials = Vec::new();
     for element in ["float32", "int16", "int8", "uint8"] {
         for kernels in [PACKED, REFERENCE] {
@@ -352,11 +352,13 @@ fn of_input_rows() -> Vec<Trial> {
     trials
 }
 
-/// A library that computes bands, which keep rows for the next one, and nothing twice.
+/// A library that takes its input in rows and computes bands, which keep rows for the next one, and
+/// nothing twice.
 fn kept_rows(kernels: &str) -> BuildRequest {
     let plain = request(kernels, false);
     BuildRequest {
         changes: ChangeRequest {
+            slices: true,
             cache: true,
             most_recomputed_percent: 0.0,
             ..plain.changes

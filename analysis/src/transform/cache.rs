@@ -16,11 +16,8 @@ use crate::graph::{OperatorId, TensorId};
 use crate::operator::Shape;
 use std::collections::HashMap;
 
-/// The tensors of the last tile of a column.
-#[derive(Default)]
-pub(super) struct Cache {
-    held: HashMap<TensorId, Held>,
-}
+/// What the last tile of a column has left of tensors of the original graph.
+pub(super) type Cache = HashMap<TensorId, Held>;
 
 /// What is there of a tensor of the original graph.
 #[derive(Clone)]
@@ -32,6 +29,21 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// What has to be computed so that all that is needed is there; `None` if it is.
+    ///
+    /// # Errors
+    /// When rows are needed that are gone, or other columns.
+    pub(super) fn missing(&self, needed: &Region) -> Result<Option<Region>, TransformError> {
+        let held = &self.region;
+        if needed.rows.start < held.rows.start || needed.columns != held.columns {
+            let reason = "needs again what is gone of a tensor of which rows are kept";
+            return Err(TransformError::Run { reason });
+        }
+        let rows = needed.rows.start.max(held.rows.end)..needed.rows.end;
+        let columns = needed.columns.clone();
+        Ok((!rows.is_empty()).then_some(Region { rows, columns }))
+    }
+
     /// Adds what copies the rows that the next tile needs too, of a tensor of this shape that `operator`
     /// computes, to the front of the next one, which is to hold this region of it.
     pub(super) fn keep(
@@ -52,52 +64,5 @@ impl Held {
         };
         let (from, to) = (part(self.tensor, &self.region), part(next, region));
         draft.keep_rows(operator, from, to, kept.shape(shape));
-    }
-}
-
-impl Cache {
-    pub(super) fn of(&self, tensor: TensorId) -> Option<&Held> {
-        self.held.get(&tensor)
-    }
-
-    /// The tensor that holds what is there of each one.
-    pub(super) fn tensors(&self) -> HashMap<TensorId, TensorId> {
-        let held = self.held.iter();
-        held.map(|(&of, held)| (of, held.tensor)).collect()
-    }
-
-    /// The first row of a tensor of this shape that has not been computed yet, if any.
-    pub(super) fn next_row(&self, tensor: TensorId, shape: Shape) -> Option<Region> {
-        let next = self.of(tensor).map_or(0, |held| held.region.rows.end);
-        (next < shape[1]).then(|| Region {
-            rows: next..next + 1,
-            ..Region::whole(shape)
-        })
-    }
-
-    /// What has to be computed so that all that is needed is there; `None` if it is.
-    ///
-    /// # Errors
-    /// When rows are needed that are gone, or other columns.
-    pub(super) fn missing(
-        &self,
-        tensor: TensorId,
-        needed: &Region,
-    ) -> Result<Option<Region>, TransformError> {
-        let Some(Held { region: held, .. }) = self.of(tensor) else {
-            return Ok(Some(needed.clone()));
-        };
-        if needed.rows.start < held.rows.start || needed.columns != held.columns {
-            let reason = "needs again what is gone of a tensor of which rows are kept";
-            return Err(TransformError::Run { reason });
-        }
-        let rows = needed.rows.start.max(held.rows.end)..needed.rows.end;
-        let columns = needed.columns.clone();
-        Ok((!rows.is_empty()).then_some(Region { rows, columns }))
-    }
-
-    /// From now on this is there of a tensor.
-    pub(super) fn hold(&mut self, of: TensorId, held: Held) {
-        self.held.insert(of, held);
     }
 }

@@ -20,6 +20,7 @@ use super::{Recipe, Split, Transformed, apply, in_place, macs, slices};
 use crate::arena::{Arena, ArenaError, Layout};
 use crate::graph::overlaps::Overlaps;
 use crate::graph::{Graph, OperatorId};
+use candidates::Tiling;
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::exact;
 use part::Needs;
@@ -154,7 +155,7 @@ pub fn front(
             bases.push(without);
         }
     }
-    // Where rows may be kept, tiles that keep none are looked for first: there is less of them to plan.
+    // Where rows may be kept, tiles that keep none are looked for first: fewer of them have to be planned.
     let without_kept = Search {
         cached: false,
         remove: search.remove.clone(),
@@ -183,7 +184,10 @@ pub fn front(
     Ok(Front {
         points: planner.front(),
         bounds: least_of_all(&tiled),
-        candidates: tiled.iter().map(|tiled| tiled.candidates).sum(),
+        // The last passes look at all that those before them look at.
+        candidates: (tiled.iter().rev().take(bases.len()))
+            .map(|tiled| tiled.candidates)
+            .sum(),
         complete: tiled.iter().all(|tiled| tiled.complete),
         stopped: budget.was_stopped(),
     })
@@ -216,9 +220,8 @@ struct FrontPlanner<'a> {
     known: HashMap<TiledRun, Option<Needs>>,
 }
 
-/// A run in tiles: its operators, those that are left out of the model, its grid, and whether rows are
-/// kept.
-type TiledRun = (Vec<OperatorId>, Vec<OperatorId>, [u32; 2], bool);
+/// A run in tiles: its operators, those that are left out of the model, and its tiles.
+type TiledRun = (Vec<OperatorId>, Vec<OperatorId>, Tiling);
 
 impl FrontPlanner<'_> {
     fn extra_macs(&self, transformed: &Transformed) -> u64 {

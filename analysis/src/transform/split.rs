@@ -19,7 +19,9 @@ pub(super) fn split(
 ) -> Result<(), TransformError> {
     let run = Run::new(draft.original, &split.operators)?;
     let tiles = run.tiles(split.grid)?;
-    if draft.operators() + tiles.len() * run.operators.len() > MOST_OPERATORS {
+    // A part of an operator may have a copy of what is kept for it.
+    let each = if split.cached { 2 } else { 1 };
+    if draft.operators() + tiles.len() * run.operators.len() * each > MOST_OPERATORS {
         let limit = MOST_OPERATORS;
         return Err(TransformError::TooLarge { limit });
     }
@@ -44,7 +46,7 @@ pub(super) fn split(
             };
             for (of, tensor) in locals.into_iter().filter(|(of, _)| *of != run.output) {
                 if let Some(region) = tile.regions.get(&of).cloned() {
-                    cache.hold(of, Held { tensor, region });
+                    cache.insert(of, Held { tensor, region });
                 }
             }
         }
@@ -145,41 +147,25 @@ impl<'a> Run<'a> {
         cache: Option<&Cache>,
     ) -> Result<Tile, TransformError> {
         let mut regions = HashMap::from([(self.output, tile.clone())]);
-        // From this row on operators will read a tensor that compute nothing for this tile.
-        let mut later: HashMap<TensorId, u32> = HashMap::new();
         let mut parts = Vec::new();
         for &operator in self.operators.iter().rev() {
             let (kernel, output) = kernel(self.graph, operator)?;
-            let refused = |reason| TransformError::Operator { operator, reason };
-            if let (Some(region), Some(row)) = (regions.get_mut(&output), later.get(&output)) {
-                region.rows.start = region.rows.start.min(*row);
-            }
-            let needed = regions.get(&output);
-            let missing = match (needed, cache) {
-                (Some(needed), Some(cache)) => cache.missing(output, needed)?,
+            let held = cache.and_then(|cache| cache.get(&output));
+            let missing = match (regions.get(&output), held) {
+                (Some(needed), Some(held)) => held.missing(needed)?,
                 (needed, _) => needed.cloned(),
             };
-            let shape = region::shape(self.graph, output);
-            let shape = || shape.ok_or(refused("has no rows and columns"));
-            let reason = "cannot compute a part of its output from a part of its input";
             let Some(region) = missing else {
-                if let Some(cache) = cache {
-                    if let Some(held) = cache.of(output) {
-                        regions.insert(output, held.region.clone());
-                    }
-                    if let Some(next) = cache.next_row(output, shape()?) {
-                        let part =
-                            part(&kernel.operator, shape()?, &next).ok_or(refused(reason))?;
-                        for (&input, needs) in kernel.inputs.iter().zip(&part.inputs) {
-                            let row = later.entry(input).or_insert(needs.rows.start);
-                            *row = needs.rows.start.min(*row);
-                        }
-                    }
-                }
+                // All that is needed of it is there.
+                regions.extend(held.map(|held| (output, held.region.clone())));
                 parts.push(None);
                 continue;
             };
-            let part = part(&kernel.operator, shape()?, &region).ok_or(refused(reason))?;
+            let refused = |reason| TransformError::Operator { operator, reason };
+            let shape =
+                region::shape(self.graph, output).ok_or(refused("has no rows and columns"))?;
+            let reason = "cannot compute a part of its output from a part of its input";
+            let part = part(&kernel.operator, shape, &region).ok_or(refused(reason))?;
             for (index, (&input, needs)) in kernel.inputs.iter().zip(&part.inputs).enumerate() {
                 match self.graph.tensor(input).storage {
                     Storage::Arena => {}
@@ -194,11 +180,6 @@ impl<'a> Run<'a> {
                 *known = known.hull(needs);
             }
             parts.push(Some((part, region)));
-        }
-        for (input, row) in later {
-            if let Some(region) = regions.get_mut(&input) {
-                region.rows.start = region.rows.start.min(row);
-            }
         }
         parts.reverse();
         Ok(Tile { parts, regions })
@@ -220,7 +201,9 @@ impl<'a> Run<'a> {
         cache: Option<&Cache>,
         rows: Option<&InputRows>,
     ) -> HashMap<TensorId, TensorId> {
-        let mut locals = cache.map_or_else(HashMap::new, Cache::tensors);
+        let held = cache.into_iter().flatten();
+        let mut locals: HashMap<TensorId, TensorId> =
+            held.map(|(&of, held)| (of, held.tensor)).collect();
         for (&operator, part) in self.operators.iter().zip(&tile.parts) {
             let (Some((part, region)), Some(kernel)) =
                 (part, &self.graph.operators[operator.0].kernel)
@@ -248,7 +231,7 @@ impl<'a> Run<'a> {
                 } else {
                     let name = format!("{} of tile {number}", self.graph.tensor(output).name);
                     let local = draft.tensor(output, name, whole.shape(shape));
-                    if let Some(held) = cache.and_then(|cache| cache.of(output)) {
+                    if let Some(held) = cache.and_then(|cache| cache.get(&output)) {
                         held.keep(draft, operator, shape, (local, whole));
                     }
                     (

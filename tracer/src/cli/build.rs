@@ -9,6 +9,7 @@ use super::progress::Bars;
 use super::{Verdict, output, pictures};
 use anyhow::Context;
 use clap::ValueEnum;
+use dmo_analysis::graph::Kind;
 use dmo_analysis::wording::parse_size;
 use dmo_plot::{FormPoint, draw_forms};
 use dmo_trace::codegen::compilation::Compiler;
@@ -221,11 +222,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let mut report = BuildReport::new(&source, &built);
     report.next = Some(format!(
         "`make -C {0} test` runs the recorded inferences on this machine; {0}/README.md shows how to \
-         call the library",
-        out.display()
+         call the library{1}",
+        out.display(),
+        smaller(arguments, &source)
     ));
     output::report(&report, arguments.json)?;
     Ok(built.holds().into())
+}
+
+/// What may need less memory, where nothing but the default was asked for.
+fn smaller(arguments: &Arguments, source: &Source) -> &'static str {
+    let is_asked_for = arguments.has_choice() || arguments.change.slices;
+    let mut nodes = source.graph().operators.iter();
+    let has_rows = nodes.any(|node| matches!(node.kind, Kind::Conv2d | Kind::DepthwiseConv2d));
+    if is_asked_for || !arguments.change.allow.is_empty() || !has_rows {
+        return "";
+    }
+    "; `--allow remove,cache` may need less RAM, with nothing computed twice"
 }
 
 /// Says what can be had, where no library is made.

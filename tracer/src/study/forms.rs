@@ -196,7 +196,7 @@ const RECOMPUTED_PERCENT: [f64; 2] = [10.0, 40.0];
 fn searches(changes: &ChangeRequest) -> Vec<ChangeRequest> {
     let most = changes.most_recomputed_percent;
     let mut limits = RECOMPUTED_PERCENT.to_vec();
-    limits.retain(|&percent| percent < most && changes.allows_tiles());
+    limits.retain(|&percent| percent < most && (changes.split || changes.patch));
     limits.push(most);
     let mut searches = Vec::new();
     for percent in limits {

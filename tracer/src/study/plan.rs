@@ -203,7 +203,7 @@ fn change(
     Ok(front)
 }
 
-/// So many ways are measured at most, beside the model as it is.
+/// At most this many ways are measured, beside the model as it is.
 const MOST_MEASURED: usize = 3;
 
 /// Of the smallest ways of a front the one with the smallest arena on measured kernels, and of equal ones
@@ -215,7 +215,7 @@ fn smallest_measured<'a>(
     request: &PlanRequest,
     session: &Session,
 ) -> Result<Option<&'a Point>, StudyError> {
-    let time = request.time.mul_f64(SHARES[2]);
+    let time = request.time.mul_f64(SHARES[2] / 2.0);
     let measured = |source: &Source| {
         let planned = plan_as_it_is(source, request, time, session)?;
         Ok::<u64, StudyError>(planned.plan.arena_bytes)

@@ -2,7 +2,9 @@
 
 use super::Search;
 use super::cuts::Step;
+use crate::graph::OperatorId;
 use crate::operator::Shape;
+use crate::transform::Split;
 
 /// Longer runs recompute more than they save.
 pub(super) const MOST_OPERATORS: usize = 32;
@@ -17,8 +19,25 @@ pub(super) fn least_bytes(steps: &[Option<Step<'_>>], needs: &[u64]) -> u64 {
 /// Numbers of tiles along an axis.
 const PARTS: [u32; 16] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64];
 
-/// A grid, and whether rows are kept for the next tile.
-pub(super) type Tiling = ([u32; 2], bool);
+/// How a run is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Tiling {
+    /// Tiles along the rows and along the columns.
+    pub(super) grid: [u32; 2],
+    /// Rows are kept for the next tile.
+    pub(super) cached: bool,
+}
+
+impl Tiling {
+    /// The run of these operators.
+    pub(super) fn split(self, operators: &[OperatorId]) -> Split {
+        Split {
+            operators: operators.to_vec(),
+            grid: self.grid,
+            cached: self.cached,
+        }
+    }
+}
 
 /// The tilings to be tried on runs with an output of this shape, from the coarsest on: bands; patches,
 /// which are squares, or twice as long or wide; and bands that keep rows.
@@ -42,7 +61,7 @@ pub(super) fn tilings(search: &Search<'_>, output: Shape) -> Vec<Tiling> {
         grids.retain(|grid| grid[0] <= height && grid[1] <= width);
         grids.sort_unstable_by_key(|grid| (grid[0] * grid[1], grid[0]));
         grids.dedup();
-        grids.into_iter().map(move |grid| (grid, cached))
+        grids.into_iter().map(move |grid| Tiling { grid, cached })
     });
     tilings.collect()
 }

@@ -1,8 +1,9 @@
 //! What the tiles of a run need at least, from their sizes alone.
 //!
-//! While a tile is computed, what is left of the run's inputs X, the output O and the tile's own
-//! tensors L, and what they keep for the next tile, have their bytes in memory. L may lie where X is not needed any more, the first f
-//! bytes of it, and O where X allows it, the first |O| - d; both in the same bytes at most once:
+//! While a tile is computed, what is left of the run's inputs X, the output O, and what this tile or the
+//! next still needs of the tile's own tensors L have their bytes in memory. L may lie where X is not
+//! needed any more, the first f bytes of it, and O where X allows it, the first |O| - d; both in the same
+//! bytes at most once:
 //!
 //! ```text
 //!  bytes >= |X| + |O| + |L| - max(f, |O| - d)
@@ -28,6 +29,8 @@ pub(super) struct Steps<'a> {
     last_reads: HashMap<TensorId, usize>,
     /// For each step, those before it whose output it, or one behind it, reads.
     alive: Vec<Vec<usize>>,
+    /// For each step, those that read its output, and which of their inputs it is.
+    readers: Vec<Vec<(usize, usize)>>,
     /// Whether a step's output may overlap something.
     overlaps: Vec<bool>,
     /// Tensors that lie in others, or in which others lie.
@@ -91,10 +94,21 @@ impl<'a> Steps<'a> {
             before.collect()
         });
         let views = graph.views.iter();
+        let steps: Vec<Option<Step<'a>>> = order.iter().map(|&one| Step::new(graph, one)).collect();
+        let mut readers = vec![Vec::new(); steps.len()];
+        for (at, step) in steps.iter().enumerate() {
+            let inputs = step.as_ref().map_or(&[][..], |step| step.inputs).iter();
+            for (index, input) in inputs.enumerate() {
+                if let Some(&producer) = producers.get(input) {
+                    readers[producer].push((at, index));
+                }
+            }
+        }
         Self {
             graph,
             layout,
-            steps: order.iter().map(|&one| Step::new(graph, one)).collect(),
+            readers,
+            steps,
             alive: alive.collect(),
             overlaps: order
                 .iter()
@@ -301,51 +315,45 @@ impl Span<'_, '_> {
 
     fn of_tile(&self, cuts: [&Cut; 2], grid: [u32; 2], tile: Tile, output: &[u64]) -> u64 {
         let last = self.steps.end - 1;
-        let row_bytes = |at: usize| {
+        let rows_of = Rows {
+            of: self.of,
+            steps: &self.steps,
+            rows: cuts[0],
+            row: tile[0],
+        };
+        let bytes = |at: usize, rows: u64| {
             let columns = cuts[1].at(at).computed.get(tile[1]);
             let pixels = columns.map_or(0, |range| range.len() as u64);
-            pixels * self.pixel_bytes[at - self.steps.start]
-        };
-        let bytes = |at: usize| {
-            let rows = cuts[0].at(at).computed.get(tile[0]);
-            let rows = rows.map_or(0, |range| range.len() as u64);
-            self.of.layout.rounded(rows * row_bytes(at))
-        };
-        // What a step reads of another one's output may be kept, too.
-        let read = |at: usize, of_step: usize| {
-            let step = self.of.steps[at].as_ref();
-            let inputs = step.map_or(&[][..], |step| step.inputs).iter();
-            let ranges = inputs.zip(&cuts[0].at(at).read);
-            let of = ranges.filter(|(input, _)| self.of.producers.get(input) == Some(&of_step));
-            let rows = of.filter_map(|(_, ranges)| ranges.get(tile[0]).map(Range::len));
-            self.of
-                .layout
-                .rounded(rows.max().unwrap_or(0) as u64 * row_bytes(of_step))
-        };
-        // Of the rows that were there before this row of tiles, or are there for the next.
-        let kept = |at: usize, row: usize| {
-            let rows = cuts[0].at(at).kept.get(row);
-            rows.map_or(0, |range| range.len() as u64) * row_bytes(at)
+            rows * pixels * self.pixel_bytes[at - self.steps.start]
         };
         let given: u64 = self.given.iter().map(|given| given.bytes).sum();
         let first = tile == [0, 0];
+        let keeps = cuts[0].keeps(&self.steps);
         let at_step = |at: usize| {
-            let inside = |before: &&usize| self.steps.contains(before);
-            let alive: Vec<usize> = self.of.alive[at].iter().filter(inside).copied().collect();
-            let before: u64 = alive.iter().map(|&one| bytes(one).max(read(at, one))).sum();
-            let own = if at == last {
-                before
+            let inside = |one: &usize| self.steps.contains(one);
+            let before: Vec<usize> = if keeps {
+                (self.steps.start..at).collect()
             } else {
-                let (stays, stored) = (self.after(at, &bytes), bytes(at));
+                self.of.alive[at].iter().copied().filter(inside).collect()
+            };
+            let needed = |from: usize| -> u64 {
+                let steps = before.iter();
+                steps
+                    .map(|&one| bytes(one, rows_of.needed(one, from)))
+                    .sum()
+            };
+            let own = if at == last {
+                needed(at)
+            } else {
+                let stored = bytes(at, rows_of.computed(at));
                 if self.of.overlaps[at] {
-                    before.max(stays + stored)
+                    needed(at).max(needed(at + 1) + stored)
                 } else {
-                    before + stored
+                    needed(at) + stored
                 }
             };
-            let waiting: u64 = (at..last).map(|one| kept(one, tile[0])).sum();
-            let done = (self.steps.start..at).filter(|one| !alive.contains(one));
-            let done: u64 = done.map(|one| kept(one, tile[0] + 1)).sum();
+            let waiting = (at..last).map(|one| bytes(one, rows_of.kept(one, tile[0])));
+            let own = own + waiting.sum::<u64>();
             let is_there = !first || at == last;
             let output_bytes = if is_there { self.output_bytes } else { 0 };
             // In the first tile the last operator may store over what it loads.
@@ -355,18 +363,44 @@ impl Span<'_, '_> {
                 free.max(if is_there { *output } else { 0 })
             });
             let shared: u64 = shared.sum();
-            (given + output_bytes + own + waiting + done).saturating_sub(shared)
+            (given + output_bytes + own).saturating_sub(shared)
         };
         let own = self.steps.clone().map(at_step).max().unwrap_or(0);
-        own + self.beside
+        self.of.layout.rounded(own + self.beside)
+    }
+}
+
+/// What a row of tiles has of the outputs of a run's steps.
+struct Rows<'a, 's> {
+    of: &'s Steps<'a>,
+    steps: &'s Range<usize>,
+    rows: &'s Cut,
+    row: usize,
+}
+
+impl Rows<'_, '_> {
+    fn computed(&self, at: usize) -> u64 {
+        let rows = self.rows.at(at).computed.get(self.row);
+        rows.map_or(0, |range| range.len() as u64)
     }
 
-    /// What of the tile's tensors is there behind a step, but for its own output.
-    fn after(&self, at: usize, bytes: &dyn Fn(usize) -> u64) -> u64 {
-        let behind = &self.of.alive[at + 1];
-        let stays = behind
-            .iter()
-            .filter(|&&one| self.steps.contains(&one) && one < at);
-        stays.map(|&one| bytes(one)).sum()
+    /// Of the rows of tiles before, for this row of tiles.
+    fn kept(&self, at: usize, row: usize) -> u64 {
+        let rows = self.rows.at(at).kept.get(row);
+        rows.map_or(0, |range| range.len() as u64)
+    }
+
+    /// Rows of an output that this step or a later one reads, or that are kept for the next row of tiles:
+    /// what lies before and after them may be stored over.
+    fn needed(&self, at: usize, from: usize) -> u64 {
+        let readers = self.of.readers[at].iter();
+        let readers = readers.filter(|(step, _)| *step >= from && self.steps.contains(step));
+        let read =
+            readers.filter_map(|&(step, input)| self.rows.at(step).read[input].get(self.row));
+        let kept = self.rows.at(at).kept.get(self.row + 1);
+        let needed = read.chain(kept).filter(|range| !range.is_empty()).cloned();
+        let hull =
+            |one: Range<u32>, other: Range<u32>| one.start.min(other.start)..one.end.max(other.end);
+        needed.reduce(hull).map_or(0, |range| range.len() as u64)
     }
 }

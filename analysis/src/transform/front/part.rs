@@ -2,7 +2,7 @@
 //! there beside them.
 
 use super::Search;
-use super::path::Piece;
+use super::candidates::Tiling;
 use crate::arena::Arena;
 use crate::graph::{Graph, Kernel, Kind, Node, OperatorId, TensorId};
 use crate::transform::{Recipe, apply, slices};
@@ -69,15 +69,15 @@ impl Part {
         Self { graph: part, run }
     }
 
-    /// What the run needs in the tiles of a piece, planned by itself; `None` if it cannot be done.
+    /// What the run needs in these tiles, planned by itself; `None` if it cannot be done.
     pub(super) fn needs(
         &self,
         search: &Search<'_>,
-        piece: &Piece,
+        tiling: Tiling,
         budget: &mut Budget<'_>,
     ) -> Option<Needs> {
         let mut recipe = Recipe {
-            splits: vec![piece.split(&self.run)],
+            splits: vec![tiling.split(&self.run)],
             ..Recipe::default()
         };
         recipe.slices = search.slices && slices::input(&self.graph, &recipe).is_ok();

@@ -1,7 +1,6 @@
 //! The least work for each size of the arena.
 
-use crate::graph::OperatorId;
-use crate::transform::Split;
+use super::candidates::Tiling;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -10,9 +9,7 @@ use std::ops::Range;
 pub(super) struct Piece {
     /// Which steps of the order it takes the place of.
     pub(super) steps: Range<usize>,
-    pub(super) grid: [u32; 2],
-    /// Rows are kept for the next tile.
-    pub(super) cached: bool,
+    pub(super) tiling: Tiling,
     /// What its steps need: at least, until that is known of its operators, not of sizes alone.
     pub(super) bytes: u64,
     pub(super) is_known: bool,
@@ -41,15 +38,6 @@ pub(super) enum Count {
 }
 
 impl Piece {
-    /// The run of these operators in its tiles.
-    pub(super) fn split(&self, operators: &[OperatorId]) -> Split {
-        Split {
-            operators: operators.to_vec(),
-            grid: self.grid,
-            cached: self.cached,
-        }
-    }
-
     fn count(&self, count: Count) -> u64 {
         match count {
             Count::Needed => self.bytes,
@@ -148,17 +136,17 @@ struct Reached {
 }
 
 impl Ways {
-    /// Of the pieces of one run, by their work, the first that needs no more than `limit` bytes. Of those
-    /// that keep rows, and so do the same work, one that leaves an eighth of them to kernels that allow
-    /// less than was reckoned with, or else the smallest.
+    /// Of the pieces of one run, by their work, the first that needs no more than `limit` bytes. Those that
+    /// keep rows all do the same work: of these the first that leaves an eighth of the limit for kernels
+    /// that allow less overlap than was reckoned with, or else the smallest.
     fn of_run(&self, pieces: &[Piece], of_run: &[usize], limit: u64) -> Option<usize> {
         let bytes = |index: usize| pieces[index].count(self.count);
         let mut fitting = of_run.iter().copied().filter(|&at| bytes(at) <= limit);
         let first = fitting.next()?;
-        if !pieces[first].cached {
+        if !pieces[first].tiling.cached {
             return Some(first);
         }
-        let alike = fitting.filter(|&at| pieces[at].cached);
+        let alike = fitting.filter(|&at| pieces[at].tiling.cached);
         let alike: Vec<usize> = [first].into_iter().chain(alike).collect();
         let roomy = alike
             .iter()

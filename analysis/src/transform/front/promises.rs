@@ -71,8 +71,7 @@ pub(super) fn promises(
             piece.steps.start,
             piece.steps.end,
             piece.extra_macs,
-            piece.grid,
-            piece.cached,
+            piece.tiling,
         )
     });
     found
@@ -97,9 +96,7 @@ impl<'a, 's> Ends<'a, 's> {
     ) -> Self {
         let tilings = candidates::tilings(search, last.shape);
         let cut = |axis: usize| {
-            let keys = tilings
-                .iter()
-                .map(|&(grid, cached)| along(grid, cached, axis));
+            let keys = tilings.iter().map(|&tiling| along(tiling, axis));
             let keys: BTreeSet<(u32, bool)> = keys.collect();
             let cut = |(parts, cached)| {
                 let (steps, producers) = (&steps.steps, &steps.producers);
@@ -123,9 +120,9 @@ impl<'a, 's> Ends<'a, 's> {
     /// A run in all tilings in which it can be computed with so much work.
     fn pieces(&self, run: &Range<usize>, most_extra_macs: u64) -> impl Iterator<Item = Piece> {
         let span = self.steps.span(run.clone());
-        self.tilings.iter().filter_map(move |&(grid, cached)| {
-            let [rows, columns] =
-                [0, 1].map(|axis| self.cuts[axis].get(&along(grid, cached, axis)));
+        self.tilings.iter().filter_map(move |&tiling| {
+            let Tiling { grid, cached } = tiling;
+            let [rows, columns] = [0, 1].map(|axis| self.cuts[axis].get(&along(tiling, axis)));
             let cuts = [rows?, columns?];
             if cuts.iter().any(|cut| cut.first() > run.start) || cached && !cuts[0].keeps(run) {
                 return None;
@@ -135,8 +132,7 @@ impl<'a, 's> Ends<'a, 's> {
             let least = allowed.then(|| span.floor(cuts, grid))?;
             Some(Piece {
                 steps: run.clone(),
-                grid,
-                cached,
+                tiling,
                 bytes: least,
                 is_known: false,
                 least,
@@ -189,6 +185,6 @@ impl<'a, 's> Ends<'a, 's> {
 }
 
 /// The parts of a tiling along an axis. Only rows are kept.
-fn along(grid: [u32; 2], cached: bool, axis: usize) -> (u32, bool) {
-    (grid[axis], cached && axis == 0)
+fn along(tiling: Tiling, axis: usize) -> (u32, bool) {
+    (tiling.grid[axis], tiling.cached && axis == 0)
 }

@@ -63,6 +63,10 @@ fn levels(most: u64) -> Vec<u64> {
 
 impl Piece {
     fn learn(&mut self, needs: Option<Needs>) {
+        debug_assert!(
+            needs.is_none_or(|needs| self.least <= needs.planned),
+            "{self:?} needs {needs:?}"
+        );
         self.is_known = true;
         self.bytes = needs.map_or(u64::MAX, |needs| needs.planned.max(self.bytes));
         self.least = needs.map_or(u64::MAX, |needs| needs.least.max(self.least));
@@ -224,7 +228,7 @@ impl FrontPlanner<'_> {
         let piece = &tiled.pieces[index];
         let operators = &self.order[piece.steps.clone()];
         if steps.is_in_pieces(&piece.steps) {
-            let split = piece.split(operators);
+            let split = piece.tiling.split(operators);
             let recipe = with_splits(self.search, tiled.base, vec![split]);
             let transformed = apply(self.search.graph, &recipe).ok()?;
             let arena = self.arena(&transformed).ok()?;
@@ -236,11 +240,11 @@ impl FrontPlanner<'_> {
             });
         }
         let left_out = tiled.base.removed.clone();
-        let key = (operators.to_vec(), left_out, piece.grid, piece.cached);
+        let key = (operators.to_vec(), left_out, piece.tiling);
         let known = self.known.get(&key).copied();
         let needed = known.unwrap_or_else(|| {
             let part = steps.part(&piece.steps, operators);
-            part.needs(self.search, piece, budget)
+            part.needs(self.search, piece.tiling, budget)
         });
         self.known.insert(key, needed);
         let beside = steps.beside(&piece.steps);
@@ -253,7 +257,7 @@ impl FrontPlanner<'_> {
     fn recipe(&self, tiled: &TiledRuns<'_>, path: &Path) -> Recipe {
         let splits = path.pieces.iter().map(|&piece| {
             let piece = &tiled.pieces[piece];
-            piece.split(&self.order[piece.steps.clone()])
+            piece.tiling.split(&self.order[piece.steps.clone()])
         });
         with_splits(self.search, tiled.base, splits.collect())
     }
