@@ -42,6 +42,7 @@ def test_options_are_those_of_the_command():
         ({"exclude_inputs": True, "exclude_outputs": True}, ["--exclude-inputs", "--exclude-outputs"]),
         ({"keep_inputs": True}, ["--keep-inputs"]),
         ({"allow": ["split"], "max_recompute": 5.0}, ["--allow", "split", "--max-recompute", "5"]),
+        ({"allow": ["cache"], "max_recompute": 0.0}, ["--allow", "cache", "--max-recompute", "0"]),
         ({"slices": True}, ["--slices"]),
         ({"fix": {0: 4096}}, ["--fix", "0=4096"]),
         ({"kernels": "dsp", "inputs": 1, "cache": False}, ["--kernels", "dsp", "--inputs", "1", "--no-cache"]),

@@ -26,6 +26,14 @@ impl Default for Compiler {
     }
 }
 
+impl Compiler {
+    /// # Errors
+    /// When there is no such program.
+    pub fn ensure_installed(&self) -> Result<(), CompileError> {
+        version(self, Path::new(".")).map(drop)
+    }
+}
+
 /// A compiler without the headers of a C library.
 fn header_hint(message: &str) -> &'static str {
     if message.contains("string.h") && message.contains("No such file") {

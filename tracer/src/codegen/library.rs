@@ -34,6 +34,34 @@ pub struct RecordedInference {
     pub outputs: Vec<Vec<u8>>,
 }
 
+/// What a library takes as a compiler makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledSizes {
+    /// What the compiler calls itself, and its flags.
+    pub compiler: String,
+    /// Arena, stack and variables in bytes, where all are known.
+    pub ram_bytes: Option<u64>,
+    /// Code, tables and weights in bytes.
+    pub flash_bytes: u64,
+    /// Estimated cycles of an inference.
+    pub cycles: Option<u64>,
+}
+
+impl CompiledSizes {
+    /// A row of the README's table.
+    fn row(&self, cpu: &str) -> String {
+        let compiler = self.compiler.escape_debug().to_string().replace('|', "\\|");
+        let ram = self.ram_bytes.map_or_else(String::new, |bytes| {
+            format!("{} bytes of RAM in all, ", grouped(bytes))
+        });
+        let cycles = self.cycles.map_or_else(String::new, |cycles| {
+            format!(", about {} cycles an inference on {cpu}", grouped(cycles))
+        });
+        let flash = grouped(self.flash_bytes);
+        format!("| as compiled | {ram}{flash} bytes of flash{cycles}, by {compiler} |\n")
+    }
+}
+
 /// What a library is made of.
 pub struct Contents<'a> {
     /// What its texts say.
@@ -48,6 +76,8 @@ pub struct Contents<'a> {
     pub recorded: &'a [RecordedInference],
     /// The CPU that it was planned for.
     pub cpu: Cpu,
+    /// What it takes as compiled, where that is known.
+    pub compiled: Option<CompiledSizes>,
 }
 
 impl Contents<'_> {
@@ -156,9 +186,15 @@ impl Contents<'_> {
             .with("output", output)
             .with("layout", &description.layout)
             .with("stack", self.stack())
+            .with("compiled_row", self.compiled_row())
             .with("board", board_of(self.cpu.name))
             .with("cpu_flags", flags_of(self.cpu.name))
             .with("target", cmake_target(&description.name))
+    }
+
+    fn compiled_row(&self) -> String {
+        let sizes = self.compiled.as_ref();
+        sizes.map_or_else(String::new, |sizes| sizes.row(self.cpu.name))
     }
 
     /// How the README's example gives the model its input.

@@ -82,6 +82,12 @@ pub enum NetworkError {
     },
     #[error("tensor {} {name} lies outside the arena", tensor.0)]
     OutsideArena { tensor: TensorId, name: String },
+    #[error(
+        "output {name} of the model is a constant (tensor {}), for which no code is made\n  hint: a \
+         model without this output",
+        tensor.0
+    )]
+    ConstantOutput { tensor: TensorId, name: String },
     #[error("operator {}: its scratch buffer lies outside the arena", operator.0)]
     NoScratch { operator: OperatorId },
     #[error("operator {}: {function} is not declared in a header of ours", operator.0)]
@@ -186,6 +192,14 @@ impl Network {
             })
         });
         let states = states.collect::<Result<Vec<_>, NetworkError>>()?;
+        let graph = &deployment.graph;
+        let is_constant = |id: &&TensorId| graph.tensor(**id).storage == Storage::Constant;
+        if let Some(&tensor) = graph.outputs.iter().find(is_constant) {
+            return Err(NetworkError::ConstantOutput {
+                tensor,
+                name: graph.tensor(tensor).name.escape_debug().to_string(),
+            });
+        }
         let endpoints = |tensors: &[TensorId]| {
             let endpoint = |&tensor: &TensorId| {
                 Ok(Endpoint {

@@ -186,6 +186,9 @@ fn prepare(
     session: &Session,
 ) -> Result<Prepared, StudyError> {
     ensure_buildable(source, request)?;
+    if let Some(compiler) = &request.prove {
+        compiler.ensure_installed()?;
+    }
     let kernels = exact(&request.kernels).load()?;
     ensure_executed(source, &kernels)?;
     let mut plan_request = plan_request(request);
@@ -337,6 +340,7 @@ fn library(
         interface: &interface,
         recorded: &recorded.inferences,
         cpu: kernels.cpu(),
+        compiled: None,
     };
     let no_source = |function| BuildError::NoSource { function };
     let files = contents.files().map_err(no_source)?;
@@ -378,7 +382,18 @@ fn library(
             recorded: &built.recorded,
             planned: &built.planned,
         };
-        built.proof = Some(prove(source, &library, compiler, target, session)?);
+        let proof = prove(source, &library, compiler, target, session)?;
+        let contents = Contents {
+            description: &built.description,
+            network: &built.network,
+            loops: &loops,
+            interface: &interface,
+            recorded: &built.recorded,
+            cpu: kernels.cpu(),
+            compiled: Some(proof.sizes()),
+        };
+        built.files = contents.files().map_err(no_source)?;
+        built.proof = Some(proof);
     }
     Ok(built)
 }

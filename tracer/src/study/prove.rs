@@ -13,7 +13,7 @@ use super::verify::{Verified, VerifyRequest, verify};
 use crate::call::{Argument, CallError, Caller, DEFAULT_RAM, Frame, Library};
 use crate::codegen::compilation::{Compiled, Compiler, compile};
 use crate::codegen::description::Description;
-use crate::codegen::library::{GeneratedFile, RecordedInference};
+use crate::codegen::library::{CompiledSizes, GeneratedFile, RecordedInference};
 use crate::codegen::memory::{Memory, Place};
 use crate::codegen::network::Network;
 use crate::elf::image::Segment;
@@ -64,6 +64,17 @@ pub struct Proof {
 }
 
 impl Proof {
+    /// What the library takes, for its README.
+    pub(super) fn sizes(&self) -> CompiledSizes {
+        let compiler = [&[self.compiler.clone()], &self.flags[..]].concat();
+        CompiledSizes {
+            compiler: compiler.join(" "),
+            ram_bytes: self.ram_bytes,
+            flash_bytes: self.flash_bytes,
+            cycles: self.cycles.as_ref().map(|cycles| cycles.total),
+        }
+    }
+
     /// Nothing speaks against the library.
     pub fn holds(&self) -> bool {
         self.kernels_are_safe
