@@ -66,7 +66,8 @@ pub struct Proof {
 impl Proof {
     /// What the library takes, for its README.
     pub(super) fn sizes(&self) -> CompiledSizes {
-        let compiler = [&[self.compiler.clone()], &self.flags[..]].concat();
+        let flags = self.flags.iter().map(String::as_str);
+        let compiler: Vec<&str> = [&*self.compiler].into_iter().chain(flags).collect();
         CompiledSizes {
             compiler: compiler.join(" "),
             ram_bytes: self.ram_bytes,
