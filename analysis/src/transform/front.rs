@@ -92,7 +92,8 @@ pub struct Front {
     /// first, unless that is beaten.
     pub points: Vec<Point>,
     /// What no other choice of runs and grids needs less than, by work; none where the work was
-    /// not enough to look at all of them, and where what is left out makes tensors lie in others.
+    /// not enough to look at all of them, where rows may be kept, and where what is left out makes tensors
+    /// lie in others.
     pub bounds: Vec<TilingBound>,
     /// Runs in tiles that were looked at.
     pub candidates: u64,
@@ -183,7 +184,11 @@ pub fn front(
     }
     Ok(Front {
         points: planner.front(),
-        bounds: least_of_all(&tiled),
+        bounds: if search.cached {
+            Vec::new()
+        } else {
+            least_of_all(&tiled)
+        },
         // The last passes look at all that those before them look at.
         candidates: (tiled.iter().rev().take(bases.len()))
             .map(|tiled| tiled.candidates)

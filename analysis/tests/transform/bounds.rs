@@ -34,16 +34,12 @@ fn splits(graph: &Graph, first: usize) -> Vec<Vec<Split>> {
         let output = graph.operators[end - 1].outputs[0];
         let shape = &graph.tensor(output).shape;
         let behind = splits(graph, end);
-        let grids = grids(shape[1], shape[2]);
-        let bands = grids.iter().filter(|grid| grid[1] == 1);
-        let keeping = bands.map(|&grid| (grid, true));
-        let again = grids.iter().map(|&grid| (grid, false));
-        for (grid, cached) in again.chain(keeping) {
+        for grid in grids(shape[1], shape[2]) {
             let operators: Vec<OperatorId> = (first..end).map(OperatorId).collect();
             let split = Split {
                 operators,
                 grid,
-                cached,
+                cached: false,
             };
             let alone = Recipe {
                 splits: vec![split],
@@ -76,7 +72,7 @@ impl Way<'_> {
             remove: Vec::new(),
             bands: true,
             patches: true,
-            cached: true,
+            cached: false,
             most_extra_macs,
             slices: self.slices,
         };

@@ -63,13 +63,11 @@ fn levels(most: u64) -> Vec<u64> {
 
 impl Piece {
     fn learn(&mut self, needs: Option<Needs>) {
-        debug_assert!(
-            needs.is_none_or(|needs| self.least <= needs.planned),
-            "{self:?} needs {needs:?}"
-        );
         self.is_known = true;
-        self.bytes = needs.map_or(u64::MAX, |needs| needs.planned.max(self.bytes));
-        self.least = needs.map_or(u64::MAX, |needs| needs.least.max(self.least));
+        self.bytes = needs.map_or(u64::MAX, |needs| needs.planned);
+        // A plan is proof against any bound.
+        let least = |needs: Needs| needs.least.max(self.least).min(needs.planned);
+        self.least = needs.map_or(u64::MAX, least);
     }
 }
 
@@ -113,9 +111,11 @@ impl FrontPlanner<'_> {
             let known = tiled.pieces.iter().filter(|piece| piece.is_known);
             progress(known.count(), tiled.pieces.len(), least.unwrap_or(0));
         }
-        // How far tensors in pieces keep apart depends on what else is in tiles.
+        // How far tensors in pieces keep apart depends on what else is in tiles. Of rows that are kept a
+        // part may lie where the output is not stored yet, of which the floor knows nothing.
         let is_bounded = promises.complete
-            && (search.bands || search.patches || search.cached)
+            && !search.cached
+            && (search.bands || search.patches)
             && remaining.graph.views.is_empty();
         let bounded = levels.iter().filter(|_| is_bounded);
         Ok(Tiled {
