@@ -184,11 +184,7 @@ pub fn front(
     }
     Ok(Front {
         points: planner.front(),
-        bounds: if search.cached {
-            Vec::new()
-        } else {
-            least_of_all(&tiled)
-        },
+        bounds: least_of_all(&tiled),
         // The last passes look at all that those before them look at.
         candidates: (tiled.iter().rev().take(bases.len()))
             .map(|tiled| tiled.candidates)
@@ -198,7 +194,7 @@ pub fn front(
     })
 }
 
-/// At each level the least bound of all bases.
+/// At each level the least bound of all passes; none where one of them has none.
 fn least_of_all(tiled: &[Tiled]) -> Vec<TilingBound> {
     let mut bounds = tiled.iter().map(|tiled| tiled.bounds.clone());
     let first = bounds.next().unwrap_or_default();
