@@ -65,6 +65,7 @@ MODELS = [
     "further_types_int16",
     "stand_in_autoencoder_int8",
     "stand_in_bytes_int8",
+    "stand_in_floats_int8",
     "stand_in_keyword_int8",
     "stand_in_layers_int16",
     "stand_in_layers_int8",

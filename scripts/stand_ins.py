@@ -221,6 +221,9 @@ class Net:
         output = self.tensor(kind, self.shape(source), affine)
         return self.operator("QUANTIZE", [source], [output], schema.QuantizeOptionsT())
 
+    def dequantize(self, source):
+        return self.operator("DEQUANTIZE", [source], [self.tensor("float32", self.shape(source))])
+
     def softmax(self, source):
         options = schema.SoftmaxOptionsT()
         options.beta = 1.0
@@ -381,6 +384,16 @@ def padded():
     net.write([source], [net.add(narrow, body), net.pool(wide, "MAX_POOL_2D", 2, 2)])
 
 
+def floats():
+    """As converters write it for an application with floats. One output is there in floats and in integers."""
+    net = Net("stand_in_floats_int8", "int8")
+    source = net.tensor("float32", [1, 16, 16, 3])
+    body = net.pad(net.quantize(source, "int8", ACTIVATION["int8"]), 1, 1)
+    body = net.depthwise(net.conv(body, 4, kernel=3, stride=2, padding=VALID), stride=2)
+    pooled = net.pool(body, "MAX_POOL_2D", 2, 2)
+    net.write([source], [net.dequantize(net.conv(body, 6, activation=NONE)), pooled, net.dequantize(pooled)])
+
+
 def window():
     """A wake word over a window of time, without padding in time."""
     net = Net("stand_in_window_int8", "int8")
@@ -404,6 +417,7 @@ def main():
     for kind in ["int8", "int16"]:
         layers(kind)
     padded()
+    floats()
     window()
 
 

@@ -12,6 +12,7 @@
 //! | [`in_place`] | depthwise convolutions that work in place |
 //! | [`remove`] | operators that only move data, left out |
 //! | [`prune`](mod@prune) | channels that make no difference, left out of the model's file |
+//! | [`integer_io`](mod@integer_io) | inputs and outputs as the integers that the model computes with |
 //! | [`stream`](mod@stream) | windows over time of which only the newest rows are computed |
 //! | `slices` | an input that is handed over in rows |
 //! | `draft` | a graph while it is rewritten |
@@ -34,6 +35,7 @@ mod cache;
 mod draft;
 pub mod front;
 pub mod in_place;
+pub mod integer_io;
 pub mod macs;
 mod pitch;
 pub mod prune;

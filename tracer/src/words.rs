@@ -15,6 +15,7 @@
 //! | [`tenants`] | the models of a program that runs several |
 //! | [`run`] | the report of a program's run |
 //! | [`explanation`] | what limits an overlap |
+//! | [`integer_io`] | which ends of a model are integers and were floats |
 //! | [`pruning`] | what pruning did to a model |
 //! | [`streaming`] | a model that takes the newest rows of its window |
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
@@ -34,6 +35,7 @@ pub mod finding;
 pub mod firmware_verification;
 pub mod foreign;
 pub mod forms;
+pub mod integer_io;
 pub mod layers;
 pub mod names;
 pub mod overlap;

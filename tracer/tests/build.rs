@@ -11,6 +11,7 @@
 
 mod support;
 
+use dmo_analysis::graph::OperatorId;
 use dmo_planner::regions::ArenaRegion;
 use dmo_trace::codegen::compilation::Compiler;
 use dmo_trace::codegen::kernel_sources::DSP;
@@ -29,7 +30,7 @@ use std::process::Command;
 use support::{models, tools};
 
 /// Models of the repository, and real ones where they are at hand.
-const MODELS: [&str; 23] = [
+const MODELS: [&str; 24] = [
     "activations_float.tflite",
     "activations_int16.tflite",
     "activations_int8.tflite",
@@ -37,6 +38,7 @@ const MODELS: [&str; 23] = [
     "further_moves_int8.tflite",
     "stand_in_autoencoder_int8.tflite",
     "stand_in_bytes_int8.tflite",
+    "stand_in_floats_int8.tflite",
     "stand_in_keyword_int8.tflite",
     "stand_in_layers_int16.tflite",
     "stand_in_layers_int8.tflite",
@@ -285,36 +287,42 @@ fn of_newest_rows() -> Vec<Trial> {
     trials
 }
 
+/// A library with these kernels.
+type Request = fn(&str) -> BuildRequest;
+
 /// Libraries whose input is handed over in rows, and those that keep rows.
 fn of_rows() -> Vec<Trial> {
     let mut trials = Vec::new();
     for element in ["float32", "int16", "int8", "uint8"] {
         for kernels in [PACKED, REFERENCE] {
-            let model = format!("stand_in_vision_{element}.tflite");
-            let name = format!("input_rows_natively::{element}::{kernels}");
-            let file = model.clone();
-            trials.push(models::trial(name, &file, move |file| {
-                let built = built(&model, file, &input_rows(kernels))?;
-                let most = built.network.most_rows;
-                assert!(most > Some(0) && built.network.inputs.is_empty());
-                runs_natively(&built)
-            }));
+            for (form, request) in [("input", input_rows as Request), ("kept", kept_rows)] {
+                let model = format!("stand_in_vision_{element}.tflite");
+                let name = format!("{form}_rows_natively::{element}::{kernels}");
+                let file = model.clone();
+                trials.push(models::trial(name, &file, move |file| {
+                    let built = built(&model, file, &request(kernels))?;
+                    let most = built.network.most_rows;
+                    assert!(most > Some(0) && built.network.inputs.is_empty());
+                    let calls = built.network.calls.iter();
+                    let kept = calls.filter(|call| call.function == "dmo_keep_rows");
+                    assert!(form == "input" || kept.count() > 2);
+                    runs_natively(&built)
+                }));
+            }
         }
     }
-    for element in ["float32", "int16", "int8", "uint8"] {
-        for kernels in [PACKED, REFERENCE] {
-            let model = format!("stand_in_vision_{element}.tflite");
-            let name = format!("kept_rows_natively::{element}::{kernels}");
-            let file = model.clone();
-            trials.push(models::trial(name, &file, move |file| {
-                let built = built(&model, file, &kept_rows(kernels))?;
-                let calls = built.network.calls.iter();
-                let kept = calls.filter(|call| call.function == "dmo_keep_rows");
-                assert!(kept.count() > 2);
-                runs_natively(&built)
-            }));
-        }
-    }
+    let floats = "stand_in_floats_int8.tflite";
+    trials.push(models::trial("rows_of_integers", floats, move |file| {
+        let mut source = Source::of_bytes(floats, file.to_vec())?;
+        source.take_integers()?;
+        let mut request = kept_rows(PACKED);
+        request.changes.remove = true;
+        let built = build(&mut source, &request, &Session::default())?;
+        assert!(built.is_safe && built.network.most_rows > Some(0));
+        let recipe = built.planned.file.recipe.as_ref().ok_or("no recipe")?;
+        assert_eq!(recipe.removed, [OperatorId(0)], "the pad reads the rows");
+        runs_natively(&built)
+    }));
     let vision = "stand_in_vision_int8.tflite";
     trials.push(models::trial(
         "input_rows_are_less_than_the_input",

@@ -14,22 +14,32 @@
 mod support;
 
 use dmo_analysis::graph::{TensorId, tflite};
+use dmo_analysis::transform::integer_io::{IntegerIo, integer_io};
 use dmo_trace::elf::image::sha256;
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::model::verify::{model_inputs, without_overlaps};
 use dmo_trace::model::{Deployment, Inference, KernelSource};
 use libtest_mimic::{Arguments, Failed};
 use serde_json::Value;
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use support::models;
 
 /// Models of the repository's own.
-const STAND_INS: usize = 13;
+const STAND_INS: usize = 14;
+/// Quantised models with ends in floats, and how many inputs and outputs can be integers.
+const FLOAT_ENDS: [(&str, [usize; 2]); 2] = [
+    ("stand_in_floats_int8.tflite", [1, 1]),
+    ("tinyengine/mcunet_vww.tflite", [1, 1]),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
 
 fn main() {
     let (mut trials, mut own) = (Vec::new(), 0);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
+    let mut files: Vec<_> = std::fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
@@ -49,6 +59,13 @@ fn main() {
         own += usize::from(model.starts_with("stand_in_"));
     }
     assert!(own >= STAND_INS, "golden outputs of {own} stand-ins");
+    for (model, ends) in FLOAT_ENDS {
+        let name = Path::new(model).with_extension("json");
+        let golden = folder().join(name.file_name().unwrap());
+        let golden: Value = serde_json::from_slice(&std::fs::read(golden).unwrap()).unwrap();
+        let test = move |file: &[u8]| check_integer_io(file, &golden, ends);
+        trials.push(models::trial(format!("{model}::integer_io"), model, test));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -111,6 +128,75 @@ fn check(file: &[u8], golden: &Value, sets: &[&str]) -> Result<(), Failed> {
         0 => Err("nothing was compared".into()),
         _ => Ok(()),
     }
+}
+
+/// Without the conversions at its ends, and on what the first ones store, a model computes the same
+/// tensors, which have the same numbers.
+fn check_integer_io(file: &[u8], golden: &Value, ends: [usize; 2]) -> Result<(), Failed> {
+    let IntegerIo { file: new, report } = integer_io(file)?;
+    if [report.inputs.len(), report.outputs.len()] != ends {
+        return Err(format!("{report:?}").into());
+    }
+    let [given, made] = [tflite::read(file)?, tflite::read(&new)?];
+    let library = models::library("reference");
+    let sources = [KernelSource::from(&library)];
+    let given = Deployment::of_file_on(&given.graphs[0], file, &sources, models::LIMITS)?;
+    let made = Deployment::of_file_on(&made.graphs[0], &new, &sources, models::LIMITS)?;
+    let [given, made] = [given.complete()?, made.complete()?];
+    let left = given.graph.operators.len() - made.graph.operators.len();
+    if left != ends[0] + ends[1] || made.graph.tensors.len() != given.graph.tensors.len() {
+        return Err("other operators or tensors than those at the ends are gone".into());
+    }
+    let mut compared = 0;
+    for run in runs(golden) {
+        let Some(expected) = run["tensors"].as_object() else {
+            continue;
+        };
+        let number = run["number"].as_u64().unwrap();
+        let whole = outputs(&given, &model_inputs(&given, number))?;
+        let mut inputs = model_inputs(&made, number);
+        for (id, content) in &mut inputs {
+            if let Some(stored) = whole.get(id) {
+                content.clone_from(stored);
+            }
+        }
+        let found = outputs(&made, &inputs)?;
+        for id in &made.graph.outputs {
+            if !found.contains_key(id) {
+                return Err(format!("output {} is not stored", id.0).into());
+            }
+        }
+        for (id, bytes) in found {
+            if expected[&id.0.to_string()] != sha256(&bytes) {
+                return Err(format!("input {number}: another tensor {}", id.0).into());
+            }
+            compared += 1;
+        }
+    }
+    match compared {
+        0 => Err("nothing was compared".into()),
+        _ => Ok(()),
+    }
+}
+
+/// What the operators of a model store.
+fn outputs(
+    deployment: &Deployment,
+    inputs: &[(TensorId, Vec<u8>)],
+) -> Result<HashMap<TensorId, Vec<u8>>, Failed> {
+    let order = deployment.graph.file_order();
+    let apart = without_overlaps(deployment, &order)?;
+    let mut inference =
+        Inference::new(deployment, &apart, 0x5a, Observation::Watch, models::LIMITS)?;
+    inference.begin(inputs)?;
+    let mut stored = HashMap::new();
+    for &operator in &order {
+        inference.run(operator)?;
+        for &id in &deployment.step(operator).outputs {
+            stored.insert(id, inference.tensor(id)?);
+        }
+    }
+    Ok(stored)
 }
 
 /// Those of TensorFlow Lite Micro, where it runs the model.

@@ -204,6 +204,53 @@ fn a_plan_says_what_it_is_for() {
     assert_eq!(source.pruned_sha256(), own.sha256.as_ref());
 }
 
+/// A quantised model whose ends are in floats.
+const FLOATS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/golden/stand_in_floats_int8.tflite"
+);
+
+#[test]
+fn a_plan_of_integer_ends_is_for_no_others() {
+    let mut source = Source::load(FLOATS).unwrap();
+    assert!(source.has_float_ends());
+    source.take_integers().unwrap();
+    assert!(!source.has_float_ends() && source.is_changed());
+    let planned = plan(&mut source, &PlanRequest::default(), &Session::default()).unwrap();
+    let given = Source::load(FLOATS).unwrap();
+    assert_eq!(planned.file.model_sha256, given.sha256);
+    let mut named = NamedPlan {
+        name: "plan".to_owned(),
+        plan: planned.file.clone(),
+    };
+    let error = PlanToCheck::new(&named, &given, None).unwrap_err();
+    assert!(error.to_string().contains("--integer-io"), "{error}");
+    named.plan.integer_io = false;
+    assert!(PlanToCheck::new(&named, &source, None).is_err());
+    // The model that the plan is followed by is the same.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json");
+    std::fs::write(&path, serde_json::to_vec(&planned.file).unwrap()).unwrap();
+    let mut other = Source::load(FLOATS).unwrap();
+    let named = other.follow_plan(&path).unwrap();
+    let to_check = PlanToCheck::new(&named, &other, None).unwrap();
+    assert_eq!(other.graph(), source.graph());
+    let kernels = KernelRequest::default().load().unwrap();
+    let (request, session) = (VerifyRequest::default(), Session::default());
+    let verified = verify(&other, Some(to_check), &kernels, request, &session).unwrap();
+    assert!(verified.is_safe());
+}
+
+#[test]
+fn ends_that_are_integers_stay() {
+    let file = folded();
+    let mut source = Source::of_bytes("folded", file).unwrap();
+    assert!(!source.has_float_ends());
+    let error = source.take_integers().unwrap_err();
+    let error = std::error::Error::source(&error).unwrap().to_string();
+    assert!(error.contains("the inputs are INT8"), "{error}");
+}
+
 #[test]
 fn other_results_than_those_of_the_model_are_seen() {
     let kernels = KernelRequest::default().load().unwrap();

@@ -271,9 +271,9 @@ impl FrontPlanner<'_> {
         Some(best.arena_bytes)
     }
 
-    /// Whether the operator reads the input that is handed over in rows: never as a whole.
-    fn reads_rows(&self, operator: OperatorId) -> bool {
-        let graph = self.search.graph;
+    /// Whether the operator of the graph that remains reads the input that is handed over in rows:
+    /// never as a whole.
+    fn reads_rows(&self, graph: &Graph, operator: OperatorId) -> bool {
         let reads = |input| graph.operators[operator.0].inputs.contains(input);
         self.search.slices && graph.inputs.iter().any(reads)
     }
@@ -309,6 +309,6 @@ fn with_splits(search: &Search<'_>, base: &Recipe, splits: Vec<Split>) -> Recipe
         splits,
         ..base.clone()
     };
-    recipe.slices = search.slices && slices::input(search.graph, &recipe).is_ok();
+    recipe.slices = search.slices && slices::is_possible(search.graph, &recipe);
     recipe
 }

@@ -12,6 +12,7 @@
 
 use super::draft::Draft;
 use super::region::{Region, shape};
+use super::remove::remove;
 use super::{Recipe, TransformError};
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::operator::Shape;
@@ -50,6 +51,12 @@ pub(super) fn input(graph: &Graph, recipe: &Recipe) -> Result<TensorId, Transfor
         ));
     }
     Ok(input)
+}
+
+/// Whether the graph's one input can be handed over in rows, to what remains of the graph.
+pub(super) fn is_possible(graph: &Graph, recipe: &Recipe) -> bool {
+    let remaining = remove(graph, &recipe.removed);
+    remaining.is_ok_and(|remaining| input(&remaining.graph, recipe).is_ok())
 }
 
 /// The rows of an input that are in the arena while a run is computed.

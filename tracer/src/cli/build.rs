@@ -152,7 +152,7 @@ impl Arguments {
         let all = ChangeArguments {
             allow: Change::value_variants().to_vec(),
             max_recompute: self.change.max_recompute.or(Some(RECOMPUTED_WITHIN_LIMITS)),
-            slices: self.change.slices,
+            ..self.change
         };
         all.request()
     }
@@ -189,6 +189,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         arguments.page.ensure_not_below(out)?;
     }
     let mut source = Source::load(&arguments.model)?;
+    arguments.change.take_integers(&mut source)?;
     let request = arguments.request()?;
     let session = Bars::session(Cache::of_user());
     let Some(out) = &arguments.out else {
@@ -230,15 +231,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(built.holds().into())
 }
 
-/// What may need less memory, where nothing but the default was asked for.
-fn smaller(arguments: &Arguments, source: &Source) -> &'static str {
+/// What may need less memory.
+fn smaller(arguments: &Arguments, source: &Source) -> String {
+    let mut text = String::new();
+    if source.has_float_ends() {
+        text +=
+            "; `--integer-io` leaves out the conversions from and to floats at the model's ends";
+    }
+    if may_remove(arguments, source) {
+        text += "; `--allow remove,cache` may need less RAM, with nothing computed twice";
+    }
+    text
+}
+
+/// Nothing but the default was asked for, and something else may need less.
+fn may_remove(arguments: &Arguments, source: &Source) -> bool {
     let is_asked_for = arguments.has_choice() || arguments.change.slices;
     let mut nodes = source.graph().operators.iter();
     let has_rows = nodes.any(|node| matches!(node.kind, Kind::Conv2d | Kind::DepthwiseConv2d));
-    if is_asked_for || !arguments.change.allow.is_empty() || !has_rows {
-        return "";
-    }
-    "; `--allow remove,cache` may need less RAM, with nothing computed twice"
+    !is_asked_for && arguments.change.allow.is_empty() && has_rows
 }
 
 /// Says what can be had, where no library is made.

@@ -204,6 +204,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         return foreign::run(arguments);
     }
     let mut source = Source::load(&arguments.model)?;
+    arguments.change.take_integers(&mut source)?;
     let emissions = arguments.emissions(&source)?;
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;

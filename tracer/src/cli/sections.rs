@@ -26,7 +26,7 @@ const KERNELS: Section = (
 );
 const CHANGES: Section = (
     "Changes to the model",
-    &["allow", "max-recompute", "slices", "stream"],
+    &["allow", "max-recompute", "integer-io", "slices", "stream"],
 );
 const ARENA: Section = (
     "What lies in the arena",

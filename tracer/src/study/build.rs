@@ -515,6 +515,7 @@ fn describe(
         name,
         model: source.name.clone(),
         sha256: source.sha256.clone().unwrap_or_default(),
+        integer_io: source.integer_io.is_some(),
         kernels: verified.kernels.name.clone(),
         cpu: verified.kernels.cpu.clone(),
         inputs,

@@ -109,7 +109,7 @@ impl Emission {
             choice: None,
             added_kinds: BTreeSet::new(),
         };
-        let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
+        let is_changed = source.is_changed();
         match (self.form, source.recipe()) {
             (Form::Json, _) => {
                 emitted.content = (serde_json::to_string_pretty(plan)? + "\n").into_bytes();

@@ -34,6 +34,7 @@ use dmo_analysis::replay::ReplayError;
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::tflm::TflmError;
 use dmo_analysis::transform::TransformError;
+use dmo_analysis::transform::integer_io::IntegerIoError;
 use dmo_analysis::transform::stream::StreamError;
 use dmo_analysis::verify::{Clash, Misaligned};
 use dmo_analysis::wording::grouped;
@@ -88,6 +89,7 @@ pub enum StudyError {
     Arena(#[from] ArenaError),
     Tflm(#[from] TflmError),
     Transform(#[from] TransformError),
+    IntegerIo(#[from] IntegerIoError),
     Stream(#[from] StreamError),
     Tiled(#[from] TiledError),
     Deploy(#[from] DeployError),
@@ -221,6 +223,11 @@ pub enum PlanError {
          give a .tflite file"
     )]
     NothingToPrune { model: String },
+    #[error(
+        "{model}: --integer-io leaves conversions of a model's file out, and a network of the zoo has none: \
+         give a .tflite file"
+    )]
+    NoEnds { model: String },
     #[error("--allow other than accumulate does not go with --fix")]
     ChangeOfFixed,
     #[error(
@@ -304,6 +311,11 @@ pub enum PlanToCheckError {
          the file that was planned, not to the one that was emitted"
     )]
     OtherModel { plan: String, model: String },
+    #[error(
+        "{plan} is the plan of a model with other inputs and outputs\n  hint: plan it with --integer-io \
+         if the model is to take and give integers, and without it if not"
+    )]
+    OtherEnds { plan: String },
     #[error(
         "{plan} is the plan of a model pruned in another way: what pruning makes of the file has \
          another SHA-256\n  hint: plan it anew with --allow prune"

@@ -69,6 +69,9 @@ impl PlanToCheck {
             }
             .into());
         }
+        if plan.integer_io != source.integer_io.is_some() {
+            return Err(PlanToCheckError::OtherEnds { plan: name.clone() }.into());
+        }
         if plan.pruned_sha256.as_ref() != source.pruned_sha256() {
             return Err(PlanToCheckError::OtherPruning { plan: name.clone() }.into());
         }

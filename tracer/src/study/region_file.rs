@@ -25,6 +25,8 @@ pub(super) struct RegionFile {
     #[serde(default)]
     kernels: Option<PlannedKernels>,
     #[serde(default)]
+    integer_io: bool,
+    #[serde(default)]
     pruned_sha256: Option<String>,
     #[serde(default)]
     recipe: Option<Recipe>,
@@ -117,6 +119,7 @@ impl RegionFile {
             model_sha256: self.model_sha256,
             overlap: self.overlap,
             kernels: self.kernels,
+            integer_io: self.integer_io,
             pruned_sha256: self.pruned_sha256,
             recipe: self.recipe,
             layout: self.layout,

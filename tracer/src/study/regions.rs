@@ -82,7 +82,7 @@ pub fn place_model(
     on_kernels: Option<&OnKernels>,
 ) -> Result<Result<PlacedModel, NoRoom>, StudyError> {
     let task = planned.task();
-    let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
+    let is_changed = source.is_changed();
     let tensor = |pin: &Pin| match pin.what {
         Pinned::Tensor(id) => Some(id.0),
         _ => None,

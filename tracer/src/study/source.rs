@@ -14,6 +14,7 @@ use dmo_analysis::graph::zoo::{self, Element, Network};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
 use dmo_analysis::handover::{OnDevice, on_device};
 use dmo_analysis::tflm;
+use dmo_analysis::transform::integer_io::{self, IntegerIo, IntegerIoReport};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use dmo_analysis::wording::grouped;
@@ -33,7 +34,9 @@ pub struct Source {
     pub model: Model,
     /// The plan that the file carries, `None` where it carries no plan.
     pub offline_plan: Result<Option<OfflinePlan>, TfliteError>,
-    /// What was made of the file first.
+    /// Which ends of the model are integers now, and were floats.
+    pub integer_io: Option<IntegerIoReport>,
+    /// What was made of the file next.
     pub pruning: Option<Pruning>,
     /// What was made of the file so that it takes the newest rows of a window, after it was pruned.
     pub streaming: Option<Streaming>,
@@ -59,15 +62,19 @@ impl Source {
         }
     }
 
-    /// Reads a plan of the model, which from now on is what the plan makes of it: pruned, and
-    /// what its recipe says.
+    /// Reads a plan of the model, which from now on is what the plan makes of it: with integers as
+    /// inputs and outputs, pruned, and what its recipe says.
     ///
     /// # Errors
     /// As [`NamedPlan::read`]; when the model cannot be pruned, or the recipe is not one for it.
     pub fn follow_plan(&mut self, plan: &Path) -> Result<NamedPlan, StudyError> {
         let plan = NamedPlan::read(plan)?;
         // Of another model's plan this would be of no use, and is refused later.
-        if plan.plan.pruned_sha256.is_some() && plan.plan.model_sha256 == self.sha256 {
+        let is_of_this = plan.plan.model_sha256 == self.sha256;
+        if plan.plan.integer_io && is_of_this {
+            self.take_integers()?;
+        }
+        if plan.plan.pruned_sha256.is_some() && is_of_this {
             self.prune()?;
         }
         if let Some(recipe) = &plan.plan.recipe {
@@ -125,6 +132,26 @@ impl Source {
         }
     }
 
+    /// From now on the model takes and gives the integers that it computes with. This counts as the
+    /// model as it was given.
+    ///
+    /// # Errors
+    /// When the model has no file, or ends in floats that are none of a quantised model.
+    pub fn take_integers(&mut self) -> Result<(), StudyError> {
+        if self.integer_io.is_some() {
+            return Ok(());
+        }
+        let file = self.file.as_deref();
+        let file = file.ok_or_else(|| PlanError::NoEnds {
+            model: self.name.clone(),
+        })?;
+        let IntegerIo { file, report } =
+            integer_io::integer_io(file).about(format_args!("{}: --integer-io", self.name))?;
+        self.read_anew(file)?;
+        self.integer_io = Some(report);
+        Ok(())
+    }
+
     /// From now on the model is without the channels that make no difference.
     ///
     /// # Errors
@@ -166,6 +193,18 @@ impl Source {
         self.linked = linked(&model).about(&self.name)?;
         (self.file, self.model) = (Some(file), model);
         Ok(())
+    }
+
+    /// Whether inputs or outputs are in floats that could be the integers that the model computes with.
+    pub fn has_float_ends(&self) -> bool {
+        let ends = integer_io::ends(&self.model.graphs[0]);
+        let is_plain = self.file.is_some() && self.ensure_changeable().is_ok();
+        is_plain && !(ends.inputs.is_empty() && ends.outputs.is_empty())
+    }
+
+    /// Whether the model is another one than that of the file.
+    pub fn is_changed(&self) -> bool {
+        self.recipe().is_some() || self.pruned_sha256().is_some() || self.integer_io.is_some()
     }
 
     /// SHA-256 of the file that pruning made; `None` where it made none.
@@ -394,6 +433,7 @@ impl Source {
             offline_plan: model.offline_plan(&file),
             file: Some(file),
             model,
+            integer_io: None,
             pruning: None,
             streaming: None,
             change: None,
@@ -419,6 +459,7 @@ impl Source {
                 ..Model::default()
             },
             offline_plan: Ok(None),
+            integer_io: None,
             pruning: None,
             streaming: None,
             linked: None,

@@ -41,7 +41,7 @@ pub fn verified_arena(
     let Some(file) = source.file.as_deref() else {
         return Ok(None);
     };
-    if source.pruned_sha256().is_some() || source.recipe().is_some() {
+    if source.is_changed() {
         return Ok(None);
     }
     let functions = &verified.kernels.functions;

@@ -2,6 +2,7 @@
 
 use super::cycles;
 use super::forms;
+use super::integer_io;
 use super::pruning::PruneSummary;
 use super::regions;
 use super::report::Report;
@@ -13,6 +14,7 @@ use crate::study::prove::Proof;
 use crate::study::region_use::RegionUse;
 use crate::study::source::Source;
 use crate::study::windows::Windows;
+use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::transform::stream::StreamReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use schemars::JsonSchema;
@@ -45,6 +47,9 @@ pub struct BuildReport {
     calls: usize,
     instructions: u64,
     cycles: Option<Cycles>,
+    /// Which ends of the model are integers and were floats; absent if they stay as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    integer_io: Option<IntegerIoReport>,
     /// Channels of the model that make no difference and are not computed, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pruning: Option<PruneSummary>,
@@ -86,6 +91,7 @@ impl BuildReport {
             calls: built.calls,
             instructions: built.instructions,
             cycles: built.cycles,
+            integer_io: source.integer_io.clone(),
             pruning: source
                 .pruning
                 .as_ref()
@@ -140,9 +146,12 @@ impl BuildReport {
         text
     }
 
-    fn pruned(&self) -> String {
-        let sentence = |pruning: &PruneSummary| format!("{}\n\n", pruning.sentence());
-        self.pruning.as_ref().map(sentence).unwrap_or_default()
+    /// What was made of the model's file first.
+    fn made(&self) -> String {
+        let ends = self.integer_io.as_ref().map(integer_io::sentence);
+        let pruned = self.pruning.as_ref().map(PruneSummary::sentence);
+        let sentences = ends.into_iter().chain(pruned);
+        sentences.map(|sentence| sentence + "\n\n").collect()
     }
 
     fn choice(&self) -> String {
@@ -252,7 +261,7 @@ impl Report for BuildReport {
             self.model,
             self.name,
             self.kernels,
-            self.pruned(),
+            self.made(),
             self.choice(),
             self.needs(),
             self.proof.as_ref().map(proven).unwrap_or_default(),

@@ -11,10 +11,12 @@ use crate::study::change::WorkFront;
 use crate::study::others::{LoopOrderCost, Planner};
 use crate::study::peak::ArenaPeak;
 use crate::study::whole_arena::ArenaChange;
+use crate::words::integer_io;
 use crate::words::pruning::PruneSummary;
 use crate::words::report::Report;
 use crate::words::{names, table};
 use dmo_analysis::handover::{self, OnDevice, PlanFile};
+use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::wording::{counted, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +71,8 @@ pub struct PlanReport {
     pub apart: Vec<Apart>,
     /// What other operators for the same result would save; `None` if no change is allowed.
     pub front: Option<WorkFront>,
+    /// Which ends of the model are integers and were floats; `None` if they stay as they are.
+    pub integer_io: Option<IntegerIoReport>,
     /// What pruning did to the model; `None` if it is not allowed.
     pub pruning: Option<PruneSummary>,
     /// The model carries a plan already.
@@ -114,6 +118,9 @@ impl Report for PlanReport {
             counted(plan.tensors.len() as u64, "tensor", "tensors"),
             grouped(self.naive_bytes)
         );
+        if let Some(ends) = &self.integer_io {
+            text += &format!("{}\n\n", integer_io::sentence(ends));
+        }
         if let Some(pruning) = &self.pruning {
             text += &format!("{}\n\n", pruning.sentence());
         }

@@ -70,9 +70,18 @@ pub(crate) struct Edits {
     pub new_shapes: BTreeMap<OperatorId, Vec<i32>>,
     /// Circular buffers, in the order of the operators that they stand in front of.
     pub buffers: Vec<BufferEdit>,
+    /// Operators that are left out.
+    pub left_out: BTreeSet<OperatorId>,
+    /// Which tensor is an input or output of the model instead of which.
+    pub ends: BTreeMap<TensorId, TensorId>,
 }
 
 impl Edits {
+    /// The tensor that is an input or output of the model instead of this one.
+    fn end(&self, tensor: TensorId) -> TensorId {
+        self.ends.get(&tensor).copied().unwrap_or(tensor)
+    }
+
     /// Gives an operator that reshapes another shape: among its options, and as the operand that
     /// names it, where the model has it as a constant.
     pub(crate) fn reshape(
@@ -251,11 +260,17 @@ impl Writer<'_> {
                 }
                 _ => {
                     let ids = self.graph.integers(field)?;
+                    let ids: Vec<i32> = ids.into_iter().map(|id| self.end(id)).collect();
                     self.layout.integers(place, &ids)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// The tensor that is an input or output of the model instead of this one.
+    fn end(&self, id: i32) -> i32 {
+        usize::try_from(id).map_or(id, |tensor| self.edits.end(TensorId(tensor)).0 as i32)
     }
 
     /// The old ones that are still of use, with their indices, and the further ones.
@@ -294,14 +309,16 @@ impl Writer<'_> {
     }
 }
 
-/// The result is read as the same operators and the new ones, on as many tensors or more.
+/// The result is read as the operators that stay and the new ones, on as many tensors or more.
 fn ensure_same(old: &[u8], new: &[u8], edits: &Edits) -> Result<(), TfliteError> {
     let [old, new] = [read(old)?, read(new)?];
     let same = match (&old.graphs[..], &new.graphs[..]) {
         ([old], [new]) => {
-            let known = old.operators.iter().map(described);
+            let mut expected: Vec<_> = old.operators.iter().map(described).collect();
+            for operator in edits.left_out.iter().rev() {
+                expected.remove(operator.0);
+            }
             let buffers = edits.buffers.iter().enumerate();
-            let mut expected: Vec<_> = known.collect();
             for (index, buffer) in buffers {
                 let output = TensorId(old.tensors.len() + edits.operands.len() + index);
                 let place = (buffer.before.0 + index).min(expected.len());
@@ -330,6 +347,7 @@ fn described(node: &Node) -> (Kind, Vec<TensorId>, bool) {
 fn ends(graph: &Graph, edits: &Edits) -> Vec<(TensorId, GraphTensor)> {
     let ends = graph.inputs.iter().chain(&graph.outputs);
     let ends = ends.map(|&id| {
+        let id = edits.end(id);
         let mut tensor = graph.tensor(id).clone();
         if edits.tensors.contains_key(&id) {
             (tensor.shape, tensor.size_bytes) = (Vec::new(), 0);

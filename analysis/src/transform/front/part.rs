@@ -80,7 +80,7 @@ impl Part {
             splits: vec![tiling.split(&self.run)],
             ..Recipe::default()
         };
-        recipe.slices = search.slices && slices::input(&self.graph, &recipe).is_ok();
+        recipe.slices = search.slices && slices::is_possible(&self.graph, &recipe);
         let changed = apply(&self.graph, &recipe).ok()?;
         let graph = &changed.graph;
         let overlaps = (search.overlaps)(graph);

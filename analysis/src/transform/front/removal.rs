@@ -6,11 +6,12 @@ use dmo_planner::budget::Budget;
 
 impl FrontPlanner<'_> {
     /// The recipe without the operators that only move data: without as many as go together, or
-    /// without those that make the arena no larger, one after the other; what is planned smaller.
+    /// without those that make the arena no larger, one after the other; what is planned smaller. That
+    /// may be larger than with all of them, and smaller in tiles.
     pub(super) fn without_moves(&mut self, base: &Recipe, budget: &mut Budget<'_>) -> Recipe {
-        let mut best = (self.bytes(base, budget).unwrap_or(u64::MAX), base.clone());
+        let mut best = (u64::MAX, base.clone());
         let all = self.without(base, budget, &mut |_, _, _| true);
-        let mut least = best.0;
+        let mut least = self.bytes(base, budget).unwrap_or(u64::MAX);
         let fewer = self.without(base, budget, &mut |planner, recipe, budget| {
             let bytes = planner.bytes(recipe, budget).unwrap_or(u64::MAX);
             let takes = bytes <= least;

@@ -89,7 +89,7 @@ impl FrontPlanner<'_> {
         let arena = self.arena(&transformed)?;
         let mut needs = self.needs(&transformed, &arena, budget);
         for (need, &operator) in needs.iter_mut().zip(&order) {
-            if self.reads_rows(operator) {
+            if self.reads_rows(&remaining.graph, operator) {
                 *need = u64::MAX;
             }
         }

@@ -2,6 +2,8 @@
 
 use anyhow::ensure;
 use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::error::StudyError;
+use dmo_trace::study::source::Source;
 
 /// What may be done to the work of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -34,6 +36,10 @@ pub struct ChangeArguments {
     /// [default: 10%]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub max_recompute: Option<f64>,
+    /// Take and give the integers that the model computes with: leave out the QUANTIZE that reads an
+    /// input in floats, and the DEQUANTIZE that stores an output in floats
+    #[arg(long)]
+    pub integer_io: bool,
     /// Take the model's input in rows while it computes, so that the input is never in the arena as a
     /// whole; --allow split,patch,cache unless some of these are given
     #[arg(long)]
@@ -41,6 +47,17 @@ pub struct ChangeArguments {
 }
 
 impl ChangeArguments {
+    /// Makes of the model's file what is asked for.
+    ///
+    /// # Errors
+    /// When its ends are to be integers, and none of them can be.
+    pub fn take_integers(&self, source: &mut Source) -> Result<(), StudyError> {
+        if self.integer_io {
+            source.take_integers()?;
+        }
+        Ok(())
+    }
+
     /// Whether runs of operators may be computed in tiles.
     pub fn allow_tiles(&self) -> bool {
         let tiles = [Change::Split, Change::Patch, Change::Cache];

@@ -97,6 +97,12 @@ pub fn next_steps(
     if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
         return steps;
     }
+    if source.has_float_ends() {
+        steps.push(
+            "`--integer-io` leaves out the conversions from and to floats at the model's ends"
+                .to_owned(),
+        );
+    }
     if !arguments.change.allow_tiles() {
         steps.push(
             "`--allow split,patch` computes operators in tiles, which may need less".to_owned(),

@@ -32,6 +32,9 @@ pub struct RegionReport<'a> {
     /// The kernels that the overlaps were measured on.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernels: Option<&'a PlannedKernels>,
+    /// The model takes and gives the integers that it computes with, where the file's has floats.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    integer_io: bool,
     /// SHA-256 of the file that pruning makes of the model's, where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pruned_sha256: Option<&'a String>,
@@ -97,7 +100,7 @@ pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::
         }
     }
     let request = arguments.regions.request(arguments.time.0);
-    let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
+    let is_changed = source.is_changed();
     let mut headers = arguments.emit.iter().filter(|path| has_ending(path, "h"));
     if let Some(header) = headers.next().filter(|_| is_changed) {
         return Err(EmitReason::ChangedAsHeader.of(header).into());
@@ -195,6 +198,7 @@ fn report<'a>(
         model_sha256: source.sha256.as_deref(),
         overlap: planned.overlaps.kind.name(),
         kernels: planned.file.kernels.as_ref(),
+        integer_io: planned.file.integer_io,
         pruned_sha256: planned.file.pruned_sha256.as_ref(),
         recipe: planned.file.recipe.as_ref(),
         layout: planned.file.layout,

@@ -51,6 +51,7 @@ impl PlanReport {
             apart: apart(graph),
             notes: [source.notes(), notes_of_kernels(inputs, planned)].concat(),
             front: planned.front.clone(),
+            integer_io: source.integer_io.clone(),
             pruning: source
                 .pruning
                 .as_ref()

@@ -81,7 +81,9 @@ impl Writer<'_> {
             let buffers = self.edits.buffers.iter().enumerate();
             let in_front = buffers.filter(|(_, buffer)| buffer.before == operator);
             written.extend(in_front.map(|(number, _)| Written::Buffer(number)));
-            written.push(Written::Old(operator, table));
+            if !self.edits.left_out.contains(&operator) {
+                written.push(Written::Old(operator, table));
+            }
         }
         let places = self.layout.references(place, written.len())?;
         for (written, place) in written.into_iter().zip(places) {

@@ -1,7 +1,6 @@
 //! Operator codes, metadata, signatures.
 
 use super::{Writer, unknown};
-use crate::graph::Kind;
 use crate::graph::tflite::TfliteError;
 use crate::graph::tflite::layout::Value;
 use crate::graph::tflite::plan;
@@ -9,6 +8,7 @@ use crate::graph::tflite::schema::{
     CUSTOM, Field, metadata, model, operator_code, signature_def, tensor_map,
 };
 use crate::graph::tflite::view::Table;
+use crate::graph::{Kind, TensorId};
 
 impl Writer<'_> {
     pub(super) fn codes(&mut self, place: usize) -> Result<(), TfliteError> {
@@ -128,6 +128,7 @@ impl Writer<'_> {
         for (place, map) in places.into_iter().zip(maps) {
             let map = map?;
             let index = map.number(tensor_map::TENSOR_INDEX, 0u32)?;
+            let index = self.edits.end(TensorId(index as usize)).0 as u32;
             let fields = [
                 (tensor_map::NAME, Value::Reference),
                 (tensor_map::TENSOR_INDEX, Value::Word(index)),
