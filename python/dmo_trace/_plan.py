@@ -122,6 +122,7 @@ def plan(
     exclude_scratch: bool = False,
     allow: Union[None, str, Iterable[str]] = None,
     max_recompute: Optional[float] = None,
+    integer_io: bool = False,
     slices: bool = False,
     fix: Optional[Mapping[int, int]] = None,
     time: float = 10.0,
@@ -132,7 +133,8 @@ def plan(
     Arguments are the options of the command: ``kernels`` is a set that is built in (``reference``,
     ``dsp``, ``dsp-channels-outside``), the path of an ELF file or a static library, or a list of
     them; ``allow`` a list such as ``["split", "patch"]``; ``fix`` offsets by tensor. With
-    ``slices`` the model takes its input in rows.
+    ``integer_io`` the model takes and gives the integers that it computes with, and with ``slices``
+    it takes its input in rows.
 
     Measurements are kept in the user's cache folder, in the folder ``cache``, or with
     ``cache=False`` nowhere.
@@ -157,6 +159,7 @@ def plan(
             "exclude_scratch": exclude_scratch,
             "allow": names(allow),
             "max_recompute": max_recompute,
+            "integer_io": integer_io,
             "slices": slices,
             "fix": sorted((fix or {}).items()),
             "time": time,

@@ -38,6 +38,7 @@ pub struct PlanOptions {
     exclude_scratch: bool,
     allow: Vec<String>,
     max_recompute: Option<f64>,
+    integer_io: bool,
     slices: bool,
     fix: Vec<(usize, u64)>,
     time: f64,
@@ -157,17 +158,23 @@ pub fn plan(
     options: PlanOptions,
 ) -> PyResult<PlannedModel> {
     let (model, request) = (Model::of(model)?, options.request()?);
-    let found = interruptible(py, move || planned(model, &request, options.cache))?;
+    let found = interruptible(py, move || {
+        planned(model, &request, options.integer_io, options.cache)
+    })?;
     Ok(PlannedModel(Arc::new(found.map_err(raised)?)))
 }
 
 fn planned(
     model: Model,
     request: &PlanRequest,
+    integer_io: bool,
     cache: Option<CacheChoice>,
 ) -> Result<Inner, anyhow::Error> {
     let session = CacheChoice::session(cache);
     let mut source = model.load()?;
+    if integer_io {
+        source.take_integers()?;
+    }
     let planned = study::plan(&mut source, request, &session)?;
     let report = PlanReport::new(&source, &planned, request.overlap.inputs, &session)?;
     let report = value(&report)?;

@@ -48,6 +48,10 @@ def test_options_are_those_of_the_command():
         ({"kernels": "dsp", "inputs": 1, "cache": False}, ["--kernels", "dsp", "--inputs", "1", "--no-cache"]),
     ]:
         assert dmo_trace.plan(model, **options).report == printed("plan", model, *words), options
+    model = stand_in("floats_int8")
+    integers = dmo_trace.plan(model, integer_io=True)
+    assert integers.report == printed("plan", model, "--integer-io")
+    assert integers.arena_bytes < dmo_trace.plan(model).arena_bytes
 
 
 def test_a_model_may_be_its_bytes():

@@ -195,8 +195,8 @@ impl<'a> Deployment<'a> {
         Ok(Self::new(graph, sources, limits, parameters))
     }
 
-    /// Whether what works on parts of tensors or in place is executed. It is no operator of the
-    /// model any more: nobody can say that it computes the same where no kernel was run.
+    /// Whether what works on parts of tensors or in place, or hands rows on, is executed. It is no
+    /// operator of the model: nobody can say that it computes the same where no kernel was run.
     ///
     /// # Errors
     /// When one is not executed.
@@ -205,7 +205,7 @@ impl<'a> Deployment<'a> {
         let refusal = steps.find_map(|(step, node)| {
             let loops = node.kernel.as_ref().map(|kernel| &kernel.operator)?;
             let reason = step.kernel.as_ref().err()?;
-            kernel_source::is_of_other_buffers(loops).then(|| DeployError::Part {
+            kernel_source::is_made(loops).then(|| DeployError::Part {
                 operator: step.operator,
                 kind: node.kind.clone(),
                 reason: reason.to_string(),

@@ -81,6 +81,12 @@ pub(super) fn is_of_other_buffers(operator: &Operator) -> bool {
     )
 }
 
+/// Whether it is made for tiles: no model has it.
+pub(super) fn is_made(operator: &Operator) -> bool {
+    let moves_rows = matches!(operator, Operator::InputRows(_) | Operator::KeptRows(_));
+    moves_rows || is_of_other_buffers(operator)
+}
+
 /// The first kernel of any library that computes the case.
 ///
 /// # Errors

@@ -99,14 +99,18 @@ const ONCE_WRONG: [u64; 3] = [2, 1038, 1746];
 const PROGRESS: Duration = Duration::from_secs(60);
 
 fn main() {
+    let installed = tools::python_package(PACKAGE);
     let mut arguments = std::env::args().skip(1).peekable();
     if arguments.peek().is_some_and(|first| first == "campaign") {
+        if let Err(missing) = &installed {
+            eprintln!("{missing}");
+            std::process::exit(2);
+        }
         let campaign = Campaign::parse_from(arguments);
         let tally = campaign.run();
         print!("{tally}");
         std::process::exit(i32::from(!tally.disagreements.is_empty()));
     }
-    let installed = tools::python_package(PACKAGE);
     let trials = vec![tools::trial("no disagreement", &installed, bounded)];
     tools::main(&installed, trials);
 }

@@ -79,29 +79,19 @@ fn type_number(element_type: ElementType) -> u32 {
     }
 }
 
-/// The ratio of scales is computed in single precision.
 fn abs(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let (input, output) = (job.input(0)?, job.output()?);
     if job.case.input_type == Int16 && [input, output] == [Affine::PLAIN; 2] {
         let what = "the quantisation of 16-bit numbers";
         return Err(inexpressible(what, "missing", "a scale other than 1"));
     }
-    let exact = Affine {
-        scale: input.scale / output.scale,
-        ..input
-    };
-    let unit = Affine {
-        scale: 1.0,
-        ..output
-    };
-    let params = change_of_scale(exact, unit, job.case.input_type)?;
+    let params = change_of_scale(input, output, job.case.input_type)?;
     unary(job, buffers, frame, &params)
 }
 
-/// Scale and root are of single precision.
 fn rsqrt(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let (input, output) = (job.input(0)?, job.output()?);
-    let ratio = 1.0 / f64::from(input.scale.sqrt() * output.scale);
+    let ratio = 1.0 / (f64::from(input.scale).sqrt() * f64::from(output.scale));
     let ratio = Multiplier::with_shift("ratio of scales", ratio, -11..=30)?;
     let [multiplier, shift] = ratio.words();
     let params = [-input.zero_point, output.zero_point, multiplier, shift];

@@ -12,8 +12,6 @@ pub(super) fn batch_space(draft: &mut Draft) -> Option<()> {
     let block = [draft.between(1, 3), draft.between(1, 3)];
     let pixels = block[0] * block[1];
     let goes_back = shape[0].is_multiple_of(pixels) && draft.once_in(2);
-    // What TensorFlow Lite Micro pads with, it does not say.
-    let may_pad = draft.element(input) == Float32;
     let mut moved = shape.clone();
     let mut around = [0; 4];
     for axis in 0..2 {
@@ -24,15 +22,11 @@ pub(super) fn batch_space(draft: &mut Draft) -> Option<()> {
             around[2 * axis] = crop as i32;
             moved[axis + 1] = extent * block[axis] - crop;
         } else {
-            let before = if may_pad { draft.below(3) } else { 0 };
-            let padded = (extent + before).next_multiple_of(block[axis]);
-            let after = padded - extent - before;
-            if after > 0 && !may_pad {
+            // What TensorFlow Lite Micro pads with is what its memory holds.
+            if !extent.is_multiple_of(block[axis]) {
                 return None;
             }
-            around[2 * axis] = before as i32;
-            around[2 * axis + 1] = after as i32;
-            moved[axis + 1] = padded / block[axis];
+            moved[axis + 1] = extent / block[axis];
         }
     }
     let kind = if goes_back {

@@ -479,6 +479,10 @@ pub(super) fn rearrangement(draft: &mut Draft) -> Option<()> {
         }
         2 => {
             let after = [height, width].map(|extent| extent.next_multiple_of(block) - extent);
+            // What TensorFlow Lite Micro pads with is what its memory holds.
+            if after != [0, 0] {
+                return None;
+            }
             let shape = [
                 batches * block * block,
                 (height + after[0]) / block,
