@@ -8,6 +8,12 @@
 //! ```text
 //!  bytes >= |X| + |O| + |L| - max(f, |O| - d)
 //! ```
+//!
+//! L never lies in O. Of two tensors that are there together only the later one may reach into the other,
+//! from below ([`Arena::new`]). From the second tile on L is later than O, and whoever reads O reads its
+//! first byte, after the run: an L below O ends where O begins. A tile that keeps rows reads some that are
+//! earlier than O, and those may lie in what of O is not stored yet; of such tiles the floor only says in
+//! which order they are looked at.
 
 use super::Search;
 use super::cuts::{Cut, Step};
@@ -188,7 +194,10 @@ impl<'a> Steps<'a> {
         Span {
             of: self,
             beside: beside.map(|(_, buffer)| buffer.size_bytes).sum(),
-            output_bytes: output.map_or(0, count),
+            // What nobody reads keeps nothing away.
+            output_bytes: output
+                .filter(|id| self.last_reads.get(id).is_some_and(|&at| at >= steps.end))
+                .map_or(0, count),
             pixel_bytes: pixel_bytes.collect(),
             given: given
                 .into_iter()
