@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-// Nothing is better than NaN, and NaN better than nothing, as in TensorFlow Lite Micro.
+// No comparison with NaN holds: a first one stays, later ones are passed over, as in TensorFlow Lite Micro.
 static bool is_better(int32_t greatest, float candidate, float best) {
   return greatest != 0 ? candidate > best : candidate < best;
 }

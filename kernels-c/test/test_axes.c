@@ -50,7 +50,7 @@ static void arg_extremes(void) {
         index = step, best = sign * (double)input[at];
       }
     }
-    // Nothing is better than NaN.
+    // No comparison with NaN holds.
     index = isnan(input[element(&size, i, 0)]) ? 0 : index;
     if (found8[i] != index8 || found[i] != index) {
       break;

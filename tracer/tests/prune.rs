@@ -225,7 +225,7 @@ fn a_plan_of_integer_ends_is_for_no_others() {
     };
     let error = PlanToCheck::new(&named, &given, None).unwrap_err();
     assert!(error.to_string().contains("--integer-io"), "{error}");
-    named.plan.integer_io = false;
+    named.plan.integer_io_sha256 = None;
     assert!(PlanToCheck::new(&named, &source, None).is_err());
     // The model that the plan is followed by is the same.
     let folder = tempfile::tempdir().unwrap();

@@ -28,10 +28,10 @@ pub struct PlanFile {
     /// The kernels that they were measured on; `None` if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernels: Option<PlannedKernels>,
-    /// The model takes and gives the integers that it computes with, where the file's has floats: all
-    /// of the plan is for it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub integer_io: bool,
+    /// SHA-256 of the model's file without the conversions at its ends, where they are left out: all of
+    /// the plan is for that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integer_io_sha256: Option<String>,
     /// SHA-256 of the file that pruning makes of the model's, where it does: all of the plan is for
     /// that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,7 @@ impl PlanFile {
             model_sha256,
             overlap: overlap.to_owned(),
             kernels: None,
-            integer_io: false,
+            integer_io_sha256: None,
             pruned_sha256: None,
             recipe: None,
             layout: task.layout,

@@ -11,12 +11,15 @@
 //! What lies between is not touched: on the integers that `QUANTIZE` would store the model stores
 //! those that `DEQUANTIZE` would load.
 
+use crate::graph::parameters::{Affine, Parameters};
 use crate::graph::tflite::edit::{Cut, Edits, TensorEdit, edited};
-use crate::graph::tflite::{self, TfliteError};
+use crate::graph::tflite::{self, TfliteError, Unsupported};
 use crate::graph::{Graph, Kind, Node, OperatorId, TensorId, TensorType};
+use crate::wording::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// A model without conversions at its ends.
 #[derive(Debug, Clone)]
@@ -35,6 +38,37 @@ pub struct IntegerIoReport {
     pub inputs: Vec<IntegerEnd>,
     /// Outputs.
     pub outputs: Vec<IntegerEnd>,
+}
+
+impl IntegerIoReport {
+    /// All of them.
+    pub fn ends(&self) -> impl Iterator<Item = &IntegerEnd> {
+        self.inputs.iter().chain(&self.outputs)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends().next().is_none()
+    }
+}
+
+impl fmt::Display for IntegerIoReport {
+    /// `1 input of INT8 and 1 output of INT8`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |ends: &[IntegerEnd], one, several| {
+            let types: BTreeSet<String> = ends
+                .iter()
+                .map(|end| end.element_type.to_string())
+                .collect();
+            let types: Vec<String> = types.into_iter().collect();
+            let count = counted(ends.len() as u64, one, several);
+            (!ends.is_empty()).then(|| format!("{count} of {}", types.join(", ")))
+        };
+        let inputs = of(&self.inputs, "input", "inputs");
+        let outputs = of(&self.outputs, "output", "outputs");
+        let ends: Vec<String> = inputs.into_iter().chain(outputs).collect();
+        f.write_str(&ends.join(" and "))
+    }
 }
 
 /// An end that was in floats.
@@ -59,8 +93,8 @@ pub enum IntegerIoError {
     #[error("operators of the model run on an accelerator, whose compiler chose its ends")]
     Accelerated,
     #[error(
-        "no input of the model goes through a QUANTIZE of its own, and no output comes from a DEQUANTIZE of \
-         its own: the inputs are {inputs}, the outputs {outputs}"
+        "no QUANTIZE of an input and no DEQUANTIZE of an output can be left out: there is none, or something \
+         else needs its floats or its integers; the inputs are {inputs}, the outputs {outputs}"
     )]
     Nothing { inputs: String, outputs: String },
     #[error(transparent)]
@@ -81,15 +115,47 @@ pub fn integer_io(file: &[u8]) -> Result<IntegerIo, IntegerIoError> {
     if !graph.views.is_empty() {
         return Err(IntegerIoError::Accelerated);
     }
-    let report = ends(graph);
-    if report.inputs.is_empty() && report.outputs.is_empty() {
+    let report = ends(graph, &tflite::parameters(file, 0)?);
+    if report.is_empty() {
         return Err(IntegerIoError::Nothing {
             inputs: types(graph, &graph.inputs),
             outputs: types(graph, &graph.outputs),
         });
     }
-    let file = edited(file, &edits(graph, &report))?;
-    Ok(IntegerIo { file, report })
+    let new = edited(file, &edits(graph, &report))?;
+    ensure_same(file, &new, &report)?;
+    Ok(IntegerIo { file: new, report })
+}
+
+/// What is left is what was there: the same operators on the same tensors, with the same constants, the
+/// same quantisation and the same options.
+fn ensure_same(old: &[u8], new: &[u8], report: &IntegerIoReport) -> Result<(), TfliteError> {
+    let [graphs, new_graphs] = [tflite::read(old)?.graphs, tflite::read(new)?.graphs];
+    let [parameters, new_parameters] = [tflite::parameters(old, 0)?, tflite::parameters(new, 0)?];
+    let stays = |index: &usize| !report.ends().any(|end| end.operator == OperatorId(*index));
+    let (Some(graph), Some(new)) = (graphs.first(), new_graphs.first()) else {
+        return Err(TfliteError::NoSubgraph);
+    };
+    let operators = graph.operators.iter().zip(&parameters).enumerate();
+    let operators = operators.filter(|(index, _)| stays(index));
+    let same = operators
+        .map(|(_, known)| known)
+        .eq(new.operators.iter().zip(&new_parameters));
+    let tensors = graph.tensors.iter().zip(&new.tensors).enumerate();
+    let mut tensors = tensors.filter(|(index, _)| {
+        let mut ends = report.ends();
+        !ends.any(|end| end.float == TensorId(*index))
+    });
+    if same
+        && graph.tensors.len() == new.tensors.len()
+        && tensors.all(|(_, (one, other))| one == other)
+    {
+        return Ok(());
+    }
+    Err(TfliteError::Plan(
+        "the model without conversions at its ends is not read as it was meant; please report this"
+            .to_owned(),
+    ))
 }
 
 fn types(graph: &Graph, ends: &[TensorId]) -> String {
@@ -98,8 +164,8 @@ fn types(graph: &Graph, ends: &[TensorId]) -> String {
     types.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// The ends that can be integers.
-pub fn ends(graph: &Graph) -> IntegerIoReport {
+/// The ends that can be integers, of a graph and the parameters of its operators.
+pub fn ends(graph: &Graph, parameters: &[Result<Parameters, Unsupported>]) -> IntegerIoReport {
     let uses = graph.uses();
     let mut integers: BTreeSet<TensorId> =
         graph.inputs.iter().chain(&graph.outputs).copied().collect();
@@ -107,7 +173,7 @@ pub fn ends(graph: &Graph) -> IntegerIoReport {
         inputs: Vec::new(),
         outputs: Vec::new(),
     };
-    for (index, node) in graph.operators.iter().enumerate() {
+    for (index, (node, parameters)) in graph.operators.iter().zip(parameters).enumerate() {
         let (&[from], &[to]) = (&node.inputs[..], &node.outputs[..]) else {
             continue;
         };
@@ -118,11 +184,11 @@ pub fn ends(graph: &Graph) -> IntegerIoReport {
             _ => continue,
         };
         let is_own = ends.contains(&float) && uses.get(float.0) == Some(&own_uses);
-        let element_type = graph.tensor(integer).element_type.clone();
         if is_own
-            && graph.tensor(float).element_type == TensorType::Float32
-            && is_integer(&element_type)
-            && graph.in_arena(integer)
+            && converts(graph, node, [float, integer])
+            && parameters
+                .as_ref()
+                .is_ok_and(|known| is_quantised(node, known))
             && is_computed(graph, node, integer)
             && integers.insert(integer)
         {
@@ -130,18 +196,38 @@ pub fn ends(graph: &Graph) -> IntegerIoReport {
                 operator: OperatorId(index),
                 float,
                 integer,
-                element_type,
+                element_type: graph.tensor(integer).element_type.clone(),
             });
         }
     }
     report
 }
 
-fn is_integer(element_type: &TensorType) -> bool {
-    matches!(
-        element_type,
-        TensorType::Int8 | TensorType::Uint8 | TensorType::Int16
-    )
+/// Each element of the one tensor is one of the other, and both are stored anew in each inference.
+fn converts(graph: &Graph, node: &Node, [float, integer]: [TensorId; 2]) -> bool {
+    let in_arena = graph.in_arena(float) && graph.in_arena(integer);
+    let [float, integer] = [float, integer].map(|id| graph.tensor(id));
+    let types = (&float.element_type, &integer.element_type);
+    let is_known = matches!(
+        types,
+        (
+            TensorType::Float32,
+            TensorType::Int8 | TensorType::Uint8 | TensorType::Int16
+        )
+    );
+    is_known && in_arena && node.kernel.is_some() && float.shape == integer.shape
+}
+
+/// The integers have a scale, and one only: several are none that parameters know of an activation.
+fn is_quantised(node: &Node, parameters: &Parameters) -> bool {
+    let integers = if node.kind == Kind::Quantize {
+        &parameters.outputs
+    } else {
+        &parameters.operands
+    };
+    integers
+        .first()
+        .is_some_and(|known| *known != Affine::PLAIN)
 }
 
 /// The integers of an output are those that an operator stores; an input's are the operator's own.
@@ -152,8 +238,7 @@ fn is_computed(graph: &Graph, node: &Node, integer: TensorId) -> bool {
 
 fn edits(graph: &Graph, report: &IntegerIoReport) -> Edits {
     let mut edits = Edits::default();
-    let ends = report.inputs.iter().chain(&report.outputs);
-    for end in ends {
+    for end in report.ends() {
         edits.left_out.insert(end.operator);
         edits.ends.insert(end.float, end.integer);
         let axes = graph.tensor(end.float).shape.iter().enumerate();

@@ -77,8 +77,13 @@ impl Arguments {
             Some(_) => "planned.tflite",
             None => "plan.json",
         };
+        let ends = if source.integer_io.is_some() {
+            " --integer-io"
+        } else {
+            ""
+        };
         format!(
-            "`dmo-trace plan {}{} --emit {file}` makes a plan that these kernels allow",
+            "`dmo-trace plan {}{ends}{} --emit {file}` makes a plan that these kernels allow",
             source.name,
             self.library.again()
         )
@@ -115,6 +120,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let session = Bars::session(Cache::default());
     let verified = verify(&source, plan, &kernels, request, &session)?;
     let mut report = VerifyReport::new(&source.name, &kernels.name(), &verified);
+    report.integer_io = source.integer_io.clone();
     report.pruning = source
         .pruning
         .as_ref()

@@ -77,7 +77,7 @@ pub enum DeployError {
         reason: Reason,
     },
     #[error(
-        "operator {} {kind} works on a part of a tensor, and that part cannot be run: {reason}", operator.0
+        "operator {} {kind} is made for a plan in tiles or in place, and cannot be run: {reason}", operator.0
     )]
     Part {
         operator: OperatorId,

@@ -515,7 +515,7 @@ fn describe(
         name,
         model: source.name.clone(),
         sha256: source.sha256.clone().unwrap_or_default(),
-        integer_io: source.integer_io.is_some(),
+        integer_io: source.integer_io.as_ref().map(ToString::to_string),
         kernels: verified.kernels.name.clone(),
         cpu: verified.kernels.cpu.clone(),
         inputs,

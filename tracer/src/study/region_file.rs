@@ -25,7 +25,7 @@ pub(super) struct RegionFile {
     #[serde(default)]
     kernels: Option<PlannedKernels>,
     #[serde(default)]
-    integer_io: bool,
+    integer_io_sha256: Option<String>,
     #[serde(default)]
     pruned_sha256: Option<String>,
     #[serde(default)]
@@ -119,7 +119,7 @@ impl RegionFile {
             model_sha256: self.model_sha256,
             overlap: self.overlap,
             kernels: self.kernels,
-            integer_io: self.integer_io,
+            integer_io_sha256: self.integer_io_sha256,
             pruned_sha256: self.pruned_sha256,
             recipe: self.recipe,
             layout: self.layout,

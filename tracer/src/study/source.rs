@@ -28,7 +28,7 @@ pub struct Source {
     pub name: String,
     /// Of the file as it was given.
     pub sha256: Option<String>,
-    /// The file, pruned where it was; none of a network of the zoo.
+    /// The file, or what was made of it; none of a network of the zoo.
     pub file: Option<Vec<u8>>,
     /// What was read, at least one graph.
     pub model: Model,
@@ -36,6 +36,8 @@ pub struct Source {
     pub offline_plan: Result<Option<OfflinePlan>, TfliteError>,
     /// Which ends of the model are integers now, and were floats.
     pub integer_io: Option<IntegerIoReport>,
+    /// SHA-256 of the file that was made of it so.
+    pub integer_io_sha256: Option<String>,
     /// What was made of the file next.
     pub pruning: Option<Pruning>,
     /// What was made of the file so that it takes the newest rows of a window, after it was pruned.
@@ -71,7 +73,7 @@ impl Source {
         let plan = NamedPlan::read(plan)?;
         // Of another model's plan this would be of no use, and is refused later.
         let is_of_this = plan.plan.model_sha256 == self.sha256;
-        if plan.plan.integer_io && is_of_this {
+        if plan.plan.integer_io_sha256.is_some() && is_of_this {
             self.take_integers()?;
         }
         if plan.plan.pruned_sha256.is_some() && is_of_this {
@@ -146,7 +148,8 @@ impl Source {
             model: self.name.clone(),
         })?;
         let IntegerIo { file, report } =
-            integer_io::integer_io(file).about(format_args!("{}: --integer-io", self.name))?;
+            integer_io::integer_io(file).about(format_args!("{}: integer ends", self.name))?;
+        self.integer_io_sha256 = Some(sha256(&file));
         self.read_anew(file)?;
         self.integer_io = Some(report);
         Ok(())
@@ -197,9 +200,13 @@ impl Source {
 
     /// Whether inputs or outputs are in floats that could be the integers that the model computes with.
     pub fn has_float_ends(&self) -> bool {
-        let ends = integer_io::ends(&self.model.graphs[0]);
-        let is_plain = self.file.is_some() && self.ensure_changeable().is_ok();
-        is_plain && !(ends.inputs.is_empty() && ends.outputs.is_empty())
+        let file = self
+            .file
+            .as_ref()
+            .filter(|_| self.ensure_changeable().is_ok());
+        let parameters = file.and_then(|file| tflite::parameters(file, 0).ok());
+        let ends = parameters.map(|known| integer_io::ends(&self.model.graphs[0], &known));
+        ends.is_some_and(|ends| !ends.is_empty())
     }
 
     /// Whether the model is another one than that of the file.
@@ -434,6 +441,7 @@ impl Source {
             file: Some(file),
             model,
             integer_io: None,
+            integer_io_sha256: None,
             pruning: None,
             streaming: None,
             change: None,
@@ -460,6 +468,7 @@ impl Source {
             },
             offline_plan: Ok(None),
             integer_io: None,
+            integer_io_sha256: None,
             pruning: None,
             streaming: None,
             linked: None,

@@ -11,6 +11,7 @@ use crate::model::verify::{Difference, MeasuredPair, Verification, VerifiedLayer
 use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::Verified;
+use crate::words::integer_io;
 use crate::words::pruning::PruneSummary;
 use crate::words::regions::{self, UsedRegion};
 use crate::words::report::Report;
@@ -20,6 +21,7 @@ use differences::first_differences;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::handover::FurtherKernels;
 use dmo_analysis::tflm::WholeArena;
+use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, first_lines, grouped};
 use located::{Annotation, LocatedFinding};
@@ -57,7 +59,9 @@ pub struct VerifyReport {
     replay: Option<Replayed>,
     execution: Option<Executed>,
     layers: Vec<Layer>,
-    /// What pruning did to the model first; `None` if nothing was to be done.
+    /// Which ends of the model are integers and were floats; `None` if they stay as they are.
+    pub integer_io: Option<IntegerIoReport>,
+    /// What pruning did to the model next; `None` if nothing was to be done.
     pub pruning: Option<PruneSummary>,
     /// What else the reader should know, a sentence each without its full stop.
     pub notes: Vec<String>,
@@ -377,6 +381,9 @@ impl Report for VerifyReport {
             );
         }
         text += "\n";
+        if let Some(ends) = &self.integer_io {
+            text += &format!("{}\n\n", integer_io::sentence(ends));
+        }
         if let Some(pruning) = &self.pruning {
             text += &format!("{}\n\n", pruning.sentence());
         }

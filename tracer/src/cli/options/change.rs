@@ -37,7 +37,8 @@ pub struct ChangeArguments {
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub max_recompute: Option<f64>,
     /// Take and give the integers that the model computes with: leave out the QUANTIZE that reads an
-    /// input in floats, and the DEQUANTIZE that stores an output in floats
+    /// input in floats, and the DEQUANTIZE that stores an output in floats, unless something else uses
+    /// what they convert
     #[arg(long)]
     pub integer_io: bool,
     /// Take the model's input in rows while it computes, so that the input is never in the arena as a

@@ -19,10 +19,11 @@ pub fn plan(
         return Ok(None);
     }
     let (inputs, cpu) = arguments.overlap.of_firmware()?;
-    let is_changed = request.changes.prune || request.changes.accumulate;
+    let is_changed =
+        request.changes.prune || request.changes.accumulate || arguments.change.integer_io;
     anyhow::ensure!(
         !is_changed && !request.changes.reshapes() && arguments.regions.region.is_empty(),
-        "--allow and --region do not go with --firmware, which runs the model as it is in its file"
+        "--allow, --integer-io and --region do not go with --firmware, which runs the model as it is in its file"
     );
     let Some(firmware) = arguments.firmware.load(source, cpu)? else {
         return Ok(None);

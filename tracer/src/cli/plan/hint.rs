@@ -46,6 +46,7 @@ fn with_bands(arguments: &Arguments, session: &Session) -> Option<u64> {
         ..request
     };
     let mut source = Source::load(&arguments.model).ok()?;
+    arguments.change.take_integers(&mut source).ok()?;
     // Whether this search was cut short is not what the user asks.
     let quiet = Session {
         cache: session.cache.clone(),
@@ -108,13 +109,14 @@ pub fn next_steps(
             "`--allow split,patch` computes operators in tiles, which may need less".to_owned(),
         );
     } else if is_file {
-        let slices = if arguments.change.slices {
-            " --slices"
-        } else {
-            ""
-        };
+        let given = [
+            (arguments.change.integer_io, " --integer-io"),
+            (arguments.change.slices, " --slices"),
+        ];
+        let given = given.iter().filter(|(is_given, _)| *is_given);
+        let given: String = given.map(|(_, option)| *option).collect();
         steps.push(format!(
-            "`dmo-trace build{slices}` writes C code that runs in this little memory"
+            "`dmo-trace build{given}` writes C code that runs in this little memory"
         ));
     }
     steps

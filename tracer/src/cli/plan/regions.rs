@@ -8,6 +8,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{OperatorId, TensorId};
 use dmo_analysis::handover::{PlannedKernels, RegionHeader};
 use dmo_analysis::transform::Recipe;
+use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::wording::grouped;
 use dmo_planner::regions::{ArenaRegion, RegionOffset};
 use dmo_trace::page::plan::{Sayings, page};
@@ -17,6 +18,7 @@ use dmo_trace::study::plan::Planned;
 use dmo_trace::study::regions::place_model;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
+use dmo_trace::words::integer_io;
 use dmo_trace::words::regions::{no_room, remarks};
 use dmo_trace::words::report::Report;
 use dmo_trace::words::{names, table};
@@ -32,9 +34,12 @@ pub struct RegionReport<'a> {
     /// The kernels that the overlaps were measured on.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernels: Option<&'a PlannedKernels>,
-    /// The model takes and gives the integers that it computes with, where the file's has floats.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    integer_io: bool,
+    /// SHA-256 of the model's file without the conversions at its ends, where they are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    integer_io_sha256: Option<&'a String>,
+    /// Which ends of the model are integers and were floats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    integer_io: Option<&'a IntegerIoReport>,
     /// SHA-256 of the file that pruning makes of the model's, where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pruned_sha256: Option<&'a String>,
@@ -198,7 +203,8 @@ fn report<'a>(
         model_sha256: source.sha256.as_deref(),
         overlap: planned.overlaps.kind.name(),
         kernels: planned.file.kernels.as_ref(),
-        integer_io: planned.file.integer_io,
+        integer_io_sha256: planned.file.integer_io_sha256.as_ref(),
+        integer_io: source.integer_io.as_ref(),
         pruned_sha256: planned.file.pruned_sha256.as_ref(),
         recipe: planned.file.recipe.as_ref(),
         layout: planned.file.layout,
@@ -267,6 +273,9 @@ impl Report for RegionReport<'_> {
                 grouped(tensor.place.offset),
                 grouped(tensor.accesses)
             );
+        }
+        if let Some(ends) = self.integer_io {
+            text += &format!("\n\n{}", integer_io::sentence(ends));
         }
         for remark in remarks(self.overlap, self.kernels, self.assumed.len()) {
             text += &format!("\n\n{remark}");

@@ -10,7 +10,14 @@ use crate::graph::tflite::schema::{
 use crate::graph::tflite::view::Table;
 use crate::graph::{Kind, TensorId};
 
+/// Metadata of which operator waits for which.
+const CONTROL_DEPENDENCIES: &str = "model_control_dependencies";
+
 impl Writer<'_> {
+    fn renumbers_operators(&self) -> bool {
+        !self.edits.left_out.is_empty() || !self.edits.buffers.is_empty()
+    }
+
     pub(super) fn codes(&mut self, place: usize) -> Result<(), TfliteError> {
         let codes = self.root.tables(model::OPERATOR_CODES)?;
         let further = usize::from(!self.edits.buffers.is_empty());
@@ -60,12 +67,14 @@ impl Writer<'_> {
         self.layout.text(places[3], Kind::CircularBuffer.name())
     }
 
-    /// All but the plan.
+    /// All but the plan, and what names operators by numbers that they do not have any more.
     pub(super) fn metadata(&mut self, place: usize) -> Result<(), TfliteError> {
         let mut kept = Vec::new();
         for entry in self.root.tables(model::METADATA)? {
             let entry = entry?;
-            if entry.text(metadata::NAME)? != plan::NAME {
+            let name = entry.text(metadata::NAME)?;
+            let is_stale = name == CONTROL_DEPENDENCIES && self.renumbers_operators();
+            if name != plan::NAME && !is_stale {
                 kept.push(entry);
             }
         }

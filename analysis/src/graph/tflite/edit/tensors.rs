@@ -96,8 +96,11 @@ impl Writer<'_> {
             tensor::QUANTIZATION,
             tensor::SHAPE_SIGNATURE,
         ];
+        // What is no end any more is used by nothing.
+        let is_unused = self.edits.ends.contains_key(&TensorId(index));
         for field in references {
-            if table.place(field)?.is_some() {
+            let is_dropped = is_unused && field.number == tensor::QUANTIZATION.number;
+            if table.place(field)?.is_some() && !is_dropped {
                 fields.push((field, Value::Reference));
             }
         }
