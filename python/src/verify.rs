@@ -105,7 +105,7 @@ fn report(
     let session = Session::default();
     let verified = study::verify(source, plan, kernels, request, &session)?;
     let mut report = VerifyReport::new(&source.name, &kernels.name(), &verified);
-    report.integer_io = source.integer_io.clone();
+    report.integer_io = source.integer_io().cloned();
     let pruning = source.pruning.as_ref();
     report.pruning = pruning.map(|it| PruneSummary::new(&it.report));
     if carries_plan {

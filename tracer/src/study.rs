@@ -19,6 +19,7 @@
 //! | [`compare`] | O_s of an operator by formula, by its loops, from machine code, by execution |
 //! | [`single`] | one case on one kernel, measured |
 //! | [`sweep`] | a grid of operators, shapes, kernels and CPUs |
+//! | [`integer_ends`] | a model that takes and gives the integers that it computes with |
 //! | [`pruning`] | a model without the channels that make no difference |
 //! | [`streaming`] | a model that takes only the newest rows of its window over time |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
@@ -73,6 +74,7 @@ pub mod foreign;
 pub mod form;
 pub mod forms;
 pub mod input;
+pub mod integer_ends;
 pub mod kernel_request;
 pub mod layers;
 pub mod others;

@@ -32,7 +32,7 @@ pub struct IntegerIo {
 }
 
 /// Which ends of a model were in floats and are integers now.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct IntegerIoReport {
     /// Inputs.
     pub inputs: Vec<IntegerEnd>,
@@ -72,7 +72,7 @@ impl fmt::Display for IntegerIoReport {
 }
 
 /// An end that was in floats.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct IntegerEnd {
     /// The operator that is left out, by its number in the model as it was given.
     pub operator: OperatorId,
@@ -82,6 +82,10 @@ pub struct IntegerEnd {
     pub integer: TensorId,
     /// The type of its elements.
     pub element_type: TensorType,
+    /// The real number that one step of the integers is.
+    pub scale: f32,
+    /// The integer that 0 is.
+    pub zero_point: i32,
 }
 
 /// Why a model keeps its ends.
@@ -186,9 +190,10 @@ pub fn ends(graph: &Graph, parameters: &[Result<Parameters, Unsupported>]) -> In
         let is_own = ends.contains(&float) && uses.get(float.0) == Some(&own_uses);
         if is_own
             && converts(graph, node, [float, integer])
-            && parameters
+            && let Some(affine) = parameters
                 .as_ref()
-                .is_ok_and(|known| is_quantised(node, known))
+                .ok()
+                .and_then(|known| quantised(node, known))
             && is_computed(graph, node, integer)
             && integers.insert(integer)
         {
@@ -197,6 +202,8 @@ pub fn ends(graph: &Graph, parameters: &[Result<Parameters, Unsupported>]) -> In
                 float,
                 integer,
                 element_type: graph.tensor(integer).element_type.clone(),
+                scale: affine.scale,
+                zero_point: affine.zero_point,
             });
         }
     }
@@ -218,8 +225,8 @@ fn converts(graph: &Graph, node: &Node, [float, integer]: [TensorId; 2]) -> bool
     is_known && in_arena && node.kernel.is_some() && float.shape == integer.shape
 }
 
-/// The integers have a scale, and one only: several are none that parameters know of an activation.
-fn is_quantised(node: &Node, parameters: &Parameters) -> bool {
+/// The scale of the integers, if there is one: several are none that parameters know of an activation.
+fn quantised(node: &Node, parameters: &Parameters) -> Option<Affine> {
     let integers = if node.kind == Kind::Quantize {
         &parameters.outputs
     } else {
@@ -227,7 +234,8 @@ fn is_quantised(node: &Node, parameters: &Parameters) -> bool {
     };
     integers
         .first()
-        .is_some_and(|known| *known != Affine::PLAIN)
+        .copied()
+        .filter(|known| *known != Affine::PLAIN)
 }
 
 /// The integers of an output are those that an operator stores; an input's are the operator's own.

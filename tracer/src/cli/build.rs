@@ -194,11 +194,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let session = Bars::session(Cache::of_user());
     let Some(out) = &arguments.out else {
         let forms = library_forms(&mut source, &request, &session)?;
-        return report_forms(arguments, &source.name, &forms);
+        return report_forms(arguments, &source, &forms);
     };
     let built = match build(&mut source, &request, &session) {
         Err(StudyError::Build(BuildError::OutOfReach(beyond))) => {
-            return report_forms(arguments, &source.name, &beyond.forms);
+            return report_forms(arguments, &source, &beyond.forms);
         }
         Err(StudyError::Build(BuildError::NoRoom { model, error })) => {
             output::message(&format!("dmo-trace: {}", no_room(&model, &error)));
@@ -253,12 +253,12 @@ fn may_remove(arguments: &Arguments, source: &Source) -> bool {
 }
 
 /// Says what can be had, where no library is made.
-fn report_forms(arguments: &Arguments, model: &str, forms: &Forms) -> anyhow::Result<Verdict> {
+fn report_forms(arguments: &Arguments, source: &Source, forms: &Forms) -> anyhow::Result<Verdict> {
     let limits = arguments.limits();
     let chosen = forms.fastest_within(&limits).filter(|_| limits.are_given());
     let is_chosen = |form: &Form| chosen.is_some_and(|chosen| chosen.recipe == form.recipe);
-    draw(arguments, model, forms, is_chosen)?;
-    let report = FormsReport::new(model, limits, forms);
+    draw(arguments, &source.name, forms, is_chosen)?;
+    let report = FormsReport::new(source, limits, forms);
     output::report(&report, arguments.json)?;
     Ok(report.fits().into())
 }

@@ -77,7 +77,7 @@ impl Arguments {
             Some(_) => "planned.tflite",
             None => "plan.json",
         };
-        let ends = if source.integer_io.is_some() {
+        let ends = if source.integer_ends.is_some() {
             " --integer-io"
         } else {
             ""
@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let session = Bars::session(Cache::default());
     let verified = verify(&source, plan, &kernels, request, &session)?;
     let mut report = VerifyReport::new(&source.name, &kernels.name(), &verified);
-    report.integer_io = source.integer_io.clone();
+    report.integer_io = source.integer_io().cloned();
     report.pruning = source
         .pruning
         .as_ref()

@@ -88,6 +88,12 @@ pub enum NetworkError {
         tensor.0
     )]
     ConstantOutput { tensor: TensorId, name: String },
+    #[error(
+        "input {name} of the model has data in the file (tensor {}), and whether the application may \
+         store to it is not known\n  hint: a model whose inputs have none",
+        tensor.0
+    )]
+    ConstantInput { tensor: TensorId, name: String },
     #[error("operator {}: its scratch buffer lies outside the arena", operator.0)]
     NoScratch { operator: OperatorId },
     #[error("operator {}: {function} is not declared in a header of ours", operator.0)]
@@ -196,6 +202,12 @@ impl Network {
         let is_constant = |id: &&TensorId| graph.tensor(**id).storage == Storage::Constant;
         if let Some(&tensor) = graph.outputs.iter().find(is_constant) {
             return Err(NetworkError::ConstantOutput {
+                tensor,
+                name: graph.tensor(tensor).name.escape_debug().to_string(),
+            });
+        }
+        if let Some(&tensor) = graph.inputs.iter().find(is_constant) {
+            return Err(NetworkError::ConstantInput {
                 tensor,
                 name: graph.tensor(tensor).name.escape_debug().to_string(),
             });

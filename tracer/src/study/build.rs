@@ -493,7 +493,7 @@ fn describe(
             } else {
                 String::new()
             };
-            endpoint(original, tensor, format!("{name}{number}"))
+            endpoint((source, original), tensor, format!("{name}{number}"))
         });
         endpoints.collect::<Result<Vec<_>, BuildError>>()
     };
@@ -515,7 +515,7 @@ fn describe(
         name,
         model: source.name.clone(),
         sha256: source.sha256.clone().unwrap_or_default(),
-        integer_io: source.integer_io.as_ref().map(ToString::to_string),
+        integer_io: source.integer_io().map(ToString::to_string),
         kernels: verified.kernels.name.clone(),
         cpu: verified.kernels.cpu.clone(),
         inputs,
@@ -542,7 +542,7 @@ fn in_words(graph: &Graph, node: &Node) -> String {
 }
 
 fn endpoint(
-    deployment: &Deployment,
+    (source, deployment): (&Source, &Deployment),
     tensor: TensorId,
     name: String,
 ) -> Result<EndpointDescription, BuildError> {
@@ -552,7 +552,7 @@ fn endpoint(
         tensor: known.name.clone(),
         shape: known.shape.clone(),
         element_type: known.element_type,
-        quantisation: quantisation(deployment, tensor),
+        quantisation: quantisation(deployment, tensor).or_else(|| of_end(source, tensor)),
     };
     let has_c_type = endpoint.elements().checked_mul(endpoint.element_bytes());
     if has_c_type == Some(known.size_bytes) {
@@ -563,6 +563,16 @@ fn endpoint(
             given: known.element_type,
         })
     }
+}
+
+/// How an end is quantised that no operator reads any more.
+fn of_end(source: &Source, tensor: TensorId) -> Option<Affine> {
+    let mut ends = source.integer_io()?.ends();
+    let end = ends.find(|end| end.integer == tensor)?;
+    Some(Affine {
+        scale: end.scale,
+        zero_point: end.zero_point,
+    })
 }
 
 /// How a tensor is quantised, by an operator that reads or writes it.

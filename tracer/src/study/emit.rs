@@ -168,7 +168,7 @@ impl Emission {
         // Of several subgraphs the order is that of the file.
         let order = source.linked().is_none().then_some(&plan.order[..]);
         let content = tflite::with_plan(file, order, &words).about(self.refusal())?;
-        let given = source.given_file().unwrap_or(file);
+        let given = source.read_file().unwrap_or(file);
         Ok(Emitted {
             changes: whole_arena_changes(source, (given, &content), (graph, &plan.order), planned)
                 .about(self.refusal())?,
@@ -250,7 +250,7 @@ impl Emission {
         recipe: &Recipe,
         planned: &Planned,
     ) -> Result<Emitted, StudyError> {
-        let given = source.given_file().unwrap_or(file);
+        let given = source.read_file().unwrap_or(file);
         let graph = source.original();
         let (source, layout) = (&planned.overlaps, planned.file.layout);
         // Of kernels that were measured nothing is known of the operators that are added.
@@ -334,8 +334,8 @@ fn whole_arena_changes(
     if !calls_cmsis_nn(planned) {
         return ArenaChange::all(before, after, runtime_kernels(planned));
     }
-    // Of the channels that were removed the kernels were not asked.
-    let is_as_given = source.pruned_sha256().is_none();
+    // Of the channels that were removed, and of conversions at the ends, the kernels were not asked.
+    let is_as_given = source.pruned_sha256().is_none() && source.integer_ends.is_none();
     let scratch_before = is_as_given.then(|| source.scratch_bytes(graph, &graph.file_order()));
     let scratch_after = source.scratch_bytes(graph, order);
     let change = ArenaChange::in_place_of_cmsis_nn(

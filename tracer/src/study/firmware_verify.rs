@@ -174,7 +174,7 @@ fn model_file(source: &Source) -> Result<&[u8], StudyError> {
             "a change of the model (--allow, or a plan with a recipe)",
         ));
     }
-    if source.pruning.is_some() || source.streaming.is_some() || source.integer_io.is_some() {
+    if source.pruning.is_some() || source.streaming.is_some() || source.integer_ends.is_some() {
         return Err(changed("a change of the model"));
     }
     source

@@ -334,7 +334,7 @@ fn plan_file(
     );
     let measured = overlaps.measured.as_ref();
     file.kernels = measured.map(|measured| measured.planned.clone());
-    file.integer_io_sha256 = source.integer_io_sha256.clone();
+    file.integer_io_sha256 = source.integer_io_sha256().cloned();
     file.pruned_sha256 = source.pruned_sha256().cloned();
     file.recipe = source.recipe().cloned();
     let tensors = file.offsets(task.graph.tensors.len());

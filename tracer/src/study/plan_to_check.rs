@@ -69,7 +69,7 @@ impl PlanToCheck {
             }
             .into());
         }
-        if plan.integer_io_sha256 != source.integer_io_sha256 {
+        if plan.integer_io_sha256.as_ref() != source.integer_io_sha256() {
             return Err(PlanToCheckError::OtherEnds { plan: name.clone() }.into());
         }
         if plan.pruned_sha256.as_ref() != source.pruned_sha256() {

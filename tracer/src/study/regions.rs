@@ -82,7 +82,8 @@ pub fn place_model(
     on_kernels: Option<&OnKernels>,
 ) -> Result<Result<PlacedModel, NoRoom>, StudyError> {
     let task = planned.task();
-    let is_changed = source.is_changed();
+    // Tensors keep their numbers where only conversions at the ends are left out.
+    let is_changed = source.recipe().is_some() || source.pruned_sha256().is_some();
     let tensor = |pin: &Pin| match pin.what {
         Pinned::Tensor(id) => Some(id.0),
         _ => None,

@@ -2,6 +2,7 @@
 
 use super::error::{About, PlanError, SourceError, StudyError};
 use super::input;
+use super::integer_ends::IntegerEnds;
 use super::kernel_request::ModelKernels;
 use super::plan_file::NamedPlan;
 use super::pruning::Pruning;
@@ -14,7 +15,7 @@ use dmo_analysis::graph::zoo::{self, Element, Network};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
 use dmo_analysis::handover::{OnDevice, on_device};
 use dmo_analysis::tflm;
-use dmo_analysis::transform::integer_io::{self, IntegerIo, IntegerIoReport};
+use dmo_analysis::transform::integer_io::{self, IntegerIoReport};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use dmo_analysis::wording::grouped;
@@ -34,10 +35,8 @@ pub struct Source {
     pub model: Model,
     /// The plan that the file carries, `None` where it carries no plan.
     pub offline_plan: Result<Option<OfflinePlan>, TfliteError>,
-    /// Which ends of the model are integers now, and were floats.
-    pub integer_io: Option<IntegerIoReport>,
-    /// SHA-256 of the file that was made of it so.
-    pub integer_io_sha256: Option<String>,
+    /// What was made of the ends of the file first.
+    pub integer_ends: Option<IntegerEnds>,
     /// What was made of the file next.
     pub pruning: Option<Pruning>,
     /// What was made of the file so that it takes the newest rows of a window, after it was pruned.
@@ -140,19 +139,23 @@ impl Source {
     /// # Errors
     /// When the model has no file, or ends in floats that are none of a quantised model.
     pub fn take_integers(&mut self) -> Result<(), StudyError> {
-        if self.integer_io.is_some() {
+        if self.integer_ends.is_some() {
             return Ok(());
         }
-        let file = self.file.as_deref();
-        let file = file.ok_or_else(|| PlanError::NoEnds {
-            model: self.name.clone(),
-        })?;
-        let IntegerIo { file, report } =
-            integer_io::integer_io(file).about(format_args!("{}: integer ends", self.name))?;
-        self.integer_io_sha256 = Some(sha256(&file));
+        let (ends, file) = IntegerEnds::of(&self.name, self.file.as_deref())?;
         self.read_anew(file)?;
-        self.integer_io = Some(report);
+        self.integer_ends = Some(ends);
         Ok(())
+    }
+
+    /// Which ends of the model are integers now, and were floats; `None` if they are as in its file.
+    pub fn integer_io(&self) -> Option<&IntegerIoReport> {
+        self.integer_ends.as_ref().map(|ends| &ends.report)
+    }
+
+    /// SHA-256 of the file without the conversions at its ends; `None` where they are as they were.
+    pub fn integer_io_sha256(&self) -> Option<&String> {
+        self.integer_ends.as_ref().map(|ends| &ends.sha256)
     }
 
     /// From now on the model is without the channels that make no difference.
@@ -211,7 +214,7 @@ impl Source {
 
     /// Whether the model is another one than that of the file.
     pub fn is_changed(&self) -> bool {
-        self.recipe().is_some() || self.pruned_sha256().is_some() || self.integer_io.is_some()
+        self.recipe().is_some() || self.pruned_sha256().is_some() || self.integer_ends.is_some()
     }
 
     /// SHA-256 of the file that pruning made; `None` where it made none.
@@ -219,7 +222,15 @@ impl Source {
         self.pruning.as_ref()?.sha256.as_ref()
     }
 
-    /// The file as it was given, where there is one.
+    /// The file as the user has it, where there is one.
+    pub fn read_file(&self) -> Option<&[u8]> {
+        match &self.integer_ends {
+            Some(ends) => Some(&ends.given),
+            None => self.given_file(),
+        }
+    }
+
+    /// The file before it was pruned, where there is one.
     pub fn given_file(&self) -> Option<&[u8]> {
         match &self.pruning {
             Some(pruning) => Some(&pruning.given),
@@ -440,8 +451,7 @@ impl Source {
             offline_plan: model.offline_plan(&file),
             file: Some(file),
             model,
-            integer_io: None,
-            integer_io_sha256: None,
+            integer_ends: None,
             pruning: None,
             streaming: None,
             change: None,
@@ -467,8 +477,7 @@ impl Source {
                 ..Model::default()
             },
             offline_plan: Ok(None),
-            integer_io: None,
-            integer_io_sha256: None,
+            integer_ends: None,
             pruning: None,
             streaming: None,
             linked: None,

@@ -91,7 +91,7 @@ impl BuildReport {
             calls: built.calls,
             instructions: built.instructions,
             cycles: built.cycles,
-            integer_io: source.integer_io.clone(),
+            integer_io: source.integer_io().cloned(),
             pruning: source
                 .pruning
                 .as_ref()

@@ -2,8 +2,10 @@
 
 use super::recipe::described;
 use super::report::Report;
-use super::{cycles, table};
+use super::{cycles, integer_io, table};
 use crate::study::form::{Form, Forms, MemoryLimits};
+use crate::study::source::Source;
+use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,6 +14,9 @@ use serde::Serialize;
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct FormsReport {
     model: String,
+    /// Which ends of the model are integers and were floats; absent if they stay as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    integer_io: Option<IntegerIoReport>,
     /// What it may take.
     limits: MemoryLimits,
     /// A form keeps to the limits.
@@ -26,11 +31,12 @@ pub struct FormsReport {
 }
 
 impl FormsReport {
-    /// The forms of a model of this name.
-    pub fn new(model: &str, limits: MemoryLimits, forms: &Forms) -> Self {
+    /// The forms of a model.
+    pub fn new(source: &Source, limits: MemoryLimits, forms: &Forms) -> Self {
         let chosen = forms.best.iter().position(|form| limits.admit(form));
         Self {
-            model: model.to_owned(),
+            model: source.name.clone(),
+            integer_io: source.integer_io().cloned(),
             limits,
             fits: chosen.is_some(),
             forms: forms.best.clone(),
@@ -87,6 +93,9 @@ impl Report for FormsReport {
             self.model,
             table_of(&self.forms, self.chosen)
         );
+        if let Some(ends) = &self.integer_io {
+            text += &format!("\n{}\n", integer_io::sentence(ends));
+        }
         if !self.fits {
             text += &format!("\n{}", self.shortfall());
         }

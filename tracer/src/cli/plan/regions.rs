@@ -204,7 +204,7 @@ fn report<'a>(
         overlap: planned.overlaps.kind.name(),
         kernels: planned.file.kernels.as_ref(),
         integer_io_sha256: planned.file.integer_io_sha256.as_ref(),
-        integer_io: source.integer_io.as_ref(),
+        integer_io: source.integer_io(),
         pruned_sha256: planned.file.pruned_sha256.as_ref(),
         recipe: planned.file.recipe.as_ref(),
         layout: planned.file.layout,

@@ -51,7 +51,7 @@ impl PlanReport {
             apart: apart(graph),
             notes: [source.notes(), notes_of_kernels(inputs, planned)].concat(),
             front: planned.front.clone(),
-            integer_io: source.integer_io.clone(),
+            integer_io: source.integer_io().cloned(),
             pruning: source
                 .pruning
                 .as_ref()
