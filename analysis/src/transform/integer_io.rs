@@ -201,7 +201,7 @@ pub fn ends(graph: &Graph, parameters: &[Result<Parameters, Unsupported>]) -> In
                 operator: OperatorId(index),
                 float,
                 integer,
-                element_type: graph.tensor(integer).element_type.clone(),
+                element_type: graph.tensor(integer).element_type,
                 scale: affine.scale,
                 zero_point: affine.zero_point,
             });
