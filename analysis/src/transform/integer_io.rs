@@ -83,7 +83,7 @@ pub struct IntegerEnd {
     /// The type of its elements.
     pub element_type: TensorType,
     /// The real number that one step of the integers is.
-    pub scale: f32,
+    pub scale: f64,
     /// The integer that 0 is.
     pub zero_point: i32,
 }
@@ -202,7 +202,7 @@ pub fn ends(graph: &Graph, parameters: &[Result<Parameters, Unsupported>]) -> In
                 float,
                 integer,
                 element_type: graph.tensor(integer).element_type,
-                scale: affine.scale,
+                scale: affine.scale.into(),
                 zero_point: affine.zero_point,
             });
         }

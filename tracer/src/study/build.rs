@@ -570,7 +570,7 @@ fn of_end(source: &Source, tensor: TensorId) -> Option<Affine> {
     let mut ends = source.integer_io()?.ends();
     let end = ends.find(|end| end.integer == tensor)?;
     Some(Affine {
-        scale: end.scale,
+        scale: end.scale as f32,
         zero_point: end.zero_point,
     })
 }
