@@ -173,10 +173,10 @@ fn check_integer_io(file: &[u8], golden: &Value, ends: [usize; 2]) -> Result<(),
             compared += 1;
         }
     }
-    match compared {
-        0 => Err("nothing was compared".into()),
-        _ => Ok(()),
+    if compared < made.graph.operators.len() {
+        return Err(format!("{compared} tensors were compared").into());
     }
+    Ok(())
 }
 
 /// What the operators of a model store.

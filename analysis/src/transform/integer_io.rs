@@ -119,39 +119,37 @@ pub fn integer_io(file: &[u8]) -> Result<IntegerIo, IntegerIoError> {
     if !graph.views.is_empty() {
         return Err(IntegerIoError::Accelerated);
     }
-    let report = ends(graph, &tflite::parameters(file, 0)?);
+    let parameters = tflite::parameters(file, 0)?;
+    let report = ends(graph, &parameters);
     if report.is_empty() {
         return Err(IntegerIoError::Nothing {
             inputs: types(graph, &graph.inputs),
             outputs: types(graph, &graph.outputs),
         });
     }
-    let new = edited(file, &edits(graph, &report))?;
-    ensure_same(file, &new, &report)?;
+    let edits = edits(graph, &report);
+    let new = edited(file, &edits)?;
+    ensure_same((graph, &parameters), &new, &edits)?;
     Ok(IntegerIo { file: new, report })
 }
 
 /// What is left is what was there: the same operators on the same tensors, with the same constants, the
 /// same quantisation and the same options.
-fn ensure_same(old: &[u8], new: &[u8], report: &IntegerIoReport) -> Result<(), TfliteError> {
-    let [graphs, new_graphs] = [tflite::read(old)?.graphs, tflite::read(new)?.graphs];
-    let [parameters, new_parameters] = [tflite::parameters(old, 0)?, tflite::parameters(new, 0)?];
-    let stays = |index: &usize| !report.ends().any(|end| end.operator == OperatorId(*index));
-    let (Some(graph), Some(new)) = (graphs.first(), new_graphs.first()) else {
-        return Err(TfliteError::NoSubgraph);
-    };
-    let operators = graph.operators.iter().zip(&parameters).enumerate();
-    let operators = operators.filter(|(index, _)| stays(index));
-    let same = operators
-        .map(|(_, known)| known)
-        .eq(new.operators.iter().zip(&new_parameters));
-    let tensors = graph.tensors.iter().zip(&new.tensors).enumerate();
-    let mut tensors = tensors.filter(|(index, _)| {
-        let mut ends = report.ends();
-        !ends.any(|end| end.float == TensorId(*index))
-    });
-    if same
-        && graph.tensors.len() == new.tensors.len()
+fn ensure_same(
+    (graph, parameters): (&Graph, &[Result<Parameters, Unsupported>]),
+    new: &[u8],
+    edits: &Edits,
+) -> Result<(), TfliteError> {
+    let model = tflite::read(new)?;
+    let made = model.graphs.first().ok_or(TfliteError::NoSubgraph)?;
+    let made_parameters = tflite::parameters(new, 0)?;
+    let operators = graph.operators.iter().zip(parameters).enumerate();
+    let operators = operators.filter(|(index, _)| !edits.left_out.contains(&OperatorId(*index)));
+    let operators = operators.map(|(_, known)| known);
+    let tensors = graph.tensors.iter().zip(&made.tensors).enumerate();
+    let mut tensors = tensors.filter(|(index, _)| !edits.ends.contains_key(&TensorId(*index)));
+    if operators.eq(made.operators.iter().zip(&made_parameters))
+        && graph.tensors.len() == made.tensors.len()
         && tensors.all(|(_, (one, other))| one == other)
     {
         return Ok(());

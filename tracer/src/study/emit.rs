@@ -168,7 +168,7 @@ impl Emission {
         // Of several subgraphs the order is that of the file.
         let order = source.linked().is_none().then_some(&plan.order[..]);
         let content = tflite::with_plan(file, order, &words).about(self.refusal())?;
-        let given = source.read_file().unwrap_or(file);
+        let given = source.file_as_read().unwrap_or(file);
         Ok(Emitted {
             changes: whole_arena_changes(source, (given, &content), (graph, &plan.order), planned)
                 .about(self.refusal())?,
@@ -250,7 +250,7 @@ impl Emission {
         recipe: &Recipe,
         planned: &Planned,
     ) -> Result<Emitted, StudyError> {
-        let given = source.read_file().unwrap_or(file);
+        let given = source.file_as_read().unwrap_or(file);
         let graph = source.original();
         let (source, layout) = (&planned.overlaps, planned.file.layout);
         // Of kernels that were measured nothing is known of the operators that are added.

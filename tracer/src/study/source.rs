@@ -223,7 +223,7 @@ impl Source {
     }
 
     /// The file as the user has it, where there is one.
-    pub fn read_file(&self) -> Option<&[u8]> {
+    pub fn file_as_read(&self) -> Option<&[u8]> {
         match &self.integer_ends {
             Some(ends) => Some(&ends.given),
             None => self.given_file(),

@@ -92,8 +92,9 @@ const BOUNDED: Campaign = Campaign {
 };
 
 /// Seeds of models whose libraries were wrong once: their own test failed where the C library rounds
-/// `expf` in another way (2), a float out of range was converted (1038), nothing was called (1746).
-const ONCE_WRONG: [u64; 3] = [2, 1038, 1746];
+/// `expf` in another way (2), a float out of range was converted (1038), nothing was called (1746), `ARG_MIN`
+/// passed NaN over (40412), a ratio of scales was of single precision (40993).
+const ONCE_WRONG: [u64; 5] = [2, 1038, 1746, 40_412, 40_993];
 
 /// How often a campaign says how far it is.
 const PROGRESS: Duration = Duration::from_secs(60);
