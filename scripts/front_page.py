@@ -35,7 +35,7 @@ def row(name, model, folder):
     needed = r"kTensorArenaSize [\d,]+ -> ([\d,]+) bytes with the reference kernels"
     build, ram = ["build", model, "--prove", "--out"], r"RAM: +([\d,]+) bytes"
     in_folder = lambda file: str(pathlib.Path(folder) / file)
-    emitted = lambda file: ["--emit", in_folder(file)]
+    emitted = lambda file: ["--out", in_folder(file)]
     figures = [
         figure(["arena", model], r"kTensorArenaSize ([\d,]+) bytes with the reference kernels"),
         figure([*plan, *emitted("planned.tflite")], needed),

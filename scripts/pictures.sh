@@ -62,7 +62,7 @@ picture mobilenet-plans mobilenet/plans-zoo_mobilenet_v1_0_25_128_int8.png
 
 inference() { # PICTURE MODEL
   lacks "$2" "$1" && return
-  trace plan "$models/$2.tflite" --align 1 --emit "$drawn/$1.json"
+  trace plan "$models/$2.tflite" --align 1 --out "$drawn/$1.json"
   trace verify "$models/$2.tflite" --plan "$drawn/$1.json" --inputs 1 --plot "$drawn/$1"
   picture "$1" "$1/inference.png"
 }
@@ -71,7 +71,7 @@ inference person_detect-inference tflite_micro/person_detect
 
 tiles() { # MODEL
   lacks "$1" tiles front && return
-  trace plan "$models/$1.tflite" --align 1 --allow inplace,remove,split,patch --emit "$drawn/tiles.json" \
+  trace plan "$models/$1.tflite" --align 1 --allow inplace,remove,split,patch --out "$drawn/tiles.json" \
     --plot "$drawn/front"
   picture front front/front-person_detect_tflite.png
   trace verify "$models/$1.tflite" --plan "$drawn/tiles.json" --inputs 1 --plot "$drawn/tiles"

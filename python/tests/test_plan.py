@@ -66,7 +66,7 @@ def test_what_is_emitted_is_what_the_command_emits(tmp_path):
     for name in ["plan.json", "plan.h", "planned.tflite"]:
         plan.emit(tmp_path / name)
         by_command = tmp_path / f"command_{name}"
-        assert command("plan", model, "--emit", by_command).returncode == 0
+        assert command("plan", model, "--out", by_command).returncode == 0
         assert (tmp_path / name).read_bytes() == by_command.read_bytes()
     with pytest.raises(dmo_trace.DmoTraceError, match="plan.txt"):
         plan.emit(tmp_path / "plan.txt")

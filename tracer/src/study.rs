@@ -60,6 +60,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod carried_plan;
 pub mod case;
 pub mod change;
 pub mod compare;

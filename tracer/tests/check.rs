@@ -31,7 +31,7 @@ impl Project {
         };
         let model = project.path("m.tflite");
         let model = model.to_str().unwrap();
-        project.run(&["zoo", "export", &NETWORK[4..], model]);
+        project.run(&["zoo", "export", &NETWORK[4..], "--out", model]);
         project
     }
 
@@ -50,7 +50,7 @@ impl Project {
         let model = self.path("m.tflite");
         let plan = self.path("plan.json");
         let mut arguments = vec!["plan", model.to_str().unwrap()];
-        arguments.extend(["--emit", plan.to_str().unwrap()]);
+        arguments.extend(["--out", plan.to_str().unwrap()]);
         arguments.extend(options);
         self.run(&arguments);
         serde_json::from_slice(&std::fs::read(plan).unwrap()).unwrap()
@@ -509,7 +509,7 @@ fn a_plan_in_the_model_is_the_one_that_is_checked() {
         "/tests/golden/stand_in_window_int8.tflite"
     );
     let planned = project.path("planned.tflite");
-    project.run(&["plan", golden, "--emit", planned.to_str().unwrap()]);
+    project.run(&["plan", golden, "--out", planned.to_str().unwrap()]);
     let verdict = |keys: &str| {
         let text = format!(
             "schema = \"dmo-trace/baseline/1\"\n[[model]]\nfile = \"planned.tflite\"\ninputs = 1\narena_bytes = 100000\n{keys}\n"

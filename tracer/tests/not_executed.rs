@@ -383,7 +383,7 @@ fn the_verdict_is_another_word_and_plans_name_the_library_of_each_operator() {
         &kernels,
         "--overlap",
         "none",
-        "--emit",
+        "--out",
         &plan,
     ];
     assert!(dmo_trace(&planned).status.success());

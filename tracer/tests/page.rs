@@ -343,7 +343,7 @@ fn a_page_is_written_whole_or_not_at_all() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
         let command = command.current_dir(folder.path()).args(["plan", MODEL]);
         let output = command
-            .args(["--emit", "plan.json", "--report", report])
+            .args(["--out", "plan.json", "--report", report])
             .output();
         let output = output.unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

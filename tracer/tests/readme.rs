@@ -151,7 +151,7 @@ fn models_and_plans_of_every_form_in_the_readme_are_taken() {
     assert_eq!(written.len(), 3);
     for extension in written {
         let file = folder.path().join(format!("plan{extension}"));
-        plan(model, &["--emit", file.to_str().expect("a name")]);
+        plan(model, &["--out", file.to_str().expect("a name")]);
         assert!(file.exists());
     }
 }

@@ -119,7 +119,7 @@ fn as_kernels(firmware: &Path, model: &Path, plan: PlanOf) -> Result<(), Failed>
         let output = dmo_trace()
             .arg("plan")
             .arg(model)
-            .arg("--emit")
+            .arg("--out")
             .arg(&planned)
             .output()?;
         assert!(output.status.success());

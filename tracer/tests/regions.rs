@@ -39,7 +39,7 @@ fn a_plan_of_several_memories_is_audited_as_any_other() {
     let path = folder.path().join("plan.json");
     let emit = path.to_str().unwrap();
     let regions = ["--region", "sram=40K", "--region", "psram=1M"];
-    let output = dmo_trace(&[&["plan", MODEL, "--emit", emit], &regions[..]].concat());
+    let output = dmo_trace(&[&["plan", MODEL, "--out", emit], &regions[..]].concat());
     assert!(output.status.success());
     let plan: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     assert!(plan["regions"][1]["used_bytes"].as_u64().unwrap() > 0);
@@ -257,7 +257,7 @@ fn the_header_has_one_array_for_each_region() {
     let path = folder.path().join("plan.h");
     let emit = path.to_str().unwrap();
     let regions = ["--region", "tcm=40K", "--region", "psram=1M@12,align=64"];
-    let all = [&["plan", MODEL, "--emit", emit], &regions[..]].concat();
+    let all = [&["plan", MODEL, "--out", emit], &regions[..]].concat();
     let (code, words) = outcome(&all);
     assert_eq!(code, Some(0), "{words}");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -368,7 +368,7 @@ fn an_unused_memory_has_no_array() {
     assert!(!page.contains("(this plan)"));
 
     let header = folder.path().join("plan.h");
-    let emit = ["--emit", header.to_str().unwrap()];
+    let emit = ["--out", header.to_str().unwrap()];
     let (code, words) = outcome(&[&["plan", MODEL], &regions[..], &emit[..]].concat());
     assert_eq!(code, Some(0), "{words}");
     let header = std::fs::read_to_string(header).unwrap();

@@ -163,6 +163,7 @@ fn a_model_may_have_any_name() {
         "zoo".as_ref(),
         "export".as_ref(),
         "liberis_lane_figure_1:int8".as_ref(),
+        "--out".as_ref(),
         made.as_os_str(),
     ]);
     assert!(output.status.success(), "{output:?}");
@@ -236,9 +237,9 @@ fn all_files_are_written_or_none() {
     let plan = [
         "plan",
         "zoo:liberis_lane_figure_1:int8",
-        "--emit",
+        "--out",
         &json,
-        "--emit",
+        "--out",
     ];
     let errors = refused(&[&plan[..], &[&path("missing/plan.h")]].concat());
     assert!(errors.contains("cannot write"), "{errors}");

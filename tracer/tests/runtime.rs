@@ -328,7 +328,7 @@ impl Bench {
     fn planned(&self) -> String {
         let planned = self.path("planned.tflite").display().to_string();
         // Its operators are compiled in this order.
-        let more = ["--order", "file", "--emit", &planned];
+        let more = ["--order", "file", "--out", &planned];
         self.hosted("plan", "model.tflite", &more, 0);
         planned
     }
@@ -367,7 +367,7 @@ fn as_kernels() -> Result<(), Failed> {
 fn too_small() -> Result<(), Failed> {
     let bench = Bench::new(&["-DINTERPRETER"])?;
     let path = bench.path("plan.json").display().to_string();
-    let more = ["--order", "file", "--emit", &path];
+    let more = ["--order", "file", "--out", &path];
     bench.hosted("plan", "model.tflite", &more, 0);
     let verify = ["--plan", path.as_str()];
     bench.hosted("verify", "model.tflite", &verify, 0);

@@ -119,21 +119,21 @@ fn what_the_commands_write_is_of_their_forms() {
     let (autoencoder, window) = (model("autoencoder_int8"), model("window_int8"));
     let (plan, trace) = (bench.path("plan.json"), bench.path("trace"));
 
-    bench.prints("plan", &["plan", NETWORK, "--compare", "--emit", &plan]);
+    bench.prints("plan", &["plan", NETWORK, "--compare", "--out", &plan]);
     bench.file("plan-file", &plan);
     bench.prints("audit", &["audit", NETWORK, "--plan", &plan]);
     bench.prints(
         "audit",
         &["audit", NETWORK, "--plan", &plan, "--overlap", "none"],
     );
-    let traced = ["plan", &autoencoder, "--overlap", "traced", "--emit", &plan];
+    let traced = ["plan", &autoencoder, "--overlap", "traced", "--out", &plan];
     bench.prints("plan", &traced);
     bench.file("plan-file", &plan);
     let changed = ["plan", MOBILENET, "--allow", "split,patch", "--time", "1"];
-    bench.prints("plan", &[&changed[..], &["--emit", &plan]].concat());
+    bench.prints("plan", &[&changed[..], &["--out", &plan]].concat());
     bench.file("plan-file", &plan);
     let regions = ["--region", "sram=40K", "--region", "psram=1M"];
-    let regions = [&["plan", MOBILENET, "--emit", &plan], &regions[..]].concat();
+    let regions = [&["plan", MOBILENET, "--out", &plan], &regions[..]].concat();
     bench.prints("regions", &regions);
     bench.file("regions", &plan);
     let problem = "fuzz/seeds/minimalloc/turned_columns.csv";

@@ -50,7 +50,7 @@ fn plans_of_all_subgraphs_are_safe_on_kernels_and_damaged_ones_are_not() {
             .map(|end| path(&format!("linked-{seed}.{end}")))
             .map(|path| path.to_str().unwrap().to_owned());
         std::fs::write(&model, program.file()).unwrap();
-        let arguments = ["plan", &model, "--overlap", "traced", "--emit", &plan];
+        let arguments = ["plan", &model, "--overlap", "traced", "--out", &plan];
         assert_eq!(report(&arguments).0, 0, "seed {seed}");
         let verify = ["verify", &model, "--plan", &plan, "--inputs", "2"];
         let (code, found) = report(&verify);
@@ -82,7 +82,7 @@ fn a_model_carries_the_plan_of_all_its_subgraphs() {
             .map(|end| path(&format!("carried-{seed}.{end}")))
             .map(|path| path.to_str().unwrap().to_owned());
         std::fs::write(&model, program.file()).unwrap();
-        let (code, found) = report(&["plan", &model, "--emit", &planned]);
+        let (code, found) = report(&["plan", &model, "--out", &planned]);
         assert_eq!(code, 0);
         let (code, audited) = report(&["audit", &planned]);
         assert_eq!((code, &audited["arena_bytes"]), (0, &found["arena_bytes"]));

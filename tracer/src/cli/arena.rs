@@ -3,6 +3,7 @@
 use super::{Verdict, output};
 use dmo_analysis::graph::tflite::RuntimeKernels;
 use dmo_analysis::wording::parse_size;
+use dmo_trace::study::carried_plan::CarriedPlan;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::whole_arena::whole_arenas;
 use dmo_trace::words::whole_arena::{ArenaReport, ModelArena};
@@ -79,6 +80,9 @@ fn model(given: &str, arguments: &Arguments) -> anyhow::Result<ModelArena> {
         arenas.all(|it| it.unknown.is_empty() && it.needed_bytes <= capacity)
     });
     Ok(ModelArena {
+        plan: CarriedPlan::of(&source)?,
+        is_file: source.file.is_some(),
+        given: given.to_owned(),
         name: source.name,
         arenas,
         capacity_bytes: arguments.capacity,

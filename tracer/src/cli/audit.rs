@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Model with an embedded plan for TensorFlow Lite Micro, any model with --plan, a MiniMalloc
     /// .csv with offsets, an ExecuTorch program as .json, or a c_info.json of ST Edge AI
     model: OsString,
-    /// The plan, a .json file written by `dmo-trace plan --emit`
+    /// The plan, a .json file written by `dmo-trace plan --out`
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// Which overlaps count as safe: none, or those of TensorFlow Lite's reference kernels

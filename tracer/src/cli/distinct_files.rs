@@ -6,9 +6,8 @@ use clap::parser::ValueSource;
 use std::path::{Path, PathBuf};
 
 /// The arguments that name what is written.
-const OUTPUTS: [&str; 10] = [
+const OUTPUTS: [&str; 9] = [
     "out",
-    "emit",
     "report",
     "plot",
     "save",
@@ -136,14 +135,14 @@ mod tests {
             vec!["verify", model, "--sarif", model],
             vec!["verify", "x.tflite", "--plan", model, "--report", again],
             vec!["verify", "x.tflite", "--kernels", model, "--sarif", again],
-            vec!["plan", "x.tflite", "--kernels", model, "--emit", again],
-            vec!["plan", "x.tflite", "--firmware", model, "--emit", model],
+            vec!["plan", "x.tflite", "--kernels", model, "--out", again],
+            vec!["plan", "x.tflite", "--firmware", model, "--out", model],
         ];
         for arguments in refused {
             let said = refusal(&arguments).unwrap_or_default();
             assert!(said.contains("would be replaced"), "{arguments:?}: {said}");
         }
-        assert_eq!(refusal(&["plan", model, "--emit", "other.tflite"]), None);
+        assert_eq!(refusal(&["plan", model, "--out", "other.tflite"]), None);
     }
 
     #[test]
@@ -151,11 +150,11 @@ mod tests {
         let here = std::env::current_dir().unwrap().join("a.json");
         let here = here.to_str().unwrap();
         for other in ["a.json", "./a.json", here] {
-            let said = refusal(&["plan", "m.tflite", "--emit", "a.json", "--report", other]);
+            let said = refusal(&["plan", "m.tflite", "--out", "a.json", "--report", other]);
             let said = said.unwrap_or_default();
             assert!(said.contains("two results"), "{other}: {said}");
         }
-        let two = ["plan", "m.tflite", "--emit", "a.json", "--emit", "a.tflite"];
+        let two = ["plan", "m.tflite", "--out", "a.json", "--out", "a.tflite"];
         assert_eq!(refusal(&two), None);
     }
 

@@ -2,7 +2,7 @@
 
 pub const ALL: &str = "\
 Examples:
-  dmo-trace plan model.tflite --emit planned.tflite
+  dmo-trace plan model.tflite --out planned.tflite
   dmo-trace verify planned.tflite --kernels libcmsis-nn.a
   dmo-trace run firmware.elf
 
@@ -43,10 +43,10 @@ Examples:
 
 pub const PLAN: &str = "\
 Examples:
-  dmo-trace plan model.tflite --emit planned.tflite
-  dmo-trace plan model.tflite --overlap traced --kernels libcmsis-nn.a --emit plan.json
-  dmo-trace plan model.tflite --firmware firmware.elf --emit planned.tflite
-  dmo-trace plan model.tflite --allow prune --emit pruned.tflite
+  dmo-trace plan model.tflite --out planned.tflite
+  dmo-trace plan model.tflite --overlap traced --kernels libcmsis-nn.a --out plan.json
+  dmo-trace plan model.tflite --firmware firmware.elf --out planned.tflite
+  dmo-trace plan model.tflite --allow prune --out pruned.tflite
   dmo-trace plan model.tflite --allow inplace,remove,split,patch,cache --max-recompute 10%";
 
 pub const BUILD: &str = "\
@@ -78,7 +78,7 @@ Examples:
 pub const ZOO: &str = "\
 Examples:
   dmo-trace zoo
-  dmo-trace zoo export mobilenet_v1_0.25_128:int8 mobilenet.tflite";
+  dmo-trace zoo export mobilenet_v1_0.25_128:int8 --out mobilenet.tflite";
 
 pub const ZOO_LIST: &str = "\
 Example:
@@ -86,7 +86,7 @@ Example:
 
 pub const ZOO_EXPORT: &str = "\
 Example:
-  dmo-trace zoo export mobilenet_v1_0.25_128:int8 mobilenet.tflite --seed 1";
+  dmo-trace zoo export mobilenet_v1_0.25_128:int8 --out mobilenet.tflite --seed 1";
 
 pub const SAVINGS: &str = "\
 Examples:

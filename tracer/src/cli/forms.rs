@@ -64,7 +64,7 @@ pub const FORMS: [Form; 21] = [
     form("layers", "layers --json", of::<LayersReport>),
     form("overlap", "overlap --json", of::<OverlapReport>),
     form("plan", "plan --json", of::<PlanReport>),
-    form("plan-file", "plan --emit plan.json", || {
+    form("plan-file", "plan --out plan.json", || {
         schema_of::<PlanFile>(handover::SCHEMA)
     }),
     form(
@@ -74,7 +74,7 @@ pub const FORMS: [Form; 21] = [
     ),
     form(
         "regions",
-        "plan --region, with --json or --emit",
+        "plan --region, with --json or --out",
         of::<RegionReport<'_>>,
     ),
     form("run", "run --json, info --json", of::<RunReport<'_>>),

@@ -40,10 +40,10 @@ impl Given {
     fn uses(self, command: &str, option: &str) -> bool {
         match (command, self) {
             ("plan", Self::Problem) => {
-                ["time", "capacity", "emit", "problem", "compare", "json"].contains(&option)
+                ["time", "capacity", "out", "problem", "compare", "json"].contains(&option)
             }
             ("plan", Self::Foreign) => {
-                ["time", "capacity", "emit", "problem", "json"].contains(&option)
+                ["time", "capacity", "out", "problem", "json"].contains(&option)
             }
             ("audit", Self::Problem) => ["capacity", "json"].contains(&option),
             ("audit", Self::Foreign) => ["capacity", "trust_tool", "json"].contains(&option),
@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn what_is_of_use_is_not() {
         let taken = [
-            "plan a.csv --time 3 --capacity 4K --emit b.csv --compare --json",
+            "plan a.csv --time 3 --capacity 4K --out b.csv --compare --json",
             "plan a.csv --engine interpreter --color never",
-            "plan a.json --time 3 --capacity 4K --emit b.json --problem c.csv --json",
+            "plan a.json --time 3 --capacity 4K --out b.json --problem c.csv --json",
             "plan a.tflite --overlap none --allow split --order best --report r.html",
             "audit a.json --trust-tool --capacity 4K --json",
             "audit a.tflite --plan p.json --overlap none",

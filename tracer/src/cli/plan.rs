@@ -69,8 +69,8 @@ pub struct Arguments {
     /// Write the plan: .json (docs/json.md), .h (C array of offsets), .tflite (the model with the
     /// plan embedded, for TensorFlow Lite Micro), or .csv (MiniMalloc's format, of plans without
     /// overlaps); repeatable
-    #[arg(long, value_name = "FILE")]
-    emit: Vec<PathBuf>,
+    #[arg(long, alias = "emit", value_name = "FILE")]
+    out: Vec<PathBuf>,
     /// Write what was planned, without offsets, as a .csv in MiniMalloc's format; nothing may
     /// overlap (--overlap none)
     #[arg(long, value_name = "FILE", conflicts_with = "region")]
@@ -129,15 +129,15 @@ impl Arguments {
             let extension = path.extension();
             extension.is_some_and(|it| it == "json" || it == "csv")
         };
-        let mut others = self.emit.iter().filter(|path| !tells(path));
+        let mut others = self.out.iter().filter(|path| !tells(path));
         if let Some(other) = others.next().filter(|_| self.change.slices) {
             anyhow::bail!(
-                "cannot emit {}: with --slices only .json and .csv tell the plan\n  hint: `dmo-trace build --slices` writes C code that follows it",
+                "cannot write {}: with --slices only .json and .csv tell the plan\n  hint: `dmo-trace build --slices` writes C code that follows it",
                 other.display()
             );
         }
         let emission = |path: &PathBuf| Emission::new(path, source, self.layout.align);
-        Ok(self.emit.iter().map(emission).collect::<Result<_, _>>()?)
+        Ok(self.out.iter().map(emission).collect::<Result<_, _>>()?)
     }
 
     /// The files for Model Explorer.
@@ -275,30 +275,33 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(too_large.is_empty().into())
 }
 
-/// The whole arena of a model that was emitted, before and after; the report's plan is of
+/// The whole arena of a model that was written, before and after; the report's plan is of
 /// `planned_bytes`.
 fn headline(path: &Path, file: &Emitted, planned_bytes: u64) -> Option<String> {
     let changes = (!file.changes.is_empty()).then(|| changes(&file.changes))?;
     let form = match file.choice {
-        Some(choice) if choice.is_tiled => format!(
-            "; {} operators in tiles, the best of {} forms that TensorFlow Lite Micro can run",
-            choice.operators, choice.forms
-        ),
+        Some(choice) if choice.is_tiled => {
+            let other = if file.arena_bytes == planned_bytes {
+                String::new()
+            } else {
+                format!(
+                    ". {} bytes of it are planned; the form of {} above would take {} there in all",
+                    grouped(file.arena_bytes),
+                    grouped(planned_bytes),
+                    grouped(choice.of_the_plan_bytes)
+                )
+            };
+            format!(
+                "; {} operators in tiles, the best of {} forms that TensorFlow Lite Micro can \
+                 run{other}",
+                choice.operators, choice.forms
+            )
+        }
         Some(choice) => format!(
             "; without tiles, which need more in all, up to {} bytes",
             grouped(choice.of_the_plan_bytes)
         ),
         None => String::new(),
     };
-    let other = match file.choice {
-        Some(choice) if choice.is_tiled && file.arena_bytes != planned_bytes => format!(
-            ". {} bytes of it are planned. The plan below has {}, and would take {} with the \
-             runtime's own data",
-            grouped(file.arena_bytes),
-            grouped(planned_bytes),
-            grouped(choice.of_the_plan_bytes)
-        ),
-        _ => String::new(),
-    };
-    Some(format!("{}: {changes}{form}{other}", path.display()))
+    Some(format!("{}: {changes}{form}", path.display()))
 }

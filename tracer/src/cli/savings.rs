@@ -77,6 +77,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
                 .as_ref()
                 .map(|it| PruneSummary::new(&it.report)),
             name: source.name,
+            given: given.to_string_lossy().into_owned(),
             macs: saved.macs,
             complete: saved.front.complete,
             rows: saved.rows,

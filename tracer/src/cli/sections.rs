@@ -60,7 +60,6 @@ const OUTPUT: Section = (
     &[
         "out",
         "name",
-        "emit",
         "problem",
         "plot",
         "node-data",

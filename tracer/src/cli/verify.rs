@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     /// Model: a .tflite file, or zoo:NAME:int8 (random weights)
     model: OsString,
-    /// The plan, a .json file written by `dmo-trace plan --emit` [default: the plan embedded in the
+    /// The plan, a .json file written by `dmo-trace plan --out` [default: the plan embedded in the
     /// model, otherwise the one that `dmo-trace plan` finds for the reference kernels]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -83,7 +83,7 @@ impl Arguments {
             ""
         };
         format!(
-            "`dmo-trace plan {}{ends}{} --emit {file}` makes a plan that these kernels allow",
+            "`dmo-trace plan {}{ends}{} --out {file}` makes a plan that these kernels allow",
             source.name,
             self.library.again()
         )

@@ -25,8 +25,9 @@ enum Command {
     Export {
         /// Name of the network, optionally followed by :int8 or :float32 (the default)
         network: String,
-        /// File to write
-        file: PathBuf,
+        /// Model file to write
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
         /// Seed of the random weights
         #[arg(long, value_name = "N", default_value_t = 0)]
         seed: u64,
@@ -36,15 +37,17 @@ enum Command {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     match &arguments.command {
         None | Some(Command::List) => output::print(&list())?,
-        Some(Command::Export {
-            network,
-            file,
-            seed,
-        }) => {
+        Some(Command::Export { network, out, seed }) => {
             let (found, element) = study::source::network(network)?;
             let model = tflite::export(&found.build(element), *seed)
                 .with_context(|| format!("cannot export {network}"))?;
-            output::write(file, &model)?;
+            output::write(out, &model)?;
+            output::print(&format!(
+                "{}: {network} with random weights, {} bytes\n\
+                 Next: `dmo-trace plan {0} --out planned.tflite` plans the smallest arena for it.\n",
+                out.display(),
+                grouped(model.len() as u64)
+            ))?;
         }
     }
     Ok(Verdict::Holds)

@@ -188,7 +188,7 @@ impl Emission {
     }
 
     fn refusal(&self) -> String {
-        format!("cannot emit {}", self.path.display())
+        format!("cannot write {}", self.path.display())
     }
 
     /// The form of the model that TensorFlow Lite Micro needs the least memory for, all in all: as

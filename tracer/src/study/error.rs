@@ -134,7 +134,7 @@ pub enum BuildError {
     )]
     Kernels { given: String },
     #[error(
-        "{model} has no weights\n  hint: `dmo-trace zoo NAME --emit model.tflite` makes a file"
+        "{model} has no weights\n  hint: `dmo-trace zoo export NAME --out model.tflite` makes a file"
     )]
     NoModelFile { model: String },
     #[error("{model} takes whole windows, and there is nothing to compare; please report this")]
@@ -277,7 +277,7 @@ pub enum PlanError {
     #[error("region {name} overflows, please report this")]
     RegionOverflows { name: String },
     #[error(
-        "the plans of {tool} are only read\n  hint: --emit FILE.csv writes what was planned as a table"
+        "the plans of {tool} are only read\n  hint: --out FILE.csv writes what was planned as a table"
     )]
     OnlyRead { tool: &'static str },
     #[error("{problem}: the plan found does not pass its check: please report this")]
@@ -468,7 +468,7 @@ fn first_other(planned: &PlannedKernels, now: &PlannedKernels) -> String {
 
 /// Why a plan cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot emit {}{reason}", path.display())]
+#[error("cannot write {}{reason}", path.display())]
 pub struct EmitError {
     /// The file.
     pub path: PathBuf,

@@ -412,7 +412,7 @@ impl Source {
         }
         if self.carried_offsets().is_some() {
             notes.push(
-                "the model carries a plan, which --emit replaces; `dmo-trace audit` checks it"
+                "the model carries a plan, which --out replaces; `dmo-trace audit` checks it"
                     .to_owned(),
             );
         }

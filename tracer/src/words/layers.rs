@@ -21,7 +21,8 @@ impl Report for LayersReport {
 
     fn text(&self) -> String {
         let texts: Vec<String> = self.models.iter().map(text).collect();
-        texts.join("\n")
+        let next = "\nNext: `dmo-trace plan MODEL --kernels KERNELS` plans the arena for the kernels that you choose.\n";
+        texts.join("\n") + if texts.is_empty() { "" } else { next }
     }
 }
 

@@ -223,6 +223,10 @@ impl Report for OverlapReport {
         for line in self.disagreements.iter().chain(&self.notes) {
             text += &format!("\n{line}\n");
         }
+        let mut answers = self.answers.iter();
+        if self.kernel.is_some() && answers.any(|answer| answer.safe_bytes < answer.most) {
+            text += "\nNext: `dmo-trace explain overlap` with the same options shows which two instructions limit it.\n";
+        }
         text
     }
 }

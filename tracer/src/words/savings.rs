@@ -22,7 +22,12 @@ impl Report for SavingsReport {
 
     fn text(&self) -> String {
         let texts: Vec<String> = self.models.iter().map(text).collect();
-        texts.join("\n")
+        let next = match &self.models[..] {
+            [] => String::new(),
+            [only] => next(&only.given),
+            _ => next("MODEL"),
+        };
+        texts.join("\n") + &next
     }
 }
 
@@ -31,6 +36,9 @@ impl Report for SavingsReport {
 pub struct ModelSavings {
     /// The model's name.
     pub name: String,
+    /// What it was given as.
+    #[serde(skip)]
+    pub given: String,
     /// What was left out of its file first; `None` if nothing was to be.
     pub pruning: Option<PruneSummary>,
     /// Multiply-accumulates of the model.
@@ -81,6 +89,21 @@ fn text(model: &ModelSavings) -> String {
         grouped(model.macs),
         table(header, right, rows)
     )
+}
+
+/// How to get what the rows promise.
+fn next(model: &str) -> String {
+    let mut steps = vec![format!(
+        "`dmo-trace plan {model} --allow split,patch` shows which operators are computed in tiles, and with `--out \
+         tiled.tflite` writes what stock TensorFlow Lite Micro can run of it"
+    )];
+    // A network of the zoo has no weights to write into C code.
+    if !model.starts_with("zoo:") {
+        steps.push(format!(
+            "`dmo-trace build {model} --front` compiles and measures such forms"
+        ));
+    }
+    format!("\nNext: {}.\n", steps.join("; "))
 }
 
 fn cells(row: &Row, naive: u64, macs: u64) -> Vec<String> {

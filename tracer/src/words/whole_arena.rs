@@ -2,6 +2,7 @@
 
 use super::report::Report;
 use super::table;
+use crate::study::carried_plan::CarriedPlan;
 use crate::study::whole_arena::ArenaChange;
 use dmo_analysis::graph::tflite::RuntimeKernels;
 use dmo_analysis::tflm::{Part, Peak, UnknownOperator, VERSION, WholeArena};
@@ -23,6 +24,14 @@ pub struct ArenaReport {
 pub struct ModelArena {
     /// The model's name.
     pub name: String,
+    /// What it was given as.
+    #[serde(skip)]
+    pub given: String,
+    /// It is a model file, not a network of the zoo.
+    #[serde(skip)]
+    pub is_file: bool,
+    /// With which kernels the plan is safe that the file carries, if it carries one.
+    pub plan: Option<CarriedPlan>,
     /// With the reference kernels and with CMSIS-NN.
     pub arenas: Vec<WholeArena>,
     /// The most bytes that the arena may have, if that was given.
@@ -50,8 +59,12 @@ impl Report for ArenaReport {
     fn text(&self) -> String {
         let models = self.models.iter().map(text);
         let models: Vec<String> = models.collect();
+        let next = match &self.models[..] {
+            [only] => next(only),
+            _ => String::new(),
+        };
         format!(
-            "{}\nFigures of {} on a Cortex-M with the DSP extension, compiled by GCC; the arena begins at a multiple of 16.\n",
+            "{}\nFigures of {} on a Cortex-M with the DSP extension, compiled by GCC; the arena begins at a multiple of 16.\n{next}",
             models.join("\n"),
             self.runtime
         )
@@ -139,7 +152,39 @@ fn text(model: &ModelArena) -> String {
     if let (Some(capacity), Some(false)) = (model.capacity_bytes, model.fits) {
         text += &format!("TOO LARGE: {} bytes are allowed\n", grouped(capacity));
     }
+    text += &match model.plan {
+        None => String::new(),
+        Some(CarriedPlan::SafeWithAnyKernels) => {
+            "It carries a plan, which is safe with any kernels.\n".to_owned()
+        }
+        Some(CarriedPlan::SafeWithReferenceKernels) => {
+            "It carries a plan whose buffers overlap as far as the reference kernels allow, and other kernels may not.\n"
+                .to_owned()
+        }
+        Some(CarriedPlan::UnsafeWithReferenceKernels) => {
+            "It carries a plan that is UNSAFE with the reference kernels, and was perhaps made for others.\n".to_owned()
+        }
+    };
     text
+}
+
+/// How to get a smaller arena, or to know whether the plan in the file may be used.
+fn next(model: &ModelArena) -> String {
+    let given = &model.given;
+    let verify =
+        format!("`dmo-trace verify {given} --kernels libcmsis-nn.a` tries the plan on yours");
+    let steps = match model.plan {
+        None if model.is_file => {
+            format!("`dmo-trace plan {given} --out planned.tflite` plans a smaller arena")
+        }
+        None => format!("`dmo-trace plan {given}` plans a smaller arena"),
+        Some(CarriedPlan::SafeWithAnyKernels) => return String::new(),
+        Some(CarriedPlan::SafeWithReferenceKernels) => verify,
+        Some(CarriedPlan::UnsafeWithReferenceKernels) => {
+            format!("{verify}; `dmo-trace audit {given}` shows what overlaps too far")
+        }
+    };
+    format!("Next: {steps}.\n")
 }
 
 /// A row for each part of the arena.

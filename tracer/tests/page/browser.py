@@ -52,7 +52,7 @@ class Pages:
     def hostile_model(self):
         """A model whose first tensors have names that would be markup, of the length that they had."""
         plain = self.folder / "plain.tflite"
-        subprocess.run([self.program, "zoo", "export", MODEL.removeprefix("zoo:"), plain], check=True, capture_output=True)
+        subprocess.run([self.program, "zoo", "export", MODEL.removeprefix("zoo:"), "--out", plain], check=True, capture_output=True)
         content = plain.read_bytes()
         names = sorted(set(re.findall(rb"conv\d+/(?:depthwise_)?conv_2d_\d+\x00", content)), key=len, reverse=True)
         hold(len(names) >= len(HOSTILE), f"{len(names)} names")

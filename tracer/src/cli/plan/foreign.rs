@@ -64,7 +64,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let session = Bars::session(Cache::default());
     let renewed = file.renew(arguments.time.0, &session)?;
     let mut files = Vec::new();
-    for path in &arguments.emit {
+    for path in &arguments.out {
         files.push((path.as_path(), content(path, &file, &renewed)?));
     }
     if let Some(path) = &arguments.problem {
@@ -90,7 +90,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok((fits != Some(false)).into())
 }
 
-/// What is written into a file of --emit.
+/// What is written into a file of --out.
 fn content(path: &Path, file: &ForeignFile, renewed: &[Renewed]) -> anyhow::Result<String> {
     if is_problem(path) {
         return problem(path, renewed, true);
@@ -100,7 +100,7 @@ fn content(path: &Path, file: &ForeignFile, renewed: &[Renewed]) -> anyhow::Resu
         .is_some_and(|extension| extension == "json");
     anyhow::ensure!(
         is_json,
-        "cannot emit {}: the plan of another tool is written as .json or .csv",
+        "cannot write {}: the plan of another tool is written as .json or .csv",
         path.display()
     );
     Ok(file.with_plans(renewed)?)

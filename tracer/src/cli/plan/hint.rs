@@ -89,7 +89,7 @@ pub fn next_steps(
         // Stock TensorFlow Lite Micro stores its inputs as a whole.
         (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {
             steps.push(format!(
-                "`--emit {}` writes the model with this plan, for TensorFlow Lite Micro",
+                "`--out {}` writes the model with this plan, for TensorFlow Lite Micro",
                 other_name(Path::new(&arguments.model))
             ));
         }

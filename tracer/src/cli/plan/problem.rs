@@ -30,10 +30,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let path = &arguments.model.to_string_lossy();
     let read = read(arguments.model.as_ref())?;
     let problem = &read.problem;
-    for path in &arguments.emit {
+    for path in &arguments.out {
         anyhow::ensure!(
             is_problem(path),
-            "cannot emit {}: the plan of a .csv is a .csv",
+            "cannot write {}: the plan of a .csv is a .csv",
             path.display()
         );
     }
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let capacity = arguments.capacity;
     let planned = plan_table(path, &read, capacity, arguments.time.0, &session)?;
     let table = minimalloc::table_with_gaps(problem, &read.gaps, Some(&planned.plan))?;
-    let files = arguments.emit.iter();
+    let files = arguments.out.iter();
     let files = files.map(|path| (path.as_path(), table.as_bytes()));
     let bare = minimalloc::table_with_gaps(problem, &read.gaps, None)?;
     let problem_file = arguments.problem.iter();

@@ -99,14 +99,14 @@ struct PlacedScratch {
 /// Places the tensors of a planned order.
 pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::Result<Verdict> {
     let has_ending = |path: &Path, ending| path.extension().is_some_and(|it| it == ending);
-    for path in &arguments.emit {
+    for path in &arguments.out {
         if !has_ending(path, "json") && !has_ending(path, "h") {
             return Err(EmitReason::Regions.of(path).into());
         }
     }
     let request = arguments.regions.request(arguments.time.0);
     let is_changed = source.is_changed();
-    let mut headers = arguments.emit.iter().filter(|path| has_ending(path, "h"));
+    let mut headers = arguments.out.iter().filter(|path| has_ending(path, "h"));
     if let Some(header) = headers.next().filter(|_| is_changed) {
         return Err(EmitReason::ChangedAsHeader.of(header).into());
     }
@@ -122,8 +122,8 @@ pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::
         return Ok(Verdict::Fails);
     };
     let report = report(source, &planned, found);
-    let mut files = Vec::with_capacity(arguments.emit.len());
-    for path in &arguments.emit {
+    let mut files = Vec::with_capacity(arguments.out.len());
+    for path in &arguments.out {
         let content = if has_ending(path, "h") {
             header(&report, &planned, found)
         } else {

@@ -42,7 +42,7 @@ fn no_interpreter(has_marks: bool) -> String {
         "the program has no interpreter of TensorFlow Lite Micro that can be found by its names"
     };
     format!(
-        "{what}: where its tensors lie is in its code, and cannot be changed without building it anew\n  hint: plan for its functions, --kernels FIRMWARE.elf --emit offsets.h writes the offsets as C to type in; `dmo-trace run` then checks the firmware that is built with them (docs/firmware.md)"
+        "{what}: where its tensors lie is in its code, and cannot be changed without building it anew\n  hint: plan for its functions, --kernels FIRMWARE.elf --out offsets.h writes the offsets as C to type in; `dmo-trace run` then checks the firmware that is built with them (docs/firmware.md)"
     )
 }
 

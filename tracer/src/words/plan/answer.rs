@@ -25,9 +25,6 @@ impl PlanReport {
             plan.layout.alignment
         );
         text += &self.on_device();
-        for headline in &self.headlines {
-            text += &format!("{headline}\n");
-        }
         if let Some(peak) = &self.peak {
             text += &format!(
                 "\nPeak: {}{}\n",
@@ -40,6 +37,9 @@ impl PlanReport {
             grouped(plan.arena_bytes),
             self.certificate()
         );
+        for headline in &self.headlines {
+            text += &format!("Written: {headline}\n");
+        }
         if !self.next.is_empty() {
             text += &format!("Next: {}.\n", self.next.join("; "));
         }
