@@ -13,6 +13,7 @@ use crate::study::source::Source;
 use crate::words::plan::PlanReport;
 use crate::words::recipe::span;
 use crate::words::regions;
+use crate::words::whole_arena::changes;
 use dmo_analysis::arena::{Arena, ArenaError, Layout as ArenaLayout};
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
@@ -261,9 +262,12 @@ impl Sayings {
                 grouped(with_plan.arena_bytes)
             )
         });
+        let arena_changes = report.arena_changes.as_ref();
+        let all = arena_changes.filter(|_| report.headlines.is_empty());
         let facts = [
             ("Proof", Some(report.certificate())),
             ("TensorFlow Lite Micro", device),
+            ("With all that it keeps", all.map(|it| changes(it))),
             (
                 "Model",
                 Some(format!(

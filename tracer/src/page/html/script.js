@@ -200,13 +200,16 @@
     return characters >= 10 ? `…${first.slice(1 - characters)}` : number.length <= characters ? number : "";
   }
 
-  // Labels with room of their own: in the middle of their blocks, else above or below.
-  function apart(labels) {
+  // Labels with room of their own, beside what is shared if they can be: in the middle of their blocks, else elsewhere in them.
+  function apart(labels, areas) {
     const made = [];
-    for (const label of labels) {
-      const isFree = (y) => made.every((it) => Math.abs(it.x - label.x) > it.half + label.half || Math.abs(it.y - y) > 13);
-      const y = [0.5, 0.25, 0.75].map((at) => label.top + label.tall * at).find((at) => at - label.top >= 7 && isFree(at));
-      if (y !== undefined) made.push({ ...label, y });
+    for (const { left, top, wide, tall, half, text } of labels) {
+      const places = [0.5, 0.25, 0.75, 0.12, 0.88].flatMap((down) => [0.5, 0.25, 0.75].map((across) => [left + wide * across, top + tall * down]));
+      const inside = places.filter(([x, y]) => y - top >= 7 && top + tall - y >= 7 && x - left >= half && left + wide - x >= half);
+      const free = inside.filter(([x, y]) => made.every((it) => Math.abs(it.x - x) > it.half + half || Math.abs(it.y - y) > 13));
+      const isClear = ([x, y]) => areas.every(([from, to, high, low]) => x + half <= from || x - half >= to || y + 7 <= high || y - 7 >= low);
+      const place = free.find(isClear) ?? free[0];
+      if (place) made.push({ x: place[0], y: place[1], half, text });
     }
     return made.map(({ x, y, text }) => shape("text", { x, y: y + 4 }, text));
   }
@@ -239,10 +242,10 @@
       const [left, right, top, bottom] = place(block, buffer.steps, buffer.offset, end(buffer));
       const [a, b, c, d] = [Math.max(0, left), Math.min(inner, right), Math.max(0, top), Math.min(tall, bottom)];
       const text = d - c >= 14 ? short(buffer.name, b - a, String(buffer.tensors[0] ?? "")) : "";
-      if (text) labels.push({ text, x: (a + b) / 2, top: c, tall: d - c, half: text.length * 3.3 });
+      if (text) labels.push({ text, left: a, top: c, wide: b - a, tall: d - c, half: text.length * 3.3 });
     }
-    for (const block of this.areas) place(block, map.shared[block.dataset.a].steps, ...map.shared[block.dataset.a].bytes);
-    svg.querySelector(".labels").replaceChildren(...apart(labels));
+    const areas = this.areas.map((block) => place(block, map.shared[block.dataset.a].steps, ...map.shared[block.dataset.a].bytes));
+    svg.querySelector(".labels").replaceChildren(...apart(labels, areas));
     set(svg.querySelector(".end"), { x2: inner, y1: y(map.arena_bytes), y2: y(map.arena_bytes) });
     svg.querySelector(".axes").replaceChildren(...this.axes(x, y));
   };
