@@ -40,7 +40,12 @@ fn main() {
             },
         ));
     }
-    for level in ["-O0", "-O2", "-O3", "-Os"] {
+    let levels = if support::are_all_cases_wanted() {
+        &["-O0", "-O2", "-O3", "-Os"][..]
+    } else {
+        &["-O0", "-O2"]
+    };
+    for &level in levels {
         trials.push(tools::trial(
             format!("every_function_of_the_cmsis_nn_set_at{level}"),
             &compiler,

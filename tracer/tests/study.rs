@@ -21,6 +21,7 @@ use dmo_analysis::operator::{Operator, Reduce, Reduction};
 use dmo_analysis::tflm::whole_arena;
 use dmo_analysis::verify::{Positions, clashes};
 use dmo_trace::model::overlaps::Store;
+use dmo_trace::study::build::{BuildRequest, build};
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::Emission;
 use dmo_trace::study::error::PlanError;
@@ -327,6 +328,65 @@ fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
             assert_eq!(emitted.is_err(), keep_inputs, "{} {emitted:?}", kind.name());
         }
     }
+}
+
+/// What the file says of the arena before is of the file as it was given, with its floats.
+#[test]
+fn integers_at_both_ends_are_compared_with_the_given_file() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/stand_in_floats_int8.tflite");
+    let given = std::fs::read(&path).unwrap();
+    let mut source = Source::load(path.to_str().unwrap()).unwrap();
+    source.take_integers().unwrap();
+    let planned = plan(&mut source, &PlanRequest::default(), &Session::default()).unwrap();
+    let emission = Emission::new(Path::new("planned.tflite"), &source, 16).unwrap();
+    let emitted = emission.of_plan(&source, &planned).unwrap();
+    assert!(!emitted.changes.is_empty());
+    for change in emitted.changes {
+        let whole = |file: &[u8]| whole_arena(file, change.kernels).unwrap().needed_bytes;
+        assert_eq!(change.before_bytes, whole(&given));
+        assert_eq!(change.after_bytes, whole(&emitted.content));
+        assert!(change.after_bytes < change.before_bytes);
+    }
+}
+
+/// `t1 = relu(t0)`, where `t0` is the model's input and has data all the same: TensorFlow Lite Micro
+/// would compute with these.
+#[test]
+fn no_library_is_made_of_a_model_whose_input_has_data() {
+    use tree::Part::{Byte, Bytes, Table, Tables, Text, Word, Words};
+    let floats = |buffer: u32| {
+        Table(vec![
+            (0, Words(vec![4])),
+            (1, Byte(0)),
+            (2, Word(buffer)),
+            (3, Text("t")),
+        ])
+    };
+    let with_buffer = |buffer: u32| {
+        let main = Table(vec![
+            (0, Tables(vec![floats(buffer), floats(0)])),
+            (1, Words(vec![0])),
+            (2, Words(vec![1])),
+            (3, Tables(vec![parts::operator(0, &[0], &[1])])),
+        ]);
+        let data = Table(vec![(0, Bytes(vec![0; 16]))]);
+        tree::write(&Table(vec![
+            (0, Word(3)),
+            (1, Tables(vec![parts::code(19)])),
+            (2, Tables(vec![main])),
+            (3, Text("input with data")),
+            (4, Tables(vec![Table(vec![]), data])),
+        ]))
+    };
+    let built = |buffer| {
+        let mut source = Source::of_bytes("m.tflite", with_buffer(buffer)).unwrap();
+        build(&mut source, &BuildRequest::default(), &Session::default())
+    };
+    let refusal = built(1).map(|_| ()).unwrap_err();
+    let refusal = format!("{:#}", anyhow::Error::from(refusal));
+    assert!(refusal.contains("has data in the file"), "{refusal}");
+    assert!(built(0).unwrap().is_safe);
 }
 
 #[test]
