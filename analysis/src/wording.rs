@@ -44,25 +44,28 @@ pub fn parse_number(text: &str) -> Result<u64, String> {
 }
 
 /// A size in bytes: `65536`, `0x10000`, `64K`, `64KiB`, `8M`. K, M and G mean 1024, 1024^2 and 1024^3,
-/// whether followed by `B`, `iB` or nothing.
+/// whether followed by `B`, `iB` or nothing, in any case, with or without a space before them.
 ///
 /// # Errors
 /// When the text is something else, or does not fit in 64 bits.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let short = text.strip_suffix("iB").or(text.strip_suffix('B'));
-    let short = short.unwrap_or(text);
-    let in_units = |digits: &str, unit| parse_number(digits).ok()?.checked_mul(unit);
-    let size = if let Some(digits) = short.strip_suffix(['K', 'k']) {
+    let lower = text.to_ascii_lowercase();
+    let short = lower.strip_suffix("ib").or(lower.strip_suffix('b'));
+    let short = short.unwrap_or(&lower);
+    let in_units = |digits: &str, unit| parse_number(digits.trim_end()).ok()?.checked_mul(unit);
+    let size = if let Some(digits) = short.strip_suffix('k') {
         in_units(digits, 1 << 10)
-    } else if let Some(digits) = short.strip_suffix(['M', 'm']) {
+    } else if let Some(digits) = short.strip_suffix('m') {
         in_units(digits, 1 << 20)
-    } else if let Some(digits) = short.strip_suffix(['G', 'g']) {
+    } else if let Some(digits) = short.strip_suffix('g') {
         in_units(digits, 1 << 30)
-    } else if text.starts_with("0x") || text.starts_with("0X") {
+    } else if lower.starts_with("0x") {
         // Here B is a digit.
-        in_units(text, 1)
+        in_units(&lower, 1)
     } else {
         in_units(short, 1)
     };
-    size.ok_or_else(|| format!("'{text}' is no size in bytes, such as 65536, 0x10000, 64K or 8M"))
+    size.ok_or_else(|| {
+        format!("'{text}' is no size in bytes, such as 65536, 0x10000, 64K, 64KB or 8MiB")
+    })
 }

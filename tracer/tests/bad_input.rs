@@ -120,7 +120,7 @@ fn not_an_elf_file() {
         ("an Intel HEX file", b":020000040800F2\n"),
     ] {
         let error = image_error(bytes);
-        let start = bytes[..bytes.len().min(4)].to_vec();
+        let start = bytes[..bytes.len().min(8)].to_vec();
         assert!(
             matches!(&error, ImageError::NotElf { start: given } if *given == start),
             "{what}: {error:?}"

@@ -11,10 +11,21 @@ fn problem(graph: &Graph) -> String {
 
 #[test]
 fn no_model() {
-    for (file, length) in [(&b""[..], 0), (b"\x08\0\0\0TFL2....", 12), (b"PK", 2)] {
+    for (file, problem) in [
+        (&b""[..], "the file is empty"),
+        (
+            b"\x08\0\0\0TFL2....",
+            "no identifier TFL3 at byte 4 of 12",
+        ),
+        (b"PK", "no identifier TFL3 at byte 4 of 2"),
+        (
+            b"\x7fELF\x01\x01\x01\0",
+            "it is an ELF file, which `dmo-trace run` takes",
+        ),
+    ] {
         assert_eq!(
             tflite::read(file).unwrap_err().to_string(),
-            format!("not a TensorFlow Lite model: no identifier TFL3 at byte 4 of {length}")
+            format!("not a TensorFlow Lite model: {problem}")
         );
     }
 }

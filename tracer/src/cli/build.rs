@@ -188,6 +188,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         output::ensure_replaceable(out)?;
         arguments.page.ensure_not_below(out)?;
     }
+    arguments.page.ensure_writable()?;
     let mut source = Source::load(&arguments.model)?;
     arguments.change.take_integers(&mut source)?;
     let request = arguments.request()?;

@@ -52,6 +52,7 @@ Examples:
 pub const BUILD: &str = "\
 Examples:
   dmo-trace build model.tflite --out model
+  dmo-trace build model.tflite --out model --ram 24K --prove
   dmo-trace build model.tflite --out model --allow remove,cache --name detector";
 
 pub const STREAM: &str = "\

@@ -1,6 +1,6 @@
 //! An operator and its shapes, as the user gives them on the command line.
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dmo_trace::kernels::Case;
 use dmo_trace::study::case::{CaseError, CaseRequest, names};
 
@@ -8,7 +8,7 @@ use dmo_trace::study::case::{CaseError, CaseRequest, names};
 #[derive(clap::Args, Clone)]
 pub struct OperatorArguments {
     /// The operator
-    #[arg(value_parser = PossibleValuesParser::new(names()))]
+    #[arg(value_parser = operators(), ignore_case = true)]
     operator: String,
     /// Shape of an input, NxHxWxC, or fewer numbers for the last dimensions; give it once per
     /// input. svdf: BxI; lstm: BxTxI, or TxBxI with --order time-major
@@ -64,6 +64,36 @@ pub struct OperatorArguments {
     /// Element type of the output of requantize, cast and softmax [default: the same as --dtype]
     #[arg(long)]
     to: Option<String>,
+}
+
+/// The names that TensorFlow Lite has for some operators, in lower case, each after ours.
+const NAMES_IN_MODELS: [(&str, &str); 11] = [
+    ("avg_pool", "average_pool_2d"),
+    ("batch_to_space", "batch_to_space_nd"),
+    ("batched_matmul", "batch_matmul"),
+    ("concat", "concatenation"),
+    ("conv2d", "conv_2d"),
+    ("depthwise_conv2d", "depthwise_conv_2d"),
+    ("lstm", "unidirectional_sequence_lstm"),
+    ("max_pool", "max_pool_2d"),
+    ("resize_nearest", "resize_nearest_neighbor"),
+    ("space_to_batch", "space_to_batch_nd"),
+    ("transpose_conv2d", "transpose_conv"),
+];
+
+/// Reads an operator's name, as it is here or in models.
+fn operators() -> impl TypedValueParser<Value = String> {
+    let value = |name: &'static str| {
+        let same = NAMES_IN_MODELS.iter().filter(move |(own, _)| *own == name);
+        PossibleValue::new(name).aliases(same.map(|(_, in_models)| *in_models))
+    };
+    PossibleValuesParser::new(names().into_iter().map(value)).map(|text| {
+        let given = text.to_ascii_lowercase();
+        let own = NAMES_IN_MODELS
+            .iter()
+            .find(|(_, in_models)| *in_models == given);
+        own.map_or(given.clone(), |(own, _)| (*own).to_owned())
+    })
 }
 
 /// SAME and VALID, as TensorFlow writes them, are same and valid.

@@ -79,6 +79,13 @@ pub fn unfinished(path: &Path) -> anyhow::Result<NamedTempFile> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    if !folder.exists() {
+        anyhow::bail!(
+            "cannot write {}: there is no folder {}",
+            path.display(),
+            folder.display()
+        );
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".dmo-trace-");
     #[cfg(unix)]

@@ -3,7 +3,7 @@
 mod draw;
 mod firmware;
 pub(super) mod foreign;
-mod hint;
+pub(super) mod hint;
 pub(super) mod problem;
 pub(super) mod regions;
 
@@ -206,6 +206,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let mut source = Source::load(&arguments.model)?;
     arguments.change.take_integers(&mut source)?;
     let emissions = arguments.emissions(&source)?;
+    // Before the work, not after it.
+    for path in &arguments.out {
+        output::unfinished(path)?;
+    }
+    arguments.page.ensure_writable()?;
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
@@ -272,6 +277,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     for message in &too_large {
         output::message(message);
     }
+    if let Some(all) = report
+        .arena_changes
+        .as_ref()
+        .filter(|_| !too_large.is_empty())
+    {
+        output::message(&format!(
+            "dmo-trace: with all that TensorFlow Lite Micro keeps there: {}\n  hint: `dmo-trace build --ram` writes C \
+             code that needs no interpreter",
+            changes(all)
+        ));
+    }
     Ok(too_large.is_empty().into())
 }
 
@@ -279,29 +295,29 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 /// `planned_bytes`.
 fn headline(path: &Path, file: &Emitted, planned_bytes: u64) -> Option<String> {
     let changes = (!file.changes.is_empty()).then(|| changes(&file.changes))?;
-    let form = match file.choice {
+    let mut text = format!("{}: {changes}", path.display());
+    match file.choice {
         Some(choice) if choice.is_tiled => {
-            let other = if file.arena_bytes == planned_bytes {
-                String::new()
-            } else {
-                format!(
-                    ". {} bytes of it are planned; the form of {} above would take {} there in all",
+            text += &format!(
+                ", the best of {} forms that TensorFlow Lite Micro can run: {} operators in tiles",
+                choice.forms, choice.operators
+            );
+            if file.arena_bytes != planned_bytes {
+                text += &format!(
+                    ", {} bytes planned. The plan above, of {}, would take {} there in all",
                     grouped(file.arena_bytes),
                     grouped(planned_bytes),
                     grouped(choice.of_the_plan_bytes)
-                )
-            };
-            format!(
-                "; {} operators in tiles, the best of {} forms that TensorFlow Lite Micro can \
-                 run{other}",
-                choice.operators, choice.forms
-            )
+                );
+            }
         }
-        Some(choice) => format!(
-            "; without tiles, which need more in all, up to {} bytes",
-            grouped(choice.of_the_plan_bytes)
-        ),
-        None => String::new(),
-    };
-    Some(format!("{}: {changes}{form}", path.display()))
+        Some(choice) => {
+            text += &format!(
+                "; without tiles, which need more in all, up to {} bytes",
+                grouped(choice.of_the_plan_bytes)
+            );
+        }
+        None => (),
+    }
+    Some(text)
 }

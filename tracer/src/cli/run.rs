@@ -57,7 +57,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let shared = placed(&target).is_some_and(Placed::has_overlaps);
     anyhow::ensure!(
         !shared || arguments.save.is_none() && arguments.plot.is_none(),
-        "the model's plan overlaps tensors, and a saved trace cannot: no --save and no --plot"
+        "{}: tensors of the model share memory as its plan says, which a saved trace and its pictures cannot show\n  \
+         hint: leave out --save and --plot; --report has a map of the arena",
+        arguments.program.elf.display()
     );
     // Before the work, not after it.
     if let Some(folder) = &arguments.plot {

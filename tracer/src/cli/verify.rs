@@ -7,6 +7,7 @@ use super::options::firmware_kernels::FirmwareKernelArguments;
 use super::options::kernels::ModelKernelArguments;
 use super::options::numbers::Seconds;
 use super::options::page::PageArguments;
+use super::plan::hint::other_name;
 use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
@@ -22,7 +23,7 @@ use dmo_trace::study::whole_arena::verified_arena;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
 use dmo_trace::words::pruning::PruneSummary;
-use dmo_trace::words::verification::VerifyReport;
+use dmo_trace::words::verification::{PlanOrigin, VerifyReport};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -73,8 +74,9 @@ pub struct Arguments {
 impl Arguments {
     /// How to get a plan that the kernels allow.
     fn plan_for_these_kernels(&self, source: &Source) -> String {
+        let model = self.model.to_string_lossy();
         let file = match source.file {
-            Some(_) => "planned.tflite",
+            Some(_) => other_name(Path::new(&self.model)),
             None => "plan.json",
         };
         let ends = if source.integer_ends.is_some() {
@@ -84,7 +86,7 @@ impl Arguments {
         };
         format!(
             "`dmo-trace plan {}{ends}{} --out {file}` makes a plan that these kernels allow",
-            source.name,
+            model,
             self.library.again()
         )
     }
@@ -94,11 +96,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         output::folder(folder)?;
     }
+    // Before the work, not after it.
+    if let Some(path) = &arguments.sarif {
+        output::unfinished(path)?;
+    }
+    arguments.page.ensure_writable()?;
     let mut source = Source::load(&arguments.model)?;
     let plan = arguments.plan.as_ref();
     let plan = plan.map(|path| source.follow_plan(path)).transpose()?;
     arguments.change.make(&mut source)?;
-    let carries_plan = plan.is_none() && source.carried_offsets().is_some();
+    let is_given = plan.is_some();
+    let carries_plan = !is_given && source.carried_offsets().is_some();
     let firmware = arguments
         .firmware
         .load(&source, arguments.library.cpu.as_ref())?;
@@ -126,6 +134,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .as_ref()
         .map(|it| PruneSummary::new(&it.report));
     report.next = Some(arguments.plan_for_these_kernels(&source));
+    report.plan_origin = match (is_given, carries_plan) {
+        (true, _) => PlanOrigin::Given,
+        (false, true) => PlanOrigin::Carried,
+        (false, false) => PlanOrigin::Made,
+    };
     if carries_plan {
         report.whole_arenas = verified_arena(&source, &verified)?.into_iter().collect();
     }

@@ -159,6 +159,22 @@ impl EndpointDescription {
             .with("most", most)
     }
 
+    /// A row of the README's table: what it is, its type and shape, and what a number in it stands for.
+    pub fn readme_row(&self, what: &str) -> String {
+        let shape: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
+        let meaning = self.quantisation.map_or_else(String::new, |affine| {
+            let sign = if affine.zero_point < 0 { '+' } else { '-' };
+            let zero = affine.zero_point.unsigned_abs();
+            format!(", where x stands for {} * (x {sign} {zero})", affine.scale)
+        });
+        format!(
+            "| {what} | `{}`: `{}` {}{meaning} |\n",
+            self.name,
+            self.c_type(),
+            shape.join("x")
+        )
+    }
+
     /// Scale and zero point as macros; empty if it is not quantised.
     pub fn quantisation_macros(&self, description: &Description) -> String {
         let Some(affine) = self.quantisation else {

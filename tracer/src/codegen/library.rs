@@ -180,7 +180,14 @@ impl Contents<'_> {
             .with("arena_bytes", network.ram_bytes())
             .with("state_bytes", self.state_bytes())
             .with("grouped_arena_bytes", grouped(network.ram_bytes().into()))
-            .with("grouped_state_bytes", grouped(self.state_bytes().into()))
+            .with(
+                "of_them_state",
+                match self.state_bytes() {
+                    0 => String::new(),
+                    bytes => format!(", {} of them state", grouped(bytes.into())),
+                },
+            )
+            .with("endpoint_rows", self.endpoint_rows())
             .with("grouped_weights_bytes", grouped(self.weights_bytes()))
             .with("OUTPUT", output.to_uppercase())
             .with("output", output)
@@ -190,6 +197,21 @@ impl Contents<'_> {
             .with("board", board_of(self.cpu.name))
             .with("cpu_flags", flags_of(self.cpu.name))
             .with("target", cmake_target(&description.name))
+    }
+
+    /// What the README says of inputs and outputs, a row of a table for each.
+    fn endpoint_rows(&self) -> String {
+        let rows = self.description.rows.as_ref();
+        let in_rows = rows.map(|rows| rows.input.readme_row("input, in rows"));
+        let others = self.endpoints().map(|(endpoint, _, constness)| {
+            let what = if constness.is_empty() {
+                "input"
+            } else {
+                "output"
+            };
+            endpoint.readme_row(what)
+        });
+        in_rows.into_iter().chain(others).collect()
     }
 
     fn compiled_row(&self) -> String {

@@ -21,9 +21,7 @@ pub const MAX_FILE_BYTES: usize = 256 << 20;
 pub enum ImageError {
     #[error("the file has {} bytes, the limit is {}", grouped(*given as u64), grouped(*limit as u64))]
     TooLarge { given: usize, limit: usize },
-    #[error(
-        "not an ELF file: it starts with {start:02x?}\n  hint: give the linked .elf, not the .bin or .hex made from it"
-    )]
+    #[error("not an ELF file: {}", what_else(start))]
     NotElf { start: Vec<u8> },
     #[error("damaged or truncated ELF file ({} bytes): {reason}", grouped(*length as u64))]
     Damaged { length: usize, reason: String },
@@ -206,6 +204,20 @@ fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// What a file is that starts with these bytes.
+fn what_else(start: &[u8]) -> String {
+    match start {
+        [] => "it is empty".to_owned(),
+        [_, _, _, _, b'T', b'F', b'L', b'3'] => {
+            "it is a TensorFlow Lite model, which `dmo-trace plan` and `verify` take".to_owned()
+        }
+        other => format!(
+            "it starts with {:02x?}\n  hint: give the linked .elf, not the .bin or .hex made from it",
+            &other[..other.len().min(4)]
+        ),
+    }
+}
+
 fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {
     if bytes.starts_with(b"!<arch>\n") {
         return Err(ImageError::NotExecutable {
@@ -215,7 +227,7 @@ fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {
     }
     if !bytes.starts_with(header::ELFMAG) {
         return Err(ImageError::NotElf {
-            start: bytes.iter().copied().take(4).collect(),
+            start: bytes.iter().copied().take(8).collect(),
         });
     }
     Ok(())

@@ -265,9 +265,9 @@ impl Sayings {
         let arena_changes = report.arena_changes.as_ref();
         let all = arena_changes.filter(|_| report.headlines.is_empty());
         let facts = [
+            ("With all that the runtime keeps", all.map(|it| changes(it))),
             ("Proof", Some(report.certificate())),
             ("TensorFlow Lite Micro", device),
-            ("With all that it keeps", all.map(|it| changes(it))),
             (
                 "Model",
                 Some(format!(
@@ -288,8 +288,8 @@ impl Sayings {
         Self {
             command: "plan",
             verdict: None,
-            facts: facts
-                .chain(headlines)
+            facts: headlines
+                .chain(facts)
                 .map(|(name, value)| Fact {
                     name,
                     value: text::message(&value),

@@ -12,6 +12,7 @@ use crate::study::source::Source;
 use crate::study::verify::Verified;
 use crate::words::cycles;
 use crate::words::verification::VerifyReport;
+use crate::words::whole_arena::verified_size;
 use dmo_analysis::arena::{Arena, ArenaError, Layout as ArenaLayout};
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
@@ -57,7 +58,7 @@ pub fn page(
             holds: !verified.has_objections(),
             text: report.conclusion(),
         }),
-        facts: facts(verified, kernels, before.as_ref()),
+        facts: facts(verified, kernels, before.as_ref(), report),
         maps: [map, before].into_iter().flatten().collect(),
         peak,
         front: None,
@@ -288,8 +289,20 @@ fn parts(layers: &[VerifiedLayer]) -> HashMap<OperatorId, MeasuredPart> {
     layers.iter().map(part).collect()
 }
 
-fn facts(verified: &Verified<'_>, kernels: &str, before: Option<&ArenaMap>) -> Vec<Fact> {
+fn facts(
+    verified: &Verified<'_>,
+    kernels: &str,
+    before: Option<&ArenaMap>,
+    report: &VerifyReport,
+) -> Vec<Fact> {
     let mut facts = sizes(verified.plan.arena_bytes, before);
+    // Nobody may use an arena of that size where the plan is not safe.
+    let is_usable = !verified.has_objections();
+    let whole = report.whole_arenas.iter().filter(|_| is_usable);
+    facts.extend(whole.map(|arena| Fact {
+        name: "kTensorArenaSize",
+        value: verified_size(arena),
+    }));
     facts.push(Fact {
         name: "Kernels",
         value: format!(

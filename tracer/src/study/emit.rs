@@ -1,11 +1,13 @@
 //! A plan as JSON, as C, or within the model.
 
+use super::KERNEL_LIMITS;
 use super::error::{About, EmitError, EmitReason, StudyError};
-use super::overlap_source::OverlapKind;
+use super::kernel_request::ModelKernels;
+use super::overlap_source::{OverlapKind, planned_kernels};
 use super::plan::Planned;
 use super::search_time::within_time;
 use super::source::Source;
-use super::whole_arena::{ArenaChange, with_runtime_scratch};
+use super::whole_arena::{ArenaChange, Scratch, with_runtime_scratch};
 use crate::kernels;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps;
@@ -272,7 +274,7 @@ impl Emission {
         let added_kinds = &kinds(&tiled.standard.graph) - &kinds(graph);
         Ok(Emitted {
             added_kinds,
-            changes: changes_in_tiles(given, &tiled.file, planned).about(self.refusal())?,
+            changes: changes_in_tiles(given, &tiled.file, planned)?,
             arena_bytes: tiled.device.arena_bytes,
             choice: Some(FormChoice {
                 operators,
@@ -303,19 +305,40 @@ pub fn is_packed(planned: &Planned) -> bool {
     functions.flatten().any(|name| kernels::is_packed(name))
 }
 
-/// The whole arena before and after, of a model in tiles: what scratch memory measured kernels want
-/// for a tile is not known.
+/// The whole arena before and after, of a model in tiles. Measured kernels are asked what scratch memory they want for a
+/// tile.
 fn changes_in_tiles(
     before: &[u8],
     after: &[u8],
     planned: &Planned,
-) -> Result<Vec<ArenaChange>, TflmError> {
-    let kernels = runtime_kernels(planned);
-    let mut changes = ArenaChange::all(before, after, kernels)?;
-    for change in &mut changes {
-        change.is_lower_bound |= calls_cmsis_nn(planned);
+) -> Result<Vec<ArenaChange>, StudyError> {
+    match &planned.overlaps.measured {
+        Some(measured) if calls_cmsis_nn(planned) => {
+            let kernels = measured.request.load()?;
+            let scratch = [
+                scratch_of_file(before, &kernels)?,
+                scratch_of_file(after, &kernels)?,
+            ];
+            let [of_before, of_after] = &scratch;
+            let change =
+                ArenaChange::in_place_of_cmsis_nn((before, Some(of_before)), (after, of_after));
+            Ok(vec![change.about("the model")?])
+        }
+        _ => {
+            let changes = ArenaChange::all(before, after, runtime_kernels(planned));
+            changes.about("the model")
+        }
     }
-    Ok(changes)
+}
+
+/// Scratch memory that TensorFlow Lite Micro's kernels ask for, those that call CMSIS-NN's functions what these kernels
+/// want.
+fn scratch_of_file(file: &[u8], kernels: &ModelKernels) -> Result<Scratch, StudyError> {
+    let source = Source::of_bytes("the model", file.to_vec())?;
+    let deployment = source.deploy(kernels, KERNEL_LIMITS)?.into_model();
+    let functions = planned_kernels(kernels, &deployment).functions;
+    let graph = with_runtime_scratch(&source, &deployment.graph, &functions);
+    Ok(source.scratch_bytes(&graph, &graph.file_order()))
 }
 
 /// Whether the plan is for measured kernels that are called in place of CMSIS-NN's.

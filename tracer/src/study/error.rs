@@ -108,8 +108,8 @@ pub enum StudyError {
 pub enum KernelsError {
     #[error(
         "none of its functions is a kernel that can be called by its name (arm_*_s8 of CMSIS-NN, \
-         dmo_*)\n  hint: TensorFlow Lite Micro's reference kernels have other names; --kernels \
-         reference stands for them"
+         dmo_*)\n  hint: a firmware with its own interpreter is named by --firmware; for TensorFlow Lite \
+         Micro's reference kernels there is --kernels reference"
     )]
     None,
     #[error(

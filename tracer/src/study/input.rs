@@ -10,6 +10,8 @@ use std::path::Path;
 pub enum InputError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    #[error("it is a folder")]
+    Folder,
     #[error("it is not a plain file")]
     NotPlain,
     #[error("it has {given} bytes, which is larger than the limit of {limit} bytes")]
@@ -23,7 +25,11 @@ pub enum InputError {
 /// # Errors
 /// When it cannot be opened or is no plain file.
 pub fn open(path: &Path) -> Result<File, InputError> {
-    if !std::fs::metadata(path)?.is_file() {
+    let what = std::fs::metadata(path)?;
+    if what.is_dir() {
+        return Err(InputError::Folder);
+    }
+    if !what.is_file() {
         return Err(InputError::NotPlain);
     }
     Ok(File::open(path)?)

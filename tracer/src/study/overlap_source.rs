@@ -135,6 +135,8 @@ pub struct OverlapSource {
 
 /// Kernels that a plan is for.
 pub struct Measured {
+    /// Where they come from.
+    pub request: KernelRequest,
     /// For the plan.
     pub planned: PlannedKernels,
     /// What each allows, in the file's order; empty for a plan without overlaps.
@@ -209,11 +211,11 @@ impl OverlapSource {
     /// what they allow.
     fn on_kernels(
         request: &OverlapRequest,
-        kernels: &KernelRequest,
+        named: &KernelRequest,
         source: &Source,
         session: &Session,
     ) -> Result<Self, StudyError> {
-        let kernels = kernels.load()?;
+        let kernels = named.load()?;
         let deployment = source.deploy(&kernels, KERNEL_LIMITS)?.into_model();
         let (overlaps, layers) = if request.kind == OverlapKind::None {
             (overlaps::none(&deployment.graph), Vec::new())
@@ -237,6 +239,7 @@ impl OverlapSource {
             overlaps,
             accumulates: false,
             measured: Some(Measured {
+                request: named.clone(),
                 planned,
                 layers,
                 not_executed,

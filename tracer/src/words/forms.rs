@@ -60,8 +60,8 @@ impl FormsReport {
         );
         if self.limits.ram_bytes.is_some_and(|limit| ram > limit) {
             text += &format!(
-                "The least arena and stack of a form takes {}.\n  hint: search longer, for example --time \
-                 60, or compute more again, for example --max-recompute 300%\n",
+                "The least arena and stack of a form takes {}.\n  hint: --slices takes images in rows, \
+                 --max-recompute 300% computes more again, and --time 60 searches longer\n",
                 bytes(ram)
             );
         }

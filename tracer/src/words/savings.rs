@@ -81,10 +81,12 @@ fn text(model: &ModelSavings) -> String {
             "\nAs it is, with all that TensorFlow Lite Micro keeps there: kTensorArenaSize {sizes}\n"
         )
     };
+    let how = "\nOverlaps are those of TensorFlow Lite's reference kernels, by formula. Stock TensorFlow Lite Micro can run \
+               the rows without \"in place\" and \"removal\", with tiles in a larger form; `build` can run all.\n";
     let pruning = model.pruning.as_ref();
     let pruning = pruning.map_or(String::new(), |it| it.sentence() + "\n\n");
     format!(
-        "{}: {} multiply-accumulates{search}\n\n{pruning}{}\n{whole}",
+        "{}: {} multiply-accumulates{search}\n\n{pruning}{}\n{whole}{how}",
         model.name,
         grouped(model.macs),
         table(header, right, rows)

@@ -28,11 +28,26 @@ use located::{Annotation, LocatedFinding};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// Where a plan comes from that is verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanOrigin {
+    /// From a file of its own.
+    #[default]
+    Given,
+    /// The model carries it.
+    Carried,
+    /// There was none: it was made for the reference kernels, by formula.
+    Made,
+}
+
 /// What the three witnesses say of a plan.
 #[derive(Default, JsonSchema, Serialize)]
 pub struct VerifyReport {
     model: String,
     kernels: String,
+    /// Where the plan comes from.
+    pub plan_origin: PlanOrigin,
     cpu: Option<&'static str>,
     code_sha256: Option<String>,
     /// On how many inputs the model was run; 0 where the plan cannot be run at all.
@@ -368,7 +383,11 @@ impl Report for VerifyReport {
             }
         }
         text += &match &self.regions[..] {
-            [] => format!("\nArena: {} bytes\n", grouped(self.arena_bytes)),
+            [] => format!(
+                "\nArena: {} bytes{}\n",
+                grouped(self.arena_bytes),
+                self.origin()
+            ),
             regions => format!("\n{}", regions::lines(regions)),
         };
         let deepest = self.layers.iter().max_by_key(|layer| layer.stack_bytes);
@@ -404,7 +423,8 @@ impl Report for VerifyReport {
         for note in &self.notes {
             text += &format!("Note: {note}.\n");
         }
-        for arena in &self.whole_arenas {
+        let is_usable = self.verdict != Verdict::Unsafe;
+        for arena in self.whole_arenas.iter().filter(|_| is_usable) {
             let size = verified_size(arena);
             text += &format!("\nTensorFlow Lite Micro: kTensorArenaSize {size}\n");
         }
@@ -420,6 +440,17 @@ impl VerifyReport {
     /// Execution found no difference, neither from the model as it was given.
     fn computes_the_same(&self) -> bool {
         self.execution.as_ref().is_some_and(|found| found.safe)
+    }
+
+    /// Which plan it is, where none was named.
+    fn origin(&self) -> &'static str {
+        match self.plan_origin {
+            PlanOrigin::Given => "",
+            PlanOrigin::Carried => ", by the plan that the model carries",
+            PlanOrigin::Made => {
+                ", by the plan that `dmo-trace plan` makes for the reference kernels: the model carries none"
+            }
+        }
     }
 
     /// How many operators no kernel can be called for.

@@ -6,8 +6,8 @@ use crate::graph::TensorType;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum TfliteError {
-    #[error("not a TensorFlow Lite model: no identifier TFL3 at byte 4 of {length}")]
-    NotTflite { length: usize },
+    #[error("not a TensorFlow Lite model: {problem}")]
+    NotTflite { problem: String },
     #[error("damaged model: {problem}")]
     Damaged { problem: String },
     #[error(

@@ -58,9 +58,14 @@ impl<'a> File<'a> {
     /// The root table.
     pub(crate) fn root(&'a self) -> Result<Table<'a>, TfliteError> {
         if self.bytes.get(4..8) != Some(b"TFL3") {
-            return Err(TfliteError::NotTflite {
-                length: self.bytes.len(),
-            });
+            let problem = match self.bytes {
+                [] => "the file is empty".to_owned(),
+                [0x7f, b'E', b'L', b'F', ..] => {
+                    "it is an ELF file, which `dmo-trace run` takes".to_owned()
+                }
+                other => format!("no identifier TFL3 at byte 4 of {}", other.len()),
+            };
+            return Err(TfliteError::NotTflite { problem });
         }
         self.table(0)
     }

@@ -4,7 +4,7 @@ use super::Arguments;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
-use dmo_trace::study::emit::{Emitted, is_packed};
+use dmo_trace::study::emit::{Emitted, arena_changes, is_packed};
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::source::Source;
@@ -95,6 +95,12 @@ pub fn next_steps(
         }
         (None, None) => (),
     }
+    if is_no_smaller(source, planned) {
+        steps.push(
+            "these kernels allow no overlap that makes it smaller, and `dmo-trace kernels` writes some that do"
+                .to_owned(),
+        );
+    }
     if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
         return steps;
     }
@@ -122,8 +128,16 @@ pub fn next_steps(
     steps
 }
 
+/// Whether measured kernels allow too little: with the plan the runtime needs as much as without.
+fn is_no_smaller(source: &Source, planned: &Planned) -> bool {
+    planned.overlaps.measured.is_some()
+        && planned.overlaps.kind == OverlapKind::Traced
+        && arena_changes(source, planned)
+            .is_some_and(|all| all.iter().all(|it| it.after_bytes >= it.before_bytes))
+}
+
 /// A name for a file beside the model.
-fn other_name(model: &Path) -> &'static str {
+pub fn other_name(model: &Path) -> &'static str {
     const NAME: &str = "planned.tflite";
     if model.file_name().is_some_and(|name| name == NAME) {
         "planned_again.tflite"
