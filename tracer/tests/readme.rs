@@ -125,7 +125,9 @@ fn the_readme_lists_what_is_supported() {
     let page = page.expect("docs/operators.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let all = rows.clone().count();
-    let by_formula = rows.filter(|line| line.contains(" | by formula | ")).count();
+    let by_formula = rows
+        .filter(|line| line.contains(" | by formula | "))
+        .count();
     assert!(all > 100 && by_formula > 50);
     let said = format!(
         "| Operators | all {all} that TensorFlow Lite Micro registers, {by_formula} of them with overlaps by formula"

@@ -13,10 +13,7 @@ fn problem(graph: &Graph) -> String {
 fn no_model() {
     for (file, problem) in [
         (&b""[..], "the file is empty"),
-        (
-            b"\x08\0\0\0TFL2....",
-            "no identifier TFL3 at byte 4 of 12",
-        ),
+        (b"\x08\0\0\0TFL2....", "no identifier TFL3 at byte 4 of 12"),
         (b"PK", "no identifier TFL3 at byte 4 of 2"),
         (
             b"\x7fELF\x01\x01\x01\0",
