@@ -103,6 +103,11 @@ fn main() {
             Ok(())
         },
     ));
+    trials.push(models::trial(
+        "every_place_is_filled",
+        vision,
+        places_are_filled,
+    ));
     trials.extend(in_memories());
     trials.extend(of_newest_rows());
     trials.extend(of_rows());
@@ -540,6 +545,32 @@ fn runs_natively(built: &Built) -> Result<(), Failed> {
         return Ok(());
     }
     Err(output.into())
+}
+
+/// No file has a place of its template left, and the option of Kconfig is the one that CMake asks for.
+fn places_are_filled(file: &[u8]) -> Result<(), Failed> {
+    for request in [request(PACKED, false), input_rows(PACKED)] {
+        let files = built("vision", file, &request)?.files;
+        assert!(files.len() > 20, "{}", files.len());
+        for file in &files {
+            let pieces: Vec<&str> = file.text.split('@').collect();
+            let mut between = pieces.iter().skip(1).take(pieces.len().saturating_sub(2));
+            let is_name = |piece: &&&str| {
+                let mut letters = piece.chars();
+                !piece.is_empty() && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+            };
+            assert_eq!(between.find(is_name), None, "{}", file.path);
+        }
+        let text = |path: &str| &files.iter().find(|file| file.path == path).unwrap().text;
+        let mut lines = text("zephyr/Kconfig").lines();
+        let option = lines
+            .find_map(|line| line.strip_prefix("config "))
+            .ok_or("no option")?;
+        assert_eq!(option, "M");
+        let condition = format!("\nif(CONFIG_{option})\n");
+        assert!(text("zephyr/CMakeLists.txt").contains(&condition));
+    }
+    Ok(())
 }
 
 const ARDUINO_COMPILER: &str = "arm-none-eabi-g++";

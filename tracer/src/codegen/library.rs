@@ -197,6 +197,7 @@ impl Contents<'_> {
             .with("board", board_of(self.cpu.name))
             .with("cpu_flags", flags_of(self.cpu.name))
             .with("target", cmake_target(&description.name))
+            .with("option", description.name.to_uppercase())
     }
 
     /// What the README says of inputs and outputs, a row of a table for each.
