@@ -33,33 +33,41 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
     let names = interface.function_names();
     let functions: Vec<&str> = names.filter(|name| name.starts_with("arm_")).collect();
     let family = Family::of_cpu(cpu);
+    let replaced = replaced_sources(&functions);
     let values = Values::default()
         .with("cpu_flags", flags_of(cpu.name))
         .with("set", family.set())
         .with("cpu", cpu.name)
         .with("cores", cores_of(family))
         .with("line", line())
+        .with("spdx", "// SPDX-License-Identifier: MIT OR Apache-2.0")
         .with("folder", folder)
         .with("version", env!("CARGO_PKG_VERSION"))
         .with("url", env!("CARGO_PKG_REPOSITORY"))
         .with("functions", functions.len())
-        .with("table", table(&functions));
+        .with("table", table(&replaced));
+    let mut files: Vec<GeneratedFile> = closure(functions, family, "")?
+        .into_iter()
+        .map(|file| GeneratedFile {
+            path: format!("src/kernels/{}", file.name),
+            text: file.text,
+        })
+        .collect();
+    files.push(GeneratedFile {
+        path: "src/dmo_nn.h".to_owned(),
+        text: values.fill(template!("dmo_nn.h")),
+    });
     let templates = [
         ("Makefile", template!("Makefile")),
         ("CMakeLists.txt", template!("CMakeLists.txt")),
         ("README.md", template!("README.md")),
         ("library.json", template!("library.json")),
     ];
-    let texts = templates.map(|(path, text)| GeneratedFile {
+    files.extend(templates.map(|(path, text)| GeneratedFile {
         path: path.to_owned(),
         text: values.fill(text),
-    });
-    let sources = closure(functions, family, "")?.into_iter();
-    let sources = sources.map(|file| GeneratedFile {
-        path: format!("src/{}", file.name),
-        text: file.text,
-    });
-    Ok(texts.into_iter().chain(sources).collect())
+    }));
+    Ok(files)
 }
 
 fn cores_of(family: Family) -> &'static str {
@@ -90,16 +98,21 @@ fn vendor_source(function: &str) -> String {
     )
 }
 
-/// Rows of sources and their functions.
-fn table(functions: &[&str]) -> String {
-    let mut sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
+/// The sources of CMSIS-NN that define these functions, each with its own.
+fn replaced_sources<'a>(functions: &[&'a str]) -> BTreeMap<String, Vec<&'a str>> {
+    let mut sources: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for &function in functions {
-        let named = sources.entry(vendor_source(function)).or_default();
-        named.push(format!("`{function}`"));
+        let source = format!("{}.c", vendor_source(function));
+        sources.entry(source).or_default().push(function);
     }
+    sources
+}
+
+/// Rows of sources and their functions.
+fn table(sources: &BTreeMap<String, Vec<&str>>) -> String {
     let rows = sources
         .iter()
-        .map(|(source, functions)| format!("| `{source}.c` | {} |", functions.join(", ")));
+        .map(|(source, functions)| format!("| `{source}` | `{}` |", functions.join("`, `")));
     rows.collect::<Vec<_>>().join("\n")
 }
 
@@ -140,9 +153,18 @@ mod tests {
     fn names_stay_as_they_are() {
         let files = files("dmo-nn", &cpu::named("cortex-m4").unwrap()).unwrap();
         let text = |path: &str| &files.iter().find(|file| file.path == path).unwrap().text;
-        assert!(text("src/arm_convolve_wrapper_s8.c").contains("status arm_convolve_wrapper_s8("));
+        assert!(
+            text("src/kernels/arm_convolve_wrapper_s8.c")
+                .contains("status arm_convolve_wrapper_s8(")
+        );
         assert!(text("README.md").contains("| `arm_svdf_s8.c` | `arm_svdf_s8` |"));
-        assert!(!files.iter().any(|file| file.text.contains("@table@")));
+        for file in files.iter().filter(|file| !file.path.ends_with("Makefile")) {
+            assert!(
+                !file.text.contains('@'),
+                "{}: a place is not filled",
+                file.path
+            );
+        }
         let sources = files
             .iter()
             .filter(|file| file.path.ends_with(".c"))
@@ -158,7 +180,9 @@ mod tests {
             ("cortex-m0", "plain"),
         ] {
             let files = files("dmo-nn", &cpu::named(name).unwrap()).unwrap();
-            let is_plain = files.iter().any(|file| file.path == "src/plain_pairs.c");
+            let is_plain = files
+                .iter()
+                .any(|file| file.path == "src/kernels/plain_pairs.c");
             assert_eq!(is_plain, set == "plain", "{name}");
             let readme = &files.iter().find(|file| file.path == "README.md").unwrap();
             assert!(
