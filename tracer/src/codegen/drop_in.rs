@@ -45,7 +45,8 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
         .with("version", env!("CARGO_PKG_VERSION"))
         .with("url", env!("CARGO_PKG_REPOSITORY"))
         .with("functions", functions.len())
-        .with("table", table(&replaced));
+        .with("table", table(&replaced))
+        .with("sources", listed(&replaced));
     let mut files: Vec<GeneratedFile> = closure(functions, family, "")?
         .into_iter()
         .map(|file| GeneratedFile {
@@ -62,6 +63,9 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
         ("CMakeLists.txt", template!("CMakeLists.txt")),
         ("README.md", template!("README.md")),
         ("library.json", template!("library.json")),
+        ("zephyr/module.yml", template!("zephyr_module.yml")),
+        ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
+        ("zephyr/Kconfig", template!("zephyr_Kconfig")),
     ];
     files.extend(templates.map(|(path, text)| GeneratedFile {
         path: path.to_owned(),
@@ -114,6 +118,12 @@ fn table(sources: &BTreeMap<String, Vec<&str>>) -> String {
         .iter()
         .map(|(source, functions)| format!("| `{source}` | `{}` |", functions.join("`, `")));
     rows.collect::<Vec<_>>().join("\n")
+}
+
+/// Sources as a list of CMake.
+fn listed(sources: &BTreeMap<String, Vec<&str>>) -> String {
+    let lines = sources.keys().map(|source| format!("    {source}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The library that `dmo-trace kernels` writes takes the place of CMSIS-NN's functions, of all of
-//! them or the linker objects.
+//! them or the linker objects, in each build system that it has a file for.
 
 #![allow(
     clippy::expect_used,
@@ -7,14 +7,16 @@
     reason = "a test fails by panic, with what the tool said"
 )]
 
-mod support;
+#[path = "../support/tools.rs"]
+#[allow(dead_code, reason = "this test program uses its part of it")]
+mod tools;
+mod zephyr;
 
 use libtest_mimic::{Completion, Failed, Trial};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::tools;
 use tempfile::TempDir;
 
 /// CPUs and the compiler's flags for them.
@@ -49,6 +51,8 @@ fn main() {
             CORES.into_iter().try_for_each(stand_in)
         }),
         tools::trial("CMake", &cmake, with_cmake),
+        tools::trial("Zephyr", &cmake, zephyr::takes_the_place_of_objects),
+        tools::trial("Zephyr without CMSIS-NN", &cmake, zephyr::works_alone),
         real,
     ];
     tools::main(&compiler, trials)
@@ -69,13 +73,19 @@ fn output(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The library in a folder, with its object.
-fn written((cpu, flags): (&str, &str)) -> TempDir {
+/// The library in a folder.
+fn library(cpu: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("dmo-nn");
     let mut write = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
     let text = output(write.args(["kernels", "--cpu", cpu, "--out"]).arg(&out));
     assert!(text.contains("in place of CMSIS-NN"), "{text}");
+    folder
+}
+
+/// The library in a folder, with its object.
+fn written((cpu, flags): (&str, &str)) -> TempDir {
+    let folder = library(cpu);
     let mut make = Command::new("make");
     make.args([
         "-s",
@@ -83,7 +93,7 @@ fn written((cpu, flags): (&str, &str)) -> TempDir {
         &format!("CFLAGS=-O2 -Wall -Wextra -Werror {flags}"),
         "-C",
     ]);
-    output(make.arg(&out));
+    output(make.arg(folder.path().join("dmo-nn")));
     folder
 }
 
