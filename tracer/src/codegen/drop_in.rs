@@ -63,6 +63,7 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
         ("CMakeLists.txt", template!("CMakeLists.txt")),
         ("README.md", template!("README.md")),
         ("library.json", template!("library.json")),
+        ("library.properties", template!("library.properties")),
         ("zephyr/module.yml", template!("zephyr_module.yml")),
         ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
         ("zephyr/Kconfig", template!("zephyr_Kconfig")),

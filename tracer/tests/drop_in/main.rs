@@ -7,6 +7,7 @@
     reason = "a test fails by panic, with what the tool said"
 )]
 
+mod arduino;
 #[path = "../support/tools.rs"]
 #[allow(dead_code, reason = "this test program uses its part of it")]
 mod tools;
@@ -36,6 +37,9 @@ fn main() {
         .clone()
         .and_then(|()| tools::version("cmake").map(|_| ()));
     let vendor = vendor_library();
+    let arduino = compiler
+        .clone()
+        .and_then(|()| tools::version("arduino-builder").map(|_| ()));
     let real = Trial::ignorable_test("real CMSIS-NN", move || match vendor {
         Some(library) => {
             let functions = symbols(&library, "T");
@@ -53,6 +57,7 @@ fn main() {
         tools::trial("CMake", &cmake, with_cmake),
         tools::trial("Zephyr", &cmake, zephyr::takes_the_place_of_objects),
         tools::trial("Zephyr without CMSIS-NN", &cmake, zephyr::works_alone),
+        tools::trial("Arduino", &arduino, arduino::compiles),
         real,
     ];
     tools::main(&compiler, trials)
