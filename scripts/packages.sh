@@ -63,6 +63,7 @@ missing_for_tests() {
   need libnewlib-arm-none-eabi has_newlib
   need libstdc++-arm-none-eabi-newlib has_cxx_library
   need qemu-system-arm qemu-system-arm --version
+  need libxml2-utils xmllint --version
   need arduino-builder arduino-builder -version
   need ccache ccache --version
   need clang clang --version

@@ -6,6 +6,8 @@ use super::template::Values;
 use crate::mcu::cpu::Cpu;
 use std::collections::BTreeMap;
 
+mod pack;
+
 macro_rules! template {
     ($name:literal) => {
         include_str!(concat!("templates/drop_in/", $name))
@@ -46,7 +48,8 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
         .with("url", env!("CARGO_PKG_REPOSITORY"))
         .with("functions", functions.len())
         .with("table", table(&replaced))
-        .with("sources", listed(&replaced));
+        .with("sources", listed(&replaced))
+        .with("accepted", pack::accepted(family));
     let mut files: Vec<GeneratedFile> = closure(functions, family, "")?
         .into_iter()
         .map(|file| GeneratedFile {
@@ -58,6 +61,7 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
         path: "src/dmo_nn.h".to_owned(),
         text: values.fill(template!("dmo_nn.h")),
     });
+    let values = values.with("files", pack::entries(&files));
     let templates = [
         ("Makefile", template!("Makefile")),
         ("CMakeLists.txt", template!("CMakeLists.txt")),
@@ -67,6 +71,7 @@ pub fn files(folder: &str, cpu: &Cpu) -> Result<Vec<GeneratedFile>, String> {
         ("zephyr/module.yml", template!("zephyr_module.yml")),
         ("zephyr/CMakeLists.txt", template!("zephyr_CMakeLists.txt")),
         ("zephyr/Kconfig", template!("zephyr_Kconfig")),
+        (pack::FILE, template!("pack.pdsc")),
     ];
     files.extend(templates.map(|(path, text)| GeneratedFile {
         path: path.to_owned(),

@@ -8,6 +8,7 @@
 )]
 
 mod arduino;
+mod pack;
 #[path = "../support/tools.rs"]
 #[allow(dead_code, reason = "this test program uses its part of it")]
 mod tools;
@@ -50,7 +51,7 @@ fn main() {
         }
         None => Ok(Completion::ignored_with("the library is missing")),
     });
-    let trials = vec![
+    let mut trials = vec![
         tools::trial("a stand-in for CMSIS-NN", &compiler, || {
             CORES.into_iter().try_for_each(stand_in)
         }),
@@ -60,6 +61,7 @@ fn main() {
         tools::trial("Arduino", &arduino, arduino::compiles),
         real,
     ];
+    trials.extend(pack::trials());
     tools::main(&compiler, trials)
 }
 
