@@ -102,6 +102,16 @@ fn permissions() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }
 
+/// A name for a model's file with a plan, beside the model: another than its own.
+pub fn planned_beside(model: &Path) -> &'static str {
+    const NAME: &str = "planned.tflite";
+    if model.file_name().is_some_and(|name| name == NAME) {
+        "planned_again.tflite"
+    } else {
+        NAME
+    }
+}
+
 /// Renames a complete file to its place.
 pub fn finish(file: NamedTempFile, path: &Path) -> anyhow::Result<()> {
     file.persist(path)

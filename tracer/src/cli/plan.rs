@@ -3,7 +3,7 @@
 mod draw;
 mod firmware;
 pub(super) mod foreign;
-pub(super) mod hint;
+mod hint;
 pub(super) mod problem;
 pub(super) mod regions;
 

@@ -7,7 +7,6 @@ use super::options::firmware_kernels::FirmwareKernelArguments;
 use super::options::kernels::ModelKernelArguments;
 use super::options::numbers::Seconds;
 use super::options::page::PageArguments;
-use super::plan::hint::other_name;
 use super::progress::Bars;
 use super::{Verdict, output};
 use anyhow::Context;
@@ -76,7 +75,7 @@ impl Arguments {
     fn plan_for_these_kernels(&self, source: &Source) -> String {
         let model = self.model.to_string_lossy();
         let file = match source.file {
-            Some(_) => other_name(Path::new(&self.model)),
+            Some(_) => output::planned_beside(Path::new(&self.model)),
             None => "plan.json",
         };
         let ends = if source.integer_ends.is_some() {

@@ -1,6 +1,7 @@
 //! What to do next: with a plan, and where an arena is larger than its capacity.
 
 use super::Arguments;
+use crate::cli::output;
 use dmo_analysis::wording::grouped;
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
@@ -90,7 +91,7 @@ pub fn next_steps(
         (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {
             steps.push(format!(
                 "`--out {}` writes the model with this plan, for TensorFlow Lite Micro",
-                other_name(Path::new(&arguments.model))
+                output::planned_beside(Path::new(&arguments.model))
             ));
         }
         (None, None) => (),
@@ -134,16 +135,6 @@ fn is_no_smaller(source: &Source, planned: &Planned) -> bool {
         && planned.overlaps.kind == OverlapKind::Traced
         && arena_changes(source, planned)
             .is_some_and(|all| all.iter().all(|it| it.after_bytes >= it.before_bytes))
-}
-
-/// A name for a file beside the model.
-pub fn other_name(model: &Path) -> &'static str {
-    const NAME: &str = "planned.tflite";
-    if model.file_name().is_some_and(|name| name == NAME) {
-        "planned_again.tflite"
-    } else {
-        NAME
-    }
 }
 
 /// What a firmware has to add for the operators that tiles are made of.
