@@ -153,6 +153,8 @@ int main(void) {
   test_pairs();
   test_axes();
   test_extents();
+  test_signal();
+  test_fft();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);
   return failed_count == 0 ? 0 : 1;
 }
