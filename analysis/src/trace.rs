@@ -53,7 +53,9 @@ pub enum ElementType {
     Uint8,
     Int16,
     Int32,
+    Uint32,
     Int64,
+    Uint64,
     Float32,
     Bool,
 }
@@ -66,7 +68,9 @@ impl ElementType {
             Self::Uint8 => "uint8",
             Self::Int16 => "int16",
             Self::Int32 => "int32",
+            Self::Uint32 => "uint32",
             Self::Int64 => "int64",
+            Self::Uint64 => "uint64",
             Self::Float32 => "float32",
             Self::Bool => "bool",
         }
@@ -77,8 +81,8 @@ impl ElementType {
         match self {
             Self::Int8 | Self::Uint8 | Self::Bool => 1,
             Self::Int16 => 2,
-            Self::Int32 | Self::Float32 => 4,
-            Self::Int64 => 8,
+            Self::Int32 | Self::Uint32 | Self::Float32 => 4,
+            Self::Int64 | Self::Uint64 => 8,
         }
     }
 }

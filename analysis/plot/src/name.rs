@@ -20,7 +20,9 @@ pub(super) const fn element_type_name(element_type: ElementType) -> &'static str
         ElementType::Uint8 => "uint8",
         ElementType::Int16 => "int16",
         ElementType::Int32 => "int32",
+        ElementType::Uint32 => "uint32",
         ElementType::Int64 => "int64",
+        ElementType::Uint64 => "uint64",
         ElementType::Float32 => "float32",
         ElementType::Bool => "bool",
     }

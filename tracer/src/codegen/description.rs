@@ -117,6 +117,7 @@ impl EndpointDescription {
             TensorType::Int32 => "int32_t",
             TensorType::Uint32 => "uint32_t",
             TensorType::Int64 => "int64_t",
+            TensorType::Uint64 => "uint64_t",
             _ => "uint8_t",
         }
     }

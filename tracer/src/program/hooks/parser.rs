@@ -67,12 +67,14 @@ const ROLES: [(&str, Role); 5] = [
     ("const", Role::Constant),
 ];
 
-const TYPES: [(&str, ElementType); 7] = [
+const TYPES: [(&str, ElementType); 9] = [
     ("int8", ElementType::Int8),
     ("uint8", ElementType::Uint8),
     ("int16", ElementType::Int16),
     ("int32", ElementType::Int32),
+    ("uint32", ElementType::Uint32),
     ("int64", ElementType::Int64),
+    ("uint64", ElementType::Uint64),
     ("float32", ElementType::Float32),
     ("bool", ElementType::Bool),
 ];

@@ -80,7 +80,9 @@ pub fn element_type(what: &str, text: &str) -> Result<ElementType> {
         "uint8" => Ok(ElementType::Uint8),
         "int16" => Ok(ElementType::Int16),
         "int32" => Ok(ElementType::Int32),
+        "uint32" => Ok(ElementType::Uint32),
         "int64" => Ok(ElementType::Int64),
+        "uint64" => Ok(ElementType::Uint64),
         "float32" => Ok(ElementType::Float32),
         "bool" => Ok(ElementType::Bool),
         other => {
