@@ -60,11 +60,13 @@
 //! | [`Staged`] | round: its input, then its output | `staged.rs` |
 //! | [`Unpack`] | output, outer, then its run | `unpack.rs` |
 //! | [`Opaque`] | not known | `opaque.rs` |
+//! | [`Apart`] | not relied on | `apart.rs` |
 //! | [`Pitched`] | those of the operator that it has on parts of larger tensors | `pitched.rs` |
 //!
 //! To add an operator: one file, one variant of [`Operator`], one row above, one section
 //! of `docs/formulas.md`.
 
+mod apart;
 mod arg_extreme;
 mod batch_space;
 mod batched_matmul;
@@ -114,6 +116,7 @@ mod update_slice;
 mod window;
 mod zeros;
 
+pub use apart::{Apart, ApartBuffer};
 pub use arg_extreme::ArgExtreme;
 pub use batch_space::{BatchDirection, BatchSpace};
 pub use batched_matmul::{BatchedMatmul, MatrixOperand, OuterBatches};
@@ -212,6 +215,8 @@ pub enum Operator {
     Staged(Staged),
     Unpack(Unpack),
     Opaque(Opaque),
+    /// Of which nothing may overlap, measured or not.
+    Apart(Apart),
     Pitched(Pitched),
 }
 
@@ -260,6 +265,7 @@ macro_rules! with_kernel {
             Operator::Staged($kernel) => $then,
             Operator::Unpack($kernel) => $then,
             Operator::Opaque($kernel) => $then,
+            Operator::Apart($kernel) => $then,
             Operator::Pitched($kernel) => $then,
         }
     };

@@ -47,7 +47,7 @@ const MODELS: &[(&str, usize, u64, &[&str])] = &[
     ("stand_in_layers_int8", 4, 334, &[]),
     ("stand_in_operators_float32", 26, 84_464, &[]),
     ("stand_in_operators_int8", 26, 21_509, &[]),
-    ("stand_in_operators_signal", 12, 1114, SIGNAL),
+    ("stand_in_operators_signal", 12, 1114, &[]),
     ("stand_in_padded_int8", 6, 1548, &[]),
     ("stand_in_sequence_int8", 4, 204, &[]),
     ("stand_in_upsampling_float32", 6, 6272, &[]),
@@ -152,13 +152,6 @@ const OVERLAPPED: &[&str] = &[
     "tflite_micro/person_detect",
 ];
 
-/// Operators of the signal library that no overlap is granted to.
-const SIGNAL: &[&str] = &[
-    "SignalEnergy",
-    "SignalFftAutoScale",
-    "SignalFilterBankSpectralSubtraction",
-];
-
 /// Floating point with weights of 8 bits.
 const HYBRID: &[&str] = &["CONV_2D"];
 
@@ -180,13 +173,10 @@ fn main() {
             read(file, operators, bytes, opaque);
             Ok(Completion::Completed)
         }));
-        // No kernel here computes with the types of the signal library.
-        if opaque != SIGNAL {
-            trials.push(trial("parameters", name, move |file| {
-                parameters(file, opaque);
-                Ok(Completion::Completed)
-            }));
-        }
+        trials.push(trial("parameters", name, move |file| {
+            parameters(file, opaque);
+            Ok(Completion::Completed)
+        }));
         trials.push(trial("plan", name, |file| {
             plan(file);
             Ok(Completion::Completed)

@@ -10,16 +10,18 @@
 
 use dmo_analysis::graph::Kind;
 use dmo_analysis::operator::{
-    Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, BroadcastArgs, Concat,
-    Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, DepthwiseInPlace,
-    Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather,
-    InputRows, Interpolation, KeptRows, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator,
-    OuterBatches, Pack, Pad, Pitched, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear,
-    ResizeNearest, ShapeOf, Softmax, SpatialMean, Split, StridedSlice, Svdf, Transpose,
-    TransposeConv2d, Unpack, UpdateSlice, Window, Zeros,
+    Accumulation, Apart, ApartBuffer, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul,
+    BroadcastArgs, Concat, Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d,
+    DepthwiseInPlace, Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany,
+    FullyConnected, Gather, InputRows, Interpolation, KeptRows, Lstm, Matmul, MatrixOperand,
+    MirrorPad, Opaque, Operator, OuterBatches, Pack, Pad, Pitched, Pool2d, Reduce, Reduction,
+    Reshape, ResizeBilinear, ResizeNearest, ShapeOf, Softmax, SpatialMean, Split, Staged,
+    StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack, UpdateSlice, Window, Zeros,
 };
 use dmo_analysis::trace::Address;
-use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Int64, Uint8};
+use dmo_analysis::trace::ElementType::{
+    self, Bool, Float32, Int8, Int16, Int32, Int64, Uint8, Uint32, Uint64,
+};
 use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::images::IMAGES;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, contracts};
@@ -31,6 +33,29 @@ const SHAPE: [u32; 4] = [1, 4, 4, 4];
 /// Operators of a kind, for elements of so many bytes.
 #[allow(clippy::too_many_lines, reason = "a list of cases")]
 fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)> {
+    let staged = |rounds, input_run, output_run, first_bytes| {
+        Operator::Staged(Staged {
+            rounds,
+            input_run,
+            output_run,
+            input_element_bytes: from.size_bytes(),
+            output_element_bytes: to.size_bytes(),
+            first_bytes,
+        })
+    };
+    let apart = |inputs: &[u32], outputs: &[u32]| {
+        let buffers = |extents: &[u32], of: ElementType| {
+            let buffer = |&elements| ApartBuffer {
+                elements,
+                element_bytes: of.size_bytes(),
+            };
+            extents.iter().map(buffer).collect()
+        };
+        Operator::Apart(Apart {
+            inputs: buffers(inputs, from),
+            outputs: buffers(outputs, to),
+        })
+    };
     let [element_bytes, output_bytes] = [from, to].map(ElementType::size_bytes);
     let sizes = (element_bytes, output_bytes);
     let window = Window::default();
@@ -346,6 +371,20 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
                 outputs: vec![36],
             }),
         ),
+        ("signal_window", staged(6, 1, 1, 0)),
+        ("signal_log", staged(6, 1, 1, 0)),
+        ("signal_square_root", staged(6, 1, 1, 4)),
+        ("signal_delay", staged(2, 6, 6, 0)),
+        ("signal_filter_bank", staged(1, 24, 5, 0)),
+        ("signal_overlap_add", staged(2, 6, 2, 0)),
+        ("rfft", staged(2, 6, 10, 0)),
+        ("irfft", apart(&[10], &[8])),
+        ("signal_scale", apart(&[6], &[6, 1])),
+        ("signal_energy", apart(&[12], &[6])),
+        ("signal_subtract_noise", apart(&[6], &[6, 6])),
+        ("signal_pcan", apart(&[6, 6], &[6])),
+        ("signal_framer", apart(&[4], &[8, 1])),
+        ("signal_stacker", apart(&[4], &[12, 1])),
         (
             "input_rows",
             Operator::InputRows(InputRows {
@@ -473,6 +512,13 @@ fn cases() -> Vec<Case> {
         (Int32, Int32),
         (Int64, Int64),
         (Int64, Bool),
+        (Int16, Uint32),
+        (Uint32, Uint32),
+        (Uint32, Int16),
+        (Uint32, Uint64),
+        (Uint64, Uint32),
+        (Uint32, Int32),
+        (Int32, Uint32),
         (Int32, Int8),
         (Int32, Int16),
         (Uint8, Float32),

@@ -38,8 +38,20 @@ const NOT_CALLED: [&str; 4] = [
 /// Its output is kept from one call to the next and overlaps nothing.
 const KEPT: &str = "dmo_circular_buffer";
 
-/// What they load or store depends on the data, so that they have no O_s.
-const BY_DATA: [&str; 2] = ["dmo_gather", "dmo_update_slice"];
+/// What they load or store depends on the data, or is taken to, so that they have no O_s.
+const BY_DATA: [&str; 11] = [
+    "dmo_gather",
+    "dmo_irfft_f32",
+    "dmo_irfft_s16",
+    "dmo_irfft_s32",
+    "dmo_signal_energy_s16",
+    "dmo_signal_framer_s16",
+    "dmo_signal_pcan",
+    "dmo_signal_scale_s16",
+    "dmo_signal_stacker_s16",
+    "dmo_signal_subtract_noise",
+    "dmo_update_slice",
+];
 
 /// They load no activation that could overlap.
 const WITHOUT_INPUTS: [&str; 2] = ["dmo_shape_of", "dmo_zeros"];

@@ -20,13 +20,15 @@ const BEGIN: &str = "<!-- table: made by tracer/tests/operators.rs -->\n";
 const END: &str = "<!-- end of table -->\n";
 
 /// Types of inputs, with what the table calls them.
-const TYPES: [(ElementType, TensorType, &str); 7] = [
+const TYPES: [(ElementType, TensorType, &str); 9] = [
     (ElementType::Float32, TensorType::Float32, "float32"),
     (ElementType::Int8, TensorType::Int8, "int8"),
     (ElementType::Int16, TensorType::Int16, "int16"),
     (ElementType::Uint8, TensorType::Uint8, "uint8"),
     (ElementType::Int32, TensorType::Int32, "int32"),
+    (ElementType::Uint32, TensorType::Uint32, "uint32"),
     (ElementType::Int64, TensorType::Int64, "int64"),
+    (ElementType::Uint64, TensorType::Uint64, "uint64"),
     (ElementType::Bool, TensorType::Bool, "bool"),
 ];
 

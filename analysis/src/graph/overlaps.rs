@@ -102,8 +102,8 @@ fn sharing(operator: &Operator, input: usize, output: usize) -> Option<Sharing> 
     match operator {
         Operator::Reshape(_) => Some(Sharing::Alias),
         Operator::DepthwiseInPlace(conv) if conv.input == conv.output => Some(Sharing::Alias),
-        // From the end.
-        Operator::BroadcastArgs(_) => None,
+        // From the end, or in ways that grant nothing.
+        Operator::BroadcastArgs(_) | Operator::Apart(_) => None,
         // By memcpy, of which nothing is known.
         Operator::Concat(_)
         | Operator::Split(_)

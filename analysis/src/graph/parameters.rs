@@ -3,6 +3,10 @@
 //! Where the loops decide which bytes a kernel touches ([`Kernel`](super::Kernel)), these
 //! decide what it stores there.
 
+mod signal;
+
+pub use signal::{Noise, Signal};
+
 use super::{TensorId, TensorType};
 use std::borrow::Cow;
 
@@ -88,6 +92,9 @@ pub struct Parameters<'a> {
     pub cell_clip: f32,
     /// Slope of a leaky ReLU below 0; 0 for other operators.
     pub alpha: f32,
+    /// Options of an operator of the signal library; `None` for other operators, and for those of the
+    /// library that have none.
+    pub signal: Option<Signal>,
 }
 
 impl<'a> Parameters<'a> {

@@ -20,6 +20,7 @@
 //! | `requests.rs` | which scratch buffers the runtime's kernels ask for |
 //! | `plan.rs` | plans in model files |
 //! | `edit.rs`, `edit/` | models written anew with other tensors |
+//! | `signal_options.rs` | options of the signal library's operators |
 //! | `value_options.rs` | activation, factors and limits among an operator's options |
 //! | `roles.rs` | what the inputs of an operator are |
 //! | `export.rs` | graphs as model files |
@@ -54,6 +55,7 @@ pub(crate) mod requests;
 mod roles;
 pub(crate) mod schema;
 mod scratch;
+mod signal_options;
 mod used;
 mod value_options;
 pub(crate) mod view;

@@ -2,12 +2,12 @@
 
 use super::first_pair::FirstPair;
 use dmo_analysis::operator::{
-    Accumulation, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul, BroadcastArgs, Concat,
-    Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d, Elementwise,
-    ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather, Interpolation,
-    Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator, OuterBatches, Pack, Pad, Pool2d,
-    Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Shape, ShapeOf, Softmax,
-    SpatialMean, Split, Staged, StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack,
+    Accumulation, Apart, ApartBuffer, ArgExtreme, BatchDirection, BatchSpace, BatchedMatmul,
+    BroadcastArgs, Concat, Conv2d, CumulativeSum, DepthDirection, DepthSpace, DepthwiseConv2d,
+    Elementwise, ElementwiseBinary, ElementwiseInput, ElementwiseMany, FullyConnected, Gather,
+    Interpolation, Lstm, Matmul, MatrixOperand, MirrorPad, Opaque, Operator, OuterBatches, Pack,
+    Pad, Pool2d, Reduce, Reduction, Reshape, ResizeBilinear, ResizeNearest, Shape, ShapeOf,
+    Softmax, SpatialMean, Split, Staged, StridedSlice, Svdf, Transpose, TransposeConv2d, Unpack,
     UpdateSlice, Window, Zeros,
 };
 use proptest::prelude::*;
@@ -23,6 +23,10 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
     let [batches, a, b, c] = input;
     let [input_element_bytes, output_element_bytes] = [1, bytes];
     let element_bytes = bytes;
+    let apart = |elements| ApartBuffer {
+        elements,
+        element_bytes,
+    };
     let window = Window {
         kernel: [other[0] % 70_000, other[1] % 70_000],
         stride: [other[2] % 70_000, other[3] % 70_000],
@@ -249,6 +253,7 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
             output_run: b,
             input_element_bytes,
             output_element_bytes,
+            first_bytes: c,
         }),
         30 => Operator::BatchSpace(BatchSpace {
             image: input,
@@ -287,6 +292,10 @@ fn from_numbers(kind: u32, shapes: [Shape; 3], bytes: u32, flags: [bool; 4]) -> 
             elements: a,
             element_bytes,
         }),
+        36 => Operator::Apart(Apart {
+            inputs: input.map(apart).to_vec(),
+            outputs: output.map(apart).to_vec(),
+        }),
         _ => Operator::Opaque(Opaque {
             inputs: input.to_vec(),
             outputs: output.to_vec(),
@@ -300,7 +309,7 @@ proptest! {
     /// Whatever the numbers, an answer or an error, within the buffers.
     #[test]
     fn absurd_shapes_do_not_panic(
-        kind in 0_u32..37,
+        kind in 0_u32..38,
         shapes: [Shape; 3],
         shifts: [[u8; 4]; 3],
         alike: [bool; 4],

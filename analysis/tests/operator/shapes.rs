@@ -263,14 +263,19 @@ fn along_an_axis() -> impl Strategy<Value = Operator> {
             })
         },
     );
-    let staged = (axes(), bytes()).prop_map(
-        |([rounds, input_run, output_run], [input_element_bytes, output_element_bytes])| {
+    let staged = (axes(), bytes(), prop::sample::select(vec![0, 1, 4])).prop_map(
+        |(
+            [rounds, input_run, output_run],
+            [input_element_bytes, output_element_bytes],
+            first_bytes,
+        )| {
             Operator::Staged(Staged {
                 rounds,
                 input_run,
                 output_run,
                 input_element_bytes,
                 output_element_bytes,
+                first_bytes,
             })
         },
     );

@@ -167,9 +167,11 @@ impl Network {
                 limit: MOST_ARENA_BYTES,
             });
         }
+        let mut offsets = placement.tensors.clone();
+        offsets.resize(deployment.graph.tensors.len(), None);
         let mut places = Places {
             deployment,
-            offsets: placement.tensors.clone(),
+            offsets,
             memories: Vec::new(),
         };
         let states_from = match memories.states {

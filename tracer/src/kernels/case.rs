@@ -27,10 +27,13 @@ impl Case {
         }
     }
 
-    /// Whether it loads or stores where its inputs say: no number of inputs that are tried says
-    /// where another one makes it do so.
+    /// Whether it loads or stores where its inputs or what it keeps say, or is taken to: no number of
+    /// inputs that are tried says where another one makes it do so.
     pub(crate) fn accesses_by_data(&self) -> bool {
-        matches!(self.inner(), Operator::Gather(_) | Operator::UpdateSlice(_))
+        matches!(
+            self.inner(),
+            Operator::Gather(_) | Operator::UpdateSlice(_) | Operator::Apart(_)
+        )
     }
 
     /// Type of the elements of an input.
@@ -52,7 +55,7 @@ pub(crate) fn input_type_of(
         (Kind::SelectV2, 1..) => output,
         // Slopes have 8 bits, as weights.
         (Kind::Prelu, 1) if first == ElementType::Int16 => ElementType::Int8,
-        (Kind::Gather, 1) => ElementType::Int32,
+        (Kind::Gather, 1) | (Kind::SignalFilterBankSquareRoot, 1) => ElementType::Int32,
         (Kind::DynamicUpdateSlice, 2) => match operator {
             Operator::UpdateSlice(update) if update.begin_bytes == 8 => ElementType::Int64,
             _ => ElementType::Int32,

@@ -4,7 +4,7 @@
 use super::case::shapes;
 use super::constants::bias_type;
 use super::convolution::Convolution;
-use super::{Case, State, size, svdf};
+use super::{Case, State, signal, size, svdf};
 use crate::call::{CallError, fits_into_flash};
 use dmo_analysis::graph::parameters::{Affine, Constant, Parameters};
 use dmo_analysis::graph::{Kind, TensorType};
@@ -20,6 +20,9 @@ pub(super) fn parameters(
 ) -> Result<Parameters<'static>, CallError> {
     if let Some(conv) = Convolution::of(case) {
         return convolution(case, &conv, has_int4_filter);
+    }
+    if let Some(parameters) = signal::invented::parameters(case) {
+        return parameters;
     }
     match case.inner() {
         Operator::BatchedMatmul(matmul) => Ok(activations(

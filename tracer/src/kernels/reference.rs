@@ -12,6 +12,7 @@ mod pools;
 mod products;
 mod reductions;
 mod sequences;
+mod signal;
 
 pub use moves::{NEXT_ROWS, ROWS_IN_MEMORY};
 
@@ -35,6 +36,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         extents::CONTRACTS,
         reductions::CONTRACTS,
         sequences::CONTRACTS,
+        signal::CONTRACTS,
         pitched::CONTRACTS,
     ]
     .into_iter()

@@ -6,14 +6,15 @@ use dmo_analysis::graph::TensorId;
 use dmo_analysis::graph::parameters::{Affine, Parameters};
 use dmo_analysis::trace::ElementType;
 
-/// A buffer that persists. It overlaps nothing.
+/// A buffer that persists. It overlaps nothing; among an operator's states either all are tensors of
+/// the model or none is.
 #[derive(Clone, Copy)]
 pub struct State {
     /// What the kernel's interface calls it.
     pub name: &'static str,
     /// Type of its elements.
     pub element_type: ElementType,
-    /// Which of the operator's tensors it is.
+    /// Which of the operator's tensors it is, if any.
     pub place: StatePlace,
     pub(super) elements: fn(&Job) -> Result<u64, CallError>,
     pub(super) invented: fn(usize) -> Vec<u8>,
@@ -26,6 +27,8 @@ pub enum StatePlace {
     Operand(usize),
     /// This output, which later operators read.
     Output(usize),
+    /// None: memory that the operator has for itself.
+    Own,
 }
 
 impl State {
@@ -34,6 +37,7 @@ impl State {
         match self.place {
             StatePlace::Operand(operand) => *parameters.tensors.get(operand)?,
             StatePlace::Output(output) => outputs.get(output).copied(),
+            StatePlace::Own => None,
         }
     }
 
@@ -42,6 +46,7 @@ impl State {
         match self.place {
             StatePlace::Operand(operand) => parameters.operand(operand),
             StatePlace::Output(output) => parameters.output(output),
+            StatePlace::Own => Affine::PLAIN,
         }
     }
 

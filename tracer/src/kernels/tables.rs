@@ -29,6 +29,16 @@ pub(super) fn interpolated(range: RangeInclusive<f32>, function: fn(f32) -> f32)
     halfwords(samples.map(|sample| sample.clamp(-32768.0, 32767.0) as i32))
 }
 
+/// What `log2(1 + i / 128)` exceeds `i / 128` by for i from 0 to 128, where 65536 stands for 1: what
+/// TensorFlow Lite Micro's signal library has as `kLogLut`.
+pub(super) fn logarithms() -> Vec<u8> {
+    let entry = |index: i32| {
+        let fraction = f64::from(index) / 128.0;
+        (65536.0 * ((1.0 + fraction).log2() - fraction)).round() as i32
+    };
+    halfwords((0..=128).map(entry))
+}
+
 /// `s = 1 / (1 + exp(-i / 24))` for i from 0 to 255, where 65536 stands for 1: what
 /// TensorFlow Lite has as `sigmoid_table_uint16`. Each entry but the last is raised by half of
 /// the most that the interpolation of a concave curve lacks.

@@ -6,13 +6,15 @@ mod linked;
 use self::case::case;
 use super::kernel_source::{self, KernelSource};
 use crate::call::{Argument, CallError, Caller, Frame};
-use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
+use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State, StatePlace};
 use crate::mcu::machine::Limits;
 use crate::measure::{self, MeasureError};
 use dmo_analysis::graph::overlaps::SafeOverlap;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
-use dmo_analysis::graph::{Graph, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorType};
+use dmo_analysis::graph::{
+    Graph, GraphTensor, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorType,
+};
 use dmo_analysis::trace::{Address, ElementType};
 use dmo_analysis::transform::remove::keeps_values;
 use dmo_analysis::transform::{TransformError, Transformed};
@@ -20,12 +22,15 @@ use dmo_analysis::wording::grouped;
 
 /// A model whose operators are functions of libraries.
 pub struct Deployment<'a> {
-    /// The model, each operator that is executed with the scratch memory that its function wants.
+    /// The model, each operator that is executed with the scratch memory that its function wants. After
+    /// the file's tensors come those that operators keep for themselves, as variables.
     pub graph: Graph,
     /// The libraries, the preferred one first.
     pub sources: Vec<KernelSource<'a>>,
     /// What computes each operator, in the file's order.
     pub steps: Vec<Step<'a>>,
+    /// How many tensors the model has.
+    model_tensors: usize,
 }
 
 /// An operator, and what computes it.
@@ -245,8 +250,17 @@ impl<'a> Deployment<'a> {
         let steps = steps.map(|((operator, _), parameters)| {
             Step::new(graph, sources, limits, operator, parameters)
         });
-        let steps: Vec<Step> = steps.collect();
+        let steps: Vec<(Step, Vec<GraphTensor>)> = steps.collect();
         let mut graph = graph.clone();
+        let model_tensors = graph.tensors.len();
+        let steps = steps.into_iter().map(|(mut step, kept)| {
+            for tensor in kept {
+                step.states.push(TensorId(graph.tensors.len()));
+                graph.tensors.push(tensor);
+            }
+            step
+        });
+        let steps: Vec<Step> = steps.collect();
         for (node, step) in graph.operators.iter_mut().zip(&steps) {
             // Of one that is not executed, what is known of TensorFlow Lite Micro's kernel stays.
             if step.kernel.is_ok() {
@@ -258,7 +272,15 @@ impl<'a> Deployment<'a> {
             graph,
             sources: sources.to_vec(),
             steps,
+            model_tensors,
         }
+    }
+
+    /// The model without what operators keep for themselves: what is planned.
+    pub fn model_graph(&self) -> Graph {
+        let mut graph = self.graph.clone();
+        graph.tensors.truncate(self.model_tensors);
+        graph
     }
 
     /// What computes the operator.
@@ -313,13 +335,14 @@ pub(super) fn refused(operator: OperatorId, node: &Node, reason: Reason) -> Depl
 }
 
 impl<'a> Step<'a> {
+    /// The step, and what the operator keeps for itself, which is no tensor yet.
     fn new(
         graph: &Graph,
         sources: &[KernelSource],
         limits: Limits,
         operator: OperatorId,
         parameters: Result<Parameters<'a>, Reason>,
-    ) -> Self {
+    ) -> (Self, Vec<GraphTensor>) {
         let (parameters, executed) = match parameters {
             Ok(parameters) => {
                 let executed = Executed::new(graph, sources, limits, operator, &parameters);
@@ -328,14 +351,18 @@ impl<'a> Step<'a> {
             Err(reason) => (None, Err(reason)),
         };
         let node = &graph.operators[operator.0];
-        match executed {
+        let mut kept = Vec::new();
+        let step = match executed {
             Ok(executed) => Self {
                 operator,
                 kernel: Ok(executed.kernel),
                 parameters,
                 inputs: executed.loops.inputs.clone(),
                 outputs: executed.loops.outputs.clone(),
-                states: executed.states,
+                states: {
+                    kept = executed.kept;
+                    executed.states
+                },
                 scratch_bytes: executed.scratch_bytes,
                 copies: None,
             },
@@ -349,7 +376,8 @@ impl<'a> Step<'a> {
                 scratch_bytes: 0,
                 copies: None,
             },
-        }
+        };
+        (step, kept)
     }
 }
 
@@ -358,6 +386,8 @@ struct Executed<'g> {
     kernel: StepKernel,
     loops: &'g Kernel,
     states: Vec<TensorId>,
+    /// States that are no tensors of the model.
+    kept: Vec<GraphTensor>,
     scratch_bytes: u32,
 }
 
@@ -385,15 +415,21 @@ impl<'g> Executed<'g> {
                 let bytes = measure::scratch_bytes(library, &case, contract, parameters, limits)?;
                 Ok((contract, case, bytes))
             })?;
-        let mut states = Vec::new();
+        let (mut states, mut kept) = (Vec::new(), Vec::new());
         for state in contract.states {
+            let expected = || {
+                state
+                    .size_bytes(&case, parameters)
+                    .map_err(MeasureError::from)
+            };
+            if state.place == StatePlace::Own {
+                kept.push(own_state(state, operator, expected()?)?);
+            }
             let Some(tensor) = state.tensor(parameters, &loops.outputs) else {
                 continue;
             };
             let given = graph.tensor(tensor).size_bytes;
-            let expected = state
-                .size_bytes(&case, parameters)
-                .map_err(MeasureError::from)?;
+            let expected = expected()?;
             if given != expected {
                 return Err(Reason::StateSize {
                     name: state.name,
@@ -420,9 +456,27 @@ impl<'g> Executed<'g> {
             },
             loops,
             states,
+            kept,
             scratch_bytes,
         })
     }
+}
+
+/// What an operator keeps for itself.
+fn own_state(
+    state: &State,
+    operator: OperatorId,
+    size_bytes: u64,
+) -> Result<GraphTensor, MeasureError> {
+    let elements = size_bytes / u64::from(state.element_type.size_bytes());
+    let elements = u32::try_from(elements).map_err(|_| MeasureError::Scratch { size_bytes })?;
+    Ok(GraphTensor {
+        name: format!("{} of operator {}", state.name, operator.0),
+        shape: vec![elements],
+        element_type: state.element_type.into(),
+        size_bytes,
+        storage: Storage::Variable,
+    })
 }
 
 /// The kernel of this name, which the runtime calls: where it cannot be called here, no other of the

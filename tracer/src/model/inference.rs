@@ -15,13 +15,20 @@ use std::ops::Range;
 /// Where everything lies, in bytes from the arena's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// One for each of the graph's tensors; what is in the arena and has none lies apart. Views
-    /// lie in the tensors that they are views of.
+    /// By tensor, those of the model at least; what is in the arena and has none lies apart. Views lie
+    /// in the tensors that they are views of.
     pub tensors: Vec<Option<u64>>,
     /// The scratch memory of each operator; what has none lies apart.
     pub scratch: Vec<Option<u64>>,
     /// Size of the arena in bytes.
     pub arena_bytes: u64,
+}
+
+impl Placement {
+    /// Where the tensor lies; `None` if it lies apart.
+    pub fn offset(&self, tensor: TensorId) -> Option<u64> {
+        self.tensors.get(tensor.0).copied().flatten()
+    }
 }
 
 /// A model in memory, ready to run.
@@ -486,7 +493,7 @@ impl Tensors {
         frame: &mut Frame,
     ) -> Result<Address, CallError> {
         let known = graph.tensor(tensor);
-        match (known.storage, placement.tensors[tensor.0]) {
+        match (known.storage, placement.offset(tensor)) {
             (Storage::Arena, Some(offset)) => Ok(Address(self.arena.0 + offset as u32)),
             _ => {
                 self.apart.push(tensor);

@@ -82,7 +82,7 @@ impl<'a, 'v> Moved<'a, 'v> {
             let mut positions = Vec::new();
             for (tensor, place) in traced.layer.tensors.iter().zip(&traced.places) {
                 let offset = match place {
-                    ModelBuffer::Tensor(id) => view.placement.tensors[id.0],
+                    ModelBuffer::Tensor(id) => view.placement.offset(*id),
                     ModelBuffer::Scratch => view.placement.scratch[operator.0],
                     ModelBuffer::Beside => None,
                 };

@@ -76,7 +76,7 @@ impl TracedLayer {
             addresses: vec![None; deployment.graph.tensors.len()],
             frame: deployment.library(kernel).frame(),
         };
-        let offset = |tensor: TensorId| placement.and_then(|it| it.tensors[tensor.0]);
+        let offset = |tensor: TensorId| placement.and_then(|it| it.offset(tensor));
         layer.frame.guard()?;
         for (role, tensors) in [
             (Role::Input, &step.inputs),

@@ -125,10 +125,10 @@ pub fn verify(
     limits: Limits,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Verification, VerifyError> {
+    let mut tensors = subject.placement.tensors.clone();
+    tensors.resize(deployment.graph.tensors.len(), None);
     let placement = Placement {
-        tensors: deployment
-            .graph
-            .with_views(subject.placement.tensors.clone()),
+        tensors: deployment.graph.with_views(tensors),
         ..subject.placement.clone()
     };
     let subject = &Subject {

@@ -8,6 +8,7 @@ mod numbers;
 mod products;
 mod reductions;
 mod sequences;
+mod signal;
 mod stacks;
 mod windows;
 
@@ -171,6 +172,13 @@ const FURTHER: &[NamedOperator] = &[
     one("resize_bilinear", &["coordinates"], moves::resize_bilinear),
     one("svdf", &["filter", "rank"], sequences::svdf),
     one("lstm", &["filter", "order"], sequences::lstm),
+    one("signal_window", &[], signal::elementwise),
+    one("signal_log", &["to"], signal::elementwise),
+    one("signal_square_root", &["to"], signal::square_root),
+    one("signal_delay", &[], signal::delay),
+    one("signal_filter_bank", &["to"], signal::rows),
+    one("signal_overlap_add", &[], signal::rows),
+    one("rfft", &[], signal::rows),
 ];
 
 /// Names of all operators.

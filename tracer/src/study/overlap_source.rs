@@ -244,7 +244,7 @@ impl OverlapSource {
                 layers,
                 not_executed,
             }),
-            graph: deployment.graph,
+            graph: deployment.model_graph(),
         })
     }
 }

@@ -159,7 +159,7 @@ fn scratch_clashes(
     deployment: &Deployment,
     plan: &PlanToCheck,
 ) -> Result<Vec<Clash>, ScheduleError> {
-    let graph = &deployment.graph;
+    let graph = &deployment.model_graph();
     let apart = overlaps::none(graph);
     let mut found = clashes(graph, &plan.order, &apart, plan.positions(), usize::MAX)?;
     let is_scratch = |what: Occupant| matches!(what, Occupant::Scratch(_));
@@ -175,9 +175,9 @@ fn plan_of_model(
 ) -> Result<PlanToCheck, StudyError> {
     // The scratch memory is that of these kernels.
     if !matches!(source.offline_plan, Ok(None)) {
-        return PlanToCheck::carried(source, &deployment.graph);
+        return PlanToCheck::carried(source, &deployment.model_graph());
     }
-    let mut overlaps = OverlapSource::analytic(&deployment.graph);
+    let mut overlaps = OverlapSource::analytic(&deployment.model_graph());
     for (operator, _) in deployment.not_executed() {
         overlaps.overlaps[operator.0].clear();
     }

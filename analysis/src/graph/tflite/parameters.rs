@@ -8,11 +8,11 @@ mod tensor;
 
 use super::draft::find_empty_constants;
 use super::error::Unsupported;
-use super::read::{options_of, tensor_ids};
+use super::read::{custom_options_of, options_of, tensor_ids};
 use super::schema::{model, operator, subgraph as fields};
 use super::value_options::{FusedActivation, Problem, ValueOptions};
 use super::view::{File, Table};
-use super::{Contents, TfliteError, catalogue};
+use super::{Contents, TfliteError, catalogue, signal_options};
 use crate::graph::parameters::{Affine, Constant, Parameters};
 use crate::graph::{Kind, Storage, TensorId, TensorType};
 use std::borrow::Cow;
@@ -91,6 +91,10 @@ impl<'a> Reader<'a> {
             return Err(Unsupported::Kind.into());
         }
         let mut parameters = without_operands(kind, options_of(entry)?)?;
+        let custom = custom_options_of(entry)?.and_then(|range| self.file.get(range));
+        let first = inputs.first().copied().flatten();
+        let shape = first.and_then(|id| self.tensors.get(id.0)?.draft.extents());
+        parameters.signal = signal_options::read(kind, custom, &shape.unwrap_or_default())?;
         parameters.tensors.clone_from(&inputs);
         let inputs = self.known(&inputs)?;
         if is_hybrid(&inputs) {

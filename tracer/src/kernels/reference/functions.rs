@@ -8,7 +8,7 @@ use dmo_analysis::graph::Kind::{
     Abs, Cast, Ceil, Cos, Elu, Exp, Floor, Log, LogicalNot, Neg, Round, Rsqrt, Sin, Sqrt, Square,
 };
 use dmo_analysis::graph::parameters::Affine;
-use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32};
+use dmo_analysis::trace::ElementType::{self, Bool, Float32, Int8, Int16, Int32, Uint32};
 
 pub(super) const CONTRACTS: &[Contract] = &[
     Contract::float32("dmo_abs_f32", &Abs, curve_f32),
@@ -35,6 +35,9 @@ pub(super) const CONTRACTS: &[Contract] = &[
             |x| if x < 0.0 { x.exp() - 1.0 } else { x },
         )
     }),
+    // The same bits.
+    cast(Uint32, Int32),
+    cast(Int32, Uint32),
     cast(Bool, Int8),
     cast(Bool, Int16),
     cast(Bool, Int32),
@@ -74,7 +77,7 @@ fn type_number(element_type: ElementType) -> u32 {
         Bool => 0,
         Int8 => 1,
         Int16 => 2,
-        Int32 => 3,
+        Int32 | Uint32 => 3,
         _ => 4,
     }
 }

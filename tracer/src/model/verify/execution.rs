@@ -172,7 +172,7 @@ impl<'a> Execution<'a> {
         let placement = self.subject.placement;
         let graph = &self.deployment.graph;
         let outputs = step.outputs.iter().flat_map(|id| {
-            let offset = placement.tensors[id.0];
+            let offset = placement.offset(*id);
             let runs = graph.own_bytes(*id).into_iter();
             runs.filter_map(move |run| Some(offset? + run.start..offset? + run.end))
         });

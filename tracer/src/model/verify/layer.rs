@@ -252,7 +252,7 @@ fn planned(
             let root = graph.root(id);
             Some(replay::BufferPlace {
                 occupant: Occupant::Tensor(root),
-                offset: subject.placement.tensors[root.0]?,
+                offset: subject.placement.offset(root)?,
                 part: graph.views.get(&id).map(|view| ViewPart {
                     whole_bytes: graph.tensor(root).size_bytes,
                     start: view.offset_bytes,

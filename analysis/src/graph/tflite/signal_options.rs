@@ -1,0 +1,166 @@
+//! Options of the signal library of TensorFlow Lite Micro: a map of names to numbers, of which the
+//! runtime takes each as 32 bits (`signal/micro/kernels`).
+
+use super::error::Unsupported;
+use super::flexbuffer::Map;
+use crate::graph::Kind;
+use crate::graph::parameters::{Noise, Signal};
+
+/// What an operator of the library computes with, whose first input has this shape; `None` if it has
+/// no options, or is of another kind.
+///
+/// # Errors
+/// When an option is missing, or beyond what kernels compute with.
+pub(super) fn read(
+    kind: &Kind,
+    custom: Option<&[u8]>,
+    shape: &[u32],
+) -> Result<Option<Signal>, Unsupported> {
+    let options = Options(custom.and_then(Map::read));
+    Ok(Some(match kind {
+        Kind::SignalWindow => Signal::Window {
+            shift: options.at_most("shift", 31, "0 to 31")?,
+        },
+        Kind::SignalEnergy => options.energy()?,
+        Kind::SignalFilterBank => Signal::FilterBank {
+            channels: options.at_least("num_channels", 1, POSITIVE)?,
+        },
+        Kind::SignalFilterBankSpectralSubtraction => Signal::Noise(options.noise()?),
+        Kind::SignalPcan => Signal::GainControl {
+            shift: options.at_most("snr_shift", 63, "0 to 63")?,
+        },
+        Kind::SignalFilterBankLog => Signal::Logarithm {
+            correction_bits: options.at_most("input_correction_bits", 31, "0 to 31")?,
+            scale: options.word("output_scale")?,
+        },
+        Kind::SignalRfft | Kind::SignalIrfft => options.transform()?,
+        Kind::SignalDelay => Signal::Delay {
+            elements: options.at_least("delay_length", 0, "0 or above")?,
+        },
+        Kind::SignalFramer => options.framer(rows(shape, 1))?,
+        Kind::SignalStacker => options.stacker()?,
+        Kind::SignalOverlapAdd => Signal::OverlapAdd {
+            rows: rows(shape, 2),
+            step: options.at_least("frame_step", 1, POSITIVE)?,
+        },
+        _ => return Ok(None),
+    }))
+}
+
+const POSITIVE: &str = "a positive number";
+/// No buffer that kernels take has more elements.
+const MOST: i64 = 1 << 24;
+
+/// Elements of the axes before these last ones; 0 if there are too many.
+fn rows(shape: &[u32], last: usize) -> u32 {
+    let mut before = shape.iter().rev().skip(last);
+    let product = before.try_fold(1u32, |product, &extent| product.checked_mul(extent));
+    product.unwrap_or(0)
+}
+
+/// The map, if there is one.
+struct Options<'a>(Option<Map<'a>>);
+
+impl Options<'_> {
+    /// An option in a range, which is said in words.
+    fn within(
+        &self,
+        option: &'static str,
+        [least, most]: [i64; 2],
+        expected: &'static str,
+    ) -> Result<i64, Unsupported> {
+        let given = self.0.as_ref().and_then(|map| map.integer(option));
+        given
+            .filter(|given| (least..=most).contains(given))
+            .ok_or_else(|| Unsupported::Option {
+                option,
+                given: given.map_or("missing".to_owned(), |given| given.to_string()),
+                expected,
+            })
+    }
+
+    fn at_least(
+        &self,
+        option: &'static str,
+        least: i64,
+        expected: &'static str,
+    ) -> Result<u32, Unsupported> {
+        Ok(self.within(option, [least, MOST], expected)? as u32)
+    }
+
+    fn at_most(
+        &self,
+        option: &'static str,
+        most: i64,
+        expected: &'static str,
+    ) -> Result<u32, Unsupported> {
+        Ok(self.within(option, [0, most], expected)? as u32)
+    }
+
+    /// Any number of 32 bits, as the runtime converts it to an unsigned one.
+    fn word(&self, option: &'static str) -> Result<u32, Unsupported> {
+        let range = [i32::MIN, i32::MAX].map(i64::from);
+        Ok(self.within(option, range, "a number of 32 bits")? as u32)
+    }
+
+    fn energy(&self) -> Result<Signal, Unsupported> {
+        let begin = self.at_least("start_index", 0, "0 or above")?;
+        let end = self.at_least("end_index", begin.into(), "start_index or above")?;
+        Ok(Signal::Energy { begin, end })
+    }
+
+    fn noise(&self) -> Result<Noise, Unsupported> {
+        let words = |one, other| Ok::<_, Unsupported>([self.word(one)?, self.word(other)?]);
+        Ok(Noise {
+            channels: self.at_least("num_channels", 1, POSITIVE)?,
+            smoothing: words("smoothing", "alternate_smoothing")?,
+            one_minus_smoothing: words("one_minus_smoothing", "alternate_one_minus_smoothing")?,
+            min_signal_remaining: self.word("min_signal_remaining")?,
+            smoothing_bits: self.at_most("smoothing_bits", 31, "0 to 31")?,
+            bits: self.at_most("spectral_subtraction_bits", 63, "0 to 63")?,
+            clamping: self.word("clamping")? != 0,
+        })
+    }
+
+    /// The runtime's library has memory for radices up to 5 only.
+    fn transform(&self) -> Result<Signal, Unsupported> {
+        let points = self.at_least("fft_length", 4, "4 or above")?;
+        let rest = [2, 3, 5].into_iter().fold(points / 2, |mut rest, prime| {
+            while rest.is_multiple_of(prime) {
+                rest /= prime;
+            }
+            rest
+        });
+        if rest != 1 || !points.is_multiple_of(2) {
+            return Err(Unsupported::Option {
+                option: "fft_length",
+                given: points.to_string(),
+                expected: "an even number whose half is a product of 2, 3 and 5",
+            });
+        }
+        Ok(Signal::Transform { points })
+    }
+
+    fn framer(&self, rows: u32) -> Result<Signal, Unsupported> {
+        let step = self.at_least("frame_step", 1, POSITIVE)?;
+        Ok(Signal::Framer {
+            rows,
+            frame: self.at_least("frame_size", step.into(), "frame_step or above")?,
+            step,
+            prefill: self.word("prefill")? != 0,
+        })
+    }
+
+    fn stacker(&self) -> Result<Signal, Unsupported> {
+        let left = self.at_least("stacker_left_context", 0, "0 or above")?;
+        let right = self.at_least("stacker_right_context", 0, "0 or above")?;
+        let all = [1, i64::from(left) + i64::from(right) + 1];
+        let step = self.within("stacker_step", all, "1 to the inputs of an output")?;
+        Ok(Signal::Stacker {
+            channels: self.at_least("num_channels", 1, POSITIVE)?,
+            left,
+            right,
+            step: step as u32,
+        })
+    }
+}
