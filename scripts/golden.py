@@ -3,9 +3,9 @@
 #
 # golden.py [--check] [MODEL...]: what the reference kernels of TensorFlow Lite Micro and of TensorFlow Lite compute on
 # real models, as tracer/tests/golden/MODEL.json; its README says what is in them. With --check it compares instead of
-# writing, and ends with 1 where something differs. Models of activations.py, further.py, operators.py and stand_ins.py
-# lie beside the results; the others are looked for in $DMO_TRACE_MODELS, else beside the repository, and those that are
-# missing are named and skipped.
+# writing, and ends with 1 where something differs. Models of activations.py, further.py, operators.py, signals.py and
+# stand_ins.py lie beside the results; the others are looked for in $DMO_TRACE_MODELS, else beside the repository, and those
+# that are missing are named and skipped.
 #
 # Requirements: scripts/requirements.txt
 #
@@ -62,6 +62,10 @@ MODELS = [
     "further_quotients_int8",
     "further_sequences_float32",
     "further_sequences_int16",
+    "further_signal_float32",
+    "further_signal_int16",
+    "further_signal_int32",
+    "further_signal_uint32",
     "further_types_int16",
     "stand_in_autoencoder_int8",
     "stand_in_bytes_int8",
@@ -70,6 +74,7 @@ MODELS = [
     "stand_in_layers_int16",
     "stand_in_layers_int8",
     "stand_in_operators_int8",
+    "stand_in_operators_signal",
     "stand_in_padded_int8",
     "stand_in_sequence_int8",
     "stand_in_upsampling_float32",
@@ -104,6 +109,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tracer/tests/golden"
 PACKAGES = {"micro": "tflite-micro", "lite": "ai-edge-litert"}
 NUMBERS = [0, 1, 2]
+# Of operators that keep something which is no tensor: after which inputs another one is run.
+STREAM, AFTER = "signal", [[0, 5], [6, 5, 1, 7, 0]]
 ARENA_BYTES = 1 << 26
 # Larger outputs are kept as their hash only.
 OUTPUT_BYTES = 2048
@@ -127,6 +134,9 @@ LEFT_OUT = {
     ("tflite_micro/keyword_scrambled_8bit", "lite"): "it breaks its heap where it is to keep all tensors",
     ("tflite_micro/person_detect", "lite"): "it refuses biases whose quantized_dimension is 3",
 }
+
+
+LEFT_OUT.update({(name, "lite"): "it has no operators of the signal library" for name in MODELS if STREAM in name})
 
 
 class Micro:
@@ -187,6 +197,7 @@ class Model:
             operator = self.graph.Operators(index)
             code = model.OperatorCodes(operator.OpcodeIndex())
             kind = kinds[max(code.BuiltinCode(), code.DeprecatedBuiltinCode())]
+            kind = code.CustomCode().decode() if kind == "CUSTOM" else kind
             tensors = [vector.tolist() for vector in (operator.InputsAsNumpy(), operator.OutputsAsNumpy())]
             self.operators.append((kind, *tensors))
         tensors = range(self.graph.TensorsLength())
@@ -196,6 +207,7 @@ class Model:
             schema.TensorType.UINT8: numpy.uint8,
             schema.TensorType.INT8: numpy.int8,
             schema.TensorType.INT16: numpy.int16,
+            schema.TensorType.INT32: numpy.int32,
         }
         self.content = lambda number: [
             (index, content(number, position, self.graph.Tensors(index), types))
@@ -260,22 +272,30 @@ def overflows(model, tensors):
                 yield index
 
 
-def run(model, runtime, number):
-    """What one run computes."""
+def leaves_output(kind, outputs, interpreter):
+    """Whether the operator has left its first output as it was."""
+    return kind in ["SignalFramer", "SignalStacker"] and not interpreter.tensor(outputs[1]).any()
+
+
+def run(model, runtime, number, after=()):
+    """What one run computes, after others."""
     interpreter = RUNTIMES[runtime](model.bytes)
-    inputs = model.content(number)
-    interpreter.run(inputs)
+    for before in [*after, number]:
+        interpreter.run(model.content(before))
     undefined = list(overflows(model, interpreter.tensor))
     if undefined:
         return {"number": number, "overflows": undefined}
-    result = {"number": number, "tensors": {}, "outputs": {}}
+    result = {"number": number, "after": list(after), "tensors": {}, "outputs": {}}
+    if not after:
+        del result["after"]
+    unset = [outputs[0] for kind, _, outputs in model.operators if leaves_output(kind, outputs, interpreter)]
     for outputs in [*(outputs for _, _, outputs in model.operators), model.variables]:
-        for index in outputs:
+        for index in [index for index in outputs if index not in unset]:
             values = interpreter.tensor(index)
             result["tensors"][str(index)] = sha256(values.tobytes())
             if values.dtype.kind == "f" and numpy.isnan(values).any():
                 result.setdefault("not_a_number", []).append(index)
-    for index in model.outputs:
+    for index in [index for index in model.outputs if index not in unset]:
         data = interpreter.tensor(index).tobytes()
         if len(data) <= OUTPUT_BYTES:
             result["outputs"][str(index)] = data.hex()
@@ -337,7 +357,9 @@ def main():
     arguments = parser.parse_args()
     if arguments.run:
         model = Model(arguments.models[0])
-        json.dump([run(model, arguments.run, number) for number in NUMBERS], sys.stdout)
+        runs = [(number, []) for number in NUMBERS]
+        runs += [(1, after) for after in AFTER if STREAM in arguments.models[0]]
+        json.dump([run(model, arguments.run, *each) for each in runs], sys.stdout)
         return
     unlike = []
     for name in arguments.models:

@@ -19,14 +19,14 @@ use dmo_trace::elf::image::sha256;
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::model::verify::{model_inputs, without_overlaps};
 use dmo_trace::model::{Deployment, Inference, KernelSource};
-use libtest_mimic::{Arguments, Failed};
+use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use support::models;
 
 /// Models of the repository's own.
-const STAND_INS: usize = 14;
+const STAND_INS: usize = 15;
 /// Quantised models with ends in floats, and how many inputs and outputs can be integers.
 const FLOAT_ENDS: [(&str, [usize; 2]); 2] = [
     ("stand_in_floats_int8.tflite", [1, 1]),
@@ -66,6 +66,7 @@ fn main() {
         let test = move |file: &[u8]| check_integer_io(file, &golden, ends);
         trials.push(models::trial(format!("{model}::integer_io"), model, test));
     }
+    trials.push(Trial::test("damaged options of signals", damaged_options));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -94,6 +95,10 @@ fn check(file: &[u8], golden: &Value, sets: &[&str]) -> Result<(), Failed> {
         };
         let number = run["number"].as_u64().unwrap();
         inference.reset()?;
+        for before in run["after"].as_array().into_iter().flatten() {
+            let before = before.as_u64().ok_or("a number of an input")?;
+            inference.infer(&model_inputs(&deployment, before), &order)?;
+        }
         inference.begin(&model_inputs(&deployment, number))?;
         for &operator in &order {
             inference.run(operator)?;
@@ -128,6 +133,56 @@ fn check(file: &[u8], golden: &Value, sets: &[&str]) -> Result<(), Failed> {
         0 => Err("nothing was compared".into()),
         _ => Ok(()),
     }
+}
+
+/// Whatever byte of an operator's options is another one, the model is refused or runs: nothing
+/// panics, and no kernel faults or stores beyond its buffers.
+fn damaged_options() -> Result<(), Failed> {
+    const MODELS: [&str; 4] = [
+        "further_signal_int16.tflite",
+        "further_signal_int32.tflite",
+        "further_signal_uint32.tflite",
+        "stand_in_operators_signal.tflite",
+    ];
+    /// A name in the options of each operator that has some, and how many bytes are its.
+    const NAMES: [(&str, usize); 6] = [
+        ("alternate_one_minus_smoothing", 300),
+        ("delay_length", 26),
+        ("fft_length", 34),
+        ("frame_size", 70),
+        ("num_channels", 110),
+        ("shift", 20),
+    ];
+    let library = models::library("reference");
+    let sources = [KernelSource::from(&library)];
+    let [mut executed, mut refused] = [0, 0];
+    for name in MODELS {
+        let given = std::fs::read(folder().join(name))?;
+        for (option, length) in NAMES {
+            let is_name = |start: &usize| given[*start..].starts_with(option.as_bytes());
+            for start in (0..given.len()).filter(is_name).take(2) {
+                for at in start..given.len().min(start + length) {
+                    let mut file = given.clone();
+                    file[at] ^= if at % 2 == 0 { 0x81 } else { 0x0a };
+                    let deployed = tflite::read(&file).ok().and_then(|model| {
+                        let graph = &model.graphs[0];
+                        let found = Deployment::of_file_on(graph, &file, &sources, models::LIMITS);
+                        found.ok()?.complete().ok()
+                    });
+                    let Some(deployment) = deployed else {
+                        refused += 1;
+                        continue;
+                    };
+                    executed += 1;
+                    outputs(&deployment, &model_inputs(&deployment, 1))?;
+                }
+            }
+        }
+    }
+    if executed < 100 || refused < 100 {
+        return Err(format!("{executed} were executed, {refused} refused").into());
+    }
+    Ok(())
 }
 
 /// Without the conversions at its ends, and on what the first ones store, a model computes the same
