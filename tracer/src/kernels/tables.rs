@@ -50,3 +50,20 @@ pub(super) fn sigmoid() -> Vec<u8> {
     };
     halfwords((0..255).map(entry).chain([65535]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some of the library's table; the largest is in its middle.
+    #[test]
+    fn logarithms_are_the_library_s() {
+        let bytes = logarithms();
+        let (pairs, _) = bytes.as_chunks();
+        let entries: Vec<u16> = pairs.iter().map(|&pair| u16::from_le_bytes(pair)).collect();
+        assert_eq!(entries.len(), 129);
+        let some = [0, 1, 2, 57, 64, 127, 128].map(|index| entries[index]);
+        assert_eq!(some, [0, 224, 442, 5641, 5568, 142, 0]);
+        assert_eq!(entries.iter().max(), Some(&5641));
+    }
+}

@@ -164,3 +164,44 @@ impl Options<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of each operator that has some.
+    #[test]
+    fn missing_options_are_refused() {
+        let names = crate::graph::tflite::registered();
+        let signals = names.filter(|kind| kind.name().starts_with("Signal"));
+        let [mut refused, mut without] = [0, 0];
+        for kind in signals {
+            match read(&kind, None, &[2, 3]) {
+                Ok(None) => without += 1,
+                Ok(Some(found)) => panic!("{kind}: {found:?}"),
+                Err(problem) => {
+                    assert!(
+                        problem.to_string().contains("is missing, expected"),
+                        "{kind}"
+                    );
+                    refused += 1;
+                }
+            }
+        }
+        assert_eq!([refused, without], [12, 2]);
+    }
+
+    /// `{"frame_size": 3, "frame_step": 4, "prefill": True}`: a frame is no shorter than a step.
+    #[test]
+    fn options_that_no_kernel_takes_are_refused() {
+        let short = b"frame_size\0frame_step\0prefill\0\x03\x1f\x15\x0b\x03\x01\x03\x03\x04\x01\x04\x04h\x06\x24\x01";
+        let map = Map::read(short).expect("a map");
+        assert_eq!(map.integer("frame_size"), Some(3));
+        let found = read(&Kind::SignalFramer, Some(short), &[2, 12]);
+        let told = "its frame_size is 3, expected frame_step or above";
+        assert_eq!(
+            found.map_err(|problem| problem.to_string()),
+            Err(told.to_owned())
+        );
+    }
+}
