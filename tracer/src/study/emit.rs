@@ -337,7 +337,7 @@ fn scratch_of_file(file: &[u8], kernels: &ModelKernels) -> Result<Scratch, Study
     let source = Source::of_bytes("the model", file.to_vec())?;
     let deployment = source.deploy(kernels, KERNEL_LIMITS)?.into_model();
     let functions = planned_kernels(kernels, &deployment).functions;
-    let graph = with_runtime_scratch(&source, &deployment.graph, &functions);
+    let graph = with_runtime_scratch(&source, &deployment.model_graph(), &functions);
     Ok(source.scratch_bytes(&graph, &graph.file_order()))
 }
 

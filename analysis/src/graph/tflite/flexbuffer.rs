@@ -39,21 +39,9 @@ impl<'a> Map<'a> {
 
     /// The integer of this name, or the truth value as 0 or 1; `None` if there is none.
     pub fn integer(&self, name: &str) -> Option<i64> {
-        // Before the values: where the keys are, how wide their offsets are, how many there are.
-        let before = |fields: usize| self.values.checked_sub(fields * self.width);
-        let keys = follow(self.bytes, before(3)?, self.width)?;
-        let key_width = usize::try_from(unsigned(self.bytes, before(2)?, self.width)?).ok()?;
         // A name takes two bytes at least, so that this ends with the buffer.
-        let index = (0..self.count.min(self.bytes.len())).find(|index| {
-            let key = keys
-                .checked_add(index * key_width.min(8))
-                .and_then(|at| follow(self.bytes, at, key_width));
-            let text = key.and_then(|at| self.bytes.get(at..));
-            text.is_some_and(|text| {
-                text.strip_prefix(name.as_bytes())
-                    .is_some_and(|rest| rest.first() == Some(&0))
-            })
-        })?;
+        let mut indices = 0..self.count.min(self.bytes.len());
+        let index = indices.find(|&index| self.is_named(index, name))?;
         let types = self
             .values
             .checked_add(self.count.checked_mul(self.width)?)?;
@@ -67,6 +55,30 @@ impl<'a> Map<'a> {
             UINT | BOOL => i64::try_from(value).ok(),
             _ => None,
         }
+    }
+}
+
+impl Map<'_> {
+    /// Whether it has values of these names in this order, and no others.
+    pub fn has_names(&self, names: &[&str]) -> bool {
+        let mut named = names.iter().enumerate();
+        self.count == names.len() && named.all(|(index, name)| self.is_named(index, name))
+    }
+
+    fn is_named(&self, index: usize, name: &str) -> bool {
+        let text = self.key(index).and_then(|at| self.bytes.get(at..));
+        text.and_then(|text| text.strip_prefix(name.as_bytes()))
+            .is_some_and(|rest| rest.first() == Some(&0))
+    }
+
+    /// Where the name of a value begins.
+    fn key(&self, index: usize) -> Option<usize> {
+        // Before the values: where the keys are, how wide their offsets are, how many there are.
+        let before = |fields: usize| self.values.checked_sub(fields * self.width);
+        let keys = follow(self.bytes, before(3)?, self.width)?;
+        let key_width = usize::try_from(unsigned(self.bytes, before(2)?, self.width)?).ok()?;
+        let at = keys.checked_add(index.checked_mul(key_width.min(8))?)?;
+        follow(self.bytes, at, key_width)
     }
 }
 

@@ -6,6 +6,40 @@ use super::flexbuffer::Map;
 use crate::graph::Kind;
 use crate::graph::parameters::{Noise, Signal};
 
+/// The names of an operator's options in the order of the alphabet, which is that of the map: the runtime takes most
+/// options by their position.
+fn names(kind: &Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::SignalWindow => &["shift"],
+        Kind::SignalEnergy => &["end_index", "start_index"],
+        Kind::SignalFilterBank => &["num_channels"],
+        Kind::SignalFilterBankSpectralSubtraction => &[
+            "alternate_one_minus_smoothing",
+            "alternate_smoothing",
+            "clamping",
+            "min_signal_remaining",
+            "num_channels",
+            "one_minus_smoothing",
+            "smoothing",
+            "smoothing_bits",
+            "spectral_subtraction_bits",
+        ],
+        Kind::SignalPcan => &["snr_shift"],
+        Kind::SignalFilterBankLog => &["input_correction_bits", "output_scale"],
+        Kind::SignalRfft | Kind::SignalIrfft => &["T", "fft_length"],
+        Kind::SignalDelay => &["delay_length"],
+        Kind::SignalFramer => &["frame_size", "frame_step", "prefill"],
+        Kind::SignalStacker => &[
+            "num_channels",
+            "stacker_left_context",
+            "stacker_right_context",
+            "stacker_step",
+        ],
+        Kind::SignalOverlapAdd => &["T", "frame_step"],
+        _ => &[],
+    }
+}
+
 /// What an operator of the library computes with, whose first input has this shape; `None` if it has
 /// no options, or is of another kind.
 ///
@@ -17,7 +51,7 @@ pub(super) fn read(
     shape: &[u32],
 ) -> Result<Option<Signal>, Unsupported> {
     let options = Options(custom.and_then(Map::read));
-    Ok(Some(match kind {
+    let signal = match kind {
         Kind::SignalWindow => Signal::Window {
             shift: options.at_most("shift", 31, "0 to 31")?,
         },
@@ -44,7 +78,16 @@ pub(super) fn read(
             step: options.at_least("frame_step", 1, POSITIVE)?,
         },
         _ => return Ok(None),
-    }))
+    };
+    let names = names(kind);
+    if !options.0.is_some_and(|map| map.has_names(names)) {
+        return Err(Unsupported::Option {
+            option: "custom_options",
+            given: "a map of other names too".to_owned(),
+            expected: "the options of TensorFlow Lite Micro alone",
+        });
+    }
+    Ok(Some(signal))
 }
 
 const POSITIVE: &str = "a positive number";
@@ -189,6 +232,19 @@ mod tests {
             }
         }
         assert_eq!([refused, without], [12, 2]);
+    }
+
+    /// `{"a": 1, "shift": 3}`: the runtime would take the first one for the shift.
+    #[test]
+    fn further_options_are_refused() {
+        let own = b"shift\0\x01\x07\x01\x01\x01\x03\x04\x02\x24\x01";
+        let more = b"a\0shift\0\x02\x09\x08\x02\x01\x02\x01\x03\x04\x04\x04\x24\x01";
+        let map = Map::read(more).expect("a map");
+        assert_eq!([map.integer("a"), map.integer("shift")], [Some(1), Some(3)]);
+        let read = |options| read(&Kind::SignalWindow, Some(options), &[2, 12]);
+        assert!(matches!(read(own), Ok(Some(Signal::Window { shift: 3 }))));
+        let problem = read(more).map_err(|problem| problem.to_string());
+        assert!(problem.is_err_and(|it| it.contains("other names too")));
     }
 
     /// `{"frame_size": 3, "frame_step": 4, "prefill": True}`: a frame is no shorter than a step.
