@@ -336,7 +336,7 @@ fn no_layers() {
         ("conv=f(in: r0 size 1", "'type', ',' or ')'", "the end", 21),
         (
             "conv=f(in: r0 size 1 type int9)",
-            "a type (int8, uint8, int16, int32, int64, float32, bool)",
+            "a type (int8, uint8, int16, int32, uint32, int64, uint64, float32, bool)",
             "'int9'",
             27,
         ),

@@ -87,7 +87,7 @@ fn operators() -> impl TypedValueParser<Value = String> {
         let same = NAMES_IN_MODELS.iter().filter(move |(own, _)| *own == name);
         PossibleValue::new(name).aliases(same.map(|(_, in_models)| *in_models))
     };
-    PossibleValuesParser::new(names().into_iter().map(value)).map(|text| {
+    PossibleValuesParser::new(names().map(value)).map(|text| {
         let given = text.to_ascii_lowercase();
         let own = NAMES_IN_MODELS
             .iter()

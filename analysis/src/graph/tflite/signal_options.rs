@@ -210,6 +210,8 @@ impl Options<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, clippy::panic, reason = "a test may fail loudly")]
+
     use super::*;
 
     /// Of each operator that has some.
