@@ -22,7 +22,7 @@ use dmo_trace::study::whole_arena::verified_arena;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
 use dmo_trace::words::pruning::PruneSummary;
-use dmo_trace::words::verification::{PlanOrigin, VerifyReport};
+use dmo_trace::words::verification::VerifyReport;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -104,8 +104,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let plan = arguments.plan.as_ref();
     let plan = plan.map(|path| source.follow_plan(path)).transpose()?;
     arguments.change.make(&mut source)?;
-    let is_given = plan.is_some();
-    let carries_plan = !is_given && source.carried_offsets().is_some();
+    let carries_plan = plan.is_none() && source.carried_offsets().is_some();
     let firmware = arguments
         .firmware
         .load(&source, arguments.library.cpu.as_ref())?;
@@ -133,11 +132,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .as_ref()
         .map(|it| PruneSummary::new(&it.report));
     report.next = Some(arguments.plan_for_these_kernels(&source));
-    report.plan_origin = match (is_given, carries_plan) {
-        (true, _) => PlanOrigin::Given,
-        (false, true) => PlanOrigin::Carried,
-        (false, false) => PlanOrigin::Made,
-    };
     if carries_plan {
         report.whole_arenas = verified_arena(&source, &verified)?.into_iter().collect();
     }

@@ -15,6 +15,8 @@ use dmo_analysis::graph::overlaps;
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::verify::{Clash, Occupant, clashes};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// How a plan is to be verified.
 #[derive(Debug, Clone, Copy)]
@@ -37,10 +39,25 @@ impl Default for VerifyRequest {
     }
 }
 
+/// Where a plan comes from that is verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanOrigin {
+    /// From a file of its own.
+    #[default]
+    Given,
+    /// The model carries it.
+    Carried,
+    /// There was none: it was made for the reference kernels, by formula.
+    Made,
+}
+
 /// A plan that was verified.
 pub struct Verified<'a> {
     /// The plan.
     pub plan: PlanToCheck,
+    /// Where it comes from.
+    pub plan_origin: PlanOrigin,
     /// Which code computes each operator.
     pub kernels: PlannedKernels,
     /// The model on the kernels.
@@ -104,6 +121,11 @@ pub fn verify<'a>(
     if let Some(plan) = &plan {
         ensure_is_same(plan, now.clone())?;
     }
+    let plan_origin = match &plan {
+        Some(_) => PlanOrigin::Given,
+        None if source.carried_offsets().is_some() => PlanOrigin::Carried,
+        None => PlanOrigin::Made,
+    };
     let plan = match plan {
         Some(plan) => plan,
         None => plan_of_model(source, deployment, session)?,
@@ -113,6 +135,7 @@ pub fn verify<'a>(
         kernels: now,
         faults: plan.faults(source.graph()),
         plan,
+        plan_origin,
         deployed,
         verification: None,
         inputs,

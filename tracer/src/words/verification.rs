@@ -10,7 +10,7 @@ use crate::model::Deployment;
 use crate::model::verify::{Difference, MeasuredPair, Verification, VerifiedLayer};
 use crate::study::kernel_request::REFERENCE;
 use crate::study::plan_to_check::PlanToCheck;
-use crate::study::verify::Verified;
+use crate::study::verify::{PlanOrigin, Verified};
 use crate::words::integer_io;
 use crate::words::pruning::PruneSummary;
 use crate::words::regions::{self, UsedRegion};
@@ -28,26 +28,13 @@ use located::{Annotation, LocatedFinding};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Where a plan comes from that is verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanOrigin {
-    /// From a file of its own.
-    #[default]
-    Given,
-    /// The model carries it.
-    Carried,
-    /// There was none: it was made for the reference kernels, by formula.
-    Made,
-}
-
 /// What the three witnesses say of a plan.
 #[derive(Default, JsonSchema, Serialize)]
 pub struct VerifyReport {
     model: String,
     kernels: String,
     /// Where the plan comes from.
-    pub plan_origin: PlanOrigin,
+    plan_origin: PlanOrigin,
     cpu: Option<&'static str>,
     code_sha256: Option<String>,
     /// On how many inputs the model was run; 0 where the plan cannot be run at all.
@@ -174,6 +161,7 @@ impl VerifyReport {
             .collect();
         let unrun = Self {
             further_kernels: verified.kernels.further.clone(),
+            plan_origin: verified.plan_origin,
             verdict: match (verified.has_objections(), verified.is_safe()) {
                 (true, _) => Verdict::Unsafe,
                 (false, false) => Verdict::NoObjection,
