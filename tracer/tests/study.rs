@@ -34,6 +34,7 @@ use dmo_trace::study::savings::{SavingsRequest, savings};
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::verify::{VerifyRequest, verify};
+use dmo_trace::study::whole_arena::verified_arena;
 use dmo_trace::study::{Session, StudyError};
 use std::path::Path;
 
@@ -328,6 +329,37 @@ fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
             assert_eq!(emitted.is_err(), keep_inputs, "{} {emitted:?}", kind.name());
         }
     }
+}
+
+/// Measured kernels are asked what scratch memory they want for a tile, and `verify` counts the same.
+#[test]
+fn tiles_need_the_scratch_memory_of_measured_kernels() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/stand_in_vision_int8.tflite");
+    let kernels = KernelRequest::of_model(&["dsp".to_owned()], None, None);
+    let request = PlanRequest {
+        overlap: OverlapRequest::on(OverlapKind::Traced, &kernels),
+        changes: ChangeRequest {
+            split: true,
+            ..ChangeRequest::default()
+        },
+        ..PlanRequest::default()
+    };
+    let session = Session::default();
+    let mut source = Source::load(path.to_str().unwrap()).unwrap();
+    let planned = plan(&mut source, &request, &session).unwrap();
+    let emission = Emission::new(Path::new("tiled.tflite"), &source, 16).unwrap();
+    let emitted = emission.of_plan(&source, &planned).unwrap();
+    let [change] = emitted.changes[..] else {
+        panic!("{:?}", emitted.changes);
+    };
+    assert!(change.with_measured_scratch && !change.is_lower_bound);
+    let tiled = Source::of_bytes("tiled.tflite", emitted.content).unwrap();
+    let kernels = kernels.load().unwrap();
+    let verified = verify(&tiled, None, &kernels, VerifyRequest::default(), &session).unwrap();
+    assert!(verified.is_safe());
+    let arena = verified_arena(&tiled, &verified).unwrap().unwrap();
+    assert_eq!(arena.needed_bytes, change.after_bytes);
 }
 
 /// What the file says of the arena before is of the file as it was given, with its floats.
