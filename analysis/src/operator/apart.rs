@@ -1,6 +1,6 @@
 //! An operator whose buffers are known, and of which nothing may overlap.
 
-use super::{Buffer, Buffers, ReferenceKernel};
+use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,15 +27,8 @@ pub struct ApartBuffer {
 
 impl ReferenceKernel for Apart {
     fn buffers(&self) -> Buffers {
-        let buffers = |name, sizes: &[ApartBuffer]| {
-            let buffer =
-                |it: &ApartBuffer| Buffer::new(name, [1, 1, 1, it.elements], it.element_bytes);
-            sizes.iter().map(buffer).collect()
-        };
-        Buffers {
-            inputs: buffers("input", &self.inputs),
-            outputs: buffers("output", &self.outputs),
-        }
+        let size = |it: &ApartBuffer| (it.elements, it.element_bytes);
+        Buffers::without_shapes(self.inputs.iter().map(size), self.outputs.iter().map(size))
     }
 
     fn displacement_bytes(&self, _: usize, output: usize) -> Option<i64> {

@@ -78,6 +78,18 @@ impl Buffers {
         }
     }
 
+    /// Those of which only the numbers and sizes of their elements are known, in this order.
+    pub(super) fn without_shapes(
+        inputs: impl Iterator<Item = (u32, u32)>,
+        outputs: impl Iterator<Item = (u32, u32)>,
+    ) -> Self {
+        let buffer = |name| move |(elements, bytes)| Buffer::new(name, [1, 1, 1, elements], bytes);
+        Self {
+            inputs: inputs.map(buffer("input")).collect(),
+            outputs: outputs.map(buffer("output")).collect(),
+        }
+    }
+
     /// [`displacement_bytes`](super::ReferenceKernel::displacement_bytes) of kernels whose accesses
     /// are not known: nothing may overlap this output.
     pub(super) fn displacement_if_unknown(&self, output: usize) -> Option<i64> {

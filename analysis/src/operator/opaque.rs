@@ -1,6 +1,6 @@
 //! An operator of which only the buffers are known.
 
-use super::{Buffer, Buffers, ReferenceKernel};
+use super::{Buffers, ReferenceKernel};
 use crate::trace::AccessKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,14 +17,8 @@ pub struct Opaque {
 
 impl ReferenceKernel for Opaque {
     fn buffers(&self) -> Buffers {
-        let buffers = |name, sizes: &[u32]| {
-            let buffer = |&size| Buffer::new(name, [1, 1, 1, size], 1);
-            sizes.iter().map(buffer).collect()
-        };
-        Buffers {
-            inputs: buffers("input", &self.inputs),
-            outputs: buffers("output", &self.outputs),
-        }
+        let size = |&bytes: &u32| (bytes, 1);
+        Buffers::without_shapes(self.inputs.iter().map(size), self.outputs.iter().map(size))
     }
 
     fn displacement_bytes(&self, _: usize, output: usize) -> Option<i64> {

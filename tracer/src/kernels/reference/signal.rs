@@ -75,15 +75,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
                 return Err(job.of_another_kind());
             };
             let size = words(frame, "size", &[rounds, input_run, elements])?;
-            Ok(call(
-                &[],
-                &[
-                    size,
-                    buffers.inputs[0],
-                    buffers.states[0],
-                    buffers.outputs[0],
-                ],
-            ))
+            Ok(kept(size, buffers))
         },
     )
     .with_states(&[signal::DELAYED]),
@@ -285,7 +277,12 @@ fn overlap_add(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     } = *staged(job)?;
     let rows = signal::overlapped_rows(job)?;
     let size = words(frame, "size", &[rows, rounds / rows, input_run, output_run])?;
-    Ok(call(
+    Ok(kept(size, buffers))
+}
+
+/// The sizes, an input, what is kept of those before it, and an output.
+fn kept(size: Address, buffers: &Buffers) -> Vec<Argument> {
+    call(
         &[],
         &[
             size,
@@ -293,7 +290,7 @@ fn overlap_add(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
             buffers.states[0],
             buffers.outputs[0],
         ],
-    ))
+    )
 }
 
 /// Points of the complex transform, rows, and elements of a row of the input.
