@@ -4,13 +4,18 @@
 //!
 //! `cargo run -p dmo-analysis --example tiled -- MODEL.tflite FIRST LAST ROWS COLUMNS [OUT]`
 
+#![allow(clippy::unwrap_used, reason = "a part that it shares with tests")]
+
+#[path = "../tests/tflite/handed.rs"]
+mod handed;
+
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId, tflite};
-use dmo_analysis::handover::tiled;
 use dmo_analysis::optimise::{Task, optimise};
 use dmo_analysis::transform::{Recipe, Split, apply, macs};
 use dmo_planner::budget::Budget;
+use handed::hand_over;
 use serde_json::json;
 use std::error::Error;
 
@@ -41,14 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let views = apply(graph, &recipe).ok().map(|applied| applied.graph);
     let none: fn(&Graph) -> Overlaps = overlaps::none;
     for (name, overlaps) in [("none", none), ("analytic", overlaps::analytic)] {
-        let handed = tiled(
-            &file,
-            &recipe,
-            Layout::tflm(),
-            overlaps,
-            &mut Budget::of_seconds(TIME),
-            &mut |_| {},
-        )?;
+        let handed = hand_over(&file, &recipe, overlaps, TIME)?;
         let graphs = [graph, &handed.standard.graph];
         let report = json!({
             "overlaps": name,

@@ -7,23 +7,24 @@
     reason = "a test fails by panic, with what it was given"
 )]
 
+#[path = "tflite/handed.rs"]
+#[allow(dead_code, reason = "one of several tests that share it")]
+mod handed;
 #[path = "tflite/net.rs"]
 #[allow(dead_code, reason = "one of several tests that share it")]
 mod net;
 #[path = "tflite/random.rs"]
 mod random;
 
-use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{
     Graph, Node, OperatorId, Storage, TensorId, TensorType, overlaps, tflite,
 };
-use dmo_analysis::handover::tiled;
 use dmo_analysis::operator::{Elementwise, Operator};
 use dmo_analysis::trace::AccessKind;
 use dmo_analysis::transform::standard::{Standard, TensorSource, standard};
 use dmo_analysis::transform::{Recipe, TransformError, apply};
 use dmo_analysis::verify::{Positions, clashes};
-use dmo_planner::budget::Budget;
+use handed::hand_over;
 use net::Net;
 use proptest::prelude::*;
 use random::{build, recipe, step};
@@ -199,8 +200,7 @@ proptest! {
         let Some(standard) = followed(&graph, &recipe) else {
             return Ok(());
         };
-        let budget = &mut Budget::of_seconds(0.1);
-        let handed = tiled(&file, &recipe, Layout::tflm(), overlaps::analytic, budget, &mut |_| {}).unwrap();
+        let handed = hand_over(&file, &recipe, overlaps::analytic, 0.1).unwrap();
         let model = tflite::read(&handed.file).unwrap();
         prop_assert_eq!(&model.graphs, &vec![standard.graph.clone()]);
         prop_assert!(handed.file.ends_with(&file));

@@ -9,6 +9,9 @@
     reason = "a test fails by panic, with the model's name"
 )]
 
+#[path = "tflite/handed.rs"]
+#[allow(dead_code, reason = "one of several tests that share it")]
+mod handed;
 #[path = "tflite/net.rs"]
 mod net;
 #[path = "tflite/random.rs"]
@@ -17,14 +20,13 @@ mod random;
 #[allow(dead_code, reason = "one of several tests that share it")]
 mod runtimes;
 
-use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId, TensorType, tflite};
-use dmo_analysis::handover::{TiledError, TiledModel, tiled};
+use dmo_analysis::handover::TiledError;
 use dmo_analysis::operator::{Operator, Pool2d, Window};
 use dmo_analysis::transform::standard::standard;
 use dmo_analysis::transform::{Recipe, Split, TransformError};
-use dmo_planner::budget::Budget;
+use handed::{Handed, hand_over};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use proptest::prelude::{Strategy, prop};
 use proptest::strategy::ValueTree;
@@ -80,7 +82,7 @@ fn main() {
             let label = format!("{runtime} {} to {} {grid:?}", run.start(), run.end());
             let case = format!("{name} {} {} {grid:?} in tiles", run.start(), run.end());
             trials.push(trial(&label, name, move |file| {
-                let handed = hand_over(file, run.clone(), *grid, overlaps::none);
+                let handed = in_tiles(file, run.clone(), *grid, overlaps::none);
                 same_results(runtime, installed, &case, file, &handed.file)
             }));
         }
@@ -93,7 +95,7 @@ fn main() {
                     format!("{runtime} {name}"),
                     move || {
                         let file = tflite::export(&graph, 1)?;
-                        let handed = hand_over(&file, run, [3, 2], overlaps::none);
+                        let handed = in_tiles(&file, run, [3, 2], overlaps::none);
                         let name = format!("{name} in tiles");
                         same_results(runtime, installed, &name, &file, &handed.file)
                     },
@@ -108,14 +110,7 @@ fn main() {
             trials.push(Trial::ignorable_test(
                 format!("{runtime} {name}"),
                 move || {
-                    let handed = tiled(
-                        &file,
-                        &recipe,
-                        Layout::tflm(),
-                        overlaps::none,
-                        &mut Budget::of_seconds(TIME),
-                        &mut |_| {},
-                    )?;
+                    let handed = hand_over(&file, &recipe, overlaps::none, TIME)?;
                     let name = format!("{name} in tiles");
                     same_results(runtime, is_installed(package), &name, &file, &handed.file)
                 },
@@ -202,21 +197,8 @@ fn recipe(run: Run, grid: [u32; 2]) -> Recipe {
     }
 }
 
-fn hand_over(
-    file: &[u8],
-    run: Run,
-    grid: [u32; 2],
-    overlaps: fn(&Graph) -> Overlaps,
-) -> TiledModel {
-    tiled(
-        file,
-        &recipe(run, grid),
-        Layout::tflm(),
-        overlaps,
-        &mut Budget::of_seconds(TIME),
-        &mut |_| {},
-    )
-    .unwrap()
+fn in_tiles(file: &[u8], run: Run, grid: [u32; 2], overlaps: fn(&Graph) -> Overlaps) -> Handed {
+    hand_over(file, &recipe(run, grid), overlaps, TIME).unwrap()
 }
 
 /// With and without overlaps TensorFlow Lite Micro takes the planned bytes, and with all
@@ -229,8 +211,8 @@ fn planned(
     grid: [u32; 2],
 ) -> Result<Completion, Failed> {
     let name = format!("{name} {} {} {grid:?}", run.start(), run.end());
-    let plain = hand_over(file, run.clone(), grid, overlaps::none);
-    let overlapped = hand_over(file, run, grid, overlaps::analytic);
+    let plain = in_tiles(file, run.clone(), grid, overlaps::none);
+    let overlapped = in_tiles(file, run, grid, overlaps::analytic);
     assert!(file.len() < plain.file.len() && plain.file.ends_with(file));
     assert!(overlapped.planned.arena_bytes <= plain.planned.arena_bytes);
     for handed in [&plain, &overlapped] {
@@ -253,26 +235,12 @@ fn planned(
 
 /// The pool at the end takes all pixels of its input for one.
 fn refused(file: &[u8]) {
-    let found = tiled(
-        file,
-        &recipe(0..=9, [1, 2]),
-        Layout::tflm(),
-        overlaps::none,
-        &mut Budget::of_seconds(TIME),
-        &mut |_| {},
-    );
+    let found = hand_over(file, &recipe(0..=9, [1, 2]), overlaps::none, TIME);
     let grid = TransformError::Grid {
         given: [1, 2],
         limit: [1, 1],
     };
-    assert_eq!(found.unwrap_err(), TiledError::Transform(grid));
-    let softmax = tiled(
-        file,
-        &recipe(11..=12, [1, 1]),
-        Layout::tflm(),
-        overlaps::none,
-        &mut Budget::of_seconds(TIME),
-        &mut |_| {},
-    );
+    assert_eq!(found.err(), Some(TiledError::Transform(grid)));
+    let softmax = hand_over(file, &recipe(11..=12, [1, 1]), overlaps::none, TIME);
     assert!(matches!(softmax, Err(TiledError::Transform(_))));
 }

@@ -9,6 +9,7 @@ use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::schedule::CountedEnds;
 use dmo_plot::{Figure, PlanPicture, draw_plan, step_names};
+use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::Emission;
 use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
@@ -198,7 +199,7 @@ impl PlannedModel {
         let content = interruptible(py, move || {
             let alignment = inner.planned.file.layout.alignment;
             let emission = Emission::new(&path, &inner.source, alignment)?;
-            let emitted = emission.of_plan(&inner.source, &inner.planned)?;
+            let emitted = emission.of_plan(&inner.source, &inner.planned, &Session::default())?;
             Ok::<_, anyhow::Error>(emitted.content)
         })?;
         Ok(PyBytes::new(py, &content.map_err(raised)?))

@@ -59,8 +59,8 @@ const MODELS: [&str; 24] = [
 
 fn main() {
     let mut trials = Vec::new();
-    for model in MODELS {
-        for kernels in [PACKED, DSP, PLAIN, REFERENCE] {
+    for (index, model) in MODELS.into_iter().enumerate() {
+        for kernels in sets_of(index) {
             let name = format!("natively::{model}::{kernels}");
             trials.push(models::trial(name, model, move |file| {
                 let plain = built(model, file, &request(kernels, false))?;
@@ -155,6 +155,16 @@ fn main() {
 }
 
 /// Libraries for each core that lacks the DSP extension, with and without tiles.
+/// The sets of kernels that a model is tried with: two, unless all are asked for.
+fn sets_of(model: usize) -> Vec<&'static str> {
+    const OTHERS: [&str; 3] = [DSP, PLAIN, REFERENCE];
+    if support::are_all_cases_wanted() {
+        [&[PACKED], &OTHERS[..]].concat()
+    } else {
+        vec![PACKED, OTHERS[model % OTHERS.len()]]
+    }
+}
+
 fn proven_without_the_dsp_extension(model: &'static str) -> Vec<Trial> {
     const CPUS: [(&str, &[&str]); 3] = [
         (

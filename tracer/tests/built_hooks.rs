@@ -26,6 +26,10 @@ const LEVELS: [&[&str]; 7] = [
     &["-O3", "-flto", "-fno-inline"],
 ];
 
+/// The CPU that all levels are tried on each time; on the others, these.
+const ALL_LEVELS_ON: &str = "cortex-m4";
+const SOME_LEVELS: [&[&str]; 2] = [&["-O0"], &["-O2", "-flto"]];
+
 fn main() {
     let compiler = compiler();
     let mut trials = Vec::new();
@@ -34,7 +38,9 @@ fn main() {
             format!("hooks_find_what_marks_find_on_{cpu}"),
             &compiler,
             move || {
-                LEVELS
+                let are_all = support::are_all_cases_wanted() || cpu == ALL_LEVELS_ON;
+                let levels = if are_all { &LEVELS[..] } else { &SOME_LEVELS };
+                levels
                     .iter()
                     .try_for_each(|level| c_plus_plus(cpu, flags, level))
             },
@@ -43,7 +49,7 @@ fn main() {
     let levels = if support::are_all_cases_wanted() {
         &["-O0", "-O2", "-O3", "-Os"][..]
     } else {
-        &["-O0", "-O2"]
+        &["-O2"]
     };
     for &level in levels {
         trials.push(tools::trial(

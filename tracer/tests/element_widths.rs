@@ -247,7 +247,9 @@ fn every_form_of_a_plan() {
         let planned = plan(&mut source, &request, &session).unwrap();
         let path = models.path(pixels).with_extension("json");
         let emission = Emission::new(&path, &source, 1).unwrap();
-        let emitted = emission.of_plan(&source, &planned).unwrap();
+        let emitted = emission
+            .of_plan(&source, &planned, &Session::default())
+            .unwrap();
         std::fs::write(&path, emitted.content).unwrap();
         let read = PlanToCheck::new(&NamedPlan::read(&path).unwrap(), &source, None).unwrap();
         assert_eq!(read.faults(source.graph()), []);

@@ -105,7 +105,7 @@ fn tiles_keep_what_the_layout_says() {
         let planned = plan(&mut source, &request, &session).unwrap();
         assert!(planned.file.recipe.is_some());
         let emission = Emission::new(Path::new("tiled.tflite"), &source, alignment).unwrap();
-        let emitted = emission.of_plan(&source, &planned).unwrap();
+        let emitted = emission.of_plan(&source, &planned, &session).unwrap();
         let [change] = emitted.changes[..] else {
             panic!("{:?}", emitted.changes);
         };
@@ -325,36 +325,56 @@ fn scratch_memory_of_the_runtime_decides_what_can_be_emitted() {
             let mut source = reduced(folder.path());
             let planned = plan(&mut source, &request, &session).unwrap();
             let emission = Emission::new(Path::new("planned.tflite"), &source, 16).unwrap();
-            let emitted = emission.of_plan(&source, &planned);
-            assert_eq!(emitted.is_err(), keep_inputs, "{} {emitted:?}", kind.name());
+            let emitted = emission.of_plan(&source, &planned, &session);
+            assert_eq!(emitted.is_err(), keep_inputs, "{}", kind.name());
         }
     }
 }
 
-/// Measured kernels are asked what scratch memory they want for a tile, and `verify` counts the same.
+/// Of a model in tiles the kernels are measured anew, and asked what scratch memory they want for a
+/// tile; `verify` finds the same.
 #[test]
-fn tiles_need_the_scratch_memory_of_measured_kernels() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/stand_in_vision_int8.tflite");
+fn tiles_are_planned_with_what_measured_kernels_allow_in_them() {
+    let network = zoo::find("mobilenet_v1_0.25_128").unwrap();
+    let mut graph = network.build(Element::Int8);
+    graph.operators.truncate(4);
+    graph.outputs = graph.operators[3].outputs.clone();
+    let file = tflite::export(&graph, 1).unwrap();
+    let given = || Source::of_bytes("model.tflite", file.clone()).unwrap();
     let kernels = KernelRequest::of_model(&["dsp".to_owned()], None, None);
-    let request = PlanRequest {
+    let whole = PlanRequest {
         overlap: OverlapRequest::on(OverlapKind::Traced, &kernels),
+        ..PlanRequest::default()
+    };
+    let split = PlanRequest {
         changes: ChangeRequest {
             split: true,
             ..ChangeRequest::default()
         },
-        ..PlanRequest::default()
+        ..whole.clone()
     };
     let session = Session::default();
-    let mut source = Source::load(path.to_str().unwrap()).unwrap();
-    let planned = plan(&mut source, &request, &session).unwrap();
-    let emission = Emission::new(Path::new("tiled.tflite"), &source, 16).unwrap();
-    let emitted = emission.of_plan(&source, &planned).unwrap();
-    let [change] = emitted.changes[..] else {
-        panic!("{:?}", emitted.changes);
+    let emission_of = |request: &PlanRequest| {
+        let mut source = given();
+        let planned = plan(&mut source, request, &session).unwrap();
+        let emission = Emission::new(Path::new("tiled.tflite"), &source, 16).unwrap();
+        emission.of_plan(&source, &planned, &session).unwrap()
+    };
+    let [as_a_whole, in_tiles] = [&whole, &split].map(emission_of);
+    let ([before], [change]) = (&as_a_whole.changes[..], &in_tiles.changes[..]) else {
+        panic!("{:?} {:?}", as_a_whole.changes, in_tiles.changes);
     };
     assert!(change.with_measured_scratch && !change.is_lower_bound);
-    let tiled = Source::of_bytes("tiled.tflite", emitted.content).unwrap();
+    assert!(change.after_bytes < before.after_bytes);
+    let form = in_tiles.tiled.as_ref().unwrap();
+    let known = form.planned.overlaps.measured.as_ref().unwrap();
+    assert_eq!(known.planned.name, "dsp");
+    assert!(!form.planned.file.overlaps.is_empty());
+    assert_eq!(form.origins.len(), form.source.graph().operators.len());
+    let operators = form.source.graph().operators.iter().zip(&form.origins);
+    let computing = operators.filter(|(node, origin)| graph.operators[origin.0].kind == node.kind);
+    assert!(computing.count() > graph.operators.len());
+    let tiled = Source::of_bytes("tiled.tflite", in_tiles.content).unwrap();
     let kernels = kernels.load().unwrap();
     let verified = verify(&tiled, None, &kernels, VerifyRequest::default(), &session).unwrap();
     assert!(verified.is_safe());
@@ -370,9 +390,10 @@ fn integers_at_both_ends_are_compared_with_the_given_file() {
     let given = std::fs::read(&path).unwrap();
     let mut source = Source::load(path.to_str().unwrap()).unwrap();
     source.take_integers().unwrap();
-    let planned = plan(&mut source, &PlanRequest::default(), &Session::default()).unwrap();
+    let session = Session::default();
+    let planned = plan(&mut source, &PlanRequest::default(), &session).unwrap();
     let emission = Emission::new(Path::new("planned.tflite"), &source, 16).unwrap();
-    let emitted = emission.of_plan(&source, &planned).unwrap();
+    let emitted = emission.of_plan(&source, &planned, &session).unwrap();
     assert!(!emitted.changes.is_empty());
     for change in emitted.changes {
         let whole = |file: &[u8]| whole_arena(file, change.kernels).unwrap().needed_bytes;

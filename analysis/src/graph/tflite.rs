@@ -69,6 +69,7 @@ pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
 pub use registered::{TFLM_REVISION, registered};
 pub use requests::{RuntimeKernels, scratch};
+pub use view::is_model;
 
 use super::{Graph, Kind, OperatorId};
 use schema::{model, operator_code};

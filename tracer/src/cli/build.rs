@@ -25,6 +25,7 @@ use dmo_trace::study::source::Source;
 use dmo_trace::study::{INPUTS, SEARCH_TIME};
 use dmo_trace::words::build::BuildReport;
 use dmo_trace::words::forms::FormsReport;
+use dmo_trace::words::names::pasted;
 use dmo_trace::words::regions::no_room;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -225,7 +226,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     report.next = Some(format!(
         "`make -C {0} test` runs the recorded inferences on this machine; {0}/README.md shows how to \
          call the library{1}",
-        out.display(),
+        pasted(&out.to_string_lossy()),
         smaller(arguments, &source)
     ));
     output::report(&report, arguments.json)?;

@@ -171,7 +171,7 @@ fn nothing_selected(arguments: &RunArguments, profile: &Profile) -> String {
     let names = layers.map(|(index, layer)| format!("{index} '{}'", layer.name));
     let names: Vec<String> = names.collect();
     format!(
-        "no layer '{select}' with an input and an output\n  hint: there are {}",
+        "no layer '{select}' with an input and an output\n  hint: the layers are {}",
         first_names(&names, MOST)
     )
 }

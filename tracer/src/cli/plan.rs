@@ -22,7 +22,7 @@ use clap::builder::TypedValueParser;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::minimalloc;
-use dmo_trace::page::plan::{Sayings, page};
+use dmo_trace::page::plan::{Sayings, page, page_of_form};
 use dmo_trace::study::emit::{Emission, Emitted};
 use dmo_trace::study::error::EmitReason;
 use dmo_trace::study::foreign::is_foreign;
@@ -32,6 +32,7 @@ use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::{SEARCH_TIME, Session};
+use dmo_trace::words::names::pasted;
 use dmo_trace::words::plan::PlanReport;
 use dmo_trace::words::plan::node_data::{NodeData, node_data};
 use dmo_trace::words::whole_arena::changes;
@@ -228,7 +229,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     }
     let files = emissions
         .iter()
-        .map(|emission| emission.of_plan(&source, &planned));
+        .map(|emission| emission.of_plan(&source, &planned, &session));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     let emitted: Vec<(&Path, &Emitted)> = emissions
         .iter()
@@ -241,6 +242,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let headlines = headlines.filter_map(|(path, file)| headline(path, file, bytes));
     let report = PlanReport {
         headlines: headlines.collect(),
+        written: written(arguments, &emitted),
         capacity_bytes: arguments.capacity,
         fits: arguments.capacity.map(|_| too_large.is_empty()),
         planners: arguments.planners(&source, &planned)?,
@@ -259,9 +261,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         draw::draw(&source.name, &planned, folder)?;
     }
     let page = arguments.page.written(|| {
-        let tried = Remedies::search(&source, &planned, &session)?;
-        page(&source, &planned, Sayings::of_plan(&report), &tried)
-            .with_context(|| source.name.clone())
+        let written = files.iter().find_map(|file| file.tiled.as_deref());
+        let page = match written {
+            // It is what will run, and not the plan for C code.
+            Some(form) => {
+                let inputs = request.overlap.inputs;
+                let of_form = PlanReport::new(&form.source, &form.planned, inputs, &session)?;
+                let of_form = PlanReport {
+                    headlines: report.headlines.clone(),
+                    // Of the model before it was in tiles.
+                    device: None,
+                    ..of_form
+                };
+                page_of_form(&source, form, Sayings::of_plan(&of_form))
+            }
+            None => {
+                let tried = Remedies::search(&source, &planned, &session)?;
+                page(&source, &planned, Sayings::of_plan(&report), &tried)
+            }
+        };
+        page.with_context(|| source.name.clone())
     })?;
     let files = emitted.iter();
     let files = files.map(|(path, file)| (*path, &file.content[..]));
@@ -283,12 +302,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .filter(|_| !too_large.is_empty())
     {
         output::message(&format!(
-            "dmo-trace: with all that TensorFlow Lite Micro keeps there: {}\n  hint: `dmo-trace build --ram` writes C \
-             code that needs no interpreter",
-            changes(all)
+            "dmo-trace: with all that TensorFlow Lite Micro keeps there: {}\n  hint: `dmo-trace build {} --ram {} --out \
+             DIR` writes C code that needs no interpreter",
+            changes(all),
+            pasted(&arguments.model.to_string_lossy()),
+            arguments.capacity.unwrap_or_default()
         ));
     }
     Ok(too_large.is_empty().into())
+}
+
+/// The files that are written beside models, of which more is said.
+fn written(arguments: &Arguments, emitted: &[(&Path, &Emitted)]) -> Vec<String> {
+    let plain = emitted.iter().filter(|(_, file)| file.changes.is_empty());
+    let plain = plain.map(|(path, _)| *path);
+    let others = [
+        arguments.problem.as_deref(),
+        arguments.page.report.as_deref(),
+    ];
+    let all = plain.chain(others.into_iter().flatten());
+    all.map(|path| path.display().to_string()).collect()
 }
 
 /// The whole arena of a model that was written, before and after; the report's plan is of
@@ -299,13 +332,16 @@ fn headline(path: &Path, file: &Emitted, planned_bytes: u64) -> Option<String> {
     match file.choice {
         Some(choice) if choice.is_tiled => {
             text += &format!(
-                ", the best of {} forms that TensorFlow Lite Micro can run: {} operators in tiles",
-                choice.forms, choice.operators
+                ". In tiles: {} operators in all and {} bytes planned, the best of {} forms that TensorFlow Lite Micro \
+                 can run",
+                choice.operators,
+                grouped(file.arena_bytes),
+                choice.forms
             );
             if file.arena_bytes != planned_bytes {
                 text += &format!(
-                    ", {} bytes planned. The plan above, of {}, would take {} there in all",
-                    grouped(file.arena_bytes),
+                    ". The arena of {} bytes is for `dmo-trace build`: the runtime would need {} in all for these \
+                     tiles",
                     grouped(planned_bytes),
                     grouped(choice.of_the_plan_bytes)
                 );

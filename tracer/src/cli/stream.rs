@@ -38,7 +38,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let (true, Some(path), Some(file)) = (holds, &arguments.out, &source.file) {
         output::write(path, file)?;
     }
-    let report = StreamedReport::new(&source, &windows, arguments.out.as_deref());
+    let given = arguments.model.to_string_lossy();
+    let report = StreamedReport::new(&source, &given, &windows, arguments.out.as_deref());
     output::report(&report, arguments.json)?;
     Ok(holds.into())
 }

@@ -21,6 +21,7 @@ use dmo_trace::study::verify::{VerifyRequest, verify};
 use dmo_trace::study::whole_arena::verified_arena;
 use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
+use dmo_trace::words::names::pasted;
 use dmo_trace::words::pruning::PruneSummary;
 use dmo_trace::words::verification::VerifyReport;
 use std::ffi::OsString;
@@ -73,7 +74,6 @@ pub struct Arguments {
 impl Arguments {
     /// How to get a plan that the kernels allow.
     fn plan_for_these_kernels(&self, source: &Source) -> String {
-        let model = self.model.to_string_lossy();
         let file = match source.file {
             Some(_) => output::planned_beside(Path::new(&self.model)),
             None => "plan.json",
@@ -83,9 +83,14 @@ impl Arguments {
         } else {
             ""
         };
+        let other_kernels = if self.library.again().is_empty() {
+            "if the plan was made for other kernels, name them: `--kernels`; "
+        } else {
+            ""
+        };
         format!(
-            "`dmo-trace plan {}{ends}{} --out {file}` makes a plan that these kernels allow",
-            model,
+            "{other_kernels}`dmo-trace plan {}{ends}{} --out {file}` makes a plan that these kernels allow",
+            pasted(&self.model.to_string_lossy()),
             self.library.again()
         )
     }

@@ -6,6 +6,7 @@ use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{Element, Figures, NETWORKS};
 use dmo_analysis::wording::grouped;
 use dmo_trace::study;
+use dmo_trace::words::names::pasted;
 use dmo_trace::words::table;
 use std::path::PathBuf;
 
@@ -44,9 +45,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             output::write(out, &model)?;
             output::print(&format!(
                 "{}: {network} with random weights, {} bytes\n\
-                 Next: `dmo-trace plan {0} --out planned.tflite` plans the smallest arena for it.\n",
+                 Next: `dmo-trace plan {} --out planned.tflite` plans the smallest arena for it.\n",
                 out.display(),
-                grouped(model.len() as u64)
+                grouped(model.len() as u64),
+                pasted(&out.to_string_lossy())
             ))?;
         }
     }

@@ -81,7 +81,7 @@ pub fn chart(tried: &Remedies, planned: &Planned) -> Option<FrontChart> {
 
 fn about(found: &WorkFront, is_suggestion: bool, is_of_one_memory: bool) -> String {
     let whole = if found.front.complete {
-        "nothing that was tried is better than one of these"
+        "nothing that was tried is better than one of these; with another --max-recompute, other ways are tried"
     } else {
         "the best found in time"
     };

@@ -2,9 +2,10 @@
 
 use super::layers::{MeasuredPart, rows};
 use super::map::{ArenaMap, Group, Layout, MapRegion, OverlapFact};
-use super::peak::{self, Peak};
+use super::peak::{self, Peak, Remedy};
 use super::{Fact, Page, SCHEMA, Verdict, front, text};
 use crate::model::overlaps::KernelOverlaps;
+use crate::study::emit::TiledForm;
 use crate::study::others::best_published;
 use crate::study::placed::PlacedModel;
 use crate::study::plan::Planned;
@@ -50,35 +51,90 @@ pub fn page(
     // Of a changed model the one that was given; of others with the scratch memory of the kernels.
     let unchanged = source.recipe().map_or(graph, |_| source.original());
     let before = map_without_overlaps(unchanged, planned.file.layout)?;
+    let remedies = peak::remedies(graph, tried, map.arena_bytes);
+    Ok(Page {
+        front: front::chart(tried, planned),
+        ..assembled(&source.name, planned, (map, before), sayings, remedies)
+    })
+}
+
+/// The page of a form of the model that was written, in tiles that the runtime can run.
+///
+/// # Errors
+/// When the model's sizes make no planning problem.
+pub fn page_of_form(
+    source: &Source,
+    form: &TiledForm,
+    sayings: Sayings,
+) -> Result<Page, ArenaError> {
+    let planned = &form.planned;
+    let origin = |operator: OperatorId| form.origins.get(operator.0).copied().unwrap_or(operator);
+    let map = map_of(
+        "The written model".to_owned(),
+        planned,
+        origin,
+        Some(&form.recipe),
+    );
+    let before = map_without_overlaps(source.original(), planned.file.layout)?;
+    let mut page = assembled(&source.name, planned, (map, before), sayings, None);
+    for row in &mut page.layers {
+        if let Some(node) = source.original().operators.get(row.operator) {
+            row.kind = text::name(node.kind.name());
+        }
+    }
+    Ok(page)
+}
+
+/// A page without what was tried beside the plan. The maps are that of the plan and the one that it
+/// is compared with.
+fn assembled(
+    model: &str,
+    planned: &Planned,
+    (map, before): (ArenaMap, Option<ArenaMap>),
+    sayings: Sayings,
+    remedies: Option<Vec<Remedy>>,
+) -> Page {
+    let graph = &planned.overlaps.graph;
     let measured = planned.overlaps.measured.as_ref();
     let measured = measured.map_or(HashMap::new(), |measured| parts(&measured.layers));
-    let layers = rows(graph, &map, &measured);
     let sizes = match &planned.placed {
         Some(placed) => sizes_of_regions(placed),
         None => sizes(planned.file.arena_bytes, before.as_ref()),
     };
-    Ok(Page {
+    Page {
         schema: SCHEMA,
-        model: text::name(&source.name),
+        model: text::name(model),
         command: sayings.command,
         verdict: sayings.verdict,
         facts: [sizes, sayings.facts].concat(),
         peak: map.regions.is_empty().then(|| Peak {
             buffers: peak::buffers(&map),
-            remedies: peak::remedies(graph, tried, map.arena_bytes),
+            remedies,
         }),
+        layers: rows(graph, &map, &measured),
         maps: [Some(map), before].into_iter().flatten().collect(),
-        front: front::chart(tried, planned),
-        layers,
+        front: None,
         traced: Vec::new(),
         savings: Vec::new(),
         witnesses: Vec::new(),
         notes: sayings.notes.iter().map(|it| text::message(it)).collect(),
-    })
+    }
 }
 
 /// The arena as planned.
 pub fn planned_map(source: &Source, planned: &Planned) -> ArenaMap {
+    let origin = |operator| source.origin(operator);
+    map_of("This plan".to_owned(), planned, origin, source.recipe())
+}
+
+/// The arena as planned, of a model that a recipe made of another one; `origin` says of which of that
+/// one's operators one is a part.
+fn map_of(
+    title: String,
+    planned: &Planned,
+    origin: impl Fn(OperatorId) -> OperatorId,
+    recipe: Option<&Recipe>,
+) -> ArenaMap {
     let (graph, plan) = (&planned.overlaps.graph, &planned.plan);
     let (arena, offsets) = planned.buffers();
     // Of several memories none is to be as small as can be.
@@ -88,11 +144,11 @@ pub fn planned_map(source: &Source, planned: &Planned) -> ArenaMap {
     };
     let layout = Layout::of_plan(graph, &plan.order, arena, offsets, &peak);
     let facts = granted(graph, &planned.overlaps.overlaps, planned, &layout);
-    let mut map = layout.map("This plan".to_owned(), &facts, |it| source.origin(it));
+    let mut map = layout.map(title, &facts, origin);
     if let Some(placed) = &planned.placed {
         map.regions = MapRegion::all(&placed.regions);
     }
-    if let Some(recipe) = source.recipe() {
+    if let Some(recipe) = recipe {
         map.groups = groups(recipe, &map);
     }
     map

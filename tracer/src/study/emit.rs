@@ -1,26 +1,26 @@
 //! A plan as JSON, as C, or within the model.
 
-use super::KERNEL_LIMITS;
+mod tiles;
+
+pub use tiles::{FormChoice, TiledForm};
+
 use super::error::{About, EmitError, EmitReason, StudyError};
-use super::kernel_request::ModelKernels;
-use super::overlap_source::{OverlapKind, planned_kernels};
+use super::overlap_source::OverlapKind;
 use super::plan::Planned;
-use super::search_time::within_time;
+use super::session::Session;
 use super::source::Source;
-use super::whole_arena::{ArenaChange, Scratch, with_runtime_scratch};
+use super::whole_arena::{ArenaChange, with_runtime_scratch};
 use crate::kernels;
 use dmo_analysis::arena::Layout;
-use dmo_analysis::graph::overlaps;
 use dmo_analysis::graph::tflite::RuntimeKernels;
-use dmo_analysis::graph::{Graph, OperatorId, Storage, tflite};
-use dmo_analysis::handover::{OnDevice, tiled};
+use dmo_analysis::graph::{Graph, Storage, tflite};
+use dmo_analysis::handover::OnDevice;
 use dmo_analysis::tflm::TflmError;
-use dmo_analysis::transform::Recipe;
 use dmo_planner::minimalloc;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use tiles::best_form;
 
 /// A file that a plan is to be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,6 @@ enum Form {
 }
 
 /// What a file of a plan holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emitted {
     /// The file's content.
     pub content: Vec<u8>,
@@ -51,21 +50,10 @@ pub struct Emitted {
     pub changes: Vec<ArenaChange>,
     /// What was chosen among forms of a model; `None` where there was no choice.
     pub choice: Option<FormChoice>,
+    /// The form of the model, where it is in tiles.
+    pub tiled: Option<Box<TiledForm>>,
     /// The kinds of operators that this form of the model has and the model has not.
     pub added_kinds: BTreeSet<String>,
-}
-
-/// Among forms of a model that the runtime can run the one with the least whole arena was chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FormChoice {
-    /// Operators of the form; as many as the model has where it is not in tiles.
-    pub operators: usize,
-    /// Whether it is in tiles.
-    pub is_tiled: bool,
-    /// How many forms there were.
-    pub forms: usize,
-    /// The whole arena of the form with the smallest planned part, in bytes.
-    pub of_the_plan_bytes: u64,
 }
 
 impl Emission {
@@ -101,7 +89,12 @@ impl Emission {
     /// # Errors
     /// When the model was changed in a way that the file cannot tell, or the arena is too large
     /// for it.
-    pub fn of_plan(&self, source: &Source, planned: &Planned) -> Result<Emitted, StudyError> {
+    pub fn of_plan(
+        &self,
+        source: &Source,
+        planned: &Planned,
+        session: &Session,
+    ) -> Result<Emitted, StudyError> {
         let plan = &planned.file;
         let refused = |reason: EmitReason| StudyError::from(reason.of(&self.path));
         let mut emitted = Emitted {
@@ -109,6 +102,7 @@ impl Emission {
             arena_bytes: plan.arena_bytes,
             changes: Vec::new(),
             choice: None,
+            tiled: None,
             added_kinds: BTreeSet::new(),
         };
         let is_changed = source.is_changed();
@@ -135,7 +129,7 @@ impl Emission {
                 let file = source.file.as_deref();
                 let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
                 return match recipe {
-                    Some(recipe) => self.best_form(source, file, recipe, planned),
+                    Some(recipe) => best_form(self, source, file, recipe, planned, session),
                     None => self.planned_model(source, file, planned),
                 };
             }
@@ -150,6 +144,24 @@ impl Emission {
         file: &[u8],
         planned: &Planned,
     ) -> Result<Emitted, StudyError> {
+        let (content, arena_bytes) = self.with_plan(source, planned)?;
+        let given = source.file_as_read().unwrap_or(file);
+        Ok(Emitted {
+            changes: whole_arena_changes(source, (given, &content), planned)
+                .about(self.refusal())?,
+            content,
+            arena_bytes,
+            choice: None,
+            tiled: None,
+            added_kinds: BTreeSet::new(),
+        })
+    }
+
+    /// The file with the plan as its metadata, and the bytes of the arena that TensorFlow Lite Micro
+    /// makes of it.
+    fn with_plan(&self, source: &Source, planned: &Planned) -> Result<(Vec<u8>, u64), StudyError> {
+        let file = source.file.as_deref();
+        let file = file.ok_or_else(|| EmitReason::NoModelFile.of(&self.path))?;
         if is_packed(planned) {
             return Err(EmitReason::Packed.of(&self.path).into());
         }
@@ -170,15 +182,7 @@ impl Emission {
         // Of several subgraphs the order is that of the file.
         let order = source.linked().is_none().then_some(&plan.order[..]);
         let content = tflite::with_plan(file, order, &words).about(self.refusal())?;
-        let given = source.file_as_read().unwrap_or(file);
-        Ok(Emitted {
-            changes: whole_arena_changes(source, (given, &content), (graph, &plan.order), planned)
-                .about(self.refusal())?,
-            content,
-            arena_bytes: device.arena_bytes,
-            choice: None,
-            added_kinds: BTreeSet::new(),
-        })
+        Ok((content, device.arena_bytes))
     }
 
     fn ensure_apart(&self, device: &OnDevice, layout: Layout) -> Result<(), EmitError> {
@@ -192,110 +196,6 @@ impl Emission {
     fn refusal(&self) -> String {
         format!("cannot write {}", self.path.display())
     }
-
-    /// The form of the model that TensorFlow Lite Micro needs the least memory for, all in all: as
-    /// it is, or in tiles of standard operators with a plan of their own. More tiles make the planned
-    /// part smaller and what persists larger.
-    fn best_form(
-        &self,
-        source: &Source,
-        file: &[u8],
-        recipe: &Recipe,
-        planned: &Planned,
-    ) -> Result<Emitted, StudyError> {
-        if !is_standard(recipe) {
-            return Err(EmitReason::NotStandard.of(&self.path).into());
-        }
-        let none = Recipe {
-            order: recipe.order.clone(),
-            ..Recipe::default()
-        };
-        let mut recipes = vec![recipe, &none];
-        let points = planned.front.iter().flat_map(|front| &front.front.points);
-        for point in points.map(|point| &point.recipe) {
-            if is_standard(point) && !recipes.contains(&point) {
-                recipes.push(point);
-            }
-        }
-        recipes.truncate(MOST_FORMS);
-        let (mut forms, mut refused) = (Vec::new(), None);
-        for recipe in recipes {
-            match self.form(source, file, recipe, planned) {
-                Ok(form) => forms.push(form),
-                Err(error) => {
-                    refused.get_or_insert(error);
-                }
-            }
-        }
-        let total = |form: &Emitted| {
-            let sizes = form.changes.iter().map(|change| change.after_bytes);
-            sizes.max().unwrap_or(form.arena_bytes)
-        };
-        let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
-        let best = forms.into_iter().min_by_key(total);
-        let Some(mut best) = best else {
-            let none = || EmitReason::NoModelFile.of(&self.path).into();
-            return Err(refused.unwrap_or_else(none));
-        };
-        if let Some(choice) = &mut best.choice {
-            choice.forms = count;
-            choice.of_the_plan_bytes = of_the_plan_bytes;
-        }
-        Ok(best)
-    }
-
-    /// The model that follows a recipe, with a plan of its own.
-    fn form(
-        &self,
-        source: &Source,
-        file: &[u8],
-        recipe: &Recipe,
-        planned: &Planned,
-    ) -> Result<Emitted, StudyError> {
-        let given = source.file_as_read().unwrap_or(file);
-        let graph = source.original();
-        let (source, layout) = (&planned.overlaps, planned.file.layout);
-        // Of kernels that were measured nothing is known of the operators that are added.
-        let overlaps = |graph: &Graph| match source.kind {
-            OverlapKind::Analytic => overlaps::analytic(graph),
-            OverlapKind::None if source.accumulates => overlaps::accumulating(graph),
-            OverlapKind::None | OverlapKind::Traced => overlaps::none(graph),
-        };
-        let tiled = within_time(FORM_TIME, |budget| {
-            tiled(file, recipe, layout, overlaps, budget, &mut |_| ())
-        });
-        let tiled = tiled.about(self.refusal())?;
-        self.ensure_apart(&tiled.device, layout)?;
-        let operators = tiled.standard.graph.operators.len();
-        let kinds = |graph: &Graph| -> BTreeSet<String> {
-            let kinds = graph.operators.iter();
-            kinds.map(|operator| operator.kind.to_string()).collect()
-        };
-        let added_kinds = &kinds(&tiled.standard.graph) - &kinds(graph);
-        Ok(Emitted {
-            added_kinds,
-            changes: changes_in_tiles(given, &tiled.file, planned)?,
-            arena_bytes: tiled.device.arena_bytes,
-            choice: Some(FormChoice {
-                operators,
-                is_tiled: operators != graph.operators.len(),
-                forms: 1,
-                of_the_plan_bytes: 0,
-            }),
-            content: tiled.file,
-        })
-    }
-}
-
-/// More forms of a model are not tried: those with the least work come first.
-const MOST_FORMS: usize = 32;
-/// What the plan of a form may take.
-const FORM_TIME: Duration = Duration::from_secs(2);
-
-/// Whether the runtime has operators for it.
-fn is_standard(recipe: &Recipe) -> bool {
-    let keeps_rows = recipe.splits.iter().any(|split| split.cached);
-    recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices && !keeps_rows
 }
 
 /// Whether a plan is for kernels whose weights no runtime lays out for them.
@@ -305,62 +205,25 @@ pub fn is_packed(planned: &Planned) -> bool {
     functions.flatten().any(|name| kernels::is_packed(name))
 }
 
-/// The whole arena before and after, of a model in tiles. Measured kernels are asked what scratch memory they want for a
-/// tile.
-fn changes_in_tiles(
-    before: &[u8],
-    after: &[u8],
-    planned: &Planned,
-) -> Result<Vec<ArenaChange>, StudyError> {
-    match &planned.overlaps.measured {
-        Some(measured) if calls_cmsis_nn(planned) => {
-            let kernels = measured.request.load()?;
-            let scratch = [
-                scratch_of_file(before, &kernels)?,
-                scratch_of_file(after, &kernels)?,
-            ];
-            let [of_before, of_after] = &scratch;
-            let change =
-                ArenaChange::in_place_of_cmsis_nn((before, Some(of_before)), (after, of_after));
-            Ok(vec![change.about("the model")?])
-        }
-        _ => {
-            let changes = ArenaChange::all(before, after, runtime_kernels(planned));
-            changes.about("the model")
-        }
-    }
-}
-
-/// Scratch memory that TensorFlow Lite Micro's kernels ask for, those that call CMSIS-NN's functions what these kernels
-/// want.
-fn scratch_of_file(file: &[u8], kernels: &ModelKernels) -> Result<Scratch, StudyError> {
-    let source = Source::of_bytes("the model", file.to_vec())?;
-    let deployment = source.deploy(kernels, KERNEL_LIMITS)?.into_model();
-    let functions = planned_kernels(kernels, &deployment).functions;
-    let graph = with_runtime_scratch(&source, &deployment.model_graph(), &functions);
-    Ok(source.scratch_bytes(&graph, &graph.file_order()))
-}
-
 /// Whether the plan is for measured kernels that are called in place of CMSIS-NN's.
 fn calls_cmsis_nn(planned: &Planned) -> bool {
     planned.overlaps.measured.is_some() && runtime_kernels(planned) == [RuntimeKernels::CmsisNn]
 }
 
-/// The whole arena before and after, with the kernels that the plan is for. `graph` is the model
-/// with the scratch memory of these, in the order of the file as it was given.
+/// The whole arena before and after, with the kernels that the plan is for.
 fn whole_arena_changes(
     source: &Source,
     (before, after): (&[u8], &[u8]),
-    (graph, order): (&Graph, &[OperatorId]),
     planned: &Planned,
 ) -> Result<Vec<ArenaChange>, TflmError> {
     if !calls_cmsis_nn(planned) {
         return ArenaChange::all(before, after, runtime_kernels(planned));
     }
+    let graph = &device_graph(source, planned);
     // Of the channels that were removed, and of conversions at the ends, the kernels were not asked.
     let is_as_given = source.pruned_sha256().is_none() && source.integer_ends.is_none();
     let scratch_before = is_as_given.then(|| source.scratch_bytes(graph, &graph.file_order()));
-    let scratch_after = source.scratch_bytes(graph, order);
+    let scratch_after = source.scratch_bytes(graph, &planned.file.order);
     let change = ArenaChange::in_place_of_cmsis_nn(
         (before, scratch_before.as_ref()),
         (after, &scratch_after),

@@ -134,7 +134,7 @@ pub enum BuildError {
     )]
     Kernels { given: String },
     #[error(
-        "{model} has no weights\n  hint: `dmo-trace zoo export NAME --out model.tflite` makes a file"
+        "{model} has no weights\n  hint: `dmo-trace zoo export {model} --out model.tflite` makes a file with random ones"
     )]
     NoModelFile { model: String },
     #[error("{model} takes whole windows, and there is nothing to compare; please report this")]
@@ -182,6 +182,11 @@ pub enum PlanError {
          --cmsis-nn-version and --inputs go with --overlap traced, or none"
     )]
     FormulasOfKernels,
+    #[error(
+        "{name} is a model, and a plan is a .json file\n  hint: a model that carries its plan is given alone, without \
+         --plan"
+    )]
+    PlanIsModel { name: String },
     #[error(
         "--align {given}: these kernels were measured in buffers at multiples of {measured} bytes; \
          elsewhere they may fault, or go through their buffers in another order\n  hint: --align \
@@ -484,7 +489,9 @@ pub enum EmitReason {
     Form,
     #[error(": {0}")]
     Table(Box<TableError>),
-    #[error(": there is no model file (`dmo-trace zoo` exports one)")]
+    #[error(
+        ": there is no model file\n  hint: `dmo-trace zoo export` writes one of a network of the zoo"
+    )]
     NoModelFile,
     #[error(" with --align {given}: TensorFlow Lite Micro needs multiples of {ALIGNMENT}")]
     Alignment { given: u64 },

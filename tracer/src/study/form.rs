@@ -180,7 +180,7 @@ impl Form {
 
 /// The function that makes the calls has taken at most 130 bytes of stack, as compilers make it at
 /// -O1 to -O3 and -Os.
-const INVOKE_STACK_BYTES: u64 = 160;
+pub const INVOKE_STACK_BYTES: u64 = 160;
 
 #[cfg(test)]
 mod tests {

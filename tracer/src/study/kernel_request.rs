@@ -231,7 +231,7 @@ fn instead_of(name: &str) -> String {
     const LIKE: f64 = 0.6;
     let name = name.to_ascii_lowercase().replace('_', "-");
     if name.contains("cmsis") {
-        return "CMSIS-NN is not built in: give the library as you compile it, such as libcmsis-nn.a"
+        return "CMSIS-NN is not built in: compile it and give the library, as docs/vendor.md shows; dsp is built in"
             .to_owned();
     }
     let sets = dmo_kernels::IMAGES.iter().map(|image| image.set);

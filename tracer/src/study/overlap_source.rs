@@ -137,6 +137,8 @@ pub struct OverlapSource {
 pub struct Measured {
     /// Where they come from.
     pub request: KernelRequest,
+    /// On how many different inputs each was measured.
+    pub inputs: u64,
     /// For the plan.
     pub planned: PlannedKernels,
     /// What each allows, in the file's order; empty for a plan without overlaps.
@@ -175,6 +177,16 @@ impl OverlapSource {
     /// What TensorFlow Lite's reference kernels allow.
     pub fn analytic(graph: &Graph) -> Self {
         Self::known(OverlapKind::Analytic, graph, overlaps::analytic(graph))
+    }
+
+    /// What gives another model's overlaps in the same way.
+    pub fn request(&self) -> OverlapRequest {
+        let measured = self.measured.as_ref();
+        OverlapRequest {
+            kind: self.kind,
+            kernels: measured.map(|measured| measured.request.clone()),
+            inputs: measured.map_or(INPUTS, |measured| measured.inputs),
+        }
     }
 
     fn known(kind: OverlapKind, graph: &Graph, overlaps: Overlaps) -> Self {
@@ -240,6 +252,7 @@ impl OverlapSource {
             accumulates: false,
             measured: Some(Measured {
                 request: named.clone(),
+                inputs: request.inputs,
                 planned,
                 layers,
                 not_executed,

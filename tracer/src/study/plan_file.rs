@@ -1,8 +1,9 @@
 //! A plan.json.
 
-use super::error::{About, StudyError};
-use super::input;
+use super::error::{About, PlanError, StudyError};
+use super::input::{self, InputError};
 use super::region_file::{REGIONS_SCHEMA, REGIONS_SCHEMAS, RegionFile};
+use dmo_analysis::graph::tflite;
 use dmo_analysis::handover::{PlanFile, SCHEMA};
 use serde::Deserialize;
 use std::path::Path;
@@ -26,7 +27,12 @@ impl NamedPlan {
     /// When it cannot be read or has another form.
     pub fn read(path: &Path) -> Result<Self, StudyError> {
         let name = path.display().to_string();
-        let text = input::text(path, MOST_BYTES).about(format_args!("cannot read {name}"))?;
+        let content = input::read(path, MOST_BYTES).about(format_args!("cannot read {name}"))?;
+        if tflite::is_model(&content) {
+            return Err(PlanError::PlanIsModel { name }.into());
+        }
+        let text = String::from_utf8(content).map_err(InputError::from);
+        let text = text.about(format_args!("cannot read {name}"))?;
         /// What tells the forms apart.
         #[derive(Deserialize)]
         struct Form {

@@ -9,7 +9,7 @@ use super::report::Report;
 use super::streaming;
 use crate::mcu::cycles::Cycles;
 use crate::study::build::Built;
-use crate::study::form::Form;
+use crate::study::form::{Form, INVOKE_STACK_BYTES};
 use crate::study::prove::Proof;
 use crate::study::region_use::RegionUse;
 use crate::study::source::Source;
@@ -170,7 +170,7 @@ impl BuildReport {
         let stream = stream.map(streaming::sentence).unwrap_or_default();
         let stack = match self.stack_bytes {
             Some(stack) => format!(
-                "{}, the deepest kernel's on {}",
+                "{}, the deepest kernel's on {}, and at most {INVOKE_STACK_BYTES} more for the function that calls it",
                 bytes(stack.into()),
                 self.cpu
             ),

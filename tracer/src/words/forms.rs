@@ -68,7 +68,7 @@ impl FormsReport {
         if self.limits.flash_bytes.is_some_and(|limit| flash > limit) {
             text += &format!(
                 "The least flash of a form takes about {}.\n  hint: most of it is the model's weights; \
-                 --kernels reference has less code, and takes longer\n",
+                 of the kernels, --kernels reference has the least code, and takes the longest\n",
                 bytes(flash)
             );
         }
@@ -89,7 +89,7 @@ impl Report for FormsReport {
             beaten => format!("; others beat {}", grouped(beaten as u64)),
         };
         let mut text = format!(
-            "{}: {forms} that none beats in RAM, flash and time{others}\n\n{}\n",
+            "{}: {forms} that no other beats in RAM, flash and time at once{others}\n\n{}\n",
             self.model,
             table_of(&self.forms, self.chosen)
         );
@@ -113,7 +113,6 @@ pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
             grouped(form.flash_bytes),
             cycles::total(form.cycles.as_ref()),
             grouped(form.instructions),
-            grouped(form.macs),
             described(&form.recipe),
         ]
     });
@@ -121,11 +120,14 @@ pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
         "",
         "arena and stack",
         "arena",
-        "flash, about",
+        "flash",
         "cycles",
         "instructions",
-        "multiply-accumulates",
         "form",
     ];
-    table(header, 1..7, rows)
+    let table = table(header, 1..6, rows);
+    let chosen = if chosen.is_some() { "; *: chosen" } else { "" };
+    format!(
+        "{table}\n\nThe fastest first{chosen}. Flash is estimated; what is compiled has some more RAM for variables and calls."
+    )
 }

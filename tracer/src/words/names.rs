@@ -7,6 +7,7 @@ use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use dmo_analysis::handover::{FurtherKernels, PlannedKernels, PlannedRegion};
 use dmo_analysis::verify::{Clash, Occupant};
 use dmo_analysis::wording::{counted, grouped};
+use std::borrow::Cow;
 
 /// A tensor or a scratch buffer: `tensor 3 "conv1"`, `a scratch buffer of operator 2`.
 pub fn occupant(graph: &Graph, occupant: Occupant) -> String {
@@ -16,9 +17,9 @@ pub fn occupant(graph: &Graph, occupant: Occupant) -> String {
     }
 }
 
-/// `tensor 3 "conv1"`.
+/// `tensor 3 "conv1"`, or the end of a long name.
 pub fn tensor(graph: &Graph, id: TensorId) -> String {
-    format!("tensor {} {:?}", id.0, graph.tensor(id).name)
+    format!("tensor {} {:?}", id.0, short(&graph.tensor(id).name))
 }
 
 /// Characters of a name in a table.
@@ -43,6 +44,11 @@ pub fn short(name: &str) -> String {
         first.chars().skip(skip).collect()
     };
     format!("…{}", rest.map_or_else(last, str::to_owned))
+}
+
+/// A path or a name as a word of a command that can be pasted into a shell.
+pub fn pasted(word: &str) -> Cow<'_, str> {
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word))
 }
 
 /// Where something lies: in the arena, or in one of the memories that follow each other there.
@@ -159,7 +165,7 @@ pub fn safe_with(kind: &str, measured: Option<&PlannedKernels>, changed: bool) -
             "Safe with the kernels of this firmware only: others may overlap less.".to_owned()
         }
         None if changed => {
-            "Safe with kernels that allow what the formulas say: `dmo-trace verify` tries others."
+            "Safe with kernels that overlap as far as the reference kernels may; `dmo-trace verify --kernels` checks yours."
                 .to_owned()
         }
         None => {
@@ -218,12 +224,12 @@ pub fn computed_by(graph: &Graph, kernels: &FurtherKernels) -> String {
         name => name.escape_debug().to_string(),
     };
     format!(
-        "{} without a kernel in the library before {} on {name}: {}",
+        "{} {} no kernel in the first of these and run on {name}: {}",
         counted(kernels.operators.len() as u64, "operator", "operators"),
         if kernels.operators.len() == 1 {
-            "runs"
+            "has"
         } else {
-            "run"
+            "have"
         },
         operators.join(", ")
     )

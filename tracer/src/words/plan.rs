@@ -84,6 +84,9 @@ pub struct PlanReport {
     pub arena_changes: Option<Vec<ArenaChange>>,
     /// What came of the model files that were emitted, a sentence each without its full stop.
     pub headlines: Vec<String>,
+    /// Other files that were written.
+    #[serde(skip)]
+    pub written: Vec<String>,
     /// What the kernels allow, in the file's order; `None` if they were not measured.
     #[serde(rename = "kernel_overlaps")]
     pub kernels: Option<Vec<KernelOverlaps>>,
@@ -128,8 +131,12 @@ impl Report for PlanReport {
             text += &format!("{}\n\n", planner_table(planners, plan.arena_bytes));
         }
         if let (Some(kernels), Some(cost)) = (&self.kernels, &self.loop_order_cost) {
-            let table = kernels::kernel_table(&self.kinds, kernels, cost, plan.arena_bytes);
-            text += &format!("{table}\n\n");
+            text += &if plan.recipe.is_some() {
+                kernels::IN_TILES.to_owned()
+            } else {
+                kernels::kernel_table(&self.kinds, kernels, cost, plan.arena_bytes)
+            };
+            text += "\n\n";
         }
         if let Some(front) = &self.front {
             let by_formula = self.kernels.is_some();

@@ -362,7 +362,7 @@ impl RunReport<'_> {
 
     /// What the reader should know besides, a sentence each.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let (mut notes, mut loaded) = (Vec::new(), Vec::new());
         for (index, layer) in self.profile.layers.iter().enumerate() {
             for pair in &layer.pairs {
                 if pair.refusals.is_empty() {
@@ -380,9 +380,18 @@ impl RunReport<'_> {
                     pair.observed_overlap_bytes
                 ));
             }
-            notes.extend(loaded_between(index, layer, &self.ending.locations));
+            loaded.extend(loaded_between(index, layer, &self.ending.locations));
             notes.extend(several_inputs(index, layer));
         }
+        match &mut loaded[..] {
+            [] => (),
+            [only] => *only += "; an overlap holds only where that code can do without it",
+            _ => loaded.push(
+                "where code between layers loads an input again, an overlap holds only if that code can do without it"
+                    .to_owned(),
+            ),
+        }
+        notes.extend(loaded);
         notes.extend(
             self.warnings
                 .iter()
@@ -451,7 +460,7 @@ fn loaded_between(index: usize, layer: &LayerProfile, locations: &Locations) -> 
                 .get(&access.pc)
                 .map_or_else(|| access.pc.to_string(), Location::to_string);
             Some(format!(
-                "layer {} '{}': {} is loaded again between layers ({}); an overlap holds only where that code can do without it",
+                "layer {} '{}': {} is loaded again between layers ({})",
                 index,
                 plain(&layer.name),
                 plain(&tensor.tensor.name),

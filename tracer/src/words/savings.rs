@@ -3,7 +3,7 @@
 use super::pruning::PruneSummary;
 use super::report::Report;
 use super::whole_arena::sizes;
-use super::{cycles, table};
+use super::{cycles, names::pasted, table};
 use crate::study::savings::Row;
 use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::wording::grouped;
@@ -94,7 +94,8 @@ fn text(model: &ModelSavings) -> String {
 }
 
 /// How to get what the rows promise.
-fn next(model: &str) -> String {
+fn next(name: &str) -> String {
+    let model = pasted(name);
     let mut steps = vec![format!(
         "`dmo-trace plan {model} --allow split,patch` shows which operators are computed in tiles, and with `--out \
          tiled.tflite` writes what stock TensorFlow Lite Micro can run of it"

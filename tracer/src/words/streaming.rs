@@ -1,7 +1,7 @@
 //! What was made of a model so that it takes the newest rows of its window.
 
 use super::report::Report;
-use super::table;
+use super::{names, table};
 use crate::study::source::Source;
 use crate::study::windows::Windows;
 use dmo_analysis::transform::stream::StreamReport;
@@ -14,6 +14,9 @@ use std::path::Path;
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct StreamedReport {
     model: String,
+    /// What the model was given as.
+    #[serde(skip)]
+    given: String,
     #[serde(flatten)]
     stream: Option<StreamReport>,
     state_bytes: u64,
@@ -26,10 +29,11 @@ pub struct StreamedReport {
 
 impl StreamedReport {
     /// What is known of a model that was streamed.
-    pub fn new(source: &Source, windows: &Windows, out: Option<&Path>) -> Self {
+    pub fn new(source: &Source, given: &str, windows: &Windows, out: Option<&Path>) -> Self {
         let stream = source.streaming.as_ref().map(|it| it.report.clone());
         Self {
             model: source.name.clone(),
+            given: given.to_owned(),
             state_bytes: stream.as_ref().map_or(0, StreamReport::state_bytes),
             stream,
             equal: windows.are_equal(),
@@ -62,11 +66,11 @@ impl Report for StreamedReport {
             return format!("{}: not streamed\n", self.model);
         };
         let rows = stream.buffers.iter().map(|buffer| {
-            let name = buffer.tensor.escape_debug().to_string();
+            let name = names::short(&buffer.tensor).escape_debug().to_string();
             vec![name, grouped(buffer.rows.into()), grouped(buffer.bytes)]
         });
         let mut text = format!(
-            "{}\n{}\n\n",
+            "{}:\n\n{}\n\n",
             self.model,
             table(
                 ["tensor of which rows are kept", "rows", "bytes"],
@@ -102,7 +106,8 @@ impl Report for StreamedReport {
         }
         if self.equal {
             text += &format!(
-                "Next: `dmo-trace build --stream {}` writes C code that takes the newest {}.\n",
+                "Next: `dmo-trace build {} --stream {} --out DIR` writes C code that takes the newest {}.\n",
+                names::pasted(&self.given),
                 stream.new_rows,
                 if stream.new_rows == 1 { "row" } else { "rows" },
             );

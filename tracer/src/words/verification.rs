@@ -555,11 +555,16 @@ fn notes(
         if let Some(used) = layer.scratch_used_bytes
             && used < step.scratch_bytes
         {
-            notes.push(format!(
-                "{place} asks for {} bytes of scratch memory and uses the first {}",
-                grouped(u64::from(step.scratch_bytes)),
-                grouped(u64::from(used))
-            ));
+            let asked = grouped(u64::from(step.scratch_bytes));
+            notes.push(match used {
+                0 => {
+                    format!("{place} asks for {asked} bytes of scratch memory and uses none of it")
+                }
+                used => format!(
+                    "{place} asks for {asked} bytes of scratch memory and uses the first {}",
+                    grouped(u64::from(used))
+                ),
+            });
         }
         let planned = plan.scratch.iter();
         let planned = planned.filter(|(operator, _, _)| *operator == layer.operator);

@@ -1,7 +1,7 @@
 //! The whole arena of TensorFlow Lite Micro.
 
 use super::report::Report;
-use super::table;
+use super::{names::pasted, table};
 use crate::study::carried_plan::CarriedPlan;
 use crate::study::whole_arena::ArenaChange;
 use dmo_analysis::graph::tflite::RuntimeKernels;
@@ -150,7 +150,7 @@ fn text(model: &ModelArena) -> String {
         text += &format!("\n{}\n", operators(&model.arenas));
     }
     if let (Some(capacity), Some(false)) = (model.capacity_bytes, model.fits) {
-        text += &format!("TOO LARGE: {} bytes are allowed\n", grouped(capacity));
+        text += &format!("\nTOO LARGE: {} bytes are allowed\n", grouped(capacity));
     }
     text += &match model.plan {
         None => String::new(),
@@ -170,9 +170,11 @@ fn text(model: &ModelArena) -> String {
 
 /// How to get a smaller arena, or to know whether the plan in the file may be used.
 fn next(model: &ModelArena) -> String {
-    let given = &model.given;
-    let verify =
-        format!("`dmo-trace verify {given} --kernels libcmsis-nn.a` tries the plan on yours");
+    let given = pasted(&model.given);
+    let verify = format!(
+        "`dmo-trace verify {given}` runs it on the reference kernels, and with `--kernels FILE` on the library that \
+         your firmware links"
+    );
     let steps = match model.plan {
         None if model.is_file => {
             format!("`dmo-trace plan {given} --out planned.tflite` plans a smaller arena")

@@ -122,8 +122,9 @@ fn emitted(file: &[u8], request: &PlanRequest) -> Result<Emitted, StudyError> {
     let mut source = Source::of_bytes("model", file.to_vec())?;
     let alignment = request.layout.alignment;
     let emission = Emission::new(Path::new("planned.tflite"), &source, alignment)?;
-    let planned = plan(&mut source, request, &Session::default())?;
-    emission.of_plan(&source, &planned)
+    let session = Session::default();
+    let planned = plan(&mut source, request, &session)?;
+    emission.of_plan(&source, &planned, &session)
 }
 
 /// A plan that was emitted.

@@ -47,6 +47,11 @@ pub(crate) struct Span {
     pub count: usize,
 }
 
+/// Whether a file calls itself a model of TensorFlow Lite.
+pub fn is_model(file: &[u8]) -> bool {
+    file.get(4..8) == Some(b"TFL3")
+}
+
 impl<'a> File<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
@@ -57,12 +62,13 @@ impl<'a> File<'a> {
 
     /// The root table.
     pub(crate) fn root(&'a self) -> Result<Table<'a>, TfliteError> {
-        if self.bytes.get(4..8) != Some(b"TFL3") {
+        if !is_model(self.bytes) {
             let problem = match self.bytes {
                 [] => "the file is empty".to_owned(),
                 [0x7f, b'E', b'L', b'F', ..] => {
                     "it is an ELF file, which `dmo-trace run` takes".to_owned()
                 }
+                [b'{', ..] => "it begins like JSON; a plan goes with its model, as MODEL.tflite --plan FILE.json".to_owned(),
                 other => format!("no identifier TFL3 at byte 4 of {}", other.len()),
             };
             return Err(TfliteError::NotTflite { problem });

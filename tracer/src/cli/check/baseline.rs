@@ -7,12 +7,14 @@ use dmo_analysis::wording::parse_size;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use dmo_trace::kernels::images;
 use dmo_trace::study::examine::{ExamineRequest, PlanOrigin};
+use dmo_trace::study::input::InputError;
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::plan::{OrderKind, PlanRequest};
 use dmo_trace::study::{INPUTS, SEARCH_TIME, input};
 use serde::Deserialize;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -96,7 +98,18 @@ impl Baseline {
     /// Reads and checks it, without looking at the files that it names.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
-        let text = input::text(path, MAX_BYTES).with_context(|| format!("cannot read {shown}"))?;
+        let text = input::text(path, MAX_BYTES).map_err(|error| {
+            let hint = match &error {
+                InputError::Io(error) if error.kind() == ErrorKind::NotFound => {
+                    format!(
+                        "\n  hint: write one that names your models, with the lines `schema = {SCHEMA:?}`, `[[model]]` and \
+                         `file = \"model.tflite\"`; --update then records their arenas"
+                    )
+                }
+                _ => String::new(),
+            };
+            anyhow::anyhow!("cannot read {shown}: {error}{hint}")
+        })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let models = models(&text, folder).with_context(|| shown.to_string())?;
         Ok(Self {

@@ -3,6 +3,7 @@
 use super::flash::FlashArguments;
 use dmo_trace::study::StudyError;
 use dmo_trace::study::kernel_request::{KernelRequest, ModelKernels, NamedKernels, REFERENCE};
+use dmo_trace::words::names::pasted;
 
 /// Kernels and CPU.
 #[derive(Debug, clap::Args, Clone)]
@@ -35,7 +36,7 @@ pub fn kernels_again<'a>(
     cpu: Option<&String>,
     cmsis_nn_version: Option<u8>,
 ) -> String {
-    let kernels = kernels.map(|it| format!(" --kernels {it}"));
+    let kernels = kernels.map(|it| format!(" --kernels {}", pasted(it)));
     let cpu = cpu.map(|it| format!(" --cpu {it}"));
     let version = cmsis_nn_version.map(|it| format!(" --cmsis-nn-version {it}"));
     kernels.chain(cpu).chain(version).collect()

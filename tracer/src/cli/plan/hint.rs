@@ -9,6 +9,7 @@ use dmo_trace::study::emit::{Emitted, arena_changes, is_packed};
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::source::Source;
+use dmo_trace::words::names::pasted;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -78,14 +79,14 @@ pub fn next_steps(
         (Some((path, file)), _) => {
             steps.push(format!(
                 "`dmo-trace verify {}{kernels}` runs it on the kernels' machine code",
-                path.display()
+                pasted(&path.to_string_lossy())
             ));
             steps.extend(resolver(&file.added_kinds));
         }
         (None, Some((path, _))) => steps.push(format!(
             "`dmo-trace verify {} --plan {}{kernels}` runs it on the kernels' machine code",
-            arguments.model.to_string_lossy(),
-            path.display()
+            pasted(&arguments.model.to_string_lossy()),
+            pasted(&path.to_string_lossy())
         )),
         // Stock TensorFlow Lite Micro stores its inputs as a whole.
         (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {

@@ -193,7 +193,7 @@
   }
 
   function short(text, room, number = "") {
-    const characters = Math.floor((room - 6) / 6.6);
+    const characters = Math.floor((room - 14) / 6.6);
     const first = text.split(";")[0];
     const fits = [text, first].find((it) => it.length <= characters);
     if (fits !== undefined) return fits;
@@ -277,7 +277,8 @@
       const [left, right] = [Math.max(0, x(group.steps[0])), Math.min(inner, x(group.steps[1] + 1))];
       if (right <= left) continue;
       made.push(shape("rect", { class: "group", x: EDGE.left + left, y: bottom + 20, width: right - left, height: 18 }));
-      const text = short(group.title, right - left);
+      const most = Math.floor((right - left - 6) / 6.6);
+      const text = group.title.length <= most ? group.title : most >= 10 ? `${group.title.slice(0, most - 1)}…` : "";
       if (text) made.push(shape("text", { class: "step", x: EDGE.left + (left + right) / 2, y: bottom + 33 }, text));
     }
     if (!map.groups.length) made.push(shape("text", { class: "step quiet", x: EDGE.left + inner / 2, y: bottom + 34 }, named && !map.of_layers ? "operator" : stepNoun(map)));

@@ -37,13 +37,35 @@ impl PlanReport {
             grouped(plan.arena_bytes),
             self.certificate()
         );
-        for headline in &self.headlines {
-            text += &format!("Written: {headline}\n");
+        text += &self.capacity();
+        for written in self.headlines.iter().chain(&self.written) {
+            text += &format!("Written: {written}\n");
         }
         if !self.next.is_empty() {
             text += &format!("Next: {}.\n", self.next.join("; "));
         }
         text
+    }
+
+    /// Whether the planned part keeps to the capacity, and what else counts there.
+    fn capacity(&self) -> String {
+        let (Some(capacity), Some(true)) = (self.capacity_bytes, self.fits) else {
+            return String::new();
+        };
+        let all = self.arena_changes.iter().flatten();
+        let all = all.map(|change| change.after_bytes).max();
+        let more = all.filter(|bytes| *bytes > capacity).map(|bytes| {
+            format!(
+                "; kTensorArenaSize, with all that the runtime keeps there, is {} and MORE than that: `dmo-trace arena \
+                 --capacity` fails where it is",
+                grouped(bytes)
+            )
+        });
+        format!(
+            "Capacity: the plan keeps to {} bytes{}\n",
+            grouped(capacity),
+            more.unwrap_or_default()
+        )
     }
 
     /// What TensorFlow Lite Micro takes, as the model is and with the plan.
@@ -126,7 +148,7 @@ fn peak_words(peak: &ArenaPeak) -> String {
     }
     let shared = match peak.shared_bytes() {
         0 => String::new(),
-        bytes => format!("; {} of these overlap", grouped(bytes)),
+        bytes => format!(", which share {} bytes", grouped(bytes)),
     };
     format!(
         "{} bytes {place}: {}{shared}",

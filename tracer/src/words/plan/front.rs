@@ -31,7 +31,7 @@ pub fn front_table(found: &WorkFront, by_formula: bool) -> String {
     let table = table(header, [0, 1, 2, 5, 6], rows);
     let WorkFront { macs, front } = found;
     let search = if front.complete {
-        "nothing that was tried is better than one of these"
+        "nothing that was tried is better than one of these; with another --max-recompute, other ways are tried"
     } else {
         "the best found in time"
     };

@@ -54,6 +54,9 @@ pub fn loop_order(
     lines
 }
 
+/// In place of a table with a row for each part of an operator.
+pub const IN_TILES: &str = "What the kernels allow in each tile: --json has it.";
+
 /// A row for each operator: its kernel, what it allows, and what its loops cost.
 pub fn kernel_table(
     kinds: &[String],
@@ -89,7 +92,22 @@ pub fn kernel_table(
             grouped(kernel.instructions),
         ]
     });
-    table(header, [0, 3, 4, 5], rows)
+    let table = table(header, [0, 3, 4, 5], rows);
+    let is_refused = |kernel: &KernelOverlaps| {
+        let mut pairs = kernel.pairs.iter();
+        pairs.any(|pair| pair.displacement_bytes.is_none())
+    };
+    let none = if kernels.iter().any(is_refused) {
+        "; none: no overlap is granted"
+    } else {
+        ""
+    };
+    let loops = if cost.operators.is_empty() {
+        ""
+    } else {
+        "; loops cost: bytes that the arena would save if this kernel alone had the loops of the reference kernel"
+    };
+    format!("{table}\n\nO_s: bytes by which the output may lie over the input{none}{loops}.")
 }
 
 /// O_s of each pair.

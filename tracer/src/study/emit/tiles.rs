@@ -1,0 +1,218 @@
+//! The form of a model, in tiles or not, that TensorFlow Lite Micro needs the least memory for.
+
+use super::{Emission, Emitted, calls_cmsis_nn, runtime_kernels};
+use crate::study::KERNEL_LIMITS;
+use crate::study::change::ChangeRequest;
+use crate::study::error::{About, EmitReason, StudyError};
+use crate::study::kernel_request::ModelKernels;
+use crate::study::overlap_source::planned_kernels;
+use crate::study::plan::{OrderKind, PlanRequest, Planned, plan_as_it_is};
+use crate::study::session::{Session, Work};
+use crate::study::source::Source;
+use crate::study::whole_arena::{ArenaChange, Scratch, with_runtime_scratch};
+use dmo_analysis::graph::{Graph, OperatorId};
+use dmo_analysis::handover::tiled;
+use dmo_analysis::transform::standard::Standard;
+use dmo_analysis::transform::{Origin, Recipe};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Among forms of a model that the runtime can run the one with the least whole arena was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormChoice {
+    /// Operators of the form; as many as the model has where it is not in tiles.
+    pub operators: usize,
+    /// Whether it is in tiles.
+    pub is_tiled: bool,
+    /// How many forms there were.
+    pub forms: usize,
+    /// The whole arena of the form with the smallest planned part, in bytes.
+    pub of_the_plan_bytes: u64,
+}
+
+/// A model of standard operators that compute runs of another one's in tiles.
+pub struct TiledForm {
+    /// The model, without a plan.
+    pub source: Source,
+    /// Its plan.
+    pub planned: Planned,
+    /// What it does to the other model.
+    pub recipe: Recipe,
+    /// The operator of the other model that each one computes a part of; of those that only move
+    /// elements, the one that they do it for.
+    pub origins: Vec<OperatorId>,
+}
+
+/// More forms of a model are not tried: those with the least work come first.
+const MOST_FORMS: usize = 32;
+/// What the plan of a form may take.
+const FORM_TIME: Duration = Duration::from_secs(2);
+
+/// The best form of the model: as it is, or in tiles of standard operators with a plan of their own.
+/// More tiles make the planned part smaller and what persists larger.
+///
+/// # Errors
+/// When no form can be written.
+pub fn best_form(
+    emission: &Emission,
+    source: &Source,
+    file: &[u8],
+    recipe: &Recipe,
+    planned: &Planned,
+    session: &Session,
+) -> Result<Emitted, StudyError> {
+    if !is_standard(recipe) {
+        return Err(EmitReason::NotStandard.of(&emission.path).into());
+    }
+    let none = Recipe {
+        order: recipe.order.clone(),
+        ..Recipe::default()
+    };
+    let mut recipes = vec![recipe, &none];
+    let points = planned.front.iter().flat_map(|front| &front.front.points);
+    for point in points.map(|point| &point.recipe) {
+        if is_standard(point) && !recipes.contains(&point) {
+            recipes.push(point);
+        }
+    }
+    recipes.truncate(MOST_FORMS);
+    let running = session.begin(Work::Forms);
+    // The session of a form has no progress of its own.
+    let quiet = Session {
+        cache: session.cache.clone(),
+        ..Session::default()
+    };
+    let (mut forms, mut refused) = (Vec::new(), None);
+    for (index, recipe) in recipes.iter().enumerate() {
+        running.parts(index, recipes.len());
+        match form(emission, source, file, recipe, planned, &quiet) {
+            Ok(form) => forms.push(form),
+            Err(error) => {
+                refused.get_or_insert(error);
+            }
+        }
+    }
+    let total = |form: &Emitted| {
+        let sizes = form.changes.iter().map(|change| change.after_bytes);
+        sizes.max().unwrap_or(form.arena_bytes)
+    };
+    let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
+    let best = forms.into_iter().min_by_key(total);
+    let Some(mut best) = best else {
+        let none = || EmitReason::NoModelFile.of(&emission.path).into();
+        return Err(refused.unwrap_or_else(none));
+    };
+    if let Some(choice) = &mut best.choice {
+        choice.forms = count;
+        choice.of_the_plan_bytes = of_the_plan_bytes;
+    }
+    Ok(best)
+}
+
+/// Whether the runtime has operators for it.
+fn is_standard(recipe: &Recipe) -> bool {
+    let keeps_rows = recipe.splits.iter().any(|split| split.cached);
+    recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices && !keeps_rows
+}
+
+/// The model that follows a recipe, planned like any other one, with the overlaps that the plan of the
+/// model has: those of the same kernels are measured anew.
+fn form(
+    emission: &Emission,
+    source: &Source,
+    file: &[u8],
+    recipe: &Recipe,
+    planned: &Planned,
+    session: &Session,
+) -> Result<Emitted, StudyError> {
+    let given = source.file_as_read().unwrap_or(file);
+    let model = tiled(file, recipe).about(emission.refusal())?;
+    let request = PlanRequest {
+        overlap: planned.overlaps.request(),
+        layout: planned.file.layout,
+        order: OrderKind::File,
+        changes: ChangeRequest {
+            accumulate: planned.overlaps.accumulates,
+            ..ChangeRequest::default()
+        },
+        time: FORM_TIME,
+        fixed: Vec::new(),
+    };
+    let of_form = Source::of_bytes(&source.name, model.file)?;
+    let planned = plan_as_it_is(&of_form, &request, FORM_TIME, session)?;
+    let (content, arena_bytes) = emission.with_plan(&of_form, &planned)?;
+    let (operators, before) = (of_form.graph().operators.len(), source.original());
+    let is_tiled = operators != before.operators.len();
+    Ok(Emitted {
+        added_kinds: &kinds(of_form.graph()) - &kinds(before),
+        changes: changes(given, &content, &planned)?,
+        arena_bytes,
+        choice: Some(FormChoice {
+            operators,
+            is_tiled,
+            forms: 1,
+            of_the_plan_bytes: 0,
+        }),
+        tiled: is_tiled.then(|| {
+            Box::new(TiledForm {
+                source: of_form,
+                planned,
+                recipe: recipe.clone(),
+                origins: origins(&model.standard),
+            })
+        }),
+        content,
+    })
+}
+
+/// What is cut out and padded is for the next tile; what is joined is of those before.
+fn origins(standard: &Standard) -> Vec<OperatorId> {
+    let known = |origin: &Option<Origin>| origin.as_ref().map(|it| it.operator);
+    let of_operator = |index: usize| {
+        let (before, after) = standard.origins.split_at(index);
+        let of_joined = standard.graph.operators[index].kind.name() == "CONCATENATION";
+        let before = || before.iter().rev().find_map(known);
+        let after = || after.iter().find_map(known);
+        let origin = known(&standard.origins[index]);
+        let origin = origin.or_else(|| if of_joined { before() } else { after() });
+        origin.unwrap_or(OperatorId(index))
+    };
+    (0..standard.origins.len()).map(of_operator).collect()
+}
+
+fn kinds(graph: &Graph) -> BTreeSet<String> {
+    let kinds = graph.operators.iter();
+    kinds.map(|operator| operator.kind.to_string()).collect()
+}
+
+/// The whole arena before and after. Measured kernels are asked what scratch memory they want for a
+/// tile.
+fn changes(before: &[u8], after: &[u8], planned: &Planned) -> Result<Vec<ArenaChange>, StudyError> {
+    match &planned.overlaps.measured {
+        Some(measured) if calls_cmsis_nn(planned) => {
+            let kernels = measured.request.load()?;
+            let scratch = [
+                scratch_of_file(before, &kernels)?,
+                scratch_of_file(after, &kernels)?,
+            ];
+            let [of_before, of_after] = &scratch;
+            let change =
+                ArenaChange::in_place_of_cmsis_nn((before, Some(of_before)), (after, of_after));
+            Ok(vec![change.about("the model")?])
+        }
+        _ => {
+            let changes = ArenaChange::all(before, after, runtime_kernels(planned));
+            changes.about("the model")
+        }
+    }
+}
+
+/// Scratch memory that TensorFlow Lite Micro's kernels ask for, those that call CMSIS-NN's functions what these kernels
+/// want.
+fn scratch_of_file(file: &[u8], kernels: &ModelKernels) -> Result<Scratch, StudyError> {
+    let source = Source::of_bytes("the model", file.to_vec())?;
+    let deployment = source.deploy(kernels, KERNEL_LIMITS)?.into_model();
+    let functions = planned_kernels(kernels, &deployment).functions;
+    let graph = with_runtime_scratch(&source, &deployment.model_graph(), &functions);
+    Ok(source.scratch_bytes(&graph, &graph.file_order()))
+}
