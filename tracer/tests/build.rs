@@ -158,7 +158,7 @@ fn main() {
 /// The sets of kernels that a model is tried with: two, unless all are asked for.
 fn sets_of(model: usize) -> Vec<&'static str> {
     const OTHERS: [&str; 3] = [DSP, PLAIN, REFERENCE];
-    if support::are_all_cases_wanted() {
+    if support::tools::are_all_cases_wanted() {
         [&[PACKED], &OTHERS[..]].concat()
     } else {
         vec![PACKED, OTHERS[model % OTHERS.len()]]

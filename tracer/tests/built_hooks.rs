@@ -38,7 +38,7 @@ fn main() {
             format!("hooks_find_what_marks_find_on_{cpu}"),
             &compiler,
             move || {
-                let are_all = support::are_all_cases_wanted() || cpu == ALL_LEVELS_ON;
+                let are_all = support::tools::are_all_cases_wanted() || cpu == ALL_LEVELS_ON;
                 let levels = if are_all { &LEVELS[..] } else { &SOME_LEVELS };
                 levels
                     .iter()
@@ -46,7 +46,7 @@ fn main() {
             },
         ));
     }
-    let levels = if support::are_all_cases_wanted() {
+    let levels = if support::tools::are_all_cases_wanted() {
         &["-O0", "-O2", "-O3", "-Os"][..]
     } else {
         &["-O2"]

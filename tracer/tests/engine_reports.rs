@@ -34,7 +34,7 @@ fn main() {
     let mut trials = vec![
         Trial::test("sweeps", sweeps),
         Trial::test("models", || {
-            let one_in = if support::are_all_cases_wanted() {
+            let one_in = if support::tools::are_all_cases_wanted() {
                 1
             } else {
                 MODELS_ONE_IN
@@ -43,7 +43,7 @@ fn main() {
         }),
     ];
     // engines.rs has every access of all of them.
-    let cpus = if support::are_all_cases_wanted() {
+    let cpus = if support::tools::are_all_cases_wanted() {
         &support::CPUS[..]
     } else {
         &["cortex-m7"]
@@ -156,7 +156,7 @@ fn programs(cpu: &str) -> Result<(), Failed> {
 
 fn sweeps() -> Result<(), Failed> {
     let folder = here().join("../traces/overlaps");
-    let one_in = if support::are_all_cases_wanted() {
+    let one_in = if support::tools::are_all_cases_wanted() {
         1
     } else {
         ROWS_ONE_IN
@@ -209,7 +209,7 @@ fn firmware() -> Result<Completion, Failed> {
         ));
     }
     let mut files = files(&folder, "elf")?;
-    if !support::are_all_cases_wanted() {
+    if !support::tools::are_all_cases_wanted() {
         files.retain(|file| {
             let mut quick = QUICK_FIRMWARE.iter();
             quick.any(|name| file.file_stem().is_some_and(|stem| stem == *name))
@@ -234,7 +234,7 @@ fn real_models() -> Result<Completion, Failed> {
             "there are no models beside the repository",
         ));
     }
-    if !support::are_all_cases_wanted() {
+    if !support::tools::are_all_cases_wanted() {
         return Ok(Completion::ignored_with("DMO_TRACE_CASES=all is not set"));
     }
     let mut count = 0;

@@ -52,7 +52,7 @@ fn self_check_changes_nothing_on_cortex_m3() {
 #[test]
 fn self_check_changes_nothing_on_cortex_m4() {
     let mut programs = short_programs();
-    if support::are_all_cases_wanted() {
+    if support::tools::are_all_cases_wanted() {
         programs = small_programs();
     } else {
         programs.push("conv2d".to_owned());

@@ -13,7 +13,7 @@ mod parts;
 mod tree;
 
 use dmo_analysis::arena::Layout;
-use dmo_analysis::graph::overlaps::{self, Sharing};
+use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
 use dmo_analysis::graph::tflite;
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId, TensorType};
@@ -476,4 +476,46 @@ fn operators_of_an_accelerator_stay_as_they_are() {
 
 fn is_of_an_accelerator(error: &StudyError) -> bool {
     matches!(error, StudyError::Plan(PlanError::Accelerated { .. }))
+}
+
+/// CMSIS-NN has functions that join and reshape tensors, which TensorFlow Lite Micro does not call: what
+/// they allow says nothing of its own kernels.
+#[test]
+fn the_runtime_joins_and_reshapes_by_its_own_kernels() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let kernels = KernelRequest::of_model(&["dsp".to_owned()], None, None);
+    let request = PlanRequest {
+        overlap: OverlapRequest::on(OverlapKind::Traced, &kernels),
+        ..PlanRequest::default()
+    };
+    let (mut joined, mut reshaped) = (0, 0);
+    for name in [
+        "further_moves_int8",
+        "stand_in_vision_int8",
+        "stand_in_window_int8",
+    ] {
+        let path = folder.join(name).with_extension("tflite");
+        let mut source = Source::load(&path).unwrap();
+        let planned = plan(&mut source, &request, &Session::default()).unwrap();
+        let measured = planned.overlaps.measured.as_ref().unwrap();
+        let operators = planned.overlaps.graph.operators.iter();
+        let functions = operators.zip(&measured.planned.functions);
+        for ((node, function), granted) in functions.zip(&planned.overlaps.overlaps) {
+            let function = function.as_deref().unwrap_or_default();
+            match node.kind.name() {
+                "CONCATENATION" => {
+                    joined += 1;
+                    assert!(granted.is_empty(), "{name}: {granted:?}");
+                }
+                "RESHAPE" => {
+                    reshaped += 1;
+                    let is_alias = |it: &SafeOverlap| it.sharing == Sharing::Alias;
+                    assert!(granted.iter().all(is_alias), "{name}: {granted:?}");
+                }
+                _ => continue,
+            }
+            assert!(function.starts_with("dmo_"), "{name}: {function}");
+        }
+    }
+    assert!(joined >= 1 && reshaped >= 2, "{joined} {reshaped}");
 }

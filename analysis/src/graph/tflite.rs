@@ -34,7 +34,7 @@
 //! `BUILTIN:` and the number.
 
 mod apart;
-mod catalogue;
+pub(crate) mod catalogue;
 mod circular_buffer;
 mod draft;
 pub(crate) mod edit;

@@ -8,6 +8,7 @@ use super::structures::{
 };
 use super::{Component, OperatorBytes, Part, UnknownOperator, UnknownReason};
 use crate::graph::tflite::RuntimeKernels;
+use crate::graph::tflite::catalogue::is_refused_signal;
 use crate::graph::tflite::lower::FileNode;
 use crate::graph::tflite::nodes::{RawOperator, RawSubgraph};
 use crate::graph::tflite::requests::of_node;
@@ -237,7 +238,7 @@ impl Sizes {
             Some(UnknownReason::Application)
         } else if row.is_none() {
             Some(UnknownReason::NoKernel)
-        } else if persistent.is_none() || scratch.is_none() {
+        } else if persistent.is_none() || scratch.is_none() || is_refused_signal(node) {
             Some(UnknownReason::NotTaken)
         } else {
             None

@@ -14,6 +14,7 @@ use dmo_trace::mcu::machine::Limits;
 use dmo_trace::page::verification::page;
 use dmo_trace::study::firmware_kernels::FirmwareKernels;
 use dmo_trace::study::firmware_verify::verify_on_firmware;
+use dmo_trace::study::kernel_request::REFERENCE;
 use dmo_trace::study::plan_to_check::PlanToCheck;
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
@@ -83,7 +84,7 @@ impl Arguments {
         } else {
             ""
         };
-        let other_kernels = if self.library.again().is_empty() {
+        let other_kernels = if self.library.kernels == [REFERENCE] {
             "if the plan was made for other kernels, name them: `--kernels`; "
         } else {
             ""

@@ -1,5 +1,6 @@
 //! A library whose kernels can be called by name.
 
+use super::cmsis_nn::runtime::{calls, may_take_its_own};
 use super::versions::{VersionError, Versions};
 use super::{Contract, contracts};
 use crate::call::{CallError, Library};
@@ -18,6 +19,8 @@ pub struct KernelLibrary {
     is_exact: bool,
     /// It is one of the sets that are built in.
     is_built_in: bool,
+    /// Only functions that TensorFlow Lite Micro calls are.
+    is_of_runtime: bool,
 }
 
 /// What holds of any function holds of kernels.
@@ -49,6 +52,7 @@ impl KernelLibrary {
             kernels,
             is_exact: false,
             is_built_in: false,
+            is_of_runtime: false,
             library,
         }
     }
@@ -78,9 +82,28 @@ impl KernelLibrary {
         }
     }
 
+    /// The same as TensorFlow Lite Micro is linked with it: of CMSIS-NN's functions, those that it does not
+    /// call say nothing of what it computes.
+    #[must_use]
+    pub fn of_runtime(self) -> Self {
+        Self {
+            is_of_runtime: true,
+            ..self
+        }
+    }
+
+    /// Whether it may be that TensorFlow Lite Micro, linked with it, computes operators of this function by
+    /// its own reference kernel all the same.
+    pub(crate) fn may_be_passed_over(&self, contract: &Contract) -> bool {
+        self.is_of_runtime && contract.is_of_cmsis_nn() && may_take_its_own(contract.kind)
+    }
+
     /// Whether a kernel may be called, if the library has it.
     pub(super) fn offers(&self, contract: &Contract) -> bool {
-        contract.is_exact || !self.is_exact
+        let is_called = !self.is_of_runtime
+            || !contract.is_of_cmsis_nn()
+            || calls(contract.kind, contract.function);
+        is_called && (contract.is_exact || !self.is_exact)
     }
 
     /// The library, executed by this engine.

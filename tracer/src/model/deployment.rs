@@ -447,11 +447,13 @@ impl<'g> Executed<'g> {
                 return Err(Reason::Computed { operand });
             }
         }
+        let library = sources[source].library;
+        let is_limited = case.kind != given.kind || library.may_be_passed_over(contract);
         Ok(Self {
             kernel: StepKernel {
                 source,
                 contract,
-                most: sources[source].most(graph, operator, case.kind != given.kind),
+                most: sources[source].most(graph, operator, is_limited),
                 case,
             },
             loops,

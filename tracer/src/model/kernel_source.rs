@@ -31,16 +31,16 @@ impl<'a> From<&'a KernelLibrary> for KernelSource<'a> {
 
 impl KernelSource<'_> {
     /// The most overlap that its kernel of an operator is granted; `None` if whatever is measured.
-    /// What the runtime computes by the kernel of another kind (`is_instead`), older ones did not:
-    /// no more is granted than the operator's own loops allow.
+    /// What the runtime computes by the kernel of another kind, or by CMSIS-NN at all, older ones may compute
+    /// by the operator's own loops (`is_limited`): no more is granted than these allow.
     pub(super) fn most(
         &self,
         graph: &Graph,
         operator: OperatorId,
-        is_instead: bool,
+        is_limited: bool,
     ) -> Option<Vec<SafeOverlap>> {
         let analytic = || overlaps::analytic_of(graph, &graph.operators[operator.0]);
-        (self.stands_for_reference || is_instead).then(analytic)
+        (self.stands_for_reference || is_limited).then(analytic)
     }
 }
 

@@ -77,9 +77,20 @@ pub fn page_of_form(
     );
     let before = map_without_overlaps(source.original(), planned.file.layout)?;
     let mut page = assembled(&source.name, planned, (map, before), sayings, None);
+    // Not of the parts that cut out, pad and join.
+    let measured = planned.overlaps.measured.iter();
+    let measured: Vec<&KernelOverlaps> = measured.flat_map(|it| &it.layers).collect();
     for row in &mut page.layers {
-        if let Some(node) = source.original().operators.get(row.operator) {
-            row.kind = text::name(node.kind.name());
+        let Some(node) = source.original().operators.get(row.operator) else {
+            continue;
+        };
+        row.kind = text::name(node.kind.name());
+        let parts = form.source.graph().operators.iter().zip(&form.origins);
+        let mut parts = parts.zip(measured.iter().copied());
+        let computes =
+            parts.find(|((part, origin), _)| origin.0 == row.operator && part.kind == node.kind);
+        if let Some((_, layer)) = computes {
+            row.function = function(layer);
         }
     }
     Ok(page)
@@ -246,12 +257,17 @@ fn run_title(recipe: &Recipe, run: usize) -> String {
     format!("operators {operators} in {rows} x {columns} tiles{keep}")
 }
 
+/// The function that computes a layer, and what it calls for that.
+fn function(layer: &KernelOverlaps) -> Option<String> {
+    let function = layer.function.as_ref()?;
+    Some(layer.work.chain(function))
+}
+
 fn parts(layers: &[KernelOverlaps]) -> HashMap<OperatorId, MeasuredPart> {
     let part = |(index, layer): (usize, &KernelOverlaps)| {
-        let function = layer.function.clone()?;
         let part = MeasuredPart {
             instructions: Some(layer.instructions),
-            function: Some(layer.work.chain(&function)),
+            function: Some(function(layer)?),
             ..MeasuredPart::default()
         };
         Some((OperatorId(index), part))

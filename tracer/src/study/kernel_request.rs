@@ -123,8 +123,9 @@ impl KernelRequest {
         names.map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
-    /// Reads the kernels, and the reference kernels for what they lack, where these run on the
-    /// same CPU.
+    /// Reads the kernels as TensorFlow Lite Micro calls them, or, if they are to be exact, as C code does
+    /// that calls each of them; and the reference kernels for what they lack, where these run on the same
+    /// CPU.
     ///
     /// # Errors
     /// When there are none of that name, they are for another CPU, or of another version.
@@ -160,6 +161,15 @@ impl KernelRequest {
         };
         let has_fallback = fallback.is_some();
         libraries.extend(fallback);
+        let as_called = |kernels: NamedKernels| NamedKernels {
+            library: if self.is_exact {
+                kernels.library
+            } else {
+                kernels.library.of_runtime()
+            },
+            name: kernels.name,
+        };
+        let libraries: Vec<NamedKernels> = libraries.into_iter().map(as_called).collect();
         Ok(ModelKernels {
             libraries,
             has_fallback,

@@ -223,14 +223,18 @@ pub fn computed_by(graph: &Graph, kernels: &FurtherKernels) -> String {
         }
         name => name.escape_debug().to_string(),
     };
+    let count = counted(
+        kernels.operators.len() as u64,
+        "operator has",
+        "operators have",
+    );
+    let verb = if kernels.operators.len() == 1 {
+        "runs"
+    } else {
+        "run"
+    };
     format!(
-        "{} {} no kernel in the first of these and run on {name}: {}",
-        counted(kernels.operators.len() as u64, "operator", "operators"),
-        if kernels.operators.len() == 1 {
-            "has"
-        } else {
-            "have"
-        },
+        "{count} no kernel in the first of these and {verb} on {name}: {}",
         operators.join(", ")
     )
 }

@@ -73,11 +73,6 @@ pub fn small_programs() -> Vec<String> {
     names
 }
 
-/// A sample of the cases runs each time, all of them where this is asked for.
-pub fn are_all_cases_wanted() -> bool {
-    std::env::var("DMO_TRACE_CASES").is_ok_and(|what| what == "all")
-}
-
 /// The bytes of a recorded ELF.
 pub fn elf(cpu: &str, program: &str) -> Vec<u8> {
     let path = traces_elf().join(cpu).join(program).with_extension("elf");

@@ -112,3 +112,8 @@ impl Drop for Process {
         let _ = self.0.wait();
     }
 }
+
+/// A sample of the cases runs each time, all of them where this is asked for.
+pub fn are_all_cases_wanted() -> bool {
+    std::env::var("DMO_TRACE_CASES").is_ok_and(|what| what == "all")
+}

@@ -9,7 +9,9 @@
 mod row;
 
 use super::apart::WhyApart;
-use super::lower::{axes, elements, extents, gathers, moves, products, signal, slices, windows};
+use super::lower::{
+    FileNode, axes, elements, extents, gathers, moves, products, signal, slices, windows,
+};
 use super::schema::{
     add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul, options,
     sub, svdf, transpose_conv,
@@ -395,7 +397,7 @@ static ROWS: &[Row] = &[
         .lowered(signal::filter_bank),
     Row::of(Kind::SignalFilterBankLog)
         .named("signal_log")
-        .lowered(signal::elementwise),
+        .lowered(signal::logarithm),
     Row::of(Kind::SignalFilterBankSpectralSubtraction)
         .named("signal_subtract_noise")
         .lowered(signal::noise)
@@ -428,7 +430,7 @@ static ROWS: &[Row] = &[
         .apart(WhyApart::PartOfOutput),
     Row::of(Kind::SignalWindow)
         .named("signal_window")
-        .lowered(signal::elementwise),
+        .lowered(signal::window),
     // Whose effects are not all seen in their tensors.
     Row::of(Kind::AssignVariable).hidden_state(),
     Row::of(Kind::Call).hidden_state(),
@@ -453,6 +455,12 @@ static NAME_ONLY: Row = Row::of(Kind::Custom);
 #[cfg(test)]
 pub(super) fn rows() -> &'static [Row] {
     ROWS
+}
+
+/// Whether it is of the signal library, whose kernels refuse all that is not known here.
+pub(crate) fn is_refused_signal(node: &FileNode<'_>) -> bool {
+    let lower = row(node.kind).lower;
+    node.kind.name().starts_with("Signal") && lower.is_some_and(|lower| lower(node).is_none())
 }
 
 /// The kind's row.

@@ -3,6 +3,7 @@
 use super::Arguments;
 use crate::cli::output;
 use dmo_analysis::wording::grouped;
+use dmo_trace::kernels::images;
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::{Emitted, arena_changes, is_packed};
@@ -98,10 +99,14 @@ pub fn next_steps(
         (None, None) => (),
     }
     if is_no_smaller(source, planned) {
-        steps.push(
-            "these kernels allow no overlap that makes it smaller, and `dmo-trace kernels` writes some that do"
-                .to_owned(),
-        );
+        let others = if are_built_in(planned) {
+            ""
+        } else {
+            "; those that `dmo-trace kernels` writes may allow more"
+        };
+        steps.push(format!(
+            "these kernels allow no overlap that makes it smaller{others}"
+        ));
     }
     if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
         return steps;
@@ -128,6 +133,12 @@ pub fn next_steps(
         ));
     }
     steps
+}
+
+/// Whether the kernels of the plan are of a set that is built in.
+fn are_built_in(planned: &Planned) -> bool {
+    let measured = planned.overlaps.measured.as_ref();
+    measured.is_some_and(|it| !images::cpus_of(&it.planned.name).is_empty())
 }
 
 /// Whether measured kernels allow too little: with the plan the runtime needs as much as without.

@@ -40,6 +40,33 @@ const STEMS: &[(Kind, &str)] = &[
     (Kind::UnidirectionalSequenceLstm, "arm_lstm_unidirectional_"),
 ];
 
+/// Operators for which not all versions of the runtime call CMSIS-NN: older ones take their reference
+/// kernel, whatever functions the library has.
+const NEWER: [Kind; 9] = [
+    Kind::BatchMatmul,
+    Kind::Matmul,
+    Kind::Maximum,
+    Kind::Minimum,
+    Kind::Pad,
+    Kind::Padv2,
+    Kind::Transpose,
+    Kind::TransposeConv,
+    Kind::UnidirectionalSequenceLstm,
+];
+
+/// Whether TensorFlow Lite Micro calls a function of this name for such operators. It joins and reshapes
+/// tensors by kernels of its own, though CMSIS-NN has functions for that.
+pub fn calls(kind: &Kind, function: &str) -> bool {
+    STEMS
+        .iter()
+        .any(|(known, stem)| known == kind && function.starts_with(stem))
+}
+
+/// Whether older versions of the runtime take their reference kernel for such operators.
+pub fn may_take_its_own(kind: &Kind) -> bool {
+    NEWER.contains(kind)
+}
+
 /// The function among these that TensorFlow Lite Micro may call for the case: one for weights of 8 bits
 /// before one for 4, and a wrapper before what it chooses from. Which it calls for given shapes is its own
 /// to decide.
@@ -53,7 +80,6 @@ pub fn serving<'a>(case: &Case, functions: impl Iterator<Item = &'a str>) -> Opt
 }
 
 fn may_call(case: &Case, function: &str) -> bool {
-    let of_kind = |(kind, stem): &(Kind, &str)| *kind == case.kind && function.starts_with(stem);
     let is_of_types = match [case.input_type, case.output_type] {
         [ElementType::Int8, ElementType::Int16] => function.contains("_s8_s16"),
         [ElementType::Int8, _] => {
@@ -64,7 +90,7 @@ fn may_call(case: &Case, function: &str) -> bool {
         [ElementType::Uint8, _] => function.contains("_u8"),
         _ => false,
     };
-    is_of_types && STEMS.iter().any(of_kind) && !function.contains("_get_")
+    is_of_types && calls(&case.kind, function) && !function.contains("_get_")
 }
 
 /// The convolution as which TensorFlow Lite Micro computes a fully connected layer of 8 bits, by
@@ -140,6 +166,20 @@ mod tests {
             input_type: element,
             output_type: element,
         }
+    }
+
+    /// Their reference is the runtime's `concatenation.cc` and `reshape.cc`, which call no function of
+    /// CMSIS-NN.
+    #[test]
+    fn functions_that_the_runtime_does_not_call() {
+        let contracts = crate::kernels::cmsis_nn::contracts();
+        let not_called = contracts.filter(|it| !calls(it.kind, it.function));
+        let mut functions: Vec<&str> = not_called.map(|it| it.function).collect();
+        functions.sort_unstable();
+        functions.dedup();
+        let joining = ["w", "x", "y", "z"].map(|axis| format!("arm_concatenation_s8_{axis}"));
+        let expected = joining.iter().map(String::as_str).chain(["arm_reshape_s8"]);
+        assert_eq!(functions, expected.collect::<Vec<_>>());
     }
 
     /// Its reference is the condition in the runtime's `fully_connected.cc`.

@@ -11,7 +11,7 @@ use crate::study::session::{Session, Work};
 use crate::study::source::Source;
 use crate::study::whole_arena::{ArenaChange, Scratch, with_runtime_scratch};
 use dmo_analysis::graph::{Graph, OperatorId};
-use dmo_analysis::handover::tiled;
+use dmo_analysis::handover::{TiledModel, tiled};
 use dmo_analysis::transform::standard::Standard;
 use dmo_analysis::transform::{Origin, Recipe};
 use std::collections::BTreeSet;
@@ -92,11 +92,15 @@ pub fn best_form(
             }
         }
     }
-    let total = |form: &Emitted| {
-        let sizes = form.changes.iter().map(|change| change.after_bytes);
-        sizes.max().unwrap_or(form.arena_bytes)
-    };
     let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
+    // In the order that is best for it, which need not be that of the tiles.
+    match as_it_is(emission, source, file, planned, &quiet) {
+        Ok(whole) => {
+            forms.retain(|form| is_no_larger(form, &whole));
+            forms.insert(0, whole);
+        }
+        Err(error) => _ = refused.get_or_insert(error),
+    }
     let best = forms.into_iter().min_by_key(total);
     let Some(mut best) = best else {
         let none = || EmitReason::NoModelFile.of(&emission.path).into();
@@ -109,14 +113,44 @@ pub fn best_form(
     Ok(best)
 }
 
+/// The whole arena of a form in bytes, with the kernels that need most.
+fn total(form: &Emitted) -> u64 {
+    let sizes = form.changes.iter().map(|change| change.after_bytes);
+    sizes.max().unwrap_or(form.arena_bytes)
+}
+
+/// Whether a form needs no more than another one, whichever of the kernels compute it.
+fn is_no_larger(form: &Emitted, other: &Emitted) -> bool {
+    let mut sizes = form.changes.iter().zip(&other.changes);
+    sizes.all(|(one, other)| one.after_bytes <= other.after_bytes)
+}
+
 /// Whether the runtime has operators for it.
 fn is_standard(recipe: &Recipe) -> bool {
     let keeps_rows = recipe.splits.iter().any(|split| split.cached);
     recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices && !keeps_rows
 }
 
-/// The model that follows a recipe, planned like any other one, with the overlaps that the plan of the
-/// model has: those of the same kernels are measured anew.
+/// The model as it is, without tiles.
+fn as_it_is(
+    emission: &Emission,
+    source: &Source,
+    file: &[u8],
+    planned: &Planned,
+    session: &Session,
+) -> Result<Emitted, StudyError> {
+    let given = source.file_as_read().unwrap_or(file);
+    let model = Source::of_bytes(&source.name, file.to_vec())?;
+    let order = if planned.task().reorder {
+        OrderKind::Best
+    } else {
+        OrderKind::File
+    };
+    let (emitted, _) = written(emission, given, &model, order, planned, session)?;
+    Ok(emitted)
+}
+
+/// The model that follows a recipe.
 fn form(
     emission: &Emission,
     source: &Source,
@@ -126,27 +160,14 @@ fn form(
     session: &Session,
 ) -> Result<Emitted, StudyError> {
     let given = source.file_as_read().unwrap_or(file);
-    let model = tiled(file, recipe).about(emission.refusal())?;
-    let request = PlanRequest {
-        overlap: planned.overlaps.request(),
-        layout: planned.file.layout,
-        order: OrderKind::File,
-        changes: ChangeRequest {
-            accumulate: planned.overlaps.accumulates,
-            ..ChangeRequest::default()
-        },
-        time: FORM_TIME,
-        fixed: Vec::new(),
-    };
-    let of_form = Source::of_bytes(&source.name, model.file)?;
-    let planned = plan_as_it_is(&of_form, &request, FORM_TIME, session)?;
-    let (content, arena_bytes) = emission.with_plan(&of_form, &planned)?;
-    let (operators, before) = (of_form.graph().operators.len(), source.original());
+    let TiledModel { file, standard } = tiled(file, recipe).about(emission.refusal())?;
+    let model = Source::of_bytes(&source.name, file)?;
+    let order = OrderKind::File;
+    let (emitted, planned) = written(emission, given, &model, order, planned, session)?;
+    let (operators, before) = (model.graph().operators.len(), source.original());
     let is_tiled = operators != before.operators.len();
     Ok(Emitted {
-        added_kinds: &kinds(of_form.graph()) - &kinds(before),
-        changes: changes(given, &content, &planned)?,
-        arena_bytes,
+        added_kinds: &kinds(model.graph()) - &kinds(before),
         choice: Some(FormChoice {
             operators,
             is_tiled,
@@ -155,14 +176,53 @@ fn form(
         }),
         tiled: is_tiled.then(|| {
             Box::new(TiledForm {
-                source: of_form,
+                source: model,
                 planned,
                 recipe: recipe.clone(),
-                origins: origins(&model.standard),
+                origins: origins(&standard),
             })
         }),
-        content,
+        ..emitted
     })
+}
+
+/// The file of a form, planned like any other model, with the overlaps that the plan of the given one has:
+/// those of the same kernels are measured anew.
+fn written(
+    emission: &Emission,
+    given: &[u8],
+    form: &Source,
+    order: OrderKind,
+    planned: &Planned,
+    session: &Session,
+) -> Result<(Emitted, Planned), StudyError> {
+    let request = PlanRequest {
+        overlap: planned.overlaps.request(),
+        layout: planned.file.layout,
+        order,
+        changes: ChangeRequest {
+            accumulate: planned.overlaps.accumulates,
+            ..ChangeRequest::default()
+        },
+        time: FORM_TIME,
+        fixed: Vec::new(),
+    };
+    let planned = plan_as_it_is(form, &request, FORM_TIME, session)?;
+    let (content, arena_bytes) = emission.with_plan(form, &planned)?;
+    let emitted = Emitted {
+        added_kinds: BTreeSet::new(),
+        changes: changes(given, &content, &planned)?,
+        arena_bytes,
+        choice: Some(FormChoice {
+            operators: form.graph().operators.len(),
+            is_tiled: false,
+            forms: 1,
+            of_the_plan_bytes: 0,
+        }),
+        tiled: None,
+        content,
+    };
+    Ok((emitted, planned))
 }
 
 /// What is cut out and padded is for the next tile; what is joined is of those before.

@@ -18,6 +18,18 @@ pub(crate) fn count(node: &FileNode, name: &str) -> Option<u64> {
     u64::try_from(option(node, name)?).ok()
 }
 
+/// Only what the runtime prepares: the first inputs and outputs have this many axes.
+fn with_axes(node: &FileNode, inputs: &[usize], outputs: &[usize]) -> Option<()> {
+    let has = |tensor: Option<&GraphTensor>, axes: usize| {
+        tensor.is_some_and(|tensor| tensor.shape.len() == axes)
+    };
+    let mut given = inputs.iter().enumerate();
+    let mut stored = outputs.iter().enumerate();
+    let fits = given.all(|(index, &axes)| has(node.input(index), axes))
+        && stored.all(|(index, &axes)| has(node.output(index), axes));
+    fits.then_some(())
+}
+
 /// Rounds of one input and one output.
 fn staged(node: &FileNode, rounds: u32) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
@@ -49,6 +61,7 @@ pub(in crate::graph::tflite) fn delay(node: &FileNode) -> Option<Lowered> {
 
 /// All channels are summed up before the first is copied to the output (`filter_bank.cc`).
 pub(in crate::graph::tflite) fn filter_bank(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1], &[1])?;
     staged(node, 1)
 }
 
@@ -56,6 +69,7 @@ pub(in crate::graph::tflite) fn filter_bank(node: &FileNode) -> Option<Lowered> 
 /// (`rfft.cc`).
 pub(in crate::graph::tflite) fn rfft(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
+    with_axes(node, &[target.shape.len()], &[])?;
     let length = count(node, "fft_length")?;
     let (&input, &output) = (source.shape.last()?, target.shape.last()?);
     // Real and imaginary part.
@@ -69,6 +83,7 @@ pub(in crate::graph::tflite) fn rfft(node: &FileNode) -> Option<Lowered> {
 /// Frame by frame into a buffer, of which a step is copied to the output (`overlap_add.cc`).
 pub(in crate::graph::tflite) fn overlap_add(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
+    with_axes(node, &[target.shape.len() + 1], &[])?;
     let rounds = rows(&source.shape)?;
     let (&frame, step) = (source.shape.last()?, count(node, "frame_step")?);
     let stored = u64::from(rounds).checked_mul(step)?;
@@ -78,14 +93,27 @@ pub(in crate::graph::tflite) fn overlap_add(node: &FileNode) -> Option<Lowered> 
     staged(node, rounds)
 }
 
-/// Element by element, of one input; others are loaded as they are needed (`window.cc`,
-/// `filter_bank_log.cc`).
-pub(in crate::graph::tflite) fn elementwise(node: &FileNode) -> Option<Lowered> {
+/// Element by element, of one input; others are loaded as they are needed.
+fn elementwise(node: &FileNode) -> Option<Lowered> {
     staged(node, elements(&node.input(0)?.shape)?)
+}
+
+/// `window.cc`
+pub(in crate::graph::tflite) fn window(node: &FileNode) -> Option<Lowered> {
+    let axes = node.only_output()?.shape.len().max(1);
+    with_axes(node, &[axes, 1], &[axes])?;
+    elementwise(node)
+}
+
+/// `filter_bank_log.cc`
+pub(in crate::graph::tflite) fn logarithm(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1], &[1])?;
+    elementwise(node)
 }
 
 /// The same, after by how many bits all roots are shifted (`filter_bank_square_root.cc`).
 pub(in crate::graph::tflite) fn square_root(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1, 0], &[1])?;
     let bits = node.input(1)?;
     if bits.element_type != TensorType::Int32 || elements(&bits.shape)? != 1 {
         return None;
@@ -126,6 +154,7 @@ fn apart(node: &FileNode, inputs: &[TensorType], outputs: &[TensorType]) -> Opti
 
 /// `energy.cc`
 pub(in crate::graph::tflite) fn energy(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1], &[1])?;
     let [pairs, energies] = [node.input(0)?, node.output(0)?].map(|it| elements(&it.shape));
     let is_whole = pairs? == energies?.checked_mul(2)?;
     let fits = count(node, "end_index")? <= u64::from(energies?);
@@ -135,6 +164,7 @@ pub(in crate::graph::tflite) fn energy(node: &FileNode) -> Option<Lowered> {
 
 /// `fft_auto_scale_kernel.cc`
 pub(in crate::graph::tflite) fn scale(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1], &[1, 0])?;
     let bits = node.output(1)?;
     let fits = node.input(0)?.shape == node.output(0)?.shape && elements(&bits.shape)? == 1;
     let outputs = [TensorType::Int16, TensorType::Int32];
@@ -143,6 +173,7 @@ pub(in crate::graph::tflite) fn scale(node: &FileNode) -> Option<Lowered> {
 
 /// `filter_bank_spectral_subtraction.cc`
 pub(in crate::graph::tflite) fn noise(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1], &[1, 1])?;
     let all = [node.input(0)?, node.output(0)?, node.output(1)?];
     let channels = count(node, "num_channels")?;
     let mut sizes = all.iter().map(|it| elements(&it.shape));
@@ -152,6 +183,7 @@ pub(in crate::graph::tflite) fn noise(node: &FileNode) -> Option<Lowered> {
 
 /// `pcan.cc`
 pub(in crate::graph::tflite) fn gain_control(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1, 1, 1], &[1])?;
     let shape = &node.input(0)?.shape;
     let fits = node.input(1)?.shape == *shape && node.output(0)?.shape == *shape;
     apart(node, &[TensorType::Uint32; 2], &[TensorType::Uint32]).filter(|_| fits)
@@ -160,6 +192,7 @@ pub(in crate::graph::tflite) fn gain_control(node: &FileNode) -> Option<Lowered>
 /// `irfft.cc`
 pub(in crate::graph::tflite) fn irfft(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
+    with_axes(node, &[target.shape.len()], &[])?;
     let points = count(node, "fft_length")?;
     let (&pairs, &reals) = (source.shape.last()?, target.shape.last()?);
     let fits = u64::from(reals) == points
@@ -171,6 +204,7 @@ pub(in crate::graph::tflite) fn irfft(node: &FileNode) -> Option<Lowered> {
 /// `framer.cc`
 pub(in crate::graph::tflite) fn framer(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.output(0)?);
+    with_axes(node, &[], &[source.shape.len() + 1, 0])?;
     let [frame, step] = ["frame_size", "frame_step"].map(|name| count(node, name));
     let (&given, step) = (source.shape.last()?, step.filter(|&step| step > 0)?);
     let frames = u64::from(rows(&source.shape)?).checked_mul(u64::from(given) / step)?;
@@ -183,6 +217,7 @@ pub(in crate::graph::tflite) fn framer(node: &FileNode) -> Option<Lowered> {
 
 /// `stacker.cc`
 pub(in crate::graph::tflite) fn stacker(node: &FileNode) -> Option<Lowered> {
+    with_axes(node, &[1], &[1, 0])?;
     let channels = count(node, "num_channels")?;
     let names = ["stacker_left_context", "stacker_right_context"];
     let [left, right] = names.map(|name| count(node, name));
