@@ -490,9 +490,9 @@ fn the_runtime_joins_and_reshapes_by_its_own_kernels() {
     };
     let (mut joined, mut reshaped) = (0, 0);
     for name in [
-        "further_moves_int8",
+        "further_plain_int8",
         "stand_in_vision_int8",
-        "stand_in_window_int8",
+        "stand_in_upsampling_int8",
     ] {
         let path = folder.join(name).with_extension("tflite");
         let mut source = Source::load(&path).unwrap();
@@ -517,5 +517,5 @@ fn the_runtime_joins_and_reshapes_by_its_own_kernels() {
             assert!(function.starts_with("dmo_"), "{name}: {function}");
         }
     }
-    assert!(joined >= 1 && reshaped >= 2, "{joined} {reshaped}");
+    assert!(joined >= 2 && reshaped >= 1, "{joined} {reshaped}");
 }

@@ -21,6 +21,7 @@ use crate::graph::tflite::edit::{BufferEdit, Cut, Edits, TensorEdit, edited, nam
 use crate::graph::tflite::{self, TfliteError};
 use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId, TensorType};
 use crate::operator::Operator;
+use crate::wording::{counted, grouped};
 use rows::{Rows, Step};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -118,8 +119,10 @@ pub enum StreamError {
     )]
     ElementType { tensor: String, given: TensorType },
     #[error(
-        "with --rows {new_rows} nothing can be reused: {before} multiply-accumulates as on a whole \
-         window{}",
+        "with {} nothing can be reused: {} multiply-accumulates as on a whole window{}\n  hint: a layer can take new \
+         rows where it does not pad in time, as one that is trained with padding VALID there",
+        counted((*new_rows).into(), "new row", "new rows"),
+        grouped(*before),
         first(whole)
     )]
     Nothing {

@@ -69,7 +69,7 @@ pub fn ensure_kept<'a>(
     let place = place(output);
     ensure!(
         place.is_none() || read.all(|read| existing(read) != place),
-        "--{option} {}: this file is read, and would be replaced\n  hint: name another file",
+        "--{option} {}: this file is read, and would be replaced\n  hint: name another one",
         output.display()
     );
     Ok(())

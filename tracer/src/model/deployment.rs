@@ -447,13 +447,11 @@ impl<'g> Executed<'g> {
                 return Err(Reason::Computed { operand });
             }
         }
-        let library = sources[source].library;
-        let is_limited = case.kind != given.kind || library.may_be_passed_over(contract);
         Ok(Self {
             kernel: StepKernel {
                 source,
                 contract,
-                most: sources[source].most(graph, operator, is_limited),
+                most: sources[source].most(graph, operator, contract, case.kind != given.kind),
                 case,
             },
             loops,

@@ -31,16 +31,18 @@ impl<'a> From<&'a KernelLibrary> for KernelSource<'a> {
 
 impl KernelSource<'_> {
     /// The most overlap that its kernel of an operator is granted; `None` if whatever is measured.
-    /// What the runtime computes by the kernel of another kind, or by CMSIS-NN at all, older ones may compute
-    /// by the operator's own loops (`is_limited`): no more is granted than these allow.
+    /// What the runtime computes by the kernel of another kind (`is_instead`), or by CMSIS-NN at all,
+    /// older ones may compute by the operator's own loops: no more is granted than these allow.
     pub(super) fn most(
         &self,
         graph: &Graph,
         operator: OperatorId,
-        is_limited: bool,
+        contract: &Contract,
+        is_instead: bool,
     ) -> Option<Vec<SafeOverlap>> {
-        let analytic = || overlaps::analytic_of(graph, &graph.operators[operator.0]);
-        (self.stands_for_reference || is_limited).then(analytic)
+        let is_limited =
+            self.stands_for_reference || is_instead || self.library.may_be_passed_over(contract);
+        is_limited.then(|| overlaps::analytic_of(graph, &graph.operators[operator.0]))
     }
 }
 

@@ -219,7 +219,7 @@ impl Report for OverlapReport {
         if let Some(contract) = &self.vendor_contract {
             text += &contract.text();
         }
-        text += &format!("\n{}\n", pair_table(&self.pairs));
+        text += &format!("\n{}\n\n{LEGEND}\n", pair_table(&self.pairs));
         for line in self.disagreements.iter().chain(&self.notes) {
             text += &format!("\n{line}\n");
         }
@@ -269,6 +269,10 @@ fn tenths(number: f64) -> String {
     let sign = if number < 0.0 { "-" } else { "" };
     format!("{sign}{}.{decimal}", grouped(whole.parse().unwrap_or(0)))
 }
+
+/// What the columns of the table are.
+const LEGEND: &str = "O_s in bytes: by the published formula, by ours, by the loops, and as measured. At O_s the \
+                      output stays as it is; one element more changes it where O_s is the most.";
 
 fn pair_table(pairs: &[Pair]) -> String {
     let header = [

@@ -90,6 +90,12 @@ pub fn next_steps(
             pasted(&path.to_string_lossy())
         )),
         // Stock TensorFlow Lite Micro stores its inputs as a whole.
+        (None, None) if planned.overlaps.measured.is_none() && saves_nothing(source, planned) => {
+            steps.push(
+                "the runtime needs as much without this plan: overlaps save nothing here"
+                    .to_owned(),
+            );
+        }
         (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {
             steps.push(format!(
                 "`--out {}` writes the model with this plan, for TensorFlow Lite Micro",
@@ -98,7 +104,7 @@ pub fn next_steps(
         }
         (None, None) => (),
     }
-    if is_no_smaller(source, planned) {
+    if planned.overlaps.measured.is_some() && saves_nothing(source, planned) {
         let others = if are_built_in(planned) {
             ""
         } else {
@@ -141,10 +147,10 @@ fn are_built_in(planned: &Planned) -> bool {
     measured.is_some_and(|it| !images::cpus_of(&it.planned.name).is_empty())
 }
 
-/// Whether measured kernels allow too little: with the plan the runtime needs as much as without.
-fn is_no_smaller(source: &Source, planned: &Planned) -> bool {
-    planned.overlaps.measured.is_some()
-        && planned.overlaps.kind == OverlapKind::Traced
+/// Whether the runtime needs as much with the overlaps of the plan as without.
+fn saves_nothing(source: &Source, planned: &Planned) -> bool {
+    planned.overlaps.kind != OverlapKind::None
+        && source.carried_offsets().is_none()
         && arena_changes(source, planned)
             .is_some_and(|all| all.iter().all(|it| it.after_bytes >= it.before_bytes))
 }
