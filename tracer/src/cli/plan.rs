@@ -22,8 +22,9 @@ use clap::builder::TypedValueParser;
 use dmo_analysis::graph::TensorId;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::minimalloc;
+use dmo_trace::page::Page;
 use dmo_trace::page::plan::{Sayings, page, page_of_form};
-use dmo_trace::study::emit::{Emission, Emitted};
+use dmo_trace::study::emit::{Emission, Emitted, TiledForm};
 use dmo_trace::study::error::EmitReason;
 use dmo_trace::study::foreign::is_foreign;
 use dmo_trace::study::others::Planner;
@@ -31,7 +32,7 @@ use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
 use dmo_trace::study::problem::is_problem;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
-use dmo_trace::study::{SEARCH_TIME, Session};
+use dmo_trace::study::{INPUTS, SEARCH_TIME, Session};
 use dmo_trace::words::names::pasted;
 use dmo_trace::words::plan::PlanReport;
 use dmo_trace::words::plan::node_data::{NodeData, node_data};
@@ -260,28 +261,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if let Some(folder) = &arguments.plot {
         draw::draw(&source.name, &planned, folder)?;
     }
-    let page = arguments.page.written(|| {
-        let written = files.iter().find_map(|file| file.tiled.as_deref());
-        let page = match written {
-            // It is what will run, and not the plan for C code.
-            Some(form) => {
-                let inputs = request.overlap.inputs;
-                let of_form = PlanReport::new(&form.source, &form.planned, inputs, &session)?;
-                let of_form = PlanReport {
-                    headlines: report.headlines.clone(),
-                    // Of the model before it was in tiles.
-                    device: None,
-                    ..of_form
-                };
-                page_of_form(&source, form, Sayings::of_plan(&of_form))
-            }
-            None => {
-                let tried = Remedies::search(&source, &planned, &session)?;
-                page(&source, &planned, Sayings::of_plan(&report), &tried)
-            }
-        };
-        page.with_context(|| source.name.clone())
-    })?;
+    let written = files.iter().find_map(|file| file.tiled.as_deref());
+    let page = arguments
+        .page
+        .written(|| page_of(&source, &planned, written, &report, &session))?;
     let files = emitted.iter();
     let files = files.map(|(path, file)| (*path, &file.content[..]));
     let page = page.iter().map(|(path, content)| (*path, &content[..]));
@@ -310,6 +293,35 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         ));
     }
     Ok(too_large.is_empty().into())
+}
+
+/// The page of the plan, or of the form in tiles that was written: it is what will run, and not the plan for
+/// C code.
+fn page_of(
+    source: &Source,
+    planned: &Planned,
+    written: Option<&TiledForm>,
+    report: &PlanReport,
+    session: &Session,
+) -> anyhow::Result<Page> {
+    let page = match written {
+        Some(form) => {
+            let measured = form.planned.overlaps.measured.as_ref();
+            let inputs = measured.map_or(INPUTS, |measured| measured.inputs);
+            let of_form = PlanReport {
+                headlines: report.headlines.clone(),
+                // Of the model before it was in tiles.
+                device: None,
+                ..PlanReport::new(&form.source, &form.planned, inputs, session)?
+            };
+            page_of_form(source, form, Sayings::of_plan(&of_form))
+        }
+        None => {
+            let tried = Remedies::search(source, planned, session)?;
+            page(source, planned, Sayings::of_plan(report), &tried)
+        }
+    };
+    page.with_context(|| source.name.clone())
 }
 
 /// The files that are written beside models, of which more is said.
