@@ -107,7 +107,10 @@ pub fn kernel_table(
     } else {
         "; loops cost: bytes that the arena would save if this kernel alone had the loops of the reference kernel"
     };
-    format!("{table}\n\nO_s: bytes by which the output may lie over the input{none}{loops}.")
+    format!(
+        "{table}\n\nO_s: bytes by which the output may lie over the input, as measured{none}{loops}. Where the runtime \
+         takes its own kernel, or may, no more is granted than the formula of that kernel says."
+    )
 }
 
 /// O_s of each pair.
