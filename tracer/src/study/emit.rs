@@ -20,7 +20,7 @@ use dmo_planner::minimalloc;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tiles::best_form;
+use tiles::WritableForms;
 
 /// A file that a plan is to be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,10 +128,16 @@ impl Emission {
             (Form::Model, recipe) => {
                 let file = source.file.as_deref();
                 let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
-                return match recipe {
-                    Some(recipe) => best_form(self, source, file, recipe, planned, session),
-                    None => self.planned_model(source, file, planned),
+                let Some(recipe) = recipe else {
+                    return self.planned_model(source, file, planned);
                 };
+                let forms = WritableForms {
+                    emission: self,
+                    source,
+                    file,
+                    planned,
+                };
+                return forms.best(recipe, session);
             }
         }
         Ok(emitted)

@@ -48,69 +48,154 @@ const MOST_FORMS: usize = 32;
 /// What the plan of a form may take.
 const FORM_TIME: Duration = Duration::from_secs(2);
 
-/// The best form of the model: as it is, or in tiles of standard operators with a plan of their own.
-/// More tiles make the planned part smaller and what persists larger.
-///
-/// # Errors
-/// When no form can be written.
-pub fn best_form(
-    emission: &Emission,
-    source: &Source,
-    file: &[u8],
-    recipe: &Recipe,
-    planned: &Planned,
-    session: &Session,
-) -> Result<Emitted, StudyError> {
-    if !is_standard(recipe) {
-        return Err(EmitReason::NotStandard.of(&emission.path).into());
-    }
-    let none = Recipe {
-        order: recipe.order.clone(),
-        ..Recipe::default()
-    };
-    let mut recipes = vec![recipe, &none];
-    let points = planned.front.iter().flat_map(|front| &front.front.points);
-    for point in points.map(|point| &point.recipe) {
-        if is_standard(point) && !recipes.contains(&point) {
-            recipes.push(point);
+/// A planned model of which forms are written.
+pub struct WritableForms<'a> {
+    /// Where the best one is written to.
+    pub emission: &'a Emission,
+    /// The model.
+    pub source: &'a Source,
+    /// Its file.
+    pub file: &'a [u8],
+    /// Its plan.
+    pub planned: &'a Planned,
+}
+
+impl WritableForms<'_> {
+    /// The best form of the model: as it is, or in tiles of standard operators with a plan of their own.
+    /// More tiles make the planned part smaller and what persists larger.
+    ///
+    /// # Errors
+    /// When no form can be written.
+    pub fn best(&self, recipe: &Recipe, session: &Session) -> Result<Emitted, StudyError> {
+        let path = &self.emission.path;
+        if !is_standard(recipe) {
+            return Err(EmitReason::NotStandard.of(path).into());
         }
-    }
-    recipes.truncate(MOST_FORMS);
-    let running = session.begin(Work::Forms);
-    // The session of a form has no progress of its own.
-    let quiet = Session {
-        cache: session.cache.clone(),
-        ..Session::default()
-    };
-    let (mut forms, mut refused) = (Vec::new(), None);
-    for (index, recipe) in recipes.iter().enumerate() {
-        running.parts(index, recipes.len());
-        match form(emission, source, file, recipe, planned, &quiet) {
-            Ok(form) => forms.push(form),
-            Err(error) => {
-                refused.get_or_insert(error);
+        let none = Recipe {
+            order: recipe.order.clone(),
+            ..Recipe::default()
+        };
+        let mut recipes = vec![recipe, &none];
+        let points = self.planned.front.iter();
+        let points = points.flat_map(|front| &front.front.points);
+        for point in points.map(|point| &point.recipe) {
+            if is_standard(point) && !recipes.contains(&point) {
+                recipes.push(point);
             }
         }
-    }
-    let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
-    // In the order that is best for it, which need not be that of the tiles.
-    match as_it_is(emission, source, file, planned, &quiet) {
-        Ok(whole) => {
-            forms.retain(|form| is_no_larger(form, &whole));
-            forms.insert(0, whole);
+        recipes.truncate(MOST_FORMS);
+        let running = session.begin(Work::Forms);
+        // The session of a form has no progress of its own.
+        let quiet = Session {
+            cache: session.cache.clone(),
+            ..Session::default()
+        };
+        let (mut forms, mut refused) = (Vec::new(), None);
+        for (index, recipe) in recipes.iter().enumerate() {
+            running.parts(index, recipes.len());
+            match self.in_tiles(recipe, &quiet) {
+                Ok(form) => forms.push(form),
+                Err(error) => {
+                    refused.get_or_insert(error);
+                }
+            }
         }
-        Err(error) => _ = refused.get_or_insert(error),
+        let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
+        // In the order that is best for it, which need not be that of the tiles.
+        match self.as_it_is(&quiet) {
+            Ok(whole) => {
+                forms.retain(|form| is_no_larger(form, &whole));
+                forms.insert(0, whole);
+            }
+            Err(error) => _ = refused.get_or_insert(error),
+        }
+        let Some(best) = forms.into_iter().min_by_key(total) else {
+            let none = || EmitReason::NoModelFile.of(path).into();
+            return Err(refused.unwrap_or_else(none));
+        };
+        let graph = match &best.tiled {
+            Some(form) => form.source.graph(),
+            None => self.source.original(),
+        };
+        let choice = FormChoice {
+            operators: graph.operators.len(),
+            is_tiled: best.tiled.is_some(),
+            forms: count,
+            of_the_plan_bytes,
+        };
+        Ok(Emitted {
+            choice: Some(choice),
+            ..best
+        })
     }
-    let best = forms.into_iter().min_by_key(total);
-    let Some(mut best) = best else {
-        let none = || EmitReason::NoModelFile.of(&emission.path).into();
-        return Err(refused.unwrap_or_else(none));
-    };
-    if let Some(choice) = &mut best.choice {
-        choice.forms = count;
-        choice.of_the_plan_bytes = of_the_plan_bytes;
+
+    /// The model as it is, without tiles.
+    fn as_it_is(&self, session: &Session) -> Result<Emitted, StudyError> {
+        let model = Source::of_bytes(&self.source.name, self.file.to_vec())?;
+        let order = if self.planned.task().reorder {
+            OrderKind::Best
+        } else {
+            OrderKind::File
+        };
+        let (emitted, _) = self.written(&model, order, session)?;
+        Ok(emitted)
     }
-    Ok(best)
+
+    /// The model that follows a recipe.
+    fn in_tiles(&self, recipe: &Recipe, session: &Session) -> Result<Emitted, StudyError> {
+        let model = tiled(self.file, recipe).about(self.emission.refusal())?;
+        let TiledModel { file, standard } = model;
+        let model = Source::of_bytes(&self.source.name, file)?;
+        let (emitted, planned) = self.written(&model, OrderKind::File, session)?;
+        let before = self.source.original();
+        let is_tiled = model.graph().operators.len() != before.operators.len();
+        Ok(Emitted {
+            added_kinds: &kinds(model.graph()) - &kinds(before),
+            tiled: is_tiled.then(|| {
+                Box::new(TiledForm {
+                    source: model,
+                    planned,
+                    recipe: recipe.clone(),
+                    origins: origins(&standard),
+                })
+            }),
+            ..emitted
+        })
+    }
+
+    /// The file of a form, planned like any other model, with the overlaps that the plan of the given one
+    /// has: those of the same kernels are measured anew.
+    fn written(
+        &self,
+        form: &Source,
+        order: OrderKind,
+        session: &Session,
+    ) -> Result<(Emitted, Planned), StudyError> {
+        let overlaps = &self.planned.overlaps;
+        let request = PlanRequest {
+            overlap: overlaps.request(),
+            layout: self.planned.file.layout,
+            order,
+            changes: ChangeRequest {
+                accumulate: overlaps.accumulates,
+                ..ChangeRequest::default()
+            },
+            time: FORM_TIME,
+            fixed: Vec::new(),
+        };
+        let planned = plan_as_it_is(form, &request, FORM_TIME, session)?;
+        let (content, arena_bytes) = self.emission.with_plan(form, &planned)?;
+        let given = self.source.file_as_read().unwrap_or(self.file);
+        let emitted = Emitted {
+            added_kinds: BTreeSet::new(),
+            changes: changes(given, &content, &planned)?,
+            arena_bytes,
+            choice: None,
+            tiled: None,
+            content,
+        };
+        Ok((emitted, planned))
+    }
 }
 
 /// The whole arena of a form in bytes, with the kernels that need most.
@@ -129,100 +214,6 @@ fn is_no_larger(form: &Emitted, other: &Emitted) -> bool {
 fn is_standard(recipe: &Recipe) -> bool {
     let keeps_rows = recipe.splits.iter().any(|split| split.cached);
     recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices && !keeps_rows
-}
-
-/// The model as it is, without tiles.
-fn as_it_is(
-    emission: &Emission,
-    source: &Source,
-    file: &[u8],
-    planned: &Planned,
-    session: &Session,
-) -> Result<Emitted, StudyError> {
-    let given = source.file_as_read().unwrap_or(file);
-    let model = Source::of_bytes(&source.name, file.to_vec())?;
-    let order = if planned.task().reorder {
-        OrderKind::Best
-    } else {
-        OrderKind::File
-    };
-    let (emitted, _) = written(emission, given, &model, order, planned, session)?;
-    Ok(emitted)
-}
-
-/// The model that follows a recipe.
-fn form(
-    emission: &Emission,
-    source: &Source,
-    file: &[u8],
-    recipe: &Recipe,
-    planned: &Planned,
-    session: &Session,
-) -> Result<Emitted, StudyError> {
-    let given = source.file_as_read().unwrap_or(file);
-    let TiledModel { file, standard } = tiled(file, recipe).about(emission.refusal())?;
-    let model = Source::of_bytes(&source.name, file)?;
-    let order = OrderKind::File;
-    let (emitted, planned) = written(emission, given, &model, order, planned, session)?;
-    let (operators, before) = (model.graph().operators.len(), source.original());
-    let is_tiled = operators != before.operators.len();
-    Ok(Emitted {
-        added_kinds: &kinds(model.graph()) - &kinds(before),
-        choice: Some(FormChoice {
-            operators,
-            is_tiled,
-            forms: 1,
-            of_the_plan_bytes: 0,
-        }),
-        tiled: is_tiled.then(|| {
-            Box::new(TiledForm {
-                source: model,
-                planned,
-                recipe: recipe.clone(),
-                origins: origins(&standard),
-            })
-        }),
-        ..emitted
-    })
-}
-
-/// The file of a form, planned like any other model, with the overlaps that the plan of the given one has:
-/// those of the same kernels are measured anew.
-fn written(
-    emission: &Emission,
-    given: &[u8],
-    form: &Source,
-    order: OrderKind,
-    planned: &Planned,
-    session: &Session,
-) -> Result<(Emitted, Planned), StudyError> {
-    let request = PlanRequest {
-        overlap: planned.overlaps.request(),
-        layout: planned.file.layout,
-        order,
-        changes: ChangeRequest {
-            accumulate: planned.overlaps.accumulates,
-            ..ChangeRequest::default()
-        },
-        time: FORM_TIME,
-        fixed: Vec::new(),
-    };
-    let planned = plan_as_it_is(form, &request, FORM_TIME, session)?;
-    let (content, arena_bytes) = emission.with_plan(form, &planned)?;
-    let emitted = Emitted {
-        added_kinds: BTreeSet::new(),
-        changes: changes(given, &content, &planned)?,
-        arena_bytes,
-        choice: Some(FormChoice {
-            operators: form.graph().operators.len(),
-            is_tiled: false,
-            forms: 1,
-            of_the_plan_bytes: 0,
-        }),
-        tiled: None,
-        content,
-    };
-    Ok((emitted, planned))
 }
 
 /// What is cut out and padded is for the next tile; what is joined is of those before.
