@@ -234,7 +234,7 @@ pub fn computed_by(graph: &Graph, kernels: &FurtherKernels) -> String {
         "run"
     };
     format!(
-        "{count} no kernel in the first of these and {verb} on {name}: {}",
+        "{count} no kernel in the first library and {verb} on {name}: {}",
         operators.join(", ")
     )
 }
