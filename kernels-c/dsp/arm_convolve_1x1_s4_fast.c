@@ -4,10 +4,10 @@
 #include "dsp_vector_int4.h"
 
 int32_t arm_convolve_1x1_s4_fast_get_buffer_size(const cmsis_nn_dims *input_dims) {
-  return dsp_int4_bytes(input_dims->c);
+  return arm_convolve_1x1_s8_fast_get_buffer_size(input_dims);
 }
 
-// Fewer are not worth unpacking the filters.
+// Fewer are not worth laying out rows.
 enum { LEAST_PIXELS = 3 };
 
 // Rows that no pixel needs are copies of the last.
@@ -37,18 +37,14 @@ arm_cmsis_nn_status arm_convolve_1x1_s4_fast(const cmsis_nn_context *ctx, const 
   int32_t pixels = output_dims->n * output_dims->h * output_dims->w;
   uint32_t *const rows = ctx->buf;
   if (pixels >= LEAST_PIXELS) {
-    int8_t *const weights = (int8_t *)ctx->buf + dsp_rows_bytes(depth);
     const dsp_int4_filters layer = {
-      .filters = dsp_make_filters(conv_params, quant_params, dsp_group_bytes(depth), weights, bias_data, channels),
+      .filters = dsp_make_filters(conv_params, quant_params, depth, NULL, bias_data, channels),
       .packed = filter_data,
-      .columns = depth,
     };
-    dsp_table table;
-    dsp_prepare(&layer.filters, &table, rows);
     while (pixels >= LEAST_PIXELS) {
       const int32_t count = pixels < DSP_ROWS ? pixels : DSP_ROWS;
       widen_pixels(rows, input_data, depth, conv_params->input_offset, count);
-      dsp_multiply_int4_pixels(&layer, &table, rows, weights, count, output_data, channels);
+      dsp_multiply_int4_pixels(&layer, rows, count, output_data, channels);
       input_data += count * depth;
       output_data += count * channels;
       pixels -= count;

@@ -27,7 +27,7 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
     return ARM_CMSIS_NN_SUCCESS;
   }
   const dsp_filters filters =
-      dsp_make_filters(conv_params, quant_params, filter_dims->c, filter_data, bias_data, output_dims->c);
+      dsp_make_filters(conv_params, quant_params, input_dims->c, filter_data, bias_data, output_dims->c);
   const int32_t depth = input_dims->c;
   const int32_t offset = conv_params->input_offset;
   const int32_t pixel_bytes = output_dims->c;

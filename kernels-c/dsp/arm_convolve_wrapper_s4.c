@@ -4,7 +4,7 @@
 int32_t arm_convolve_wrapper_s4_get_buffer_size(const cmsis_nn_conv_params *conv_params,
                                                 const cmsis_nn_dims *input_dims, const cmsis_nn_dims *filter_dims,
                                                 const cmsis_nn_dims *output_dims) {
-  return dsp_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims)
+  return dsp_is_pointwise(conv_params, input_dims, filter_dims, output_dims)
              ? arm_convolve_1x1_s4_fast_get_buffer_size(input_dims)
              : arm_convolve_s4_get_buffer_size(input_dims, filter_dims);
 }
@@ -15,7 +15,7 @@ arm_cmsis_nn_status arm_convolve_wrapper_s4(const cmsis_nn_context *ctx, const c
                                             const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
                                             const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
                                             const cmsis_nn_dims *output_dims, int8_t *output_data) {
-  if (dsp_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims)) {
+  if (dsp_is_pointwise(conv_params, input_dims, filter_dims, output_dims)) {
     return arm_convolve_1x1_s4_fast(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data,
                                     bias_dims, bias_data, output_dims, output_data);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "arm_nnfunctions.h"
 
-// Where CMSIS-NN has scratch.
+// Where CMSIS-NN has scratch. When TensorFlow Lite Micro asks for the size it has not set the multiplier, nor strides,
+// offsets and activation.
 static bool is_opt(const cmsis_nn_dw_conv_params *params, const cmsis_nn_dims *input, const cmsis_nn_dims *output) {
-  return params->ch_mult == 1 && output->c == input->c && input->n == 1 && params->dilation.w == 1 &&
-         params->dilation.h == 1;
+  return output->c == input->c && input->n == 1 && params->dilation.w == 1 && params->dilation.h == 1;
 }
 
 int32_t arm_depthwise_conv_wrapper_s4_get_buffer_size(const cmsis_nn_dw_conv_params *dw_conv_params,

@@ -27,16 +27,22 @@ static inline dsp_filters dsp_make_filters(const cmsis_nn_conv_params *params,
   };
 }
 
-static inline bool dsp_is_1x1(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
-                              const cmsis_nn_dims *filter) {
-  return filter->h == 1 && filter->w == 1 && filter->c == input->c && params->padding.h == 0 &&
-         params->padding.w == 0;
+// TensorFlow Lite Micro also calls functions of 1x1 for fully connected layers, and then gives the filter's channels
+// as those of the output.
+static inline bool dsp_is_1x1(const cmsis_nn_conv_params *params, const cmsis_nn_dims *filter) {
+  return filter->h == 1 && filter->w == 1 && params->padding.h == 0 && params->padding.w == 0;
 }
 
 static inline bool dsp_is_1x1_fast(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
                                    const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
-  return dsp_is_1x1(params, input, filter) && params->stride.h == 1 && params->stride.w == 1 &&
-         output->h == input->h && output->w == input->w;
+  return dsp_is_1x1(params, filter) && params->stride.h == 1 && params->stride.w == 1 && output->h == input->h &&
+         output->w == input->w;
+}
+
+// Of a convolution, which may have groups.
+static inline bool dsp_is_pointwise(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
+                                    const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
+  return filter->c == input->c && dsp_is_1x1_fast(params, input, filter, output);
 }
 
 #endif

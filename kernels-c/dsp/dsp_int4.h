@@ -44,35 +44,15 @@ DSP_INLINE int32_t dsp_int4_at(const int8_t *packed, int32_t index) {
 // `count` weights as bytes.
 void dsp_unpack(const int8_t *packed, int32_t first, int32_t count, int8_t *to);
 
-// Mixed: of each eight columns 0, 2, 4, 6, then 1, 3, 5, 7, because that is how words of weights fall apart. What is
-// less than eight columns at the end is as it was.
-//
-// The weights of one channel as a row of bytes, in whole groups of columns; behind the last column they are 0.
-void dsp_unpack_mixed(const int8_t *packed, int32_t first, int32_t columns, int8_t *to);
-
-// Four rows that are laid out as dsp_multiply.h says.
-void dsp_mix_rows(uint32_t *rows, int32_t columns);
-
 // A layer, all of whose channels, or those of one group, multiply the same rows.
 typedef struct {
-  dsp_filters filters;  // filters.filter: room for two channels; filters.columns: whole groups
+  dsp_filters filters; // without filters.filter
   const int8_t *packed;
-  int32_t first;        // weight of the first channel
-  int32_t columns;
+  int32_t first;       // weight of the first channel
 } dsp_int4_filters;
 
-DSP_INLINE int32_t dsp_group_bytes(int32_t columns) {
-  return DSP_GROUP_COLUMNS * dsp_groups(columns);
-}
-
-// Memory for four rows and, behind them, two filters.
-DSP_INLINE int32_t dsp_int4_bytes(int32_t columns) {
-  return dsp_rows_bytes(columns) + 2 * dsp_group_bytes(columns);
-}
-
-// Mixes the rows for which `table` was prepared, and stores the outputs of 1 to 4 pixels, as dsp_multiply_some_pixels.
-// Order: for each two channels, filters are unpacked and the outputs are stored.
-void dsp_multiply_int4_pixels(const dsp_int4_filters *filters, dsp_table *table, uint32_t *rows, int8_t *weights,
-                              int32_t pixels, int8_t *output, int32_t pixel_bytes);
+// Stores the outputs of 1 to 4 pixels from four rows that are laid out as dsp_multiply.h says, and lays these out anew.
+void dsp_multiply_int4_pixels(const dsp_int4_filters *layer, uint32_t *rows, int32_t pixels, int8_t *output,
+                              int32_t pixel_bytes);
 
 #endif

@@ -156,11 +156,6 @@ void dsp_prepare(const dsp_filters *filters, dsp_table *table, uint32_t *rows);
 // Order: for each channel or two, filters are loaded and the outputs are stored.
 void dsp_multiply_pixels(const dsp_filters *filters, dsp_table *table, int8_t *const *outputs);
 
-// The same for one or two channels from `first` on, whose filters, of whole groups of columns, lie in `weights`; those
-// of `filters` are not loaded.
-void dsp_multiply_channels(const dsp_filters *filters, dsp_table *table, const int8_t *weights, int32_t first,
-                           int32_t count, int8_t *const *outputs);
-
 #if DSP_INSTRUCTIONS
 // By the assembly: the channels, and the pixels, that are set.
 DSP_INLINE void dsp_multiply_block(dsp_table *table) {

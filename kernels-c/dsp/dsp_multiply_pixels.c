@@ -2,11 +2,11 @@
 #include "dsp_multiply.h"
 
 // One channel, in its way: the C form of what the assembly does for two.
-static void multiply_channel(const dsp_filters *filters, const uint32_t *rows, int32_t c, const int8_t *weights,
-                             int8_t *const *outputs) {
+static void multiply_filter(const dsp_filters *filters, const dsp_table *table, int32_t c, int8_t *const *outputs) {
   const dsp_way way = dsp_way_of(filters, c);
   const int32_t start = filters->bias == NULL ? 0 : filters->bias[c];
-  const dsp_sums sums = dsp_multiply(rows, weights, filters->columns, (dsp_sums){ start, start, start, start });
+  const dsp_sums sums = dsp_multiply(table->rows, &filters->filter[c * filters->columns], filters->columns,
+                                     (dsp_sums){ start, start, start, start });
   const int32_t sum[DSP_ROWS] = { sums.row0, sums.row1, sums.row2, sums.row3 };
   const dsp_channel channel = dsp_make_channel(way, &filters->range, filters->multiplier[c], filters->shift[c]);
   for (int32_t i = 0; i < DSP_ROWS; ++i) {
@@ -14,10 +14,6 @@ static void multiply_channel(const dsp_filters *filters, const uint32_t *rows, i
                                            : dsp_requantize(DSP_CLAMP, &filters->range, channel, 2 * sum[i]);
     outputs[i][c] = (int8_t)value;
   }
-}
-
-static void multiply_filter(const dsp_filters *filters, const dsp_table *table, int32_t c, int8_t *const *outputs) {
-  multiply_channel(filters, table->rows, c, &filters->filter[c * filters->columns], outputs);
 }
 
 #if DSP_INSTRUCTIONS
@@ -260,8 +256,8 @@ static void copy_last_filter(const dsp_filters *filters, dsp_table *table) {
   }
 }
 
-// Channels from `first` up to, and without, `end`, an even number; but for their filters.
-static void set_numbers(dsp_table *table, int32_t first, int32_t end) {
+// Channels from `first` up to, and without, `end`, an even number.
+static void set_channels(const dsp_filters *filters, dsp_table *table, int32_t first, int32_t end) {
   table->first = first;
   if (table->is_filled) {
     table->first_numbers = dsp_address(&table->numbers[first]);
@@ -270,10 +266,6 @@ static void set_numbers(dsp_table *table, int32_t first, int32_t end) {
     table->first_numbers = 4 * (uint32_t)first;
     table->block.numbers_end = 4 * (uint32_t)end;
   }
-}
-
-static void set_channels(const dsp_filters *filters, dsp_table *table, int32_t first, int32_t end) {
-  set_numbers(table, first, end);
   table->filter = &filters->filter[first * filters->columns];
 }
 
@@ -419,43 +411,6 @@ static void store_others(const dsp_filters *filters, const dsp_table *table, int
   }
 }
 #endif
-
-#if DSP_INSTRUCTIONS
-// Two channels from `first` on; what is stored for one that the assembly does not take is of no use. Returns false if
-// it takes neither.
-static bool multiply_weights(const dsp_filters *filters, dsp_table *table, const int8_t *weights, int32_t first,
-                             int8_t *const *outputs) {
-  if (table->multiply == NULL ||
-      (kind_of(filters, table, first) != FAST && kind_of(filters, table, first + 1) != FAST)) {
-    return false;
-  }
-  set_numbers(table, first, first + 2);
-  table->filter = weights;
-  table->output = outputs[0];
-  table->block.apart = filters->columns;
-  table->block.step1 = outputs[1] - outputs[0];
-  table->block.step2 = outputs[2] - outputs[1];
-  table->block.step3 = outputs[3] - outputs[2];
-  dsp_multiply_block(table);
-  return true;
-}
-#endif
-
-void dsp_multiply_channels(const dsp_filters *filters, dsp_table *table, const int8_t *weights, int32_t first,
-                           int32_t count, int8_t *const *outputs) {
-  bool is_done = false;
-#if DSP_INSTRUCTIONS
-  is_done = count == 2 && multiply_weights(filters, table, weights, first, outputs);
-  if (is_done && !filters->some_exact) {
-    return;
-  }
-#endif
-  for (int32_t i = 0; i < count; ++i) {
-    if (!is_done || dsp_way_of(filters, first + i) == DSP_EXACT) {
-      multiply_channel(filters, table->rows, first + i, &weights[i * filters->columns], outputs);
-    }
-  }
-}
 
 void dsp_prepare(const dsp_filters *filters, dsp_table *table, uint32_t *rows) {
   table->rows = rows;

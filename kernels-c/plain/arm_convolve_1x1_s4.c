@@ -10,7 +10,7 @@ arm_cmsis_nn_status arm_convolve_1x1_s4(const cmsis_nn_context *ctx, const cmsis
                                         const cmsis_nn_dims *output_dims, int8_t *output_data) {
   (void)ctx;
   (void)bias_dims;
-  if (!plain_is_1x1(conv_params, input_dims, filter_dims)) {
+  if (!plain_is_1x1(conv_params, filter_dims)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
   const bool is_joined = plain_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims);

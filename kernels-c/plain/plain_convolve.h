@@ -42,22 +42,23 @@ static inline void plain_begin_filters(plain_filters *filters, const cmsis_nn_co
   filters->input_offset = params->input_offset;
 }
 
-static inline bool plain_is_1x1(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
-                                const cmsis_nn_dims *filter) {
-  return filter->h == 1 && filter->w == 1 && filter->c == input->c && params->padding.h == 0 &&
-         params->padding.w == 0;
+// TensorFlow Lite Micro also calls functions of 1x1 for fully connected layers, and then gives the filter's channels
+// as those of the output.
+static inline bool plain_is_1x1(const cmsis_nn_conv_params *params, const cmsis_nn_dims *filter) {
+  return filter->h == 1 && filter->w == 1 && params->padding.h == 0 && params->padding.w == 0;
 }
 
-// Whether besides every output has its pixel of the input, and so no scratch is needed.
-static inline bool plain_is_1x1_inside(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
-                                       const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
-  return plain_is_1x1(params, input, filter) && (output->h - 1) * params->stride.h < input->h &&
-         (output->w - 1) * params->stride.w < input->w;
+// Of a convolution, which may have groups: whether every output has its pixel of the input, and so no scratch is
+// needed.
+static inline bool plain_is_pointwise(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
+                                      const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
+  return filter->c == input->c && plain_is_1x1(params, filter) &&
+         (output->h - 1) * params->stride.h < input->h && (output->w - 1) * params->stride.w < input->w;
 }
 
 static inline bool plain_is_1x1_fast(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input,
                                      const cmsis_nn_dims *filter, const cmsis_nn_dims *output) {
-  return plain_is_1x1(params, input, filter) && params->stride.h == 1 && params->stride.w == 1 &&
+  return plain_is_1x1(params, filter) && params->stride.h == 1 && params->stride.w == 1 &&
          output->h == input->h && output->w == input->w;
 }
 

@@ -147,21 +147,31 @@ fn content(caller: &Caller, tensor: &Tensor) -> Result<Vec<u8>, MeasureError> {
         })
 }
 
+/// Scratch memory that a kernel wants.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScratchMemory {
+    /// What to reserve, in bytes.
+    pub total_bytes: u32,
+    /// What each of the library's functions says, in bytes: TensorFlow Lite Micro asks for a buffer
+    /// for each.
+    pub told_bytes: Vec<u32>,
+}
+
 /// How much scratch memory the kernel wants, as the library itself says.
 ///
 /// # Errors
 /// When it cannot be called or says no size, or the memory exceeds 32 bits.
-pub fn scratch_bytes(
+pub fn scratch_memory(
     library: &KernelLibrary,
     case: &Case,
     contract: &Contract,
     parameters: &Parameters,
     limits: Limits,
-) -> Result<u32, MeasureError> {
+) -> Result<ScratchMemory, MeasureError> {
     let Some(scratch) = contract.scratch else {
-        return Ok(0);
+        return Ok(ScratchMemory::default());
     };
-    let mut told = Vec::new();
+    let mut told_bytes = Vec::new();
     for function in scratch.functions() {
         let mut frame = library.frame();
         let arguments = function.arguments(case, parameters, &mut frame)?;
@@ -171,10 +181,15 @@ pub fn scratch_bytes(
         if status < 0 {
             return Err(MeasureError::Status { function, status });
         }
-        told.push(bytes);
+        told_bytes.push(bytes);
     }
-    let size_bytes = scratch.total_bytes(case, &told);
-    u32::try_from(size_bytes).map_err(|_| MeasureError::Scratch { size_bytes })
+    let size_bytes = scratch.total_bytes(case, &told_bytes);
+    let total_bytes =
+        u32::try_from(size_bytes).map_err(|_| MeasureError::Scratch { size_bytes })?;
+    Ok(ScratchMemory {
+        total_bytes,
+        told_bytes,
+    })
 }
 
 /// Calls a kernel, once for each list of arguments; the frame's data are in place.
@@ -270,7 +285,8 @@ impl<'a> Bench<'a> {
         parameters: Parameters<'a>,
         limits: Limits,
     ) -> Result<Self, MeasureError> {
-        let scratch_bytes = scratch_bytes(library, case, contract, &parameters, limits)?;
+        let scratch = scratch_memory(library, case, contract, &parameters, limits)?;
+        let scratch_bytes = scratch.total_bytes;
         Ok(Self {
             library,
             contract,

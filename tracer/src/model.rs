@@ -23,6 +23,6 @@ pub mod tracing;
 pub mod traffic;
 pub mod verify;
 
-pub use deployment::{DeployError, Deployment, Step};
+pub use deployment::{DeployError, Deployment, Step, StepKernel};
 pub use inference::{Inference, Placement};
 pub use kernel_source::KernelSource;

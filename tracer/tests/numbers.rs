@@ -23,7 +23,7 @@ use dmo_trace::call::{CallError, Caller, DEFAULT_RAM};
 use dmo_trace::kernels::images::IMAGES;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, StatePlace};
 use dmo_trace::mcu::machine::Observation;
-use dmo_trace::measure::scratch_bytes;
+use dmo_trace::measure::scratch_memory;
 use support::LIMITS;
 
 /// Numbers that look random.
@@ -169,11 +169,13 @@ fn run(
     let states = states.iter().map(&mut place).collect();
     let output_bytes = sizes.outputs[0].size_bytes();
     let output = place(&vec![0; output_bytes as usize]);
-    let scratch = scratch_bytes(&library, case, contract, parameters, LIMITS).map_err(|error| {
-        CallError::NoReturn {
-            how: error.to_string(),
-        }
-    })?;
+    let scratch =
+        scratch_memory(&library, case, contract, parameters, LIMITS).map_err(|error| {
+            CallError::NoReturn {
+                how: error.to_string(),
+            }
+        })?;
+    let scratch = scratch.total_bytes;
     let buffers = Buffers {
         inputs,
         outputs: vec![output],

@@ -14,11 +14,11 @@ mod tree;
 
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
-use dmo_analysis::graph::tflite;
+use dmo_analysis::graph::tflite::{self, RuntimeKernels};
 use dmo_analysis::graph::zoo::{self, Element};
-use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Node, Storage, TensorId, TensorType};
+use dmo_analysis::graph::{Graph, GraphTensor, Kernel, Kind, Node, Storage, TensorId, TensorType};
 use dmo_analysis::operator::{Operator, Reduce, Reduction};
-use dmo_analysis::tflm::whole_arena;
+use dmo_analysis::tflm::{whole_arena, whole_arena_in_place_of_cmsis_nn};
 use dmo_analysis::verify::{Positions, clashes};
 use dmo_trace::model::overlaps::Store;
 use dmo_trace::study::build::{BuildRequest, build};
@@ -518,4 +518,68 @@ fn the_runtime_joins_and_reshapes_by_its_own_kernels() {
         }
     }
     assert!(joined >= 2 && reshaped >= 1, "{joined} {reshaped}");
+}
+
+/// Where TensorFlow Lite Micro asks for several buffers, or asks another function than the kernel's for
+/// the size.
+#[test]
+fn scratch_buffers_are_those_that_the_runtime_asks_for() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let (mut transposed, mut layers, mut packed) = (0, 0, 0);
+    for name in [
+        "stand_in_upsampling_int8",
+        "stand_in_layers_int8",
+        "stand_in_weights_int4",
+    ] {
+        let mut source = Source::load(&folder.join(name).with_extension("tflite")).unwrap();
+        let kernels = KernelRequest::of_model(&["dsp".to_owned()], None, None);
+        let request = PlanRequest {
+            overlap: OverlapRequest::on(OverlapKind::None, &kernels),
+            ..PlanRequest::default()
+        };
+        let planned = plan(&mut source, &request, &Session::default()).unwrap();
+        let measured = planned.overlaps.measured.as_ref().unwrap();
+        let graph = &measured.on_device;
+        let sizes = graph.operators.iter().map(|it| it.scratch_bytes.clone());
+        let file = source.file.as_ref().unwrap();
+        let of_cmsis_nn = &tflite::scratch(file, RuntimeKernels::CmsisNn).unwrap()[0];
+        let arena = whole_arena_in_place_of_cmsis_nn(file, &[sizes.collect()]).unwrap();
+        let functions = measured.planned.functions.iter();
+        let operators = graph.operators.iter().zip(functions).zip(&arena.operators);
+        for ((node, function), counted) in operators {
+            let filter = node.inputs.get(1).copied();
+            let filter = filter.map(|it| graph.tensor(it));
+            match function.as_deref().unwrap_or_default() {
+                "arm_transpose_conv_wrapper_s8" => {
+                    transposed += 1;
+                    assert_eq!(node.scratch_bytes.len(), 2, "{name}");
+                    assert_eq!(node.scratch_bytes[1], 0, "{name}");
+                }
+                "arm_convolve_1x1_s8_fast" if node.kind == Kind::FullyConnected => {
+                    layers += 1;
+                    let depth = u64::from(filter.unwrap().shape[1]);
+                    let mut sizes = of_cmsis_nn[counted.operator.0].clone().unwrap();
+                    sizes.push(8 * depth.next_multiple_of(4));
+                    assert_eq!(node.scratch_bytes, sizes, "{name}");
+                }
+                "arm_convolve_wrapper_s4" => {
+                    packed += 1;
+                    // As for weights of 8 bits.
+                    let [_, height, width, depth] = filter.unwrap().shape[..] else {
+                        panic!("{name}: {filter:?}");
+                    };
+                    let row = u64::from(height * width * depth).next_multiple_of(4);
+                    let is_gathered = depth % 4 != 0 && height * width != 1;
+                    let bytes = if is_gathered { 9 * row } else { 8 * row };
+                    assert_eq!(node.scratch_bytes, [bytes], "{name}");
+                }
+                _ => continue,
+            }
+            assert_eq!(counted.scratch_bytes, node.scratch_bytes, "{name}");
+        }
+    }
+    assert!(
+        transposed >= 1 && layers >= 1 && packed >= 2,
+        "{transposed} {layers} {packed}"
+    );
 }

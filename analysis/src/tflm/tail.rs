@@ -169,11 +169,14 @@ impl Operators {
         Self { sizes }
     }
 
-    /// What other functions want. Where a kernel asks for several buffers, no more than one of them
-    /// is theirs.
+    /// What other functions want. Where a kernel asks for several buffers, all of them are theirs, or
+    /// none is.
     fn take_scratch(&mut self, scratch: &[Vec<Vec<u64>>]) {
-        for it in self.sizes.iter_mut().filter(|it| it.scratch.len() <= 1) {
-            it.scratch.clone_from(&scratch[it.subgraph][it.operator.0]);
+        for it in &mut self.sizes {
+            let theirs = &scratch[it.subgraph][it.operator.0];
+            if it.scratch.len() <= 1 || it.scratch.len() == theirs.len() {
+                it.scratch.clone_from(theirs);
+            }
         }
     }
 

@@ -163,7 +163,7 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
     return ARM_CMSIS_NN_ARG_ERROR;
   }
   dsp_filters filters =
-      dsp_make_filters(conv_params, quant_params, filter_dims->c, filter_data, bias_data, output_dims->c);
+      dsp_make_filters(conv_params, quant_params, input_dims->c, filter_data, bias_data, output_dims->c);
   if (filters.some_exact) {
     filters.way = DSP_EXACT;
   }

@@ -15,11 +15,10 @@
 extern "C" {
 #endif
 
-// Convolutions. Layouts, groups, order and S are those of the functions of the same name with 8-bit weights; the
-// filters of two channels are unpacked before the outputs of a block are stored.
+// Convolutions. Layouts, groups, order, S and scratch are those of the functions of the same name with 8-bit weights.
+// TensorFlow Lite Micro asks arm_convolve_wrapper_s8_get_buffer_size for the scratch of arm_convolve_wrapper_s4.
 
 // Any convolution, grouped as well.
-// Scratch: 10 bytes for each weight of one filter, their number rounded up to a multiple of 4.
 arm_cmsis_nn_status arm_convolve_s4(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
                                     const cmsis_nn_per_channel_quant_params *quant_params,
                                     const cmsis_nn_dims *input_dims, const int8_t *input_data,
@@ -50,7 +49,6 @@ int32_t arm_convolve_wrapper_s4_get_buffer_size(const cmsis_nn_conv_params *conv
 
 // 1x1, stride 1, no padding; else ARM_CMSIS_NN_ARG_ERROR. In both libraries the order and S are those of libdsp's
 // arm_convolve_1x1_s8_fast; of one or two pixels at the end the input is copied first.
-// Scratch: 10 bytes for each input channel, their number rounded up to a multiple of 4.
 arm_cmsis_nn_status arm_convolve_1x1_s4_fast(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
                                              const cmsis_nn_per_channel_quant_params *quant_params,
                                              const cmsis_nn_dims *input_dims, const int8_t *input_data,

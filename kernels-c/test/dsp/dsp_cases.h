@@ -383,6 +383,21 @@ static inline conv_case random_convolution(convolution function) {
   return c;
 }
 
+// The filter as TensorFlow Lite Micro gives it: functions of 1x1 also with what it says of a fully connected layer's.
+static inline cmsis_nn_dims given_taps(convolution function, const layer_geometry *g) {
+  const bool of_layer = (function == POINTWISE || function == POINTWISE_FAST) && one_in(2);
+  return of_layer ? (cmsis_nn_dims){ g->taps.c, 1, 1, g->out.c } : g->taps;
+}
+
+// What TensorFlow Lite Micro has set when it asks how much scratch a depthwise convolution wants.
+static inline cmsis_nn_dw_conv_params known_when_asked(const cmsis_nn_dw_conv_params *params) {
+  cmsis_nn_dw_conv_params known;
+  memset(&known, between(-128, 127), sizeof known);
+  known.padding = params->padding;
+  known.dilation = params->dilation;
+  return known;
+}
+
 static inline bool is_pointwise(const layer_geometry *g) {
   return g->taps.h == 1 && g->taps.w == 1 && g->taps.c == g->in.c && g->padding.h == 0 && g->padding.w == 0;
 }

@@ -36,26 +36,27 @@ static void run_conv(convolution function, const conv_case *c, const int8_t *inp
   static const cmsis_nn_dims no_upscale = { 1, 1, 1, 1 };
   const cmsis_nn_context ctx = conv_scratch(function, c);
   const cmsis_nn_dims bias_dims = { 1, 1, 1, c->g.out.c };
+  const cmsis_nn_dims taps = given_taps(function, &c->g);
   arm_cmsis_nn_status status = ARM_CMSIS_NN_FAILURE;
   switch (function) {
   case CONVOLVE:
-    status = arm_convolve_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims, c->bias,
+    status = arm_convolve_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &taps, c->filter, &bias_dims, c->bias,
                              one_in(2) ? NULL : &no_upscale, &c->g.out, output);
     break;
   case WRAPPER:
-    status = arm_convolve_wrapper_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+    status = arm_convolve_wrapper_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &taps, c->filter, &bias_dims,
                                      c->bias, &c->g.out, output);
     break;
   case POINTWISE_FAST:
-    status = arm_convolve_1x1_s8_fast(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+    status = arm_convolve_1x1_s8_fast(&ctx, &c->params, &c->quant, &c->g.in, input, &taps, c->filter, &bias_dims,
                                       c->bias, &c->g.out, output);
     break;
   case POINTWISE:
-    status = arm_convolve_1x1_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+    status = arm_convolve_1x1_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &taps, c->filter, &bias_dims,
                                  c->bias, &c->g.out, output);
     break;
   default:
-    status = arm_convolve_1_x_n_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &c->g.taps, c->filter, &bias_dims,
+    status = arm_convolve_1_x_n_s8(&ctx, &c->params, &c->quant, &c->g.in, input, &taps, c->filter, &bias_dims,
                                    c->bias, &c->g.out, output);
     break;
   }
@@ -116,9 +117,13 @@ static int32_t transposed_displacement(const layer_geometry *g) {
 static void run_transposed(bool wrapper, const layer_geometry *g, const cmsis_nn_transpose_conv_params *params,
                            const cmsis_nn_per_channel_quant_params *quant, const int8_t *input, const int8_t *filter,
                            const int32_t *bias, int8_t *output) {
-  const cmsis_nn_context ctx = scratch(arm_transpose_conv_s8_get_buffer_size(params, &g->in, &g->taps, &g->out));
+  // TensorFlow Lite Micro has set no more when it asks for the sizes.
+  cmsis_nn_transpose_conv_params known;
+  memset(&known, between(-128, 127), sizeof known);
+  known.stride = params->stride;
+  const cmsis_nn_context ctx = scratch(arm_transpose_conv_s8_get_buffer_size(&known, &g->in, &g->taps, &g->out));
   const cmsis_nn_context reversed =
-      scratch(arm_transpose_conv_s8_get_reverse_conv_buffer_size(params, &g->in, &g->taps));
+      scratch(arm_transpose_conv_s8_get_reverse_conv_buffer_size(&known, &g->in, &g->taps));
   const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c };
   expect_status(ARM_CMSIS_NN_SUCCESS,
                 wrapper ? arm_transpose_conv_wrapper_s8(&ctx, &reversed, params, quant, &g->in, input, &g->taps,
@@ -173,9 +178,10 @@ static void run_depthwise(depthwise function, const layer_geometry *g, const cms
                           const cmsis_nn_per_channel_quant_params *quant, const int8_t *input, const int8_t *filter,
                           const int32_t *bias, int8_t *output) {
   const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c };
+  const cmsis_nn_dw_conv_params known = known_when_asked(params);
   const int32_t bytes =
       function == DEPTHWISE_OPT       ? arm_depthwise_conv_s8_opt_get_buffer_size(&g->in, &g->taps)
-      : function == DEPTHWISE_WRAPPER ? arm_depthwise_conv_wrapper_s8_get_buffer_size(params, &g->in, &g->taps, &g->out)
+      : function == DEPTHWISE_WRAPPER ? arm_depthwise_conv_wrapper_s8_get_buffer_size(&known, &g->in, &g->taps, &g->out)
                                       : 0;
   const cmsis_nn_context ctx = scratch(bytes);
   arm_cmsis_nn_status status = ARM_CMSIS_NN_FAILURE;

@@ -32,7 +32,8 @@ static int32_t conv_scratch_bytes(convolution function, const conv_case *c) {
   const layer_geometry *const g = &c->g;
   switch (function) {
   case WRAPPER:
-    return arm_convolve_wrapper_s4_get_buffer_size(&c->params, &g->in, &g->taps, &g->out);
+    // As TensorFlow Lite Micro asks.
+    return arm_convolve_wrapper_s8_get_buffer_size(&c->params, &g->in, &g->taps, &g->out);
   case POINTWISE_FAST:
     return arm_convolve_1x1_s4_fast_get_buffer_size(&g->in);
   case POINTWISE:
@@ -55,9 +56,9 @@ static void run_conv(convolution function, const conv_case *c, const int8_t *inp
   const layer_geometry *const g = &c->g;
   const int32_t columns = g->taps.h * g->taps.w * g->taps.c;
   const cmsis_nn_context ctx = scratch(conv_scratch_bytes(function, c));
-  check_scratch(ctx.size, PLAIN ? 2 * columns : 10 * ((columns + 3) & ~3));
-  const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c };
-  expect_status(ARM_CMSIS_NN_SUCCESS, functions[function](&ctx, &c->params, &c->quant, &g->in, input, &g->taps,
+  check_scratch(ctx.size, (PLAIN ? 2 : 8 + (g->taps.c % 4 != 0 && columns != g->taps.c)) * ((columns + 3) & ~3));
+  const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c }, taps = given_taps(function, g);
+  expect_status(ARM_CMSIS_NN_SUCCESS, functions[function](&ctx, &c->params, &c->quant, &g->in, input, &taps,
                                                           c->filter, &bias_dims, c->bias, &g->out, output));
 }
 
@@ -95,9 +96,10 @@ static void run_depthwise(depthwise function, const layer_geometry *g, const cms
                           const cmsis_nn_per_channel_quant_params *quant, const int8_t *input, const int8_t *filter,
                           const int32_t *bias, int8_t *output) {
   const cmsis_nn_dims bias_dims = { 1, 1, 1, g->out.c };
+  const cmsis_nn_dw_conv_params known = known_when_asked(params);
   const int32_t bytes =
       function == DEPTHWISE_OPT       ? arm_depthwise_conv_s4_opt_get_buffer_size(&g->in, &g->taps)
-      : function == DEPTHWISE_WRAPPER ? arm_depthwise_conv_wrapper_s4_get_buffer_size(params, &g->in, &g->taps, &g->out)
+      : function == DEPTHWISE_WRAPPER ? arm_depthwise_conv_wrapper_s4_get_buffer_size(&known, &g->in, &g->taps, &g->out)
                                       : 0;
   check_scratch(bytes, size_of(&g->taps));
   const cmsis_nn_context ctx = scratch(bytes);

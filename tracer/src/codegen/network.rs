@@ -301,10 +301,11 @@ impl Network {
         let mut frame = places.deployment.library(kernel).frame();
         let arena = frame.reserve("the arena", self.end().into())?;
         let addresses = places.addresses(step, arena, &mut frame)?;
-        if step.scratch_bytes > 0 && scratch.is_none() {
+        if step.scratch.total_bytes > 0 && scratch.is_none() {
             return Err(NetworkError::NoScratch { operator });
         }
-        let scratch = scratch.map(|offset| (Address(arena.0 + offset as u32), step.scratch_bytes));
+        let scratch =
+            scratch.map(|offset| (Address(arena.0 + offset as u32), step.scratch.total_bytes));
         let buffers = crate::model::inference::buffers(step, &addresses, scratch);
         let calls = step.prepare(&buffers, &mut frame)?;
         for arguments in calls {

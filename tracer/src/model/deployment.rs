@@ -8,7 +8,7 @@ use super::kernel_source::{self, KernelSource};
 use crate::call::{Argument, CallError, Caller, Frame};
 use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State, StatePlace};
 use crate::mcu::machine::Limits;
-use crate::measure::{self, MeasureError};
+use crate::measure::{self, MeasureError, ScratchMemory};
 use dmo_analysis::graph::overlaps::SafeOverlap;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
@@ -51,7 +51,7 @@ pub struct Step<'a> {
     /// The operator's state, in the order of its operands.
     pub states: Vec<TensorId>,
     /// Scratch memory that the function wants, in bytes.
-    pub scratch_bytes: u32,
+    pub scratch: ScratchMemory,
     /// What the runtime copies itself where subgraphs are run, each from the first tensor of a pair
     /// to the second: no function is called for that. `None` of other operators.
     pub copies: Option<Vec<(TensorId, TensorId)>>,
@@ -264,7 +264,7 @@ impl<'a> Deployment<'a> {
         for (node, step) in graph.operators.iter_mut().zip(&steps) {
             // Of one that is not executed, what is known of TensorFlow Lite Micro's kernel stays.
             if step.kernel.is_ok() {
-                let bytes = u64::from(step.scratch_bytes);
+                let bytes = u64::from(step.scratch.total_bytes);
                 node.scratch_bytes = Some(bytes).filter(|&bytes| bytes > 0).into_iter().collect();
             }
         }
@@ -363,7 +363,7 @@ impl<'a> Step<'a> {
                     kept = executed.kept;
                     executed.states
                 },
-                scratch_bytes: executed.scratch_bytes,
+                scratch: executed.scratch,
                 copies: None,
             },
             Err(reason) => Self {
@@ -373,7 +373,7 @@ impl<'a> Step<'a> {
                 inputs: graph.arena_inputs(node),
                 outputs: graph.arena_outputs(node),
                 states: Vec::new(),
-                scratch_bytes: 0,
+                scratch: ScratchMemory::default(),
                 copies: None,
             },
         };
@@ -388,7 +388,7 @@ struct Executed<'g> {
     states: Vec<TensorId>,
     /// States that are no tensors of the model.
     kept: Vec<GraphTensor>,
-    scratch_bytes: u32,
+    scratch: ScratchMemory,
 }
 
 impl<'g> Executed<'g> {
@@ -404,7 +404,7 @@ impl<'g> Executed<'g> {
         let loops = node.kernel.as_ref().ok_or(Reason::Unknown)?;
         let output = loops.outputs.first().ok_or(Reason::Unknown)?;
         let axes = graph.tensor(*output).shape.len();
-        let (source, (contract, case, scratch_bytes)) =
+        let (source, (contract, case, scratch)) =
             kernel_source::first(sources, &given, |library| {
                 let (contract, case) = match Contract::instead(library, &given, parameters, axes) {
                     None => (choose(library, &given, parameters)?, given.clone()),
@@ -412,8 +412,9 @@ impl<'g> Executed<'g> {
                         (named(library, &other, function, parameters)?, other)
                     }
                 };
-                let bytes = measure::scratch_bytes(library, &case, contract, parameters, limits)?;
-                Ok((contract, case, bytes))
+                let scratch =
+                    measure::scratch_memory(library, &case, contract, parameters, limits)?;
+                Ok((contract, case, scratch))
             })?;
         let (mut states, mut kept) = (Vec::new(), Vec::new());
         for state in contract.states {
@@ -457,7 +458,7 @@ impl<'g> Executed<'g> {
             loops,
             states,
             kept,
-            scratch_bytes,
+            scratch,
         })
     }
 }

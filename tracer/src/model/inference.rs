@@ -509,14 +509,14 @@ fn scratch(
     arena: Address,
     frame: &mut Frame,
 ) -> Result<Option<(Address, u32)>, CallError> {
-    if step.scratch_bytes == 0 {
+    if step.scratch.total_bytes == 0 {
         return Ok(None);
     }
     let address = match placement.scratch[step.operator.0] {
         Some(offset) => Address(arena.0 + offset as u32),
-        None => frame.reserve_guarded("scratch", step.scratch_bytes.into())?,
+        None => frame.reserve_guarded("scratch", step.scratch.total_bytes.into())?,
     };
-    Ok(Some((address, step.scratch_bytes)))
+    Ok(Some((address, step.scratch.total_bytes)))
 }
 
 /// What the function is given, of tensors that all lie somewhere.

@@ -88,8 +88,8 @@ impl TracedLayer {
                 layer.place_tensor(deployment, step, role, tensor, residue)?;
             }
         }
-        if step.scratch_bytes > 0 {
-            let size_bytes = step.scratch_bytes;
+        if step.scratch.total_bytes > 0 {
+            let size_bytes = step.scratch.total_bytes;
             let scratch = (SCRATCH, ElementType::Uint8);
             let residue = placement.and_then(|it| it.scratch[operator.0]);
             let residue = residue.unwrap_or(0);

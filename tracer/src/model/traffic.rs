@@ -134,9 +134,11 @@ fn owners(step: &Step, inference: &Inference, placement: &Placement) -> Counted 
             owners.push((start..start + known.size_bytes as u32, owner, 0));
         }
     }
-    if let Some(offset) = placement.scratch[step.operator.0].filter(|_| step.scratch_bytes > 0) {
+    if let Some(offset) =
+        placement.scratch[step.operator.0].filter(|_| step.scratch.total_bytes > 0)
+    {
         let start = arena.0 + offset as u32;
-        owners.push((start..start + step.scratch_bytes, Owner::Scratch, 0));
+        owners.push((start..start + step.scratch.total_bytes, Owner::Scratch, 0));
     }
     owners
 }

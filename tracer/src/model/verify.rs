@@ -237,7 +237,7 @@ fn scratch_positions(deployment: &Deployment, subject: &Subject) -> Vec<(Operato
     let steps = deployment.steps.iter();
     let scratch = steps.filter_map(|step| {
         let offset = subject.placement.scratch[step.operator.0]?;
-        Some((step.operator, offset, u64::from(step.scratch_bytes)))
+        Some((step.operator, offset, u64::from(step.scratch.total_bytes)))
     });
     scratch.collect()
 }

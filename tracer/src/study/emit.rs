@@ -9,7 +9,7 @@ use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::session::Session;
 use super::source::Source;
-use super::whole_arena::{ArenaChange, with_runtime_scratch};
+use super::whole_arena::ArenaChange;
 use crate::kernels;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::tflite::RuntimeKernels;
@@ -171,7 +171,7 @@ impl Emission {
         if is_packed(planned) {
             return Err(EmitReason::Packed.of(&self.path).into());
         }
-        let (plan, graph) = (&planned.file, &device_graph(source, planned));
+        let (plan, graph) = (&planned.file, device_graph(planned));
         let offsets = plan.offsets(graph.tensors.len());
         let offsets = unreached_at_zero(source, offsets);
         let device = source.on_device(graph, &plan.order, &offsets, plan.layout.keep_inputs);
@@ -225,7 +225,7 @@ fn whole_arena_changes(
     if !calls_cmsis_nn(planned) {
         return ArenaChange::all(before, after, runtime_kernels(planned));
     }
-    let graph = &device_graph(source, planned);
+    let graph = device_graph(planned);
     // Of the channels that were removed, and of conversions at the ends, the kernels were not asked.
     let is_as_given = source.pruned_sha256().is_none() && source.integer_ends.is_none();
     let scratch_before = is_as_given.then(|| source.scratch_bytes(graph, &graph.file_order()));
@@ -255,14 +255,10 @@ fn runtime_kernels(planned: &Planned) -> &'static [RuntimeKernels] {
     }
 }
 
-/// The model with the scratch memory that TensorFlow Lite Micro's kernels ask for: those that call
-/// CMSIS-NN ask for what its functions want, all others are its reference kernels.
-pub(super) fn device_graph(source: &Source, planned: &Planned) -> Graph {
-    let graph = &planned.overlaps.graph;
-    match &planned.overlaps.measured {
-        Some(measured) => with_runtime_scratch(source, graph, &measured.planned.functions),
-        None => graph.clone(),
-    }
+/// The model with the scratch buffers that TensorFlow Lite Micro's kernels ask for.
+pub(super) fn device_graph(planned: &Planned) -> &Graph {
+    let measured = planned.overlaps.measured.as_ref();
+    measured.map_or(&planned.overlaps.graph, |measured| &measured.on_device)
 }
 
 /// What the whole arena becomes by a plan of the model as it is; `None` where TensorFlow Lite Micro

@@ -155,7 +155,7 @@ fn figures(deployment: &Deployment, layer: &VerifiedLayer) -> LayerFigures {
             instructions: layer.instructions,
             cycles: layer.cycles,
         },
-        scratch_bytes: step.scratch_bytes,
+        scratch_bytes: step.scratch.total_bytes,
         stack_bytes: layer.stack_bytes,
         safe_overlap_bytes: granted.max(),
     }

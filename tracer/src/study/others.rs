@@ -97,7 +97,7 @@ pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2
     if !alignment.is_multiple_of(ALIGNMENT) || !emit::tflm_can_obey(source, planned) {
         return Ok(None);
     }
-    let graph = &emit::device_graph(source, planned);
+    let graph = emit::device_graph(planned);
     let carried = source.carried_offsets();
     let carried = carried.unwrap_or_else(|| vec![None; graph.tensors.len()]);
     let own = source.on_device(graph, &graph.file_order(), &carried, false)?;

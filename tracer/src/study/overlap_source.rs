@@ -5,6 +5,7 @@ use super::error::{About, PlanError, StudyError};
 use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::session::{Session, Work};
 use super::source::Source;
+use super::whole_arena::with_runtime_scratch;
 use super::{INPUTS, KERNEL_LIMITS};
 use crate::model::overlaps::{KernelOverlaps, measured, of_tensors};
 use crate::model::{Deployment, Step};
@@ -141,6 +142,9 @@ pub struct Measured {
     pub inputs: u64,
     /// For the plan.
     pub planned: PlannedKernels,
+    /// The model with the scratch buffers that TensorFlow Lite Micro asks for where its kernels call
+    /// these.
+    pub on_device: Graph,
     /// What each allows, in the file's order; empty for a plan without overlaps.
     pub layers: Vec<KernelOverlaps>,
     /// The operators that no kernel can be called for, and why: nothing overlaps there.
@@ -254,6 +258,7 @@ impl OverlapSource {
                 request: named.clone(),
                 inputs: request.inputs,
                 planned,
+                on_device: with_runtime_scratch(source, &deployment),
                 layers,
                 not_executed,
             }),

@@ -263,7 +263,7 @@ pub(super) fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, 
         let mut planned = planned.filter(|(operator, _, _)| *operator == step.operator);
         let wanted = match step.kernel {
             // The kernel is given one block, its first.
-            Ok(_) => step.scratch_bytes.into(),
+            Ok(_) => step.scratch.total_bytes.into(),
             Err(_) => deployment.graph.operators[step.operator.0]
                 .scratch_bytes
                 .iter()

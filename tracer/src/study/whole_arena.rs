@@ -4,8 +4,10 @@ use super::error::{About, StudyError};
 use super::plan_to_check::ensure_carried_plan;
 use super::source::Source;
 use super::verify::Verified;
-use dmo_analysis::graph::Graph;
+use crate::model::{Deployment, Step, StepKernel};
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
+use dmo_analysis::graph::{Graph, Kind};
+use dmo_analysis::operator::Operator;
 use dmo_analysis::tflm::{TflmError, WholeArena, whole_arena, whole_arena_in_place_of_cmsis_nn};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,7 +49,7 @@ pub fn verified_arena(
     let functions = &verified.kernels.functions;
     let mut named = functions.iter().flatten();
     let arena = if named.any(|name| name.starts_with("arm_")) {
-        let graph = with_runtime_scratch(source, &verified.deployed.model().graph, functions);
+        let graph = with_runtime_scratch(source, verified.deployed.model());
         let scratch = source.scratch_bytes(&graph, &graph.file_order());
         whole_arena_in_place_of_cmsis_nn(file, &scratch)
     } else {
@@ -56,24 +58,41 @@ pub fn verified_arena(
     Ok(Some(arena.about(&source.name)?))
 }
 
-/// A graph with the scratch memory that TensorFlow Lite Micro's kernels ask for: those that call
+/// The model with the scratch buffers that TensorFlow Lite Micro's kernels ask for: those that call
 /// functions of CMSIS-NN's interface what these want, all others what its reference kernels want.
-pub(super) fn with_runtime_scratch(
-    source: &Source,
-    graph: &Graph,
-    functions: &[Option<String>],
-) -> Graph {
-    let mut graph = graph.clone();
+pub(super) fn with_runtime_scratch(source: &Source, deployment: &Deployment) -> Graph {
+    let mut graph = deployment.model_graph();
     let operators = graph.operators.iter_mut().zip(&source.graph().operators);
-    for ((node, own), function) in operators.zip(functions) {
-        let is_librarys = function
-            .as_ref()
-            .is_some_and(|name| name.starts_with("arm_"));
-        if !is_librarys {
-            node.scratch_bytes.clone_from(&own.scratch_bytes);
+    for ((node, own), step) in operators.zip(&deployment.steps) {
+        let kernel = step.kernel.as_ref();
+        match kernel
+            .ok()
+            .filter(|kernel| kernel.contract.function.starts_with("arm_"))
+        {
+            Some(kernel) => node.scratch_bytes = requested_for(kernel, &node.kind, step),
+            None => node.scratch_bytes.clone_from(&own.scratch_bytes),
         }
     }
     graph
+}
+
+/// Sizes in bytes of the scratch buffers that TensorFlow Lite Micro asks for where it calls this
+/// kernel for an operator of this kind.
+fn requested_for(kernel: &StepKernel, kind: &Kind, step: &Step) -> Vec<u64> {
+    if let several @ [_, _, ..] = &step.scratch.told_bytes[..] {
+        // Also for those that are empty.
+        return several.iter().map(|&bytes| bytes.into()).collect();
+    }
+    let mut sizes = Vec::new();
+    if let (Kind::FullyConnected, Operator::Conv2d(conv)) = (kind, &kernel.case.operator) {
+        let filter = step.parameters.as_ref().and_then(|it| it.constant(1));
+        if filter.is_none_or(|filter| filter.quantisation.len() <= 1) {
+            // A multiplier and a shift for each channel (`fully_connected.cc`).
+            sizes.push(8 * u64::from(conv.output[3]));
+        }
+    }
+    sizes.extend(Some(u64::from(step.scratch.total_bytes)).filter(|&bytes| bytes > 0));
+    sizes
 }
 
 /// What a model needs with some kernels before and after something was done to it.

@@ -4,6 +4,7 @@ use super::finding::{self, Instruction, Instructions};
 use super::names;
 use dmo_analysis::firmware::{ArenaUse, Origin, Placed, StoreBetween, Wrong};
 use dmo_analysis::optimise::Certificate;
+use dmo_analysis::replay::FindingKind;
 use dmo_analysis::trace::{Address, Locations};
 use dmo_analysis::wording::{bytes, counted, grouped};
 
@@ -14,7 +15,31 @@ pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String 
     for objection in objections(arena, placed, locations) {
         text += &format!("\n{objection}\n");
     }
-    text + "\n" + verdict(arena) + "\n"
+    text += &format!("\n{}\n", verdict(arena));
+    if let Some(next) = next_step(arena, placed) {
+        text += &format!("{next}\n");
+    }
+    text
+}
+
+/// What to do where a trace cannot tell whether an operator lost its input, or loaded its own output.
+fn next_step(arena: &ArenaUse, placed: &Placed) -> Option<String> {
+    let first = arena.findings.first()?;
+    let by_itself = |wrong: &Wrong| {
+        let writer = wrong.finding.writer;
+        wrong.finding.kind == FindingKind::Clobber && writer.is_some_and(|it| it.pc.is_some())
+    };
+    let is_all = arena.stores_between.is_empty() && arena.further_bytes == 0;
+    if !is_all || !arena.findings.iter().all(by_itself) {
+        return None;
+    }
+    Some(format!(
+        "Next: operators that load back what they have stored look the same, as LSTMs and CMSIS-NN's \
+         arm_max_pool_s8 do. If operator {} {} is one, `dmo-trace verify MODEL --firmware FIRMWARE` \
+         decides: it compares what it stores with and without overlaps.",
+        first.operator.0,
+        placed.node(first.operator).kind.escape_debug(),
+    ))
 }
 
 /// Whether it is safe.

@@ -503,7 +503,7 @@ fn layer(deployment: &Deployment, layer: &VerifiedLayer) -> Layer {
         work: layer.work.clone(),
         instructions: layer.instructions,
         cycles: layer.cycles,
-        scratch_bytes: deployment.step(layer.operator).scratch_bytes,
+        scratch_bytes: deployment.step(layer.operator).scratch.total_bytes,
         scratch_used_bytes: layer.scratch_used_bytes,
         stack_bytes: layer.stack_bytes,
         repeats: layer.repeats,
@@ -553,9 +553,9 @@ fn notes(
         let step = deployment.step(layer.operator);
         let place = format!("operator {} {}", layer.operator.0, layer.function);
         if let Some(used) = layer.scratch_used_bytes
-            && used < step.scratch_bytes
+            && used < step.scratch.total_bytes
         {
-            let asked = grouped(u64::from(step.scratch_bytes));
+            let asked = grouped(u64::from(step.scratch.total_bytes));
             notes.push(match used {
                 0 => {
                     format!("{place} asks for {asked} bytes of scratch memory and uses none of it")
@@ -569,17 +569,17 @@ fn notes(
         let planned = plan.scratch.iter();
         let planned = planned.filter(|(operator, _, _)| *operator == layer.operator);
         let planned: u64 = planned.map(|(_, _, bytes)| bytes).sum();
-        if planned > u64::from(step.scratch_bytes) {
+        if planned > u64::from(step.scratch.total_bytes) {
             notes.push(format!(
                 "{place} wants {} bytes of scratch memory, the plan gives {}",
-                grouped(u64::from(step.scratch_bytes)),
+                grouped(u64::from(step.scratch.total_bytes)),
                 grouped(planned)
             ));
         }
     }
     let outside = deployment.steps.iter();
-    let outside = outside.filter(|step| step.scratch_bytes > 0 && !plan.layout.scratch);
-    let bytes = outside.map(|step| step.scratch_bytes).max();
+    let outside = outside.filter(|step| step.scratch.total_bytes > 0 && !plan.layout.scratch);
+    let bytes = outside.map(|step| step.scratch.total_bytes).max();
     if let Some(bytes) = bytes {
         notes.push(format!(
             "the plan has no scratch memory in the arena; the kernels want up to {} bytes \

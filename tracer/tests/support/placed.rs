@@ -6,7 +6,7 @@ use dmo_analysis::trace::{Address, Role, Tensor};
 use dmo_trace::call::Caller;
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use dmo_trace::mcu::machine::{Limits, Observation};
-use dmo_trace::measure::{MeasureError, Measurement, call, choose, measure_kernel, scratch_bytes};
+use dmo_trace::measure::{MeasureError, Measurement, call, choose, measure_kernel, scratch_memory};
 use dmo_trace::program::other_inputs::Variation;
 
 /// A kernel on a machine of its own, and the numbers it computes with.
@@ -36,8 +36,7 @@ impl<'a> Placed<'a> {
             caller: Caller::new(library, Observation::Watch, LIMITS).expect("a machine"),
             contract,
             case,
-            scratch_bytes: scratch_bytes(library, case, contract, &parameters, LIMITS)
-                .expect("a size"),
+            scratch_bytes: wanted_scratch(library, case, contract, &parameters),
         }
     }
 
@@ -122,6 +121,17 @@ pub fn first_outputs(
     outputs_of_call(library, case, contract, parameters, number, initial)
 }
 
+/// Scratch memory that a kernel of a library wants, in bytes.
+fn wanted_scratch(
+    library: &KernelLibrary,
+    case: &Case,
+    contract: &Contract,
+    parameters: &Parameters,
+) -> u32 {
+    let scratch = scratch_memory(library, case, contract, parameters, LIMITS);
+    scratch.expect("a size").total_bytes
+}
+
 fn outputs_of_call(
     library: &KernelLibrary,
     case: &Case,
@@ -130,7 +140,7 @@ fn outputs_of_call(
     number: u64,
     held: impl Fn(&State, u64) -> Vec<u8>,
 ) -> Vec<u8> {
-    let scratch_bytes = scratch_bytes(library, case, contract, parameters, LIMITS).expect("a size");
+    let scratch_bytes = wanted_scratch(library, case, contract, parameters);
     let mut frame = library.frame();
     let mut reserve = |what: &str, content: Vec<u8>| {
         let address = frame.reserve(what, content.len() as u64).expect("room");

@@ -177,7 +177,7 @@ const TRANSPOSE_SCRATCH: ScratchSize =
         },
     );
 
-const WRAPPER_SCRATCH: ScratchSize =
+pub(super) const WRAPPER_SCRATCH: ScratchSize =
     ScratchSize::new("arm_convolve_wrapper_s8_get_buffer_size", params_and_dims);
 
 const CONVOLVE_SCRATCH: ScratchSize =

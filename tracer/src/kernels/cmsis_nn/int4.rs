@@ -5,8 +5,8 @@
 //! nothing calls it.
 
 use super::convolutions::{
-    convolve_of, input_and_filter, input_dims, is_one_to_one, is_pointwise, is_row, is_undilated,
-    params_and_dims, window,
+    WRAPPER_SCRATCH, convolve_of, input_and_filter, input_dims, is_one_to_one, is_pointwise,
+    is_row, is_undilated, params_and_dims, window,
 };
 use super::{fully_connected, unmoved_filter};
 use crate::call::Frame;
@@ -16,12 +16,10 @@ use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
 use dmo_analysis::graph::{Kind, TensorType};
 
 pub(super) const CONTRACTS: &[Contract] = &[
+    // TensorFlow Lite Micro asks for as much as for weights of 8 bits (`conv.cc`).
     convolve("arm_convolve_wrapper_s4")
         .only_of_vendors(is_ungrouped)
-        .with_scratch(ScratchSize::new(
-            "arm_convolve_wrapper_s4_get_buffer_size",
-            params_and_dims,
-        )),
+        .with_scratch(WRAPPER_SCRATCH),
     convolve("arm_convolve_s4")
         .only_of_vendors(is_ungrouped)
         .with_scratch(ScratchSize::new(

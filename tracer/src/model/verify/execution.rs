@@ -177,7 +177,7 @@ impl<'a> Execution<'a> {
             runs.filter_map(move |run| Some(offset? + run.start..offset? + run.end))
         });
         let scratch = placement.scratch[step.operator.0];
-        let scratch = scratch.map(|offset| offset..offset + u64::from(step.scratch_bytes));
+        let scratch = scratch.map(|offset| offset..offset + u64::from(step.scratch.total_bytes));
         let own: Vec<Range<u64>> = outputs.chain(scratch).collect();
         let strays = |&byte: &usize| {
             let offset = byte as u64;

@@ -5,7 +5,6 @@ use crate::study::KERNEL_LIMITS;
 use crate::study::change::ChangeRequest;
 use crate::study::error::{About, EmitReason, StudyError};
 use crate::study::kernel_request::ModelKernels;
-use crate::study::overlap_source::planned_kernels;
 use crate::study::plan::{OrderKind, PlanRequest, Planned, plan_as_it_is};
 use crate::study::session::{Session, Work};
 use crate::study::source::Source;
@@ -263,7 +262,6 @@ fn changes(before: &[u8], after: &[u8], planned: &Planned) -> Result<Vec<ArenaCh
 fn scratch_of_file(file: &[u8], kernels: &ModelKernels) -> Result<Scratch, StudyError> {
     let source = Source::of_bytes("the model", file.to_vec())?;
     let deployment = source.deploy(kernels, KERNEL_LIMITS)?.into_model();
-    let functions = planned_kernels(kernels, &deployment).functions;
-    let graph = with_runtime_scratch(&source, &deployment.model_graph(), &functions);
+    let graph = with_runtime_scratch(&source, &deployment);
     Ok(source.scratch_bytes(&graph, &graph.file_order()))
 }
