@@ -95,6 +95,7 @@ pub mod region_use;
 pub mod regions;
 pub mod remedies;
 pub mod run;
+mod runtime_scratch;
 pub mod savings;
 pub mod search_time;
 pub mod session;

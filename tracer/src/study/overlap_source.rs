@@ -3,9 +3,9 @@
 
 use super::error::{About, PlanError, StudyError};
 use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
+use super::runtime_scratch::with_runtime_scratch;
 use super::session::{Session, Work};
 use super::source::Source;
-use super::whole_arena::with_runtime_scratch;
 use super::{INPUTS, KERNEL_LIMITS};
 use crate::model::overlaps::{KernelOverlaps, measured, of_tensors};
 use crate::model::{Deployment, Step};

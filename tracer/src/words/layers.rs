@@ -115,7 +115,7 @@ fn sentences(model: &ComparedModel, unit: Unit) -> Vec<String> {
         .flat_map(|it| it.figures.iter().flatten());
     if figures.any(|it| it.stands_in) {
         sentences.push(format!(
-            "{STANDS_IN} a reference kernel, since the library has no function for it that can be called."
+            "{STANDS_IN} a reference kernel, since TensorFlow Lite Micro calls no function of the library for it."
         ));
     }
     let missing = model.layers.len() - common;

@@ -63,9 +63,10 @@ int32_t arm_convolve_s4_get_buffer_size(const cmsis_nn_dims *input_dims, const c
   return 4 * products(input_dims, filter_dims);
 }
 
-int32_t arm_convolve_wrapper_s4_get_buffer_size(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input_dims,
+// Of weights of 8 bits: what TensorFlow Lite Micro asks for with 4 bits too.
+int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input_dims,
                                                 const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims);
-int32_t arm_convolve_wrapper_s4_get_buffer_size(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input_dims,
+int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *params, const cmsis_nn_dims *input_dims,
                                                 const cmsis_nn_dims *filter_dims, const cmsis_nn_dims *output_dims) {
   return 4 * products(input_dims, filter_dims) + params->stride.w + 2 * params->stride.h + 4 * output_dims->w;
 }
@@ -93,7 +94,7 @@ int32_t arm_depthwise_conv_wrapper_s4_get_buffer_size(const cmsis_nn_dw_conv_par
 
 CONVOLVE(arm_convolve_s4, 0, arm_convolve_s4_get_buffer_size(input_dims, filter_dims))
 CONVOLVE(arm_convolve_wrapper_s4, 0,
-         arm_convolve_wrapper_s4_get_buffer_size(params, input_dims, filter_dims, output_dims))
+         arm_convolve_wrapper_s8_get_buffer_size(params, input_dims, filter_dims, output_dims))
 CONVOLVE(arm_convolve_1x1_s4, !IS_POINTWISE, 0)
 CONVOLVE(arm_convolve_1x1_s4_fast, !IS_POINTWISE || params->stride.w != 1 || params->stride.h != 1,
          arm_convolve_1x1_s4_fast_get_buffer_size(input_dims))
