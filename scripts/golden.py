@@ -3,9 +3,9 @@
 #
 # golden.py [--check] [MODEL...]: what the reference kernels of TensorFlow Lite Micro and of TensorFlow Lite compute on
 # real models, as tracer/tests/golden/MODEL.json; its README says what is in them. With --check it compares instead of
-# writing, and ends with 1 where something differs. Models of activations.py, further.py, operators.py, signals.py and
-# stand_ins.py lie beside the results; the others are looked for in $DMO_TRACE_MODELS, else beside the repository, and those
-# that are missing are named and skipped.
+# writing, and ends with 1 where something differs. Models of activations.py, detections.py, further.py, operators.py,
+# signals.py and stand_ins.py lie beside the results; the others are looked for in $DMO_TRACE_MODELS, else beside the
+# repository, and those that are missing are named and skipped.
 #
 # Requirements: scripts/requirements.txt
 #
@@ -38,6 +38,7 @@ MODELS = [
     "further_broadcast_int8",
     "further_casts_int8",
     "further_curves_int16",
+    "further_detection_float32",
     "further_extents_float32",
     "further_extents_int16",
     "further_extents_int8",

@@ -120,7 +120,7 @@ class Signal(Net):
         with builder.Map():
             for key, value in sorted(options.items()):
                 builder.Key(key)
-                builder.Int(value)
+                (builder.Float if isinstance(value, float) else builder.Int)(value)
         operator.customOptions = list(builder.Finish())
         return outputs[0]
 

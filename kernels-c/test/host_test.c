@@ -153,6 +153,7 @@ int main(void) {
   test_pairs();
   test_axes();
   test_extents();
+  test_detection();
   test_signal();
   test_fft();
   printf("%" PRIu32 " passed, %" PRIu32 " failed\n", passed_count, failed_count);

@@ -3,8 +3,10 @@
 //! Where the loops decide which bytes a kernel touches ([`Kernel`](super::Kernel)), these
 //! decide what it stores there.
 
+mod detection;
 mod signal;
 
+pub use detection::Detection;
 pub use signal::{Noise, Signal};
 
 use super::{TensorId, TensorType};
@@ -95,6 +97,8 @@ pub struct Parameters<'a> {
     /// Options of an operator of the signal library; `None` for other operators, and for those of the
     /// library that have none.
     pub signal: Option<Signal>,
+    /// Options of a detection; `None` for other operators.
+    pub detection: Option<Detection>,
 }
 
 impl<'a> Parameters<'a> {

@@ -2,6 +2,7 @@
 
 mod axes;
 mod convolutions;
+mod detection;
 mod elementwise;
 mod extents;
 mod functions;
@@ -37,6 +38,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         reductions::CONTRACTS,
         sequences::CONTRACTS,
         signal::CONTRACTS,
+        detection::CONTRACTS,
         pitched::CONTRACTS,
     ]
     .into_iter()

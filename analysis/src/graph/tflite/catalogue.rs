@@ -10,7 +10,7 @@ mod row;
 
 use super::apart::WhyApart;
 use super::lower::{
-    FileNode, axes, elements, extents, gathers, moves, products, signal, slices, windows,
+    FileNode, axes, detection, elements, extents, gathers, moves, products, signal, slices, windows,
 };
 use super::schema::{
     add, concatenation, conv_2d, depthwise_conv_2d, div, fully_connected, l2_norm, mul, options,
@@ -377,8 +377,10 @@ static ROWS: &[Row] = &[
     Row::of(Kind::NonMaxSuppressionV5).apart(WhyApart::Data),
     Row::of(Kind::ScatterNd).apart(WhyApart::Indices),
     Row::of(Kind::OneHot).apart(WhyApart::Indices),
-    // Custom operators of TensorFlow Lite Micro, most of them of its signal library.
+    // Custom operators of TensorFlow Lite Micro.
     Row::of(Kind::DetectionPostprocess)
+        .named("detection_postprocess")
+        .lowered(detection::postprocess)
         .apart(WhyApart::Data)
         .scratch(scratch::detection_postprocess),
     Row::of(Kind::SignalDelay)
@@ -485,8 +487,7 @@ impl Kind {
         row(self).kernel_name.unwrap_or(self.name())
     }
 
-    /// The kind as which kernels here compute it on inputs of this type; `None` if there are
-    /// none.
+    /// The kind as which kernels here compute it on inputs of this type; `None` if none do.
     pub fn computed_as(&self, input: ElementType) -> Option<Self> {
         if *self == Self::Quantize && input != ElementType::Float32 {
             return Some(Self::Requantize);

@@ -4,6 +4,7 @@
 /// Types, as the upper six bits of a packed type have them.
 const INT: u8 = 1;
 const UINT: u8 = 2;
+const FLOAT: u8 = 3;
 const MAP: u8 = 9;
 const BOOL: u8 = 26;
 
@@ -39,14 +40,7 @@ impl<'a> Map<'a> {
 
     /// The integer of this name, or the truth value as 0 or 1; `None` if there is none.
     pub fn integer(&self, name: &str) -> Option<i64> {
-        // A name takes two bytes at least, so that this ends with the buffer.
-        let mut indices = 0..self.count.min(self.bytes.len());
-        let index = indices.find(|&index| self.is_named(index, name))?;
-        let types = self
-            .values
-            .checked_add(self.count.checked_mul(self.width)?)?;
-        let kind = *self.bytes.get(types.checked_add(index)?)? >> 2;
-        let value = unsigned(self.bytes, self.values + index * self.width, self.width)?;
+        let (kind, value) = self.value(name)?;
         match kind {
             INT => {
                 let unused = 64 - 8 * u32::try_from(self.width).ok()?;
@@ -55,6 +49,29 @@ impl<'a> Map<'a> {
             UINT | BOOL => i64::try_from(value).ok(),
             _ => None,
         }
+    }
+
+    /// The number of this name, in single precision; `None` if there is none.
+    pub fn number(&self, name: &str) -> Option<f32> {
+        match (self.value(name)?, self.width) {
+            ((FLOAT, value), 4) => Some(f32::from_bits(u32::try_from(value).ok()?)),
+            ((FLOAT, value), 8) => Some(f64::from_bits(value) as f32),
+            ((FLOAT, _), _) => None,
+            _ => Some(self.integer(name)? as f32),
+        }
+    }
+
+    /// The type of the value of this name, and its bits.
+    fn value(&self, name: &str) -> Option<(u8, u64)> {
+        // A name takes two bytes at least, so that this ends with the buffer.
+        let mut indices = 0..self.count.min(self.bytes.len());
+        let index = indices.find(|&index| self.is_named(index, name))?;
+        let types = self
+            .values
+            .checked_add(self.count.checked_mul(self.width)?)?;
+        let kind = *self.bytes.get(types.checked_add(index)?)? >> 2;
+        let value = unsigned(self.bytes, self.values + index * self.width, self.width)?;
+        Some((kind, value))
     }
 }
 

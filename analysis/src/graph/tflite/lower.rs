@@ -20,10 +20,12 @@
 //! | `lower/extents.rs` | shapes as data, zeros, parts of tensors at indices |
 //! | `lower/axes.rs` | along one axis, stacks and blocks |
 //! | `lower/signal.rs` | the signal library |
+//! | `lower/detection.rs` | detections from boxes and scores |
 //!
 //! What has no kernel in any shape says why in the catalogue (`apart.rs`).
 
 pub(super) mod axes;
+pub(super) mod detection;
 pub(super) mod elements;
 pub(super) mod extents;
 pub(super) mod gathers;

@@ -12,7 +12,7 @@ use super::read::{custom_options_of, options_of, tensor_ids};
 use super::schema::{model, operator, subgraph as fields};
 use super::value_options::{FusedActivation, Problem, ValueOptions};
 use super::view::{File, Table};
-use super::{Contents, TfliteError, catalogue, signal_options};
+use super::{Contents, TfliteError, catalogue, detection_options, signal_options};
 use crate::graph::parameters::{Affine, Constant, Parameters};
 use crate::graph::{Kind, Storage, TensorId, TensorType};
 use std::borrow::Cow;
@@ -95,6 +95,7 @@ impl<'a> Reader<'a> {
         let first = inputs.first().copied().flatten();
         let shape = first.and_then(|id| self.tensors.get(id.0)?.draft.extents());
         parameters.signal = signal_options::read(kind, custom, &shape.unwrap_or_default())?;
+        parameters.detection = detection_options::read(kind, custom)?;
         parameters.tensors.clone_from(&inputs);
         let inputs = self.known(&inputs)?;
         if is_hybrid(&inputs) {

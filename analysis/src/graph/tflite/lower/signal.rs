@@ -136,7 +136,11 @@ fn buffer(tensor: &GraphTensor) -> Option<ApartBuffer> {
 
 /// All outputs and the first inputs, which have these types, the inputs first. What kernels here do
 /// with them is not what the runtime's do: they store all of their outputs, or copy in an order.
-fn apart(node: &FileNode, inputs: &[TensorType], outputs: &[TensorType]) -> Option<Lowered> {
+pub(super) fn apart(
+    node: &FileNode,
+    inputs: &[TensorType],
+    outputs: &[TensorType],
+) -> Option<Lowered> {
     if node.outputs.len() != outputs.len() {
         return None;
     }
