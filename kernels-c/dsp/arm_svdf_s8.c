@@ -7,10 +7,12 @@ int32_t arm_svdf_s8_get_buffer_size(const cmsis_nn_dims *filter_dims) {
   return 0;
 }
 
-// What the newest step of memory of up to four filters is to hold, in a word.
+// What the newest step of memory of up to four filters is to hold, in a word. TensorFlow Lite Micro gives the range of
+// 16 bits also for a memory of 8.
 static uint32_t filter_input(const cmsis_nn_svdf_params *params, const cmsis_nn_per_tensor_quant_params *quant,
                              int32_t inputs, const int8_t *input, const int8_t *filter, int32_t count) {
-  const dsp_range range = dsp_make_range(0, params->input_activation.min, params->input_activation.max);
+  const dsp_range range = dsp_make_range(0, dmo_clamp(params->input_activation.min, INT8_MIN, INT8_MAX),
+                                         dmo_clamp(params->input_activation.max, INT8_MIN, INT8_MAX));
   const dsp_sums sums = dsp_multiply_vector(input, -params->input_offset, filter, count, 0, inputs,
                                             dsp_bias_vector(NULL, count));
   return dsp_requantize_vector(&range, sums, count, &quant->multiplier, &quant->shift, 0);

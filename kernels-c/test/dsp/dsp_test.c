@@ -575,8 +575,10 @@ static void test_svdf(void) {
   what = "arm_svdf_s8";
   const int32_t batches = between(1, 2), inputs = between(1, 12), rank = between(1, 3), units = between(1, 5);
   const int32_t memory = between(1, 9), filters = rank * units;
-  const cmsis_nn_svdf_params params = { rank, between(-127, 128), between(-128, 127), random_activation(),
-                                        random_activation() };
+  // As TensorFlow Lite Micro gives it; what does not fit into the memory saturates.
+  const cmsis_nn_activation of_16_bits = { INT16_MIN, INT16_MAX };
+  const cmsis_nn_svdf_params params = { rank, between(-127, 128), between(-128, 127),
+                                        one_in(2) ? of_16_bits : random_activation(), random_activation() };
   const cmsis_nn_per_tensor_quant_params in_quant = { between(1 << 30, INT32_MAX), between(-12, 0) };
   const cmsis_nn_per_tensor_quant_params out_quant = { between(1 << 30, INT32_MAX), between(-12, 0) };
   const cmsis_nn_dims in = { batches, inputs, 1, 1 }, state_dims = { batches, filters * memory, 1, 1 };
@@ -601,7 +603,8 @@ static void test_svdf(void) {
         }
         memmove(steps, steps + 1, (size_t)(memory - 1));
         steps[memory - 1] = (int8_t)dmo_clamp(dmo_requantize(dot, in_quant.multiplier, in_quant.shift),
-                                              params.input_activation.min, params.input_activation.max);
+                                              dmo_clamp(params.input_activation.min, INT8_MIN, INT8_MAX),
+                                              dmo_clamp(params.input_activation.max, INT8_MIN, INT8_MAX));
         for (int32_t m = 0; m < memory; ++m) {
           sum += steps[m] * time[f * memory + m];
         }

@@ -331,7 +331,8 @@ fn svdf(job: &Job, buffers: &Buffers, frame: &mut Frame, state: State) -> Argume
     // Here, unlike elsewhere, the input's zero point is passed and not what is added.
     let input_zero_point = -numbers.input_offset;
     let mut params = vec![rank as i32, input_zero_point, numbers.output_offset];
-    params.extend(limits(state.element_type)?);
+    // Those of 16 bits also for a state of 8 (`svdf.cc`).
+    params.extend(limits(ElementType::Int16)?);
     params.extend(limits(job.case.output_type)?);
     let [context, input_context, output_context] = svdf_contexts(job.case, buffers, frame)?;
     let dims = |extents: [u32; 4], frame: &mut Frame| frame.words("dims", &words(extents));

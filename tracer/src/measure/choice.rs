@@ -59,7 +59,8 @@ pub fn takes(
     let buffers = Buffers {
         inputs: anywhere(sizes.inputs.len()),
         outputs: anywhere(sizes.outputs.len()),
-        scratch: None,
+        // As much as it may want.
+        scratch: contract.scratch.map(|_| (Address(0), u32::MAX)),
         states: anywhere(contract.states.len()),
     };
     contract.prepare(case, parameters, &buffers, &mut library.frame())?;

@@ -246,12 +246,8 @@ fn runtime_kernels(planned: &Planned) -> &'static [RuntimeKernels] {
         // Those of a firmware may be either.
         (OverlapKind::None | OverlapKind::Traced, None) => &ALL,
         (OverlapKind::Analytic, _) => reference,
-        (_, Some(measured)) => {
-            let functions = &measured.planned.functions;
-            let is_library = |name: &String| name.starts_with("arm_");
-            let calls_library = functions.iter().flatten().any(is_library);
-            if calls_library { cmsis_nn } else { reference }
-        }
+        (_, Some(measured)) if measured.is_for_cmsis_nn => cmsis_nn,
+        (_, Some(_)) => reference,
     }
 }
 

@@ -142,6 +142,8 @@ pub struct Measured {
     pub inputs: u64,
     /// For the plan.
     pub planned: PlannedKernels,
+    /// Whether TensorFlow Lite Micro has to be built for CMSIS-NN to call these.
+    pub is_for_cmsis_nn: bool,
     /// The model with the scratch buffers that TensorFlow Lite Micro asks for where its kernels call
     /// these.
     pub on_device: Graph,
@@ -258,6 +260,7 @@ impl OverlapSource {
                 request: named.clone(),
                 inputs: request.inputs,
                 planned,
+                is_for_cmsis_nn: deployment.is_for_cmsis_nn(),
                 on_device: with_runtime_scratch(source, &deployment),
                 layers,
                 not_executed,

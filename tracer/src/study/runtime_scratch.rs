@@ -2,13 +2,15 @@
 
 use super::source::Source;
 use crate::model::{Deployment, Step, StepKernel};
+use dmo_analysis::graph::tflite::{self, RuntimeKernels};
 use dmo_analysis::graph::{Graph, Kind};
 use dmo_analysis::operator::Operator;
 
 /// The model with the scratch buffers that TensorFlow Lite Micro's kernels ask for: those that call
-/// functions of CMSIS-NN's interface what these want, all others what its reference kernels want.
+/// functions of CMSIS-NN's interface what these want, all others what the runtime asks for besides.
 pub(super) fn with_runtime_scratch(source: &Source, deployment: &Deployment) -> Graph {
     let mut graph = deployment.model_graph();
+    let besides = asked_besides(source, deployment);
     let operators = graph.operators.iter_mut().zip(&source.graph().operators);
     for ((node, own), step) in operators.zip(&deployment.steps) {
         let kernel = step.kernel.as_ref();
@@ -17,10 +19,27 @@ pub(super) fn with_runtime_scratch(source: &Source, deployment: &Deployment) -> 
             .filter(|kernel| kernel.contract.function.starts_with("arm_"))
         {
             Some(kernel) => node.scratch_bytes = requested_for(kernel, &node.kind, step),
-            None => node.scratch_bytes.clone_from(&own.scratch_bytes),
+            None => {
+                let besides = besides.get(step.operator.0).and_then(Option::as_ref);
+                node.scratch_bytes
+                    .clone_from(besides.unwrap_or(&own.scratch_bytes));
+            }
         }
     }
     graph
+}
+
+/// Sizes in bytes of the scratch buffers for which the runtime asks where it is built for CMSIS-NN, of
+/// each operator; none where they are those of its reference kernels, as far as is known.
+fn asked_besides(source: &Source, deployment: &Deployment) -> Vec<Option<Vec<u64>>> {
+    match (&source.file, source.linked()) {
+        (Some(file), None) if deployment.is_for_cmsis_nn() => {
+            let sizes = tflite::scratch(file, RuntimeKernels::CmsisNn);
+            let first = sizes.ok().and_then(|all| all.into_iter().next());
+            first.unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Sizes in bytes of the scratch buffers that TensorFlow Lite Micro asks for where it calls this

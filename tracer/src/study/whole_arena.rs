@@ -44,10 +44,9 @@ pub fn verified_arena(
     if source.is_changed() {
         return Ok(None);
     }
-    let functions = &verified.kernels.functions;
-    let mut named = functions.iter().flatten();
-    let arena = if named.any(|name| name.starts_with("arm_")) {
-        let graph = with_runtime_scratch(source, verified.deployed.model());
+    let deployment = verified.deployed.model();
+    let arena = if deployment.is_for_cmsis_nn() {
+        let graph = with_runtime_scratch(source, deployment);
         let scratch = source.scratch_bytes(&graph, &graph.file_order());
         whole_arena_in_place_of_cmsis_nn(file, &scratch)
     } else {

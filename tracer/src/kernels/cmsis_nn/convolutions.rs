@@ -146,7 +146,7 @@ pub(super) const CONTRACTS: &[Contract] = &[
 
 const fn convolve_s16(function: &'static str, scratch: ScratchSize) -> Contract {
     Contract::int16(function, &Kind::Conv2d, convolve_with_typed_bias)
-        .only(is_ungrouped)
+        .only_of_vendors(is_ungrouped)
         .with_status()
         .with_scratch(scratch)
 }
