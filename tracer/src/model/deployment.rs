@@ -293,16 +293,6 @@ impl<'a> Deployment<'a> {
         self.sources[kernel.source].library
     }
 
-    /// Whether a library has functions of CMSIS-NN's interface, so that TensorFlow Lite Micro is built
-    /// for these.
-    pub fn is_for_cmsis_nn(&self) -> bool {
-        let mut libraries = self.sources.iter().map(|source| source.library);
-        libraries.any(|library| {
-            let mut functions = library.image().symbols.functions();
-            functions.any(|function| function.name.starts_with("arm_"))
-        })
-    }
-
     /// The operators that are not executed, in the file's order, each with the reason.
     pub fn not_executed(&self) -> impl Iterator<Item = (OperatorId, &Reason)> {
         let steps = self.steps.iter().filter(|step| step.copies.is_none());

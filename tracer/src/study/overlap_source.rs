@@ -3,7 +3,7 @@
 
 use super::error::{About, PlanError, StudyError};
 use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
-use super::runtime_scratch::with_runtime_scratch;
+use super::runtime_scratch::{is_for_cmsis_nn, with_runtime_scratch};
 use super::session::{Session, Work};
 use super::source::Source;
 use super::{INPUTS, KERNEL_LIMITS};
@@ -260,7 +260,7 @@ impl OverlapSource {
                 request: named.clone(),
                 inputs: request.inputs,
                 planned,
-                is_for_cmsis_nn: deployment.is_for_cmsis_nn(),
+                is_for_cmsis_nn: is_for_cmsis_nn(&deployment),
                 on_device: with_runtime_scratch(source, &deployment),
                 layers,
                 not_executed,

@@ -6,6 +6,16 @@ use dmo_analysis::graph::tflite::{self, RuntimeKernels};
 use dmo_analysis::graph::{Graph, Kind};
 use dmo_analysis::operator::Operator;
 
+/// Whether a library has functions of CMSIS-NN's interface, so that TensorFlow Lite Micro is built for
+/// these.
+pub(super) fn is_for_cmsis_nn(deployment: &Deployment) -> bool {
+    let mut libraries = deployment.sources.iter().map(|source| source.library);
+    libraries.any(|library| {
+        let mut functions = library.image().symbols.functions();
+        functions.any(|function| function.name.starts_with("arm_"))
+    })
+}
+
 /// The model with the scratch buffers that TensorFlow Lite Micro's kernels ask for: those that call
 /// functions of CMSIS-NN's interface what these want, all others what the runtime asks for besides.
 pub(super) fn with_runtime_scratch(source: &Source, deployment: &Deployment) -> Graph {
@@ -33,7 +43,7 @@ pub(super) fn with_runtime_scratch(source: &Source, deployment: &Deployment) -> 
 /// each operator; none where they are those of its reference kernels, as far as is known.
 fn asked_besides(source: &Source, deployment: &Deployment) -> Vec<Option<Vec<u64>>> {
     match (&source.file, source.linked()) {
-        (Some(file), None) if deployment.is_for_cmsis_nn() => {
+        (Some(file), None) if is_for_cmsis_nn(deployment) => {
             let sizes = tflite::scratch(file, RuntimeKernels::CmsisNn);
             let first = sizes.ok().and_then(|all| all.into_iter().next());
             first.unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use super::error::{About, StudyError};
 use super::plan_to_check::ensure_carried_plan;
-use super::runtime_scratch::with_runtime_scratch;
+use super::runtime_scratch::{is_for_cmsis_nn, with_runtime_scratch};
 use super::source::Source;
 use super::verify::Verified;
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
@@ -45,7 +45,7 @@ pub fn verified_arena(
         return Ok(None);
     }
     let deployment = verified.deployed.model();
-    let arena = if deployment.is_for_cmsis_nn() {
+    let arena = if is_for_cmsis_nn(deployment) {
         let graph = with_runtime_scratch(source, deployment);
         let scratch = source.scratch_bytes(&graph, &graph.file_order());
         whole_arena_in_place_of_cmsis_nn(file, &scratch)
