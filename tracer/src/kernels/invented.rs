@@ -4,6 +4,7 @@
 use super::case::shapes;
 use super::constants::bias_type;
 use super::convolution::Convolution;
+use super::reference::detection;
 use super::{Case, State, signal, size, svdf};
 use crate::call::{CallError, fits_into_flash};
 use dmo_analysis::graph::parameters::{Affine, Constant, Parameters};
@@ -22,6 +23,9 @@ pub(super) fn parameters(
         return convolution(case, &conv, has_int4_filter);
     }
     if let Some(parameters) = signal::invented::parameters(case) {
+        return parameters;
+    }
+    if let Some(parameters) = detection::invented(case) {
         return parameters;
     }
     match case.inner() {

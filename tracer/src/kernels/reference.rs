@@ -2,7 +2,7 @@
 
 mod axes;
 mod convolutions;
-mod detection;
+pub(super) mod detection;
 mod elementwise;
 mod extents;
 mod functions;

@@ -1,10 +1,10 @@
 //! Detections from boxes and scores. Contract: `kernels-c/include/dmo_detection.h`.
 
 use super::bits;
-use crate::call::{CallError, Frame, inexpressible};
-use crate::kernels::{Arguments, Buffers, Contract, Job, ScratchSize};
-use dmo_analysis::graph::Kind;
-use dmo_analysis::graph::parameters::Detection;
+use crate::call::{CallError, Frame, fits_into_flash, inexpressible};
+use crate::kernels::{Arguments, Buffers, Case, Contract, Job, ScratchSize};
+use dmo_analysis::graph::parameters::{Constant, Detection, Parameters};
+use dmo_analysis::graph::{Kind, TensorType};
 use dmo_analysis::operator::{Apart, Operator};
 use dmo_analysis::trace::{Address, ElementType::Float32};
 
@@ -72,6 +72,44 @@ impl Sizes {
         let words: Vec<i32> = counts.chain(numbers.map(bits)).collect();
         frame.words("parameters", &words)
     }
+}
+
+/// Numbers where no model gives any: anchors of the same place, which all boxes are around; `None` of
+/// another kind.
+pub(in crate::kernels) fn invented(case: &Case) -> Option<Result<Parameters<'static>, CallError>> {
+    let Operator::Apart(Apart { inputs, outputs }) = &case.operator else {
+        return None;
+    };
+    let ([encodings, scores], [_, classes, ..]) = (&inputs[..], &outputs[..]) else {
+        return None;
+    };
+    if case.kind != Kind::DetectionPostprocess {
+        return None;
+    }
+    let boxes = (encodings.elements / 4).max(1);
+    let bytes = 16 * u64::from(boxes);
+    let anchors = fits_into_flash("anchors", bytes).map(|()| Constant {
+        bytes: 0.5f32.to_le_bytes().repeat(bytes as usize / 4).into(),
+        element_type: TensorType::Float32,
+        shape: vec![boxes, 4],
+        quantisation: Vec::new(),
+        channel_axis: 0,
+    });
+    Some(anchors.map(|anchors| Parameters {
+        constants: vec![None, None, Some(anchors)],
+        detection: Some(Detection {
+            max_detections: classes.elements,
+            num_classes: scores.elements / boxes,
+            detections_per_class: None,
+            nms_score_threshold: 0.5,
+            nms_iou_threshold: 0.5,
+            y_scale: 10.0,
+            x_scale: 10.0,
+            h_scale: 5.0,
+            w_scale: 5.0,
+        }),
+        ..Parameters::default()
+    }))
 }
 
 fn postprocess(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
