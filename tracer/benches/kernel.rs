@@ -18,7 +18,7 @@ use dmo_analysis::trace::ElementType;
 use dmo_trace::call::{Caller, DEFAULT_RAM};
 use dmo_trace::kernels::{Buffers, Case, Contract, KernelLibrary, images};
 use dmo_trace::mcu::machine::{EngineKind, Limits, Observation};
-use dmo_trace::measure::{choose, scratch_bytes, trace};
+use dmo_trace::measure::{choose, scratch_memory, trace};
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits {
@@ -147,8 +147,8 @@ fn bare(library: &KernelLibrary, case: &Case, kernel: &'static Contract) -> Dura
             .unwrap()
     });
     let parameters = kernel.invented(case).unwrap();
-    let scratch = scratch_bytes(library, case, kernel, &parameters, LIMITS).unwrap();
-    let scratch = Some(scratch).filter(|&size_bytes| size_bytes > 0);
+    let scratch = scratch_memory(library, case, kernel, &parameters, LIMITS).unwrap();
+    let scratch = Some(scratch.total_bytes).filter(|&size_bytes| size_bytes > 0);
     let buffers = Buffers {
         inputs: vec![input],
         outputs: vec![output],
