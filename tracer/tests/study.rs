@@ -531,7 +531,7 @@ fn scratch_buffers_are_those_that_the_runtime_asks_for() {
         "stand_in_layers_int8",
         "stand_in_weights_int4",
     ] {
-        let mut source = Source::load(&folder.join(name).with_extension("tflite")).unwrap();
+        let mut source = Source::load(folder.join(name).with_extension("tflite")).unwrap();
         let kernels = KernelRequest::of_model(&["dsp".to_owned()], None, None);
         let request = PlanRequest {
             overlap: OverlapRequest::on(OverlapKind::None, &kernels),
