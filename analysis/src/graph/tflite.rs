@@ -36,6 +36,7 @@
 mod apart;
 pub(crate) mod catalogue;
 mod circular_buffer;
+mod custom_options;
 mod detection_options;
 mod draft;
 pub(crate) mod edit;

@@ -1,13 +1,14 @@
 //! Options of `TFLite_Detection_PostProcess`, a map of names to numbers
 //! (`tensorflow/lite/micro/kernels/detection_postprocess.cc`).
 
+use super::custom_options::Options;
 use super::error::Unsupported;
 use super::flexbuffer::Map;
 use crate::graph::Kind;
 use crate::graph::parameters::Detection;
 
 /// How many detections of a class there may be where no option says it.
-const DETECTIONS_PER_CLASS: i64 = 100;
+const DETECTIONS_PER_CLASS: u32 = 100;
 /// No buffer that kernels take has more elements.
 const MOST: i64 = 1 << 20;
 
@@ -56,34 +57,12 @@ pub(super) fn read(kind: &Kind, custom: Option<&[u8]>) -> Result<Option<Detectio
     }))
 }
 
-/// The map, if there is one.
-struct Options<'a>(Option<Map<'a>>);
-
 impl Options<'_> {
-    fn integer(&self, option: &str) -> Option<i64> {
-        self.0.as_ref()?.integer(option)
-    }
-
-    fn count(&self, option: &'static str, without: Option<i64>) -> Result<u32, Unsupported> {
-        let given = self.integer(option).or(without);
-        let count = given.filter(|given| (1..=MOST).contains(given));
-        count
-            .map(|count| count as u32)
-            .ok_or_else(|| Unsupported::Option {
-                option,
-                given: given.map_or("missing".to_owned(), |given| given.to_string()),
-                expected: "a positive number",
-            })
-    }
-
-    fn number(&self, option: &'static str) -> Result<f32, Unsupported> {
-        let given = self.0.as_ref().and_then(|map| map.number(option));
-        given
-            .filter(|given| given.is_finite())
-            .ok_or_else(|| Unsupported::Option {
-                option,
-                given: given.map_or("missing".to_owned(), |given| given.to_string()),
-                expected: "a number",
-            })
+    /// A positive number; `without` stands for one that is missing.
+    fn count(&self, option: &'static str, without: Option<u32>) -> Result<u32, Unsupported> {
+        match (self.integer(option), without) {
+            (None, Some(count)) => Ok(count),
+            _ => Ok(self.within(option, [1, MOST], "a positive number")? as u32),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Options of the signal library of TensorFlow Lite Micro: a map of names to numbers, of which the
 //! runtime takes each as 32 bits (`signal/micro/kernels`).
 
+use super::custom_options::Options;
 use super::error::Unsupported;
 use super::flexbuffer::Map;
 use crate::graph::Kind;
@@ -101,27 +102,7 @@ fn rows(shape: &[u32], last: usize) -> u32 {
     product.unwrap_or(0)
 }
 
-/// The map, if there is one.
-struct Options<'a>(Option<Map<'a>>);
-
 impl Options<'_> {
-    /// An option in a range, which is said in words.
-    fn within(
-        &self,
-        option: &'static str,
-        [least, most]: [i64; 2],
-        expected: &'static str,
-    ) -> Result<i64, Unsupported> {
-        let given = self.0.as_ref().and_then(|map| map.integer(option));
-        given
-            .filter(|given| (least..=most).contains(given))
-            .ok_or_else(|| Unsupported::Option {
-                option,
-                given: given.map_or("missing".to_owned(), |given| given.to_string()),
-                expected,
-            })
-    }
-
     fn at_least(
         &self,
         option: &'static str,
