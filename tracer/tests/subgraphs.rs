@@ -13,6 +13,7 @@ mod program;
 #[path = "../../analysis/tests/tflite/tree.rs"]
 mod tree;
 
+use dmo_analysis::graph::tflite;
 use program::{Grower, Operation};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -90,4 +91,35 @@ fn a_model_carries_the_plan_of_all_its_subgraphs() {
         seen += usize::from(operators.any(|it| matches!(it.operation, Operation::While(..))));
     }
     assert!(seen > 2);
+}
+
+/// What the plan does not place is left to the runtime: it does not lie at the arena's start.
+#[test]
+fn what_is_not_counted_is_left_to_the_runtime() {
+    let (mut audited, mut left) = (0, 0);
+    for seed in 0..8 {
+        let program = Grower::program(seed);
+        if program.subgraphs.len() < 2 {
+            continue;
+        }
+        let [model, planned] = ["tflite", "planned.tflite"]
+            .map(|end| path(&format!("left-{seed}.{end}")))
+            .map(|path| path.to_str().unwrap().to_owned());
+        std::fs::write(&model, program.file()).unwrap();
+        for options in [
+            &["--exclude-inputs"][..],
+            &["--exclude-outputs"],
+            &["--exclude-inputs", "--exclude-outputs"],
+        ] {
+            let plan = [&["plan", &model], options, &["--out", &planned]].concat();
+            assert_eq!(report(&plan).0, 0, "seed {seed} {options:?}");
+            let (code, found) = report(&["audit", &planned]);
+            assert_eq!(code, 0, "seed {seed} {options:?} {found}");
+            let file = std::fs::read(&planned).unwrap();
+            let offsets = tflite::offline_plan(&file).unwrap().unwrap().offsets;
+            left += offsets.iter().filter(|offset| **offset == -1).count();
+            audited += 1;
+        }
+    }
+    assert!(audited >= 15 && left >= 15, "{audited} {left}");
 }

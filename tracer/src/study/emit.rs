@@ -13,7 +13,7 @@ use super::whole_arena::ArenaChange;
 use crate::kernels;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::tflite::RuntimeKernels;
-use dmo_analysis::graph::{Graph, Storage, tflite};
+use dmo_analysis::graph::{Graph, Storage, TensorId, tflite};
 use dmo_analysis::handover::OnDevice;
 use dmo_analysis::tflm::TflmError;
 use dmo_planner::minimalloc;
@@ -279,14 +279,21 @@ pub(super) fn tflm_can_obey(source: &Source, planned: &Planned) -> bool {
 }
 
 /// Tensors that no inference uses lie at the arena's start. TensorFlow Lite Micro would place those
-/// of subgraphs that nothing runs all beside one another.
+/// of subgraphs that nothing runs all beside one another. What is used and has no offset is left to
+/// the runtime.
 fn unreached_at_zero(source: &Source, mut offsets: Vec<Option<u64>>) -> Vec<Option<u64>> {
-    if source.linked().is_some() {
-        let tensors = source.graph().tensors.iter();
-        for (offset, tensor) in offsets.iter_mut().zip(tensors) {
-            if tensor.storage == Storage::Arena && tensor.size_bytes > 0 {
-                offset.get_or_insert(0);
-            }
+    if source.linked().is_none() {
+        return offsets;
+    }
+    let graph = source.graph();
+    let nodes = graph.operators.iter();
+    let operands = nodes.flat_map(|node| node.inputs.iter().chain(&node.outputs));
+    let used = operands.chain(&graph.inputs).chain(&graph.outputs);
+    let used: BTreeSet<TensorId> = used.copied().collect();
+    for (index, (offset, tensor)) in offsets.iter_mut().zip(&graph.tensors).enumerate() {
+        let is_unreached = !used.contains(&TensorId(index));
+        if is_unreached && tensor.storage == Storage::Arena && tensor.size_bytes > 0 {
+            offset.get_or_insert(0);
         }
     }
     offsets
