@@ -7,6 +7,7 @@
 pub mod archive;
 mod frame;
 mod leftovers;
+mod preserved;
 
 pub use frame::{Frame, Guards, Overrun};
 
@@ -25,6 +26,7 @@ use dmo_analysis::trace::{Address, Location};
 use dmo_analysis::wording::grouped;
 use frame::{Free, Guard, canary};
 pub use leftovers::Leftovers;
+use preserved::Preserved;
 use std::ops::Range;
 
 /// RAM of the machine that kernels are called on, unless said otherwise: 64 MB.
@@ -392,16 +394,18 @@ impl<'a> Caller<'a> {
         self.machine.set_register(14, trap | 1)?;
         self.machine.renew_limits(self.limits);
         self.machine.enter(address)?;
-        let settings = self.machine.settings();
+        let (settings, preserved) = (self.machine.settings(), Preserved::of(&self.machine));
         let pause = self.run()?;
         let lowest = self.machine.take_lowest_stack_pointer();
         let deepest = lowest.map(|lowest| trap.saturating_sub(lowest));
         self.deepest_stack_bytes = self.deepest_stack_bytes.max(deepest);
         match pause {
             Pause::SoftwareBreakpoint(TRAP_NUMBER) if self.machine.register(15) == trap => {
-                match self.machine.settings().changed(settings)[..] {
-                    [] => Ok(self.machine.register(0)),
-                    [register, ..] => Err(CallError::Settings { register }),
+                let changed = self.machine.settings().changed(settings);
+                let changed = changed.first().copied();
+                match changed.or_else(|| preserved.changed(&Preserved::of(&self.machine))) {
+                    None => Ok(self.machine.register(0)),
+                    Some(register) => Err(CallError::Settings { register }),
                 }
             }
             Pause::SoftwareBreakpoint(number) => Err(self.fault(FaultCause::Breakpoint { number })),

@@ -55,7 +55,7 @@ const READERS: [(&str, &str); 5] = [
     ("flags", "mrs r0, apsr"),
 ];
 
-const SETTERS: [(&str, &str, &str); 3] = [
+const SETTERS: [(&str, &str, &str); 7] = [
     (
         "rounds_up",
         "FPSCR",
@@ -67,6 +67,10 @@ const SETTERS: [(&str, &str, &str); 3] = [
         "BASEPRI",
         "mov r0, #32\n msr basepri, r0",
     ),
+    ("loses_r4", "r4", "mvn r4, r4"),
+    ("loses_r11", "r11", "mvn r11, r11"),
+    ("leaves_a_word_on_the_stack", "sp", "push {r0}"),
+    ("loses_s31", "s31", "vneg.f32 s31, s31"),
 ];
 
 fn assembled<'a>(functions: impl Iterator<Item = (&'a str, &'a str)>) -> String {
