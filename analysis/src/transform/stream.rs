@@ -88,6 +88,9 @@ pub struct WholeOperator {
     pub reason: &'static str,
 }
 
+/// More rows are no window of a microcontroller.
+const MOST_ROWS: u32 = 1 << 20;
+
 /// Why a model cannot take its input in rows.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -98,6 +101,8 @@ pub enum StreamError {
     Inputs { inputs: usize },
     #[error("the input is a single element, which is no window over time")]
     NoWindow,
+    #[error("the input has {window} rows, at most {MOST_ROWS} are taken", window = grouped(u64::from(*window)))]
+    LargeWindow { window: u32 },
     #[error(
         "--rows {given}: the input has shape {shape:?}, a window of {window} rows\n  hint: at least 1 and \
          at most {}",
@@ -199,6 +204,11 @@ fn window(graph: &Graph, new_rows: u32) -> Result<(TensorId, Rows), StreamError>
     };
     let shape = &graph.tensor(input).shape;
     let rows = Rows::of_input(shape, new_rows).ok_or(StreamError::NoWindow)?;
+    if rows.window > MOST_ROWS {
+        return Err(StreamError::LargeWindow {
+            window: rows.window,
+        });
+    }
     if new_rows == 0 || new_rows >= rows.window {
         return Err(StreamError::NewRows {
             given: new_rows,

@@ -19,7 +19,7 @@ pub(super) struct Channels {
 }
 
 /// A tensor of more channels has none that is looked at.
-const MOST_CHANNELS: u32 = 1 << 20;
+pub(super) const MOST_CHANNELS: u32 = 1 << 20;
 /// And so has one beyond so many of them in all.
 const MOST_IN_ALL: usize = 1 << 24;
 

@@ -1,5 +1,6 @@
 //! What is known of an operator.
 
+use super::channels::MOST_CHANNELS;
 use super::range::{Range, limits};
 use crate::graph::parameters::Parameters;
 use crate::graph::{Graph, Node, TensorId, TensorType};
@@ -29,9 +30,10 @@ impl Known<'_> {
         &self.graph.tensor(tensor).shape
     }
 
-    /// The extent of the last axis.
+    /// The extent of the last axis; `None` if its channels are too many to be looked at.
     pub(super) fn channels(&self, tensor: TensorId) -> Option<u32> {
-        self.shape(tensor).last().copied()
+        let count = self.shape(tensor).last().copied();
+        count.filter(|count| *count <= MOST_CHANNELS)
     }
 
     pub(super) fn int8(&self, tensor: TensorId) -> Option<()> {

@@ -226,9 +226,10 @@ fn hard_swish(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     // Both ratios are rounded to single precision.
     let fine = input.scale / 128.0;
     let ratio = f64::from(fine / output.scale);
-    let ratio = Multiplier::with_shift("ratio of scales", ratio, -31..=0)?;
+    // The runtime divides 16 bits by this power of two, and by a larger one takes what is not defined.
+    let ratio = Multiplier::with_shift("ratio of scales", ratio, -15..=0)?;
     let slope = f64::from(fine / (3.0 / 32768.0));
-    let slope = Multiplier::with_shift("slope", slope, -31..=15)?;
+    let slope = Multiplier::with_shift("slope", slope, -15..=15)?;
     let mut params = vec![-input.zero_point, output.zero_point];
     params.extend(ratio.words_of_15_bits());
     params.extend(slope.words_of_15_bits());
