@@ -68,9 +68,10 @@ def sweep(
     operator, every other key is an option of :func:`dmo_trace.overlap` with a list of values, and
     all combinations are run. ``shard=(i, n)`` runs every n-th case, starting at the i-th.
 
-    With ``client``, a ``dask.distributed.Client``, the shards of ``chunks`` parts run on its workers
-    and each is a Parquet file in the folder ``out``, written when it is complete. The same call goes
-    on where an earlier one ended, and refuses a folder of another sweep.
+    With ``client``, a ``dask.distributed.Client``, the shards of ``chunks`` parts run on its workers,
+    each on one thread, and each is a Parquet file in the folder ``out``, written when it is complete.
+    The same call goes on where an earlier one ended, and refuses a folder of another sweep, or a worker
+    that has other kernels. ``shard`` does not go with it.
 
     >>> import dmo_trace
     >>> grid = {"operator": "relu", "input": ["1x10", "1x20"]}
@@ -81,6 +82,8 @@ def sweep(
     if client is not None:
         from ._cluster import sweep_on
 
+        if tuple(shard) != (1, 1):
+            raise _native.DmoTraceError("shard does not go with client, whose chunks are shards\n  hint: chunks=")
         return sweep_on(client, options, out, chunks)
     if out is not None or chunks is not None:
         raise _native.DmoTraceError("out and chunks are for sweeps on a cluster\n  hint: client=")
@@ -88,8 +91,8 @@ def sweep(
 
 
 def swept_once(options: Dict[str, Any], shard: Tuple[int, int]) -> Sweep:
-    """A shard of a grid, on this machine."""
-    swept = _native.sweep({**options, "shard": shard, "count": False})
+    """A shard of a grid, on all cores of this machine."""
+    swept = _native.sweep({**options, "shard": shard, "threads": None, "count": False})
     findings = sum(1 for row in swept["rows"] if row["finding"])
     return Sweep(
         rows=records(swept["rows"], FIELDS),

@@ -9,6 +9,7 @@ use dmo_trace::study::sweep::{self as study, Grid, Row, SweepRequest, shard};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Options of `dmo-trace sweep`.
@@ -25,6 +26,8 @@ pub struct SweepOptions {
     inputs: u64,
     timeout: f64,
     shard: (usize, usize),
+    /// As many as the machine has cores, if none are given.
+    threads: Option<NonZeroUsize>,
     /// Only how many cases there are.
     count: bool,
 }
@@ -37,6 +40,8 @@ struct Swept {
     /// What the rows depend on beside their cases.
     kernels: Vec<Kernels>,
     rows: Vec<Row>,
+    /// How many of the rows each case has, in the order of the cases.
+    rows_of_cases: Vec<usize>,
 }
 
 /// A set of kernels on a CPU.
@@ -60,6 +65,7 @@ pub fn sweep<'py>(py: Python<'py>, options: SweepOptions) -> PyResult<Bound<'py,
     let request = SweepRequest {
         inputs: options::inputs(options.inputs)?,
         timeout: options::seconds("timeout", options.timeout)?,
+        threads: options.threads,
     };
     let report = interruptible(py, move || swept(&options, request))?;
     reported(py, report)
@@ -82,11 +88,13 @@ fn swept(options: &SweepOptions, request: SweepRequest) -> Result<Value, anyhow:
         notes: grid.notes.clone(),
         kernels: grid.libraries.iter().map(|it| kernels_of(it)).collect(),
         rows: Vec::new(),
+        rows_of_cases: Vec::new(),
     };
     if !options.count {
         let (number, shards) = options.shard;
         let entries = shard(&grid, number, shards);
         study::sweep(&entries, request, |rows| {
+            swept.rows_of_cases.push(rows.len());
             swept.rows.extend(rows);
             Ok::<_, anyhow::Error>(())
         })?;

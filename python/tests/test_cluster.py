@@ -7,6 +7,8 @@ import time
 
 import dmo_trace
 import pytest
+from dmo_trace import _cluster
+from dmo_trace._sweep import _options
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
@@ -31,8 +33,8 @@ def parts(folder):
     return sorted(path.name for path in folder.glob("part-*.parquet"))
 
 
-def sorted_rows(sweep):
-    return sorted(map(repr, sweep.rows.tolist()))
+def rows(sweep):
+    return list(map(repr, sweep.rows.tolist()))
 
 
 def test_a_killed_worker_loses_no_rows(client, tmp_path):
@@ -51,7 +53,7 @@ def test_a_killed_worker_loses_no_rows(client, tmp_path):
     thread.join()
     assert len(killed) == 1
     assert (found.cases, len(found)) == (16, 16)
-    assert sorted_rows(found) == sorted_rows(dmo_trace.sweep(GRID, inputs=2))
+    assert rows(found) == rows(dmo_trace.sweep(GRID, inputs=2))
     assert len(parts(out)) == 8
 
 
@@ -80,3 +82,29 @@ def test_a_folder_of_something_else_is_not_touched(client, tmp_path):
         dmo_trace.sweep(GRID, formulas=True, client=client)
     with pytest.raises(dmo_trace.DmoTraceError, match="hint: client="):
         dmo_trace.sweep(GRID, formulas=True, out=tmp_path)
+
+
+def test_a_worker_with_other_kernels_is_refused(client):
+    options = _options(GRID, "reference", None, None, False, 2, 60.0)
+    known = _cluster._known(options)
+    assert len(client.submit(_cluster._chunk, options, known, (1, 16), pure=False).result()) == 1
+    [kernels] = known["kernels"]
+    for what, other in [("kernels", [{**kernels, "sha256": "0" * 64}]), ("version", "0.0.0")]:
+        with pytest.raises(dmo_trace.DmoTraceError, match=f"this worker has other {what}"):
+            client.submit(_cluster._chunk, options, {**known, what: other}, (1, 16), pure=False).result()
+
+
+def test_what_does_not_go_with_a_cluster_is_refused(client, tmp_path):
+    with pytest.raises(dmo_trace.DmoTraceError, match="hint: chunks="):
+        dmo_trace.sweep(GRID, client=client, out=tmp_path / "rows", shard=(1, 2))
+    with pytest.raises(dmo_trace.DmoTraceError, match="dask.distributed.Client"):
+        dmo_trace.sweep(GRID, client=5, out=tmp_path / "rows")
+
+
+def test_damaged_files_are_named(client, tmp_path):
+    out = tmp_path / "rows"
+    dmo_trace.sweep(GRID, formulas=True, client=client, out=out, chunks=2)
+    for name in [parts(out)[1], "_key.json"]:
+        (out / name).write_bytes(b"{")
+        with pytest.raises(dmo_trace.DmoTraceError, match=name):
+            dmo_trace.sweep(GRID, formulas=True, client=client, out=out)

@@ -92,6 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let request = SweepRequest {
         inputs: arguments.inputs,
         timeout: arguments.timeout.0,
+        threads: None,
     };
     sweep(&entries[done..], request, |rows| {
         findings += rows.iter().filter(|row| !row.finding.is_empty()).count();

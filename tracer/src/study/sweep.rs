@@ -12,6 +12,7 @@ use crate::measure::{Measurement, measure_kernel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -43,6 +44,8 @@ pub struct SweepRequest {
     pub inputs: u64,
     /// What a case may take: the operator's loops, or one run of a kernel.
     pub timeout: Duration,
+    /// On how many threads; `None`: as many as the machine has cores.
+    pub threads: Option<NonZeroUsize>,
 }
 
 impl Default for SweepRequest {
@@ -50,6 +53,7 @@ impl Default for SweepRequest {
         Self {
             inputs: super::compare::INPUTS,
             timeout: LIMITS.timeout,
+            threads: None,
         }
     }
 }
@@ -60,7 +64,7 @@ pub fn shard(grid: &Grid, shard: usize, shards: usize) -> Vec<&Entry> {
     entries.step_by(shards.max(1)).collect()
 }
 
-/// Measures the entries on all cores, and hands over the rows of each in their order.
+/// Measures the entries on several threads, and hands over the rows of each in their order.
 ///
 /// # Errors
 /// When a case cannot be measured in time, or its rows are not taken.
@@ -69,11 +73,18 @@ pub fn sweep<E: From<StudyError> + Send>(
     request: SweepRequest,
     take: impl FnMut(Vec<Row>) -> Result<(), E>,
 ) -> Result<(), E> {
-    on_all_cores(entries, |entry| Ok(rows(entry, request)?), take)
+    on_threads(
+        request.threads,
+        entries,
+        |entry| Ok(rows(entry, request)?),
+        take,
+    )
 }
 
 fn rows(entry: &Entry, request: SweepRequest) -> Result<Vec<Row>, StudyError> {
-    let SweepRequest { inputs, timeout } = request;
+    let SweepRequest {
+        inputs, timeout, ..
+    } = request;
     let measured = entry.kernel.as_ref().map(|(library, kernel)| {
         let limits = Limits { timeout, ..LIMITS };
         measure_kernel(&library.library, &entry.case, kernel, inputs, limits)
@@ -111,17 +122,19 @@ fn function(measured: &Measurement) -> &'static str {
     measured.function
 }
 
-/// Does `work` for each item on all cores, and hands the results over in the items' order.
-fn on_all_cores<T: Sync, R: Send, E: Send>(
+/// Does `work` for each item on several threads, and hands the results over in the items' order.
+fn on_threads<T: Sync, R: Send, E: Send>(
+    threads: Option<NonZeroUsize>,
     items: &[T],
     work: impl Fn(&T) -> Result<R, E> + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = || std::thread::available_parallelism().ok();
+    let threads = threads.or_else(cores).map_or(1, usize::from);
     let next = AtomicUsize::new(0);
-    let (sender, receiver) = sync_channel(4 * cores);
+    let (sender, receiver) = sync_channel(4 * threads);
     std::thread::scope(|scope| {
-        for _ in 0..cores {
+        for _ in 0..threads {
             let (sender, next, work) = (sender.clone(), &next, &work);
             scope.spawn(move || {
                 while let Some((index, item)) =
