@@ -4,8 +4,8 @@
 # golden.py [--check] [MODEL...]: what the reference kernels of TensorFlow Lite Micro and of TensorFlow Lite compute on
 # real models, as tracer/tests/golden/MODEL.json; its README says what is in them. With --check it compares instead of
 # writing, and ends with 1 where something differs. Models of activations.py, detections.py, further.py, operators.py,
-# signals.py and stand_ins.py lie beside the results; the others are looked for in $DMO_TRACE_MODELS, else beside the
-# repository, and those that are missing are named and skipped.
+# signals.py, stand_ins.py and variables.py lie beside the results; the others are looked for in $DMO_TRACE_MODELS,
+# else beside the repository, and those that are missing are named and skipped.
 #
 # Requirements: scripts/requirements.txt
 #
@@ -68,6 +68,8 @@ MODELS = [
     "further_signal_int32",
     "further_signal_uint32",
     "further_types_int16",
+    "further_variables_float32",
+    "further_variables_int8",
     "stand_in_autoencoder_int8",
     "stand_in_bytes_int8",
     "stand_in_floats_int8",
@@ -111,7 +113,7 @@ GOLDEN = ROOT / "tracer/tests/golden"
 PACKAGES = {"micro": "tflite-micro", "lite": "ai-edge-litert"}
 NUMBERS = [0, 1, 2]
 # Of operators that keep something which is no tensor: after which inputs another one is run.
-STREAM, AFTER = "signal", [[0, 5], [6, 5, 1, 7, 0]]
+STREAMS, AFTER = ["signal", "variables"], [[0, 5], [6, 5, 1, 7, 0]]
 ARENA_BYTES = 1 << 26
 # Larger outputs are kept as their hash only.
 OUTPUT_BYTES = 2048
@@ -137,7 +139,7 @@ LEFT_OUT = {
 }
 
 
-LEFT_OUT.update({(name, "lite"): "it has no operators of the signal library" for name in MODELS if STREAM in name})
+LEFT_OUT.update({(name, "lite"): "it has no operators of the signal library" for name in MODELS if STREAMS[0] in name})
 
 
 class Micro:
@@ -290,7 +292,9 @@ def run(model, runtime, number, after=()):
     if not after:
         del result["after"]
     unset = [outputs[0] for kind, _, outputs in model.operators if leaves_output(kind, outputs, interpreter)]
-    for outputs in [*(outputs for _, _, outputs in model.operators), model.variables]:
+    # A handle is a number of the runtime's own.
+    computed = [outputs for kind, _, outputs in model.operators if kind != "VAR_HANDLE"]
+    for outputs in [*computed, model.variables]:
         for index in [index for index in outputs if index not in unset]:
             values = interpreter.tensor(index)
             result["tensors"][str(index)] = sha256(values.tobytes())
@@ -359,7 +363,7 @@ def main():
     if arguments.run:
         model = Model(arguments.models[0])
         runs = [(number, []) for number in NUMBERS]
-        runs += [(1, after) for after in AFTER if STREAM in arguments.models[0]]
+        runs += [(1, after) for after in AFTER if any(stream in arguments.models[0] for stream in STREAMS)]
         json.dump([run(model, arguments.run, *each) for each in runs], sys.stdout)
         return
     unlike = []

@@ -58,6 +58,8 @@ class Net:
         self.graph = schema.SubGraphT()
         self.graph.tensors, self.graph.operators = [], []
         self.buffers, self.codes = [schema.BufferT()], []
+        # Subgraphs that operators run.
+        self.others = []
 
     def tensor(self, kind, shape, affine=None, scales=None, axis=0, data=None, variable=False):
         tensor = schema.TensorT()
@@ -101,7 +103,7 @@ class Net:
             operator.builtinOptions = options
             operator.builtinOptionsType = getattr(schema.BuiltinOptions, type(options).__name__[:-1])
         self.graph.operators.append(operator)
-        return outputs[0]
+        return outputs[0] if outputs else None
 
     def weights(self, shape, input_index, output, fan_in, axis=None):
         """A filter with a scale for each index of an axis, or one for all, and its bias."""
@@ -286,7 +288,7 @@ class Net:
             code.version = 2 if number == schema.BuiltinOperator.BROADCAST_TO else 1
             self.code(index, code)
             model.operatorCodes.append(code)
-        model.subgraphs, model.buffers = [self.graph], self.buffers
+        model.subgraphs, model.buffers = [self.graph, *self.others], self.buffers
         builder = flatbuffers.Builder(1024)
         builder.Finish(model.Pack(builder), b"TFL3")
         (GOLDEN / f"{self.name}.tflite").write_bytes(builder.Output())

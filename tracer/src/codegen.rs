@@ -25,6 +25,7 @@
 //! | [`call_size`] | how much flash calls and their tables take, about |
 //! | `expression` | values as C text |
 //! | `model_source` | calls as C text |
+//! | `reset_source` | what states begin with, as C text |
 //! | [`library`] | all files of a library |
 //! | `test_source` | the library's own test |
 //! | [`drop_in`] | the kernels alone, in place of CMSIS-NN |
@@ -44,6 +45,7 @@ pub mod memory;
 mod memory_text;
 mod model_source;
 pub mod network;
+mod reset_source;
 mod template;
 mod test_source;
 pub mod value;

@@ -43,6 +43,12 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
             first_bytes,
         })
     };
+    let copied = |bytes: u32| {
+        Operator::Opaque(Opaque {
+            inputs: vec![bytes],
+            outputs: vec![bytes],
+        })
+    };
     let apart = |inputs: &[u32], outputs: &[u32]| {
         let buffers = |extents: &[u32], of: ElementType| {
             let buffer = |&elements| ApartBuffer {
@@ -371,6 +377,8 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
                 outputs: vec![36],
             }),
         ),
+        ("read_variable", copied(24)),
+        ("assign_variable", copied(24)),
         ("signal_window", staged(6, 1, 1, 0)),
         ("signal_log", staged(6, 1, 1, 0)),
         ("signal_square_root", staged(6, 1, 1, 4)),

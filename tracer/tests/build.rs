@@ -30,12 +30,14 @@ use std::process::Command;
 use support::{models, tools};
 
 /// Models of the repository, and real ones where they are at hand.
-const MODELS: [&str; 24] = [
+const MODELS: [&str; 26] = [
     "activations_float.tflite",
     "activations_int16.tflite",
     "activations_int8.tflite",
     "further_functions_int8.tflite",
     "further_moves_int8.tflite",
+    "further_variables_float32.tflite",
+    "further_variables_int8.tflite",
     "stand_in_autoencoder_int8.tflite",
     "stand_in_bytes_int8.tflite",
     "stand_in_floats_int8.tflite",

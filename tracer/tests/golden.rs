@@ -77,7 +77,11 @@ fn check(file: &[u8], golden: &Value, sets: &[&str]) -> Result<(), Failed> {
     let model = tflite::read(file)?;
     let libraries: Vec<_> = sets.iter().map(|set| models::library(set)).collect();
     let sources: Vec<_> = libraries.iter().map(KernelSource::from).collect();
-    let deployment = Deployment::of_file_on(&model.graphs[0], file, &sources, models::LIMITS)?;
+    let with_variables = model.with_variables(file)?;
+    let deployment = match &with_variables {
+        Some(model) => Deployment::of_variables_on(model, file, &sources, models::LIMITS)?,
+        None => Deployment::of_file_on(&model.graphs[0], file, &sources, models::LIMITS)?,
+    };
     let deployment = deployment.complete()?;
     let order = deployment.graph.file_order();
     let apart = without_overlaps(&deployment, &order)?;

@@ -7,7 +7,7 @@
 )]
 
 use dmo_analysis::graph::tflite::{self, TFLM_REVISION, WhyApart, registered};
-use dmo_analysis::graph::{Kind, TensorType};
+use dmo_analysis::graph::{Kind, TensorId, TensorType};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::{Contract, contracts};
 use std::collections::HashSet;
@@ -105,11 +105,17 @@ fn golden() -> HashSet<(Kind, TensorType)> {
         let model = tflite::read(&std::fs::read(path).unwrap()).unwrap();
         for graph in &model.graphs {
             for node in &graph.operators {
-                // Of one that takes constants only, such as FILL, the last has its type.
+                // Of one that takes constants only, such as FILL, the last has its type; of what reads
+                // a variable, the output.
                 let computed = graph.arena_inputs(node);
                 let input = computed.first().or(node.inputs.last());
-                let input = graph.tensor(*input.expect("an input"));
-                seen.insert((node.kind.clone(), input.element_type));
+                let is_handle =
+                    |id: &&TensorId| graph.tensor(**id).element_type == TensorType::Resource;
+                let input = input.filter(|id| !is_handle(id)).or(node.outputs.first());
+                if let Some(input) = input {
+                    let input = graph.tensor(*input);
+                    seen.insert((node.kind.clone(), input.element_type));
+                }
             }
         }
     }

@@ -16,6 +16,7 @@
 //! | `parameters.rs` | what an operator computes with |
 //! | `scratch.rs`, `scratch/` | scratch buffers of the runtime's kernels |
 //! | `linked.rs` | all subgraphs as one graph |
+//! | `resources.rs` | resource variables as tensors |
 //! | `nodes.rs` | subgraphs as the runtime finds them |
 //! | `requests.rs` | which scratch buffers the runtime's kernels ask for |
 //! | `plan.rs` | plans in model files |
@@ -54,6 +55,7 @@ pub(crate) mod plan;
 mod read;
 mod registered;
 pub(crate) mod requests;
+mod resources;
 mod roles;
 pub(crate) mod schema;
 mod scratch;
@@ -71,6 +73,7 @@ pub use parameters::parameters;
 pub use plan::{OfflinePlan, offline_plan, with_plan};
 pub use registered::{TFLM_REVISION, registered};
 pub use requests::{RuntimeKernels, scratch};
+pub use resources::{VariableError, WithVariables};
 pub use view::is_model;
 
 use super::{Graph, Kind, OperatorId};

@@ -17,6 +17,7 @@ mod single;
 mod subgraphs;
 mod tree;
 mod unusual;
+mod variables;
 mod whole_arena;
 
 use net::{Net, network};

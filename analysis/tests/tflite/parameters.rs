@@ -438,7 +438,7 @@ fn damage() {
         tflite::parameters(&model.write(), 0)
             .unwrap_err()
             .to_string(),
-        "damaged model: tensor 1 of subgraph 0 has 5 bytes of data, expected 6"
+        "damaged or truncated model: tensor 1 of subgraph 0 has 5 bytes of data, expected 6"
     );
     assert_eq!(
         tflite::parameters(&conv().write(), 1)

@@ -184,7 +184,7 @@ fn data_behind_the_flatbuffer() {
     assert_eq!(
         problem,
         format!(
-            "damaged model: buffer 1 has 4 bytes at byte {end}, but the file ends at {}",
+            "damaged or truncated model: buffer 1 has 4 bytes at byte {end}, but the file ends at {}",
             file.len()
         )
     );

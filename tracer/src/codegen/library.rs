@@ -8,6 +8,7 @@ use super::loops::Loop;
 use super::memory_text::MemoryText;
 use super::model_source::{calls, wrapped_list};
 use super::network::{Endpoint, Network};
+use super::reset_source::reset;
 use super::template::{Values, template};
 use super::value::{Constant, ConstantId};
 use crate::mcu::cpu::Cpu;
@@ -377,18 +378,7 @@ impl Contents<'_> {
         includes += math_header(&text.variables);
         let states_at = network.states_at();
         let state_memory = memories.name(states_at.memory);
-        let mut reset = String::new();
-        for state in &network.states {
-            let (offset, bytes) = (state.place.offset_bytes, state.initial.len());
-            let content = state.initial.first().map_or(0, |&byte| byte as i8);
-            let _ = writeln!(
-                reset,
-                "  memset({state_memory} + {offset}, {content}, {bytes});"
-            );
-        }
-        if reset.is_empty() {
-            let _ = writeln!(reset, "  (void){state_memory};");
-        }
+        let reset = reset(&network.states, state_memory);
         let accessors = self.endpoints().map(|(endpoint, place, constness)| {
             let values = endpoint.values(description);
             let values = values

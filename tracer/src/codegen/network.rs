@@ -138,8 +138,11 @@ const STATE_ALIGNMENT: u32 = crate::call::ALIGNMENT;
 pub fn arena_with_states(deployment: &Deployment, planned_bytes: u64) -> Result<u64, MeasureError> {
     let aligned = |bytes: u64| bytes.next_multiple_of(STATE_ALIGNMENT.into());
     let mut arena_bytes = planned_bytes;
+    let mut known = BTreeSet::new();
     for step in &deployment.steps {
-        for (_, initial) in step.initial_states()? {
+        let mut states = step.initial_states()?;
+        states.retain(|(tensor, _)| known.insert(*tensor));
+        for (_, initial) in states {
             arena_bytes = aligned(aligned(arena_bytes) + initial.len() as u64);
         }
     }
@@ -276,6 +279,7 @@ impl Network {
         let operator = step.operator;
         let kernel = match &step.kernel {
             Ok(kernel) => kernel,
+            Err(_) if step.copies.as_ref().is_some_and(Vec::is_empty) => return Ok(()),
             Err(reason) => {
                 let node = &places.deployment.graph.operators[operator.0];
                 return Err(NetworkError::NotExecuted {
@@ -370,7 +374,10 @@ impl Places<'_> {
         let mut states = Vec::new();
         let mut next = from;
         for &operator in order {
-            for (tensor, initial) in self.deployment.step(operator).initial_states()? {
+            let mut initial = self.deployment.step(operator).initial_states()?;
+            // A variable may be a state of several operators.
+            initial.retain(|(tensor, _)| self.offsets[tensor.0].is_none());
+            for (tensor, initial) in initial {
                 let end = u64::from(next) + initial.len() as u64;
                 if end > MOST_ARENA_BYTES {
                     return Err(NetworkError::LargeArena {

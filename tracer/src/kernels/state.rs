@@ -59,14 +59,20 @@ impl State {
         Ok(elements.saturating_mul(self.element_type.size_bytes().into()))
     }
 
-    /// What it holds before the first inference: what stands for 0 in 8 bits, and 0 in
-    /// others, as TensorFlow Lite Micro resets variables.
+    /// What it holds before the first inference: the model's constant, if there is one for this
+    /// operand; else what stands for 0 in 8 bits, and 0 in others, as TensorFlow Lite Micro resets
+    /// variables.
     ///
     /// # Errors
     /// When the parameters do not tell its size, or flash and RAM could not hold it.
     pub fn initial(&self, case: &Case, parameters: &Parameters) -> Result<Vec<u8>, CallError> {
         let size_bytes = self.size_bytes(case, parameters)?;
         fits_into_flash(self.name, size_bytes)?;
+        if let StatePlace::Operand(operand) = self.place
+            && let Some(given) = parameters.constant(operand)
+        {
+            return Ok(given.bytes.to_vec());
+        }
         let zero = match self.element_type {
             ElementType::Int8 => self.affine(parameters).zero_point as u8,
             _ => 0,

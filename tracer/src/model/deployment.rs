@@ -1,20 +1,21 @@
 //! Which function computes which operator of a model, and with what.
 
 mod case;
+mod executed;
 mod linked;
+mod variables;
 
 use self::case::case;
+use self::executed::Executed;
 use super::kernel_source::{self, KernelSource};
 use crate::call::{Argument, CallError, Caller, Frame};
-use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State, StatePlace};
+use crate::kernels::{Buffers, Case, Contract, KernelLibrary};
 use crate::mcu::machine::Limits;
 use crate::measure::{self, MeasureError, ScratchMemory};
 use dmo_analysis::graph::overlaps::SafeOverlap;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::tflite::{self, TfliteError, Unsupported};
-use dmo_analysis::graph::{
-    Graph, GraphTensor, Kernel, Kind, Node, OperatorId, Storage, TensorId, TensorType,
-};
+use dmo_analysis::graph::{Graph, GraphTensor, Kind, Node, OperatorId, TensorId, TensorType};
 use dmo_analysis::trace::{Address, ElementType};
 use dmo_analysis::transform::remove::keeps_values;
 use dmo_analysis::transform::{TransformError, Transformed};
@@ -53,7 +54,8 @@ pub struct Step<'a> {
     /// Scratch memory that the function wants, in bytes.
     pub scratch: ScratchMemory,
     /// What the runtime copies itself where subgraphs are run, each from the first tensor of a pair
-    /// to the second: no function is called for that. `None` of other operators.
+    /// to the second: no function is called for that. Nothing where nothing is left to do. `None` of
+    /// other operators.
     pub copies: Option<Vec<(TensorId, TensorId)>>,
 }
 
@@ -197,7 +199,12 @@ impl<'a> Deployment<'a> {
             Ok(parameters)
         });
         let (graph, sources) = (&transformed.graph, &self.sources);
-        Ok(Self::new(graph, sources, limits, parameters))
+        let mut made = Self::new(graph, sources, limits, parameters);
+        for (step, origin) in made.steps.iter_mut().zip(&transformed.origins) {
+            // Only what copies nothing is in a graph that can be transformed.
+            step.copies.clone_from(&self.step(origin.operator).copies);
+        }
+        Ok(made)
     }
 
     /// Whether what works on parts of tensors or in place, or hands rows on, is executed. It is no
@@ -232,7 +239,8 @@ impl<'a> Deployment<'a> {
 
     /// Why the first operator that is not executed is not.
     fn take_reason(&mut self) -> Option<DeployError> {
-        self.steps.iter_mut().find_map(|step| {
+        let mut steps = self.steps.iter_mut().filter(|step| step.copies.is_none());
+        steps.find_map(|step| {
             let reason = step.kernel.as_mut().err()?;
             let reason = std::mem::replace(reason, Reason::Unknown);
             let node = &self.graph.operators[step.operator.0];
@@ -379,144 +387,6 @@ impl<'a> Step<'a> {
         };
         (step, kept)
     }
-}
-
-/// What is known of an operator for which a function can be called.
-struct Executed<'g> {
-    kernel: StepKernel,
-    loops: &'g Kernel,
-    states: Vec<TensorId>,
-    /// States that are no tensors of the model.
-    kept: Vec<GraphTensor>,
-    scratch: ScratchMemory,
-}
-
-impl<'g> Executed<'g> {
-    fn new(
-        graph: &'g Graph,
-        sources: &[KernelSource],
-        limits: Limits,
-        operator: OperatorId,
-        parameters: &Parameters,
-    ) -> Result<Self, Reason> {
-        let node = &graph.operators[operator.0];
-        let given = case(graph, node)?;
-        let loops = node.kernel.as_ref().ok_or(Reason::Unknown)?;
-        let output = loops.outputs.first().ok_or(Reason::Unknown)?;
-        let axes = graph.tensor(*output).shape.len();
-        let (source, (contract, case, scratch)) =
-            kernel_source::first(sources, &given, |library| {
-                let (contract, case) = match Contract::instead(library, &given, parameters, axes) {
-                    None => (choose(library, &given, parameters)?, given.clone()),
-                    Some((other, function)) => {
-                        (named(library, &other, function, parameters)?, other)
-                    }
-                };
-                let scratch =
-                    measure::scratch_memory(library, &case, contract, parameters, limits)?;
-                Ok((contract, case, scratch))
-            })?;
-        let (mut states, mut kept) = (Vec::new(), Vec::new());
-        for state in contract.states {
-            let expected = || {
-                state
-                    .size_bytes(&case, parameters)
-                    .map_err(MeasureError::from)
-            };
-            if state.place == StatePlace::Own {
-                kept.push(own_state(state, operator, expected()?)?);
-            }
-            let Some(tensor) = state.tensor(parameters, &loops.outputs) else {
-                continue;
-            };
-            let given = graph.tensor(tensor).size_bytes;
-            let expected = expected()?;
-            if given != expected {
-                return Err(Reason::StateSize {
-                    name: state.name,
-                    given,
-                    expected,
-                });
-            }
-            states.push(tensor);
-        }
-        for (operand, &tensor) in parameters.tensors.iter().enumerate() {
-            let Some(tensor) = tensor else { continue };
-            let is_computed = graph.tensor(tensor).storage != Storage::Constant;
-            let computed = is_computed && !node.kind.reads_shape_only();
-            if computed && !loops.inputs.contains(&tensor) && !states.contains(&tensor) {
-                return Err(Reason::Computed { operand });
-            }
-        }
-        Ok(Self {
-            kernel: StepKernel {
-                source,
-                contract,
-                most: sources[source].most(graph, operator, contract, case.kind != given.kind),
-                case,
-            },
-            loops,
-            states,
-            kept,
-            scratch,
-        })
-    }
-}
-
-/// What an operator keeps for itself.
-fn own_state(
-    state: &State,
-    operator: OperatorId,
-    size_bytes: u64,
-) -> Result<GraphTensor, MeasureError> {
-    let elements = size_bytes / u64::from(state.element_type.size_bytes());
-    let elements = u32::try_from(elements).map_err(|_| MeasureError::Scratch { size_bytes })?;
-    Ok(GraphTensor {
-        name: format!("{} of operator {}", state.name, operator.0),
-        shape: vec![elements],
-        element_type: state.element_type.into(),
-        size_bytes,
-        storage: Storage::Variable,
-    })
-}
-
-/// The kernel of this name, which the runtime calls: where it cannot be called here, no other of the
-/// library says anything, nor do the kernels of another one.
-fn named(
-    library: &KernelLibrary,
-    case: &Case,
-    function: &str,
-    parameters: &Parameters,
-) -> Result<&'static Contract, MeasureError> {
-    let found = Contract::find(library, case, Some(function));
-    let contract = found.ok_or_else(|| MeasureError::NotCallable {
-        function: function.to_owned(),
-    })?;
-    measure::takes(contract, library, case, parameters)?;
-    Ok(contract)
-}
-
-/// The first kernel of the library that computes with these numbers.
-fn choose(
-    library: &KernelLibrary,
-    case: &Case,
-    parameters: &Parameters,
-) -> Result<&'static Contract, MeasureError> {
-    let mut refusal = None;
-    for contract in Contract::candidates_for(library, case, parameters) {
-        match measure::takes(contract, library, case, parameters) {
-            Ok(()) => return Ok(contract),
-            // Why the preferred one does not take them is what the user reads.
-            Err(reason) => _ = refusal.get_or_insert(reason),
-        }
-    }
-    let serving = Contract::serving_int4(library, case, parameters);
-    let by_name = serving.map(|function| MeasureError::NotCallable { function });
-    if let Some(reason) = by_name.or(refusal) {
-        return Err(reason);
-    }
-    let other = measure::choose(library, case, None)?;
-    measure::takes(other, library, case, parameters).map(|()| other)
 }
 
 impl Step<'_> {

@@ -185,6 +185,11 @@ fn prepare(
     request: &BuildRequest,
     session: &Session,
 ) -> Result<Prepared, StudyError> {
+    if source.file.is_none() {
+        let model = source.name.clone();
+        return Err(BuildError::NoModelFile { model }.into());
+    }
+    source.keep_variables()?;
     ensure_buildable(source, request)?;
     if let Some(compiler) = &request.prove {
         compiler.ensure_installed()?;
@@ -438,12 +443,8 @@ fn library_name(source: &Source, request: &BuildRequest) -> Result<String, Build
 }
 
 fn ensure_buildable(source: &Source, request: &BuildRequest) -> Result<(), BuildError> {
-    if source.file.is_none() {
-        let model = source.name.clone();
-        return Err(BuildError::NoModelFile { model });
-    }
     let subgraphs = source.model.graphs.len();
-    if subgraphs > 1 {
+    if source.linked().is_some() {
         return Err(BuildError::Subgraphs { subgraphs });
     }
     let kernels = &request.kernels;

@@ -1,8 +1,10 @@
 //! Why a study cannot be made.
 
 mod firmware;
+mod kernels;
 
 pub use firmware::{ArenaPlaceError, ArenaUseError, FirmwareError};
+pub use kernels::KernelsError;
 
 use super::case::CaseError;
 use super::compare::CompareError;
@@ -27,7 +29,7 @@ use dmo_analysis::arena::ArenaError;
 use dmo_analysis::firmware::PlaceError;
 use dmo_analysis::foreign::ForeignError;
 use dmo_analysis::graph::sketch::SketchError;
-use dmo_analysis::graph::tflite::TfliteError;
+use dmo_analysis::graph::tflite::{TfliteError, VariableError};
 use dmo_analysis::graph::{TensorId, TensorType};
 use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
 use dmo_analysis::replay::ReplayError;
@@ -83,6 +85,7 @@ pub enum StudyError {
     Events(#[from] EventError),
     Placed(#[from] PlaceError),
     Tflite(#[from] TfliteError),
+    Variables(#[from] VariableError),
     Table(#[from] TableError),
     Foreign(#[from] ForeignError),
     Schedule(#[from] ScheduleError),
@@ -102,28 +105,6 @@ pub enum StudyError {
     Machine(#[from] MachineError),
 }
 
-/// Why a file has nothing to run a model on.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum KernelsError {
-    #[error(
-        "none of its functions is a kernel that can be called by its name (arm_*_s8 of CMSIS-NN, \
-         dmo_*)\n  hint: a firmware with its own interpreter is named by --firmware; for TensorFlow Lite \
-         Micro's reference kernels there is --kernels reference"
-    )]
-    None,
-    #[error(
-        "it is built in for {built_for}, and {cpu} does not run their code\n  hint: \
-         --kernels reference, --cpu {hint}, or --kernels with an ELF file or a static library that \
-         is built for {cpu}"
-    )]
-    ForOtherCpus {
-        built_for: String,
-        cpu: &'static str,
-        hint: &'static str,
-    },
-}
-
 /// Why no C library can be made of a model.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
@@ -140,7 +121,8 @@ pub enum BuildError {
     #[error("{model} takes whole windows, and there is nothing to compare; please report this")]
     NotStreamed { model: String },
     #[error(
-        "it has {subgraphs} subgraphs; generated code computes one; hint: convert one signature by itself"
+        "it has {subgraphs} subgraphs; generated code computes one, and knows further ones only where \
+         CALL_ONCE runs them to initialise variables; hint: convert one signature by itself"
     )]
     Subgraphs { subgraphs: usize },
     #[error("{}; no C code was written\n  hint: the front page of the documentation lists the operators that there are kernels for", .operators.join("\n  "))]
@@ -223,6 +205,8 @@ pub enum PlanError {
          {subgraphs} subgraphs, which are planned together as they are"
     )]
     Subgraphs { model: String, subgraphs: usize },
+    #[error("{model}: --allow prune: it has resource variables, and what they hold is not known")]
+    Variables { model: String },
     #[error(
         "{model}: --allow prune looks at weights, and a network of the zoo has none of its own: \
          give a .tflite file"

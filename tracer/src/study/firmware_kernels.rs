@@ -176,7 +176,13 @@ impl FirmwareKernels {
         };
         let limits = self.request.limits;
         let found = start(&target, &self.runtime, limits, replacement, address);
-        let found = found.map_err(Box::new)?;
+        let found = found.map_err(|problem| match problem {
+            AllocationError::Run(_) | AllocationError::NoInference { .. } if !self.has_model => {
+                let problem = Box::new(problem);
+                StudyError::from(FirmwareError::NotBegun { problem })
+            }
+            problem => Box::new(problem).into(),
+        })?;
         let request = FirmwareRequest {
             arena: self.request.arena.clone(),
             limits: Some(limits),

@@ -218,11 +218,12 @@ impl KernelRequest {
 
     /// The ELF file, linked where the user has a static library.
     fn read(&self) -> Result<Vec<u8>, StudyError> {
-        let read = input::read(self.kernels.as_ref(), MAX_BYTES).about(format_args!(
-            "cannot read {} ({})",
-            self.kernels,
-            instead_of(&self.kernels)
-        ))?;
+        let read = input::read(self.kernels.as_ref(), MAX_BYTES);
+        let read = read.map_err(|error| KernelsError::Unreadable {
+            name: self.kernels.clone(),
+            error,
+            hint: instead_of(&self.kernels),
+        })?;
         if !archive::is_archive(&read) {
             return Ok(read);
         }

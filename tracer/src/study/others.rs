@@ -87,7 +87,7 @@ pub fn best_published(apart: &Problem) -> Option<(&'static str, Plan)> {
 /// the plan.
 ///
 /// # Errors
-/// When an offset of the plan that the model carries is not a multiple of 16.
+/// When an offset of the plan is not a multiple of 16.
 pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2]>, StudyError> {
     let Layout {
         alignment,
@@ -98,7 +98,7 @@ pub fn on_tflm(source: &Source, planned: &Planned) -> Result<Option<[OnDevice; 2
         return Ok(None);
     }
     let graph = emit::device_graph(planned);
-    let carried = source.carried_offsets();
+    let carried = source.obeyed_offsets();
     let carried = carried.unwrap_or_else(|| vec![None; graph.tensors.len()]);
     let own = source.on_device(graph, &graph.file_order(), &carried, false)?;
     let offsets = planned.plan.arena.tensor_offsets(&planned.plan.plan);

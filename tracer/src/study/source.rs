@@ -10,7 +10,7 @@ use super::streaming::Streaming;
 use crate::elf::image::sha256;
 use crate::mcu::machine::Limits;
 use crate::model::Deployment;
-use dmo_analysis::graph::tflite::{self, Linked, Model, OfflinePlan, TfliteError};
+use dmo_analysis::graph::tflite::{self, Linked, Model, OfflinePlan, TfliteError, WithVariables};
 use dmo_analysis::graph::zoo::{self, Element, Network};
 use dmo_analysis::graph::{Graph, GraphTensor, OperatorId, Storage, TensorType};
 use dmo_analysis::handover::{OnDevice, on_device};
@@ -19,6 +19,7 @@ use dmo_analysis::transform::integer_io::{self, IntegerIoReport};
 use dmo_analysis::transform::remove::{self, keeps_values};
 use dmo_analysis::transform::{self, Recipe, Transformed};
 use dmo_analysis::wording::grouped;
+use dmo_planner::plan::tflm::ALIGNMENT;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -43,6 +44,8 @@ pub struct Source {
     pub streaming: Option<Streaming>,
     /// All subgraphs as one graph, of a model of several.
     linked: Option<Linked>,
+    /// The model as one graph in which resource variables are tensors, where it was made so.
+    with_variables: Option<WithVariables>,
     /// What is made of the first graph.
     change: Option<(Recipe, Transformed)>,
 }
@@ -166,6 +169,10 @@ impl Source {
         if self.pruning.is_some() {
             return Ok(());
         }
+        if self.with_variables.is_some() {
+            let model = self.name.clone();
+            return Err(PlanError::Variables { model }.into());
+        }
         let (pruning, file) = Pruning::of(&self.name, self.file.as_deref(), self.original())?;
         if pruning.sha256.is_some() {
             self.read_anew(file)?;
@@ -186,6 +193,23 @@ impl Source {
         let (streaming, file) = Streaming::of(&self.name, self.file.as_deref(), given, new_rows)?;
         self.read_anew(file)?;
         (self.pruning, self.streaming) = (None, Some(streaming));
+        Ok(())
+    }
+
+    /// From now on resource variables are tensors of the model, and there is one graph. Of a model
+    /// that has none nothing changes.
+    ///
+    /// # Errors
+    /// When it is not certain what the variables are, or what they begin with.
+    pub fn keep_variables(&mut self) -> Result<(), StudyError> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let with_variables = self.model.with_variables(file).about(&self.name)?;
+        if with_variables.is_some() {
+            self.linked = None;
+            self.with_variables = with_variables;
+        }
         Ok(())
     }
 
@@ -240,9 +264,10 @@ impl Source {
 
     /// The model as one graph as it is read, or as pruning left it.
     pub fn original(&self) -> &Graph {
-        match &self.linked {
-            Some(linked) => &linked.graph,
-            None => &self.model.graphs[0],
+        match (&self.with_variables, &self.linked) {
+            (Some(model), _) => &model.graph,
+            (None, Some(linked)) => &linked.graph,
+            (None, None) => &self.model.graphs[0],
         }
     }
 
@@ -334,15 +359,17 @@ impl Source {
         limits: Limits,
     ) -> Result<Deployed<'a>, StudyError> {
         let (graph, sources) = (self.original(), kernels.sources());
-        let original = match (&self.file, &self.linked) {
-            (Some(file), Some(linked)) => {
-                Deployment::of_linked_on(linked, file, &sources, limits).about(&self.name)?
+        let original = match (&self.file, &self.with_variables, &self.linked) {
+            (None, ..) => Ok(Deployment::invented_on(graph, &sources, limits)),
+            (Some(file), Some(model), _) => {
+                Deployment::of_variables_on(model, file, &sources, limits)
             }
-            (Some(file), None) => {
-                Deployment::of_file_on(graph, file, &sources, limits).about(&self.name)?
+            (Some(file), None, Some(linked)) => {
+                Deployment::of_linked_on(linked, file, &sources, limits)
             }
-            (None, _) => Deployment::invented_on(graph, &sources, limits),
+            (Some(file), None, None) => Deployment::of_file_on(graph, file, &sources, limits),
         };
+        let original = original.about(&self.name)?;
         let changed = match &self.change {
             Some((_, transformed)) => Some(
                 original
@@ -372,6 +399,14 @@ impl Source {
             return None;
         }
         plan.offsets.iter().map(|&given| offset_of(given)).collect()
+    }
+
+    /// The same, where the simulation of TensorFlow Lite Micro's planner takes these offsets.
+    pub fn obeyed_offsets(&self) -> Option<Vec<Option<u64>>> {
+        let offsets = self.carried_offsets()?;
+        let mut known = offsets.iter().flatten();
+        let are_aligned = known.all(|offset| offset.is_multiple_of(ALIGNMENT));
+        are_aligned.then_some(offsets)
     }
 
     /// The kinds of custom operators, each once, of whose memory nothing is known but their
@@ -446,6 +481,7 @@ impl Source {
         }
         Ok(Self {
             linked: linked(&model)?,
+            with_variables: None,
             name: name.escape_debug().to_string(),
             sha256: Some(sha256(&file)),
             offline_plan: model.offline_plan(&file),
@@ -481,6 +517,7 @@ impl Source {
             pruning: None,
             streaming: None,
             linked: None,
+            with_variables: None,
             change: None,
         }
     }

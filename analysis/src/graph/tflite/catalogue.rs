@@ -434,7 +434,7 @@ static ROWS: &[Row] = &[
         .named("signal_window")
         .lowered(signal::window),
     // Whose effects are not all seen in their tensors.
-    Row::of(Kind::AssignVariable).hidden_state(),
+    Row::of_variable(Kind::AssignVariable, "assign_variable"),
     Row::of(Kind::Call).hidden_state(),
     Row::of(Kind::CallOnce).hidden_state(),
     Row::of(Kind::Hashtable).hidden_state(),
@@ -445,7 +445,7 @@ static ROWS: &[Row] = &[
     Row::of(Kind::Multinomial).hidden_state(),
     Row::of(Kind::RandomStandardNormal).hidden_state(),
     Row::of(Kind::RandomUniform).hidden_state(),
-    Row::of(Kind::ReadVariable).hidden_state(),
+    Row::of_variable(Kind::ReadVariable, "read_variable"),
     Row::of(Kind::VarHandle).hidden_state(),
     Row::of(Kind::While).hidden_state(),
 ];

@@ -8,7 +8,7 @@ use crate::graph::TensorType;
 pub enum TfliteError {
     #[error("not a TensorFlow Lite model: {problem}")]
     NotTflite { problem: String },
-    #[error("damaged model: {problem}")]
+    #[error("damaged or truncated model: {problem}")]
     Damaged { problem: String },
     #[error(
         "the model's tables refer to the same bytes again and again: reading them takes more \

@@ -97,6 +97,7 @@ tables! {
     if_ { THEN_SUBGRAPH = 0, ELSE_SUBGRAPH = 1 }
     while_ { COND_SUBGRAPH = 0, BODY_SUBGRAPH = 1 }
     call_once { INIT_SUBGRAPH = 0 }
+    var_handle { CONTAINER = 0, SHARED_NAME = 1 }
 }
 
 /// Options of a window that moves; height first, then width.
@@ -177,6 +178,7 @@ pub(crate) mod options {
     pub const BATCH_MATMUL: u8 = 101;
     pub const CUMSUM: u8 = 102;
     pub const CALL_ONCE: u8 = 103;
+    pub const VAR_HANDLE: u8 = 111;
     pub const GELU: u8 = 116;
 }
 

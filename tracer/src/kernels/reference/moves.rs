@@ -6,9 +6,10 @@ use crate::call::{Argument, CallError, Frame};
 use crate::kernels::moves::{padding, padding_word, zero};
 use crate::kernels::{Arguments, Buffers, Contract, Job, State, StatePlace};
 use dmo_analysis::graph::Kind::{
-    BatchToSpaceNd, CircularBuffer, Concatenation, DepthToSpace, ExpandDims, Gather, InputRows,
-    KeptRows, MirrorPad, Pack, Pad, Reshape, ResizeBilinear, ResizeNearestNeighbor, Slice,
-    SpaceToBatchNd, SpaceToDepth, Split, Squeeze, StridedSlice, Transpose, Unpack,
+    AssignVariable, BatchToSpaceNd, CircularBuffer, Concatenation, DepthToSpace, ExpandDims,
+    Gather, InputRows, KeptRows, MirrorPad, Pack, Pad, ReadVariable, Reshape, ResizeBilinear,
+    ResizeNearestNeighbor, Slice, SpaceToBatchNd, SpaceToDepth, Split, Squeeze, StridedSlice,
+    Transpose, Unpack,
 };
 use dmo_analysis::operator::{self, Operator, Shape};
 use dmo_analysis::random::xorshift_bytes;
@@ -129,6 +130,8 @@ pub(super) const CONTRACTS: &[Contract] = &[
         Ok(vec![bytes[0], bytes[1], input, buffer])
     })
     .with_states(&[LAST_ROWS]),
+    Contract::new("dmo_reshape", &ReadVariable, copy_all).with_states(&[VARIABLE]),
+    Contract::new("dmo_reshape", &AssignVariable, copy_all).with_states(&[VARIABLE]),
     Contract::int8("dmo_resize_bilinear_s8", &ResizeBilinear, resize_bilinear),
     Contract::float32("dmo_resize_bilinear_f32", &ResizeBilinear, resize_bilinear),
 ];
@@ -150,6 +153,31 @@ const LAST_ROWS: State = State {
     },
     invented: |elements| xorshift_bytes(3, elements),
 };
+
+/// What a resource variable holds.
+const VARIABLE: State = State {
+    name: "variable",
+    element_type: ElementType::Int8,
+    place: StatePlace::Operand(0),
+    elements: |job| {
+        let copied: &operator::Opaque = job.operator()?;
+        Ok(copied.outputs.iter().map(|&bytes| u64::from(bytes)).sum())
+    },
+    invented: |elements| xorshift_bytes(5, elements),
+};
+
+/// Byte by byte from the input to the output, of which one is the state.
+fn copy_all(job: &Job, buffers: &Buffers, _: &mut Frame) -> Arguments {
+    let copied: &operator::Opaque = job.operator()?;
+    let bytes = copied.outputs.first().copied().unwrap_or(0);
+    let [input, output] = [buffers.inputs[0], buffers.outputs[0]].map(Argument::from);
+    Ok(vec![
+        Argument::Word(1),
+        Argument::Word(bytes),
+        input,
+        output,
+    ])
+}
 
 /// Shapes, one after the other, and pointers to the buffers.
 fn lists(

@@ -1,5 +1,6 @@
 //! Why a firmware's model, arena or plan cannot be followed.
 
+use crate::program::allocation::AllocationError;
 use crate::program::interpreter::EventError;
 use crate::program::structures::StructureError;
 use dmo_analysis::arena::ArenaError;
@@ -22,6 +23,10 @@ pub enum FirmwareError {
         "the interpreter has constants of the model elsewhere than in the file that it was handed: which model it runs is not certain"
     )]
     OtherConstants,
+    #[error(
+        "with this model in place of its own the program does not come to an inference, perhaps because its resolver lacks an operator of the model or its arena is too small (`dmo-trace arena MODEL` computes what the model needs): {problem}"
+    )]
+    NotBegun { problem: Box<AllocationError> },
     #[error("{given} does not go with --firmware, which runs the model as it is in its file")]
     Changed { given: &'static str },
     #[error(

@@ -57,7 +57,7 @@ impl PlanReport {
                 .pruning
                 .as_ref()
                 .map(|it| PruneSummary::new(&it.report)),
-            carries_plan: source.carried_offsets().is_some(),
+            carries_plan: source.obeyed_offsets().is_some(),
             capacity_bytes: None,
             fits: None,
             kernels,
@@ -116,14 +116,14 @@ fn limits_of_proof(
             "without the scratch memory of {unknown}, which is not known"
         ));
     }
-    let carried = device.filter(|_| source.carried_offsets().is_some());
+    let carried = device.filter(|_| source.obeyed_offsets().is_some());
     if let Some([carried, _]) = carried
         && carried.arena_bytes < planned.file.arena_bytes
     {
         let bytes = grouped(carried.arena_bytes);
         limits.push(format!(
-            "the plan that the model carries needs less, {bytes} bytes; `dmo-trace audit` says \
-             whether it is safe"
+            "the plan that the model carries needs less, {bytes} bytes; `dmo-trace verify` says \
+             whether these kernels allow it"
         ));
     }
     limits

@@ -64,6 +64,11 @@ impl Row {
         }
     }
 
+    /// A copy from or to a resource variable.
+    pub(super) const fn of_variable(kind: Kind, kernel_name: &'static str) -> Self {
+        Self::of(kind).named(kernel_name).hidden_state()
+    }
+
     /// Element by element, of one input.
     pub(super) const fn unary(kind: Kind) -> Self {
         let mut row = Self::of(kind)
