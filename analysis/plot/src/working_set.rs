@@ -37,7 +37,7 @@ pub fn draw_working_sets(graph: &Graph, sets: &[WorkingSet]) -> Result<Figure, D
         panel.bottom() + names.height + 30,
     );
     let svg = draw_sheet(size, |sheet| {
-        let title = format!("{}: memory in each step", graph.name);
+        let title = format!("{}: memory in each step, without overlaps", graph.name);
         let facts = format!(
             "{}, peak {}",
             counted(sets.len() as u64, "operator", "operators"),

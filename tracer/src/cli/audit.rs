@@ -1,6 +1,6 @@
 //! `dmo-trace audit`: whether somebody's plan is safe.
 
-use super::options::overlap::kinds;
+use super::options::overlap::kinds_of_geometry;
 use super::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::foreign::{Fault, Memory};
@@ -32,7 +32,7 @@ pub struct Arguments {
     plan: Option<PathBuf>,
     /// Which overlaps count as safe: none, or those of TensorFlow Lite's reference kernels
     /// [default: what plan.json says, otherwise analytic]
-    #[arg(long, value_parser = kinds())]
+    #[arg(long, value_parser = kinds_of_geometry())]
     overlap: Option<OverlapKind>,
     /// Fail (exit code 1) if the arena is larger than this, for example 64K
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]

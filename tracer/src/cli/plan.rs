@@ -20,12 +20,13 @@ use super::{Verdict, output};
 use anyhow::Context;
 use clap::builder::TypedValueParser;
 use dmo_analysis::graph::TensorId;
+use dmo_analysis::transform::macs;
 use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::minimalloc;
 use dmo_trace::page::Page;
 use dmo_trace::page::plan::{Sayings, page, page_of_form};
 use dmo_trace::study::emit::{Emission, Emitted, TiledForm};
-use dmo_trace::study::error::EmitReason;
+use dmo_trace::study::error::{EmitReason, StudyError};
 use dmo_trace::study::foreign::is_foreign;
 use dmo_trace::study::others::Planner;
 use dmo_trace::study::plan::{OrderKind, PlanRequest, Planned, plan};
@@ -36,6 +37,7 @@ use dmo_trace::study::{INPUTS, SEARCH_TIME, Session};
 use dmo_trace::words::names::pasted;
 use dmo_trace::words::plan::PlanReport;
 use dmo_trace::words::plan::node_data::{NodeData, node_data};
+use dmo_trace::words::recipe::described;
 use dmo_trace::words::whole_arena::changes;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -239,8 +241,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .collect();
     let bytes = planned.file.arena_bytes;
     let too_large = arguments.too_large(&source.name, bytes, &emitted, &session);
+    // What is written in tiles has a plan of its own: that is the one to report and to draw.
+    let written_form = files.iter().find_map(|file| file.tiled.as_deref());
     let headlines = emitted.iter();
-    let headlines = headlines.filter_map(|(path, file)| headline(path, file, bytes));
+    let headlines = headlines.filter_map(|(path, file)| headline(path, file, &source, bytes));
+    let report = match written_form {
+        Some(form) => of_form(&planned, form, &session)?,
+        None => PlanReport::new(&source, &planned, request.overlap.inputs, &session)?,
+    };
     let report = PlanReport {
         headlines: headlines.collect(),
         written: written(arguments, &emitted),
@@ -252,19 +260,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         } else {
             Vec::new()
         },
-        ..PlanReport::new(&source, &planned, request.overlap.inputs, &session)?
-    };
-    let report = PlanReport {
         notes: [report.notes.clone(), notes].concat(),
         ..report
     };
     if let Some(folder) = &arguments.plot {
-        draw::draw(&source.name, &planned, folder)?;
+        draw::draw(&source, &planned, written_form, folder)?;
     }
-    let written = files.iter().find_map(|file| file.tiled.as_deref());
     let page = arguments
         .page
-        .written(|| page_of(&source, &planned, written, &report, &session))?;
+        .written(|| page_of(&source, &planned, written_form, &report, &session))?;
     let files = emitted.iter();
     let files = files.map(|(path, file)| (*path, &file.content[..]));
     let page = page.iter().map(|(path, content)| (*path, &content[..]));
@@ -285,18 +289,33 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .filter(|_| !too_large.is_empty())
     {
         output::message(&format!(
-            "dmo-trace: with all that TensorFlow Lite Micro keeps there: {}\n  hint: `dmo-trace build {} --ram {} --out \
-             DIR` writes C code that needs no interpreter",
+            "dmo-trace: with all that TensorFlow Lite Micro keeps there: {}\n  hint: C code needs no interpreter: \
+             `dmo-trace build {} --front` lists how little RAM it needs in all",
             changes(all),
-            pasted(&arguments.model.to_string_lossy()),
-            arguments.capacity.unwrap_or_default()
+            pasted(&arguments.model.to_string_lossy())
         ));
     }
     Ok(too_large.is_empty().into())
 }
 
-/// The page of the plan, or of the form in tiles that was written: it is what will run, and not the plan for
-/// C code.
+/// The report of the form in tiles that was written: it is what will run, and not the plan for C code.
+fn of_form(
+    planned: &Planned,
+    form: &TiledForm,
+    session: &Session,
+) -> Result<PlanReport, StudyError> {
+    let measured = form.planned.overlaps.measured.as_ref();
+    let inputs = measured.map_or(INPUTS, |measured| measured.inputs);
+    Ok(PlanReport {
+        // Of the model before it was in tiles.
+        device: None,
+        arena_changes: None,
+        front: planned.front.clone(),
+        ..PlanReport::new(&form.source, &form.planned, inputs, session)?
+    })
+}
+
+/// The page of the plan, or of the form in tiles that was written.
 fn page_of(
     source: &Source,
     planned: &Planned,
@@ -305,17 +324,7 @@ fn page_of(
     session: &Session,
 ) -> anyhow::Result<Page> {
     let page = match written {
-        Some(form) => {
-            let measured = form.planned.overlaps.measured.as_ref();
-            let inputs = measured.map_or(INPUTS, |measured| measured.inputs);
-            let of_form = PlanReport {
-                headlines: report.headlines.clone(),
-                // Of the model before it was in tiles.
-                device: None,
-                ..PlanReport::new(&form.source, &form.planned, inputs, session)?
-            };
-            page_of_form(source, form, Sayings::of_plan(&of_form))
-        }
+        Some(form) => page_of_form(source, form, Sayings::of_plan(report)),
         None => {
             let tried = Remedies::search(source, planned, session)?;
             page(source, planned, Sayings::of_plan(report), &tried)
@@ -336,24 +345,27 @@ fn written(arguments: &Arguments, emitted: &[(&Path, &Emitted)]) -> Vec<String> 
     all.map(|path| path.display().to_string()).collect()
 }
 
-/// The whole arena of a model that was written, before and after; the report's plan is of
-/// `planned_bytes`.
-fn headline(path: &Path, file: &Emitted, planned_bytes: u64) -> Option<String> {
+/// The whole arena of a model that was written, before and after, and what is done to the model; the
+/// plan for C code is of `planned_bytes`.
+fn headline(path: &Path, file: &Emitted, source: &Source, planned_bytes: u64) -> Option<String> {
     let changes = (!file.changes.is_empty()).then(|| changes(&file.changes))?;
     let mut text = format!("{}: {changes}", path.display());
     match file.choice {
         Some(choice) if choice.is_tiled => {
             text += &format!(
-                ". In tiles: {} operators in all and {} bytes planned, the best of {} forms that TensorFlow Lite Micro \
-                 can run",
+                ". In tiles{}: {} operators in all and {} bytes planned, the best of {} forms that TensorFlow Lite \
+                 Micro can run",
+                file.tiled
+                    .as_ref()
+                    .map_or(String::new(), |form| done_in(form, source)),
                 choice.operators,
                 grouped(file.arena_bytes),
                 choice.forms
             );
             if file.arena_bytes != planned_bytes {
                 text += &format!(
-                    ". The arena of {} bytes is for `dmo-trace build`: the runtime would need {} in all for these \
-                     tiles",
+                    ". `dmo-trace build` takes tiles whose planned part is {} bytes: for these the runtime would \
+                     need {} in all",
                     grouped(planned_bytes),
                     grouped(choice.of_the_plan_bytes)
                 );
@@ -368,4 +380,17 @@ fn headline(path: &Path, file: &Emitted, planned_bytes: u64) -> Option<String> {
         None => (),
     }
     Some(text)
+}
+
+/// What a form does to the model, and how much more it computes.
+fn done_in(form: &TiledForm, source: &Source) -> String {
+    let macs = [source.original(), form.source.graph()].map(macs::of_graph);
+    let more = match macs {
+        [before, after] if before > 0 && after > before => format!(
+            ", {:.2} % more multiply-accumulates",
+            100.0 * (after - before) as f64 / before as f64
+        ),
+        _ => String::new(),
+    };
+    format!(" ({}{more})", described(&form.recipe))
 }

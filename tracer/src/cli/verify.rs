@@ -183,7 +183,13 @@ fn on_firmware(
     let session = Bars::session(Cache::default());
     let verified = verify_on_firmware(source, plan, firmware, arguments.inputs, &session)?;
     let is_safe = verified.is_safe();
-    let report = FirmwareVerifyReport::new(&source.name, firmware, verified);
+    let mut report = FirmwareVerifyReport::new(&source.name, firmware, verified);
+    report.next = Some(format!(
+        "`dmo-trace plan {}{} --out {}` makes a plan that the kernels of this firmware allow",
+        pasted(&arguments.model.to_string_lossy()),
+        arguments.firmware.again(),
+        output::planned_beside(Path::new(&arguments.model))
+    ));
     output::report(&report, arguments.json)?;
     Ok(is_safe.into())
 }

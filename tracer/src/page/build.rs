@@ -4,9 +4,10 @@ use super::front::{FrontAxes, FrontChart, FrontPoint};
 use super::plan::{Sayings, page as page_of_plan};
 use super::{Fact, Page, Verdict, text};
 use crate::study::build::Built;
-use crate::study::form::Form;
+use crate::study::form::{Form, INVOKE_STACK_BYTES};
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
+use crate::words::recipe::described;
 use crate::words::{cycles, regions};
 use dmo_analysis::arena::ArenaError;
 use dmo_analysis::wording::{bytes, counted, grouped};
@@ -57,8 +58,12 @@ fn facts(built: &Built) -> Vec<Fact> {
     let proof = built.proof.as_ref();
     let compiler = proof.map(|proof| format!("{} {}", proof.compiler, proof.flags.join(" ")));
     let stack = description.stack_bytes;
-    let time = cycles::total(built.cycles.as_ref());
+    let time = (built.cycles.as_ref()).map_or(cycles::UNKNOWN.to_owned(), cycles::about);
+    let arena_and_stack =
+        stack.map(|stack| u64::from(built.arena_bytes) + u64::from(stack) + INVOKE_STACK_BYTES);
     let facts = [
+        ("Arena and stack", arena_and_stack.map(bytes)),
+        ("Form", built.planned.file.recipe.as_ref().map(described)),
         (
             "RAM as compiled",
             proof.and_then(|proof| proof.ram_bytes).map(bytes),
@@ -84,11 +89,14 @@ fn facts(built: &Built) -> Vec<Fact> {
             "Deepest kernel's stack",
             stack.map(|stack| bytes(stack.into())),
         ),
-        ("Weights", Some(bytes(built.weights_bytes))),
+        (
+            "Weights and tables, as packed",
+            Some(bytes(built.weights_bytes)),
+        ),
         (
             "Inference",
             Some(format!(
-                "{}, {} instructions, about {time} cycles",
+                "{}, {} instructions, {time} cycles",
                 counted(built.calls as u64, "call", "calls"),
                 grouped(built.instructions)
             )),
@@ -113,7 +121,8 @@ fn of_forms(built: &Built) -> Option<FrontChart> {
         memory_bytes: form.ram_bytes(),
         extra_work: form.time() - fastest,
         change: format!(
-            "{} of arena, {} of flash, {} cycles, {} instructions, {} multiply-accumulates",
+            "{}; {} of arena, {} of flash, {} cycles, {} instructions, {} multiply-accumulates",
+            described(&form.recipe),
             bytes(form.arena_bytes),
             bytes(form.flash_bytes),
             cycles::total(form.cycles.as_ref()),
@@ -135,10 +144,11 @@ fn of_forms(built: &Built) -> Option<FrontChart> {
         work: fastest,
         about: format!(
             "Forms that none of the others beats in RAM, flash and time, measured on the kernels; {} others \
-             were beaten. Flash is estimated. The fastest that keeps to {} was taken.",
+             were beaten. The line joins those that are not beaten in RAM and time alone. Flash is estimated. The fastest that keeps to {} was taken.",
             built.forms.beaten.len(),
             built.limits
         ),
         points: points.collect(),
+        limit_bytes: built.limits.ram_bytes,
     })
 }

@@ -16,6 +16,8 @@ pub struct FrontChart {
     pub work: u64,
     /// The ways, by work.
     pub points: Vec<FrontPoint>,
+    /// The most memory that one may take, where that is limited.
+    pub limit_bytes: Option<u64>,
     /// What was searched, in sentences.
     pub about: String,
 }
@@ -75,6 +77,7 @@ pub fn chart(tried: &Remedies, planned: &Planned) -> Option<FrontChart> {
                 is_chosen: is_chosen(point),
             })
             .collect(),
+        limit_bytes: None,
         about: about(front, tried.is_suggestion, is_of_one_memory),
     })
 }

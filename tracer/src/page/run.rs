@@ -59,16 +59,11 @@ fn verdict(report: &RunReport<'_>) -> Option<Verdict> {
 fn witnesses(report: &RunReport<'_>) -> Vec<Witness> {
     let locations = &report.ending.locations;
     let messages = |lines: Vec<String>| lines.iter().map(|it| text::message(it)).collect();
-    let arena = report.arena.map(|(placed, arena)| {
-        let parts = arena::parts(arena, placed).into_iter();
-        let parts = parts.map(|(name, size, what)| format!("{name} {}: {what}.", bytes(size)));
-        let parts: Vec<String> = parts.collect();
-        Witness {
-            name: "Arena",
-            holds: Some(arena.safe),
-            examined: text::message(&format!("{}. {}", arena::headline(arena), parts.join(" "))),
-            objections: messages(arena::objections(arena, placed, locations)),
-        }
+    let arena = report.arena.map(|(placed, arena)| Witness {
+        name: "Arena",
+        holds: Some(arena.safe),
+        examined: text::message(&format!("{}.", arena::headline(arena))),
+        objections: messages(arena::objections(arena, placed, locations)),
     });
     let models = report.models.iter().map(|model| Witness {
         name: "Model",
@@ -96,6 +91,20 @@ fn facts(report: &RunReport<'_>) -> Vec<Fact> {
             )
         });
         bytes(deepest) + &layer.unwrap_or_default()
+    });
+    let in_arena = report.arena.iter();
+    let in_arena = in_arena.flat_map(|(placed, arena)| arena::parts(arena, placed));
+    let in_arena = in_arena.map(|(name, size, what)| {
+        let name = match name {
+            "used" => "Arena, used",
+            "head" => "Arena, head",
+            "tail" => "Arena, tail",
+            "free" => "Arena, free",
+            "overlapped" => "Arena, head overlapped",
+            "temporary" => "Arena, temporary",
+            _ => "Arena, head-room",
+        };
+        (name, Some(format!("{}: {what}", bytes(size))))
     });
     let facts = [
         (
@@ -138,7 +147,7 @@ fn facts(report: &RunReport<'_>) -> Vec<Fact> {
         ("Memory map", report.memory.clone()),
         ("SHA-256 of the file", Some(report.program.sha256.clone())),
     ];
-    let facts = facts.into_iter();
+    let facts = in_arena.chain(facts);
     facts
         .filter_map(|(name, value)| {
             Some(Fact {

@@ -2,7 +2,7 @@
 
 use super::finding::{self, Instruction, Instructions};
 use super::names;
-use dmo_analysis::firmware::{ArenaUse, Origin, Placed, StoreBetween, Wrong};
+use dmo_analysis::firmware::{ArenaUse, Origin, Overlapped, Placed, StoreBetween, Wrong};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::replay::FindingKind;
 use dmo_analysis::trace::{Address, Locations};
@@ -22,8 +22,16 @@ pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String 
     text
 }
 
-/// What to do where a trace cannot tell whether an operator lost its input, or loaded its own output.
+/// How to make it smaller; or what to do where a trace cannot tell whether an operator lost its input, or loaded its own output.
 fn next_step(arena: &ArenaUse, placed: &Placed) -> Option<String> {
+    let is_smaller = |plan: &Overlapped| plan.head_bytes < arena.head_bytes;
+    if arena.safe && arena.taken.is_some() && arena.overlapped.as_ref().is_some_and(is_smaller) {
+        return Some(
+            "Next: `dmo-trace plan MODEL --firmware FIRMWARE --out planned.tflite` writes a plan with \
+             these overlaps."
+                .to_owned(),
+        );
+    }
     let first = arena.findings.first()?;
     let by_itself = |wrong: &Wrong| {
         let writer = wrong.finding.writer;
@@ -36,7 +44,8 @@ fn next_step(arena: &ArenaUse, placed: &Placed) -> Option<String> {
     Some(format!(
         "Next: operators that load back what they have stored look the same, as LSTMs and CMSIS-NN's \
          arm_max_pool_s8 do. If operator {} {} is one, `dmo-trace verify MODEL --firmware FIRMWARE` \
-         decides: it compares what it stores with and without overlaps.",
+         decides: it compares what it stores with and without overlaps. Otherwise `dmo-trace plan MODEL --firmware \
+         FIRMWARE --out planned.tflite` makes a plan that its kernels allow.",
         first.operator.0,
         placed.node(first.operator).kind.escape_debug(),
     ))
@@ -161,8 +170,14 @@ pub fn parts(arena: &ArenaUse, placed: &Placed) -> Vec<(&'static str, u64, Strin
             Certificate::Optimal | Certificate::OptimalForOrder => "the least",
             Certificate::BestFound => "the best found",
         };
-        let what =
-            format!("the head, overlapped by the O_s above: {proven} for this order of operators");
+        let smaller = if plan.head_bytes < arena.head_bytes {
+            ""
+        } else {
+            "; no overlap of these kernels makes it smaller"
+        };
+        let what = format!(
+            "the head, overlapped by the O_s of its operators: {proven} for this order of operators{smaller}"
+        );
         rows.push(("overlapped", plan.head_bytes, what));
     }
     rows

@@ -200,7 +200,7 @@ impl BuildReport {
 fn about_cycles(cycles: Option<&Cycles>) -> String {
     match cycles {
         Some(known) if known.memory_stalls > 0 => format!(", about {}", cycles::sentence(known)),
-        Some(_) => format!(", about {} cycles", cycles::total(cycles)),
+        Some(known) => format!(", {} cycles", cycles::about(known)),
         None => String::new(),
     }
 }

@@ -12,6 +12,16 @@ pub fn total(cycles: Option<&Cycles>) -> String {
     cycles.map_or(UNKNOWN.to_owned(), |cycles| number(cycles, cycles.total))
 }
 
+/// All cycles as an estimate in a sentence; those of rough timing rules say so by themselves.
+pub fn about(cycles: &Cycles) -> String {
+    let total = number(cycles, cycles.total);
+    if total.starts_with('~') {
+        total
+    } else {
+        format!("about {total}")
+    }
+}
+
 /// Those that a core waits for instructions, and for data.
 pub fn stalls(cycles: Option<&Cycles>) -> [String; 2] {
     cycles.map_or([UNKNOWN, UNKNOWN].map(str::to_owned), |cycles| {

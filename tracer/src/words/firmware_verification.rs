@@ -49,6 +49,9 @@ pub struct FirmwareVerifyReport {
     locations: Locations,
     /// What else the reader should know, a sentence each without its full stop.
     notes: Vec<String>,
+    /// What to do where the plan is not safe, a sentence without its full stop.
+    #[serde(skip)]
+    pub next: Option<String>,
     #[serde(skip)]
     objections: [Vec<String>; 3],
 }
@@ -121,6 +124,7 @@ impl FirmwareVerifyReport {
             contradictions: verified.in_plan.contradictions,
             data_dependent: verified.data_dependent,
             locations,
+            next: None,
             objections,
         }
     }
@@ -322,10 +326,13 @@ impl Report for FirmwareVerifyReport {
         for note in &self.notes {
             text += &format!("Note: {note}.\n");
         }
-        text + if self.safe {
-            "\nSAFE with this firmware\n"
-        } else {
-            "\nUNSAFE\n"
+        if self.safe {
+            return text + "\nSAFE with this firmware\n";
         }
+        text += "\nUNSAFE\n";
+        if let Some(next) = &self.next {
+            text += &format!("Next: {next}.\n");
+        }
+        text
     }
 }

@@ -5,6 +5,7 @@ use super::report::Report;
 use super::{cycles, integer_io, table};
 use crate::study::form::{Form, Forms, MemoryLimits};
 use crate::study::source::Source;
+use dmo_analysis::graph::Graph;
 use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use schemars::JsonSchema;
@@ -28,6 +29,9 @@ pub struct FormsReport {
     chosen: Option<usize>,
     /// The forms that others beat.
     beaten: Vec<Form>,
+    /// The input is an image that takes half of the smallest arena or more, as a whole.
+    #[serde(skip)]
+    is_mostly_input: bool,
 }
 
 impl FormsReport {
@@ -42,6 +46,7 @@ impl FormsReport {
             forms: forms.best.clone(),
             chosen: chosen.filter(|_| limits.are_given()),
             beaten: forms.beaten.clone(),
+            is_mostly_input: is_mostly_input(source.original(), forms),
         }
     }
 
@@ -60,9 +65,14 @@ impl FormsReport {
         );
         if self.limits.ram_bytes.is_some_and(|limit| ram > limit) {
             text += &format!(
-                "The least arena and stack of a form takes {}.\n  hint: --slices takes images in rows, \
-                 --max-recompute 300% computes more again, and --time 60 searches longer\n",
-                bytes(ram)
+                "The least arena and stack of a form takes {}.\n  hint: {}--max-recompute 300% computes more again, \
+                 and --time 60 searches longer\n",
+                bytes(ram),
+                if self.is_mostly_input {
+                    "--slices takes the image in rows, "
+                } else {
+                    ""
+                }
             );
         }
         if self.limits.flash_bytes.is_some_and(|limit| flash > limit) {
@@ -86,7 +96,10 @@ impl Report for FormsReport {
         let forms = counted(self.forms.len() as u64, "form", "forms");
         let others = match self.beaten.len() {
             0 => String::new(),
-            beaten => format!("; others beat {}", grouped(beaten as u64)),
+            beaten => format!(
+                "; {} more were tried and are beaten",
+                grouped(beaten as u64)
+            ),
         };
         let mut text = format!(
             "{}: {forms} that no other beats in RAM, flash and time at once{others}\n\n{}\n",
@@ -100,6 +113,18 @@ impl Report for FormsReport {
             text += &format!("\n{}", self.shortfall());
         }
         text
+    }
+}
+
+fn is_mostly_input(graph: &Graph, forms: &Forms) -> bool {
+    let least = forms.best.iter().map(|form| form.arena_bytes).min();
+    let in_rows = forms.best.iter().any(|form| form.recipe.slices);
+    match (&graph.inputs[..], least) {
+        (&[input], Some(least)) if !in_rows => {
+            let input = graph.tensor(input);
+            input.shape.len() == 4 && 2 * input.size_bytes >= least
+        }
+        _ => false,
     }
 }
 

@@ -110,7 +110,7 @@ impl std::fmt::Display for Warning {
             ),
             Self::Stopped { layers } => write!(
                 f,
-                "nothing is known of what the program does after layer {layers}: an input that it loads again there must not be overlapped"
+                "nothing is known of what the program does after these {layers} layers: an input that it loads again there must not be overlapped"
             ),
             Self::OtherInputFailed { layer, reason } => {
                 write!(f, "layer '{layer}' fails on another input: {reason}")

@@ -5,6 +5,7 @@ use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
 use super::examine::{Examined, Findings};
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use dmo_trace::words::names::pasted;
 use dmo_trace::words::regions::UsedRegion;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +21,7 @@ pub struct Judged {
     plan: Option<String>,
     overlap: Option<&'static str>,
     /// `None` if no machine code has run.
-    kernels: Option<String>,
+    pub kernels: Option<String>,
     cpu: Option<String>,
     /// On how many inputs the model was run; 0 where geometry is enough.
     pub inputs: u64,
@@ -147,9 +148,11 @@ fn capacity(model: &Model, findings: &Findings) -> Case {
             CAPACITY,
             Outcome::Failed,
             format!(
-                "the arena has {} bytes, {} are allowed",
+                "the arena has {} bytes, {} are allowed\n  hint: `dmo-trace plan {}` says what it is needed for, and \
+                 what may need less",
                 grouped(arena),
-                grouped(capacity)
+                grouped(capacity),
+                pasted(&model.request.model)
             ),
         ),
     }
@@ -158,7 +161,7 @@ fn capacity(model: &Model, findings: &Findings) -> Case {
 /// What got better.
 fn note(model: &Model, findings: &Findings, recorded: bool) -> Option<String> {
     let baseline = model.arena_bytes?;
-    (findings.arena_bytes < baseline && !recorded).then(|| {
+    (findings.arena_bytes < baseline && findings.is_safe() && !recorded).then(|| {
         format!(
             "the arena has shrunk from {} to {} bytes: record it with --update",
             grouped(baseline),

@@ -4,7 +4,8 @@ use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
 use super::judge::Judged;
 use crate::cli::Verdict;
 use dmo_analysis::optimise::Certificate;
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{counted, grouped};
+use dmo_trace::words::names::pasted;
 use dmo_trace::words::regions;
 use dmo_trace::words::report::Report;
 use dmo_trace::words::table;
@@ -97,9 +98,36 @@ impl Report for CheckReport {
             for note in &model.notes {
                 text += &format!("\n{}: note: {note}\n", model.name);
             }
+            text += &remedy(model);
         }
-        text
+        let failing = self.models.iter().filter(|it| it.has(Outcome::Failed));
+        match failing.count() {
+            0 => text,
+            failing => {
+                format!(
+                    "{text}\n{failing} of {} fail\n",
+                    counted(self.models.len() as u64, "model", "models")
+                )
+            }
+        }
     }
+}
+
+/// What to do about a layout that is not safe.
+fn remedy(model: &Judged) -> String {
+    if model.safe != Some(false) {
+        return String::new();
+    }
+    let file = pasted(&model.file);
+    let kernels = model.kernels.as_ref();
+    let kernels = kernels.map_or(String::new(), |names| {
+        format!(" --kernels {}", pasted(names))
+    });
+    format!(
+        "\n{}: Next: `dmo-trace verify {file}{kernels}` shows all that overlaps too far; `dmo-trace plan \
+         {file}{kernels} --out FILE` makes a plan that these kernels allow\n",
+        model.name
+    )
 }
 
 fn verdict(models: &[Judged]) -> Verdict {

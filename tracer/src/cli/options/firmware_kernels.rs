@@ -5,6 +5,7 @@ use dmo_trace::study::KERNEL_LIMITS;
 use dmo_trace::study::StudyError;
 use dmo_trace::study::firmware_kernels::{FirmwareKernelRequest, FirmwareKernels};
 use dmo_trace::study::source::Source;
+use dmo_trace::words::names::pasted;
 use std::path::PathBuf;
 
 /// A firmware as the kernels.
@@ -25,6 +26,18 @@ impl FirmwareKernelArguments {
     /// Whether there is one.
     pub fn is_named(&self) -> bool {
         self.firmware.is_some()
+    }
+
+    /// The options again, for a command that is proposed.
+    pub fn again(&self) -> String {
+        let firmware = self
+            .firmware
+            .iter()
+            .map(|path| (" --firmware", path.to_string_lossy().into_owned()));
+        let arena = self.arena.iter().map(|arena| (" --arena", arena.clone()));
+        let all = firmware.chain(arena);
+        all.map(|(option, value)| format!("{option} {}", pasted(&value)))
+            .collect()
     }
 
     /// The firmware that is named, at its first inference.

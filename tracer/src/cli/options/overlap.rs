@@ -34,12 +34,21 @@ pub struct OverlapOptions {
 
 /// Reads where overlaps come from.
 pub fn kinds() -> impl TypedValueParser<Value = OverlapKind> {
-    let help = |kind: OverlapKind| match kind {
+    one_of(OverlapKind::ALL, OverlapKind::name, in_words)
+}
+
+/// The same, of those that no kernel has to run for.
+pub fn kinds_of_geometry() -> impl TypedValueParser<Value = OverlapKind> {
+    let kinds = [OverlapKind::None, OverlapKind::Analytic];
+    one_of(kinds, OverlapKind::name, in_words)
+}
+
+fn in_words(kind: OverlapKind) -> &'static str {
+    match kind {
         OverlapKind::None => "No overlaps",
         OverlapKind::Analytic => "Overlaps of TensorFlow Lite's reference kernels, from formulas",
         OverlapKind::Traced => "Overlaps measured on the machine code of --kernels",
-    };
-    one_of(OverlapKind::ALL, OverlapKind::name, help)
+    }
 }
 
 impl OverlapOptions {

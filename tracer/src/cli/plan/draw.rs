@@ -9,17 +9,29 @@ use dmo_planner::problem::{Buffer, Problem};
 use dmo_plot::{
     Figure, PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names,
 };
+use dmo_trace::study::emit::TiledForm;
 use dmo_trace::study::others::best_published;
 use dmo_trace::study::placed::PlacedModel;
 use dmo_trace::study::plan::Planned;
+use dmo_trace::study::source::Source;
 use std::path::Path;
 
 /// Draws the plan, the best published plan without overlaps beside it, and the working sets
 /// of the order, and the front of arena against work, where it was searched.
-pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> {
-    let (task, front) = (planned.task(), &planned.front);
+///
+/// A form in tiles that was written is drawn in place of the plan.
+pub fn draw(
+    source: &Source,
+    planned: &Planned,
+    written: Option<&TiledForm>,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    let (name, front) = (&source.name, &planned.front);
+    let planned = written.map_or(planned, |form| &form.planned);
+    let task = planned.task();
     let (graph, planned) = (task.graph, &planned.plan);
-    let file_order = graph.file_order();
+    let given = written.map_or(graph, |_| source.original());
+    let file_order = given.file_order();
     let steps = step_names(graph, &planned.order);
     let after = PlanPicture {
         title: &format!("{name}: planned"),
@@ -28,9 +40,9 @@ pub fn draw(name: &str, planned: &Planned, folder: &Path) -> anyhow::Result<()> 
         steps: &steps,
     };
     let mut figures = vec![draw_plan(&after)?];
-    let apart = Arena::new(graph, &file_order, &overlaps::none(graph), task.layout)?;
+    let apart = Arena::new(given, &file_order, &overlaps::none(given), task.layout)?;
     if let Some((title, plan)) = best_published(&apart.problem) {
-        let before_steps = step_names(graph, &file_order);
+        let before_steps = step_names(given, &file_order);
         let before = PlanPicture {
             title: &format!("Best published planner: {title}"),
             problem: &apart.problem,

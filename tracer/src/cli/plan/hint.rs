@@ -3,13 +3,16 @@
 use super::Arguments;
 use crate::cli::output;
 use dmo_analysis::wording::grouped;
+use dmo_trace::codegen::kernel_sources::{DSP, PLAIN};
 use dmo_trace::kernels::images;
 use dmo_trace::study::Session;
+use dmo_trace::study::build::default_kernels;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::{Emitted, arena_changes, is_packed};
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::source::Source;
+use dmo_trace::study::whole_arena::ArenaChange;
 use dmo_trace::words::names::pasted;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,7 +33,14 @@ pub fn allow_split(arguments: &Arguments, planned_bytes: u64, session: &Session)
         return format!("{HINT}, which may need less");
     }
     match with_bands(arguments, session) {
-        Some(bytes) if bytes < planned_bytes => format!("{HINT}: {} bytes or less", grouped(bytes)),
+        Some(bytes) if bytes < planned_bytes => {
+            let as_file = if arguments.model.to_string_lossy().starts_with("zoo:") {
+                ""
+            } else {
+                " as C code of `dmo-trace build`, perhaps more as a .tflite"
+            };
+            format!("{HINT}: {} bytes or less{as_file}", grouped(bytes))
+        }
         Some(_) => format!("{HINT}, which may need less"),
         None => String::new(),
     }
@@ -97,23 +107,25 @@ pub fn next_steps(
             );
         }
         (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {
+            let what = if source.recipe().is_some() {
+                "the best of these ways that TensorFlow Lite Micro can run, whose planned part may be larger"
+            } else {
+                "the model with this plan, for TensorFlow Lite Micro"
+            };
             steps.push(format!(
-                "`--out {}` writes the model with this plan, for TensorFlow Lite Micro",
+                "`--out {}` writes {what}",
                 output::planned_beside(Path::new(&arguments.model))
             ));
         }
         (None, None) => (),
     }
-    if planned.overlaps.measured.is_some() && saves_nothing(source, planned) {
-        let others = if are_built_in(planned) {
-            ""
-        } else {
-            "; those that `dmo-trace kernels` writes may allow more"
-        };
-        steps.push(format!(
-            "these kernels allow no overlap that makes it smaller{others}"
-        ));
+    let written_saves_nothing = |(_, file): &(&Path, &Emitted)| need_as_much(&file.changes);
+    if planned.overlaps.measured.is_some()
+        && (saves_nothing(source, planned) || emitted.iter().any(written_saves_nothing))
+    {
+        steps.push("these kernels allow no overlap that makes it smaller".to_owned());
     }
+    steps.extend(other_kernels(planned));
     if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
         return steps;
     }
@@ -135,24 +147,41 @@ pub fn next_steps(
         let given = given.iter().filter(|(is_given, _)| *is_given);
         let given: String = given.map(|(_, option)| *option).collect();
         steps.push(format!(
-            "`dmo-trace build{given}` writes C code that runs in this little memory"
+            "`dmo-trace build{given}` writes C code that can run each of these ways"
         ));
     }
     steps
 }
 
-/// Whether the kernels of the plan are of a set that is built in.
-fn are_built_in(planned: &Planned) -> bool {
-    let measured = planned.overlaps.measured.as_ref();
-    measured.is_some_and(|it| !images::cpus_of(&it.planned.name).is_empty())
+/// Kernels that allow more than those of a CMSIS-NN that is not built in, where it computes some of the
+/// operators.
+fn other_kernels(planned: &Planned) -> Option<String> {
+    let measured = planned.overlaps.measured.as_ref()?;
+    let mut functions = measured.planned.functions.iter().flatten();
+    let is_of_cmsis_nn = functions.any(|name| name.starts_with("arm_"));
+    if !images::cpus_of(&measured.planned.name).is_empty() || !is_of_cmsis_nn {
+        return None;
+    }
+    let set = match default_kernels(Some(&measured.planned.cpu)) {
+        PLAIN => PLAIN,
+        _ => DSP,
+    };
+    Some(format!(
+        "`--kernels {set}` plans for kernels in place of CMSIS-NN's that overlap further, which `dmo-trace kernels` \
+         writes"
+    ))
 }
 
 /// Whether the runtime needs as much with the overlaps of the plan as without.
 fn saves_nothing(source: &Source, planned: &Planned) -> bool {
     planned.overlaps.kind != OverlapKind::None
         && source.carried_offsets().is_none()
-        && arena_changes(source, planned)
-            .is_some_and(|all| all.iter().all(|it| it.after_bytes >= it.before_bytes))
+        && arena_changes(source, planned).is_some_and(|all| need_as_much(&all))
+}
+
+/// Whether something is known of the whole arena, and it does not become smaller.
+fn need_as_much(changes: &[ArenaChange]) -> bool {
+    !changes.is_empty() && changes.iter().all(|it| it.after_bytes >= it.before_bytes)
 }
 
 /// What a firmware has to add for the operators that tiles are made of.

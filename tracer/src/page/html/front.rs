@@ -55,6 +55,11 @@ fn chart(front: &FrontChart) -> Markup {
             }
             text.step x=(LEFT) y=(TOP + 10.0) dx="34" { "bytes" }
             path.stairs d=(stairs(&scale, points)) {}
+            @if let Some(limit) = front.limit_bytes.filter(|limit| *limit as f64 <= scale.up) {
+                @let y = TOP + scale.y(limit as f64);
+                line.limit x1=(LEFT) x2=(LEFT + scale.width()) y1=(y) y2=(y) {}
+                text.limit x=(LEFT + scale.width()) y=(y - 4.0) { "limit " (grouped(limit)) }
+            }
             @for point in points {
                 circle.point.chosen[point.is_chosen] cx=(LEFT + scale.x(point.extra_work as f64))
                     cy=(TOP + scale.y(point.memory_bytes as f64)) r=(if point.is_chosen { 7 } else { 5 })
@@ -66,10 +71,17 @@ fn chart(front: &FrontChart) -> Markup {
     }
 }
 
-/// From each point to the right as far as the next one, then down.
+/// From each point to the right as far as the next one that takes less memory, then down. Others may
+/// be better in what is not drawn.
 fn stairs(scale: &Scale, points: &[FrontPoint]) -> String {
     let mut path = String::new();
-    for (index, point) in points.iter().enumerate() {
+    let mut least = u64::MAX;
+    let lower = points.iter().filter(|point| {
+        let is_lower = point.memory_bytes < least;
+        least = least.min(point.memory_bytes);
+        is_lower
+    });
+    for (index, point) in lower.enumerate() {
         let x = LEFT + scale.x(point.extra_work as f64);
         let y = TOP + scale.y(point.memory_bytes as f64);
         path += &match index {

@@ -25,9 +25,9 @@ fn overview(models: &[SavingsTable]) -> Markup {
                         tr {
                             th scope="col" { "Model" }
                             th.number scope="col" { "No reuse" }
-                            th.number scope="col" { "Planned" }
-                            th.number scope="col" { "With all" }
-                            th.number scope="col" { "Of planned" }
+                            th.number scope="col" { "No overlaps" }
+                            th.number scope="col" { "All changes" }
+                            th.number scope="col" { "Of no overlaps" }
                             th aria-hidden="true" {}
                         }
                     }

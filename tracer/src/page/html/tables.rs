@@ -3,8 +3,8 @@
 use crate::page::Witness;
 use crate::page::layers::LayerRow;
 use crate::page::map::{ArenaMap, SharedArea};
-use crate::page::peak::{Peak, Remedy, operators};
-use dmo_analysis::wording::grouped;
+use crate::page::peak::{Peak, PeakBuffer, Remedy, operators};
+use dmo_analysis::wording::{counted, grouped};
 use maud::{Markup, html};
 
 pub fn witnesses(witnesses: &[Witness]) -> Markup {
@@ -37,30 +37,12 @@ pub fn peak(peak: &Peak) -> Markup {
                 "Each of these buffers rests on the one below it, down to the arena's start: none can "
                 "move down by itself. Where several chains hold the arena up, the table has all."
             }
-            div.scroll tabindex="0" role="region" aria-label="Buffers of the peak" {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "Buffer" }
-                            th.number scope="col" { "Offset" }
-                            th.number scope="col" { "Size" }
-                            th.number scope="col" { "Adds" }
-                            th.number scope="col" { "Steps" }
-                            th scope="col" { "Operators" }
-                        }
-                    }
-                    tbody {
-                        @for buffer in &peak.buffers {
-                            tr {
-                                td.name { (buffer.name) }
-                                td.number { (grouped(buffer.offset)) }
-                                td.number { (grouped(buffer.size_bytes)) }
-                                td.number { (grouped(buffer.adds_bytes)) }
-                                td.number { (steps(buffer.steps)) }
-                                td { (buffer.operators) }
-                            }
-                        }
-                    }
+            @let (shown, further) = peak.buffers.split_at(peak.buffers.len().min(MOST_SHOWN));
+            (buffers_of_peak(shown, "Buffers of the peak"))
+            @if !further.is_empty() {
+                details {
+                    summary { (counted(further.len() as u64, "further buffer", "further buffers")) }
+                    (buffers_of_peak(further, "Further buffers of the peak"))
                 }
             }
             @match peak.remedies.as_deref() {
@@ -73,6 +55,40 @@ pub fn peak(peak: &Peak) -> Markup {
                     h3 { "What would lower it" }
                     (remedies(found))
                 },
+            }
+        }
+    }
+}
+
+/// More rows of the peak are there on demand.
+const MOST_SHOWN: usize = 8;
+
+fn buffers_of_peak(buffers: &[PeakBuffer], label: &str) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Buffer" }
+                        th.number scope="col" { "Offset" }
+                        th.number scope="col" { "Size" }
+                        th.number scope="col" { "Adds" }
+                        th.number scope="col" { "Steps" }
+                        th scope="col" { "Operators" }
+                    }
+                }
+                tbody {
+                    @for buffer in buffers {
+                        tr {
+                            td.name { (buffer.name) }
+                            td.number { (grouped(buffer.offset)) }
+                            td.number { (grouped(buffer.size_bytes)) }
+                            td.number { (grouped(buffer.adds_bytes)) }
+                            td.number { (steps(buffer.steps)) }
+                            td { (buffer.operators) }
+                        }
+                    }
+                }
             }
         }
     }

@@ -61,8 +61,13 @@ impl PlanReport {
                 grouped(bytes)
             )
         });
+        let whose = if self.plan.recipe.is_some() && self.headlines.is_empty() {
+            ", as C code of `dmo-trace build`; a .tflite in tiles may need more"
+        } else {
+            ""
+        };
         format!(
-            "Capacity: the plan keeps to {} bytes{}\n",
+            "Capacity: the plan keeps to {} bytes{whose}{}\n",
             grouped(capacity),
             more.unwrap_or_default()
         )
