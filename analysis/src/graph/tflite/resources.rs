@@ -466,10 +466,10 @@ fn read_in_place(graph: &Graph) -> BTreeMap<TensorId, TensorId> {
         };
         let later = || nodes().skip(index + 1);
         let assigned = later().find(|(_, node)| node.outputs.contains(&variable));
-        let used = later().filter(|(_, node)| node.inputs.contains(&value));
+        let mut used = later().filter(|(_, node)| node.inputs.contains(&value));
         // Where the operator that assigns it reads it too, it may store before it loads.
         let is_used_before = used
-            .last()
+            .next_back()
             .is_none_or(|(last, _)| assigned.is_none_or(|(assigned, _)| last < assigned));
         // An operator has to know it as its state.
         let is_state = nodes().any(|(_, node)| node.outputs.contains(&variable));
