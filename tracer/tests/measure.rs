@@ -197,8 +197,9 @@ fn a_kernel_that_looks_at_its_addresses_is_found_at_a_smaller_overlap() {
 #[test]
 fn zeros_and_both_extremes_are_tried() {
     for value in [0x00, 0x80, 0x7f] {
-        // r12 = whether any byte of the input is another
+        // r12 = whether any byte of the input is another; r4 stays as it was
         let scan = [
+            0xb410,
             0xf04f,
             0x0c00,
             0x4613,
@@ -209,6 +210,7 @@ fn zeros_and_both_extremes_are_tried() {
             0xea4c,
             0x0c04,
             0xd1f8,
+            0xbc10,
             0xf1bc,
             0x0f00,
         ];

@@ -121,13 +121,10 @@ fn of_forms(built: &Built) -> Option<FrontChart> {
         memory_bytes: form.ram_bytes(),
         extra_work: form.time() - fastest,
         change: format!(
-            "{}; {} of arena, {} of flash, {} cycles, {} instructions, {} multiply-accumulates",
+            "{}; {} of flash, {} instructions",
             described(&form.recipe),
-            bytes(form.arena_bytes),
             bytes(form.flash_bytes),
-            cycles::total(form.cycles.as_ref()),
             grouped(form.instructions),
-            grouped(form.macs),
         ),
         is_chosen: built.is_of(form),
     });
