@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import Iterable, List, Optional, Sequence, Tuple, Union
 
@@ -101,6 +102,22 @@ class Graph:
     def kind(self, operator: int) -> str:
         """What an operator is called in TensorFlow Lite, by its number from 0."""
         return self.native.kind(operator)
+
+    def copy(self) -> "Graph":
+        """The same graph once more: with outputs complete, else to be gone on with. Its tensors have
+        the same numbers, and are tensors of the copy: ``copy.tensor(x.index)``."""
+        return copy.copy(self)
+
+    def tensor(self, index: int) -> Tensor:
+        """The tensor of this number."""
+        self.native.describe(index)
+        return Tensor(self, index)
+
+    def __getstate__(self) -> str:
+        return self.native.saved()
+
+    def __setstate__(self, state: str) -> None:
+        self.native = _native.Graph.restored(state)
 
     def __len__(self) -> int:
         """How many operators it has."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from types import SimpleNamespace
+from typing import Any, Optional, Tuple, Union
 
 from . import _native
 from ._graph import Graph, Tensor
+
+
+FIELDS = ("peak_bytes", "order_bound_bytes", "bound_bytes", "certificate", "operator", "used_bytes", "peak")
+"""What is known of a network's needs."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Needs:
 
     __slots__ = ("_graph", "_native")
 
-    def __init__(self, graph: Graph, native: "_native.Needs") -> None:
+    def __init__(self, graph: Graph, native: "Union[_native.Needs, SimpleNamespace]") -> None:
         self._graph = graph
         self._native = native
 
@@ -67,6 +72,10 @@ class Needs:
             InUse(None if index is None else Tensor(self._graph, index), offset, size)
             for index, offset, size in self._native.peak
         )
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        fields = {name: getattr(self._native, name) for name in FIELDS}
+        return Needs, (self._graph, SimpleNamespace(**fields))
 
     def __repr__(self) -> str:
         return f"Needs(peak_bytes={self.peak_bytes}, bound_bytes={self.bound_bytes}, certificate={self.certificate!r})"

@@ -6,11 +6,12 @@ use dmo_analysis::graph::{Graph, GraphTensor, TensorId, TensorType};
 use dmo_trace::study::case::CaseRequest;
 use dmo_trace::study::sketch::add;
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A network under construction, or complete.
 #[pyclass(name = "Graph", subclass, module = "dmo_trace._native")]
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct NativeGraph {
     sketch: Sketch,
     complete: Option<Graph>,
@@ -155,6 +156,17 @@ impl NativeGraph {
         let node = graph.operators.get(operator);
         let node = node.ok_or_else(|| wrong(format!("there is no operator {operator}")))?;
         Ok(node.kind.name().to_owned())
+    }
+
+    /// All of it as text, for [`Self::restored`].
+    fn saved(&self) -> PyResult<String> {
+        serde_json::to_string(self).map_err(raised)
+    }
+
+    /// A network as it was saved.
+    #[staticmethod]
+    fn restored(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text).map_err(raised)
     }
 
     /// How many tensors and operators it has.

@@ -1,5 +1,7 @@
 """Networks built in Python, and what the oracle says of them."""
 
+import pickle
+
 import dmo_trace
 import pytest
 from dmo_trace import Graph, Oracle
@@ -102,3 +104,30 @@ def test_wrong_graphs_say_what_is_wrong():
     graph.output(graph.relu(x))
     with pytest.raises(dmo_trace.DmoTraceError, match="nothing can be added"):
         graph.relu(x)
+
+
+def test_graphs_and_needs_are_sent_to_other_processes():
+    graph = branches()
+    needs = Oracle().ask(graph)
+    there = pickle.loads(pickle.dumps(graph))
+    assert Oracle().ask(there).peak_bytes == needs.peak_bytes == dmo_trace.plan(there, order="file").arena_bytes
+    back = pickle.loads(pickle.dumps(needs))
+    assert repr(back) == repr(needs)
+    assert [in_use.tensor.shape for in_use in back.peak] == [in_use.tensor.shape for in_use in needs.peak]
+
+
+def test_a_copy_goes_on_by_itself():
+    stem = Graph("stem")
+    x = stem.conv2d(stem.input((1, 16, 16, 8)), filter=(16, 1, 1, 8))
+    sizes = set()
+    for channels in [8, 32]:
+        candidate = stem.copy()
+        y = candidate.conv2d(candidate.tensor(x.index), filter=(channels, 1, 1, 16))
+        candidate.output(y)
+        sizes.add(Oracle().ask(candidate).peak_bytes)
+        assert len(candidate) == 2
+    assert len(stem) == 1 and len(sizes) == 2
+    with pytest.raises(dmo_trace.DmoTraceError, match="no tensor 99"):
+        stem.tensor(99)
+    with pytest.raises(dmo_trace.DmoTraceError, match="no tensor of this graph"):
+        stem.relu(candidate.tensor(0))

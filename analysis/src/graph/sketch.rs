@@ -30,9 +30,10 @@ use super::{Graph, GraphTensor, Kernel, Kind, Node, Storage, TensorId, TensorTyp
 use crate::operator::{Buffer, Operator, ShapeError};
 use crate::wording::grouped;
 use scratch::scratch_bytes;
+use serde::{Deserialize, Serialize};
 
 /// A network under construction. Operators run in the order in which they are added.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sketch {
     graph: Graph,
 }
