@@ -87,7 +87,7 @@ def sweep(
         return sweep_on(client, options, out, chunks)
     if out is not None or chunks is not None:
         raise _native.DmoTraceError("out and chunks are for sweeps on a cluster\n  hint: client=")
-    return swept_once(options, tuple(shard))
+    return swept_once(options, (shard[0], shard[1]))
 
 
 def swept_once(options: Dict[str, Any], shard: Tuple[int, int]) -> Sweep:

@@ -2,7 +2,7 @@
 
 use super::chart;
 use super::sheet::{Area, Colour, Drawn, Sheet, Type};
-use super::text::{shorten, width};
+use super::text::{shorten_middle, width};
 use dmo_analysis::profile::Profile;
 
 /// Layer names: their size, and how long they may be when turned.
@@ -54,7 +54,7 @@ impl Spans {
             .zip(&profile.layers)
             .map(|(number, layer)| {
                 let name = format!("{number} {}", layer.name);
-                let name = shorten(&name, SIZE, f64::from(LENGTH));
+                let (name, _) = shorten_middle(&name, SIZE, f64::from(LENGTH));
                 Span {
                     left: pixel(layer.begin),
                     right: pixel(layer.end),
