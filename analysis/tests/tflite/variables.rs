@@ -21,6 +21,8 @@ const INITIAL: [u8; 4] = [1, 2, 3, 4];
 struct Model {
     main: Vec<Part>,
     initialisation: Vec<Part>,
+    /// Elements of what is added up.
+    elements: i32,
     /// Elements of the tensor that is read.
     read: i32,
     outputs: Vec<i32>,
@@ -38,6 +40,7 @@ impl Model {
                 operator(ASSIGN, &[1, 3], &[]),
             ],
             initialisation: vec![handle("", "state", 0), operator(ASSIGN, &[0, 1], &[])],
+            elements: 4,
             read: 4,
             outputs: vec![3],
             further: Vec::new(),
@@ -46,10 +49,10 @@ impl Model {
 
     fn file(&self) -> Vec<u8> {
         let main = [
-            tensor(4, 0),
+            tensor(self.elements, 0),
             resource(),
             tensor(self.read, 0),
-            tensor(4, 0),
+            tensor(self.elements, 0),
             tensor(4, 1),
         ];
         let main = subgraph(&main, &[0], &self.outputs, &self.main);
@@ -223,6 +226,13 @@ fn what_is_not_certain_is_refused() {
     expect(&computed, &|it| matches!(it, NotConstant { .. }));
     let containers = |it: &mut Model| it.initialisation[0] = handle("other", "state", 0);
     expect(&containers, &|it| matches!(it, Containers { .. }));
+    let renamed = |it: &mut Model| it.main.insert(2, handle("", "other", 1));
+    expect(&renamed, &is_handle);
+    let large = |it: &mut Model| {
+        it.elements = 1 << 30;
+        it.initialisation.pop();
+    };
+    expect(&large, &|it| matches!(it, TooLarge));
     let never = |it: &mut Model| {
         it.main.pop();
         it.initialisation.pop();
@@ -236,7 +246,7 @@ fn what_is_not_certain_is_refused() {
         it.main.push(called(IF, &[0], &[], (92, options)));
     };
     expect(&branches, &|it| matches!(it, Control { .. }));
-    assert_eq!(refusals, 12);
+    assert_eq!(refusals, 14);
 }
 
 /// Nothing of a kind that names, reads or assigns variables is left out of the checks above.

@@ -29,6 +29,9 @@ pub struct WithVariables {
     pub initial: BTreeMap<TensorId, Vec<u8>>,
 }
 
+/// What all variables have at most.
+const MOST_BYTES: u64 = 32 << 20;
+
 /// Why resource variables cannot be tensors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
@@ -49,6 +52,10 @@ pub enum VariableError {
         "{place} takes a handle that no VAR_HANDLE before it has given, or does more with it than read or assign a variable"
     )]
     Handle { place: String },
+    #[error(
+        "the variables have more than {MOST_BYTES} bytes in all, and no microcontroller has as many"
+    )]
+    TooLarge,
     #[error("{place} comes before CALL_ONCE, which stores what the variable begins with")]
     TooEarly { place: String },
     #[error("variable \"{name}\" is never assigned, so that nobody knows its size")]
@@ -96,44 +103,24 @@ impl Model {
         let Some(main) = subgraphs.first() else {
             return Ok(None);
         };
-        let mut graph = self.graphs[0].clone();
-        let mut initial = BTreeMap::new();
-        for (index, variable) in variables.all.iter().enumerate() {
-            let id = TensorId(main.graph.tensors.len() + index);
-            let value = variable.value()?;
-            let size_bytes = usize::try_from(value.tensor.size_bytes).unwrap_or(usize::MAX);
-            initial.insert(id, (size_bytes, value.default, None));
-            graph.tensors.push(value.tensor.clone());
+        let mut graph = main.graph.clone();
+        let first = graph.tensors.len();
+        let mut initial = variables.defaults()?;
+        for variable in &variables.all {
+            graph.tensors.push(variable.value()?.tensor.clone());
         }
         graph.operators = variables.operators(main)?;
         let read_in_place = read_in_place(&graph);
         for node in &mut graph.operators {
             take_in_place(node, &read_in_place);
         }
-        for call in &self.calls {
-            for subgraph in call
-                .callees
-                .iter()
-                .filter_map(|&callee| subgraphs.get(callee))
-            {
-                for (variable, data) in variables.assigned(subgraph, &contents)? {
-                    let id = TensorId(main.graph.tensors.len() + variable);
-                    if let Some((_, _, given)) = initial.get_mut(&id) {
-                        *given = Some(data);
-                    }
-                }
+        let callees = self.calls.iter().flat_map(|call| &call.callees);
+        for subgraph in callees.filter_map(|&callee| subgraphs.get(callee)) {
+            for (variable, data) in variables.assigned(subgraph, &contents)? {
+                initial[variable] = file.get(data).unwrap_or_default().to_vec();
             }
         }
-        let initial = initial
-            .into_iter()
-            .map(|(id, (size_bytes, default, given))| {
-                let given = given.and_then(|range| file.get(range));
-                (
-                    id,
-                    given.map_or_else(|| vec![default; size_bytes], <[u8]>::to_vec),
-                )
-            });
-        let initial = initial.collect();
+        let initial = (first..).map(TensorId).zip(initial).collect();
         Ok(Some(WithVariables {
             graph,
             read_in_place,
@@ -234,7 +221,10 @@ impl Variables {
                         return Err(VariableError::Handle { place });
                     };
                     let variable = self.named(table, &place)?;
-                    self.handles.insert((subgraph.index, handle), variable);
+                    let before = self.handles.insert((subgraph.index, handle), variable);
+                    if before.is_some_and(|before| before != variable) {
+                        return Err(VariableError::Handle { place });
+                    }
                 }
                 Kind::AssignVariable => {
                     let (variable, value) = self.assignment(subgraph, node, &place)?;
@@ -247,6 +237,18 @@ impl Variables {
             }
         }
         Ok(())
+    }
+
+    /// What each variable holds before anything is assigned.
+    fn defaults(&self) -> Result<Vec<Vec<u8>>, VariableError> {
+        let values = self.all.iter().map(Variable::value);
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let sizes = values.iter().map(|value| value.tensor.size_bytes);
+        if sizes.fold(0, u64::saturating_add) > MOST_BYTES {
+            return Err(VariableError::TooLarge);
+        }
+        let filled = |value: &&Value| vec![value.default; value.tensor.size_bytes as usize];
+        Ok(values.iter().map(filled).collect())
     }
 
     /// The variable that a `VAR_HANDLE` names.

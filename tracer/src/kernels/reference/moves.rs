@@ -142,15 +142,18 @@ pub const ROWS_IN_MEMORY: &str = "dmo_next_rows_in_memory";
 /// The function that has the application store rows of the input.
 pub const NEXT_ROWS: &str = "dmo_next_rows";
 
+/// Bytes of what an operator stores of which only the buffers are known.
+fn stored_bytes(job: &Job) -> Result<u64, CallError> {
+    let moved: &operator::Opaque = job.operator()?;
+    Ok(moved.outputs.iter().map(|&bytes| u64::from(bytes)).sum())
+}
+
 /// What a circular buffer holds.
 const LAST_ROWS: State = State {
     name: "last rows",
     element_type: ElementType::Int8,
     place: StatePlace::Output(0),
-    elements: |job| {
-        let moved: &operator::Opaque = job.operator()?;
-        Ok(moved.outputs.iter().map(|&bytes| u64::from(bytes)).sum())
-    },
+    elements: stored_bytes,
     invented: |elements| xorshift_bytes(3, elements),
 };
 
@@ -159,10 +162,7 @@ const VARIABLE: State = State {
     name: "variable",
     element_type: ElementType::Int8,
     place: StatePlace::Operand(0),
-    elements: |job| {
-        let copied: &operator::Opaque = job.operator()?;
-        Ok(copied.outputs.iter().map(|&bytes| u64::from(bytes)).sum())
-    },
+    elements: stored_bytes,
     invented: |elements| xorshift_bytes(5, elements),
 };
 
