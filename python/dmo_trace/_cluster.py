@@ -70,14 +70,14 @@ def _chunk(options: Dict[str, Any], known: Dict[str, Any], shard: Tuple[int, int
     """The rows of a shard, on one thread of a worker: Dask gives it one task for each of its threads."""
     import pandas
 
-    here = _known(options)
+    swept = _native.sweep({**options, "shard": shard, "threads": 1, "count": False})
+    here = {**swept, "version": _native.version()}
     for what in ("version", "cases", "kernels"):
         if here[what] != known[what]:
             raise _native.DmoTraceError(
                 f"this worker has other {what}: {here[what]!r}; the client has {known[what]!r}\n"
                 "  hint: a path of kernels is read on each worker; the same package and file have to be there"
             )
-    swept = _native.sweep({**options, "shard": shard, "threads": 1, "count": False})
     number, count = shard
     cases = np.arange(number - 1, known["cases"], count)
     table = pandas.DataFrame(swept["rows"])

@@ -3,6 +3,7 @@
 use super::baseline::Model;
 use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
 use super::examine::{Examined, Findings};
+use crate::cli::options::kernels::kernels_again;
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
 use dmo_trace::words::names::pasted;
@@ -21,7 +22,7 @@ pub struct Judged {
     plan: Option<String>,
     overlap: Option<&'static str>,
     /// `None` if no machine code has run.
-    pub kernels: Option<String>,
+    kernels: Option<String>,
     cpu: Option<String>,
     /// On how many inputs the model was run; 0 where geometry is enough.
     pub inputs: u64,
@@ -40,6 +41,9 @@ pub struct Judged {
     pub not_executed: usize,
     pub cases: Vec<Case>,
     pub notes: Vec<String>,
+    /// The options that name the kernels again; `None` if no machine code has run.
+    #[serde(skip)]
+    pub again: Option<String>,
     #[serde(skip)]
     pub time: Duration,
 }
@@ -77,6 +81,9 @@ impl Judged {
             not_executed: findings.map_or(0, |findings| findings.not_executed),
             cases,
             notes,
+            again: findings
+                .filter(|findings| findings.cpu.is_some())
+                .map(|_| again(model)),
             time: examined.time,
         }
     }
@@ -94,6 +101,13 @@ impl Judged {
             .filter(failed)
             .any(|case| case.name == name)
     }
+}
+
+/// The options by which other commands take the same kernels.
+fn again(model: &Model) -> String {
+    let request = &model.request.kernels;
+    let kernels = std::iter::once(&request.kernels).chain(&request.further);
+    kernels_again(kernels, request.cpu.as_ref(), request.cmsis_nn_version)
 }
 
 /// Nothing is known.

@@ -113,19 +113,14 @@ impl Report for CheckReport {
     }
 }
 
-/// What to do about a layout that is not safe.
+/// What to do about a layout that is not safe on the kernels that it was run on.
 fn remedy(model: &Judged) -> String {
-    if model.safe != Some(false) {
+    let Some(kernels) = model.again.as_ref().filter(|_| model.safe == Some(false)) else {
         return String::new();
-    }
+    };
     let file = pasted(&model.file);
-    let kernels = model.kernels.as_ref();
-    let kernels = kernels.map_or(String::new(), |names| {
-        format!(" --kernels {}", pasted(names))
-    });
     format!(
-        "\n{}: Next: `dmo-trace verify {file}{kernels}` shows all that overlaps too far; `dmo-trace plan \
-         {file}{kernels} --out FILE` makes a plan that these kernels allow\n",
+        "\n{}: Next: `dmo-trace plan {file}{kernels} --out FILE` makes a plan that these kernels allow\n",
         model.name
     )
 }

@@ -27,7 +27,7 @@ fn overview(models: &[SavingsTable]) -> Markup {
                             th.number scope="col" { "No reuse" }
                             th.number scope="col" { "No overlaps" }
                             th.number scope="col" { "All changes" }
-                            th.number scope="col" { "Of no overlaps" }
+                            th.number scope="col" { "Share" }
                             th aria-hidden="true" {}
                         }
                     }
@@ -52,7 +52,7 @@ fn overview(models: &[SavingsTable]) -> Markup {
             }
             p.hint {
                 "The upper bar is the best placement without overlaps, the lower one has all changes "
-                "that make the arena smaller."
+                "that make the arena smaller, and the share is what these leave of it."
             }
         }
     }
