@@ -6,6 +6,7 @@
 //! distances add up along the order, and other orders are tried.
 
 mod any_order;
+mod decoded;
 mod shuffle;
 mod sparing;
 mod what_if;
@@ -18,6 +19,7 @@ use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::cost::Overlapped;
 use crate::schedule::search::{Limits, search};
 use crate::schedule::{Schedule, ScheduleError};
+use decoded::just_in_time;
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::Plan;
 use dmo_planner::plan::exact::{self, Optimum};
@@ -171,8 +173,9 @@ fn smallest(
             });
         })
     })?;
-    if schedule.order != best.order {
-        let candidate = budget.share(2, |budget| place_other(task, schedule.order, budget))?;
+    let order = just_in_time(task.graph, schedule.order);
+    if order != best.order {
+        let candidate = budget.share(2, |budget| place_other(task, order, budget))?;
         if let Some(candidate) = candidate.filter(|other| other.arena_bytes < best.arena_bytes) {
             best = candidate;
         }
@@ -185,7 +188,7 @@ fn smallest(
     report(&best, orders, progress);
     let mut current = best.order.clone();
     while best.arena_bytes > best.bound_bytes && !budget.is_spent() && orders < MOST_ORDERS {
-        let order = shuffle.step(&current);
+        let order = just_in_time(task.graph, shuffle.step(&current));
         orders += 1;
         let arena = arena(task, &order)?;
         budget.spend(BUILT * (arena.problem.pairs() + arena.problem.buffers().len()) as u64);

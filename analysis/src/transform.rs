@@ -13,6 +13,7 @@
 //! | [`remove`] | operators that only move data, left out |
 //! | [`prune`](mod@prune) | channels that make no difference, left out of the model's file |
 //! | [`integer_io`](mod@integer_io) | inputs and outputs as the integers that the model computes with |
+//! | [`decode`](mod@decode) | constants unpacked beforehand, not in each inference |
 //! | [`stream`](mod@stream) | windows over time of which only the newest rows are computed |
 //! | `slices` | an input that is handed over in rows |
 //! | `draft` | a graph while it is rewritten |
@@ -32,6 +33,7 @@
 //! shape of the tiles.
 
 mod cache;
+pub mod decode;
 mod draft;
 pub mod front;
 pub mod in_place;

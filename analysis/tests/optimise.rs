@@ -10,7 +10,7 @@ mod graphs;
 use brute_force::{BruteForce, all_orders};
 use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing, none};
-use dmo_analysis::graph::{Graph, TensorId, TensorType};
+use dmo_analysis::graph::{Graph, Kind, TensorId, TensorType};
 use dmo_analysis::optimise::{Certificate, ModelPlan, Task, optimise};
 use dmo_analysis::verify::{Positions, clashes, misaligned};
 use dmo_planner::budget::Budget;
@@ -267,4 +267,52 @@ fn nothing_needs_no_arena() {
     let planned = optimise(task, &mut Budget::of_work(0), &mut |_| {}).unwrap();
     assert_eq!((planned.arena_bytes, planned.bound_bytes), (0, 0));
     assert_eq!(planned.certificate(), Certificate::Optimal);
+}
+
+/// Each operator has weights in one of two cases, which are unpacked directly before it.
+fn with_packed_weights(mut graph: Graph, random: &mut Random) -> Graph {
+    let nodes = std::mem::take(&mut graph.operators);
+    for mut node in nodes {
+        if random.one_in(2) {
+            let weights = graphs::tensor(&mut graph, 1 + random.below(60));
+            node.inputs.push(weights);
+            graphs::node(&mut graph, &[], &[weights]);
+            graph.operators.last_mut().unwrap().kind = Kind::Decode;
+        }
+        graph.operators.push(node);
+    }
+    graph
+}
+
+/// Nothing runs between what unpacks weights and what reads them: other memory that they are in may
+/// not hold them any longer.
+#[test]
+fn weights_are_unpacked_just_before_they_are_read() {
+    let mut random = Random(11);
+    let (mut unpacked, mut reordered) = (0, 0);
+    for _ in 0..cases(2000) {
+        let graph = graphs::any(&mut random, 7);
+        let graph = with_packed_weights(graph, &mut random);
+        let task = Task {
+            graph: &graph,
+            overlaps: &none(&graph),
+            layout: layout(&mut random),
+            reorder: true,
+            fixed: &[],
+        };
+        let planned = optimise(task, &mut Budget::of_seconds(0.02), &mut |_| {}).unwrap();
+        reordered += usize::from(planned.order != graph.file_order());
+        for (place, operator) in planned.order.iter().enumerate() {
+            let node = &graph.operators[operator.0];
+            if node.kind == Kind::Decode {
+                let next = &graph.operators[planned.order[place + 1].0];
+                assert!(
+                    next.inputs.contains(&node.outputs[0]),
+                    "{task:?} {planned:?}"
+                );
+                unpacked += 1;
+            }
+        }
+    }
+    assert!(unpacked > 500 && reordered > 100, "{unpacked}, {reordered}");
 }

@@ -63,6 +63,7 @@ void test_functions(void);
 void test_pairs(void);
 void test_axes(void);
 void test_extents(void);
+void test_decode(void);
 void test_detection(void);
 void test_signal(void);
 void test_fft(void);

@@ -153,6 +153,7 @@ int main(void) {
   test_pairs();
   test_axes();
   test_extents();
+  test_decode();
   test_detection();
   test_signal();
   test_fft();

@@ -5,6 +5,7 @@ mod audit;
 mod build;
 mod check;
 mod completions;
+mod decode;
 mod distinct_files;
 mod dump;
 mod examples;
@@ -106,6 +107,9 @@ enum Command {
     /// Make a model over a window of time take only its newest rows, and check that it computes the same
     #[command(after_help = examples::STREAM)]
     Stream(stream::Arguments),
+    /// Store constants that TFLM_DECODE unpacks uncompressed: in flash, not in the arena
+    #[command(after_help = examples::DECODE)]
+    Decode(decode::Arguments),
     /// Check in CI that no arena has grown and that every layout is safe
     Check(check::Arguments),
     /// List the built-in networks, or write one as a .tflite file
@@ -201,6 +205,7 @@ impl Arguments {
             Command::Verify(arguments) => verify::run(&arguments),
             Command::Build(arguments) => build::run(&arguments),
             Command::Stream(arguments) => stream::run(&arguments),
+            Command::Decode(arguments) => decode::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Zoo(arguments) => zoo::run(&arguments),
             Command::Savings(arguments) => savings::run(&arguments),

@@ -21,6 +21,7 @@
 //! | [`sweep`] | a grid of operators, shapes, kernels and CPUs |
 //! | [`integer_ends`] | a model that takes and gives the integers that it computes with |
 //! | [`pruning`] | a model without the channels that make no difference |
+//! | [`decoding`] | a model whose constants are unpacked beforehand |
 //! | [`streaming`] | a model that takes only the newest rows of its window over time |
 //! | [`source`] | a model: a file or a network built in code, what it carries, what is made of it |
 //! | [`whole_arena`] | what `kTensorArenaSize` has to be |
@@ -64,6 +65,7 @@ pub mod carried_plan;
 pub mod case;
 pub mod change;
 pub mod compare;
+pub mod decoding;
 pub mod emit;
 pub mod error;
 pub mod examine;

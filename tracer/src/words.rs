@@ -17,6 +17,7 @@
 //! | [`explanation`] | what limits an overlap |
 //! | [`integer_io`] | which ends of a model are integers and were floats |
 //! | [`pruning`] | what pruning did to a model |
+//! | [`decoding`] | a model whose constants were packed |
 //! | [`streaming`] | a model that takes the newest rows of its window |
 //! | [`plan`] | a plan, what other planners need, what other kernels would save |
 //! | [`foreign`] | what is wrong with a plan of another tool |
@@ -30,6 +31,7 @@
 pub mod arena;
 pub mod build;
 pub mod cycles;
+pub mod decoding;
 pub mod explanation;
 pub mod finding;
 pub mod firmware_verification;

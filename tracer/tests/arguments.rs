@@ -392,6 +392,7 @@ fn operators(from: ElementType, to: ElementType) -> Vec<(&'static str, Operator)
         ("signal_subtract_noise", apart(&[6], &[6, 6])),
         ("signal_pcan", apart(&[6, 6], &[6])),
         ("signal_framer", apart(&[4], &[8, 1])),
+        ("decode", apart(&[], &[24, 8])),
         ("detection_postprocess", apart(&[16, 8], &[12, 3, 3, 1])),
         ("signal_stacker", apart(&[4], &[12, 1])),
         (

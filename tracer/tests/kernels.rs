@@ -57,7 +57,7 @@ const BY_DATA: [&str; 12] = [
 ];
 
 /// They load no activation that could overlap.
-const WITHOUT_INPUTS: [&str; 2] = ["dmo_shape_of", "dmo_zeros"];
+const WITHOUT_INPUTS: [&str; 3] = ["dmo_decode", "dmo_shape_of", "dmo_zeros"];
 
 /// Rows of the application, asked for by generated code and by `dmo_next_rows_in_memory`, and rows kept
 /// from tile to tile: none of these computes an operator of a model.

@@ -194,6 +194,8 @@ fn what_the_commands_write_is_of_their_forms() {
     ];
     bench.prints("explain", &[&["explain", "overlap"], &shape[..]].concat());
     bench.prints("overlap", &[&["overlap"], &shape[..]].concat());
+    let compressed = format!("{GOLDEN}/further_compressed_weights.tflite");
+    bench.prints("decode", &["decode", &compressed]);
     bench.prints(
         "overlap",
         &[&["overlap"], &shape[..], &["--formulas"]].concat(),

@@ -100,6 +100,7 @@ kinds! {
     SignalFilterBankSquareRoot "SignalFilterBankSquareRoot", SignalFramer "SignalFramer",
     SignalIrfft "SignalIrfft", SignalOverlapAdd "SignalOverlapAdd", SignalPcan "SignalPCAN",
     SignalRfft "SignalRfft", SignalStacker "SignalStacker", SignalWindow "SignalWindow",
+    Decode "TFLM_DECODE",
 }
 
 impl Kind {

@@ -4,9 +4,11 @@
 //! decide what it stores there.
 
 mod detection;
+mod packed;
 mod signal;
 
 pub use detection::Detection;
+pub use packed::{Channels, Packed, PackedError, Packing};
 pub use signal::{Noise, Signal};
 
 use super::{TensorId, TensorType};
@@ -99,12 +101,26 @@ pub struct Parameters<'a> {
     pub signal: Option<Signal>,
     /// Options of a detection; `None` for other operators.
     pub detection: Option<Detection>,
+    /// How each of the outputs of `TFLM_DECODE` is packed; empty for other operators.
+    pub packed: Vec<Packed>,
 }
 
 impl<'a> Parameters<'a> {
     /// The operand, where it is a constant.
     pub fn constant(&self, operand: usize) -> Option<&Constant<'a>> {
         self.constants.get(operand)?.as_ref()
+    }
+
+    /// What `TFLM_DECODE` stores as each of its outputs.
+    ///
+    /// # Errors
+    /// When the packed data are damaged.
+    pub fn unpacked(&self) -> Result<Vec<Vec<u8>>, PackedError> {
+        let data = |operand: usize| self.constant(operand).map_or(&[][..], |it| &it.bytes);
+        let outputs = self.packed.iter().enumerate();
+        outputs
+            .map(|(index, packed)| packed.unpacked(data(2 * index), data(2 * index + 1)))
+            .collect()
     }
 
     /// How the operand is quantised.

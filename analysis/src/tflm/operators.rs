@@ -114,6 +114,7 @@ static ROWS: &[Row] = &[
     Row::of(Kind::SignalRfft).data(32).persistent(signal::transform),
     Row::of(Kind::SignalStacker).data(36).persistent(signal::stacker),
     Row::of(Kind::SignalWindow).data(8),
+    Row::of(Kind::Decode).persistent(persistent::decode),
     // Without data of their own.
     Row::of(Kind::AssignVariable),
     Row::of(Kind::BatchToSpaceNd),

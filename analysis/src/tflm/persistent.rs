@@ -146,3 +146,24 @@ pub(super) fn lstm(node: &FileNode, kernels: RuntimeKernels) -> Option<Vec<u64>>
     };
     Some(vec![units * sum_bytes; 8])
 }
+
+/// `decode.cc`, `decode_state_*.h`: pointers, and what unpacks each output
+pub(super) fn decode(node: &FileNode, _: RuntimeKernels) -> Option<Vec<u64>> {
+    let mut sizes = vec![4 * node.outputs.len() as u64];
+    for (index, &output) in node.outputs.iter().enumerate() {
+        let ancillary = (*node.inputs.get(2 * index + 1)?)?;
+        match (node.data)(ancillary)?.first()? {
+            0 => sizes.push(36),
+            1 => sizes.push(28),
+            2 => {
+                sizes.push(40);
+                // Zero points, if one is not 0.
+                let channels = (node.scales)(output) as u64;
+                let is_int8 = node.output(index)?.element_type == Int8;
+                sizes.extend((is_int8 && channels > 1).then_some(channels));
+            }
+            _ => return None,
+        }
+    }
+    Some(sizes)
+}

@@ -8,6 +8,7 @@ mod contradictions;
 mod damage;
 mod lowered;
 mod net;
+mod packed;
 mod parameters;
 mod parts;
 mod plans;

@@ -60,6 +60,7 @@ pub fn constant(
 /// A model of one operator.
 pub struct Model {
     code: u32,
+    name: &'static str,
     pub inputs: Vec<i32>,
     /// The last one is the output.
     pub tensors: Vec<Tensor>,
@@ -74,11 +75,18 @@ impl Model {
         let inputs = 0..tensors.len() as i32 - 1;
         Self {
             code,
+            name: "custom",
             inputs: inputs.collect(),
             tensors,
             options: None,
             operators: 1,
         }
+    }
+
+    /// As a custom operator of this name.
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
     }
 
     pub fn options(mut self, number: u8, fields: Vec<(usize, Part)>) -> Self {
@@ -137,7 +145,7 @@ impl Model {
         ]);
         let code = Table(vec![
             (0, Byte(self.code.min(127) as u8)),
-            (1, Text("custom")),
+            (1, Text(self.name)),
             (3, Word(self.code)),
         ]);
         write(&Table(vec![

@@ -60,6 +60,11 @@ Examples:
   dmo-trace stream wakeword.tflite --rows 1
   dmo-trace stream wakeword.tflite --rows 1 --out streamed.tflite";
 
+pub const DECODE: &str = "\
+Examples:
+  dmo-trace decode compressed.tflite
+  dmo-trace decode compressed.tflite --out decoded.tflite";
+
 pub const ARENA: &str = "\
 Examples:
   dmo-trace arena model.tflite --operators

@@ -9,6 +9,7 @@ use super::{audit, dump, sweep};
 use dmo_analysis::handover::{self, PlanFile};
 use dmo_trace::study::sweep::Row;
 use dmo_trace::words::build::BuildReport;
+use dmo_trace::words::decoding::DecodedReport;
 use dmo_trace::words::explanation::ExplainReport;
 use dmo_trace::words::firmware_verification::FirmwareVerifyReport;
 use dmo_trace::words::forms::FormsReport;
@@ -38,7 +39,7 @@ const fn form(name: &'static str, of: &'static str, schema: fn() -> Schema) -> F
 }
 
 /// All forms, by name. Where a result names its schema, the name is the middle of that.
-pub const FORMS: [Form; 21] = [
+pub const FORMS: [Form; 22] = [
     form("arena", "arena --json", of::<ArenaReport>),
     form("audit", "audit --json", of::<audit::AuditReport>),
     form("build", "build --json", of::<BuildReport>),
@@ -48,6 +49,7 @@ pub const FORMS: [Form; 21] = [
         of::<FormsReport>,
     ),
     form("check", "check --json", of::<CheckReport>),
+    form("decode", "decode --json", of::<DecodedReport>),
     form("dump", "a line of dump --json", || {
         line_of::<dump::Row<'_>>("dmo-trace dump")
     }),

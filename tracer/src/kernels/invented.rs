@@ -4,7 +4,7 @@
 use super::case::shapes;
 use super::constants::bias_type;
 use super::convolution::Convolution;
-use super::reference::detection;
+use super::reference::{decode, detection};
 use super::{Case, State, signal, size, svdf};
 use crate::call::{CallError, fits_into_flash};
 use dmo_analysis::graph::parameters::{Affine, Constant, Parameters};
@@ -25,7 +25,7 @@ pub(super) fn parameters(
     if let Some(parameters) = signal::invented::parameters(case) {
         return parameters;
     }
-    if let Some(parameters) = detection::invented(case) {
+    if let Some(parameters) = detection::invented(case).or_else(|| decode::invented(case)) {
         return parameters;
     }
     match case.inner() {

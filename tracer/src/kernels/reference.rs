@@ -2,6 +2,7 @@
 
 mod axes;
 mod convolutions;
+pub(super) mod decode;
 pub(super) mod detection;
 mod elementwise;
 mod extents;
@@ -39,6 +40,7 @@ pub(super) fn contracts() -> impl Iterator<Item = &'static Contract> {
         sequences::CONTRACTS,
         signal::CONTRACTS,
         detection::CONTRACTS,
+        decode::CONTRACTS,
         pitched::CONTRACTS,
     ]
     .into_iter()

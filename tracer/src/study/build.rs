@@ -30,7 +30,7 @@ use crate::mcu::cpu;
 use crate::mcu::cycles::Cycles;
 use crate::model::Deployment;
 use dmo_analysis::graph::parameters::Affine;
-use dmo_analysis::graph::{Graph, Node, TensorId};
+use dmo_analysis::graph::{Graph, Kind, Node, TensorId};
 use dmo_analysis::transform::macs;
 use dmo_analysis::wording::grouped;
 use std::time::Duration;
@@ -472,8 +472,13 @@ fn ensure_executed(source: &Source, kernels: &ModelKernels) -> Result<(), StudyE
     if operators.is_empty() {
         Ok(())
     } else {
-        let error = StudyError::from(BuildError::NotExecuted { operators });
-        Err(error.about(&source.name))
+        let is_packed = graph.operators.iter().any(|node| node.kind == Kind::Decode);
+        let error = if is_packed {
+            BuildError::Packed { operators }
+        } else {
+            BuildError::NotExecuted { operators }
+        };
+        Err(StudyError::from(error).about(&source.name))
     }
 }
 

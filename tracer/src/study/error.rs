@@ -36,6 +36,7 @@ use dmo_analysis::replay::ReplayError;
 use dmo_analysis::schedule::ScheduleError;
 use dmo_analysis::tflm::TflmError;
 use dmo_analysis::transform::TransformError;
+use dmo_analysis::transform::decode::DecodeError;
 use dmo_analysis::transform::integer_io::IntegerIoError;
 use dmo_analysis::transform::stream::StreamError;
 use dmo_analysis::verify::{Clash, Misaligned};
@@ -93,6 +94,7 @@ pub enum StudyError {
     Tflm(#[from] TflmError),
     Transform(#[from] TransformError),
     IntegerIo(#[from] IntegerIoError),
+    Decode(#[from] DecodeError),
     Stream(#[from] StreamError),
     Tiled(#[from] TiledError),
     Deploy(#[from] DeployError),
@@ -127,6 +129,8 @@ pub enum BuildError {
     Subgraphs { subgraphs: usize },
     #[error("{}; no C code was written\n  hint: the front page of the documentation lists the operators that there are kernels for", .operators.join("\n  "))]
     NotExecuted { operators: Vec<String> },
+    #[error("{}; no C code was written\n  hint: `dmo-trace decode` writes a model whose constants are not packed, which may be all that is missing", .operators.join("\n  "))]
+    Packed { operators: Vec<String> },
     #[error("{function} has no C source; please report this")]
     NoSource { function: String },
     #[error(

@@ -225,7 +225,7 @@ fn exactly_four(shape: &[u32]) -> Option<Shape> {
 }
 
 /// Number of elements, if it fits.
-fn elements(shape: &[u32]) -> Option<u32> {
+pub(super) fn elements(shape: &[u32]) -> Option<u32> {
     let mut extents = shape.iter();
     extents.try_fold(1u32, |product, &extent| product.checked_mul(extent))
 }

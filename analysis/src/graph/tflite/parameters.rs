@@ -2,8 +2,10 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `parameters/packed.rs` | constants that an operator unpacks |
 //! | `parameters/tensor.rs` | type and quantisation of a tensor |
 
+mod packed;
 mod tensor;
 
 use super::draft::find_empty_constants;
@@ -13,7 +15,7 @@ use super::schema::{model, operator, subgraph as fields};
 use super::value_options::{FusedActivation, Problem, ValueOptions};
 use super::view::{File, Table};
 use super::{Contents, TfliteError, catalogue, detection_options, signal_options};
-use crate::graph::parameters::{Affine, Constant, Parameters};
+use crate::graph::parameters::{Affine, Constant, Packed, Parameters};
 use crate::graph::{Kind, Storage, TensorId, TensorType};
 use std::borrow::Cow;
 use tensor::{Meaning, Tensor};
@@ -106,9 +108,34 @@ impl<'a> Reader<'a> {
             let constant = input.map(|slot| self.constant(slot, entry));
             parameters.constants.push(constant.transpose()?.flatten());
         }
+        if *kind == Kind::Decode {
+            parameters.packed = self.packed(&parameters.constants, &outputs, entry)?;
+            return Ok(parameters);
+        }
         let outputs = self.known(&outputs)?;
         parameters.outputs = outputs.iter().map(affine).collect();
         Ok(parameters)
+    }
+
+    /// How each of the outputs is packed, two constants each.
+    fn packed(
+        &self,
+        constants: &[Option<Constant>],
+        outputs: &[Option<TensorId>],
+        entry: &Table,
+    ) -> Result<Vec<Packed>, Problem> {
+        entry.charge(size_of::<Packed>().saturating_mul(outputs.len()))?;
+        let packed = outputs.iter().enumerate().map(|(index, output)| {
+            let constant = |operand: usize| constants.get(operand).and_then(Option::as_ref);
+            let data = (constant(2 * index), constant(2 * index + 1), output);
+            let (Some(_), Some(ancillary), &Some(TensorId(output))) = data else {
+                return Err(Unsupported::NotRead.into());
+            };
+            let Tensor { draft, record, .. } = &self.tensors[output];
+            entry.charge(record.zero_points.len())?;
+            Ok(packed::read(&ancillary.bytes, draft, record)?)
+        });
+        packed.collect()
     }
 
     /// The tensors, all of which must make sense; `None` if an optional one is absent.

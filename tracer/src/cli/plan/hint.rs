@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use crate::cli::output;
+use dmo_analysis::graph::Kind;
 use dmo_analysis::wording::grouped;
 use dmo_trace::codegen::kernel_sources::{DSP, PLAIN};
 use dmo_trace::kernels::images;
@@ -128,6 +129,13 @@ pub fn next_steps(
     steps.extend(other_kernels(planned));
     if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
         return steps;
+    }
+    let nodes = &source.graph().operators;
+    if is_file && nodes.iter().any(|node| node.kind == Kind::Decode) {
+        steps.push(format!(
+            "`dmo-trace decode {}` tells what constants that are not packed take, in flash, and save in the arena",
+            pasted(&arguments.model.to_string_lossy())
+        ));
     }
     if source.has_float_ends() {
         steps.push(

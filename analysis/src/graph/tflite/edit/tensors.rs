@@ -137,17 +137,19 @@ impl Writer<'_> {
         let buffer = table.number::<u32>(tensor::BUFFER, 0)?;
         let place = || "a tensor".to_owned();
         let old = self.contents.buffer(buffer, place)?;
-        let (Some(edit), Some(old)) = (edit, old) else {
+        // An edit may give data to a tensor that has none.
+        let data = edit.and_then(|edit| match (&edit.data, old) {
+            (Some(data), _) => Some((edit, data.clone())),
+            (None, Some(old)) => Some((edit, self.file[old].to_vec())),
+            (None, None) => None,
+        });
+        let Some((edit, mut data)) = data else {
             self.used.insert(buffer as usize);
             return Ok(buffer);
         };
         let kind = TensorType::of_code(table.number(tensor::TYPE, 0)?);
         let bits = kind.bits().filter(|bits| bits.is_multiple_of(8));
         let size = bits.ok_or_else(misfit)? as usize / 8;
-        let mut data = match &edit.data {
-            Some(data) => data.clone(),
-            None => self.file[old].to_vec(),
-        };
         let mut extents: Vec<usize> = shape.iter().map(|&extent| extent.max(0) as usize).collect();
         for cut in &edit.cuts {
             data = cut_data(&data, &mut extents, cut, size)?;

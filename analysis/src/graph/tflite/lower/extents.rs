@@ -1,8 +1,8 @@
 //! Shapes as data, zeros, and parts of tensors at indices that are data.
 
 use super::{FileNode, Lowered, common_element_bytes, element_bytes, elements};
-use crate::graph::TensorType;
-use crate::operator::{BroadcastArgs, Operator, ShapeOf, UpdateSlice, Zeros};
+use crate::graph::{GraphTensor, TensorType};
+use crate::operator::{Apart, ApartBuffer, BroadcastArgs, Operator, ShapeOf, UpdateSlice, Zeros};
 
 /// `shape.cc`: nothing is loaded.
 pub(in crate::graph::tflite) fn shape_of(node: &FileNode) -> Option<Lowered> {
@@ -65,4 +65,24 @@ pub(in crate::graph::tflite) fn update_slice(node: &FileNode) -> Option<Lowered>
         begin_bytes: self::element_bytes(begins)?,
     };
     Some((Operator::UpdateSlice(update), vec![0, 1, 2]))
+}
+
+/// `decode.cc`: nothing is loaded but constants.
+pub(in crate::graph::tflite) fn decode(node: &FileNode) -> Option<Lowered> {
+    let are_constants = (0..node.inputs.len()).all(|index| node.constant(index).is_some());
+    if !are_constants || node.inputs.len() != 2 * node.outputs.len() {
+        return None;
+    }
+    let buffer = |tensor: &GraphTensor| {
+        Some(ApartBuffer {
+            elements: elements(&tensor.shape)?,
+            element_bytes: element_bytes(tensor)?,
+        })
+    };
+    let outputs = (0..node.outputs.len()).map(|index| buffer(node.output(index)?));
+    let decode = Apart {
+        inputs: Vec::new(),
+        outputs: outputs.collect::<Option<_>>()?,
+    };
+    Some((Operator::Apart(decode), Vec::new()))
 }

@@ -11,6 +11,7 @@ use crate::graph::{Storage, TensorType};
 /// A tensor and what its elements stand for.
 pub(super) struct Tensor {
     pub draft: Draft,
+    pub record: Record,
     pub meaning: Result<Meaning, TensorProblem>,
 }
 
@@ -32,7 +33,11 @@ impl Tensor {
         let draft = Draft::read(contents, table, place)?;
         let record = Record::read(table)?;
         let meaning = meaning(&draft, &record);
-        Ok(Self { draft, meaning })
+        Ok(Self {
+            draft,
+            record,
+            meaning,
+        })
     }
 }
 
@@ -68,12 +73,12 @@ fn limits(element_type: TensorType) -> Option<[i32; 2]> {
 
 /// How a tensor is quantised, as the file has it.
 #[derive(Default)]
-struct Record {
-    scales: Vec<f32>,
-    zero_points: Vec<i64>,
+pub(super) struct Record {
+    pub scales: Vec<f32>,
+    pub zero_points: Vec<i64>,
     /// Number of the union's member that says more; 0 for none.
     details: u8,
-    axis: i32,
+    pub axis: i32,
 }
 
 impl Record {
