@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # variables.py: writes tracer/tests/golden/further_variables_*.tflite, which golden.py then runs: wake words that take the
-# newest rows of a window and keep the older ones in resource variables, as converters write them.
+# newest rows of a window and keep the older ones, in resource variables, as converters write them, or in circular
+# buffers.
 #
 # Requirements: scripts/requirements.txt
 
 from further import slice_of
-from operators import Operators
+from operators import Operators, Signal
 from stand_ins import TYPES, schema
 
 TYPES["resource"] = schema.TensorType.RESOURCE
@@ -67,7 +68,24 @@ def wake_word(kind):
     net.write([source], outputs)
 
 
+class Rows(Signal, Operators):
+    def keep(self, source, rows):
+        batch, _, width, depth = self.shape(source)
+        shape, affine = [batch, rows, width, depth], self.affine(source)
+        return self.custom("CIRCULAR_BUFFER", [source], [self.tensor("int8", shape, affine, variable=True)], cycles_max=1)
+
+
+def circular_buffers():
+    net = Rows("further_variables_rows", "int8")
+    net.customs = {}
+    source = net.activation([1, 1, 3, 4])
+    body = net.conv(net.rows(net.keep(source, 3), 3), 6)
+    body = net.conv(net.rows(net.keep(body, 4), 4), 5)
+    net.write([source], [net.dense(net.reshape(net.keep(body, 2), 1, 30), 4)])
+
+
 def main():
+    circular_buffers()
     for kind in ["int8", "float32"]:
         wake_word(kind)
 
