@@ -59,6 +59,9 @@ class Graph:
     (1, 16, 16, 8)
     """
 
+    native: _native.Graph
+    """The network as the library has it."""
+
     def __init__(self, name: str = "graph") -> None:
         self.native = _native.Graph(name)
 

@@ -110,6 +110,9 @@ class Oracle:
     'optimal'
     """
 
+    native: _native.Oracle
+    """The oracle as the library has it."""
+
     def __init__(
         self,
         *,
