@@ -583,3 +583,20 @@ fn scratch_buffers_are_those_that_the_runtime_asks_for() {
         "{transposed} {layers} {packed}"
     );
 }
+
+/// A tensor that is named twice as an input has one content.
+#[test]
+fn an_input_that_is_named_twice_is_one() {
+    let network = zoo::find("liberis_lane_figure_1").unwrap();
+    let mut graph = network.build(Element::Int8);
+    graph.inputs.push(graph.inputs[0]);
+    let file = tflite::export(&graph, 1).unwrap();
+    let mut source = Source::of_bytes("twice", file).unwrap();
+    assert_eq!(source.graph().inputs.len(), 2);
+    let request = BuildRequest {
+        keep_inputs: true,
+        ..BuildRequest::default()
+    };
+    let built = build(&mut source, &request, &Session::default()).unwrap();
+    assert!(built.holds());
+}

@@ -281,10 +281,13 @@ pub(crate) fn input_number(index: u64) -> u64 {
     ORDER.get(index as usize).copied().unwrap_or(index)
 }
 
-/// Bytes for the model's inputs, reproducible: number 0 is an ordinary one.
+/// Bytes for the model's inputs, reproducible: number 0 is an ordinary one. A tensor that is an input
+/// twice has the same bytes twice.
 pub fn model_inputs(deployment: &Deployment, number: u64) -> Vec<(TensorId, Vec<u8>)> {
-    let inputs = deployment.graph.inputs.iter().enumerate();
-    let content = |(position, &id): (usize, &TensorId)| {
+    let inputs = &deployment.graph.inputs;
+    let content = |&id: &TensorId| {
+        let position = inputs.iter().position(|&other| other == id);
+        let position = position.unwrap_or_default();
         let known = deployment.graph.tensor(id);
         let tensor = Tensor {
             name: String::new(),
@@ -295,5 +298,5 @@ pub fn model_inputs(deployment: &Deployment, number: u64) -> Vec<(TensorId, Vec<
         };
         (id, Variation(number).ordinary(position, &tensor))
     };
-    inputs.map(content).collect()
+    inputs.iter().map(content).collect()
 }
