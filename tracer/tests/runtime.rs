@@ -25,6 +25,7 @@ fn main() {
     let trial = |name: &str, test: fn() -> Result<(), Failed>| tools::trial(name, &compiler, test);
     let trials: Vec<Trial> = vec![
         trial("model_and_arena_are_found", found),
+        trial("explain_grants_what_run_grants", explained),
         trial("options_only_confirm", options),
         trial("scratch_memory_counts", scratch),
         trial("a_planner_of_its_own_is_followed", own_planner),
@@ -174,6 +175,27 @@ fn found() -> Result<(), Failed> {
     let operators = bench.graph.operators.iter();
     let expected = operators.map(|node| Some(node.kind.name()));
     assert_eq!(kinds.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    Ok(())
+}
+
+/// `explain` grants what `run` grants.
+fn explained() -> Result<(), Failed> {
+    let bench = Bench::new(&[])?;
+    let report = bench.json(&[], 0);
+    let elf = bench.path("firmware.elf");
+    let elf = elf.to_str().ok_or("a name")?;
+    let output = dmo_trace(&["explain", "run", elf, "--inputs", "2", "--json"]);
+    let explained: Value = serde_json::from_slice(&output.stdout)?;
+    let explanations = explained["explanations"].as_array().ok_or("a list")?;
+    let mut granted = 0;
+    for explanation in explanations {
+        let layer = &layers(&report)[number(&explanation["layer"]) as usize];
+        let pair = &layer["pairs"][number(&explanation["pair"]) as usize - 1];
+        let bytes = &explanation["safe_overlap_bytes"];
+        assert_eq!(*bytes, pair["safe_overlap_bytes"], "{explanation}");
+        granted += usize::from(number(bytes) > 0);
+    }
+    assert!(granted > 2, "{granted} of {}", explanations.len());
     Ok(())
 }
 

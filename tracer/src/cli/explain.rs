@@ -7,16 +7,17 @@ use super::options::kernels::{FunctionArgument, LibraryArguments};
 use super::options::program::ProgramArguments;
 use super::{Verdict, examples, operator, output};
 use anyhow::{Context, bail, ensure};
-use dmo_analysis::profile::{Profile, Profiler};
+use dmo_analysis::profile::Profile;
 use dmo_analysis::wording::first_names;
 use dmo_trace::elf::image::Image;
 use dmo_trace::explain::{Explanation, Question, snapshot_program};
 use dmo_trace::mcu::machine::ExecutionPoint;
 use dmo_trace::measure::{Proof, choose, measure_kernel, snapshot_kernel};
-use dmo_trace::program::run::{RunOptions, run as run_program};
+use dmo_trace::program::run::RunOptions;
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::target::Target;
 use dmo_trace::study::compare::{INPUTS, LIMITS};
+use dmo_trace::study::run::{RunRequest, trace};
 use dmo_trace::words::explanation::ExplainReport;
 use source::SourceFiles;
 use std::path::{Path, PathBuf};
@@ -146,20 +147,20 @@ fn pairs(asked: Option<usize>, count: usize) -> std::ops::RangeInclusive<usize> 
     }
 }
 
-/// Runs the program on its own inputs, and its layers on others.
+/// Runs the program on its own inputs, and its layers on others, as `dmo-trace run` does.
 fn profile(program: &ProgramArguments, target: &Target) -> anyhow::Result<(Profile, Verdict)> {
-    let options = RunOptions {
-        limits: program.limits(),
-        self_check: false,
+    let request = RunRequest {
+        options: RunOptions {
+            limits: program.limits(),
+            self_check: false,
+        },
+        inputs: program.inputs,
+        other_folder: None,
     };
-    let mut profiler = Profiler::<()>::default();
     let silent = Host::console(Box::new(|_| ()));
-    let outcome = run_program(target, options, silent, &mut profiler, &mut |_| ())?;
-    let (mut profile, ()) = profiler.finish();
-    if let Some(others) = program.other_inputs(target, None)? {
-        profile.compare_inputs(&others);
-    }
-    Ok((profile, program.verdict(outcome.exit, None)))
+    let traced = trace(target, request, silent, None, &mut |_| ())?;
+    let verdict = program.verdict(traced.outcome.exit, None);
+    Ok((traced.profile, verdict))
 }
 
 fn nothing_selected(arguments: &RunArguments, profile: &Profile) -> String {

@@ -7,14 +7,11 @@ use super::numbers::{Seconds, parse_address, parse_range};
 use crate::cli::{Verdict, output};
 use anyhow::Context;
 use dmo_analysis::firmware::ArenaUse;
-use dmo_analysis::profile::OtherInput;
 use dmo_analysis::trace::Exit;
 use dmo_trace::elf::image::MAX_FILE_BYTES;
 use dmo_trace::mcu::cpu;
 use dmo_trace::mcu::machine::Limits;
 use dmo_trace::mcu::memory::MemoryOptions;
-use dmo_trace::program::run::{RunError, try_other_inputs};
-use dmo_trace::program::semihosting::folder::Folder;
 use dmo_trace::program::target::{Target, TargetOptions};
 use dmo_trace::study::compare::INPUTS;
 use dmo_trace::study::{KERNEL_LIMITS, input};
@@ -111,19 +108,6 @@ impl ProgramArguments {
         Limits {
             max_instructions: self.max_instructions,
             timeout: self.timeout.0,
-        }
-    }
-
-    /// What the layers do on other inputs, one list a layer; `None` where only the program's own
-    /// is wanted.
-    pub fn other_inputs(
-        &self,
-        target: &Target,
-        folder: Option<Folder>,
-    ) -> Result<Option<Vec<Vec<OtherInput>>>, RunError> {
-        match self.inputs - 1 {
-            0 => Ok(None),
-            count => try_other_inputs(target, self.limits(), count, folder).map(Some),
         }
     }
 
