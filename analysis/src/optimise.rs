@@ -19,7 +19,7 @@ use crate::graph::{Graph, OperatorId, TensorId};
 use crate::schedule::cost::Overlapped;
 use crate::schedule::search::{Limits, search};
 use crate::schedule::{Schedule, ScheduleError};
-use decoded::just_in_time;
+use decoded::Unpacked;
 use dmo_planner::budget::{Budget, WORK_PER_SECOND};
 use dmo_planner::plan::Plan;
 use dmo_planner::plan::exact::{self, Optimum};
@@ -173,8 +173,9 @@ fn smallest(
             });
         })
     })?;
-    let order = just_in_time(task.graph, schedule.order);
-    if order != best.order {
+    let unpacked = Unpacked::new(task.graph);
+    let order = unpacked.settled(schedule.order);
+    if let Some(order) = order.filter(|order| *order != best.order) {
         let candidate = budget.share(2, |budget| place_other(task, order, budget))?;
         if let Some(candidate) = candidate.filter(|other| other.arena_bytes < best.arena_bytes) {
             best = candidate;
@@ -188,8 +189,11 @@ fn smallest(
     report(&best, orders, progress);
     let mut current = best.order.clone();
     while best.arena_bytes > best.bound_bytes && !budget.is_spent() && orders < MOST_ORDERS {
-        let order = just_in_time(task.graph, shuffle.step(&current));
         orders += 1;
+        let Some(order) = unpacked.settled(shuffle.step(&current)) else {
+            budget.spend(BUILT * task.graph.operators.len() as u64);
+            continue;
+        };
         let arena = arena(task, &order)?;
         budget.spend(BUILT * (arena.problem.pairs() + arena.problem.buffers().len()) as u64);
         let bound = arena.problem.lower_bound();

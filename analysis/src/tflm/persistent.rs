@@ -157,7 +157,7 @@ pub(super) fn decode(node: &FileNode, _: RuntimeKernels) -> Option<Vec<u64>> {
             1 => sizes.push(28),
             2 => {
                 sizes.push(40);
-                // Zero points, if one is not 0.
+                // Zero points; none if all are 0, which is not looked at here.
                 let channels = (node.scales)(output) as u64;
                 let is_int8 = node.output(index)?.element_type == Int8;
                 sizes.extend((is_int8 && channels > 1).then_some(channels));

@@ -11,7 +11,7 @@
 use crate::graph::parameters::{Packed, PackedError, Parameters};
 use crate::graph::tflite::edit::{Cut, Edits, TensorEdit, edited};
 use crate::graph::tflite::{self, TfliteError, Unsupported};
-use crate::graph::{Graph, Kind, Node, OperatorId, TensorId};
+use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -78,6 +78,14 @@ pub enum DecodeError {
         operator: OperatorId,
         reason: PackedError,
     },
+    #[error(
+        "operator {operator} TFLM_DECODE stores a variable, tensor {tensor}, which is no constant",
+        operator = .operator.0, tensor = .tensor.0
+    )]
+    Variable {
+        operator: OperatorId,
+        tensor: TensorId,
+    },
     #[error("the unpacked constants have more than {limit} bytes in all")]
     TooLarge { limit: u64 },
     #[error(transparent)]
@@ -130,6 +138,10 @@ fn edits(
             reason: reason.clone(),
         };
         let known = known.as_ref().map_err(unknown)?;
+        let mut outputs = node.outputs.iter().copied();
+        if let Some(tensor) = outputs.find(|id| !graph.in_arena(*id)) {
+            return Err(DecodeError::Variable { operator, tensor });
+        }
         let constants = unpacked(operator, known, MOST_BYTES - report.unpacked_bytes())?;
         for (&tensor, data) in node.outputs.iter().zip(constants) {
             report.constants.push(DecodedConstant {
@@ -200,7 +212,14 @@ fn ensure_same(
         let nodes = [node, made].map(|node| (&node.kind, &node.inputs, &node.outputs));
         nodes[0] == nodes[1] && computes_with(known, made_known, edits)
     };
-    if old.len() == new.len() && old.iter().zip(&new).all(same) {
+    let mut unpacked = edits.tensors.iter().filter(|(_, edit)| edit.data.is_some());
+    let is_constant = |(id, edit): (&TensorId, &TensorEdit)| {
+        let [old, new] = [graph, made].map(|graph| graph.tensor(*id));
+        let size = edit.data.as_ref().map(|data| data.len() as u64);
+        let is_alike = (&old.shape, old.element_type) == (&new.shape, new.element_type);
+        is_alike && new.storage == Storage::Constant && size == Some(new.size_bytes)
+    };
+    if old.len() == new.len() && old.iter().zip(&new).all(same) && unpacked.all(is_constant) {
         return Ok(());
     }
     Err(TfliteError::Plan(

@@ -1,6 +1,9 @@
 //! Packed constants: what the runtime refuses is refused, and damaged ones are no constants.
 
+use super::parts::{code, operator, tensor};
 use super::single::{BOOL, FLOAT32, INT8, INT16, INT32, Model, Tensor, activation, constant};
+use super::tree::{Part, Part::*, write};
+use dmo_analysis::graph::TensorId;
 use dmo_analysis::graph::parameters::PackedError;
 use dmo_analysis::graph::tflite::{self, TfliteError};
 use dmo_analysis::transform::decode::{DecodeError, decode};
@@ -222,6 +225,64 @@ fn damaged_models() {
         other[place] = file[place];
     }
     assert!(decoded > 5000 && refused > 500, "{decoded}, {refused}");
+}
+
+/// `t4 = t3 + unpacked`, with more fields of what is unpacked.
+fn sum(more: &[(usize, Part)]) -> Vec<u8> {
+    let ancillary = ancillary(TABLE, [2, 4], &[1, 2, 3, 4]);
+    let mut unpacked = vec![
+        (0, Words(vec![4])),
+        (1, Byte(INT8)),
+        (2, Word(0)),
+        (3, Text("t")),
+    ];
+    unpacked.extend_from_slice(more);
+    let tensors = vec![
+        tensor(1, 1),
+        tensor(ancillary.len() as i32, 2),
+        Table(unpacked),
+        tensor(4, 0),
+        tensor(4, 0),
+    ];
+    let operators = vec![operator(0, &[0, 1], &[2]), operator(1, &[3, 2], &[4])];
+    let main = Table(vec![
+        (0, Tables(tensors)),
+        (1, Words(vec![3])),
+        (2, Words(vec![4])),
+        (3, Tables(operators)),
+    ]);
+    let decode = Table(vec![(0, Byte(32)), (1, Text("TFLM_DECODE")), (3, Word(32))]);
+    let data = |bytes: &[u8]| Table(vec![(0, Bytes(bytes.to_vec()))]);
+    write(&Table(vec![
+        (0, Word(3)),
+        (1, Tables(vec![decode, code(0)])),
+        (2, Tables(vec![main])),
+        (
+            4,
+            Tables(vec![Table(vec![]), data(&[0b0001_1011]), data(&ancillary)]),
+        ),
+    ]))
+}
+
+/// A variable would be reset to its zero point, wherever it lies.
+#[test]
+fn a_variable_is_no_constant() {
+    let decoded = decode(&sum(&[])).unwrap();
+    assert_eq!(decoded.report.unpacked_bytes(), 4);
+    let parameters = tflite::parameters(&decoded.file, 0).unwrap();
+    let added = parameters[0].as_ref().unwrap().constant(1).unwrap();
+    assert_eq!(*added.bytes, [1, 2, 3, 4]);
+    let error = decode(&sum(&[(5, Byte(1))])).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            DecodeError::Variable {
+                tensor: TensorId(2),
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `dmo-trace decode`: a model whose packed constants are unpacked beforehand.
 
 use super::{Verdict, output};
+use anyhow::ensure;
 use dmo_trace::study::decoding::decode_constants;
 use dmo_trace::study::source::Source;
 use dmo_trace::words::decoding::DecodedReport;
@@ -20,6 +21,17 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    if let Some(path) = &arguments.out {
+        let is_model = path
+            .extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("tflite"));
+        ensure!(
+            is_model,
+            "--out {}: a model's name ends in .tflite",
+            path.display()
+        );
+        output::unfinished(path)?;
+    }
     let source = Source::load(&arguments.model)?;
     let name = source.name.clone();
     let decoding = decode_constants(source)?;

@@ -27,14 +27,18 @@ fn write_out(text: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a result to stdout, as JSON or as text: on a terminal within its width, and with colours
-/// where `--color` and the environment want them.
+/// Prints a result to stdout, as JSON or as text.
 pub fn report(report: &impl Report, json: bool) -> anyhow::Result<()> {
     if json {
         return print(&report.json()?);
     }
+    text(report.text())
+}
+
+/// Prints text to stdout: on a terminal within its width, and with colours where `--color` and the
+/// environment want them.
+pub fn text(mut text: String) -> anyhow::Result<()> {
     let stdout = std::io::stdout();
-    let mut text = report.text();
     if let Some((Width(columns), _)) = terminal_size_of(&stdout) {
         text = terminal::fit(&text, columns);
     }

@@ -251,6 +251,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     };
     let report = PlanReport {
         headlines: headlines.collect(),
+        written_changes: files.iter().flat_map(|file| file.changes.clone()).collect(),
         written: written(arguments, &emitted),
         capacity_bytes: arguments.capacity,
         fits: arguments.capacity.map(|_| too_large.is_empty()),
@@ -353,8 +354,7 @@ fn headline(path: &Path, file: &Emitted, source: &Source, planned_bytes: u64) ->
     match file.choice {
         Some(choice) if choice.is_tiled => {
             text += &format!(
-                ". In tiles{}: {} operators in all and {} bytes planned, the best of {} forms that TensorFlow Lite \
-                 Micro can run",
+                ". In tiles{}: {} operators, {} bytes planned, the best of {} forms that TensorFlow Lite Micro can run",
                 file.tiled
                     .as_ref()
                     .map_or(String::new(), |form| done_in(form, source)),
@@ -364,8 +364,8 @@ fn headline(path: &Path, file: &Emitted, source: &Source, planned_bytes: u64) ->
             );
             if file.arena_bytes != planned_bytes {
                 text += &format!(
-                    ". `dmo-trace build` takes tiles whose planned part is {} bytes: for these the runtime would \
-                     need {} in all",
+                    ". Smaller tiles, {} bytes planned, are for `dmo-trace build` only: what the runtime keeps for \
+                     each operator would make them {} in all",
                     grouped(planned_bytes),
                     grouped(choice.of_the_plan_bytes)
                 );

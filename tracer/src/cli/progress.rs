@@ -12,15 +12,16 @@ use std::time::{Duration, Instant};
 /// Without a terminal a line comes each time that this has passed.
 const LINES_APART: Duration = Duration::from_secs(10);
 
-/// `off`: without a terminal nothing is printed, for logs that are compared.
+/// `off`: nothing is printed, for logs that are compared.
 const SETTING: &str = "DMO_TRACE_PROGRESS";
 
 /// Work that is shown by this template of indicatif on a terminal, and by a few lines elsewhere; its
 /// length is set as soon as it is known.
 pub fn shown(template: &str, what: impl Into<Cow<'static, str>>) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    let is_off = std::env::var_os(SETTING).is_some_and(|value| value == "off");
+    if is_off || !std::io::stderr().is_terminal() {
         let bar = ProgressBar::hidden().with_prefix(what);
-        if std::env::var_os(SETTING).is_some_and(|value| value == "off") {
+        if is_off {
             return bar;
         }
         let shown = bar.downgrade();
@@ -128,10 +129,13 @@ impl Progress for Bars {
                         Some(bytes) => format!("arena {} bytes", grouped(bytes)),
                         None => "no plan yet".to_owned(),
                     };
+                    let bound = match progress.bound_bytes {
+                        0 => String::new(),
+                        bytes => format!(", at least {} needed", grouped(bytes)),
+                    };
                     bar.set_message(format!(
-                        "{arena}, bound {} bytes, {} orders, {:.0} s",
-                        grouped(progress.bound_bytes),
-                        progress.orders,
+                        "{arena}{bound}, {}, {:.0} s",
+                        counted(progress.orders, "order", "orders"),
                         time.as_secs_f64()
                     ));
                 }

@@ -73,6 +73,18 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// How to get the plan that was verified, where the model carries none and no other is named.
+    fn writes_this_plan(&self, source: &Source) -> Option<String> {
+        let is_own = self.plan.is_none() && source.carried_offsets().is_none();
+        (is_own && source.file.is_some() && !source.is_changed()).then(|| {
+            format!(
+                "`dmo-trace plan {} --out {}` writes the model with this plan, for it carries none",
+                pasted(&self.model.to_string_lossy()),
+                output::planned_beside(Path::new(&self.model))
+            )
+        })
+    }
+
     /// How to get a plan that the kernels allow.
     fn plan_for_these_kernels(&self, source: &Source) -> String {
         let file = match source.file {
@@ -137,7 +149,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .pruning
         .as_ref()
         .map(|it| PruneSummary::new(&it.report));
-    report.next = Some(arguments.plan_for_these_kernels(&source));
+    report.next = if report.is_unsafe() {
+        Some(arguments.plan_for_these_kernels(&source))
+    } else {
+        arguments.writes_this_plan(&source)
+    };
     if carries_plan {
         report.whole_arenas = verified_arena(&source, &verified)?.into_iter().collect();
     }

@@ -37,7 +37,7 @@ enum Command {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     match &arguments.command {
-        None | Some(Command::List) => output::print(&list())?,
+        None | Some(Command::List) => output::text(list())?,
         Some(Command::Export { network, out, seed }) => {
             let (found, element) = study::source::network(network)?;
             let model = tflite::export(&found.build(element), *seed)

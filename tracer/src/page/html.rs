@@ -81,7 +81,7 @@ fn header(page: &Page) -> Markup {
             }
             dl.facts {
                 @for fact in &page.facts {
-                    div { dt { (fact.name) } dd { (fact.value) } }
+                    div.long[fact.value.len() > LONG] { dt { (fact.name) } dd { (with_commands(&fact.value)) } }
                 }
             }
         }
@@ -117,6 +117,18 @@ fn sections(page: &Page) -> Markup {
                 h2 #notes-title { "Notes" }
                 ul { @for note in &page.notes { li { (note) } } }
             }
+        }
+    }
+}
+
+/// Bytes of what takes a line of its own.
+const LONG: usize = 160;
+
+/// A sentence, with what stands in backticks as code.
+fn with_commands(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::study::remedies::Remedies;
 use crate::words::recipe::described;
 use dmo_analysis::graph::Graph;
 use dmo_analysis::transform::front::Point;
-use dmo_analysis::wording::{bytes, grouped};
+use dmo_analysis::wording::{bytes, counted, grouped};
 use serde::Serialize;
 
 /// What holds the arena up.
@@ -66,9 +66,24 @@ pub fn buffers(map: &ArenaMap) -> Vec<PeakBuffer> {
             operators: operators(map, buffer.steps),
         }
     });
-    let mut rows: Vec<PeakBuffer> = rows.collect();
+    let rows: Vec<PeakBuffer> = rows.collect();
+    // One after the other at the same place, as scratch memory often is, they are one step up.
+    let alike = rows.chunk_by(|one, other| {
+        other.adds_bytes == 0 && (one.offset, one.size_bytes) == (other.offset, other.size_bytes)
+    });
+    let mut rows: Vec<PeakBuffer> = alike.filter_map(as_one).collect();
     rows.reverse();
     rows
+}
+
+/// The first of several buffers at one place, with the number of the others.
+fn as_one(alike: &[PeakBuffer]) -> Option<PeakBuffer> {
+    let mut first = alike.first()?.clone();
+    if alike.len() > 1 {
+        let others = counted(alike.len() as u64 - 1, "other", "others");
+        first.name += &format!(" and {others} at its place");
+    }
+    Some(first)
 }
 
 /// The operators of some steps: the first and the last.

@@ -12,7 +12,7 @@ use crate::study::plan::Planned;
 use crate::study::remedies::Remedies;
 use crate::study::source::Source;
 use crate::words::plan::PlanReport;
-use crate::words::recipe::span;
+use crate::words::recipe::in_tiles;
 use crate::words::regions;
 use crate::words::whole_arena::changes;
 use dmo_analysis::arena::{Arena, ArenaError, Layout as ArenaLayout};
@@ -241,20 +241,12 @@ pub fn groups(recipe: &Recipe, map: &ArenaMap) -> Vec<Group> {
                 run,
                 Group {
                     steps: [step, step],
-                    title: run_title(recipe, run),
+                    title: in_tiles(&recipe.splits[run]),
                 },
             )),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
-}
-
-fn run_title(recipe: &Recipe, run: usize) -> String {
-    let split = &recipe.splits[run];
-    let [rows, columns] = split.grid;
-    let operators = span(&split.operators);
-    let keep = if split.cached { " that keep rows" } else { "" };
-    format!("operators {operators} in {rows} x {columns} tiles{keep}")
 }
 
 /// The function that computes a layer, and what it calls for that.
@@ -336,7 +328,10 @@ impl Sayings {
         });
         let arena_changes = report.arena_changes.as_ref();
         let all = arena_changes.filter(|_| report.headlines.is_empty());
+        let written = &report.written_changes;
+        let whole = (!written.is_empty()).then(|| changes(written));
         let facts = [
+            ("Whole arena, as written", whole),
             ("With all that the runtime keeps", all.map(|it| changes(it))),
             ("Proof", Some(report.certificate())),
             ("TensorFlow Lite Micro", device),
@@ -360,8 +355,8 @@ impl Sayings {
         Self {
             command: "plan",
             verdict: None,
-            facts: headlines
-                .chain(facts)
+            facts: facts
+                .chain(headlines)
                 .map(|(name, value)| Fact {
                     name,
                     value: text::message(&value),

@@ -112,7 +112,7 @@ pub enum StudyError {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum BuildError {
     #[error(
-        "--kernels {given}: a library brings its kernels along as C, which are those of \
+        "--kernels {given}: a library brings its kernels along as C: those of dsp-packed, \
          reference, plain and dsp"
     )]
     Kernels { given: String },
@@ -127,7 +127,7 @@ pub enum BuildError {
          CALL_ONCE runs them to initialise variables; hint: convert one signature by itself"
     )]
     Subgraphs { subgraphs: usize },
-    #[error("{}; no C code was written\n  hint: the front page of the documentation lists the operators that there are kernels for", .operators.join("\n  "))]
+    #[error("{}; no C code was written\n  hint: docs/operators.md lists the operators and types that there are kernels for", .operators.join("\n  "))]
     NotExecuted { operators: Vec<String> },
     #[error("{}; no C code was written\n  hint: `dmo-trace decode` writes a model whose constants are not packed, which may be all that is missing", .operators.join("\n  "))]
     Packed { operators: Vec<String> },

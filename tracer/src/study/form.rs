@@ -54,7 +54,7 @@ impl MemoryLimits {
     }
 
     /// A form may keep to them when it is compiled.
-    fn nearly_admit(&self, form: &Form) -> bool {
+    pub fn nearly_admit(&self, form: &Form) -> bool {
         let widened = |limit: u64| limit.saturating_add(limit / 100 * MOST_TOO_LARGE);
         let wider = Self {
             ram_bytes: self.ram_bytes.map(widened),

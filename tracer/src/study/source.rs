@@ -583,8 +583,15 @@ pub fn network(given: &str) -> Result<(&'static Network, Element), SourceError> 
 /// The network whose name is most like this one, unless none is.
 fn similar_network(name: &str) -> Option<&'static str> {
     const LIKE: f64 = 0.8;
-    let likeness = |network: &Network| strsim::jaro_winkler(name, network.name);
-    let networks = zoo::NETWORKS.iter();
+    let likeness = |network: &Network| {
+        let begins = if network.name.starts_with(name) {
+            1.0
+        } else {
+            0.0
+        };
+        strsim::jaro_winkler(name, network.name) + begins
+    };
+    let networks = zoo::NETWORKS.iter().rev();
     let similar = networks.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(similar) > LIKE).then_some(similar.name)
 }

@@ -57,6 +57,9 @@ pub struct BuildReport {
     forms: Vec<Form>,
     /// Which of them it is, by position; `None` where there was no choice.
     chosen: Option<usize>,
+    /// Arena and stack of a faster form that may keep to the limits when it is compiled, in bytes.
+    #[serde(skip)]
+    passed_over_bytes: Option<u64>,
     /// The forms that others beat.
     beaten: Vec<Form>,
     proof: Option<Proof>,
@@ -73,7 +76,9 @@ impl BuildReport {
     /// What is known of a library.
     pub fn new(source: &Source, built: &Built) -> Self {
         let description = &built.description;
+        let chosen = built.forms.best.iter().position(|form| built.is_of(form));
         Self {
+            passed_over_bytes: passed_over(built, chosen),
             next: None,
             model: source.name.clone(),
             name: description.name.clone(),
@@ -98,7 +103,7 @@ impl BuildReport {
                 .map(|it| PruneSummary::new(&it.report))
                 .filter(|it| it.channels_removed > 0),
             forms: built.forms.best.clone(),
-            chosen: built.forms.best.iter().position(|form| built.is_of(form)),
+            chosen,
             beaten: built.forms.beaten.clone(),
             proof: built.proof.clone(),
             keeps_windows: built.windows.as_ref().is_none_or(Windows::are_equal),
@@ -158,7 +163,17 @@ impl BuildReport {
         if self.forms.is_empty() {
             return String::new();
         }
-        format!("{}\n\n", forms::table_of(&self.forms, self.chosen))
+        let passed_over = self.passed_over_bytes.map(|bytes| {
+            format!(
+                "A faster form may fit as well, whose estimate is {}: `--prove` compiles it and tells.\n",
+                grouped(bytes)
+            )
+        });
+        format!(
+            "{}\n{}\n",
+            forms::table_of(&self.forms, self.chosen),
+            passed_over.unwrap_or_default()
+        )
     }
 
     fn needs(&self) -> String {
@@ -195,6 +210,17 @@ impl BuildReport {
             about_cycles(self.cycles.as_ref()),
         )
     }
+}
+
+/// Of the forms that are faster than the chosen one and nearly within the limits, the one that needs
+/// least; `None` if what is compiled was measured.
+fn passed_over(built: &Built, chosen: Option<usize>) -> Option<u64> {
+    if built.proof.is_some() || !built.limits.are_given() {
+        return None;
+    }
+    let faster = built.forms.best.get(..chosen?)?.iter();
+    let near = faster.filter(|form| built.limits.nearly_admit(form));
+    near.map(Form::ram_bytes).min()
 }
 
 fn about_cycles(cycles: Option<&Cycles>) -> String {

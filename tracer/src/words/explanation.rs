@@ -82,7 +82,7 @@ fn accessed(kind: &str, bound: &Bound, buffer: &Buffer) -> String {
     .map(|byte| grouped(byte.into()));
     let bytes = match bound.size_bytes {
         1 => format!("byte {first}"),
-        _ => format!("bytes {first} to {last}, of them {binding} binds"),
+        _ => format!("bytes {first} to {last}, of which byte {binding} binds"),
     };
     let place = bound.coordinates.map_or(String::new(), |indices| {
         format!(" ({})", indices.map(|index| index.to_string()).join(", "))

@@ -63,7 +63,9 @@ impl FormsReport {
             "OUT OF REACH: no form keeps to {}; nothing was written.\n",
             self.limits
         );
-        if self.limits.ram_bytes.is_some_and(|limit| ram > limit) {
+        if let Some(limit @ 1..1024) = self.limits.ram_bytes {
+            text += &format!("  hint: --ram {limit} is {limit} bytes; {limit}K is {limit} KiB\n");
+        } else if self.limits.ram_bytes.is_some_and(|limit| ram > limit) {
             text += &format!(
                 "The least arena and stack of a form takes {}.\n  hint: {}--max-recompute 300% computes more again, \
                  and --time 60 searches longer\n",
@@ -97,8 +99,11 @@ impl Report for FormsReport {
         let others = match self.beaten.len() {
             0 => String::new(),
             beaten => format!(
-                "; {} more were tried and are beaten",
-                grouped(beaten as u64)
+                "; {}",
+                match beaten {
+                    1 => "1 more was tried and is beaten".to_owned(),
+                    _ => format!("{} more were tried and are beaten", grouped(beaten as u64)),
+                }
             ),
         };
         let mut text = format!(
@@ -153,6 +158,6 @@ pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
     let table = table(header, 1..6, rows);
     let chosen = if chosen.is_some() { "; *: chosen" } else { "" };
     format!(
-        "{table}\n\nThe fastest first{chosen}. Flash is estimated; what is compiled has some more RAM for variables and calls."
+        "{table}\n\nThe fastest first{chosen}. Flash and stack are estimates, before anything is compiled."
     )
 }

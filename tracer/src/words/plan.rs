@@ -84,6 +84,9 @@ pub struct PlanReport {
     pub arena_changes: Option<Vec<ArenaChange>>,
     /// What came of the model files that were emitted, a sentence each without its full stop.
     pub headlines: Vec<String>,
+    /// The whole arena of the model files that were written, as the model is and as it is there.
+    #[serde(skip)]
+    pub written_changes: Vec<ArenaChange>,
     /// Other files that were written.
     #[serde(skip)]
     pub written: Vec<String>,

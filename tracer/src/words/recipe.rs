@@ -1,7 +1,7 @@
 //! What is done to a model, in words.
 
 use dmo_analysis::graph::OperatorId;
-use dmo_analysis::transform::Recipe;
+use dmo_analysis::transform::{Recipe, Split};
 use dmo_analysis::wording::{counted, grouped};
 
 /// More runs in tiles are only counted.
@@ -10,20 +10,7 @@ const MOST_RUNS: usize = 6;
 /// What a recipe does to a model.
 pub fn described(recipe: &Recipe) -> String {
     let splits = recipe.splits.iter().take(MOST_RUNS);
-    let mut parts: Vec<String> = splits
-        .map(|split| {
-            let [rows, columns] = split.grid;
-            let tiles = match columns {
-                1 => counted(rows.into(), "band", "bands"),
-                _ => format!("{} patches", grouped(u64::from(rows) * u64::from(columns))),
-            };
-            let keep = if split.cached { " that keep rows" } else { "" };
-            match split.operators[..] {
-                [only] => format!("operator {} in {tiles}{keep}", only.0),
-                _ => format!("operators {} in {tiles}{keep}", span(&split.operators)),
-            }
-        })
-        .collect();
+    let mut parts: Vec<String> = splits.map(in_tiles).collect();
     if recipe.splits.len() > MOST_RUNS {
         parts.push(format!(
             "{} more runs in tiles",
@@ -47,6 +34,20 @@ pub fn described(recipe: &Recipe) -> String {
         return "the model as it is".to_owned();
     }
     parts.join(", ")
+}
+
+/// How a run is computed: `operators 2 to 5 in 4 bands`.
+pub fn in_tiles(split: &Split) -> String {
+    let [rows, columns] = split.grid;
+    let tiles = match columns {
+        1 => counted(rows.into(), "band", "bands"),
+        _ => format!("{} patches", grouped(u64::from(rows) * u64::from(columns))),
+    };
+    let keep = if split.cached { " that keep rows" } else { "" };
+    match split.operators[..] {
+        [only] => format!("operator {} in {tiles}{keep}", only.0),
+        _ => format!("operators {} in {tiles}{keep}", span(&split.operators)),
+    }
 }
 
 /// The first and the last operator of a run: `2 to 5`.

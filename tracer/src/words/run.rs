@@ -377,7 +377,7 @@ impl RunReport<'_> {
                     plain(&layer.tensors[pair.input].tensor.name),
                     plain(&layer.tensors[pair.output].tensor.name),
                     reasons.join("; "),
-                    pair.observed_overlap_bytes
+                    grouped(pair.observed_overlap_bytes.into())
                 ));
             }
             loaded.extend(loaded_between(index, layer, &self.ending.locations));

@@ -417,7 +417,7 @@ impl Report for VerifyReport {
             text += &format!("\nTensorFlow Lite Micro: kTensorArenaSize {size}\n");
         }
         text += &self.last_line();
-        if let (Verdict::Unsafe, Some(next)) = (self.verdict, &self.next) {
+        if let Some(next) = &self.next {
             text += &format!("Next: {next}.\n");
         }
         text
@@ -425,6 +425,11 @@ impl Report for VerifyReport {
 }
 
 impl VerifyReport {
+    /// A witness objects, or the plan is none.
+    pub fn is_unsafe(&self) -> bool {
+        self.verdict == Verdict::Unsafe
+    }
+
     /// Execution found no difference, neither from the model as it was given.
     fn computes_the_same(&self) -> bool {
         self.execution.as_ref().is_some_and(|found| found.safe)

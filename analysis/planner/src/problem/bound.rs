@@ -14,10 +14,10 @@ impl Problem {
     pub fn lower_bound(&self) -> u64 {
         let mut sections = self.sections();
         sections.sort_by_cached_key(|section| std::cmp::Reverse(self.breadth(section)));
-        let sharing = self.sharing();
+        let partners = self.partners();
         // Those that need no more than another one need not be known.
         let most = sections.iter().fold(0, |most, section| {
-            most.max(self.step_bound_above(&section.alive, &sharing, most))
+            most.max(self.step_bound_above(&section.alive, &partners, most))
         });
         let fixed = self.buffers.iter().map(|buffer| {
             let offset = buffer.fixed_offset.unwrap_or(0);
@@ -34,39 +34,40 @@ impl Problem {
 
     /// What each section needs at least, overlaps granted, in bytes.
     pub fn section_bounds(&self) -> Vec<(Section, u64)> {
-        let sharing = self.sharing();
+        let partners = self.partners();
         let sections = self.sections().into_iter().map(|section| {
-            let bytes = self.step_bound(&section.alive, &sharing);
+            let bytes = self.step_bound(&section.alive, &partners);
             (section, bytes)
         });
         sections.collect()
     }
 
-    /// Which buffers may overlap some other one.
-    pub(crate) fn sharing(&self) -> Vec<bool> {
-        let mut sharing = vec![false; self.buffers.len()];
+    /// Which others each buffer may overlap.
+    pub(crate) fn partners(&self) -> Vec<Vec<usize>> {
+        let mut partners = vec![Vec::new(); self.buffers.len()];
         for (lower, upper) in self.overlapping_pairs() {
-            sharing[lower] = true;
-            sharing[upper] = true;
+            partners[lower].push(upper);
+            partners[upper].push(lower);
         }
-        sharing
+        partners
     }
 
-    /// No arrangement of these buffers, all alive at one step, is shorter.
+    /// No arrangement of these buffers, all alive at one step, is shorter. They are in the order of their
+    /// numbers.
     ///
     /// Those that may overlap nothing are cut out of the arena: what remains moves
     /// together, and no two buffers come closer than they may, for nothing lies between two
     /// that overlap. So their spacings add to what the others need by themselves.
-    pub(crate) fn step_bound(&self, alive: &[usize], sharing: &[bool]) -> u64 {
-        self.step_bound_above(alive, sharing, 0)
+    pub(crate) fn step_bound(&self, alive: &[usize], partners: &[Vec<usize>]) -> u64 {
+        self.step_bound_above(alive, partners, 0)
     }
 
     /// The same where it is more than `enough` bytes, otherwise something that is not more.
-    fn step_bound_above(&self, alive: &[usize], sharing: &[bool], enough: u64) -> u64 {
-        let candidates: Vec<usize> = alive.iter().copied().filter(|&one| sharing[one]).collect();
+    fn step_bound_above(&self, alive: &[usize], partners: &[Vec<usize>], enough: u64) -> u64 {
+        debug_assert!(alive.is_sorted());
         let overlaps = |&&buffer: &&usize| {
-            let may = |&other: &usize| other != buffer && self.saved(buffer, other) > 0;
-            sharing[buffer] && candidates.iter().any(may)
+            let mut others = partners[buffer].iter();
+            others.any(|other| alive.binary_search(other).is_ok())
         };
         let (sharing, apart): (Vec<usize>, Vec<usize>) =
             alive.iter().partition(|buffer| overlaps(buffer));

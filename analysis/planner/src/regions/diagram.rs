@@ -197,8 +197,8 @@ fn unpack(mut key: u128, kept: &[usize], assigned: &mut [usize]) {
 /// Whether buffers that are alive at one step can lie in one region, as far as a bound says.
 struct Fits<'a> {
     problem: &'a RegionProblem,
-    /// Which buffers may overlap some other one, in each region.
-    sharing: Vec<Vec<bool>>,
+    /// Which others each buffer may overlap, in each region.
+    partners: Vec<Vec<Vec<usize>>>,
     known: HashMap<(usize, Vec<usize>), bool>,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Fits<'a> {
         let regions = 0..problem.regions().len();
         Self {
             problem,
-            sharing: regions.map(|it| problem.within(it).sharing()).collect(),
+            partners: regions.map(|it| problem.within(it).partners()).collect(),
             known: HashMap::new(),
         }
     }
@@ -235,7 +235,7 @@ impl<'a> Fits<'a> {
         let bound = self
             .problem
             .within(region)
-            .step_bound(&members, &self.sharing[region]);
+            .step_bound(&members, &self.partners[region]);
         let fits = bound <= self.problem.regions()[region].capacity_bytes;
         self.known.insert((region, members), fits);
         fits

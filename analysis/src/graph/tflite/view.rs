@@ -68,6 +68,9 @@ impl<'a> File<'a> {
                 [0x7f, b'E', b'L', b'F', ..] => {
                     "it is an ELF file, which `dmo-trace run` takes".to_owned()
                 }
+                [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => {
+                    "it is a static library, which --kernels takes".to_owned()
+                }
                 [b'{', ..] => "it begins like JSON; a plan goes with its model, as MODEL.tflite --plan FILE.json".to_owned(),
                 other => format!("no identifier TFL3 at byte 4 of {}", other.len()),
             };

@@ -42,7 +42,7 @@ impl PlanReport {
             text += &format!("Written: {written}\n");
         }
         if !self.next.is_empty() {
-            text += &format!("Next: {}.\n", self.next.join("; "));
+            text += &format!("Next: {}.\n", self.next.join(".\nNext: "));
         }
         text
     }
@@ -53,11 +53,12 @@ impl PlanReport {
             return String::new();
         };
         let all = self.arena_changes.iter().flatten();
-        let all = all.map(|change| change.after_bytes).max();
-        let more = all.filter(|bytes| *bytes > capacity).map(|bytes| {
+        let all = all.chain(&self.written_changes);
+        let all = all.map(|change| change.after_bytes);
+        let more = all.max().filter(|bytes| *bytes > capacity).map(|bytes| {
             format!(
-                "; kTensorArenaSize, with all that the runtime keeps there, is {} and MORE than that: `dmo-trace arena \
-                 --capacity` fails where it is",
+                "; kTensorArenaSize, with all that the runtime keeps there, is {} and does NOT: `dmo-trace arena \
+                 --capacity` fails",
                 grouped(bytes)
             )
         });
@@ -67,7 +68,7 @@ impl PlanReport {
             ""
         };
         format!(
-            "Capacity: the plan keeps to {} bytes{whose}{}\n",
+            "Capacity: tensors and scratch memory fit into {} bytes{whose}{}\n",
             grouped(capacity),
             more.unwrap_or_default()
         )

@@ -41,6 +41,7 @@ impl PlanReport {
             limits_of_proof: limits_of_proof(source, planned, device.as_ref()),
             arena_changes: arena_changes(source, planned),
             headlines: Vec::new(),
+            written_changes: Vec::new(),
             written: Vec::new(),
             device,
             planners: None,

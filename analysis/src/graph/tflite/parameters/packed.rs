@@ -135,7 +135,7 @@ fn channels(output: &Draft, record: &Record) -> Result<Channels, Unsupported> {
         return Err(unexpected(
             "axis of scales",
             format!("{} with {scales} scales", record.axis),
-            "the first or the last, with a scale and a zero point for each index",
+            "the first, or with several scales the last, which have a scale and a zero point for each index",
         ));
     }
     Ok(Channels {
