@@ -61,6 +61,8 @@ pub(super) struct Canonical<'a> {
     next_section: Vec<usize>,
     /// Some two buffers may start at the same offset.
     has_zero_distance: bool,
+    /// Neighbours with which each buffer can share bytes, and how many at most.
+    shared: Vec<Vec<(usize, i64)>>,
     trail: Vec<Placed>,
     nodes_left: u64,
 }
@@ -121,6 +123,7 @@ impl<'a> Canonical<'a> {
             least: vec![0; count],
             next_section: vec![0; sections.len() + 1],
             has_zero_distance: (0..count).any(|buffer| distances(buffer).any(|bytes| bytes == 0)),
+            shared: (0..count).map(|buffer| shared(problem, buffer)).collect(),
             trail: Vec::new(),
             nodes_left: 0,
         };
@@ -315,30 +318,15 @@ impl<'a> Canonical<'a> {
         let shared: i64 = section
             .alive
             .iter()
-            .flat_map(|&buffer| self.shared(buffer))
-            .filter(|&(_, other, _)| section.alive.binary_search(&other).is_ok())
-            .map(|(_, _, bytes)| bytes)
+            .flat_map(|&buffer| &self.shared[buffer])
+            .filter(|(other, _)| section.alive.binary_search(other).is_ok())
+            .map(|(_, bytes)| bytes)
             .sum();
         SectionState {
             // Each pair was counted from both sides.
             needed: total - shared / 2,
             slack: section.alive.iter().map(slack).max().unwrap_or(0),
         }
-    }
-
-    /// Neighbours with which the buffer can share bytes, and how many at most.
-    fn shared(&self, buffer: usize) -> impl Iterator<Item = (usize, usize, i64)> {
-        let spacing = self.problem.spacing(buffer);
-        self.problem
-            .neighbours(buffer)
-            .iter()
-            .filter_map(move |neighbour| {
-                let above = spacing.saturating_sub(neighbour.distance_above);
-                let other = self.problem.spacing(neighbour.buffer);
-                let below = other.saturating_sub(neighbour.distance_below);
-                let bytes = signed(above.max(below));
-                (bytes > 0).then_some((buffer, neighbour.buffer, bytes))
-            })
     }
 
     /// The buffers that can come next: not below the last one, and not so high that
@@ -409,8 +397,7 @@ impl<'a> Canonical<'a> {
         for index in range {
             self.sections[index].needed += sign * spacing;
         }
-        let shared: Vec<_> = self.shared(buffer).collect();
-        for (_, other, bytes) in shared {
+        for &(other, bytes) in &self.shared[buffer] {
             if !self.placed[other] {
                 let (one, two) = (&self.section_of[buffer], &self.section_of[other]);
                 for index in one.start.max(two.start)..one.end.min(two.end) {
@@ -502,4 +489,17 @@ fn sections_of_buffers(sections: &[Section], buffers: usize) -> Vec<Range<usize>
         }
     }
     ranges.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Neighbours with which the buffer can share bytes, and how many at most.
+fn shared(problem: &Problem, buffer: usize) -> Vec<(usize, i64)> {
+    let spacing = problem.spacing(buffer);
+    let neighbours = problem.neighbours(buffer).iter();
+    let shared = neighbours.map(|neighbour| {
+        let above = spacing.saturating_sub(neighbour.distance_above);
+        let other = problem.spacing(neighbour.buffer);
+        let below = other.saturating_sub(neighbour.distance_below);
+        (neighbour.buffer, signed(above.max(below)))
+    });
+    shared.filter(|(_, bytes)| *bytes > 0).collect()
 }
