@@ -121,10 +121,12 @@ pub fn next_steps(
         (None, None) => (),
     }
     let written_saves_nothing = |(_, file): &(&Path, &Emitted)| need_as_much(&file.changes);
-    if planned.overlaps.measured.is_some()
-        && (saves_nothing(source, planned) || emitted.iter().any(written_saves_nothing))
+    let is_written_in_vain = emitted.iter().any(written_saves_nothing);
+    if planned.overlaps.measured.is_some() && (saves_nothing(source, planned) || is_written_in_vain)
     {
         steps.push("these kernels allow no overlap that makes it smaller".to_owned());
+    } else if is_written_in_vain {
+        steps.push("the runtime needs as much with the model as it is".to_owned());
     }
     steps.extend(other_kernels(planned));
     if arguments.firmware.is_named() || source.ensure_changeable().is_err() {
