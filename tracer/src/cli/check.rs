@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     if arguments.update && !recorded {
         output::message(
             "dmo-trace: nothing is recorded: only what is safe is, and all of it or nothing\n  hint: \
-             --only",
+             --update --only NAME records some of the models",
         );
     }
     Ok(report.verdict())

@@ -9,28 +9,27 @@ use dmo_analysis::trace::{Address, Locations};
 use dmo_analysis::wording::{bytes, counted, grouped};
 
 /// A few lines on the arena, its findings, and whether it is safe. `locations` says where
-/// instructions come from.
-pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations) -> String {
+/// instructions come from, `firmware` is the program's file.
+pub fn text(arena: &ArenaUse, placed: &Placed, locations: &Locations, firmware: &str) -> String {
     let mut text = sizes(arena, placed);
     for objection in objections(arena, placed, locations) {
         text += &format!("\n{objection}\n");
     }
     text += &format!("\n{}\n", verdict(arena));
-    if let Some(next) = next_step(arena, placed) {
+    if let Some(next) = next_step(arena, placed, &names::pasted(firmware)) {
         text += &format!("{next}\n");
     }
     text
 }
 
 /// How to make it smaller; or what to do where a trace cannot tell whether an operator lost its input, or loaded its own output.
-fn next_step(arena: &ArenaUse, placed: &Placed) -> Option<String> {
+fn next_step(arena: &ArenaUse, placed: &Placed, firmware: &str) -> Option<String> {
     let is_smaller = |plan: &Overlapped| plan.head_bytes < arena.head_bytes;
     if arena.safe && arena.taken.is_some() && arena.overlapped.as_ref().is_some_and(is_smaller) {
-        return Some(
-            "Next: `dmo-trace plan MODEL --firmware FIRMWARE --out planned.tflite` writes a plan with \
+        return Some(format!(
+            "Next: `dmo-trace plan MODEL --firmware {firmware} --out planned.tflite` writes its model, MODEL, with \
              these overlaps."
-                .to_owned(),
-        );
+        ));
     }
     let first = arena.findings.first()?;
     let by_itself = |wrong: &Wrong| {
@@ -43,9 +42,9 @@ fn next_step(arena: &ArenaUse, placed: &Placed) -> Option<String> {
     }
     Some(format!(
         "Next: operators that load back what they have stored look the same, as LSTMs and CMSIS-NN's \
-         arm_max_pool_s8 do. If operator {} {} is one, `dmo-trace verify MODEL --firmware FIRMWARE` \
+         arm_max_pool_s8 do. If operator {} {} is one, `dmo-trace verify MODEL --firmware {firmware}` \
          decides: it compares what it stores with and without overlaps. Otherwise `dmo-trace plan MODEL --firmware \
-         FIRMWARE --out planned.tflite` makes a plan that its kernels allow.",
+         {firmware} --out planned.tflite` makes a plan that its kernels allow.",
         first.operator.0,
         placed.node(first.operator).kind.escape_debug(),
     ))

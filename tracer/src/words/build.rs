@@ -154,7 +154,7 @@ impl BuildReport {
     /// What was made of the model's file first.
     fn made(&self) -> String {
         let ends = self.integer_io.as_ref().map(integer_io::sentence);
-        let pruned = self.pruning.as_ref().map(PruneSummary::sentence);
+        let pruned = self.pruning.as_ref().map(PruneSummary::of_code);
         let sentences = ends.into_iter().chain(pruned);
         sentences.map(|sentence| sentence + "\n\n").collect()
     }

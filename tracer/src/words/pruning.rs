@@ -59,6 +59,26 @@ impl PruneSummary {
 
     /// In a sentence.
     pub fn sentence(&self) -> String {
+        match self.tensors.len() {
+            0 => self.of_code(),
+            _ => format!(
+                "{}, {} bytes of file",
+                self.of_code(),
+                self.figures(|cost| cost.file_bytes)
+            ),
+        }
+    }
+
+    fn figures(&self, of: fn(&Cost) -> u64) -> String {
+        format!(
+            "{} -> {}",
+            grouped(of(&self.before)),
+            grouped(of(&self.after))
+        )
+    }
+
+    /// The same where no file is written.
+    pub fn of_code(&self) -> String {
         if self.tensors.is_empty() {
             let keep = self.not_understood.iter();
             let keep: Vec<String> = keep
@@ -70,20 +90,12 @@ impl PruneSummary {
             };
             return format!("Pruned: nothing, no channel is known that makes no difference{keep}");
         }
-        let figures = |of: fn(&Cost) -> u64| {
-            format!(
-                "{} -> {}",
-                grouped(of(&self.before)),
-                grouped(of(&self.after))
-            )
-        };
         format!(
-            "Pruned: {} of {}; {} multiply-accumulates, {} bytes of weights, {} bytes of file",
+            "Pruned: {} of {}; {} multiply-accumulates, {} bytes of weights",
             counted(self.channels_removed as u64, "channel", "channels"),
             counted(self.tensors.len() as u64, "tensor", "tensors"),
-            figures(|cost| cost.macs),
-            figures(|cost| cost.weight_bytes),
-            figures(|cost| cost.file_bytes),
+            self.figures(|cost| cost.macs),
+            self.figures(|cost| cost.weight_bytes),
         )
     }
 }

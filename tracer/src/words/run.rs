@@ -218,7 +218,7 @@ impl Report for RunReport<'_> {
             text += &format!("\n{note}\n");
         }
         if let Some((placed, arena)) = self.arena {
-            text += &arena::text(arena, placed, &self.ending.locations);
+            text += &arena::text(arena, placed, &self.ending.locations, &self.program.name);
         }
         text += &tenants::text(&self.models);
         text
