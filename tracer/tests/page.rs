@@ -15,6 +15,7 @@ use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
 
@@ -103,6 +104,36 @@ fn a_page_has_what_the_plan_has() {
     assert!(!data["peak"]["buffers"].as_array().unwrap().is_empty());
     assert!(!data["front"]["points"].as_array().unwrap().is_empty());
     assert_eq!(data["layers"].as_array().unwrap().len(), 7);
+}
+
+/// Buffers that follow each other at one place are one step, and the steps add up to the arena.
+#[test]
+fn the_peak_adds_up_to_the_arena() {
+    let mut alike = 0;
+    for cache in [false, true] {
+        let mut source = Source::load("zoo:person_detection:int8").unwrap();
+        let request = PlanRequest {
+            changes: ChangeRequest {
+                cache,
+                ..ChangeRequest::default()
+            },
+            ..PlanRequest::default()
+        };
+        let planned = plan(&mut source, &request, &Session::default()).unwrap();
+        let tried = Remedies::search(&source, &planned, &Session::default()).unwrap();
+        let shown = page(&source, &planned, sayings(), &tried).unwrap();
+        let buffers = shown.peak.unwrap().buffers;
+        let adds: u64 = buffers.iter().map(|it| it.adds_bytes).sum();
+        assert_eq!(adds, planned.file.arena_bytes, "{buffers:?}");
+        let places = buffers.iter().map(|it| (it.offset, it.size_bytes));
+        let places: BTreeSet<(u64, u64)> = places.collect();
+        assert_eq!(places.len(), buffers.len(), "{buffers:?}");
+        let named = buffers
+            .iter()
+            .filter(|it| it.name.contains(" at its place"));
+        alike += named.count();
+    }
+    assert!(alike > 0);
 }
 
 #[test]

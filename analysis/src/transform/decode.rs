@@ -9,7 +9,7 @@
 //! the operator that reads them. Unpacked beforehand they stay in flash, which has to be larger.
 
 use crate::graph::parameters::{Packed, PackedError, Parameters};
-use crate::graph::tflite::edit::{Cut, Edits, TensorEdit, edited};
+use crate::graph::tflite::edit::{Edits, TensorEdit, edited};
 use crate::graph::tflite::{self, TfliteError, Unsupported};
 use crate::graph::{Graph, Kind, Node, OperatorId, Storage, TensorId};
 use schemars::JsonSchema;
@@ -157,26 +157,16 @@ fn edits(
         packed.extend(node.inputs.iter().copied());
         edits.left_out.insert(operator);
     }
-    let operators = graph.operators.iter().enumerate();
-    let remaining = operators.filter(|(index, _)| !edits.left_out.contains(&OperatorId(*index)));
-    let read: BTreeSet<TensorId> = remaining
-        .flat_map(|(_, node)| node.inputs.clone())
-        .collect();
+    let remaining = edits.remaining(graph, parameters);
+    let read = remaining.flat_map(|(node, _)| node.inputs.iter().copied());
+    let read: BTreeSet<TensorId> = read.collect();
     for tensor in packed.difference(&read) {
         let is_end = graph.inputs.contains(tensor) || graph.outputs.contains(tensor);
-        let shape = &graph.tensor(*tensor).shape;
-        let longer = shape.iter().enumerate().filter(|(_, extent)| **extent > 1);
-        let one = |axis| Cut {
-            axis,
-            kept: vec![0],
-        };
-        let cuts: Vec<Cut> = longer.map(|(axis, _)| one(axis)).collect();
-        if is_end || cuts.is_empty() {
-            continue;
+        let edit = TensorEdit::to_one_element(graph.tensor(*tensor));
+        if let Some(edit) = edit.filter(|_| !is_end) {
+            report.packed_bytes += graph.tensor(*tensor).size_bytes;
+            edits.tensors.insert(*tensor, edit);
         }
-        report.packed_bytes += graph.tensor(*tensor).size_bytes;
-        let data = None;
-        edits.tensors.insert(*tensor, TensorEdit { cuts, data });
     }
     Ok((edits, report))
 }
@@ -204,9 +194,7 @@ fn ensure_same(
     let model = tflite::read(new)?;
     let made = model.graphs.first().ok_or(TfliteError::NoSubgraph)?;
     let made_parameters = tflite::parameters(new, 0)?;
-    let old = graph.operators.iter().zip(parameters).enumerate();
-    let old = old.filter(|(index, _)| !edits.left_out.contains(&OperatorId(*index)));
-    let old: Vec<_> = old.map(|(_, known)| known).collect();
+    let old: Vec<_> = edits.remaining(graph, parameters).collect();
     let new: Vec<_> = made.operators.iter().zip(&made_parameters).collect();
     let same = |(&(node, known), &(made, made_known)): (&(&Node, &_), &(&Node, &_))| {
         let nodes = [node, made].map(|node| (&node.kind, &node.inputs, &node.outputs));

@@ -12,7 +12,7 @@
 //! those that `DEQUANTIZE` would load.
 
 use crate::graph::parameters::{Affine, Parameters};
-use crate::graph::tflite::edit::{Cut, Edits, TensorEdit, edited};
+use crate::graph::tflite::edit::{Edits, TensorEdit, edited};
 use crate::graph::tflite::{self, TfliteError, Unsupported};
 use crate::graph::{Graph, Kind, Node, OperatorId, TensorId, TensorType};
 use crate::wording::counted;
@@ -143,9 +143,7 @@ fn ensure_same(
     let model = tflite::read(new)?;
     let made = model.graphs.first().ok_or(TfliteError::NoSubgraph)?;
     let made_parameters = tflite::parameters(new, 0)?;
-    let operators = graph.operators.iter().zip(parameters).enumerate();
-    let operators = operators.filter(|(index, _)| !edits.left_out.contains(&OperatorId(*index)));
-    let operators = operators.map(|(_, known)| known);
+    let operators = edits.remaining(graph, parameters);
     let tensors = graph.tensors.iter().zip(&made.tensors).enumerate();
     let mut tensors = tensors.filter(|(index, _)| !edits.ends.contains_key(&TensorId(*index)));
     if operators.eq(made.operators.iter().zip(&made_parameters))
@@ -247,17 +245,8 @@ fn edits(graph: &Graph, report: &IntegerIoReport) -> Edits {
     for end in report.ends() {
         edits.left_out.insert(end.operator);
         edits.ends.insert(end.float, end.integer);
-        let axes = graph.tensor(end.float).shape.iter().enumerate();
-        let longer = axes.filter(|(_, extent)| **extent > 1);
-        let cuts = longer.map(|(axis, _)| Cut {
-            axis,
-            kept: vec![0],
-        });
-        let edit = TensorEdit {
-            cuts: cuts.collect(),
-            data: None,
-        };
-        edits.tensors.insert(end.float, edit);
+        let edit = TensorEdit::to_one_element(graph.tensor(end.float));
+        edits.tensors.insert(end.float, edit.unwrap_or_default());
     }
     edits
 }

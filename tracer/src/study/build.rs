@@ -473,12 +473,13 @@ fn ensure_executed(source: &Source, kernels: &ModelKernels) -> Result<(), StudyE
         Ok(())
     } else {
         let is_packed = graph.operators.iter().any(|node| node.kind == Kind::Decode);
-        let error = if is_packed {
-            BuildError::Packed { operators }
+        let hint = if is_packed {
+            "`dmo-trace decode` unpacks the model's constants, which may be all that is missing"
         } else {
-            BuildError::NotExecuted { operators }
+            "docs/operators.md lists the operators and types that there are kernels for"
         };
-        Err(StudyError::from(error).about(&source.name))
+        let error = StudyError::from(BuildError::NotExecuted { operators, hint });
+        Err(error.about(&source.name))
     }
 }
 

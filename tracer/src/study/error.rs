@@ -127,10 +127,11 @@ pub enum BuildError {
          CALL_ONCE runs them to initialise variables; hint: convert one signature by itself"
     )]
     Subgraphs { subgraphs: usize },
-    #[error("{}; no C code was written\n  hint: docs/operators.md lists the operators and types that there are kernels for", .operators.join("\n  "))]
-    NotExecuted { operators: Vec<String> },
-    #[error("{}; no C code was written\n  hint: `dmo-trace decode` writes a model whose constants are not packed, which may be all that is missing", .operators.join("\n  "))]
-    Packed { operators: Vec<String> },
+    #[error("{}; no C code was written\n  hint: {hint}", .operators.join("\n  "))]
+    NotExecuted {
+        operators: Vec<String>,
+        hint: &'static str,
+    },
     #[error("{function} has no C source; please report this")]
     NoSource { function: String },
     #[error(

@@ -39,6 +39,20 @@ pub(crate) struct TensorEdit {
     pub data: Option<Vec<u8>>,
 }
 
+impl TensorEdit {
+    /// Of a tensor that nothing uses any more, one element stays; `None` if it has no more.
+    pub(crate) fn to_one_element(tensor: &GraphTensor) -> Option<Self> {
+        let axes = tensor.shape.iter().enumerate();
+        let longer = axes.filter(|(_, extent)| **extent > 1);
+        let cuts = longer.map(|(axis, _)| Cut {
+            axis,
+            kept: vec![0],
+        });
+        let cuts: Vec<Cut> = cuts.collect();
+        (!cuts.is_empty()).then_some(Self { cuts, data: None })
+    }
+}
+
 /// Whether a constant names a shape of so many axes, and could name another.
 pub(crate) fn names_shape(constant: &Constant, rank: usize) -> bool {
     constant.element_type == TensorType::Int32 && constant.shape == [rank as u32]
@@ -77,6 +91,24 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
+    /// The operators that stay, each with its own of `of`, which has one for each.
+    pub(crate) fn remaining<'a, T>(
+        &'a self,
+        graph: &'a Graph,
+        of: &'a [T],
+    ) -> impl Iterator<Item = (&'a Node, &'a T)> {
+        let operators = graph.operators.iter().zip(of).enumerate();
+        let stays = |(index, _): &(usize, _)| !self.left_out.contains(&OperatorId(*index));
+        operators.filter(stays).map(|(_, operator)| operator)
+    }
+
+    /// Whether it reads what is stored in an inference and becomes a constant: that may be all that
+    /// was missing for its loops to be known.
+    fn completes(&self, node: &Node) -> bool {
+        let mut inputs = node.inputs.iter().filter_map(|id| self.tensors.get(id));
+        inputs.any(|edit| edit.data.is_some())
+    }
+
     /// The tensor that is an input or output of the model instead of this one.
     fn end(&self, tensor: TensorId) -> TensorId {
         self.ends.get(&tensor).copied().unwrap_or(tensor)
@@ -324,14 +356,12 @@ fn ensure_same(old: &[u8], new: &[u8], edits: &Edits) -> Result<(), TfliteError>
                 let place = (buffer.before.0 + index).min(expected.len());
                 expected.insert(place, (Kind::CircularBuffer, vec![output], true));
             }
-            let read = new.operators.iter().map(described);
-            let is_same =
-                |((kind, outputs, known), expected): (_, &(Kind, Vec<TensorId>, bool))| {
-                    // What is a constant now may be all that was missing.
-                    (&kind, &outputs) == (&expected.0, &expected.1) && known >= expected.2
-                };
-            read.len() == expected.len()
-                && read.zip(&expected).all(is_same)
+            let is_expected = |(node, (kind, outputs, known)): (&Node, _)| {
+                let read = described(node);
+                read == (kind, outputs, known || read.2 && edits.completes(node))
+            };
+            new.operators.len() == expected.len()
+                && new.operators.iter().zip(expected).all(is_expected)
                 && ends(old, edits) == ends(new, edits)
         }
         _ => false,

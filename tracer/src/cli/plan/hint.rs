@@ -135,7 +135,7 @@ pub fn next_steps(
     let nodes = &source.graph().operators;
     if is_file && nodes.iter().any(|node| node.kind == Kind::Decode) {
         steps.push(format!(
-            "`dmo-trace decode {}` tells what constants that are not packed take, in flash, and save in the arena",
+            "`dmo-trace decode {}` says how much smaller the arena is if the packed constants lie unpacked in flash",
             pasted(&arguments.model.to_string_lossy())
         ));
     }
