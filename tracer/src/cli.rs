@@ -107,7 +107,7 @@ enum Command {
     /// Make a model over a window of time take only its newest rows, and check that it computes the same
     #[command(after_help = examples::STREAM)]
     Stream(stream::Arguments),
-    /// Store constants that TFLM_DECODE unpacks uncompressed: in flash, not in the arena
+    /// Unpack the packed weights of a model (TFLM_DECODE), so that they lie in flash and not in the arena
     #[command(after_help = examples::DECODE)]
     Decode(decode::Arguments),
     /// Check in CI that no arena has grown and that every layout is safe
