@@ -17,6 +17,7 @@ mod interruption;
 mod kernels;
 mod layers;
 mod man;
+mod mistakes;
 mod operator;
 mod options;
 mod options_of_use;
@@ -183,7 +184,9 @@ impl Arguments {
     /// Reads the command line. Where it is wrong, or asks for help, the process ends here.
     fn read(arguments: impl IntoIterator<Item = OsString>) -> (Self, anyhow::Result<()>) {
         let command = groups::grouped(Self::command());
-        let matches = command.clone().get_matches_from(arguments);
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let matches = command.clone().try_get_matches_from(&arguments);
+        let matches = matches.unwrap_or_else(|error| mistakes::explained(error, &arguments).exit());
         let sensible = options_of_use::ensure(&command, &matches);
         let sensible = sensible.and_then(|()| distinct_files::ensure(&matches));
         let read = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

@@ -16,7 +16,7 @@ use anyhow::ensure;
 use baseline::{Baseline, Model};
 use dmo_analysis::wording::first_names;
 use examine::Examined;
-use judge::Judged;
+use judge::{Judged, Update};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -84,16 +84,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             output::message(&format!("dmo-trace: {place}: {error}"));
         }
     }
-    let recorded = arguments.update && update::record(&baseline, &examined)?;
+    let update = match arguments.update {
+        false => Update::NotAsked,
+        true if update::record(&baseline, &examined)? => Update::Recorded,
+        true => Update::Refused,
+    };
     let judged = examined
         .iter()
-        .map(|(model, examined)| Judged::new(model, examined, recorded));
-    let report = report::CheckReport::new(&arguments.baseline, recorded, judged.collect());
+        .map(|(model, examined)| Judged::new(model, examined, update));
+    let report = report::CheckReport::new(
+        &arguments.baseline,
+        update == Update::Recorded,
+        judged.collect(),
+    );
     if let Some(path) = &arguments.junit {
         output::write(path, junit::text(&report)?.as_bytes())?;
     }
     output::report(&report, arguments.json)?;
-    if arguments.update && !recorded {
+    if update == Update::Refused {
         output::message(
             "dmo-trace: nothing is recorded: only what is safe is, and all of it or nothing\n  hint: \
              --update --only NAME records some of the models",

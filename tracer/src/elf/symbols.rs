@@ -97,7 +97,7 @@ impl Symbols {
         self.by_address[..end].iter().rev().take(64).find(holds)
     }
 
-    /// Names of a few functions that share the most of their start with `name`.
+    /// Names of a few functions that share the most of their start with `name`, or contain it.
     pub fn similar(&self, name: &str) -> Vec<String> {
         self.similar_among(name, |symbol| symbol.function)
     }
@@ -118,8 +118,15 @@ impl Symbols {
                 // `vtable for ns::box` has no result.
                 &symbol.name
             };
-            let pairs = name.bytes().zip(other.bytes());
-            pairs.take_while(|(a, b)| a == b).count()
+            if other.contains(name) {
+                return name.len();
+            }
+            let own = other.rsplit("::").next().unwrap_or(other);
+            [other, own]
+                .map(|other| common_start(name, other))
+                .into_iter()
+                .max()
+                .unwrap_or(0)
         };
         let mut names: Vec<(usize, &str)> = self
             .by_address
@@ -209,6 +216,12 @@ pub(crate) fn nearest(names: &[impl AsRef<str>]) -> String {
     }
 }
 
+/// How many bytes two names begin with in common.
+fn common_start(one: &str, other: &str) -> usize {
+    let pairs = one.bytes().zip(other.bytes());
+    pairs.take_while(|(a, b)| a == b).count()
+}
+
 /// A Rust or C++ name as its author wrote it.
 fn demangled(name: &str) -> Option<String> {
     let mut text = Bounded::default();
@@ -287,7 +300,7 @@ pub fn without_parameters(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_NAME_BYTES, demangled, without_parameters, without_result};
+    use super::{MAX_NAME_BYTES, Symbol, Symbols, demangled, without_parameters, without_result};
 
     #[test]
     fn templates_without_the_type_of_their_result() {
@@ -328,6 +341,35 @@ mod tests {
         for (name, expected) in cases {
             assert_eq!(demangled(name).as_deref(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn names_that_are_similar() {
+        let object = |name: &str| Symbol {
+            address: 0x2000_0000,
+            size_bytes: 4,
+            name: name.to_owned(),
+            function: false,
+        };
+        let names = [
+            "tensor_arena",
+            "(anonymous namespace)::tensor_arena_size",
+            "model",
+            "heap",
+        ];
+        let symbols = Symbols {
+            by_address: names.map(object).to_vec(),
+        };
+        let cases: [(&str, &[&str]); 4] = [
+            ("tensor_arenas", &[names[0], names[1]]),
+            ("arena", &[names[1], names[0]]),
+            ("model_data", &[names[2]]),
+            ("stack", &[]),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(symbols.similar_objects(name), expected, "{name}");
+        }
+        assert!(symbols.similar("tensor_arena").is_empty(), "no function");
     }
 
     /// A function of this many arguments, each a pair of the one before.

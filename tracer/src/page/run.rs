@@ -96,7 +96,8 @@ fn facts(report: &RunReport<'_>) -> Vec<Fact> {
     let in_arena = in_arena.flat_map(|(placed, arena)| arena::parts(arena, placed));
     let in_arena = in_arena.map(|(name, size, what)| {
         let name = match name {
-            "used" => "Arena, used",
+            // The page's headline: the number alone.
+            "used" => return ("Arena, used (arena_used_bytes)", Some(bytes(size))),
             "head" => "Arena, head",
             "tail" => "Arena, tail",
             "free" => "Arena, free",

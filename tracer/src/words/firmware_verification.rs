@@ -6,6 +6,7 @@ use crate::study::firmware_verify::{FirmwareArena, FirmwareVerified};
 use crate::words::finding::{Instruction, Instructions, describe};
 use crate::words::names;
 use crate::words::report::Report;
+use crate::words::verification::differences::first_of_each_input;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::replay::Finding;
 use dmo_analysis::trace::{Address, Locations};
@@ -95,7 +96,7 @@ impl FirmwareVerifyReport {
             some_of(replayed.map(|it| finding(it, graph, &locations)).collect()),
             some_of(
                 executed
-                    .chain(first_differences(graph, differences))
+                    .chain(first_of_each_input(differences, |it| difference(graph, it)))
                     .collect(),
             ),
         ];
@@ -222,23 +223,6 @@ fn finding(placed: &PlacedFinding, graph: &Graph, locations: &Locations) -> Stri
         reader: None,
     };
     describe(&place, graph, found, instructions)
-}
-
-/// The first difference of each input: those after it may follow from it.
-fn first_differences(graph: &Graph, differences: &[Difference]) -> Vec<String> {
-    let of_input = differences.chunk_by(|one, other| one.input == other.input);
-    let first = of_input.filter_map(|differences| {
-        let (first, others) = differences.split_first()?;
-        let more = match others.len() {
-            0 => String::new(),
-            count => format!(
-                "; {} after it, which may follow from it",
-                counted(count as u64, "more difference", "more differences")
-            ),
-        };
-        Some(format!("{}{more}", difference(graph, first)))
-    });
-    first.collect()
 }
 
 fn difference(graph: &Graph, difference: &Difference) -> String {

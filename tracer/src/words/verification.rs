@@ -1,6 +1,6 @@
 //! What the three witnesses say of a plan, in words and as JSON.
 
-mod differences;
+pub(super) mod differences;
 mod located;
 mod sarif;
 

@@ -12,6 +12,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
+/// Whether the arenas that were found become the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Update {
+    NotAsked,
+    /// Not all that was found is safe.
+    Refused,
+    Recorded,
+}
+
 /// A model, judged.
 #[derive(JsonSchema, Serialize)]
 pub struct Judged {
@@ -49,15 +58,15 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Judges what is found; where it is recorded, the arena may have any size.
-    pub fn new(model: &Model, examined: &Examined, recorded: bool) -> Self {
+    /// Judges what is found; where it has been recorded, the arena may have any size.
+    pub fn new(model: &Model, examined: &Examined, update: Update) -> Self {
         let findings = examined.findings.as_ref().ok();
         let cases = match &examined.findings {
-            Ok(findings) => cases(model, findings, recorded),
+            Ok(findings) => cases(model, findings, update),
             Err(error) => unknown(error),
         };
         let mut notes = findings.map_or(Vec::new(), |findings| findings.notes.clone());
-        notes.extend(findings.and_then(|findings| note(model, findings, recorded)));
+        notes.extend(findings.and_then(|findings| note(model, findings, update)));
         Self {
             name: model.name.clone(),
             file: model.request.model.clone(),
@@ -118,17 +127,17 @@ fn unknown(error: &str) -> Vec<Case> {
     cases
 }
 
-fn cases(model: &Model, findings: &Findings, recorded: bool) -> Vec<Case> {
-    let mut cases = vec![arena(model, findings, recorded)];
+fn cases(model: &Model, findings: &Findings, update: Update) -> Vec<Case> {
+    let mut cases = vec![arena(model, findings, update)];
     cases.extend(findings.witnesses.iter().cloned());
     cases.push(capacity(model, findings));
     cases
 }
 
-fn arena(model: &Model, findings: &Findings, recorded: bool) -> Case {
+fn arena(model: &Model, findings: &Findings, update: Update) -> Case {
     let arena = findings.arena_bytes;
     match model.arena_bytes {
-        _ if recorded => Case::new(ARENA, Outcome::Passed, ""),
+        _ if update == Update::Recorded => Case::new(ARENA, Outcome::Passed, ""),
         Some(baseline) if arena <= baseline => Case::new(ARENA, Outcome::Passed, ""),
         Some(baseline) => {
             let mut message = format!(
@@ -139,17 +148,21 @@ fn arena(model: &Model, findings: &Findings, recorded: bool) -> Case {
             if findings.certificate == Some(Certificate::BestFound) {
                 message += ", the best found in time";
             }
-            let hint = "where that is meant, record it with --update";
-            Case::new(ARENA, Outcome::Failed, format!("{message}\n  hint: {hint}"))
+            if update == Update::NotAsked {
+                message += "\n  hint: where that is meant, record it with --update";
+            }
+            Case::new(ARENA, Outcome::Failed, message)
         }
-        None => Case::new(
-            ARENA,
-            Outcome::Failed,
-            format!(
-                "the baseline has no arena_bytes; the arena has {} bytes\n  hint: record it with --update",
+        None => {
+            let mut message = format!(
+                "the baseline has no arena_bytes; the arena has {} bytes",
                 grouped(arena)
-            ),
-        ),
+            );
+            if update == Update::NotAsked {
+                message += "\n  hint: record it with --update";
+            }
+            Case::new(ARENA, Outcome::Failed, message)
+        }
     }
 }
 
@@ -173,13 +186,15 @@ fn capacity(model: &Model, findings: &Findings) -> Case {
 }
 
 /// What got better.
-fn note(model: &Model, findings: &Findings, recorded: bool) -> Option<String> {
+fn note(model: &Model, findings: &Findings, update: Update) -> Option<String> {
     let baseline = model.arena_bytes?;
-    (findings.arena_bytes < baseline && findings.is_safe() && !recorded).then(|| {
-        format!(
-            "the arena has shrunk from {} to {} bytes: record it with --update",
-            grouped(baseline),
-            grouped(findings.arena_bytes)
-        )
-    })
+    (findings.arena_bytes < baseline && findings.is_safe() && update == Update::NotAsked).then(
+        || {
+            format!(
+                "the arena has shrunk from {} to {} bytes: record it with --update",
+                grouped(baseline),
+                grouped(findings.arena_bytes)
+            )
+        },
+    )
 }

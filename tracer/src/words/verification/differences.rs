@@ -8,6 +8,14 @@ use dmo_analysis::wording::{counted, grouped};
 /// The first difference of each input, those of further inputs in the same operator counted: what
 /// comes after it may follow from it.
 pub fn first_differences(deployment: &Deployment, differences: &[Difference]) -> Vec<String> {
+    first_of_each_input(differences, |first| describe(deployment, first))
+}
+
+/// The same, with each difference in the words of `describe`.
+pub fn first_of_each_input(
+    differences: &[Difference],
+    describe: impl Fn(&Difference) -> String,
+) -> Vec<String> {
     let of_input = differences.chunk_by(|one, other| one.input == other.input);
     let mut firsts: Vec<(&Difference, usize, u64)> = Vec::new();
     for differences in of_input {
@@ -30,7 +38,7 @@ pub fn first_differences(deployment: &Deployment, differences: &[Difference]) ->
                 counted(count as u64, "more difference", "more differences")
             ),
         };
-        describe(deployment, first) + &after + &names::likewise(further_inputs)
+        describe(first) + &after + &names::likewise(further_inputs)
     };
     firsts.into_iter().map(in_words).collect()
 }
