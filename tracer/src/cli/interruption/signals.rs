@@ -17,6 +17,10 @@ pub fn before_the_end(clean_up: fn()) {
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             clean_up();
+            // No signal ends the first process of a container by default.
+            if std::process::id() == 1 {
+                std::process::exit(128 + signal);
+            }
             // The shell sees a process that the signal has ended.
             let _ = emulate_default_handler(signal);
         }
