@@ -14,7 +14,7 @@ source scripts/reproducible.sh
 
 target=x86_64-unknown-linux-musl
 out=target/dist
-readonly max_bytes=20500000
+readonly max_bytes=20000000
 readonly first_result_seconds=60
 
 while [ $# -gt 0 ]; do

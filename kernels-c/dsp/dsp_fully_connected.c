@@ -4,10 +4,14 @@
 
 #include <stddef.h>
 
-static int32_t requantize(const dsp_matrix *matrix, int32_t c, int32_t sum) {
+DSP_INLINE int32_t output_of(const dsp_matrix *matrix, int32_t c, int32_t sum) {
   const cmsis_nn_fc_params *const params = matrix->params;
   const int32_t quotient = dmo_requantize(sum, matrix->multiplier[c * matrix->step], matrix->shift[c * matrix->step]);
   return dmo_clamp(quotient + params->output_offset, params->activation.min, params->activation.max);
+}
+
+DSP_OUT_OF_LINE static int32_t requantize(const dsp_matrix *matrix, int32_t c, int32_t sum) {
+  return output_of(matrix, c, sum);
 }
 
 #if DSP_INSTRUCTIONS
@@ -259,12 +263,32 @@ static void multiply_rows(const dsp_matrix *matrix, const int8_t *input, const i
   sums[1] = sum1;
 }
 
-// Up to four outputs, whatever their numbers.
+// One output, whatever its numbers.
+DSP_OUT_OF_LINE static int32_t multiply_one(const dsp_matrix *matrix, const int8_t *input, int32_t c) {
+  const uint32_t input_offsets = dsp_pair(matrix->params->input_offset, matrix->params->input_offset);
+  const uint32_t filter_offsets = dsp_pair(matrix->params->filter_offset, matrix->params->filter_offset);
+  const int8_t *filter = &matrix->filter[c * matrix->inputs];
+  int32_t sum = matrix->bias == NULL ? 0 : matrix->bias[c];
+  const int8_t *const whole = input + (matrix->inputs & ~3);
+  while (input != whole) {
+    const uint32_t values = dsp_load4(input), weights = dsp_load4(filter);
+    sum = dsp_multiply_pairs(dsp_add_even(input_offsets, values), dsp_add_even(filter_offsets, weights), sum);
+    sum = dsp_multiply_pairs(dsp_add_odd(input_offsets, values), dsp_add_odd(filter_offsets, weights), sum);
+    input += 4;
+    filter += 4;
+  }
+  for (int32_t left = matrix->inputs & 3; left > 0; --left) {
+    sum += (*input++ + dsp_low(input_offsets)) * (*filter++ + dsp_low(filter_offsets));
+  }
+  return output_of(matrix, c, sum);
+}
+
+// Two to four outputs, whatever their numbers.
 DSP_OUT_OF_LINE static void multiply_some(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t count,
                                           int8_t *output) {
   uint32_t word = 0;
   for (int32_t i = 0; i < count; i += 2) {
-    // An output without a second is its own second.
+    // The third of three is its own second: code that is loaded already.
     const int32_t c0 = first + i, c1 = i + 1 < count ? c0 + 1 : c0;
     int32_t sums[2] = { 0, 0 };
     if (matrix->bias != NULL) {
@@ -280,19 +304,37 @@ DSP_OUT_OF_LINE static void multiply_some(const dsp_matrix *matrix, const int8_t
   dsp_store_some(&output[first], word, count);
 }
 
+#if DSP_INSTRUCTIONS
+
+// One or two outputs behind blocks, by code that is small: it runs but once.
+static void multiply_last(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end, int8_t *output) {
+  const int32_t last = multiply_one(matrix, input, end - 1);
+  if (first + 1 != end) {
+    output[first] = (int8_t)multiply_one(matrix, input, first);
+  }
+  output[end - 1] = (int8_t)last;
+}
+
+#endif
+
 void dsp_multiply_matrix(const dsp_matrix *matrix, const int8_t *input, int32_t first, int32_t end, int8_t *output) {
 #if DSP_INSTRUCTIONS
   if (first + 4 <= end && (matrix->params->filter_offset == 0 || matrix->bias == NULL)) {
     const int32_t rest = (end - first) % 4;
     multiply_blocks(matrix, input, first, end - rest, output);
-    if (rest != 0) {
-      // With outputs before them, which are stored again.
+    if (rest == 3) {
+      // With the output before them, which is stored again.
       multiply_blocks(matrix, input, end - 4, end, output);
+    } else if (rest != 0) {
+      multiply_last(matrix, input, end - rest, end, output);
     }
     return;
   }
 #endif
-  for (; first < end; first += 4) {
+  for (; first + 1 < end; first += 4) {
     multiply_some(matrix, input, first, end - first < 4 ? end - first : 4, output);
+  }
+  if (first + 1 == end) {
+    output[first] = (int8_t)multiply_one(matrix, input, first);
   }
 }
