@@ -20,6 +20,7 @@ from ._graph import Graph, Tensor
 from ._native import DmoTraceError, version
 from ._oracle import InUse, Needs, Oracle, TiledNeeds
 from ._overlap import Overlap, overlap
+from ._placement import Placement
 from ._plan import Plan, plan
 from ._run import Run, run
 from ._sweep import Sweep, sweep
@@ -34,6 +35,7 @@ __all__ = [
     "Needs",
     "Oracle",
     "Overlap",
+    "Placement",
     "Plan",
     "Run",
     "Sweep",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import base64
 import html
-import os
-import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Mapping, Optional, Union
 
 import numpy as np
 
 from . import _native
+from ._files import write_whole
 from ._words import Path, names, records
 
 if TYPE_CHECKING:
     from ._graph import Graph
+    from ._placement import Placement
     from ._verify import Verification
 
 Model = Union[Path, bytes, bytearray, "Graph"]
@@ -65,25 +65,37 @@ class Plan:
 
     def emit(self, path: Path) -> None:
         """Writes that file, whole or not at all."""
-        content = self.content(path)
-        folder, name = os.path.split(os.path.abspath(os.fspath(path)))
-        handle, unfinished = tempfile.mkstemp(prefix=f".{name}-", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(unfinished, 0o666 & ~umask)
-            os.replace(unfinished, path)
-        except BaseException:
-            os.unlink(unfinished)
-            raise
+        write_whole(path, self.content(path))
 
     def verify(self, **options: Any) -> "Verification":
         """Runs the model in this plan: :func:`dmo_trace.verify` of it."""
         from ._verify import verify
 
         return verify(self, **options)
+
+    def place(
+        self,
+        region: Union[str, Iterable[str]],
+        *,
+        pin: Optional[Mapping[Union[str, int], Union[str, Iterable[str]]]] = None,
+        time: float = 10.0,
+    ) -> "Placement":
+        """Places the tensors in several memories, so that their accesses cost least: ``dmo-trace
+        plan --region``.
+
+        ``region`` names each memory with its size, the cycles of an access and, perhaps, what
+        offsets are multiples of, the fastest first; ``pin`` says what has to lie in which of them,
+        by a tensor's index, or ``inputs``, ``outputs`` or ``scratch``.
+
+        >>> import dmo_trace
+        >>> plan = dmo_trace.plan("zoo:person_detection:int8")
+        >>> placed = plan.place(["tcm=24K@1", "psram=1M@12"], pin={"inputs": "psram"})
+        >>> placed.cost >= placed.cost_bound
+        True
+        """
+        from ._placement import place
+
+        return place(self, region, pin or {}, time)
 
     def svg(self) -> str:
         """The picture of the plan: every tensor over steps and offsets."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Optional, Union
 
 from . import _native
+from ._placement import Placement
 from ._plan import Model, Plan, _handed_over
 from ._words import Path, names
 
@@ -43,7 +44,7 @@ class Verification:
 
 
 def verify(
-    model: Union[Model, Plan],
+    model: Union[Model, Plan, Placement],
     *,
     plan: Optional[Path] = None,
     allow: Union[None, str, Iterable[str]] = None,
@@ -57,7 +58,7 @@ def verify(
     """Proves that a plan is safe with kernels, by running their machine code in it: ``dmo-trace
     verify``.
 
-    The plan is that of a :class:`Plan`, or ``plan``, a .json file, or the one that the model
+    The plan is that of a :class:`Plan` or :class:`Placement`, or ``plan``, a .json file, or the one that the model
     carries; else the one that is found for the reference kernels.
 
     >>> import dmo_trace

@@ -15,6 +15,7 @@ mod model;
 mod options;
 mod oracle;
 mod overlap;
+mod placement;
 mod plan;
 mod run;
 mod sweep;
@@ -36,6 +37,8 @@ mod native {
     use super::oracle::{NativeNeeds, NativeOracle};
     #[pymodule_export]
     use super::overlap::overlap;
+    #[pymodule_export]
+    use super::placement::{NativePlacement, place};
     #[pymodule_export]
     use super::plan::{PlannedModel, plan};
     #[pymodule_export]

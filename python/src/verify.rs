@@ -4,6 +4,7 @@ use crate::error::wrong;
 use crate::interruptible::interruptible;
 use crate::model::Model;
 use crate::options;
+use crate::placement::{NativePlacement, Placed};
 use crate::plan::{Inner, PlannedModel};
 use crate::values::{reported, value};
 use dmo_trace::mcu::machine::Limits;
@@ -38,6 +39,7 @@ pub struct VerifyOptions {
 enum Subject {
     Model(Model),
     Planned(Arc<Inner>),
+    Placed(Arc<Placed>),
 }
 
 /// Verifies a model's plan, or one that was made before.
@@ -47,13 +49,18 @@ pub fn verify<'py>(
     model: &Bound<'py, PyAny>,
     options: VerifyOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let subject = match model.cast::<PlannedModel>() {
-        Ok(planned) if options.plan.is_none() && options.allow.is_empty() => {
-            Subject::Planned(Arc::clone(&planned.get().0))
-        }
-        Ok(_) => return Err(wrong("a planned model has its plan: no plan=, no allow=")),
-        Err(_) => Subject::Model(Model::of(model)?),
+    let subject = if let Ok(planned) = model.cast::<PlannedModel>() {
+        Subject::Planned(Arc::clone(&planned.get().0))
+    } else if let Ok(placed) = model.cast::<NativePlacement>() {
+        Subject::Placed(Arc::clone(&placed.get().0))
+    } else {
+        Subject::Model(Model::of(model)?)
     };
+    if !matches!(subject, Subject::Model(_))
+        && (options.plan.is_some() || !options.allow.is_empty())
+    {
+        return Err(wrong("a planned model has its plan: no plan=, no allow="));
+    }
     if let Some(given) = options.allow.iter().find(|given| *given != "prune") {
         return Err(wrong(format!("allow '{given}': expected prune")));
     }
@@ -80,6 +87,13 @@ fn verified(
         Subject::Planned(inner) => {
             let plan = PlanToCheck::of_planned(&inner.planned, &inner.source)?;
             report(&inner.source, Some(plan), &kernels.load()?, request)
+        }
+        Subject::Placed(placed) => {
+            let Inner {
+                source, planned, ..
+            } = &*placed.inner;
+            let plan = PlanToCheck::of_file(&placed.file, planned, source)?;
+            report(source, Some(plan), &kernels.load()?, request)
         }
         Subject::Model(model) => {
             let mut source = model.load()?;

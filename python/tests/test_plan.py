@@ -145,3 +145,41 @@ def test_real_models_need_what_the_command_says(real_models):
             assert dmo_trace.plan(real_models[name]).report == printed("plan", real_models[name])
     if not seen:
         pytest.skip("neither kws_ref_model nor person_detect is there")
+
+
+MEMORIES = ["tcm=512@1", "psram=1M@12,align=32"]
+
+
+def test_a_placement_is_the_one_of_the_command(tmp_path):
+    model = stand_in("vision_int8")
+    words = [word for memory in MEMORIES for word in ("--region", memory)]
+    for pin, pins in [(None, []), ({"inputs": "psram"}, ["--pin", "inputs=psram"])]:
+        placed = dmo_trace.plan(model).place(MEMORIES, pin=pin)
+        assert placed.report == printed("plan", model, *words, *pins)
+        assert list(placed.regions["name"]) == ["tcm", "psram"]
+        assert placed.cost >= placed.cost_bound and placed.is_proven == (placed.cost == placed.cost_bound)
+        assert (placed.regions["accesses"] * placed.regions["access_cost"]).sum() == placed.cost
+        for name in ["placed.json", "placed.h"]:
+            placed.emit(tmp_path / name)
+            by_command = tmp_path / f"command_{name}"
+            assert command("plan", model, *words, *pins, "--out", by_command).returncode == 0
+            assert (tmp_path / name).read_bytes() == by_command.read_bytes()
+        checked = placed.verify(inputs=1)
+        by_command = printed("verify", model, "--plan", tmp_path / "placed.json", "--inputs", "1")
+        assert checked.safe and checked.layers == by_command["layers"]
+        assert [region["name"] for region in checked.report["regions"]] == ["tcm", "psram"]
+
+
+def test_memories_that_make_no_sense():
+    plan = dmo_trace.plan(stand_in("vision_int8"))
+    for memories, pin, message in [
+        ([], {}, "no memory is given"),
+        (["tcm"], {}, "'tcm' is not NAME=BYTES"),
+        (["tcm=512"], {}, "hint: larger regions"),
+        (MEMORIES, {"inputs": "sram"}, "sram"),
+        (MEMORIES, {"nothing": "tcm"}, "'nothing=tcm'"),
+    ]:
+        with pytest.raises(dmo_trace.DmoTraceError, match=message):
+            plan.place(memories, pin=pin)
+    with pytest.raises(dmo_trace.DmoTraceError, match="placed.tflite"):
+        plan.place(MEMORIES).content("placed.tflite")

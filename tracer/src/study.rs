@@ -32,6 +32,7 @@
 //! | [`placed`] | where a model's tensors lie in several memories |
 //! | [`plan`] | the smallest arena of a model |
 //! | [`regions`] | a planned model in several memories |
+//! | [`region_words`] | memories, and what is pinned to them, in words |
 //! | [`emit`] | a plan as JSON, as C, or within the model |
 //! | [`peak`] | the operator at which most of a planned arena is in use |
 //! | [`others`] | what a planned model would need with other planners, or other kernels |
@@ -94,6 +95,7 @@ mod recording;
 mod region_file;
 mod region_plan;
 pub mod region_use;
+pub mod region_words;
 pub mod regions;
 pub mod remedies;
 pub mod run;

@@ -10,6 +10,7 @@
 //! | [`cycles`] | estimated cycles |
 //! | [`arena`] | what a firmware's arena holds |
 //! | [`regions`] | the memories of a plan of several |
+//! | [`region_plan`] | the plan of a model in several memories |
 //! | [`forms`] | what memory the forms of a model take for what time |
 //! | [`overlap`] | O_s of an operator on a shape |
 //! | [`tenants`] | the models of a program that runs several |
@@ -45,6 +46,7 @@ pub mod plan;
 pub mod printable;
 pub mod pruning;
 pub mod recipe;
+pub mod region_plan;
 pub mod regions;
 pub mod report;
 pub mod run;

@@ -3,7 +3,6 @@
 use super::check::report::CheckReport;
 use super::plan::foreign::RenewalReport;
 use super::plan::problem::ProblemReport;
-use super::plan::regions::RegionReport;
 use super::sweep::key::Key;
 use super::{audit, dump, sweep};
 use dmo_analysis::handover::{self, PlanFile};
@@ -16,6 +15,7 @@ use dmo_trace::words::forms::FormsReport;
 use dmo_trace::words::layers::LayersReport;
 use dmo_trace::words::overlap::OverlapReport;
 use dmo_trace::words::plan::PlanReport;
+use dmo_trace::words::region_plan::RegionReport;
 use dmo_trace::words::report::{Report, generator, schema_of};
 use dmo_trace::words::run::RunReport;
 use dmo_trace::words::savings::SavingsReport;

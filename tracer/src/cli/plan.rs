@@ -5,7 +5,7 @@ mod firmware;
 pub(super) mod foreign;
 mod hint;
 pub(super) mod problem;
-pub(super) mod regions;
+mod regions;
 
 use super::options::change::ChangeArguments;
 use super::options::firmware_kernels::FirmwareKernelArguments;

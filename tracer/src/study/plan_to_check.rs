@@ -91,9 +91,22 @@ impl PlanToCheck {
     /// # Errors
     /// When the plan is of another model.
     pub fn of_planned(planned: &Planned, source: &Source) -> Result<Self, StudyError> {
+        Self::of_file(&planned.file, planned, source)
+    }
+
+    /// The same of what has become of the plan: one of several memories, as one of the arena that
+    /// these make.
+    ///
+    /// # Errors
+    /// When the plan is none of the model's.
+    pub fn of_file(
+        file: &PlanFile,
+        planned: &Planned,
+        source: &Source,
+    ) -> Result<Self, StudyError> {
         let named = NamedPlan {
             name: "the plan that was made".to_owned(),
-            plan: planned.file.clone(),
+            plan: file.clone(),
         };
         Self::new(&named, source, Some(&planned.overlaps.graph))
     }
