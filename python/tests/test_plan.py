@@ -167,7 +167,8 @@ def test_a_placement_is_the_one_of_the_command(tmp_path):
         checked = placed.verify(inputs=1)
         by_command = printed("verify", model, "--plan", tmp_path / "placed.json", "--inputs", "1")
         assert checked.safe and checked.layers == by_command["layers"]
-        assert [region["name"] for region in checked.report["regions"]] == ["tcm", "psram"]
+        assert checked.report["regions"] == by_command["regions"]
+        assert [region["used_bytes"] for region in by_command["regions"]] == list(placed.regions["used_bytes"])
 
 
 def test_memories_that_make_no_sense():

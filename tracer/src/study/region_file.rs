@@ -80,6 +80,13 @@ impl RegionFile {
             }
             ends[region] = end.max(ends[region]);
         }
+        if self.layout.round_sizes {
+            // As it was planned: the last tensor is rounded up, too.
+            for (end, known) in ends.iter_mut().zip(&self.regions) {
+                let rounded = end.checked_next_multiple_of(self.layout.alignment);
+                *end = rounded.map_or(*end, |rounded| rounded.min(known.capacity_bytes));
+            }
+        }
         // A part of a tensor lies where its elements may; what is a buffer by itself is aligned.
         let scratch = self.scratch.iter().map(|it| it.place);
         let aligned = self.tensors.iter().filter(|it| !it.is_part);
