@@ -42,6 +42,12 @@ class Verification:
     report: Dict[str, Any] = field(repr=False, compare=False)
     """The whole result, as ``dmo-trace verify --json`` prints it (docs/json.md)."""
 
+    @property
+    def objections(self) -> List[str]:
+        """What is wrong, in words: the faults, and the first few objections of geometry, replay and
+        execution."""
+        return [*self.faults, *(line for witness in self.report["objections"] for line in witness)]
+
 
 def verify(
     model: Union[Model, Plan, Placement],

@@ -10,7 +10,7 @@ def test_a_verification_is_the_one_of_the_command(name):
     model = stand_in(name)
     found = dmo_trace.verify(model, inputs=1)
     assert found.report == printed("verify", model, "--inputs", "1")
-    assert found.safe and found.verdict == "safe" and found.faults == []
+    assert found.safe and found.verdict == "safe" and found.faults == found.objections == []
     assert found.instructions > 1000 and found.cycles > found.instructions
     assert len(found.layers) == found.report["layers"][-1]["operator"] + 1
 
@@ -23,6 +23,7 @@ def test_a_plan_for_other_loops_is_unsafe(tmp_path):
     for kernels in ["dsp", "dsp-channels-outside"]:
         unsafe = dmo_trace.verify(plan, kernels=kernels, inputs=1)
         assert not unsafe.safe and unsafe.verdict == "unsafe"
+        assert any("overwritten" in objection for objection in unsafe.objections)
         by_command = printed("verify", model, "--plan", path, "--inputs", "1", "--kernels", kernels, exit_code=1)
         of_file = dmo_trace.verify(model, plan=path, kernels=kernels, inputs=1)
         assert of_file.report == by_command

@@ -9,21 +9,49 @@ use std::path::Path;
 pub fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
     let command = words.find(|word| !word.starts_with('-'));
-    let named = error.get(ContextKind::InvalidSubcommand);
-    let named = named.or_else(|| error.get(ContextKind::InvalidValue));
-    let hint = match (command.as_deref(), named) {
-        (Some("explain"), Some(ContextValue::String(file))) => instead_of_explain(file),
-        (Some("overlap"), Some(ContextValue::String(file))) => instead_of_overlap(file),
+    let given = [
+        ContextKind::InvalidSubcommand,
+        ContextKind::InvalidValue,
+        ContextKind::InvalidArg,
+    ];
+    let given = given.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(given)) => Some(given.clone()),
+        _ => None,
+    });
+    let hint = match (command.as_deref(), given.as_deref()) {
+        (_, Some("-o")) => Some("a file that is written: '--out FILE'".to_owned()),
+        (Some("explain"), Some(file)) => instead_of_explain(file),
+        (Some("overlap"), Some(file)) => instead_of_overlap(file),
+        (Some("check"), Some(file)) if has_extension(file, &["toml"]) => {
+            Some(format!("a baseline: 'dmo-trace check --baseline {file}'"))
+        }
+        (Some("verify"), Some("--region")) => {
+            Some("a plan in several memories: 'dmo-trace plan MODEL --region … --out plan.json', and '--plan plan.json'".to_owned())
+        }
+        (Some("build"), Some("--capacity")) => Some("all the RAM of the library: '--ram BYTES'".to_owned()),
+        (Some(command), Some(file)) if command == file => instead_of_a_command(file),
         (Some("stream"), None) => rows_are_missing(&error),
         _ => None,
     };
     if let Some(hint) = hint {
         let hint = ContextValue::StyledStrs(vec![StyledStr::from(hint)]);
         error.insert(ContextKind::Suggested, hint);
+        error.remove(ContextKind::SuggestedArg);
         // The list of all operators would hide it.
         error.remove(ContextKind::ValidValue);
     }
     error
+}
+
+/// What is no command.
+fn instead_of_a_command(file: &str) -> Option<String> {
+    if is_model(file) {
+        Some(format!("a model's smallest arena: 'dmo-trace plan {file}'"))
+    } else if is_file(file) {
+        Some(format!("a program's layers: 'dmo-trace run {file}'"))
+    } else {
+        None
+    }
 }
 
 /// What `explain` cannot explain by itself.

@@ -61,6 +61,7 @@ pub fn chart(tried: &Remedies, planned: &Planned) -> Option<FrontChart> {
     let is_of_one_memory = planned.placed.is_none();
     let is_chosen = |point: &dmo_analysis::transform::front::Point| {
         is_of_one_memory
+            && point.arena_bytes == planned.plan.arena_bytes
             && match &planned.file.recipe {
                 Some(recipe) => point.recipe == *recipe,
                 None => !point.recipe.changes(),
@@ -78,11 +79,11 @@ pub fn chart(tried: &Remedies, planned: &Planned) -> Option<FrontChart> {
             })
             .collect(),
         limit_bytes: None,
-        about: about(front, tried.is_suggestion, is_of_one_memory),
+        about: about(front, tried.is_suggestion, planned),
     })
 }
 
-fn about(found: &WorkFront, is_suggestion: bool, is_of_one_memory: bool) -> String {
+fn about(found: &WorkFront, is_suggestion: bool, planned: &Planned) -> String {
     let whole = if found.front.complete {
         "nothing that was tried is better than one of these; with another --max-recompute, other ways are tried"
     } else {
@@ -94,7 +95,10 @@ fn about(found: &WorkFront, is_suggestion: bool, is_of_one_memory: bool) -> Stri
         grouped(found.front.candidates),
         grouped(found.macs)
     );
-    if !is_of_one_memory {
+    if planned.overlaps.measured.is_some() {
+        text += " These overlaps are those of the reference kernels: the kernels of this plan may allow less.";
+    }
+    if planned.placed.is_some() {
         text += " Each arena lies in one memory; this plan lies in several and is none of them.";
     }
     if is_suggestion {

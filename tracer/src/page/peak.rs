@@ -2,9 +2,9 @@
 
 use super::map::ArenaMap;
 use super::text;
+use crate::study::plan::Planned;
 use crate::study::remedies::Remedies;
 use crate::words::recipe::described;
-use dmo_analysis::graph::Graph;
 use dmo_analysis::transform::front::Point;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use serde::Serialize;
@@ -118,10 +118,15 @@ pub fn operators(map: &ArenaMap, [first, last]: [u32; 2]) -> String {
 const MOST_TILES: usize = 4;
 
 /// What was tried, as far as it makes the arena smaller; `None` if nothing was.
-pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Option<Vec<Remedy>> {
+pub fn remedies(planned: &Planned, tried: &Remedies, arena_bytes: u64) -> Option<Vec<Remedy>> {
     if !tried.has_tried_any() {
         return None;
     }
+    // Tiles are planned by formula, whatever the kernels of the plan are.
+    let with = match planned.overlaps.measured {
+        Some(_) => " (with the reference kernels; these may allow less)",
+        None => "",
+    };
     let mut found = Vec::new();
     if let Some(front) = tried.front.as_ref().filter(|_| tried.is_suggestion) {
         let points = front.front.points.iter();
@@ -129,7 +134,7 @@ pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Option<Vec
         points.sort_by_key(|point| point.arena_bytes);
         for point in points.into_iter().take(MOST_TILES) {
             found.push(Remedy {
-                text: format!("{}: --allow split,patch", described(&point.recipe)),
+                text: format!("{}: --allow split,patch{with}", described(&point.recipe)),
                 arena_bytes: point.arena_bytes,
                 saves_bytes: arena_bytes.saturating_sub(point.arena_bytes),
                 costs: format!(
@@ -141,7 +146,8 @@ pub fn remedies(graph: &Graph, tried: &Remedies, arena_bytes: u64) -> Option<Vec
         }
     }
     for better in &tried.kernels {
-        let kind = graph.operators[better.operator.0].kind.name();
+        let operators = &planned.overlaps.graph.operators;
+        let kind = operators[better.operator.0].kind.name();
         found.push(Remedy {
             text: format!(
                 "a kernel for operator {} {} whose output may overlap its input as a whole",

@@ -51,7 +51,7 @@ pub fn page(
     // Of a changed model the one that was given; of others with the scratch memory of the kernels.
     let unchanged = source.recipe().map_or(graph, |_| source.original());
     let before = map_without_overlaps(unchanged, planned.file.layout)?;
-    let remedies = peak::remedies(graph, tried, map.arena_bytes);
+    let remedies = peak::remedies(planned, tried, map.arena_bytes);
     Ok(Page {
         front: front::chart(tried, planned),
         ..assembled(&source.name, planned, (map, before), sayings, remedies)

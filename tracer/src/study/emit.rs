@@ -2,7 +2,7 @@
 
 mod tiles;
 
-pub use tiles::{FormChoice, TiledForm};
+pub use tiles::{FormChoice, TiledForm, is_standard};
 
 use super::error::{About, EmitError, EmitReason, StudyError};
 use super::overlap_source::OverlapKind;

@@ -74,7 +74,6 @@ pub struct VerifyReport {
     #[serde(skip)]
     pub next: Option<String>,
     /// The first few objections of geometry, replay and execution, in words.
-    #[serde(skip)]
     objections: [Vec<String>; 3],
     /// What the replay cannot say of operators, in words.
     #[serde(skip)]

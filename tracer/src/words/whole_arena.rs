@@ -162,7 +162,7 @@ fn text(model: &ModelArena) -> String {
                 .to_owned()
         }
         Some(CarriedPlan::UnsafeWithReferenceKernels) => {
-            "It carries a plan that is UNSAFE with the reference kernels, and was perhaps made for others.\n".to_owned()
+            "It carries a plan that is UNSAFE with the reference kernels, and was perhaps made for others, which may want more scratch memory than is counted here: `dmo-trace verify --kernels` says kTensorArenaSize with it.\n".to_owned()
         }
     };
     text

@@ -67,6 +67,7 @@ impl Judged {
         };
         let mut notes = findings.map_or(Vec::new(), |findings| findings.notes.clone());
         notes.extend(findings.and_then(|findings| note(model, findings, update)));
+        notes.extend(findings.and_then(|findings| of_the_planned_part(model, findings)));
         Self {
             name: model.name.clone(),
             file: model.request.model.clone(),
@@ -183,6 +184,15 @@ fn capacity(model: &Model, findings: &Findings) -> Case {
             ),
         ),
     }
+}
+
+/// What a capacity that is kept to does not say.
+fn of_the_planned_part(model: &Model, findings: &Findings) -> Option<String> {
+    let capacity = model.capacity_bytes?;
+    (findings.arena_bytes <= capacity).then(|| {
+        "the capacity is of the planned part; what TensorFlow Lite Micro keeps beside it, `dmo-trace arena` counts"
+            .to_owned()
+    })
 }
 
 /// What got better.

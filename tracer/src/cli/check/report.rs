@@ -101,13 +101,17 @@ impl Report for CheckReport {
             text += &remedy(model);
         }
         let failing = self.models.iter().filter(|it| it.has(Outcome::Failed));
-        match failing.count() {
-            0 => text,
-            failing => {
-                format!(
-                    "{text}\n{failing} of {} fail\n",
-                    counted(self.models.len() as u64, "model", "models")
-                )
+        let unknown = self
+            .models
+            .iter()
+            .filter(|it| !it.has(Outcome::Failed) && it.has(Outcome::Error));
+        let all = counted(self.models.len() as u64, "model", "models");
+        match (failing.count(), unknown.count()) {
+            (0, 0) => text,
+            (failing, 0) => format!("{text}\n{failing} of {all} fail\n"),
+            (0, unknown) => format!("{text}\n{unknown} of {all} could not be checked\n"),
+            (failing, unknown) => {
+                format!("{text}\n{failing} of {all} fail, {unknown} could not be checked\n")
             }
         }
     }

@@ -9,7 +9,7 @@ use dmo_trace::kernels::images;
 use dmo_trace::study::Session;
 use dmo_trace::study::build::default_kernels;
 use dmo_trace::study::change::ChangeRequest;
-use dmo_trace::study::emit::{Emitted, arena_changes, is_packed};
+use dmo_trace::study::emit::{Emitted, arena_changes, is_packed, is_standard};
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::source::Source;
@@ -108,13 +108,19 @@ pub fn next_steps(
             );
         }
         (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {
-            let what = if source.recipe().is_some() {
-                "the best of these ways that TensorFlow Lite Micro can run, whose planned part may be larger"
-            } else {
-                "the model with this plan, for TensorFlow Lite Micro"
+            let (options, what) = match source.recipe() {
+                None => ("", "the model with this plan, for TensorFlow Lite Micro"),
+                Some(recipe) if is_standard(recipe) => (
+                    "",
+                    "the best of these ways that TensorFlow Lite Micro can run, whose planned part may be larger",
+                ),
+                Some(_) => (
+                    "--allow split,patch ",
+                    "the best way that TensorFlow Lite Micro can run, whose planned part may be larger; `dmo-trace build` compiles this one",
+                ),
             };
             steps.push(format!(
-                "`--out {}` writes {what}",
+                "`{options}--out {}` writes {what}",
                 output::planned_beside(Path::new(&arguments.model))
             ));
         }

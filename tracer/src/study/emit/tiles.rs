@@ -210,8 +210,8 @@ fn is_no_larger(form: &Emitted, other: &Emitted) -> bool {
     sizes.all(|(one, other)| one.after_bytes <= other.after_bytes)
 }
 
-/// Whether the runtime has operators for it.
-fn is_standard(recipe: &Recipe) -> bool {
+/// Whether TensorFlow Lite Micro has operators for it.
+pub fn is_standard(recipe: &Recipe) -> bool {
     let keeps_rows = recipe.splits.iter().any(|split| split.cached);
     recipe.in_place.is_empty() && recipe.removed.is_empty() && !recipe.slices && !keeps_rows
 }
