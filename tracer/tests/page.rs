@@ -11,6 +11,7 @@ use dmo_trace::page::traced::{TracedAccess, TracedLayer, TracedPair};
 use dmo_trace::page::{Page, SCHEMA, Witness};
 use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
+use dmo_trace::study::overlap_source::OverlapRequest;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
@@ -161,6 +162,33 @@ fn a_remedy_is_what_the_changed_plan_needs() {
     let tiled = plan(&mut source, &request, &Session::default()).unwrap();
     // A longer search may find less, never more.
     assert!(tiled.file.arena_bytes <= best.arena_bytes, "{best:?}");
+}
+
+/// Ways in tiles have the overlaps of the reference kernels, which the kernels of a plan may not
+/// allow: the way of the plan is marked where it has the plan's arena, and tiles are no promise.
+#[test]
+fn kernels_of_a_plan_get_no_arena_of_others() {
+    let mut source = Source::load("zoo:person_detection:int8").unwrap();
+    for (kernels, arena_bytes, marked) in [(None, 36_880, 1), (Some("dsp"), 36_928, 0)] {
+        let kernels: Vec<String> = kernels.into_iter().map(str::to_owned).collect();
+        let request = PlanRequest {
+            overlap: OverlapRequest::of_options(None, &kernels, None, None, None),
+            ..PlanRequest::default()
+        };
+        let planned = plan(&mut source, &request, &Session::default()).unwrap();
+        assert_eq!(planned.file.arena_bytes, arena_bytes);
+        let tried = Remedies::search(&source, &planned, &Session::default()).unwrap();
+        let shown = page(&source, &planned, sayings(), &tried).unwrap();
+        let front = shown.front.unwrap();
+        let chosen = front.points.iter().filter(|point| point.is_chosen);
+        assert_eq!(chosen.count(), marked, "{kernels:?}");
+        let is_warned = marked == 0;
+        assert_eq!(front.about.contains("may allow less"), is_warned);
+        let remedies = shown.peak.unwrap().remedies.unwrap();
+        let mut tiles = remedies.iter().filter(|it| it.text.contains("--allow"));
+        assert!(tiles.clone().count() > 0);
+        assert!(tiles.all(|it| it.text.contains("may allow less") == is_warned));
+    }
 }
 
 #[test]
