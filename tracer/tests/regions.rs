@@ -53,7 +53,9 @@ fn a_plan_of_several_memories_is_audited_as_any_other() {
         }
         // Everything at the start of the first memory that is large enough for it.
         let mut mutant = plan.clone();
-        mutant["regions"][0]["capacity_bytes"] = Value::from(1 << 20);
+        for bytes in ["capacity_bytes", "used_bytes"] {
+            mutant["regions"][0][bytes] = Value::from(1 << 20);
+        }
         mutant["tensors"][index]["region"] = Value::from(0);
         mutant["tensors"][index]["offset"] = Value::from(0);
         let (code, words) = audit(&path, &mutant);
@@ -297,6 +299,26 @@ fn what_fits_into_one_region_has_a_plan_beside_a_tight_one() {
         let regions = ["--time", "3", "--region", &tight, "--region", &large];
         let (code, words) = outcome(&[&["plan", model], &regions[..]].concat());
         assert_eq!(code, Some(0), "{words}");
+    }
+}
+
+/// Whoever makes an array of a memory makes it as long as the plan says.
+#[test]
+fn a_memory_shorter_than_its_tensors_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.json");
+    let mut plan = planned(&["--region", "tcm=40K@1", "--region", "psram=1M@12"]);
+    let used = plan["regions"][1]["used_bytes"].as_u64().unwrap();
+    let (code, words) = audit(&path, &plan);
+    assert_eq!(code, Some(0), "{words}");
+    for short in [0, 1, used - 16] {
+        plan["regions"][1]["used_bytes"] = short.into();
+        let (code, words) = audit(&path, &plan);
+        assert_eq!(code, Some(2), "{words}");
+        assert!(words.contains("in region psram ends at"), "{words}");
+        let name = path.to_str().unwrap();
+        let (code, words) = outcome(&["verify", MODEL, "--inputs", "1", "--plan", name]);
+        assert_eq!(code, Some(2), "{words}");
     }
 }
 

@@ -3,12 +3,19 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::Path;
+
+/// The commands that have hints of their own.
+const COMMANDS: [&str; 6] = ["explain", "overlap", "check", "verify", "build", "stream"];
 
 /// The same error, with a hint where one is known.
 pub fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    let command = words.find(|word| !word.starts_with('-'));
+    let words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    let words: Vec<_> = words.filter(|word| !word.starts_with('-')).collect();
+    // Before the command may be options with values.
+    let known = words.iter().find(|word| COMMANDS.contains(&&***word));
+    let command = known.or_else(|| words.first());
     let given = [
         ContextKind::InvalidSubcommand,
         ContextKind::InvalidValue,
@@ -18,7 +25,7 @@ pub fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error 
         Some(ContextValue::String(given)) => Some(given.clone()),
         _ => None,
     });
-    let hint = match (command.as_deref(), given.as_deref()) {
+    let hint = match (command.map(|it| &**it), given.as_deref()) {
         (_, Some("-o")) => Some("a file that is written: '--out FILE'".to_owned()),
         (Some("explain"), Some(file)) => instead_of_explain(file),
         (Some("overlap"), Some(file)) => instead_of_overlap(file),
@@ -47,7 +54,7 @@ pub fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error 
 fn instead_of_a_command(file: &str) -> Option<String> {
     if is_model(file) {
         Some(format!("a model's smallest arena: 'dmo-trace plan {file}'"))
-    } else if is_file(file) {
+    } else if is_program(file) {
         Some(format!("a program's layers: 'dmo-trace run {file}'"))
     } else {
         None
@@ -60,7 +67,7 @@ fn instead_of_explain(file: &str) -> Option<String> {
         Some(format!(
             "'dmo-trace verify {file}' names the instructions that overwrite what is still needed; 'explain overlap' explains one operator"
         ))
-    } else if is_file(file) {
+    } else if is_program(file) {
         Some(format!(
             "a program's layers: 'dmo-trace explain run {file}'"
         ))
@@ -75,7 +82,7 @@ fn instead_of_overlap(file: &str) -> Option<String> {
         Some(format!(
             "each operator of a model: 'dmo-trace layers {file}'"
         ))
-    } else if is_file(file) {
+    } else if is_program(file) {
         Some(format!("each layer of a program: 'dmo-trace run {file}'"))
     } else {
         None
@@ -94,8 +101,18 @@ fn is_model(name: &str) -> bool {
     name.starts_with("zoo:") || has_extension(name, &["tflite"])
 }
 
-fn is_file(name: &str) -> bool {
-    Path::new(name).is_file() || has_extension(name, &["elf", "axf", "bin", "out"])
+fn is_program(name: &str) -> bool {
+    let begins = || {
+        // A pipe might never begin.
+        if !Path::new(name).is_file() {
+            return None;
+        }
+        let mut magic = [0; 4];
+        let mut file = std::fs::File::open(name).ok()?;
+        file.read_exact(&mut magic).ok()?;
+        Some(magic)
+    };
+    has_extension(name, &["elf", "axf"]) || begins() == Some(*b"\x7fELF")
 }
 
 fn has_extension(name: &str, extensions: &[&str]) -> bool {

@@ -361,7 +361,7 @@ mod tests {
             by_address: names.map(object).to_vec(),
         };
         let cases: [(&str, &[&str]); 4] = [
-            ("tensor_arenas", &[names[0], names[1]]),
+            ("tensor_arenas", &[names[1], names[0]]),
             ("arena", &[names[1], names[0]]),
             ("model_data", &[names[2]]),
             ("stack", &[]),

@@ -381,13 +381,9 @@ pub enum PlanToCheckError {
     SameRegion { name: String },
     #[error(
         "something in region {} ends at {}, beyond its {} bytes",
-        name.escape_debug(), grouped(*end), grouped(*capacity_bytes)
+        name.escape_debug(), grouped(*end), grouped(*limit)
     )]
-    BeyondRegion {
-        name: String,
-        end: u64,
-        capacity_bytes: u64,
-    },
+    BeyondRegion { name: String, end: u64, limit: u64 },
     #[error("overlap {given:?} is not known")]
     Overlap { given: String },
     #[error("there is no model file")]

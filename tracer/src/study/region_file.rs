@@ -32,9 +32,18 @@ pub(super) struct RegionFile {
     recipe: Option<Recipe>,
     layout: Layout,
     order: Vec<OperatorId>,
-    regions: Vec<ArenaRegion>,
+    regions: Vec<Region>,
     tensors: Vec<Tensor>,
     scratch: Vec<Scratch>,
+}
+
+#[derive(Deserialize)]
+struct Region {
+    #[serde(flatten)]
+    region: ArenaRegion,
+    /// What its array is made of.
+    #[serde(default)]
+    used_bytes: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -63,26 +72,34 @@ impl RegionFile {
     /// # Errors
     /// When something does not lie in its memory.
     pub(super) fn in_one_arena(self) -> Result<PlanFile, PlanToCheckError> {
-        ensure_plausible(&self.regions)?;
+        let (regions, used): (Vec<ArenaRegion>, Vec<Option<u64>>) = self
+            .regions
+            .into_iter()
+            .map(|it| (it.region, it.used_bytes))
+            .unzip();
+        ensure_plausible(&regions)?;
         let tensors = self.tensors.iter().map(|it| (it.place, it.size_bytes));
         let scratch = self.scratch.iter().map(|it| (it.place, it.size_bytes));
-        let mut ends = vec![0; self.regions.len()];
+        let mut ends = vec![0; regions.len()];
         for (RegionOffset { region, offset }, bytes) in tensors.chain(scratch) {
             let end = offset.saturating_add(bytes);
-            let known = self.regions.get(region);
+            let known = regions.get(region);
             let known = known.ok_or(PlanToCheckError::NoRegion { region })?;
-            if end > known.capacity_bytes {
+            // Whoever makes an array of it makes it this long.
+            let limit =
+                used[region].map_or(known.capacity_bytes, |it| it.min(known.capacity_bytes));
+            if end > limit {
                 return Err(PlanToCheckError::BeyondRegion {
                     name: known.name.clone(),
                     end,
-                    capacity_bytes: known.capacity_bytes,
+                    limit,
                 });
             }
             ends[region] = end.max(ends[region]);
         }
         if self.layout.round_sizes {
             // As it was planned: the last tensor is rounded up, too.
-            for (end, known) in ends.iter_mut().zip(&self.regions) {
+            for (end, known) in ends.iter_mut().zip(&regions) {
                 let rounded = end.checked_next_multiple_of(self.layout.alignment);
                 *end = rounded.map_or(*end, |rounded| rounded.min(known.capacity_bytes));
             }
@@ -93,7 +110,7 @@ impl RegionFile {
         for RegionOffset { region, offset } in aligned.map(|it| it.place).chain(scratch) {
             let ArenaRegion {
                 name, alignment, ..
-            } = &self.regions[region];
+            } = &regions[region];
             if !offset.is_multiple_of(*alignment) {
                 return Err(PlanToCheckError::MisalignedInRegion {
                     name: name.clone(),
@@ -103,7 +120,7 @@ impl RegionFile {
             }
         }
         let aligned = self.layout.alignment;
-        let regions = PlannedRegion::in_one_arena(&self.regions, &ends, aligned);
+        let regions = PlannedRegion::in_one_arena(&regions, &ends, aligned);
         let regions = regions.ok_or(PlanToCheckError::Alignment)?;
         let arena_bytes = regions.iter().map(PlannedRegion::end).max().unwrap_or(0);
         let starts: Vec<u64> = regions.iter().map(|known| known.start).collect();
