@@ -382,6 +382,12 @@ fn what_cannot_be_examined_does_not_stop_the_others() {
         assert!(checked.stderr.contains(told), "{told}: {}", checked.stderr);
     }
     assert_eq!(project.recorded(), before);
+    // What was asked for is not advised again; without it, it is.
+    assert!(!checked.stdout.contains("record it with --update"));
+    let asked = project.check(&[]);
+    assert!(asked.stdout.contains("record it with --update"));
+    let counted = "\n1 of 6 models fail, 4 could not be checked\n";
+    assert!(asked.stdout.ends_with(counted), "{}", asked.stdout);
 
     let only = |names: &[&str]| {
         let options: Vec<&str> = names.iter().flat_map(|name| ["--only", name]).collect();
