@@ -302,6 +302,33 @@ fn what_fits_into_one_region_has_a_plan_beside_a_tight_one() {
     }
 }
 
+/// The plan that was written is what the next step verifies.
+#[test]
+fn the_next_step_verifies_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "tests/golden/stand_in_vision_int8.tflite";
+    let path = folder.path().join("plan.json");
+    let name = path.to_str().unwrap();
+    let plan = [
+        "plan",
+        model,
+        "--region",
+        "tcm=512",
+        "--region",
+        "psram=1M@12",
+    ];
+    let (code, words) = outcome(&plan);
+    assert_eq!(code, Some(0), "{words}");
+    assert!(words.contains("Next: `--out plan.json`"), "{words}");
+    let (code, words) = outcome(&[&plan[..], &["--out", name]].concat());
+    assert_eq!(code, Some(0), "{words}");
+    assert!(words.contains(&format!("\nWritten: {name}\n")), "{words}");
+    let next = format!("Next: `dmo-trace verify {model} --plan {name}` runs it");
+    assert!(words.contains(&next), "{words}");
+    let (code, words) = outcome(&["verify", model, "--plan", name, "--inputs", "1"]);
+    assert_eq!(code, Some(0), "{words}");
+}
+
 /// Whoever makes an array of a memory makes it as long as the plan says.
 #[test]
 fn a_memory_shorter_than_its_tensors_is_refused() {

@@ -51,6 +51,12 @@ pub struct RegionReport<'a> {
     regions: Vec<Used<'a>>,
     tensors: Vec<Placed<'a>>,
     scratch: Vec<PlacedScratch>,
+    /// The files that were written.
+    #[serde(skip)]
+    pub written: Vec<String>,
+    /// What to do with the plan, a sentence without its full stop.
+    #[serde(skip)]
+    pub next: Option<String>,
 }
 
 #[derive(JsonSchema, Serialize)]
@@ -140,6 +146,8 @@ impl<'a> RegionReport<'a> {
             regions: used.collect(),
             scratch: scratch.collect(),
             tensors,
+            written: Vec::new(),
+            next: None,
         }
     }
 }
@@ -216,12 +224,19 @@ impl Report for RegionReport<'_> {
                 grouped(tensor.accesses)
             );
         }
-        if let Some(ends) = self.integer_io {
-            text += &format!("\n\n{}", integer_io::sentence(ends));
+        let ends = self.integer_io.map(integer_io::sentence);
+        let remarks = remarks(self.overlap, self.kernels, self.assumed.len());
+        for sentence in ends.into_iter().chain(remarks) {
+            let gap = if text.ends_with('\n') { "\n" } else { "\n\n" };
+            text += &format!("{gap}{sentence}");
         }
-        for remark in remarks(self.overlap, self.kernels, self.assumed.len()) {
-            text += &format!("\n\n{remark}");
+        text += "\n";
+        let written = self.written.iter().map(|path| format!("Written: {path}"));
+        let next = self.next.iter().map(|step| format!("Next: {step}."));
+        let lines: Vec<String> = written.chain(next).collect();
+        if !lines.is_empty() {
+            text += &format!("\n{}\n", lines.join("\n"));
         }
-        text + "\n"
+        text
     }
 }

@@ -10,6 +10,7 @@ use dmo_trace::study::plan::Planned;
 use dmo_trace::study::regions::place_model;
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::source::Source;
+use dmo_trace::words::names::pasted;
 use dmo_trace::words::region_plan::RegionReport;
 use dmo_trace::words::regions::no_room;
 use dmo_trace::words::report::Report;
@@ -40,7 +41,10 @@ pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::
     let Some(found) = &planned.placed else {
         return Ok(Verdict::Fails);
     };
-    let report = RegionReport::new(source, &planned, found);
+    let mut report = RegionReport::new(source, &planned, found);
+    let written = arguments.out.iter().map(|path| path.display().to_string());
+    report.written = written.collect();
+    report.next = next_step(arguments, source);
     let mut files = Vec::with_capacity(arguments.out.len());
     for path in &arguments.out {
         let content = if has_ending(path, "h") {
@@ -62,4 +66,24 @@ pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::
     output::write_all(files.chain(page.iter().map(|(path, content)| (*path, &content[..]))))?;
     output::report(&report, arguments.json)?;
     Ok(Verdict::Holds)
+}
+
+/// What to do with the plan; `None` where machine code computes nothing of the model.
+fn next_step(arguments: &Arguments, source: &Source) -> Option<String> {
+    source.file.as_ref()?;
+    let model = arguments.model.to_string_lossy();
+    let model = pasted(&model);
+    let mut written = arguments.out.iter();
+    let plan = written.find(|path| path.extension().is_some_and(|it| it == "json"));
+    Some(match plan {
+        Some(plan) => format!(
+            "`dmo-trace verify {model} --plan {}{}` runs it on the kernels' machine code",
+            pasted(&plan.to_string_lossy()),
+            arguments.overlap.kernels_again()
+        ),
+        None => format!(
+            "`--out plan.json` writes it for `dmo-trace verify {model} --plan plan.json`; `dmo-trace build` with these \
+             regions places the arrays of C code"
+        ),
+    })
 }
