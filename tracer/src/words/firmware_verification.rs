@@ -140,7 +140,7 @@ impl FirmwareVerifyReport {
         };
         let replay = if replay.is_empty() && self.replay_is_whole {
             format!(
-                "safe: {} loads and stores, each load finds what its own tensor holds",
+                "safe: {} loads and stores on {inputs}, each load finds what its own tensor holds",
                 grouped(self.accesses)
             )
         } else {
@@ -271,7 +271,7 @@ fn arena(arena: &FirmwareArena) -> String {
     let head = grouped(arena.head_bytes);
     match arena.taken {
         Some(taken) => format!(
-            "{head} bytes, {} with what the runtime keeps",
+            "{head} bytes, {} with what the runtime keeps (arena_used_bytes)",
             grouped(taken.head_bytes + taken.tail_bytes)
         ),
         None => format!("{head} bytes"),

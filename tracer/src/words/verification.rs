@@ -311,8 +311,9 @@ impl VerifyReport {
             "nothing was executed".to_owned()
         } else if replay.safe {
             format!(
-                "safe: {} loads and stores, each load finds what its own tensor holds",
-                grouped(replay.accesses)
+                "safe: {} loads and stores on {}, each load finds what its own tensor holds",
+                grouped(replay.accesses),
+                counted(self.inputs, "input", "inputs")
             )
         } else {
             objected(self.objections[1].len(), "objection", "objections")
