@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Mapping, Union
 import numpy as np
 
 from . import _native
-from ._files import write_whole
+from ._handover import HandedOver
 from ._words import Path, names, records
 
 if TYPE_CHECKING:
     from ._plan import Plan
-    from ._verify import Verification
 
 
 @dataclass(frozen=True)
-class Placement:
+class Placement(HandedOver):
     """A planned model in several memories."""
 
     model: str
@@ -48,16 +47,6 @@ class Placement:
         """The content of a file of this name: ``.json`` (docs/json.md); ``.h``, C arrays of the
         memories and their tensors' offsets."""
         return self.native.content(name)
-
-    def emit(self, path: Path) -> None:
-        """Writes that file, whole or not at all."""
-        write_whole(path, self.content(path))
-
-    def verify(self, **options: Any) -> "Verification":
-        """Runs the model in these memories: :func:`dmo_trace.verify` of it."""
-        from ._verify import verify
-
-        return verify(self, **options)
 
 
 def place(

@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Mapping, Optional, Union
 import numpy as np
 
 from . import _native
-from ._files import write_whole
+from ._handover import HandedOver
 from ._words import Path, names, records
 
 if TYPE_CHECKING:
     from ._graph import Graph
     from ._placement import Placement
-    from ._verify import Verification
 
 Model = Union[Path, bytes, bytearray, "Graph"]
 """A path, ``"zoo:NAME:int8"``, the content of a file, or a network built in Python."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(HandedOver):
     """A planned model."""
 
     model: str
@@ -62,16 +61,6 @@ class Plan:
         """The content of a file of this name: ``.tflite``, the model with the plan embedded;
         ``.json`` (docs/json.md); ``.h``, a C array of offsets."""
         return self.native.content(name)
-
-    def emit(self, path: Path) -> None:
-        """Writes that file, whole or not at all."""
-        write_whole(path, self.content(path))
-
-    def verify(self, **options: Any) -> "Verification":
-        """Runs the model in this plan: :func:`dmo_trace.verify` of it."""
-        from ._verify import verify
-
-        return verify(self, **options)
 
     def place(
         self,

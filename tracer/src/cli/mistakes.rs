@@ -2,6 +2,7 @@
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
+use goblin::elf::header::ELFMAG;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
@@ -27,8 +28,16 @@ pub fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error 
     });
     let hint = match (command.map(|it| &**it), given.as_deref()) {
         (_, Some("-o")) => Some("a file that is written: '--out FILE'".to_owned()),
-        (Some("explain"), Some(file)) => instead_of_explain(file),
-        (Some("overlap"), Some(file)) => instead_of_overlap(file),
+        (Some("explain"), Some(file)) => instead(
+            file,
+            "'dmo-trace verify FILE' names the instructions that overwrite what is still needed; 'explain overlap' explains one operator",
+            "a program's layers: 'dmo-trace explain run FILE'",
+        ),
+        (Some("overlap"), Some(file)) => instead(
+            file,
+            "each operator of a model: 'dmo-trace layers FILE'",
+            "each layer of a program: 'dmo-trace run FILE'",
+        ),
         (Some("check"), Some(file)) if has_extension(file, &["toml"]) => {
             Some(format!("a baseline: 'dmo-trace check --baseline {file}'"))
         }
@@ -36,7 +45,11 @@ pub fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error 
             Some("a plan in several memories: 'dmo-trace plan MODEL --region … --out plan.json', and '--plan plan.json'".to_owned())
         }
         (Some("build"), Some("--capacity")) => Some("all the RAM of the library: '--ram BYTES'".to_owned()),
-        (Some(command), Some(file)) if command == file => instead_of_a_command(file),
+        (Some(command), Some(file)) if command == file => instead(
+            file,
+            "a model's smallest arena: 'dmo-trace plan FILE'",
+            "a program's layers: 'dmo-trace run FILE'",
+        ),
         (Some("stream"), None) => rows_are_missing(&error),
         _ => None,
     };
@@ -50,43 +63,16 @@ pub fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error 
     error
 }
 
-/// What is no command.
-fn instead_of_a_command(file: &str) -> Option<String> {
-    if is_model(file) {
-        Some(format!("a model's smallest arena: 'dmo-trace plan {file}'"))
+/// The hint for a file that is a model, or the one for a program.
+fn instead(file: &str, of_model: &str, of_program: &str) -> Option<String> {
+    let hint = if is_model(file) {
+        of_model
     } else if is_program(file) {
-        Some(format!("a program's layers: 'dmo-trace run {file}'"))
+        of_program
     } else {
-        None
-    }
-}
-
-/// What `explain` cannot explain by itself.
-fn instead_of_explain(file: &str) -> Option<String> {
-    if is_model(file) {
-        Some(format!(
-            "'dmo-trace verify {file}' names the instructions that overwrite what is still needed; 'explain overlap' explains one operator"
-        ))
-    } else if is_program(file) {
-        Some(format!(
-            "a program's layers: 'dmo-trace explain run {file}'"
-        ))
-    } else {
-        None
-    }
-}
-
-/// What is not one operator.
-fn instead_of_overlap(file: &str) -> Option<String> {
-    if is_model(file) {
-        Some(format!(
-            "each operator of a model: 'dmo-trace layers {file}'"
-        ))
-    } else if is_program(file) {
-        Some(format!("each layer of a program: 'dmo-trace run {file}'"))
-    } else {
-        None
-    }
+        return None;
+    };
+    Some(hint.replace("FILE", file))
 }
 
 fn rows_are_missing(error: &clap::Error) -> Option<String> {
@@ -112,7 +98,7 @@ fn is_program(name: &str) -> bool {
         file.read_exact(&mut magic).ok()?;
         Some(magic)
     };
-    has_extension(name, &["elf", "axf"]) || begins() == Some(*b"\x7fELF")
+    has_extension(name, &["elf", "axf"]) || begins() == Some(*ELFMAG)
 }
 
 fn has_extension(name: &str, extensions: &[&str]) -> bool {

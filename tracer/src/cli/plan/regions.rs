@@ -18,7 +18,6 @@ use std::path::Path;
 
 /// Places the tensors of a planned order.
 pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::Result<Verdict> {
-    let has_ending = |path: &Path, ending| path.extension().is_some_and(|it| it == ending);
     for path in &arguments.out {
         if !has_ending(path, "json") && !has_ending(path, "h") {
             return Err(EmitReason::Regions.of(path).into());
@@ -68,13 +67,17 @@ pub fn run(arguments: &Arguments, source: &Source, planned: Planned) -> anyhow::
     Ok(Verdict::Holds)
 }
 
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|it| it == ending)
+}
+
 /// What to do with the plan; `None` where machine code computes nothing of the model.
 fn next_step(arguments: &Arguments, source: &Source) -> Option<String> {
     source.file.as_ref()?;
     let model = arguments.model.to_string_lossy();
     let model = pasted(&model);
     let mut written = arguments.out.iter();
-    let plan = written.find(|path| path.extension().is_some_and(|it| it == "json"));
+    let plan = written.find(|path| has_ending(path, "json"));
     Some(match plan {
         Some(plan) => format!(
             "`dmo-trace verify {model} --plan {}{}` runs it on the kernels' machine code",
