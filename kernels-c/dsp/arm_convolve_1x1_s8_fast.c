@@ -4,15 +4,16 @@
 #include "dsp_fully_connected.h"
 
 int32_t arm_convolve_1x1_s8_fast_get_buffer_size(const cmsis_nn_dims *input_dims) {
-  return dsp_rows_bytes(input_dims->c);
+  return dsp_scratch_rows_bytes(input_dims->c);
 }
 
-arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
-                                             const cmsis_nn_per_channel_quant_params *quant_params,
-                                             const cmsis_nn_dims *input_dims, const int8_t *input_data,
-                                             const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
-                                             const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
-                                             const cmsis_nn_dims *output_dims, int8_t *output_data) {
+DSP_OUT_OF_LINE static arm_cmsis_nn_status convolve(const cmsis_nn_context *ctx,
+                                                    const cmsis_nn_conv_params *conv_params,
+                                                    const cmsis_nn_per_channel_quant_params *quant_params,
+                                                    const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                                    const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                                    const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                                    const cmsis_nn_dims *output_dims, int8_t *output_data) {
   (void)bias_dims;
   if (ctx->buf == NULL || !dsp_is_1x1_fast(conv_params, input_dims, filter_dims, output_dims)) {
     return ARM_CMSIS_NN_ARG_ERROR;
@@ -61,4 +62,21 @@ arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const 
     output += DSP_ROWS * pixel_bytes;
   }
   return ARM_CMSIS_NN_SUCCESS;
+}
+
+arm_cmsis_nn_status arm_convolve_1x1_s8_fast(const cmsis_nn_context *ctx, const cmsis_nn_conv_params *conv_params,
+                                             const cmsis_nn_per_channel_quant_params *quant_params,
+                                             const cmsis_nn_dims *input_dims, const int8_t *input_data,
+                                             const cmsis_nn_dims *filter_dims, const int8_t *filter_data,
+                                             const cmsis_nn_dims *bias_dims, const int32_t *bias_data,
+                                             const cmsis_nn_dims *output_dims, int8_t *output_data) {
+  // A call with the same arguments takes no stack of its own.
+  if (!dsp_has_few_columns(input_dims->c)) {
+    return convolve(ctx, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_dims,
+                    bias_data, output_dims, output_data);
+  }
+  uint32_t rows[DSP_FEW_WORDS];
+  const cmsis_nn_context few = { rows, sizeof rows };
+  return convolve(&few, conv_params, quant_params, input_dims, input_data, filter_dims, filter_data, bias_dims,
+                  bias_data, output_dims, output_data);
 }

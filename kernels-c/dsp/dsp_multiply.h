@@ -149,6 +149,19 @@ DSP_INLINE int32_t dsp_rows_bytes(int32_t columns) {
   return dsp_row_words(columns) * (int32_t)sizeof(uint32_t);
 }
 
+// Rows of few columns may be on the stack. The pixels of such layers are many, and their tensors are often the peak of
+// an arena; on the stack other layers need more than the rows take.
+enum { DSP_FEW_COLUMNS = 16, DSP_FEW_WORDS = DSP_FEW_COLUMNS / DSP_GROUP_COLUMNS * DSP_GROUP_WORDS };
+
+DSP_INLINE bool dsp_has_few_columns(int32_t columns) {
+  return columns <= DSP_FEW_COLUMNS;
+}
+
+// Scratch memory for four rows, where few are on the stack.
+DSP_INLINE int32_t dsp_scratch_rows_bytes(int32_t columns) {
+  return dsp_has_few_columns(columns) ? 0 : dsp_rows_bytes(columns);
+}
+
 // To be called for new filters or rows.
 void dsp_prepare(const dsp_filters *filters, dsp_table *table, uint32_t *rows);
 

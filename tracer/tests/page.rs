@@ -169,7 +169,7 @@ fn a_remedy_is_what_the_changed_plan_needs() {
 #[test]
 fn kernels_of_a_plan_get_no_arena_of_others() {
     let mut source = Source::load("zoo:person_detection:int8").unwrap();
-    for (kernels, arena_bytes, marked) in [(None, 36_880, 1), (Some("dsp"), 36_928, 0)] {
+    for (kernels, arena_bytes, marked) in [(None, 36_880, 1), (Some("dsp"), 36_864, 0)] {
         let kernels: Vec<String> = kernels.into_iter().map(str::to_owned).collect();
         let request = PlanRequest {
             overlap: OverlapRequest::of_options(None, &kernels, None, None, None),

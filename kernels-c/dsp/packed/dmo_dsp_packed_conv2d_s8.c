@@ -4,7 +4,7 @@
 #include "packed_patches.h"
 
 int32_t dmo_dsp_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape) {
-  return packed_groups(filter_shape) * DSP_GROUP_WORDS * (int32_t)sizeof(uint32_t);
+  return dsp_scratch_rows_bytes(packed_groups(filter_shape) * DSP_GROUP_COLUMNS);
 }
 
 // Where windows are the pixels themselves, an image is one row.
@@ -14,9 +14,9 @@ static bool is_pointwise(const packed_patches *patches, const dmo_shape *output)
          g->pad_w == 0 && output->h == patches->height && output->w == patches->width;
 }
 
-void dmo_dsp_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
-                          const dmo_shape *filter_shape, const uint32_t *packed, const dmo_shape *output_shape,
-                          int8_t *output, void *scratch) {
+DSP_OUT_OF_LINE static void convolve(const dmo_conv2d_params *params, const dmo_shape *input_shape,
+                                     const int8_t *input, const dmo_shape *filter_shape, const uint32_t *packed,
+                                     const dmo_shape *output_shape, int8_t *output, void *scratch) {
   const int32_t channels = output_shape->c, pixels = output_shape->h * output_shape->w;
   uint32_t *const rows = scratch;
   packed_patches patches = {
@@ -53,4 +53,16 @@ void dmo_dsp_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *
     }
     patches.input += input_shape->h * input_shape->w * input_shape->c;
   }
+}
+
+void dmo_dsp_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *input_shape, const int8_t *input,
+                          const dmo_shape *filter_shape, const uint32_t *packed, const dmo_shape *output_shape,
+                          int8_t *output, void *scratch) {
+  // A call with the same arguments takes no stack of its own.
+  if (!dsp_has_few_columns(packed_groups(filter_shape) * DSP_GROUP_COLUMNS)) {
+    convolve(params, input_shape, input, filter_shape, packed, output_shape, output, scratch);
+    return;
+  }
+  uint32_t rows[DSP_FEW_WORDS];
+  convolve(params, input_shape, input, filter_shape, packed, output_shape, output, rows);
 }

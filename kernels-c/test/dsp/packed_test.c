@@ -150,8 +150,13 @@ static int32_t number_at(const layer *l, int32_t channel, int32_t index) {
   return tap < 0 ? 0 : shared(p[0], channel + 1 < l->out.c ? p[size] : 0);
 }
 
-static uint32_t *pack_pairs(const layer *l, int32_t scratch_bytes) {
-  const int32_t columns = scratch_bytes / 8;
+// Taps of a filter in whole groups.
+static int32_t group_columns(const dmo_shape *taps) {
+  const int32_t line = taps->w * taps->c;
+  return taps->h * (line / 4 * 4) + (taps->h * (line % 4) + 3) / 4 * 4;
+}
+
+static uint32_t *pack_pairs(const layer *l, int32_t columns) {
   uint32_t *const packed = allocate((l->out.c + 1) / 2 * (columns / 2 + 4) * (int32_t)sizeof *packed);
   uint32_t *to = packed;
   for (int32_t c = 0; c < l->out.c; c += 2) {
@@ -188,10 +193,14 @@ static void test_convolution(void) {
   }
   random_numbers(&l);
   const int32_t bytes = dmo_shape_size(&l.out), scratch_bytes = dmo_dsp_packed_conv2d_s8_scratch_bytes(&l.taps);
-  const uint32_t *const packed = pack_pairs(&l, scratch_bytes);
+  const int32_t columns = group_columns(&l.taps);
+  const uint32_t *const packed = pack_pairs(&l, columns);
+  if (scratch_bytes != (columns <= 16 ? 0 : 8 * columns)) {
+    fail("scratch memory is not that of four rows, or none for up to 16 columns");
+  }
   int8_t *const expected = allocate(bytes), *const actual = allocate(bytes);
   dmo_conv2d_s8(&l.params, &l.quant, &l.in, l.input, &l.taps, l.filter, l.bias, &l.out, expected);
-  dmo_dsp_packed_conv2d_s8(&l.params, &l.in, l.input, &l.taps, packed, &l.out, actual, allocate(scratch_bytes));
+  dmo_dsp_packed_conv2d_s8(&l.params, &l.in, l.input, &l.taps, packed, &l.out, actual, scratch_bytes == 0 ? NULL : allocate(scratch_bytes));
   compare(expected, actual, bytes);
   end_case();
 }
