@@ -9,7 +9,7 @@ use dmo_planner::budget::Budget;
 use dmo_planner::minimalloc::Table;
 use dmo_planner::plan::exact::{self, Decision};
 use dmo_planner::plan::{Plan, STRATEGIES};
-use dmo_planner::problem::{Buffer, Displacement, Problem};
+use dmo_planner::problem::{Buffer, Displacement, Problem, Section};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -294,10 +294,19 @@ proptest! {
             .map(|step| used_at(&problem, &plan, step))
             .collect();
         prop_assert_eq!(Some(&peak.used_bytes), used.iter().max());
-        let first = used.iter().position(|&bytes| bytes == peak.used_bytes);
-        prop_assert_eq!(first, Some(peak.steps.start as usize));
-        for step in peak.steps {
+        for step in peak.steps.clone() {
             prop_assert_eq!(used[step as usize], peak.used_bytes);
+        }
+        // Of the steps where so much is in use, none needs more by itself, and none before it as much.
+        let bounds = problem.section_bounds();
+        let is_equal = |section: &Section| used[section.steps.start as usize] == peak.used_bytes;
+        let equal: Vec<_> = bounds.iter().filter(|(section, _)| is_equal(section)).collect();
+        let own = equal.iter().find(|(section, _)| section.steps == peak.steps);
+        let own = own.map(|&&(_, bytes)| bytes);
+        prop_assert!(own.is_some());
+        for (section, bytes) in equal {
+            let is_before = section.steps.start < peak.steps.start;
+            prop_assert!(Some(*bytes) < own || Some(*bytes) == own && !is_before);
         }
     }
 }

@@ -7,7 +7,8 @@ use dmo_planner::plan::Peak;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The operator at which most bytes of the arena are in use, the first of several.
+/// The operator at which most bytes of the arena are in use; of several, the one that needs most by
+/// itself, then the first.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ArenaPeak {
     /// The operator; `None` before the first one, when the inputs have been stored.

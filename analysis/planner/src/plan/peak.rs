@@ -4,7 +4,7 @@ use super::Plan;
 use crate::problem::{Problem, Section};
 use std::ops::Range;
 
-/// The stretch of steps at which a plan uses most bytes of the arena.
+/// A stretch of steps at which a plan uses most bytes of the arena.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Peak {
     /// The steps, half-open.
@@ -16,21 +16,31 @@ pub struct Peak {
 }
 
 impl Plan {
-    /// The first of the stretches of steps at which most bytes of the arena are in use; `None` of a
-    /// problem without buffers.
+    /// The stretch of steps at which most bytes of the arena are in use. Of several, that which needs
+    /// most by itself, however the buffers lie, since it is why the arena is no smaller; then the
+    /// first. `None` of a problem without buffers.
     pub fn peak(&self, problem: &Problem) -> Option<Peak> {
-        let peaks = problem
-            .sections()
-            .into_iter()
-            .map(|section| self.usage(problem, section));
-        // `max_by_key` would give the last one.
-        peaks.reduce(|most, next| {
-            if next.used_bytes > most.used_bytes {
-                next
-            } else {
-                most
+        let sections = problem.sections().into_iter();
+        let usages: Vec<Peak> = sections
+            .map(|section| self.usage(problem, section))
+            .collect();
+        let most = usages.iter().map(|peak| peak.used_bytes).max()?;
+        let partners = problem.partners();
+        let needed = |peak: &Peak| {
+            let mut alive = peak.buffers.clone();
+            alive.sort_unstable();
+            problem.step_bound(&alive, &partners)
+        };
+        let mut peaks = usages.into_iter().filter(|peak| peak.used_bytes == most);
+        let first = peaks.next()?;
+        let mut best = (needed(&first), first);
+        for peak in peaks {
+            let bytes = needed(&peak);
+            if bytes > best.0 {
+                best = (bytes, peak);
             }
-        })
+        }
+        Some(best.1)
     }
 
     fn usage(&self, problem: &Problem, section: Section) -> Peak {
