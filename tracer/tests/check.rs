@@ -185,6 +185,70 @@ fn capacity_is_a_limit_of_its_own() {
     }
 }
 
+/// `kTensorArenaSize` of a plan that is made, and of the same carried by the model's file.
+#[test]
+fn the_runtime_has_a_capacity_too() {
+    let project = Project::new();
+    let planned = project.path("planned.tflite");
+    let made = dmo_trace(&[
+        "plan",
+        project.path("m.tflite").to_str().unwrap(),
+        "--out",
+        planned.to_str().unwrap(),
+        "--json",
+    ]);
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let needed = made["arena_changes"][0]["after_bytes"].as_u64().unwrap();
+    assert!(needed > ARENA, "{needed}");
+    for (file, verify) in [
+        ("m", false),
+        ("m", true),
+        ("planned", false),
+        ("planned", true),
+    ] {
+        for (capacity, case, code) in [(needed, P, 0), (needed - 1, F, 1)] {
+            project.baseline(&format!(
+                "[[model]]\nfile = \"{file}.tflite\"\nverify = {verify}\narena_bytes = {ARENA}\n\
+                 capacity = {ARENA}\nruntime_capacity = {capacity}\n"
+            ));
+            let report = project.json(code);
+            let run = if verify { P } else { S };
+            assert_eq!(
+                outcomes(&report, 0),
+                [P, P, run, run, case],
+                "{file} {verify}"
+            );
+            assert_eq!(report["models"][0]["runtime_bytes"], needed);
+        }
+    }
+    // A network of the zoo has no file.
+    project.baseline(
+        "[[model]]\nfile = \"zoo:liberis_lane_figure_1:int8\"\nverify = false\narena_bytes = 1048576\n\
+         runtime_capacity = 1048576\n",
+    );
+    let checked = project.check(&[]);
+    assert_eq!(checked.code, 2);
+    let told = "kTensorArenaSize is not known";
+    assert!(checked.stdout.contains(told), "{}", checked.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_baseline_may_be_a_link() {
+    let project = Project::new();
+    project.baseline("[[model]]\nfile = \"m.tflite\"\nverify = false\n");
+    let (link, file) = (
+        project.path("baseline.toml"),
+        project.path("elsewhere.toml"),
+    );
+    std::fs::rename(&link, &file).unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    assert_eq!(project.check(&["--update"]).code, 0);
+    assert!(link.is_symlink());
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("arena_bytes = 3680"), "{text}");
+}
+
 /// Each overlapped pair one step closer than is safe: the plan's own offsets are at the limit
 /// but for the alignment.
 #[test]

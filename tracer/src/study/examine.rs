@@ -1,15 +1,17 @@
 //! A model of a baseline: planned, or with a plan that is given, and then verified or audited.
 
 use super::audit::Audit;
+use super::emit::arena_changes;
 use super::error::{About, PlanError, StudyError};
 use super::kernel_request::{KernelRequest, ModelKernels};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
-use super::plan::{PlanRequest, ensure_measured_there, plan_as_it_is};
+use super::plan::{PlanRequest, Planned, ensure_measured_there, plan_as_it_is};
 use super::plan_file::NamedPlan;
 use super::plan_to_check::PlanToCheck;
 use super::session::Session;
 use super::source::Source;
 use super::verify::{Verified, VerifyRequest, ensure_is_for, ensure_is_same, verify};
+use super::whole_arena::{RuntimeArena, verified_arena, whole_arenas};
 use dmo_analysis::optimise::Certificate;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +67,16 @@ enum Plan<'a> {
     ToBeMade(&'a PlanRequest),
 }
 
+/// What all three witnesses say of a plan.
+pub struct Run<'a> {
+    /// What they say.
+    pub verified: Verified<'a>,
+    /// What is proven of a plan that was made anew.
+    pub certificate: Option<Certificate>,
+    /// What TensorFlow Lite Micro needs with it; `None` if that is not known.
+    pub runtime: Option<RuntimeArena>,
+}
+
 /// What the geometric check alone says of a plan.
 pub struct Audited {
     /// The model and what may overlap in it.
@@ -73,6 +85,8 @@ pub struct Audited {
     pub plan: PlanToCheck,
     /// What is proven of it; `None` of a plan that was given.
     pub certificate: Option<Certificate>,
+    /// What TensorFlow Lite Micro needs with it; `None` if that is not known.
+    pub runtime: Option<RuntimeArena>,
     /// What is wrong with it.
     pub audit: Audit,
 }
@@ -106,8 +120,7 @@ impl ExamineRequest {
 }
 
 impl Examination<'_> {
-    /// What all three witnesses say on this many inputs, and what is proven of a plan that is
-    /// made anew.
+    /// What all three witnesses say on this many inputs.
     ///
     /// # Errors
     /// When there is no plan, or it cannot be verified.
@@ -116,15 +129,19 @@ impl Examination<'_> {
         kernels: &'a ModelKernels,
         inputs: u64,
         session: &Session,
-    ) -> Result<(Verified<'a>, Option<Certificate>), StudyError> {
-        let (plan, certificate) = match &self.plan {
-            Plan::Given(named) => (Some(PlanToCheck::new(named, &self.source, None)?), None),
+    ) -> Result<Run<'a>, StudyError> {
+        let (plan, certificate, runtime) = match &self.plan {
+            Plan::Given(named) => {
+                let plan = PlanToCheck::new(named, &self.source, None)?;
+                (Some(plan), None, None)
+            }
             // With the scratch buffers of the kernels that run it.
-            Plan::Carried => (None, None),
+            Plan::Carried => (None, None, None),
             Plan::ToBeMade(request) => {
                 let planned = plan_as_it_is(&self.source, request, request.time, session)?;
                 let plan = PlanToCheck::of_planned(&planned, &self.source)?;
-                (Some(plan), Some(planned.file.certificate))
+                let runtime = self.runtime_of(&planned);
+                (Some(plan), Some(planned.file.certificate), runtime)
             }
         };
         let request = VerifyRequest {
@@ -132,7 +149,21 @@ impl Examination<'_> {
             ..VerifyRequest::default()
         };
         let verified = verify(&self.source, plan, kernels, request, session)?;
-        Ok((verified, certificate))
+        let runtime = match &self.plan {
+            Plan::Carried => verified_arena(&self.source, &verified)?
+                .as_ref()
+                .map(RuntimeArena::of),
+            _ => runtime,
+        };
+        Ok(Run {
+            verified,
+            certificate,
+            runtime,
+        })
+    }
+
+    fn runtime_of(&self, planned: &Planned) -> Option<RuntimeArena> {
+        RuntimeArena::of_changes(&arena_changes(&self.source, planned)?)
     }
 
     /// What geometry says with the overlaps that the plan was made with; nothing is run but what
@@ -141,7 +172,7 @@ impl Examination<'_> {
     /// # Errors
     /// When there is no plan, or its overlaps are not known.
     pub fn audit(&self, most_clashes: usize, session: &Session) -> Result<Audited, StudyError> {
-        let (overlaps, plan, certificate) = match &self.plan {
+        let (overlaps, plan, certificate, runtime) = match &self.plan {
             Plan::Given(named) => {
                 let kind = self.planned_kind(named)?;
                 let request = OverlapRequest::on(kind, self.kernels);
@@ -151,7 +182,7 @@ impl Examination<'_> {
                 if let Some(measured) = &overlaps.measured {
                     ensure_is_same(&plan, measured.planned.clone())?;
                 }
-                (overlaps, plan, None)
+                (overlaps, plan, None, None)
             }
             Plan::Carried => {
                 let names_kernels = *self.kernels != KernelRequest::default();
@@ -163,12 +194,21 @@ impl Examination<'_> {
                 let request = OverlapRequest::on(kind, self.kernels);
                 let overlaps = OverlapSource::find(&request, &self.source, session)?;
                 let plan = PlanToCheck::carried(&self.source, &overlaps.graph)?;
-                (overlaps, plan, None)
+                // Other kernels have other scratch memory, of which nothing here says how much.
+                let runtime = if names_kernels {
+                    None
+                } else {
+                    let [reference, _] = whole_arenas(&self.source)?;
+                    Some(RuntimeArena::of(&reference))
+                };
+                (overlaps, plan, None, runtime)
             }
             Plan::ToBeMade(request) => {
                 let planned = plan_as_it_is(&self.source, request, request.time, session)?;
                 let plan = PlanToCheck::of_planned(&planned, &self.source)?;
-                (planned.overlaps, plan, Some(planned.file.certificate))
+                let runtime = self.runtime_of(&planned);
+                let certificate = Some(planned.file.certificate);
+                (planned.overlaps, plan, certificate, runtime)
             }
         };
         let audit = Audit::of(&plan, &overlaps.graph, &overlaps.overlaps, most_clashes);
@@ -177,6 +217,7 @@ impl Examination<'_> {
             overlaps,
             plan,
             certificate,
+            runtime,
         })
     }
 

@@ -55,6 +55,33 @@ pub fn verified_arena(
     Ok(Some(arena.about(&source.name)?))
 }
 
+/// The least `kTensorArenaSize` of a model with a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuntimeArena {
+    /// In bytes; of several sets of kernels the most.
+    pub bytes: u64,
+    /// What some operators allocate is not known, so that it is too small.
+    pub is_lower_bound: bool,
+}
+
+impl RuntimeArena {
+    /// Of a plan that is to be written into the model; `None` if none can be.
+    pub(super) fn of_changes(changes: &[ArenaChange]) -> Option<Self> {
+        Some(Self {
+            bytes: changes.iter().map(|change| change.after_bytes).max()?,
+            is_lower_bound: changes.iter().any(|change| change.is_lower_bound),
+        })
+    }
+
+    /// Of a model that carries its plan.
+    pub(super) fn of(arena: &WholeArena) -> Self {
+        Self {
+            bytes: arena.needed_bytes,
+            is_lower_bound: !arena.unknown.is_empty(),
+        }
+    }
+}
+
 /// What a model needs with some kernels before and after something was done to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ArenaChange {

@@ -49,6 +49,8 @@ pub struct Model {
     pub inputs: Option<u64>,
     /// Largest arena allowed in bytes, whatever was recorded before.
     pub capacity_bytes: Option<u64>,
+    /// Largest `kTensorArenaSize` allowed in bytes.
+    pub runtime_capacity_bytes: Option<u64>,
     /// What the arena had when it was recorded, in bytes.
     pub arena_bytes: Option<u64>,
 }
@@ -74,6 +76,7 @@ struct Entry {
     inputs: Option<u64>,
     verify: Option<bool>,
     capacity: Option<toml::Value>,
+    runtime_capacity: Option<toml::Value>,
     arena_bytes: Option<u64>,
 }
 
@@ -117,6 +120,13 @@ impl Baseline {
             text,
             models,
         })
+    }
+
+    /// Where it is to be written: a link stays one.
+    pub fn written_path(&self) -> anyhow::Result<PathBuf> {
+        let path = &self.path;
+        path.canonicalize()
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
@@ -175,6 +185,12 @@ impl Entry {
             (1..=1000).contains(&inputs),
             "inputs = {inputs}: expected 1 to 1000"
         );
+        let has_plan_file = self.plan.as_deref().is_some_and(|it| it != Path::new(ANEW));
+        ensure!(
+            self.runtime_capacity.is_none() || !has_plan_file,
+            "runtime_capacity: with `plan` nothing says what TensorFlow Lite Micro keeps beside the plan\n  \
+             hint: `dmo-trace plan --out planned.tflite` writes the plan into the model"
+        );
         let kernels = self.kernels(folder)?;
         Ok(Model {
             index,
@@ -206,7 +222,8 @@ impl Entry {
                 kernels,
             },
             inputs: verify.then_some(inputs),
-            capacity_bytes: self.capacity.as_ref().map(capacity).transpose()?,
+            capacity_bytes: bytes("capacity", self.capacity.as_ref())?,
+            runtime_capacity_bytes: bytes("runtime_capacity", self.runtime_capacity.as_ref())?,
             arena_bytes: self.arena_bytes,
         })
     }
@@ -323,13 +340,18 @@ fn one_of<T: Copy, const N: usize>(
 }
 
 /// A number of bytes, or text such as `64K`.
-fn capacity(value: &toml::Value) -> anyhow::Result<u64> {
+fn bytes(key: &str, value: Option<&toml::Value>) -> anyhow::Result<Option<u64>> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
     let bytes = match value {
         toml::Value::Integer(bytes) => u64::try_from(*bytes).ok(),
         toml::Value::String(text) => parse_size(text).ok(),
         _ => None,
     };
-    bytes.with_context(|| format!("capacity = {value}: expected bytes, such as 65536 or \"64K\""))
+    let bytes = bytes
+        .with_context(|| format!("{key} = {value}: expected bytes, such as 65536 or \"64K\""))?;
+    Ok(Some(bytes))
 }
 
 #[cfg(test)]
@@ -387,6 +409,9 @@ mod tests {
         for (text, bytes) in [("65536", 65536), ("\"64K\"", 65536)] {
             let models = parsed(&format!("capacity = {text}")).unwrap();
             assert_eq!(models[0].capacity_bytes, Some(bytes));
+            let models = parsed(&format!("runtime_capacity = {text}")).unwrap();
+            assert_eq!(models[0].runtime_capacity_bytes, Some(bytes));
+            assert_eq!(models[0].capacity_bytes, None);
         }
     }
 
@@ -405,6 +430,14 @@ mod tests {
             ("order = \"any\"", "expected file, best"),
             ("capacity = \"64X\"", "capacity = \"64X\": expected bytes"),
             ("capacity = -1", "capacity = -1: expected bytes"),
+            (
+                "runtime_capacity = \"K\"",
+                "runtime_capacity = \"K\": expected bytes",
+            ),
+            (
+                "plan = \"p.json\"\nruntime_capacity = 1",
+                "runtime_capacity: with `plan`",
+            ),
             ("name = \"\\n\"", "a line of text"),
             ("verify = false\ninputs = 2", "inputs: nothing is run"),
             (

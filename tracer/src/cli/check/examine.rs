@@ -5,7 +5,8 @@ use super::case::{Case, Outcome, WITNESSES};
 use anyhow::ensure;
 use dmo_analysis::optimise::Certificate;
 use dmo_trace::study::Session;
-use dmo_trace::study::examine::Examination;
+use dmo_trace::study::examine::{Examination, Run};
+use dmo_trace::study::whole_arena::RuntimeArena;
 use dmo_trace::words::names;
 use dmo_trace::words::regions::{self, UsedRegion};
 use dmo_trace::words::verification::VerifyReport;
@@ -23,6 +24,8 @@ pub struct Examined {
 pub struct Findings {
     /// Size of the arena in bytes.
     pub arena_bytes: u64,
+    /// What TensorFlow Lite Micro needs in all; `None` if that is not known.
+    pub runtime: Option<RuntimeArena>,
     /// The memories of a plan of several; empty of one arena.
     pub regions: Vec<UsedRegion>,
     /// What is proven; `None` of a plan that was given.
@@ -82,11 +85,16 @@ fn verified(
     session: &Session,
 ) -> anyhow::Result<Findings> {
     let kernels = model.request.kernels.load()?;
-    let (verified, certificate) = examination.verify(&kernels, inputs, session)?;
+    let Run {
+        verified,
+        certificate,
+        runtime,
+    } = examination.verify(&kernels, inputs, session)?;
     let model = &examination.source.name;
     let report = VerifyReport::new(model, &kernels.name(), &verified);
     let findings = Findings {
         arena_bytes: verified.plan.arena_bytes,
+        runtime,
         regions: regions::used(&verified.plan.regions),
         certificate,
         overlap: verified.plan.overlap.name(),
@@ -135,6 +143,7 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
     let unasked = |name| Case::new(name, Outcome::Skipped, "verify = false");
     Ok(Findings {
         arena_bytes: audited.plan.arena_bytes,
+        runtime: audited.runtime,
         regions: regions::used(&audited.plan.regions),
         certificate: audited.certificate,
         overlap: audited.plan.overlap.name(),

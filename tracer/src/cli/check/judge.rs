@@ -6,6 +6,7 @@ use super::examine::{Examined, Findings};
 use crate::cli::options::kernels::kernels_again;
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use dmo_trace::study::whole_arena::RuntimeArena;
 use dmo_trace::words::names::pasted;
 use dmo_trace::words::regions::UsedRegion;
 use schemars::JsonSchema;
@@ -43,6 +44,9 @@ pub struct Judged {
     /// As recorded before this check.
     pub baseline_bytes: Option<u64>,
     capacity_bytes: Option<u64>,
+    /// The least `kTensorArenaSize`; `None` where it is not known.
+    runtime_bytes: Option<u64>,
+    runtime_capacity_bytes: Option<u64>,
     /// None of a plan that was given, for nobody has proven anything here.
     pub certificate: Option<Certificate>,
     pub safe: Option<bool>,
@@ -86,6 +90,8 @@ impl Judged {
             regions: findings.map_or(Vec::new(), |findings| findings.regions.clone()),
             baseline_bytes: model.arena_bytes,
             capacity_bytes: model.capacity_bytes,
+            runtime_bytes: findings.and_then(runtime_bytes),
+            runtime_capacity_bytes: model.runtime_capacity_bytes,
             certificate: findings.and_then(|findings| findings.certificate),
             safe: findings.map(Findings::is_safe),
             not_executed: findings.map_or(0, |findings| findings.not_executed),
@@ -147,7 +153,7 @@ fn arena(model: &Model, findings: &Findings, update: Update) -> Case {
                 grouped(arena)
             );
             if findings.certificate == Some(Certificate::BestFound) {
-                message += ", the best found in time";
+                message += ", the best found within its time";
             }
             if update == Update::NotAsked {
                 message += "\n  hint: where that is meant, record it with --update";
@@ -167,31 +173,96 @@ fn arena(model: &Model, findings: &Findings, update: Update) -> Case {
     }
 }
 
+/// Both limits, each where it is given.
 fn capacity(model: &Model, findings: &Findings) -> Case {
+    let limits = [
+        model
+            .capacity_bytes
+            .map(|it| planned_part(it, model, findings)),
+        model
+            .runtime_capacity_bytes
+            .map(|it| runtime(it, model, findings)),
+    ];
+    let limits = limits.into_iter().flatten();
+    let worst = limits.max_by_key(|case| match case.outcome {
+        Outcome::Skipped | Outcome::Passed => 0,
+        Outcome::Failed => 1,
+        Outcome::Error => 2,
+    });
+    worst.unwrap_or_else(|| Case::new(CAPACITY, Outcome::Skipped, "none is given"))
+}
+
+fn planned_part(capacity: u64, model: &Model, findings: &Findings) -> Case {
     let arena = findings.arena_bytes;
-    match model.capacity_bytes {
-        None => Case::new(CAPACITY, Outcome::Skipped, "none is given"),
-        Some(capacity) if arena <= capacity => Case::new(CAPACITY, Outcome::Passed, ""),
-        Some(capacity) => Case::new(
+    if arena <= capacity {
+        return Case::new(CAPACITY, Outcome::Passed, "");
+    }
+    Case::new(
+        CAPACITY,
+        Outcome::Failed,
+        format!(
+            "the arena has {} bytes, {} are allowed\n  hint: `dmo-trace plan {}` says what it is needed for, and \
+             what may need less",
+            grouped(arena),
+            grouped(capacity),
+            pasted(&model.request.model)
+        ),
+    )
+}
+
+fn runtime(capacity: u64, model: &Model, findings: &Findings) -> Case {
+    match findings.runtime {
+        Some(RuntimeArena { bytes, .. }) if bytes > capacity => Case::new(
             CAPACITY,
             Outcome::Failed,
             format!(
-                "the arena has {} bytes, {} are allowed\n  hint: `dmo-trace plan {}` says what it is needed for, and \
-                 what may need less",
-                grouped(arena),
+                "kTensorArenaSize has to be {} bytes at least, {} are allowed\n  hint: `dmo-trace plan {}` says what \
+                 they are needed for, and what may need less",
+                grouped(bytes),
                 grouped(capacity),
                 pasted(&model.request.model)
             ),
         ),
+        Some(RuntimeArena {
+            is_lower_bound: false,
+            ..
+        }) => Case::new(CAPACITY, Outcome::Passed, ""),
+        Some(_) => Case::new(
+            CAPACITY,
+            Outcome::Error,
+            format!(
+                "what some operators allocate is not known, so that kTensorArenaSize is not (runtime_capacity)\n  hint: \
+                 `dmo-trace arena {}` names them",
+                pasted(&model.request.model)
+            ),
+        ),
+        None => Case::new(
+            CAPACITY,
+            Outcome::Error,
+            "kTensorArenaSize is not known of a model without a file, in a layout that TensorFlow Lite Micro cannot \
+             obey, or with kernels that nothing runs on (runtime_capacity)",
+        ),
     }
+}
+
+/// The least `kTensorArenaSize`, where it is known.
+fn runtime_bytes(findings: &Findings) -> Option<u64> {
+    let known = findings.runtime.filter(|it| !it.is_lower_bound);
+    known.map(|it| it.bytes)
 }
 
 /// What a capacity that is kept to does not say.
 fn of_the_planned_part(model: &Model, findings: &Findings) -> Option<String> {
     let capacity = model.capacity_bytes?;
-    (findings.arena_bytes <= capacity).then(|| {
-        "the capacity is of the planned part; what TensorFlow Lite Micro keeps beside it, `dmo-trace arena` counts"
-            .to_owned()
+    let is_kept = findings.arena_bytes <= capacity && model.runtime_capacity_bytes.is_none();
+    is_kept.then(|| {
+        let all = runtime_bytes(findings).map_or(String::new(), |bytes| {
+            format!(", {} bytes in all", grouped(bytes))
+        });
+        format!(
+            "the capacity is of the planned part; runtime_capacity is of kTensorArenaSize, with what TensorFlow Lite \
+             Micro keeps beside it{all}"
+        )
     })
 }
 

@@ -79,8 +79,13 @@ impl Report for CheckReport {
     fn text(&self) -> String {
         let mut text = format!("{}\n", self.table());
         for model in &self.models {
-            let failed = |case: &&Case| case.outcome == Outcome::Failed;
-            for case in model.cases.iter().filter(failed) {
+            // Of a model of which nothing is known a message has said so.
+            let is_wrong = |case: &&Case| match case.outcome {
+                Outcome::Failed => true,
+                Outcome::Error => model.arena_bytes.is_some(),
+                Outcome::Passed | Outcome::Skipped => false,
+            };
+            for case in model.cases.iter().filter(is_wrong) {
                 text += &format!("\n{}: {}: {}\n", model.name, case.name, case.message);
                 for finding in case.findings.iter().take(MOST_FINDINGS) {
                     text += &format!("  {}\n", finding.replace('\n', "\n  "));

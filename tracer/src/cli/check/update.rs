@@ -26,7 +26,7 @@ pub fn record(baseline: &Baseline, examined: &[(&Model, Examined)]) -> anyhow::R
             now.is_ok_and(|now| now == baseline.text),
             "{shown} was changed by another program in the meantime: nothing is recorded"
         );
-        output::write(&baseline.path, text.as_bytes())?;
+        output::write(&baseline.written_path()?, text.as_bytes())?;
     }
     Ok(true)
 }
