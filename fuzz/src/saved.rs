@@ -71,6 +71,7 @@ fn show(bytes: &[u8], profile: &Profile) {
     }
     let report = RunReport {
         program: &program,
+        file: None,
         ending: &ending,
         exit: "",
         inputs: None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native
 from ._handover import HandedOver
-from ._words import Path, names, records
+from ._words import Path, allowed, names, records
 
 if TYPE_CHECKING:
     from ._graph import Graph
@@ -133,7 +133,7 @@ def plan(
 
     Arguments are the options of the command: ``kernels`` is a set that is built in (``reference``,
     ``dsp``, ``dsp-channels-outside``), the path of an ELF file or a static library, or a list of
-    them; ``allow`` a list such as ``["split", "patch"]``; ``fix`` offsets by tensor. With
+    them; ``allow`` is a list such as ``["split", "patch"]``, or ``"split,patch"``; ``fix`` offsets by tensor. With
     ``integer_io`` the model takes and gives the integers that it computes with, and with ``slices``
     it takes its input in rows.
 
@@ -158,7 +158,7 @@ def plan(
             "exclude_outputs": exclude_outputs,
             "keep_inputs": keep_inputs,
             "exclude_scratch": exclude_scratch,
-            "allow": names(allow),
+            "allow": allowed(allow),
             "max_recompute": max_recompute,
             "integer_io": integer_io,
             "slices": slices,

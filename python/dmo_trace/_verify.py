@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Optional, Union
 from . import _native
 from ._placement import Placement
 from ._plan import Model, Plan, _handed_over
-from ._words import Path, names
+from ._words import Path, allowed, names
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def verify(
         _handed_over(model),
         {
             "plan": plan,
-            "allow": names(allow),
+            "allow": allowed(allow),
             "kernels": names(kernels),
             "cpu": cpu,
             "cmsis_nn_version": cmsis_nn_version,

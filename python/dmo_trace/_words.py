@@ -36,6 +36,13 @@ def names(value: Union[None, Path, Iterable[Path]]) -> List[str]:
     return [os.fspath(name) for name in value]
 
 
+def allowed(value: Union[None, str, Iterable[str]]) -> List[str]:
+    """What may be done to a model as a list; one text may name several, as the command's option."""
+    if isinstance(value, str):
+        return [name.strip() for name in value.split(",")]
+    return names(value)
+
+
 def records(rows: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -> np.ndarray:
     """Rows as a structured array, which ``pandas.DataFrame`` takes as it is.
 

@@ -104,6 +104,7 @@ fn report(
     let models = tenants::of_run(&mut target, &traced, limits)?;
     value(&RunReport {
         program: &program,
+        file: Some(elf),
         ending: &traced.ending,
         exit: &describe_exit(traced.ending.exit, &target.image.symbols),
         inputs: Some(options.inputs),

@@ -102,6 +102,16 @@ def test_errors_are_the_whole_message_of_the_command():
         dmo_trace.plan(stand_in("vision_int8"), kernel="reference")
 
 
+def test_changes_are_a_list_or_the_words_of_the_option():
+    model = stand_in("vision_int8")
+    alike = [["split", "patch"], ("patch", "split"), "split,patch", "split, patch"]
+    plans = [dmo_trace.plan(model, allow=allow) for allow in alike]
+    assert len({plan.arena_bytes for plan in plans}) == 1
+    assert plans[0].arena_bytes < dmo_trace.plan(model).arena_bytes
+    with pytest.raises(dmo_trace.DmoTraceError, match="allow ''"):
+        dmo_trace.plan(model, allow="split,")
+
+
 def test_a_notebook_shows_the_plan():
     plan = dmo_trace.plan(stand_in("keyword_int8"))
     assert plan._repr_png_().startswith(b"\x89PNG\r\n\x1a\n")

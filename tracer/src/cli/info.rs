@@ -23,6 +23,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let (program, profile, ending) = saved_trace::read(&arguments.trace)?;
     let report = RunReport {
         program: &program,
+        file: None,
         // A trace has no symbols of its own.
         exit: &describe_exit(ending.exit, &Symbols::default()),
         ending: &ending,

@@ -85,6 +85,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let exit = describe_exit(traced.ending.exit, &target.image.symbols);
     let report = RunReport {
         program: &program,
+        file: Some(&arguments.program.elf),
         ending: &traced.ending,
         exit: &exit,
         inputs: Some(arguments.program.inputs),

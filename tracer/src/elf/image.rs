@@ -222,7 +222,7 @@ fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {
     if bytes.starts_with(b"!<arch>\n") {
         return Err(ImageError::NotExecutable {
             given: "a static library",
-            hint: "link it into a program",
+            hint: "link it into a program; `--kernels` takes the library itself",
         });
     }
     if !bytes.starts_with(header::ELFMAG) {

@@ -87,7 +87,7 @@ fn about(found: &WorkFront, is_suggestion: bool, planned: &Planned) -> String {
     let whole = if found.front.complete {
         "nothing that was tried is better than one of these; with another --max-recompute, other ways are tried"
     } else {
-        "the best found in time"
+        "the best found within --time"
     };
     let mut text = format!(
         "{} ways to run the model were tried: {whole}. Their arenas are planned with overlaps by \

@@ -100,7 +100,8 @@ fn table(model: &ModelSavings) -> SavingsTable {
         )
     });
     let search = (!model.complete).then(|| {
-        "Of the tiles these are the best found in time; more --time may find more.".to_owned()
+        "Of the tiles these are the best found within --time; a longer one may find better."
+            .to_owned()
     });
     let notes = [pruned, whole, search].into_iter().flatten();
     SavingsTable {

@@ -177,7 +177,7 @@ impl FirmwareKernels {
         let limits = self.request.limits;
         let found = start(&target, &self.runtime, limits, replacement, address);
         let found = found.map_err(|problem| match problem {
-            AllocationError::Run(_) | AllocationError::NoInference { .. } if !self.has_model => {
+            AllocationError::Run(_) | AllocationError::NoInference { .. } => {
                 let problem = Box::new(problem);
                 StudyError::from(FirmwareError::NotBegun { problem })
             }

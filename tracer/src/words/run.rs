@@ -20,6 +20,7 @@ use dmo_analysis::wording::{counted, first_names, grouped};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
+use std::path::Path;
 
 /// Something that the reader of a report should know.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
@@ -108,9 +109,9 @@ impl std::fmt::Display for Warning {
                 f,
                 "between its layers the program has requested {exception}; no exception is emulated, so its handler has not run"
             ),
-            Self::Stopped { layers } => write!(
+            Self::Stopped { .. } => write!(
                 f,
-                "nothing is known of what the program does after these {layers} layers: an input that it loads again there must not be overlapped"
+                "nothing is known of what the program does after the last of these layers: an input that it loads again there must not be overlapped"
             ),
             Self::OtherInputFailed { layer, reason } => {
                 write!(f, "layer '{layer}' fails on another input: {reason}")
@@ -124,6 +125,8 @@ impl std::fmt::Display for Warning {
 pub struct RunReport<'a> {
     /// The program that ran.
     pub program: &'a Program,
+    /// Its file, to be named in commands; `None` for a saved trace, which does not say.
+    pub file: Option<&'a Path>,
     /// How it ended, and the sources of its instructions.
     pub ending: &'a Ending,
     /// How it ended, in words.
@@ -218,7 +221,9 @@ impl Report for RunReport<'_> {
             text += &format!("\n{note}\n");
         }
         if let Some((placed, arena)) = self.arena {
-            text += &arena::text(arena, placed, &self.ending.locations, &self.program.name);
+            let file = self.file.map(Path::to_string_lossy);
+            let file = file.as_deref().unwrap_or(&self.program.name);
+            text += &arena::text(arena, placed, &self.ending.locations, file);
         }
         text += &tenants::text(&self.models);
         text

@@ -71,7 +71,7 @@ fn text(model: &ModelSavings) -> String {
     let search = if model.complete {
         ""
     } else {
-        "; of the tiles the best found in time"
+        "; of the tiles the best found within --time"
     };
     let whole = if model.whole_arenas.is_empty() {
         String::new()

@@ -4,7 +4,7 @@ use super::cache::CacheArguments;
 use super::kernels::kernels_again;
 use super::named::one_of;
 use clap::builder::TypedValueParser;
-use dmo_trace::study::compare::INPUTS;
+use dmo_trace::study::INPUTS;
 use dmo_trace::study::overlap_source::{OverlapKind, OverlapRequest};
 use dmo_trace::study::session::Cache;
 

@@ -24,7 +24,7 @@ pub enum FirmwareError {
     )]
     OtherConstants,
     #[error(
-        "with this model in place of its own the program does not come to an inference, perhaps because its resolver lacks an operator of the model or its arena is too small (`dmo-trace arena MODEL` computes what the model needs): {problem}"
+        "with this model in place of its own the program does not come to an inference: {problem}\n  hint: the model is run without a plan too, to be compared with: build the firmware with the kTensorArenaSize that it needs then (`dmo-trace plan` prints both), and with all operators of the model in the resolver"
     )]
     NotBegun { problem: Box<AllocationError> },
     #[error("{given} does not go with --firmware, which runs the model as it is in its file")]

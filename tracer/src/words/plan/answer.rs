@@ -123,7 +123,7 @@ impl PlanReport {
                 grouped(plan.bound_bytes)
             ),
             Certificate::BestFound => format!(
-                "the best found in time; at least {} are needed for this order, {} for any",
+                "the best found within --time; at least {} are needed for this order, {} for any",
                 grouped(plan.order_bound_bytes),
                 grouped(plan.bound_bytes)
             ),

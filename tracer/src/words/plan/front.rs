@@ -33,7 +33,7 @@ pub fn front_table(found: &WorkFront, by_formula: bool) -> String {
     let search = if front.complete {
         "nothing that was tried is better than one of these; with another --max-recompute, other ways are tried"
     } else {
-        "the best found in time"
+        "the best found within --time"
     };
     let overlaps = if by_formula {
         ", planned by formula, not with what was measured"
