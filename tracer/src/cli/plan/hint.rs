@@ -87,7 +87,15 @@ pub fn next_steps(
     let kernels = arguments.overlap.kernels_again();
     match (named("tflite"), named("json")) {
         // A firmware has run the model in its plan already, and cannot run tiles.
-        _ if arguments.firmware.is_named() && !emitted.is_empty() => return steps,
+        _ if arguments.firmware.is_named() && !emitted.is_empty() => {
+            if named("tflite").is_some() {
+                steps.push(
+                    "build the firmware with it and with this kTensorArenaSize; `dmo-trace run` then has to say SAFE of it"
+                        .to_owned(),
+                );
+            }
+            return steps;
+        }
         (Some((path, file)), _) => {
             steps.push(format!(
                 "`dmo-trace verify {}{kernels}` runs it on the kernels' machine code",
