@@ -130,7 +130,7 @@ fn tool_of(text: &str) -> Result<Tool, ForeignError> {
         execution_plan: Option<serde::de::IgnoredAny>,
         memory_pools: Option<serde::de::IgnoredAny>,
     }
-    let top: Top = serde_json::from_str(text)?;
+    let top: Top = serde_json::from_str(&executorch::with_quoted_infinities(text))?;
     match (top.execution_plan, top.memory_pools) {
         (Some(_), _) => Ok(Tool::ExecuTorch),
         (None, Some(_)) => Ok(Tool::StEdgeAi),

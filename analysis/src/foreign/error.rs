@@ -29,6 +29,12 @@ pub enum ForeignError {
         given: i64,
         count: usize,
     },
+    #[error("{place}: instructions of type {given:?} are not known")]
+    InstructionType { place: String, given: String },
+    #[error("{place}: the method has memories 1 to {count} only")]
+    NoMemory { place: String, count: usize },
+    #[error("its values lie at too many different places to be followed")]
+    TooManyPlaces,
     #[error("{place}: element type {given} is not known")]
     ElementType { place: String, given: String },
     #[error("{place}: its epochs end at {end}, before they start, at {start}")]

@@ -65,6 +65,16 @@ impl Memory {
 }
 
 impl Renewal {
+    /// The memory's own plan, if it is one of the problem.
+    pub fn own_plan(&self, memory: &Memory) -> Option<Plan> {
+        let mut offsets = vec![0; self.problem.buffers().len()];
+        for (&buffer, &offset) in self.buffer_of.iter().zip(&memory.plan.offsets) {
+            offsets[buffer] = offset;
+        }
+        let plan = Plan { offsets };
+        plan.check(&self.problem).is_empty().then_some(plan)
+    }
+
     /// The offsets of the memory's buffers in a plan of the problem.
     pub fn offsets(&self, plan: &Plan) -> Vec<u64> {
         let buffers = self.buffer_of.iter();

@@ -274,6 +274,10 @@ pub enum PlanError {
         "the plans of {tool} are only read\n  hint: --out FILE.csv writes what was planned as a table"
     )]
     OnlyRead { tool: &'static str },
+    #[error(
+        "{memory}: in the tool's own plan buffers share bytes that are in use at the same time, as far as the file says: what the tool means by that is not known, so nothing is written\n  hint: `dmo-trace audit {file}` names them"
+    )]
+    Unexplained { file: String, memory: String },
     #[error("{problem}: the plan found does not pass its check: please report this")]
     InvalidPlan { problem: String },
 }

@@ -5,6 +5,7 @@ use super::input;
 use super::problem::{PlannedProblem, plan};
 use super::session::Session;
 use dmo_analysis::foreign::{ForeignPlan, Memory, Renewal, Tool, executorch};
+use dmo_planner::plan::Plan;
 use std::path::Path;
 use std::time::Duration;
 
@@ -51,7 +52,8 @@ impl ForeignFile {
         })
     }
 
-    /// Plans each memory anew, all of them in this time.
+    /// Plans each memory anew, all of them in this time. No plan is larger than the tool's own, where
+    /// that is safe.
     ///
     /// # Errors
     /// When there is no problem for a memory, or a plan does not pass its check.
@@ -64,31 +66,53 @@ impl ForeignFile {
                 StudyError::from(dmo_analysis::foreign::ForeignError::Problem { memory, error })
             });
             let renewal = renewal.about(&self.name)?;
-            let planned = plan(&memory.name, &renewal.problem, None, share, session)?;
+            let mut planned = plan(&memory.name, &renewal.problem, None, share, session)?;
+            if let Some(plan) = renewal.own_plan(memory) {
+                let arena_bytes = plan.arena_bytes(&renewal.problem);
+                if arena_bytes < planned.arena_bytes {
+                    (planned.plan, planned.arena_bytes) = (plan, arena_bytes);
+                }
+            }
             Ok(Renewed { renewal, planned })
         };
         memories.map(renewed).collect()
     }
 
-    /// The same file with other plans. It was read again and its plan found to be safe.
+    /// The memories whose own plan has buffers at the same bytes that are in use at the same time, as
+    /// far as the file says.
+    pub fn unexplained(&self) -> impl Iterator<Item = &Memory> {
+        let memories = self.plan.memories.iter();
+        memories.filter(|memory| !memory.faults().is_empty())
+    }
+
+    /// The same file with other plans. What was written is read again, and everything has to lie where
+    /// the plans say.
     ///
     /// # Errors
-    /// When the tool's files are only read, or what was written is not safe.
+    /// When the tool's files are only read, its own plan is not understood, or what was written is
+    /// not safe.
     pub fn with_plans(&self, renewed: &[Renewed]) -> Result<String, StudyError> {
         if self.plan.tool != Tool::ExecuTorch {
             let tool = self.plan.tool.name();
             return Err(PlanError::OnlyRead { tool }.into());
         }
+        if let Some(memory) = self.unexplained().next() {
+            let (file, memory) = (self.name.clone(), memory.name.clone());
+            return Err(PlanError::Unexplained { file, memory }.into());
+        }
         let offsets = renewed.iter();
         let offsets = offsets.map(|one| one.renewal.offsets(&one.planned.plan));
         let offsets: Vec<Vec<u64>> = offsets.collect();
-        let text = executorch::with_offsets(&self.text, &offsets).about(&self.name)?;
-        let again = executorch::parse(&text).about(&self.name)?;
-        let mut memories = again.memories.iter().zip(&offsets);
-        let holds = |(memory, offsets): (&Memory, &Vec<u64>)| {
-            memory.faults().is_empty() && memory.plan.offsets == *offsets
+        let is_safe = |(memory, offsets): (&Memory, &Vec<u64>)| {
+            let plan = Plan {
+                offsets: offsets.clone(),
+            };
+            plan.check(&memory.problem).is_empty()
         };
-        if again.memories.len() != offsets.len() || !memories.all(holds) {
+        let are_safe = self.plan.memories.iter().zip(&offsets).all(is_safe);
+        let text = executorch::with_offsets(&self.text, &offsets).about(&self.name)?;
+        let is_there = executorch::has_offsets(&text, &self.text, &offsets).about(&self.name)?;
+        if !are_safe || !is_there {
             let problem = self.name.clone();
             return Err(PlanError::InvalidPlan { problem }.into());
         }

@@ -95,6 +95,7 @@ pub(super) struct Arguments {
     pub move_to: i64,
     pub destination_instruction: i64,
     pub value_index: i64,
+    pub cond_value_index: i64,
 }
 
 #[derive(Deserialize, Default)]
@@ -102,6 +103,25 @@ pub(super) struct Arguments {
 pub(super) struct Operator {
     pub name: String,
     pub overload: String,
+}
+
+/// Overloads that store their outputs where they are given, and whose names do not say so.
+const OUTPUTS: [&str; 6] = [
+    "values",
+    "values_stable",
+    "dim_max",
+    "dim_min",
+    "dim_values",
+    "grad_input",
+];
+
+impl Operator {
+    /// Whether it stores its outputs where they are given, as far as its name says so. One that changes
+    /// an input in place has a name that ends with an underscore.
+    pub fn stores_its_outputs(&self) -> bool {
+        let overload = &*self.overload;
+        !self.name.ends_with('_') && (overload.contains("out") || OUTPUTS.contains(&overload))
+    }
 }
 
 /// A tensor with a place in memory.
@@ -140,6 +160,13 @@ const ELEMENTS: [(&str, i64, u64); 23] = [
     ("UINT32", 28, 4),
     ("UINT64", 29, 8),
 ];
+
+impl Tensor {
+    /// One past its last byte.
+    pub fn end(&self) -> u64 {
+        self.offset + self.size_bytes
+    }
+}
 
 impl Method {
     /// The tensors that have a place and bytes, by value.
@@ -212,13 +239,34 @@ impl Method {
         })
     }
 
-    /// How large the method's file says that this memory is.
-    pub fn memory_bytes(&self, id: u64) -> Result<Option<u64>, ForeignError> {
-        let Some(&bytes) = self.non_const_buffer_sizes.get(id as usize) else {
-            return Ok(None);
-        };
+    /// Values that have a place in a memory, and no bytes.
+    pub fn empty_values(&self, memory: u64) -> Result<Vec<usize>, ForeignError> {
+        let mut empty = Vec::new();
+        for (index, value) in self.values.iter().enumerate() {
+            let place = value
+                .val
+                .as_ref()
+                .and_then(|val| val.allocation_info.as_ref());
+            let is_there = place.is_some_and(|place| u64::try_from(place.memory_id) == Ok(memory));
+            if is_there && value.val_type == "Tensor" && self.tensor(index, value)?.is_none() {
+                empty.push(index);
+            }
+        }
+        Ok(empty)
+    }
+
+    /// How large the method's file says that this memory is. The first one is of constants.
+    pub fn memory_bytes(&self, id: u64) -> Result<u64, ForeignError> {
+        let bytes = usize::try_from(id).ok().filter(|&index| index > 0);
+        let bytes = bytes.and_then(|index| self.non_const_buffer_sizes.get(index));
         let place = || format!("{} memory {id}", self.name);
-        number(bytes.into(), u64::MAX >> 1, "non_const_buffer_sizes", place).map(Some)
+        let Some(&bytes) = bytes else {
+            return Err(ForeignError::NoMemory {
+                place: place(),
+                count: self.non_const_buffer_sizes.len().saturating_sub(1),
+            });
+        };
+        number(bytes.into(), u64::MAX >> 1, "non_const_buffer_sizes", place)
     }
 
     /// What messages call a value.

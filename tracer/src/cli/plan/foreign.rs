@@ -36,6 +36,9 @@ struct RenewedMemory<'a> {
     buffers: usize,
     /// What the tool's plan needs.
     tool_bytes: u64,
+    /// Whether buffers share bytes in the tool's plan that are in use at the same time, as far as the
+    /// file says.
+    is_unexplained: bool,
     arena_bytes: u64,
     bound_bytes: u64,
     /// How many pairs overlap in part in the tool's plan, which this one keeps apart.
@@ -51,6 +54,7 @@ impl<'a> RenewedMemory<'a> {
             name: &memory.name,
             buffers: renewal.problem.buffers().len(),
             tool_bytes: memory.used_bytes(),
+            is_unexplained: !memory.faults().is_empty(),
             arena_bytes: planned.arena_bytes,
             bound_bytes: planned.bound_bytes,
             kept_apart: renewal.kept_apart,
@@ -141,6 +145,14 @@ impl Report for RenewalReport<'_> {
         let mut text = format!("{}: a plan of {}\n\n", self.file, self.tool);
         text += &(table(header, [1, 2, 3, 4], rows) + "\n\n");
         text += &format!("Time: {:.2} s\n", self.seconds);
+        let unexplained = self.memories.iter().filter(|memory| memory.is_unexplained);
+        for memory in unexplained.filter(|memory| memory.kept_apart == 0) {
+            text += &format!(
+                "{}: in the tool's plan buffers share bytes that are in use at the same time, as far as the file \
+                 says, which this plan keeps apart; `dmo-trace audit {}` names them\n",
+                memory.name, self.file
+            );
+        }
         for memory in self.memories.iter().filter(|memory| memory.kept_apart > 0) {
             let pairs = counted(memory.kept_apart as u64, "pair", "pairs");
             text += &format!(
