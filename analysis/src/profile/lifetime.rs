@@ -131,6 +131,16 @@ impl Lifetimes {
         }
     }
 
+    /// The last uses among what [`bytes`](Self::bytes) gives.
+    #[inline]
+    pub fn last_uses(&mut self, address: u32, most: usize) -> &mut [Time] {
+        let page = self.index[(address >> PAGE_BITS) as usize] as usize;
+        let start = address as usize & (PAGE_SIZE - 1);
+        let uses = &mut self.pages[page - 1].last_use;
+        let end = uses.len().min(start + most);
+        &mut uses[start..end]
+    }
+
     /// Calls `change` with the lives of all bytes of a tensor, in address order.
     pub fn each_of(&mut self, tensor: &Tensor, mut change: impl FnMut(ByteLives<'_>)) {
         let mut address = u64::from(tensor.address.0);

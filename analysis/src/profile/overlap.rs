@@ -85,23 +85,29 @@ impl Sweep {
     /// The input's bytes `[offset, offset + size_bytes)` are loaded.
     #[inline]
     pub fn load(&mut self, access: Access) {
+        self.loads(access, access.offset + access.size_bytes);
+    }
+
+    /// Bytes of the input are loaded, and nothing is stored meanwhile: `lowest_load` is the first of the
+    /// loads of the lowest byte, and `end` one past the highest byte.
+    #[inline]
+    pub fn loads(&mut self, lowest_load: Access, end: u32) {
         let Some(store) = self.highest_store else {
             return;
         };
         let stored_end = store.offset + store.size_bytes;
-        let lowest =
-            i64::from(self.lowest_stored) - i64::from(access.offset + access.size_bytes - 1);
-        let highest = i64::from(stored_end) - 1 - i64::from(access.offset);
+        let lowest = i64::from(self.lowest_stored) - i64::from(end - 1);
+        let highest = i64::from(stored_end) - 1 - i64::from(lowest_load.offset);
         self.unsafe_bounds = Some(match self.unsafe_bounds {
             Some((low, high)) => (low.min(lowest), high.max(highest)),
             None => (lowest, highest),
         });
-        let needed = stored_end.saturating_sub(access.offset);
+        let needed = stored_end.saturating_sub(lowest_load.offset);
         if needed > self.displacement {
             self.displacement = needed;
             self.binding = Some(Binding {
                 store,
-                load: access,
+                load: lowest_load,
             });
         }
     }

@@ -73,56 +73,72 @@ impl<O: Observer> Profiler<O> {
         )
     }
 
-    fn load(&mut self, event: &Event) {
-        let Some(current) = &mut self.current else {
+    /// Loads of one tensor, one after the other.
+    fn loads(&mut self, events: &[Event]) {
+        let (Some(current), Some(first)) = (&mut self.current, events.first()) else {
             return;
         };
-        let tensor = &mut current.profile.tensors[event.tensor as usize];
-        let (begin, role) = (current.profile.begin, tensor.tensor.role);
-        let address = tensor.tensor.address.0 + event.offset;
-        tensor.loads += 1;
+        let index = usize::from(first.tensor);
+        let tensor = &mut current.profile.tensors[index];
+        let (begin, start) = (current.profile.begin, tensor.tensor.address.0);
         let gap = current.span == Span::Gap;
-        // Bytes with content of before the layer, loaded for the first time, and its age.
-        let mut old_content = Vec::new();
-        let (mut from, end) = bytes_at(address, event);
-        while from < end {
-            let lives = self.lifetimes.bytes(from as u32, (end - from) as usize);
-            if tensor.load_before_store.is_none() && any(lives.first_store, |it| it <= begin) {
-                tensor.load_before_store = Some(event.into());
+        tensor.loads += events.len() as u64;
+        let (mut lowest, mut highest_end) = (first, 0);
+        for event in events {
+            if event.offset < lowest.offset {
+                lowest = event;
             }
-            if any(lives.last_use, |it| it <= begin) {
-                let last = lives.last_use.iter().zip(lives.last_store.iter());
-                let old = last
-                    .zip(from..)
-                    .filter(|((last_use, last_store), _)| **last_use.max(last_store) <= begin);
-                old_content.extend(old.map(|((_, &last_store), byte)| (byte, last_store)));
+            highest_end = highest_end.max(event.offset + u32::from(event.size_bytes));
+            let address = start + event.offset;
+            // Bytes with content of before the layer, loaded for the first time, and its age.
+            let mut old_content = Vec::new();
+            let (mut from, end) = bytes_at(address, event);
+            while from < end {
+                let most = (end - from) as usize;
+                if tensor.load_before_store.is_none() {
+                    let lives = self.lifetimes.bytes(from as u32, most);
+                    if any(lives.first_store, |it| it <= begin) {
+                        tensor.load_before_store = Some(event.into());
+                    }
+                }
+                let uses = self.lifetimes.last_uses(from as u32, most);
+                let count = uses.len();
+                let is_old = any(uses, |it| it <= begin);
+                if is_old {
+                    let lives = self.lifetimes.bytes(from as u32, most);
+                    let last = lives.last_use.iter().zip(lives.last_store.iter());
+                    let old = last
+                        .zip(from..)
+                        .filter(|((last_use, last_store), _)| **last_use.max(last_store) <= begin);
+                    old_content.extend(old.map(|((_, &last_store), byte)| (byte, last_store)));
+                }
+                // What code between layers loads is noted, but a layer's picture would be
+                // spoilt by it.
+                if !gap {
+                    self.lifetimes.last_uses(from as u32, most).fill(event.time);
+                }
+                from += count as u64;
             }
-            // What code between layers loads is noted, but a layer's picture would be
-            // spoilt by it.
-            if !gap {
-                lives.last_use.fill(event.time);
+            if !old_content.is_empty() {
+                let by = (!gap).then_some(current.profile.name.as_str());
+                note_later_use(
+                    &mut self.earlier_inputs,
+                    &mut self.layers,
+                    &old_content,
+                    event,
+                    by,
+                );
             }
-            from += lives.count() as u64;
+            self.observer
+                .access(Address(address), event, AccessClass::Load);
         }
-        if !old_content.is_empty() {
-            let by = (!gap).then_some(current.profile.name.as_str());
-            note_later_use(
-                &mut self.earlier_inputs,
-                &mut self.layers,
-                &old_content,
-                event,
-                by,
-            );
-        }
-        if role == Role::Input {
+        if tensor.tensor.role == Role::Input {
             for (pair, sweep) in current.profile.pairs.iter().zip(&mut current.sweeps) {
-                if pair.input == event.tensor as usize {
-                    sweep.load(event.into());
+                if pair.input == index {
+                    sweep.loads(lowest.into(), highest_end);
                 }
             }
         }
-        self.observer
-            .access(Address(address), event, AccessClass::Load);
     }
 
     fn store(&mut self, event: &Event) {
@@ -315,13 +331,18 @@ impl<O: Observer> TraceSink for Profiler<O> {
     }
 
     fn events(&mut self, events: &[Event]) {
-        for event in events {
-            if let Some(current) = &mut self.current {
+        if let Some(current) = &mut self.current {
+            for event in events {
                 current.profile.pattern.extend(event);
             }
-            match event.kind {
-                AccessKind::Load => self.load(event),
-                AccessKind::Store => self.store(event),
+        }
+        let are_alike = |a: &Event, b: &Event| {
+            a.kind == AccessKind::Load && b.kind == AccessKind::Load && a.tensor == b.tensor
+        };
+        for run in events.chunk_by(are_alike) {
+            match run {
+                [event] if event.kind == AccessKind::Store => self.store(event),
+                loads => self.loads(loads),
             }
         }
     }
