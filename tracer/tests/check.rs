@@ -249,6 +249,23 @@ fn a_baseline_may_be_a_link() {
     assert!(text.contains("arena_bytes = 3680"), "{text}");
 }
 
+/// A hint that names the model names its kernels, too.
+#[test]
+fn what_is_proposed_is_for_the_same_kernels() {
+    let project = Project::new();
+    for (kernels, named) in [
+        ("", "m.tflite` says"),
+        ("kernels = \"dsp\"\n", "m.tflite --kernels dsp` says"),
+    ] {
+        project.baseline(&format!(
+            "[[model]]\nfile = \"m.tflite\"\n{kernels}arena_bytes = 1048576\ncapacity = 1\n"
+        ));
+        let checked = project.check(&[]);
+        assert_eq!(checked.code, 1, "{}", checked.stderr);
+        assert!(checked.stdout.contains(named), "{}", checked.stdout);
+    }
+}
+
 /// Each overlapped pair one step closer than is safe: the plan's own offsets are at the limit
 /// but for the alignment.
 #[test]

@@ -393,3 +393,41 @@ fn a_model_beyond_two_gibibytes() {
     }
     assert!(start.elapsed() < Duration::from_secs(5));
 }
+
+/// Whether nothing fits, or nothing was found that does, is not the same.
+#[test]
+fn a_search_that_was_cut_short_proves_nothing() {
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/stand_in_vision_int8.tflite"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("library");
+    let built = |options: &[&str]| {
+        let mut arguments: Vec<OsString> = ["build", model, "--ram", "1100", "--out"]
+            .map(Into::into)
+            .into();
+        arguments.push(out.clone().into());
+        arguments.extend(options.iter().map(Into::into));
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(!out.exists());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let cut_short = built(&["--time", "0.001"]);
+    assert!(
+        cut_short.contains("NOT FOUND: none of the forms"),
+        "{cut_short}"
+    );
+    assert!(
+        cut_short.contains("--time 60 searches longer"),
+        "{cut_short}"
+    );
+    let whole = built(&[]);
+    assert!(whole.contains("OUT OF REACH: no form keeps"), "{whole}");
+    assert!(!whole.contains("--time"), "{whole}");
+    // A hint that was followed is not given again.
+    assert!(whole.contains("--max-recompute 300%"), "{whole}");
+    let most = built(&["--max-recompute", "300%"]);
+    assert!(!most.contains("--max-recompute"), "{most}");
+}

@@ -308,15 +308,12 @@ fn a_message_says_whether_a_lack_of_room_is_proven() {
     };
     assert_eq!(
         message(1_000_000),
-        "no plan for this order fits into the regions, which is proven: placing one buffer after \
-         the other left 1 without room, 1,000 bytes together; the largest of them, \"b\", has 1,000 \
-         bytes"
+        "no plan for this order fits into the regions, which is proven: \"b\", 1,000 bytes, did not fit"
     );
     assert_eq!(
         message(0),
-        "no plan was found in time, which does not mean that there is none: placing one buffer \
-         after the other left 1 without room, 1,000 bytes together; the largest of them, \"b\", has \
-         1,000 bytes"
+        "no plan was found in time, which does not mean that there is none: \"b\", 1,000 bytes, did \
+         not fit"
     );
 }
 

@@ -97,7 +97,7 @@ pub enum IntegerIoError {
     #[error("operators of the model run on an accelerator, whose compiler chose its ends")]
     Accelerated,
     #[error(
-        "no QUANTIZE of an input and no DEQUANTIZE of an output can be left out: there is none, or something \
+        "--integer-io has nothing to leave out: no input is quantised and no output dequantised, or something \
          else needs its floats or its integers; the inputs are {inputs}, the outputs {outputs}"
     )]
     Nothing { inputs: String, outputs: String },

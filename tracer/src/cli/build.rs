@@ -260,7 +260,7 @@ fn report_forms(arguments: &Arguments, source: &Source, forms: &Forms) -> anyhow
     let chosen = forms.fastest_within(&limits).filter(|_| limits.are_given());
     let is_chosen = |form: &Form| chosen.is_some_and(|chosen| chosen.recipe == form.recipe);
     draw(arguments, &source.name, forms, is_chosen)?;
-    let report = FormsReport::new(source, limits, forms);
+    let report = FormsReport::new(source, &arguments.changes()?, limits, forms);
     output::report(&report, arguments.json)?;
     Ok(report.fits().into())
 }

@@ -373,7 +373,7 @@ fn headline(path: &Path, file: &Emitted, source: &Source, planned_bytes: u64) ->
         }
         Some(choice) => {
             text += &format!(
-                "; without tiles, which need more in all, up to {} bytes",
+                "; written without tiles: with them it would be up to {} bytes in all",
                 grouped(choice.of_the_plan_bytes)
             );
         }

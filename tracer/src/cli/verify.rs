@@ -73,15 +73,25 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// How to get the plan that was verified, where the model carries none and no other is named.
+    /// How to get the plan that was verified, or one for the kernels that were named, where the model
+    /// carries none and no other is named.
     fn writes_this_plan(&self, source: &Source) -> Option<String> {
         let is_own = self.plan.is_none() && source.carried_offsets().is_none();
         (is_own && source.file.is_some() && !source.is_changed()).then(|| {
-            format!(
-                "`dmo-trace plan {} --out {}` writes the model with this plan, for it carries none",
-                pasted(&self.model.to_string_lossy()),
-                output::planned_beside(Path::new(&self.model))
-            )
+            let model = self.model.to_string_lossy();
+            let model = pasted(&model);
+            let file = output::planned_beside(Path::new(&self.model));
+            if self.library.kernels == [REFERENCE] {
+                format!(
+                    "`dmo-trace plan {model} --out {file}` writes the model with this plan, for it carries none"
+                )
+            } else {
+                format!(
+                    "`dmo-trace plan {model}{} --out {file}` writes the model with a plan for these kernels; the \
+                     one above is for the reference kernels",
+                    self.library.again()
+                )
+            }
         })
     }
 

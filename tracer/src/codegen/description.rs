@@ -36,7 +36,7 @@ pub struct Description {
     pub stack_bytes: Option<u32>,
     /// Multiply-accumulates of an inference.
     pub macs: u64,
-    /// What the arena holds, and what is proven of it, in a sentence or two.
+    /// The memories that it is placed in, a paragraph; empty of one arena.
     pub layout: String,
     /// The inputs are as they were when an inference has ended.
     pub keeps_inputs: bool,
@@ -166,7 +166,7 @@ impl EndpointDescription {
         let meaning = self.quantisation.map_or_else(String::new, |affine| {
             let sign = if affine.zero_point < 0 { '+' } else { '-' };
             let zero = affine.zero_point.unsigned_abs();
-            format!(", where x stands for {} * (x {sign} {zero})", affine.scale)
+            format!(", of which x means {} * (x {sign} {zero})", affine.scale)
         });
         format!(
             "| {what} | `{}`: `{}` {}{meaning} |\n",

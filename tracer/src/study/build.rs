@@ -32,7 +32,6 @@ use crate::model::Deployment;
 use dmo_analysis::graph::parameters::Affine;
 use dmo_analysis::graph::{Graph, Kind, Node, TensorId};
 use dmo_analysis::transform::macs;
-use dmo_analysis::wording::grouped;
 use std::time::Duration;
 
 /// The kernels for the DSP extension, with weights laid out for them.
@@ -512,11 +511,8 @@ fn describe(
     // Pruned, it has the shapes that the calls have.
     let made = source.original();
     let operators = made.operators.iter().map(|node| in_words(made, node));
-    let bytes = grouped(planned.file.arena_bytes);
-    let layout = match &planned.placed {
-        Some(placed) => region_sentence(placed),
-        None => format!("The plan needs {bytes} bytes of arena."),
-    };
+    let layout = planned.placed.as_ref();
+    let layout = layout.map_or_else(String::new, |placed| region_sentence(placed) + "\n\n");
     Ok(Description {
         prefix: format!("{name}_"),
         name,

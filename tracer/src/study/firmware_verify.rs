@@ -177,10 +177,9 @@ fn model_file(source: &Source) -> Result<&[u8], StudyError> {
     if source.pruning.is_some() || source.streaming.is_some() || source.integer_ends.is_some() {
         return Err(changed("a change of the model"));
     }
-    source
-        .file
-        .as_deref()
-        .ok_or_else(|| changed("a network of the zoo, which has no file,"))
+    source.file.as_deref().ok_or_else(|| {
+        changed("a network of the zoo, which `dmo-trace zoo export` writes to a file,")
+    })
 }
 
 fn of_planned(planned: &Planned, source: &Source) -> Offsets {

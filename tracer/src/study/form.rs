@@ -29,8 +29,10 @@ pub struct Form {
 /// Where libraries are compiled, they are made of at most this many forms within the limits.
 const MOST_WITHIN: u32 = 3;
 
-/// By how much an estimate may be too large, in percent.
+/// By how much an estimate may be too large, in percent, and that of small RAM in bytes: what the
+/// function takes that calls the kernels is not known before.
 const MOST_TOO_LARGE: u64 = 5;
+const MOST_TOO_LARGE_BYTES: u64 = 160;
 
 /// What a library may take; `None`: any amount.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
@@ -56,8 +58,9 @@ impl MemoryLimits {
     /// A form may keep to them when it is compiled.
     pub fn nearly_admit(&self, form: &Form) -> bool {
         let widened = |limit: u64| limit.saturating_add(limit / 100 * MOST_TOO_LARGE);
+        let at_least = |limit: u64| widened(limit).max(limit.saturating_add(MOST_TOO_LARGE_BYTES));
         let wider = Self {
-            ram_bytes: self.ram_bytes.map(widened),
+            ram_bytes: self.ram_bytes.map(at_least),
             flash_bytes: self.flash_bytes.map(widened),
         };
         wider.admit(form)
@@ -81,6 +84,8 @@ pub struct Forms {
     pub best: Vec<Form>,
     /// The others, the fastest first.
     pub beaten: Vec<Form>,
+    /// No search for them ended before it had done its work.
+    pub complete: bool,
 }
 
 impl Forms {
@@ -117,10 +122,13 @@ impl Forms {
     }
 
     /// Parts those that another one beats from the rest.
-    pub(super) fn of(mut forms: Vec<Form>) -> Self {
+    pub(super) fn of(mut forms: Vec<Form>, complete: bool) -> Self {
         let needs = |form: &Form| [form.time(), form.ram_bytes(), form.flash_bytes];
         forms.sort_by_key(needs);
-        let mut sorted = Self::default();
+        let mut sorted = Self {
+            complete,
+            ..Self::default()
+        };
         for form in forms {
             let of_form = needs(&form);
             let beats = |other: &Form| {
@@ -203,6 +211,7 @@ mod tests {
         let forms = Forms {
             best: flash.map(form).into(),
             beaten: Vec::new(),
+            complete: true,
         };
         let limits = MemoryLimits {
             flash_bytes: Some(100_000),

@@ -55,7 +55,7 @@ pub fn forms(
     if request.changes.prune {
         source.prune()?;
     }
-    let candidates = candidates(source, request, session)?;
+    let (candidates, complete) = candidates(source, request, session)?;
     // The model as it is comes first, and has no size yet.
     let sizes = candidates.iter().map(|it| it.arena_bytes);
     let smallest = sizes.filter(|&bytes| bytes > 0).min();
@@ -100,7 +100,7 @@ pub fn forms(
     if limits.ram_bytes.is_some() && !has_stack {
         return Err(BuildError::UnknownStack.into());
     }
-    Ok(Forms::of(forms))
+    Ok(Forms::of(forms, complete))
 }
 
 /// Makes of the model what the recipe says.
@@ -121,12 +121,13 @@ struct Candidate {
     extra_macs: u64,
 }
 
-/// The recipes to try, the model as it is first, the others by their work.
+/// The recipes to try, the model as it is first, the others by their work; and whether all searches
+/// have done their work.
 fn candidates(
     source: &Source,
     request: &PlanRequest,
     session: &Session,
-) -> Result<Vec<Candidate>, StudyError> {
+) -> Result<(Vec<Candidate>, bool), StudyError> {
     let as_it_is = Candidate {
         recipe: Recipe::default(),
         arena_bytes: 0,
@@ -137,7 +138,7 @@ fn candidates(
         candidates.push(as_it_is);
     }
     if !request.changes.reshapes() {
-        return Ok(candidates);
+        return Ok((candidates, true));
     }
     source.ensure_changeable()?;
     let graph = source.graph();
@@ -157,7 +158,7 @@ fn candidates(
     let share = (1.0 - ORDER_SHARE) / others.max(1) as f64;
     let time = SearchTime::patient(request.time.mul_f64(share));
     let layout = request.layout;
-    let mut refusal = None;
+    let (mut refusal, mut complete) = (None, true);
     for changes in &searches {
         let front = WorkFront::search(source, &order, changes, layout, kind, time, session);
         let front = match front {
@@ -168,6 +169,7 @@ fn candidates(
             }
             front => front?,
         };
+        complete &= front.front.complete;
         for point in front.front.points {
             if candidates.iter().any(|it| it.recipe == point.recipe) {
                 continue;
@@ -183,7 +185,7 @@ fn candidates(
         return Err(error);
     }
     candidates.sort_by_key(|candidate| candidate.extra_macs);
-    Ok(thinned(candidates))
+    Ok((thinned(candidates), complete))
 }
 
 /// What may be computed again, in percent: the more, the more tiles there are to try, and the less

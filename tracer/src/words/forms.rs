@@ -3,13 +3,17 @@
 use super::recipe::described;
 use super::report::Report;
 use super::{cycles, integer_io, table};
+use crate::study::change::ChangeRequest;
 use crate::study::form::{Form, Forms, MemoryLimits};
 use crate::study::source::Source;
-use dmo_analysis::graph::Graph;
+use dmo_analysis::graph::{Graph, Kind};
 use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// The hint to compute more again proposes so much, in percent.
+const MOST_RECOMPUTED: f64 = 300.0;
 
 /// What memory a model takes for what time.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -29,6 +33,14 @@ pub struct FormsReport {
     chosen: Option<usize>,
     /// The forms that others beat.
     beaten: Vec<Form>,
+    /// No search for forms ended before it had done its work.
+    complete: bool,
+    /// More may be computed again than was allowed.
+    #[serde(skip)]
+    may_recompute_more: bool,
+    /// The ends of the model are floats, and could be integers.
+    #[serde(skip)]
+    has_float_ends: bool,
     /// The input is an image that takes half of the smallest arena or more, as a whole.
     #[serde(skip)]
     is_mostly_input: bool,
@@ -36,7 +48,12 @@ pub struct FormsReport {
 
 impl FormsReport {
     /// The forms of a model.
-    pub fn new(source: &Source, limits: MemoryLimits, forms: &Forms) -> Self {
+    pub fn new(
+        source: &Source,
+        changes: &ChangeRequest,
+        limits: MemoryLimits,
+        forms: &Forms,
+    ) -> Self {
         let chosen = forms.best.iter().position(|form| limits.admit(form));
         Self {
             model: source.name.clone(),
@@ -46,6 +63,11 @@ impl FormsReport {
             forms: forms.best.clone(),
             chosen: chosen.filter(|_| limits.are_given()),
             beaten: forms.beaten.clone(),
+            complete: forms.complete,
+            may_recompute_more: (changes.split || changes.patch)
+                && changes.most_recomputed_percent < MOST_RECOMPUTED
+                && has_windows(source.original()),
+            has_float_ends: source.has_float_ends(),
             is_mostly_input: is_mostly_input(source.original(), forms),
         }
     }
@@ -59,23 +81,45 @@ impl FormsReport {
     fn shortfall(&self) -> String {
         let least = |measure: fn(&Form) -> u64| self.forms.iter().map(measure).min().unwrap_or(0);
         let (ram, flash) = (least(Form::ram_bytes), least(|form| form.flash_bytes));
-        let mut text = format!(
-            "OUT OF REACH: no form keeps to {}; nothing was written.\n",
-            self.limits
-        );
+        let mut text = if self.complete {
+            format!(
+                "OUT OF REACH: no form keeps to {}; nothing was written.\n",
+                self.limits
+            )
+        } else {
+            format!(
+                "NOT FOUND: none of the forms that were found within --time keeps to {}; nothing was written.\n",
+                self.limits
+            )
+        };
         if let Some(limit @ 1..1024) = self.limits.ram_bytes {
             text += &format!("  hint: --ram {limit} is {limit} bytes; {limit}K is {limit} KiB\n");
         } else if self.limits.ram_bytes.is_some_and(|limit| ram > limit) {
             text += &format!(
-                "The least arena and stack of a form takes {}.\n  hint: {}--max-recompute 300% computes more again, \
-                 and --time 60 searches longer\n",
-                bytes(ram),
-                if self.is_mostly_input {
-                    "--slices takes the image in rows, "
-                } else {
-                    ""
-                }
+                "The least arena and stack of a form takes {}.\n",
+                bytes(ram)
             );
+            let hints = [
+                (
+                    !self.complete,
+                    "--time 60 searches longer, and --allow remove,split,patch gets further, as it tries fewer kinds of changes",
+                ),
+                (
+                    self.has_float_ends,
+                    "--integer-io leaves out the floats at the model's ends",
+                ),
+                (self.is_mostly_input, "--slices takes the image in rows"),
+                (
+                    self.may_recompute_more,
+                    "--max-recompute 300% computes more again",
+                ),
+            ];
+            let hints = hints.iter().filter(|(applies, _)| *applies);
+            let hints: Vec<&str> = hints.map(|(_, hint)| *hint).collect();
+            text += &match hints.is_empty() {
+                true => "Nothing else is known to need less.\n".to_owned(),
+                false => format!("  hint: {}\n", hints.join("; ")),
+            };
         }
         if self.limits.flash_bytes.is_some_and(|limit| flash > limit) {
             text += &format!(
@@ -84,7 +128,7 @@ impl FormsReport {
                 bytes(flash)
             );
         }
-        if !text.contains("hint") {
+        if !text.contains("The least") && !text.contains("hint") {
             text += "Each limit can be kept, but not both at once.\n";
         }
         text
@@ -119,6 +163,12 @@ impl Report for FormsReport {
         }
         text
     }
+}
+
+/// Whether some operator could run in tiles.
+fn has_windows(graph: &Graph) -> bool {
+    let mut nodes = graph.operators.iter();
+    nodes.any(|node| matches!(node.kind, Kind::Conv2d | Kind::DepthwiseConv2d))
 }
 
 fn is_mostly_input(graph: &Graph, forms: &Forms) -> bool {

@@ -103,7 +103,7 @@ fn next(name: &str) -> String {
     // A network of the zoo has no weights to write into C code.
     if !model.starts_with("zoo:") {
         steps.push(format!(
-            "`dmo-trace build {model} --front` compiles and measures such forms"
+            "`dmo-trace build {model} --front` runs and measures such forms"
         ));
     }
     format!("\nNext: {}.\n", steps.join("; "))

@@ -73,9 +73,11 @@ fn largest(left: &LeftOver) -> String {
         largest,
         largest_bytes,
     } = left;
+    if *buffers == 1 {
+        return format!("{largest:?}, {} bytes, did not fit", grouped(*bytes));
+    }
     format!(
-        "placing one buffer after the other left {} without room, {} bytes together; the largest of \
-         them, {largest:?}, has {} bytes",
+        "{} buffers, {} bytes together, did not fit; the largest, {largest:?}, has {} bytes",
         grouped(*buffers as u64),
         grouped(*bytes),
         grouped(*largest_bytes)

@@ -6,6 +6,7 @@ use super::examine::{Examined, Findings};
 use crate::cli::options::kernels::kernels_again;
 use dmo_analysis::optimise::Certificate;
 use dmo_analysis::wording::grouped;
+use dmo_trace::study::kernel_request::REFERENCE;
 use dmo_trace::study::whole_arena::RuntimeArena;
 use dmo_trace::words::names::pasted;
 use dmo_trace::words::regions::UsedRegion;
@@ -126,6 +127,15 @@ fn again(model: &Model) -> String {
     kernels_again(kernels, request.cpu.as_ref(), request.cmsis_nn_version)
 }
 
+/// The model, and the kernels if others are named than those that `plan` takes.
+fn planned_again(model: &Model) -> String {
+    let kernels = match again(model) {
+        reference if reference == format!(" --kernels {REFERENCE}") => String::new(),
+        kernels => kernels,
+    };
+    pasted(&model.request.model).to_string() + &kernels
+}
+
 /// Nothing is known.
 fn unknown(error: &str) -> Vec<Case> {
     let mut cases = vec![Case::new(ARENA, Outcome::Error, error)];
@@ -205,7 +215,7 @@ fn planned_part(capacity: u64, model: &Model, findings: &Findings) -> Case {
              what may need less",
             grouped(arena),
             grouped(capacity),
-            pasted(&model.request.model)
+            planned_again(model)
         ),
     )
 }
@@ -220,7 +230,7 @@ fn runtime(capacity: u64, model: &Model, findings: &Findings) -> Case {
                  they are needed for, and what may need less",
                 grouped(bytes),
                 grouped(capacity),
-                pasted(&model.request.model)
+                planned_again(model)
             ),
         ),
         Some(RuntimeArena {

@@ -11,6 +11,7 @@ use dmo_trace::study::build::default_kernels;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::{Emitted, arena_changes, is_packed, is_standard};
 use dmo_trace::study::overlap_source::OverlapKind;
+use dmo_trace::study::peak::ArenaPeak;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
 use dmo_trace::study::source::Source;
 use dmo_trace::study::whole_arena::ArenaChange;
@@ -90,7 +91,8 @@ pub fn next_steps(
         _ if arguments.firmware.is_named() && !emitted.is_empty() => {
             if named("tflite").is_some() {
                 steps.push(
-                    "build the firmware with it and with this kTensorArenaSize; `dmo-trace run` then has to say SAFE of it"
+                    "build the firmware with it, and with the kTensorArenaSize for the kernels that it has; \
+                     `dmo-trace run` then has to say SAFE of it"
                         .to_owned(),
                 );
             }
@@ -184,6 +186,13 @@ fn other_kernels(planned: &Planned) -> Option<String> {
     let mut functions = measured.planned.functions.iter().flatten();
     let is_of_cmsis_nn = functions.any(|name| name.starts_with("arm_"));
     if !images::cpus_of(&measured.planned.name).is_empty() || !is_of_cmsis_nn {
+        return None;
+    }
+    // Where most of what can be shared at the peak is, others would not help.
+    let peak = ArenaPeak::of(planned)?;
+    let least = peak.buffers.iter().filter(|buffer| buffer.tensor.is_some());
+    let least = least.map(|buffer| buffer.size_bytes).min()?;
+    if 2 * peak.shared_bytes() >= least {
         return None;
     }
     let set = match default_kernels(Some(&measured.planned.cpu)) {

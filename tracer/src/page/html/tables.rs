@@ -16,7 +16,7 @@ pub fn witnesses(witnesses: &[Witness]) -> Markup {
                     h3 {
                         (witness.name) ": "
                         @match witness.holds {
-                            Some(true) => span.holds { "no objection" },
+                            Some(true) => span.holds { "safe" },
                             Some(false) => span.fails { "UNSAFE" },
                             None => span { "not asked" },
                         }

@@ -55,7 +55,7 @@ pub fn loop_order(
 }
 
 /// In place of a table with a row for each part of an operator.
-pub const IN_TILES: &str = "What the kernels allow in each tile: --json has it.";
+pub const IN_TILES: &str = "`--json` lists the overlaps of each tile.";
 
 /// A row for each operator: its kernel, what it allows, and what its loops cost.
 pub fn kernel_table(
