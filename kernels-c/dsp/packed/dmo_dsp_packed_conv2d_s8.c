@@ -3,8 +3,12 @@
 #include "packed_multiply.h"
 #include "packed_patches.h"
 
+// Rows of few columns are on the stack, as in dsp_multiply.h; fewer than there, as these functions take less stack.
+enum { FEW_GROUPS = 2 };
+
 int32_t dmo_dsp_packed_conv2d_s8_scratch_bytes(const dmo_shape *filter_shape) {
-  return dsp_scratch_rows_bytes(packed_groups(filter_shape) * DSP_GROUP_COLUMNS);
+  const int32_t groups = packed_groups(filter_shape);
+  return groups <= FEW_GROUPS ? 0 : dsp_rows_bytes(groups * DSP_GROUP_COLUMNS);
 }
 
 // Where windows are the pixels themselves, an image is one row.
@@ -59,10 +63,10 @@ void dmo_dsp_packed_conv2d_s8(const dmo_conv2d_params *params, const dmo_shape *
                           const dmo_shape *filter_shape, const uint32_t *packed, const dmo_shape *output_shape,
                           int8_t *output, void *scratch) {
   // A call with the same arguments takes no stack of its own.
-  if (!dsp_has_few_columns(packed_groups(filter_shape) * DSP_GROUP_COLUMNS)) {
+  if (packed_groups(filter_shape) > FEW_GROUPS) {
     convolve(params, input_shape, input, filter_shape, packed, output_shape, output, scratch);
     return;
   }
-  uint32_t rows[DSP_FEW_WORDS];
+  uint32_t rows[FEW_GROUPS * DSP_GROUP_WORDS];
   convolve(params, input_shape, input, filter_shape, packed, output_shape, output, rows);
 }

@@ -195,8 +195,8 @@ static void test_convolution(void) {
   const int32_t bytes = dmo_shape_size(&l.out), scratch_bytes = dmo_dsp_packed_conv2d_s8_scratch_bytes(&l.taps);
   const int32_t columns = group_columns(&l.taps);
   const uint32_t *const packed = pack_pairs(&l, columns);
-  if (scratch_bytes != (columns <= 16 ? 0 : 8 * columns)) {
-    fail("scratch memory is not that of four rows, or none for up to 16 columns");
+  if (scratch_bytes != (columns <= 8 ? 0 : 8 * columns)) {
+    fail("scratch memory is not that of four rows, or none for up to 8 columns");
   }
   int8_t *const expected = allocate(bytes), *const actual = allocate(bytes);
   dmo_conv2d_s8(&l.params, &l.quant, &l.in, l.input, &l.taps, l.filter, l.bias, &l.out, expected);
