@@ -559,7 +559,10 @@ fn scratch_buffers_are_those_that_the_runtime_asks_for() {
                     layers += 1;
                     let depth = u64::from(filter.unwrap().shape[1]);
                     let mut sizes = of_cmsis_nn[counted.operator.0].clone().unwrap();
-                    sizes.push(8 * depth.next_multiple_of(4));
+                    // Rows of few columns are on the stack.
+                    if depth > 16 {
+                        sizes.push(8 * depth.next_multiple_of(4));
+                    }
                     assert_eq!(node.scratch_bytes, sizes, "{name}");
                 }
                 "arm_convolve_wrapper_s4" => {
@@ -571,7 +574,9 @@ fn scratch_buffers_are_those_that_the_runtime_asks_for() {
                     let row = u64::from(height * width * depth).next_multiple_of(4);
                     let is_gathered = depth % 4 != 0 && height * width != 1;
                     let bytes = if is_gathered { 9 * row } else { 8 * row };
-                    assert_eq!(node.scratch_bytes, [bytes], "{name}");
+                    let is_few = height * width == 1 && depth <= 16;
+                    let expected: &[u64] = if is_few { &[] } else { &[bytes] };
+                    assert_eq!(node.scratch_bytes, expected, "{name}");
                 }
                 _ => continue,
             }
