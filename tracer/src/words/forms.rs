@@ -116,10 +116,11 @@ impl FormsReport {
             ];
             let hints = hints.iter().filter(|(applies, _)| *applies);
             let hints: Vec<&str> = hints.map(|(_, hint)| *hint).collect();
-            text += &match hints.is_empty() {
-                true => "Nothing else is known to need less.\n".to_owned(),
-                false => format!("  hint: {}\n", hints.join("; ")),
-            };
+            if hints.is_empty() {
+                text += "Nothing else is known to need less.\n";
+            } else {
+                text += &format!("  hint: {}\n", hints.join("; "));
+            }
         }
         if self.limits.flash_bytes.is_some_and(|limit| flash > limit) {
             text += &format!(
