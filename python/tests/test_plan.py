@@ -103,7 +103,7 @@ def test_errors_are_the_whole_message_of_the_command():
 
 
 def test_changes_are_a_list_or_the_words_of_the_option():
-    model = stand_in("vision_int8")
+    model = "zoo:mobilenet_v1_0.25_128:int8"
     alike = [["split", "patch"], ("patch", "split"), "split,patch", "split, patch"]
     plans = [dmo_trace.plan(model, allow=allow) for allow in alike]
     assert len({plan.arena_bytes for plan in plans}) == 1
