@@ -431,3 +431,29 @@ fn a_search_that_was_cut_short_proves_nothing() {
     let most = built(&["--max-recompute", "300%"]);
     assert!(!most.contains("--max-recompute"), "{most}");
 }
+
+/// A part of a name that one layer alone has names it; a number stays one.
+#[test]
+fn a_part_of_a_name_is_enough() {
+    let program = elf("network");
+    let explained = |select: &str| {
+        let arguments = ["explain".as_ref(), "run".as_ref(), program.as_os_str()];
+        let options = ["--inputs", "1", "--select", select].map(OsStr::new);
+        run(&[&arguments[..], &options[..]].concat())
+    };
+    for (select, layer) in [("oint", "layer 2 'pointwise'"), ("3", "layer 3 'pool'")] {
+        let output = explained(select);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{select}");
+        let layers: Vec<_> = text.lines().filter(|it| it.starts_with("layer ")).collect();
+        assert!(
+            layers.len() == 1 && layers[0].starts_with(layer),
+            "{layers:?}"
+        );
+    }
+    let output = explained("po");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    let hint = "hint: the layers are 2 'pointwise', 3 'pool'\n";
+    assert!(message.ends_with(hint), "{message}");
+}

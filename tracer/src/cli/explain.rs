@@ -20,6 +20,7 @@ use dmo_trace::study::compare::{INPUTS, LIMITS};
 use dmo_trace::study::run::{RunRequest, trace};
 use dmo_trace::words::explanation::ExplainReport;
 use source::SourceFiles;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -42,8 +43,8 @@ enum What {
 struct RunArguments {
     #[command(flatten)]
     program: ProgramArguments,
-    /// Explain only this layer, given by its name or by its number in program order, from 0
-    /// [default: all]
+    /// Explain only this layer, given by its name, by a part of its name that no other layer has, or by
+    /// its number in program order, from 0 [default: all]
     #[arg(long, value_name = "NAME|NUMBER")]
     select: Option<String>,
     #[command(flatten)]
@@ -106,12 +107,15 @@ fn program_report(
     let program = &arguments.program;
     let (profile, verdict) = profile(program, target)?;
     let mut questions = Vec::new();
+    let named = arguments
+        .select
+        .as_deref()
+        .map(|select| named(select, &profile));
     for (index, layer) in profile.layers.iter().enumerate() {
-        let selected = arguments
-            .select
-            .as_ref()
-            .is_none_or(|select| *select == layer.name || *select == index.to_string());
-        if selected {
+        let number = arguments.select.as_deref();
+        if named.is_none_or(|named| named == Some(&*layer.name))
+            || number == Some(&*index.to_string())
+        {
             let pairs = pairs(arguments.shown.pair, layer.pairs.len());
             questions.extend(pairs.map(|pair| Question {
                 number: index,
@@ -163,13 +167,30 @@ fn profile(program: &ProgramArguments, target: &Target) -> anyhow::Result<(Profi
     Ok((traced.profile, verdict))
 }
 
+/// The layer's name that this is, or that alone has it as a part.
+fn named<'a>(select: &str, profile: &'a Profile) -> Option<&'a str> {
+    let names: BTreeSet<&str> = profile.layers.iter().map(|it| &*it.name).collect();
+    if let Some(&name) = names.get(select) {
+        return Some(name);
+    }
+    if select.parse::<usize>().is_ok() {
+        return None;
+    }
+    let mut parts = names.into_iter().filter(|name| name.contains(select));
+    parts.next().filter(|_| parts.next().is_none())
+}
+
 fn nothing_selected(arguments: &RunArguments, profile: &Profile) -> String {
     const MOST: usize = 20;
     let Some(select) = &arguments.select else {
         return "no layer has both an input and an output".to_owned();
     };
     let layers = profile.layers.iter().enumerate();
-    let names = layers.map(|(index, layer)| format!("{index} '{}'", layer.name));
+    let (alike, others): (Vec<_>, Vec<_>) =
+        layers.partition(|(_, layer)| layer.name.contains(&**select));
+    let shown = if alike.is_empty() { others } else { alike };
+    let names = shown.iter();
+    let names = names.map(|(index, layer)| format!("{index} '{}'", layer.name));
     let names: Vec<String> = names.collect();
     format!(
         "no layer '{select}' with an input and an output\n  hint: the layers are {}",

@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::elf::debug::{Function, Value};
 use crate::explain::{Bound, Buffer, CallInProgress, Explanation, Local};
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{bytes, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
@@ -39,14 +39,14 @@ impl Report for ExplainReport {
 fn explained(explanation: &Explanation) -> String {
     let Explanation { input, output, .. } = explanation;
     let mut text = format!(
-        "layer {} '{}' ({}), pair {}: input {}, output {}\nO_s = {} bytes\n",
+        "layer {} '{}' ({}), pair {}: input {}, output {}\nO_s = {}\n",
         explanation.layer,
         explanation.name,
         explanation.operator,
         explanation.pair,
         described(input),
         described(output),
-        grouped(explanation.safe_overlap_bytes.into()),
+        bytes(explanation.safe_overlap_bytes.into()),
     );
     for (kind, bound, buffer) in [
         ("store to", &explanation.store, output),

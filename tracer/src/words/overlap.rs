@@ -13,7 +13,7 @@ use crate::measure::Measurement;
 use crate::measure::attribution::Attribution;
 use crate::study::compare::{Compared, Pair};
 use dmo_analysis::operator::{Operator, ShapeError};
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{bytes, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -255,8 +255,8 @@ fn answers(report: &OverlapReport) -> String {
             _ => String::new(),
         };
         format!(
-            "O_s = {} bytes{place} ({method}){unsafe_}\n{in_place}",
-            grouped(answer.bytes.into())
+            "O_s = {}{place} ({method}){unsafe_}\n{in_place}",
+            bytes(answer.bytes.into())
         )
     };
     report.pairs.iter().zip(&report.answers).map(line).collect()

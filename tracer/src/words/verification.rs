@@ -475,6 +475,9 @@ impl VerifyReport {
         };
         match self.verdict {
             Verdict::Safe => format!("\nSAFE {with}\n"),
+            Verdict::NoObjection if self.not_executed.len() == operators => {
+                "\nNO OBJECTION: no operator was executed, and nothing overlaps\n".to_owned()
+            }
             Verdict::NoObjection => format!(
                 "\nNO OBJECTION: {} of {operators} operators were not executed, and nothing overlaps \
                  there; all others are safe {with}\n",

@@ -5,7 +5,7 @@ use crate::study::peak::{ArenaPeak, PeakBuffer};
 use crate::words::names;
 use crate::words::whole_arena::changes;
 use dmo_analysis::optimise::Certificate;
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{bytes, grouped};
 
 /// Buffers that are named at the peak.
 const MOST_NAMED: usize = 4;
@@ -154,7 +154,7 @@ fn peak_words(peak: &ArenaPeak) -> String {
     }
     let shared = match peak.shared_bytes() {
         0 => String::new(),
-        bytes => format!(", which share {} bytes", grouped(bytes)),
+        shared => format!(", which share {}", bytes(shared)),
     };
     format!(
         "{} bytes {place}: {}{shared}",
