@@ -9,7 +9,7 @@ use super::program::Tensor;
 use super::sets::Sets;
 use super::uses::Uses;
 use crate::foreign::ForeignError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A region of steps that is run again and again.
@@ -141,22 +141,30 @@ impl Memories {
 
     /// Runs a loop until another round tells nothing new.
     fn settle(&mut self, steps: &[Uses], passed_over: &[bool]) {
+        let values = steps.iter();
+        let values: BTreeSet<usize> = values
+            .flat_map(|step| step.reads.iter().chain(&step.stores).copied())
+            .collect();
+        let places = values.iter();
+        let places: Vec<Range<usize>> =
+            places.map(|&value| self.stretches[value].clone()).collect();
         for _ in 0..MOST_ROUNDS {
-            if !self.spend(self.owners.len()) {
+            if !self.spend(places.iter().map(Range::len).sum()) {
                 return;
             }
-            let before = self.owners.clone();
+            let owners = |memories: &Self| {
+                let owners = places.iter().map(|place| &memories.owners[place.clone()]);
+                owners.map(<[_]>::to_vec).collect::<Vec<_>>()
+            };
+            let before = owners(self);
             self.news = false;
             self.run(steps, passed_over);
-            if !self.news && self.owners == before {
+            if !self.news && owners(self) == before {
                 return;
             }
         }
         // Nothing is certain.
-        let all = steps
-            .iter()
-            .flat_map(|step| step.reads.iter().chain(&step.stores));
-        for &value in all {
+        for value in values {
             self.flow.kept[value] = true;
         }
     }
