@@ -31,6 +31,8 @@ enum Call {
     },
     /// So many instructions are not run in some inferences; a tensor decides.
     Skip { condition: usize, count: usize },
+    /// So many instructions, and this one, are run again some times; a tensor decides.
+    Again { condition: usize, count: usize },
 }
 
 /// A program. Values without a place are lists.
@@ -81,7 +83,11 @@ fn program(random: &mut SplitMix64) -> Program {
         if with_unsure && random.below(4) == 0 {
             if let (Some(&condition), 0) = (reads.first(), random.below(2)) {
                 let count = 1 + random.below(2);
-                calls.push(Call::Skip { condition, count });
+                calls.push(if count <= calls.len() && random.below(2) == 0 {
+                    Call::Again { condition, count }
+                } else {
+                    Call::Skip { condition, count }
+                });
                 continue;
             }
             known.push(tensor(random, None));
@@ -173,6 +179,12 @@ impl Program {
                     let arguments = json!({"cond_value_index": condition, "destination_instruction": to});
                     json!({"instr_args_type": "JumpFalseCall", "instr_args": arguments})
                 }
+                Call::Again { condition, count } => {
+                    let to = at - count;
+                    let arguments =
+                        json!({"cond_value_index": condition, "destination_instruction": to});
+                    json!({"instr_args_type": "JumpFalseCall", "instr_args": arguments})
+                }
             });
         }
         json!({"execution_plan": [{
@@ -222,6 +234,7 @@ impl Program {
             for &input in &self.inputs {
                 stored[input] = Some(store(&mut memory, input, 0));
             }
+            let mut rounds = BTreeMap::new();
             let mut step = 0;
             while let Some(call) = self.calls.get(step) {
                 step += 1;
@@ -266,6 +279,16 @@ impl Program {
                             step += count;
                         }
                     }
+                    Call::Again { condition, count } => {
+                        read(&memory, *condition, stored[*condition]);
+                        let left: &mut usize = rounds
+                            .entry(step)
+                            .or_insert((inference as usize + step) % 3);
+                        if *left > 0 {
+                            *left -= 1;
+                            step -= 1 + count;
+                        }
+                    }
                 }
             }
             for &output in &self.outputs {
@@ -305,7 +328,8 @@ fn new_plans_of_programs_read_what_their_own_plans_read() {
     let mut random = SplitMix64::new(19);
     let mut planned = [0; 2];
     let (mut refused, mut missed, mut shrunk) = ([0; 2], 0, 0);
-    for number in 0..20_000 {
+    let mut with_loops = 0;
+    for number in 0..30_000 {
         let mut program = program(&mut random);
         let text = program.json().to_string();
         let Ok(plan) = ForeignPlan::parse(&text) else {
@@ -320,6 +344,8 @@ fn new_plans_of_programs_read_what_their_own_plans_read() {
         // Where a value was stored over another through a view, both are one.
         missed += u32::from(!is_right && program.has_certain_calls_only());
         planned[usize::from(program.has_certain_calls_only())] += 1;
+        let is_loop = |call: &Call| matches!(call, Call::Again { .. });
+        with_loops += u32::from(program.calls.iter().any(is_loop));
         let offset_of = |memory: &Memory| {
             let renewal = memory.renewal().unwrap();
             let best = exact::plan(&renewal.problem, &mut Budget::of_work(10_000));
@@ -346,7 +372,7 @@ fn new_plans_of_programs_read_what_their_own_plans_read() {
         planned.iter().all(|&count| count > 500) && refused[0] > 20 * missed,
         "{planned:?} {refused:?} {missed} {shrunk}"
     );
-    assert!(shrunk > 4000, "{shrunk}");
+    assert!(shrunk > 4000 && with_loops > 100, "{shrunk} {with_loops}");
 }
 
 /// Infinities as `flatc` writes them, tensors without bytes, what is left above the last tensor, and
