@@ -221,6 +221,14 @@ fn the_runtime_has_a_capacity_too() {
             assert_eq!(report["models"][0]["runtime_bytes"], needed);
         }
     }
+    // What scratch memory the kernels want that run is not known by formula.
+    project.baseline(&format!(
+        "[[model]]\nfile = \"m.tflite\"\nkernels = \"plain\"\noverlap = \"analytic\"\narena_bytes = {ARENA}\n\
+         runtime_capacity = 1048576\n"
+    ));
+    let report: Value = serde_json::from_str(&project.check(&["--json"]).stdout).unwrap();
+    assert_eq!(outcomes(&report, 0)[4], "error");
+    assert_eq!(report["models"][0]["runtime_bytes"], Value::Null);
     // A network of the zoo has no file.
     project.baseline(
         "[[model]]\nfile = \"zoo:liberis_lane_figure_1:int8\"\nverify = false\narena_bytes = 1048576\n\

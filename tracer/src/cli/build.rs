@@ -9,7 +9,6 @@ use super::progress::Bars;
 use super::{Verdict, output, pictures};
 use anyhow::Context;
 use clap::ValueEnum;
-use dmo_analysis::graph::Kind;
 use dmo_analysis::wording::parse_size;
 use dmo_plot::{FormPoint, draw_forms};
 use dmo_trace::codegen::compilation::Compiler;
@@ -18,6 +17,7 @@ use dmo_trace::study::build::{BuildRequest, build, default_kernels, library_form
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::error::{BuildError, StudyError};
 use dmo_trace::study::form::{Form, Forms, MemoryLimits};
+use dmo_trace::study::forms::has_windows;
 use dmo_trace::study::kernel_request::{KernelRequest, REFERENCE};
 use dmo_trace::study::remedies::Remedies;
 use dmo_trace::study::session::Cache;
@@ -249,9 +249,7 @@ fn smaller(arguments: &Arguments, source: &Source) -> String {
 /// Nothing but the default was asked for, and something else may need less.
 fn may_remove(arguments: &Arguments, source: &Source) -> bool {
     let is_asked_for = arguments.has_choice() || arguments.change.slices;
-    let mut nodes = source.graph().operators.iter();
-    let has_rows = nodes.any(|node| matches!(node.kind, Kind::Conv2d | Kind::DepthwiseConv2d));
-    !is_asked_for && arguments.change.allow.is_empty() && has_rows
+    !is_asked_for && arguments.change.allow.is_empty() && has_windows(source.graph())
 }
 
 /// Says what can be had, where no library is made.

@@ -3,7 +3,7 @@
 use super::audit::Audit;
 use super::emit::arena_changes;
 use super::error::{About, PlanError, StudyError};
-use super::kernel_request::{KernelRequest, ModelKernels};
+use super::kernel_request::{KernelRequest, ModelKernels, REFERENCE};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
 use super::plan::{PlanRequest, Planned, ensure_measured_there, plan_as_it_is};
 use super::plan_file::NamedPlan;
@@ -150,9 +150,10 @@ impl Examination<'_> {
         };
         let verified = verify(&self.source, plan, kernels, request, session)?;
         let runtime = match &self.plan {
-            Plan::Carried => verified_arena(&self.source, &verified)?
-                .as_ref()
-                .map(RuntimeArena::of),
+            Plan::Carried => {
+                let arena = verified_arena(&self.source, &verified).ok().flatten();
+                arena.as_ref().map(RuntimeArena::of)
+            }
             _ => runtime,
         };
         Ok(Run {
@@ -162,7 +163,12 @@ impl Examination<'_> {
         })
     }
 
+    /// Of a plan by formula nothing says how much scratch memory other kernels want.
     fn runtime_of(&self, planned: &Planned) -> Option<RuntimeArena> {
+        let is_reference = self.kernels.kernels == REFERENCE && self.kernels.further.is_empty();
+        if planned.overlaps.measured.is_none() && !is_reference {
+            return None;
+        }
         RuntimeArena::of_changes(&arena_changes(&self.source, planned)?)
     }
 
@@ -198,8 +204,8 @@ impl Examination<'_> {
                 let runtime = if names_kernels {
                     None
                 } else {
-                    let [reference, _] = whole_arenas(&self.source)?;
-                    Some(RuntimeArena::of(&reference))
+                    let arenas = whole_arenas(&self.source).ok();
+                    arenas.map(|[reference, _]| RuntimeArena::of(&reference))
                 };
                 (overlaps, plan, None, runtime)
             }

@@ -29,10 +29,8 @@ pub struct Form {
 /// Where libraries are compiled, they are made of at most this many forms within the limits.
 const MOST_WITHIN: u32 = 3;
 
-/// By how much an estimate may be too large, in percent, and that of small RAM in bytes: what the
-/// function takes that calls the kernels is not known before.
+/// By how much an estimate may be too large, in percent; of RAM at least by what is not known before.
 const MOST_TOO_LARGE: u64 = 5;
-const MOST_TOO_LARGE_BYTES: u64 = 160;
 
 /// What a library may take; `None`: any amount.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
@@ -58,7 +56,7 @@ impl MemoryLimits {
     /// A form may keep to them when it is compiled.
     pub fn nearly_admit(&self, form: &Form) -> bool {
         let widened = |limit: u64| limit.saturating_add(limit / 100 * MOST_TOO_LARGE);
-        let at_least = |limit: u64| widened(limit).max(limit.saturating_add(MOST_TOO_LARGE_BYTES));
+        let at_least = |limit: u64| widened(limit).max(limit.saturating_add(INVOKE_STACK_BYTES));
         let wider = Self {
             ram_bytes: self.ram_bytes.map(at_least),
             flash_bytes: self.flash_bytes.map(widened),

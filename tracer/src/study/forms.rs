@@ -20,7 +20,7 @@ use crate::elf::reach::reachable_bytes;
 use crate::mcu::machine::Observation;
 use crate::model::verify::model_inputs;
 use crate::model::{Deployment, Inference};
-use dmo_analysis::graph::Graph;
+use dmo_analysis::graph::{Graph, Kind};
 use dmo_analysis::optimise::Task;
 use dmo_analysis::transform::{Recipe, macs};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,6 +111,12 @@ pub(super) fn follow(source: &mut Source, recipe: &Recipe) -> Result<(), StudyEr
         source.follow_nothing();
         Ok(())
     }
+}
+
+/// Whether some operator could run in tiles.
+pub fn has_windows(graph: &Graph) -> bool {
+    let mut nodes = graph.operators.iter();
+    nodes.any(|node| matches!(node.kind, Kind::Conv2d | Kind::DepthwiseConv2d))
 }
 
 /// A recipe to try.

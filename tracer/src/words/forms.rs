@@ -5,8 +5,9 @@ use super::report::Report;
 use super::{cycles, integer_io, table};
 use crate::study::change::ChangeRequest;
 use crate::study::form::{Form, Forms, MemoryLimits};
+use crate::study::forms::has_windows;
 use crate::study::source::Source;
-use dmo_analysis::graph::{Graph, Kind};
+use dmo_analysis::graph::Graph;
 use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::wording::{bytes, counted, grouped};
 use schemars::JsonSchema;
@@ -164,12 +165,6 @@ impl Report for FormsReport {
         }
         text
     }
-}
-
-/// Whether some operator could run in tiles.
-fn has_windows(graph: &Graph) -> bool {
-    let mut nodes = graph.operators.iter();
-    nodes.any(|node| matches!(node.kind, Kind::Conv2d | Kind::DepthwiseConv2d))
 }
 
 fn is_mostly_input(graph: &Graph, forms: &Forms) -> bool {

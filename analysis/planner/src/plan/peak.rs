@@ -31,16 +31,9 @@ impl Plan {
             alive.sort_unstable();
             problem.step_bound(&alive, &partners)
         };
-        let mut peaks = usages.into_iter().filter(|peak| peak.used_bytes == most);
-        let first = peaks.next()?;
-        let mut best = (needed(&first), first);
-        for peak in peaks {
-            let bytes = needed(&peak);
-            if bytes > best.0 {
-                best = (bytes, peak);
-            }
-        }
-        Some(best.1)
+        let peaks = usages.into_iter().filter(|peak| peak.used_bytes == most);
+        // The last of equals, which is the first of all.
+        peaks.rev().max_by_key(needed)
     }
 
     fn usage(&self, problem: &Problem, section: Section) -> Peak {

@@ -241,7 +241,7 @@ fn runtime(capacity: u64, model: &Model, findings: &Findings) -> Case {
             CAPACITY,
             Outcome::Error,
             format!(
-                "what some operators allocate is not known, so that kTensorArenaSize is not (runtime_capacity)\n  hint: \
+                "kTensorArenaSize is not known, since some operators allocate an unknown amount (runtime_capacity)\n  hint: \
                  `dmo-trace arena {}` names them",
                 pasted(&model.request.model)
             ),
@@ -249,8 +249,8 @@ fn runtime(capacity: u64, model: &Model, findings: &Findings) -> Case {
         None => Case::new(
             CAPACITY,
             Outcome::Error,
-            "kTensorArenaSize is not known of a model without a file, in a layout that TensorFlow Lite Micro cannot \
-             obey, or with kernels that nothing runs on (runtime_capacity)",
+            "kTensorArenaSize is not known for a model without a file, for a layout that TensorFlow Lite Micro cannot \
+             obey, or for a plan by formula with kernels other than the reference kernels (runtime_capacity)",
         ),
     }
 }
