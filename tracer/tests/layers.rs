@@ -125,6 +125,27 @@ fn the_table_has_a_row_for_each_operator_and_the_sum() {
 }
 
 #[test]
+fn the_arena_is_that_of_a_plan() {
+    let libraries = ["dsp", "dsp-packed", "reference"];
+    let options = libraries.iter().flat_map(|name| ["--kernels", name]);
+    let options: Vec<&str> = ["layers", VISION, "--json"]
+        .into_iter()
+        .chain(options)
+        .collect();
+    let compared = json(&options);
+    let compared = compared["models"][0]["kernels"].as_array().unwrap();
+    assert_eq!(compared.len(), libraries.len());
+    for (name, compared) in libraries.iter().zip(compared) {
+        let planned = json(&["plan", VISION, "--json", "--kernels", name]);
+        let arena = &compared["arena"];
+        assert_eq!(arena["planned_bytes"], planned["arena_bytes"], "{name}");
+        assert_eq!(arena["is_lower_bound"], false, "{name}");
+        let of_plan = planned["arena_changes"].get(0).unwrap_or(&Value::Null);
+        assert_eq!(&arena["runtime"], of_plan, "{name}");
+    }
+}
+
+#[test]
 fn a_model_that_cannot_be_compared_does_not_stop_others() {
     let output = dmo_trace(&[
         "layers",

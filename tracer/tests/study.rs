@@ -113,7 +113,7 @@ fn tiles_keep_what_the_layout_says() {
         let choice = emitted.choice.unwrap();
         assert_eq!(change.after_bytes, whole.needed_bytes);
         assert!(change.after_bytes < change.before_bytes);
-        assert!(choice.forms > 1 && change.after_bytes <= choice.of_the_plan_bytes);
+        assert!(choice.forms > 1 && Some(change.after_bytes) <= choice.of_the_plan_bytes);
         let graph = tflite::read(&emitted.content).unwrap().graphs.remove(0);
         let carried = tflite::offline_plan(&emitted.content).unwrap().unwrap();
         let offset = |&offset: &i32| u64::try_from(offset).ok();
@@ -366,7 +366,7 @@ fn tiles_are_planned_with_what_measured_kernels_allow_in_them() {
     };
     assert!(change.with_measured_scratch && !change.is_lower_bound);
     assert!(change.after_bytes < before.after_bytes);
-    let form = in_tiles.tiled.as_ref().unwrap();
+    let form = in_tiles.form.as_ref().unwrap();
     let known = form.planned.overlaps.measured.as_ref().unwrap();
     assert_eq!(known.planned.name, "dsp");
     assert!(!form.planned.file.overlaps.is_empty());

@@ -52,6 +52,11 @@ fn main() {
         &compiler,
         report,
     ));
+    trials.push(tools::trial(
+        "no_tiles_are_planned_that_the_library_cannot_run",
+        &compiler,
+        tiles,
+    ));
     let plain: [(&str, Test); 2] = [
         ("what_is_no_library_is_refused", no_library),
         ("wrappers_and_what_they_chose_are_named", wrappers),
@@ -62,6 +67,11 @@ fn main() {
 
 /// The kernels of `dsp/` with the interface of a version.
 fn library(workshop: &Workshop, version: u8) -> PathBuf {
+    library_of(workshop, version, |_| true)
+}
+
+/// The same of some of the sources, by their names.
+fn library_of(workshop: &Workshop, version: u8, takes: fn(&str) -> bool) -> PathBuf {
     let renamed: &[(&str, &str)] = match version {
         7 => &[],
         0 => &SIZE,
@@ -76,6 +86,7 @@ fn library(workshop: &Workshop, version: u8) -> PathBuf {
         .filter(|path| path.extension().is_some_and(|it| it == "c"))
         .filter(|path| !is_of_other_types(path))
         .filter(|path| matches!(version, 0 | 7) || !is_new(path))
+        .filter(|path| takes(&path.file_name().unwrap().to_string_lossy()))
         .collect();
     sources.push(kernels_c().join("reference/dmo_softmax_s8.c"));
     sources.sort();
@@ -466,6 +477,55 @@ fn report() -> Result<(), Failed> {
         err.contains("libvendor.a") && err.contains("arm_fully_connected_per_channel_s8"),
         "{err}"
     );
+    Ok(())
+}
+
+/// What is planned in tiles, or without where the library cannot run them, can be verified.
+fn tiles() -> Result<(), Failed> {
+    const MODEL: &str = "zoo:mobilenet_v1_0.25_128:int8";
+    let workshop = Workshop::new(&HARD);
+    library_of(&workshop, 7, |name| !name.contains("_pitched_"));
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dmo-trace"));
+        command.current_dir(workshop.folder.path());
+        let output = command.args(arguments).output().expect("dmo-trace");
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let library = ["--kernels", "libvendor.a"];
+    let plan = |allow: &[&str], out: &str| {
+        let arguments = [&["plan", MODEL, "--out", out], allow, &library[..]].concat();
+        let (code, _, err) = run(&arguments);
+        assert_eq!(code, Some(0), "{err}");
+        let file = std::fs::read(workshop.folder.path().join(out)).expect("a plan");
+        let plan: serde_json::Value = serde_json::from_slice(&file).expect("JSON");
+        (plan["arena_bytes"].as_u64().expect("a size"), err)
+    };
+    let (whole, _) = plan(&[], "whole.json");
+    // Patches begin and end within rows.
+    const CANNOT: &str = "these kernels cannot run the tiles of the plan: operator ";
+    let (in_patches, err) = plan(&["--allow", "patch"], "patches.json");
+    assert_eq!(in_patches, whole, "{err}");
+    assert!(err.contains(CANNOT), "{err}");
+    let (in_bands, err) = plan(&["--allow", "split,patch"], "bands.json");
+    assert!(in_bands < whole, "{in_bands} {whole}");
+    assert!(!err.contains(CANNOT), "{err}");
+    for file in ["patches.json", "bands.json"] {
+        let verify = ["verify", MODEL, "--plan", file, "--inputs", "1"];
+        let (code, out, err) = run(&[&verify[..], &library].concat());
+        assert_eq!(code, Some(0), "{out}{err}");
+        assert!(out.contains("\nSAFE"), "{out}");
+    }
+    // The kernels of a set that is built in can.
+    let own = ["plan", MODEL, "--kernels", "dsp", "--allow", "patch"];
+    let (_, out, err) = run(&[&own[..], &["--json"]].concat());
+    let plan: serde_json::Value = serde_json::from_str(&out).expect(&err);
+    let of_own = plan["arena_bytes"].as_u64().expect("a size");
+    assert!(of_own < whole, "{of_own} {whole}");
     Ok(())
 }
 

@@ -4,11 +4,11 @@ use super::options::before::FileChangeArguments;
 use super::options::flash::FlashArguments;
 use super::progress::Bars;
 use super::{Verdict, output};
-use dmo_trace::study::kernel_request::{KernelRequest, ModelKernels};
+use dmo_trace::study::kernel_request::KernelRequest;
 use dmo_trace::study::layers::{ComparedModel, compare_layers};
 use dmo_trace::study::session::Cache;
 use dmo_trace::study::source::Source;
-use dmo_trace::study::{INPUTS, KERNEL_LIMITS, StudyError};
+use dmo_trace::study::{INPUTS, KERNEL_LIMITS};
 use dmo_trace::words::layers::LayersReport;
 use std::ffi::{OsStr, OsString};
 
@@ -39,20 +39,23 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    fn load(&self) -> Result<Vec<ModelKernels>, StudyError> {
+    fn libraries(&self) -> Vec<KernelRequest> {
         let request = |kernels: &String| KernelRequest {
             kernels: kernels.clone(),
             cpu: self.cpu.clone(),
             flash_timing: self.flash.timing(),
             ..KernelRequest::default()
         };
-        let libraries = self.kernels.iter();
-        libraries.map(|kernels| request(kernels).load()).collect()
+        self.kernels.iter().map(request).collect()
     }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
-    let libraries = arguments.load()?;
+    let libraries = arguments.libraries();
+    // No model can be compared on kernels that cannot be read.
+    for library in &libraries {
+        library.load()?;
+    }
     let mut models = Vec::new();
     let mut verdict = Verdict::Holds;
     for given in &arguments.models {
@@ -72,7 +75,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
 fn compared(
     given: &OsStr,
     arguments: &Arguments,
-    libraries: &[ModelKernels],
+    libraries: &[KernelRequest],
 ) -> anyhow::Result<ComparedModel> {
     let mut source = Source::load(given)?;
     arguments.change.make(&mut source)?;

@@ -25,7 +25,7 @@ use dmo_analysis::wording::{grouped, parse_size};
 use dmo_planner::minimalloc;
 use dmo_trace::page::Page;
 use dmo_trace::page::plan::{Sayings, page, page_of_form};
-use dmo_trace::study::emit::{Emission, Emitted, TiledForm};
+use dmo_trace::study::emit::{Emission, Emitted, FormChoice, WrittenForm};
 use dmo_trace::study::error::{EmitReason, StudyError};
 use dmo_trace::study::foreign::is_foreign;
 use dmo_trace::study::others::Planner;
@@ -241,12 +241,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         .collect();
     let bytes = planned.file.arena_bytes;
     let too_large = arguments.too_large(&source.name, bytes, &emitted, &session);
-    // What is written in tiles has a plan of its own: that is the one to report and to draw.
-    let written_form = files.iter().find_map(|file| file.tiled.as_deref());
+    // A form that is written has a plan of its own: that is the one to report and to draw.
+    let written_form = files.iter().find_map(|file| file.form.as_deref());
     let headlines = emitted.iter();
     let headlines = headlines.filter_map(|(path, file)| headline(path, file, &source, bytes));
     let report = match written_form {
-        Some(form) => of_form(&planned, form, &session)?,
+        Some(form) => of_form(form, &session)?,
         None => PlanReport::new(&source, &planned, request.overlap.inputs, &session)?,
     };
     let report = PlanReport {
@@ -299,36 +299,38 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     Ok(too_large.is_empty().into())
 }
 
-/// The report of the form in tiles that was written: it is what will run, and not the plan for C code.
-fn of_form(
-    planned: &Planned,
-    form: &TiledForm,
-    session: &Session,
-) -> Result<PlanReport, StudyError> {
+/// The report of the form that was written: it is what will run, and not the plan for C code.
+fn of_form(form: &WrittenForm, session: &Session) -> Result<PlanReport, StudyError> {
     let measured = form.planned.overlaps.measured.as_ref();
     let inputs = measured.map_or(INPUTS, |measured| measured.inputs);
+    let report = PlanReport::new(&form.source, &form.planned, inputs, session)?;
+    if !form.is_tiled() {
+        return Ok(report);
+    }
     Ok(PlanReport {
         // Of the model before it was in tiles.
         device: None,
         arena_changes: None,
-        front: planned.front.clone(),
-        ..PlanReport::new(&form.source, &form.planned, inputs, session)?
+        ..report
     })
 }
 
-/// The page of the plan, or of the form in tiles that was written.
+/// The page of the plan, or of the form that was written.
 fn page_of(
     source: &Source,
     planned: &Planned,
-    written: Option<&TiledForm>,
+    written: Option<&WrittenForm>,
     report: &PlanReport,
     session: &Session,
 ) -> anyhow::Result<Page> {
+    let sayings = Sayings::of_plan(report);
     let page = match written {
-        Some(form) => page_of_form(source, form, Sayings::of_plan(report)),
-        None => {
+        Some(form) if form.is_tiled() => page_of_form(source, form, sayings),
+        _ => {
+            let (source, planned) =
+                written.map_or((source, planned), |form| (&form.source, &form.planned));
             let tried = Remedies::search(source, planned, session)?;
-            page(source, planned, Sayings::of_plan(report), &tried)
+            page(source, planned, sayings, &tried)
         }
     };
     page.with_context(|| source.name.clone())
@@ -355,35 +357,41 @@ fn headline(path: &Path, file: &Emitted, source: &Source, planned_bytes: u64) ->
         Some(choice) if choice.is_tiled => {
             text += &format!(
                 ". In tiles{}: {} operators, {} bytes planned, the best of {} forms that TensorFlow Lite Micro can run",
-                file.tiled
+                file.form
                     .as_ref()
                     .map_or(String::new(), |form| done_in(form, source)),
                 choice.operators,
                 grouped(file.arena_bytes),
                 choice.forms
             );
-            if file.arena_bytes != planned_bytes {
+            if let Some(bytes) = choice.of_the_plan_bytes
+                && file.arena_bytes > planned_bytes
+                && file.changes.iter().all(|it| bytes > it.after_bytes)
+            {
                 text += &format!(
                     ". Smaller tiles, {} bytes planned, are for `dmo-trace build` only: what the runtime keeps for \
                      each operator would make them {} in all",
                     grouped(planned_bytes),
-                    grouped(choice.of_the_plan_bytes)
+                    grouped(bytes)
                 );
             }
         }
-        Some(choice) => {
+        Some(FormChoice {
+            of_the_plan_bytes: Some(bytes),
+            ..
+        }) => {
             text += &format!(
                 "; written without tiles: with them it would be up to {} bytes in all",
-                grouped(choice.of_the_plan_bytes)
+                grouped(bytes)
             );
         }
-        None => (),
+        Some(_) | None => (),
     }
     Some(text)
 }
 
 /// What a form does to the model, and how much more it computes.
-fn done_in(form: &TiledForm, source: &Source) -> String {
+fn done_in(form: &WrittenForm, source: &Source) -> String {
     let macs = [source.original(), form.source.graph()].map(macs::of_graph);
     let more = match macs {
         [before, after] if before > 0 && after > before => format!(

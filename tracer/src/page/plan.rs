@@ -5,7 +5,7 @@ use super::map::{ArenaMap, Group, Layout, MapRegion, OverlapFact};
 use super::peak::{self, Peak, Remedy};
 use super::{Fact, Page, SCHEMA, Verdict, front, text};
 use crate::model::overlaps::KernelOverlaps;
-use crate::study::emit::TiledForm;
+use crate::study::emit::WrittenForm;
 use crate::study::others::best_published;
 use crate::study::placed::PlacedModel;
 use crate::study::plan::Planned;
@@ -64,7 +64,7 @@ pub fn page(
 /// When the model's sizes make no planning problem.
 pub fn page_of_form(
     source: &Source,
-    form: &TiledForm,
+    form: &WrittenForm,
     sayings: Sayings,
 ) -> Result<Page, ArenaError> {
     let planned = &form.planned;

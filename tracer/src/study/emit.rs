@@ -2,7 +2,7 @@
 
 mod tiles;
 
-pub use tiles::{FormChoice, TiledForm, is_standard};
+pub use tiles::{FormChoice, WrittenForm, has_standard_tiles, is_standard};
 
 use super::error::{About, EmitError, EmitReason, StudyError};
 use super::overlap_source::OverlapKind;
@@ -16,6 +16,7 @@ use dmo_analysis::graph::tflite::RuntimeKernels;
 use dmo_analysis::graph::{Graph, Storage, TensorId, tflite};
 use dmo_analysis::handover::OnDevice;
 use dmo_analysis::tflm::TflmError;
+use dmo_analysis::transform::Recipe;
 use dmo_planner::minimalloc;
 use dmo_planner::plan::tflm::ALIGNMENT;
 use std::collections::BTreeSet;
@@ -50,10 +51,17 @@ pub struct Emitted {
     pub changes: Vec<ArenaChange>,
     /// What was chosen among forms of a model; `None` where there was no choice.
     pub choice: Option<FormChoice>,
-    /// The form of the model, where it is in tiles.
-    pub tiled: Option<Box<TiledForm>>,
+    /// The form of the model that was chosen.
+    pub form: Option<Box<WrittenForm>>,
     /// The kinds of operators that this form of the model has and the model has not.
     pub added_kinds: BTreeSet<String>,
+}
+
+impl Emitted {
+    /// Whether it is a model in tiles.
+    pub fn is_tiled(&self) -> bool {
+        self.form.as_ref().is_some_and(|form| form.is_tiled())
+    }
 }
 
 impl Emission {
@@ -102,7 +110,7 @@ impl Emission {
             arena_bytes: plan.arena_bytes,
             changes: Vec::new(),
             choice: None,
-            tiled: None,
+            form: None,
             added_kinds: BTreeSet::new(),
         };
         let is_changed = source.is_changed();
@@ -128,16 +136,18 @@ impl Emission {
             (Form::Model, recipe) => {
                 let file = source.file.as_deref();
                 let file = file.ok_or_else(|| refused(EmitReason::NoModelFile))?;
-                let Some(recipe) = recipe else {
-                    return self.planned_model(source, file, planned);
-                };
                 let forms = WritableForms {
                     emission: self,
                     source,
                     file,
                     planned,
                 };
-                return forms.best(recipe, session);
+                return match recipe {
+                    Some(recipe) => forms.best(recipe, session),
+                    // The kernels of the plan may run other tiles than it was offered.
+                    None if has_standard_tiles(planned) => forms.best(&Recipe::default(), session),
+                    None => self.planned_model(source, file, planned),
+                };
             }
         }
         Ok(emitted)
@@ -158,7 +168,7 @@ impl Emission {
             content,
             arena_bytes,
             choice: None,
-            tiled: None,
+            form: None,
             added_kinds: BTreeSet::new(),
         })
     }

@@ -30,7 +30,7 @@ use dmo_analysis::firmware::PlaceError;
 use dmo_analysis::foreign::ForeignError;
 use dmo_analysis::graph::sketch::SketchError;
 use dmo_analysis::graph::tflite::{TfliteError, VariableError};
-use dmo_analysis::graph::{TensorId, TensorType};
+use dmo_analysis::graph::{OperatorId, TensorId, TensorType};
 use dmo_analysis::handover::{PlannedKernels, SCHEMA, TiledError};
 use dmo_analysis::replay::ReplayError;
 use dmo_analysis::schedule::ScheduleError;
@@ -190,6 +190,12 @@ pub enum PlanError {
          (--time 60) or more recomputation (--max-recompute 50%) may find such a run"
     )]
     NoSlices { model: String },
+    #[error("these kernels cannot run the tiles of the plan: operator {} {}: {reason}", operator.0, kind.escape_debug())]
+    NotRunInTiles {
+        operator: OperatorId,
+        kind: String,
+        reason: String,
+    },
     #[error(
         "--slices: the input is never in the arena as a whole, to be kept there or left out of it\n  hint: \
          leave out {given}"

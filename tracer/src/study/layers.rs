@@ -1,9 +1,14 @@
 //! Kernels side by side: what each takes for each operator of a model.
 
+use super::SEARCH_TIME;
+use super::emit::arena_changes;
 use super::error::{About, StudyError};
-use super::kernel_request::ModelKernels;
+use super::kernel_request::{KernelRequest, ModelKernels};
+use super::overlap_source::{OverlapKind, OverlapRequest};
+use super::plan::{PlanRequest, plan_as_it_is};
 use super::session::{Session, Work};
 use super::source::Source;
+use super::whole_arena::ArenaChange;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::Limits;
 use crate::model::Deployment;
@@ -45,6 +50,20 @@ pub struct ComparedKernels {
     pub cost: ExecutionCost,
     /// The most scratch memory that an operator wants, in bytes.
     pub scratch_bytes: u32,
+    /// What a plan for this library needs; `None` if there is none.
+    pub arena: Option<ComparedArena>,
+}
+
+/// The arena of a plan for a library.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ComparedArena {
+    /// Of tensors and scratch memory, in bytes.
+    pub planned_bytes: u64,
+    /// Some operators are not executed, and what scratch memory they want is not known.
+    pub is_lower_bound: bool,
+    /// `kTensorArenaSize` without and with the plan; `None` where TensorFlow Lite Micro could not use
+    /// it.
+    pub runtime: Option<ArenaChange>,
 }
 
 /// An operator, as each library computes it.
@@ -84,13 +103,14 @@ pub struct LayerFigures {
     pub safe_overlap_bytes: Option<u32>,
 }
 
-/// Runs a model on each library, without overlaps, and traces each operator.
+/// Runs a model on each library, without overlaps, traces each operator, and plans the arena for what
+/// it allows.
 ///
 /// # Errors
-/// When a library cannot run the model.
+/// When a library cannot be read, or cannot run the model.
 pub fn compare_layers(
     source: &Source,
-    libraries: &[ModelKernels],
+    libraries: &[KernelRequest],
     inputs: u64,
     limits: Limits,
     session: &Session,
@@ -98,8 +118,10 @@ pub fn compare_layers(
     let graph = source.graph();
     let order = graph.file_order();
     let mut layers: Vec<ComparedLayer> = order.iter().map(|&it| described(graph, it)).collect();
-    for kernels in libraries {
-        let deployed = source.deploy(kernels, limits)?;
+    let mut kernels = Vec::with_capacity(libraries.len());
+    for request in libraries {
+        let library = request.load()?;
+        let deployed = source.deploy(&library, limits)?;
         let deployment = deployed.model();
         deployment.ensure_parts_executed().about(&source.name)?;
         let placement = without_overlaps(deployment, &order).about(&source.name)?;
@@ -117,14 +139,47 @@ pub fn compare_layers(
                 .figures
                 .push(of_layer.map(|it| figures(deployment, it)));
         }
+        drop(running);
+        kernels.push((library, arena(source, request, inputs, session)));
     }
-    let compared = libraries.iter().enumerate();
-    let kernels = compared.map(|(position, kernels)| of_library(kernels, position, &layers));
+    let compared = kernels.into_iter().enumerate();
+    let kernels =
+        compared.map(|(position, (library, arena))| of_library(&library, position, &layers, arena));
     Ok(ComparedModel {
         model: source.name.clone(),
         kernels: kernels.collect(),
         layers,
     })
+}
+
+/// What a plan for the kernels needs; where there is none, a note says why.
+fn arena(
+    source: &Source,
+    kernels: &KernelRequest,
+    inputs: u64,
+    session: &Session,
+) -> Option<ComparedArena> {
+    let request = PlanRequest {
+        overlap: OverlapRequest {
+            inputs,
+            ..OverlapRequest::on(OverlapKind::Traced, kernels)
+        },
+        ..PlanRequest::default()
+    };
+    match plan_as_it_is(source, &request, SEARCH_TIME, session) {
+        Ok(planned) => {
+            let changes = arena_changes(source, &planned);
+            Some(ComparedArena {
+                planned_bytes: planned.file.arena_bytes,
+                is_lower_bound: planned.not_executed().next().is_some(),
+                runtime: changes.and_then(|changes| changes.first().copied()),
+            })
+        }
+        Err(error) => {
+            session.progress.note(&format!("no plan: {error}"));
+            None
+        }
+    }
 }
 
 fn described(graph: &Graph, operator: OperatorId) -> ComparedLayer {
@@ -166,6 +221,7 @@ fn of_library(
     kernels: &ModelKernels,
     position: usize,
     layers: &[ComparedLayer],
+    arena: Option<ComparedArena>,
 ) -> ComparedKernels {
     let common = layers
         .iter()
@@ -180,6 +236,7 @@ fn of_library(
             cycles: sum(common.map(|it| it.cost.cycles)),
         },
         scratch_bytes: all.map(|it| it.scratch_bytes).max().unwrap_or(0),
+        arena,
     }
 }
 

@@ -1,6 +1,5 @@
 //! The smallest arena of a model, with proof.
 
-use super::SEARCH_TIME;
 use super::change::{ChangeRequest, WorkFront};
 use super::error::{About, PlanError, StudyError};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
@@ -8,6 +7,7 @@ use super::placed::PlacedModel;
 use super::search_time::{STOPPED, within_time};
 use super::session::{Session, State, Work};
 use super::source::Source;
+use super::{KERNEL_LIMITS, SEARCH_TIME};
 use crate::call::ALIGNMENT;
 use dmo_analysis::arena::{Arena, ArenaError, Layout};
 use dmo_analysis::graph::overlaps;
@@ -118,6 +118,13 @@ impl Planned {
         }
     }
 
+    /// The operators that its kernels cannot run, and why.
+    pub(super) fn not_executed(&self) -> impl Iterator<Item = (OperatorId, &str)> {
+        let measured = self.overlaps.measured.iter();
+        let operators = measured.flat_map(|measured| &measured.not_executed);
+        operators.map(|(operator, reason)| (*operator, &**reason))
+    }
+
     /// Whether the operators run in another order than the file's.
     pub fn is_reordered(&self) -> bool {
         self.plan.order != self.overlaps.graph.file_order()
@@ -192,9 +199,10 @@ fn change(
     let time = time.saturating_sub(start.elapsed());
     let order = &planned.order;
     let front = WorkFront::search(source, order, changes, request.layout, kind, time, session)?;
-    let smallest = match kind {
-        OverlapKind::Traced => smallest_measured(source, &front, request, session)?,
-        OverlapKind::None | OverlapKind::Analytic => front.best(),
+    let smallest = if request.overlap.names_kernels() {
+        smallest_measured(source, &front, request, session)?
+    } else {
+        front.best()
     };
     match smallest.filter(|point| point.recipe.changes()) {
         Some(point) => source.follow(point.recipe.clone())?,
@@ -206,9 +214,9 @@ fn change(
 /// At most this many ways are measured, beside the model as it is.
 const MOST_MEASURED: usize = 3;
 
-/// Of the smallest ways of a front the one with the smallest arena on measured kernels, and of equal ones
-/// that with the least work: these may allow less than the formulas say, and less of one than of another.
-/// `None` if it is the model as it is.
+/// Of the smallest ways of a front that the kernels can run the one with the smallest arena on them, and of
+/// equal ones that with the least work: these may allow less than the formulas say, and less of one than of
+/// another. `None` if it is the model as it is.
 fn smallest_measured<'a>(
     source: &mut Source,
     front: &'a WorkFront,
@@ -220,15 +228,16 @@ fn smallest_measured<'a>(
         let planned = plan_as_it_is(source, request, time, session)?;
         Ok::<u64, StudyError>(planned.plan.arena_bytes)
     };
-    let mut points: Vec<&Point> = front.front.points.iter().collect();
-    points.retain(|point| point.recipe.changes());
-    points.sort_by_key(|point| point.arena_bytes);
-    points.truncate(MOST_MEASURED);
-    points.sort_by_key(|point| point.extra_macs);
-    let (mut smallest, mut refusal) = (None, None);
+    let (points, mut refusal) = runnable(source, front, request)?;
+    let mut smallest = None;
     if !request.changes.slices {
         source.follow_nothing();
         smallest = Some((measured(source)?, None));
+    }
+    if let (true, Some(error)) = (points.is_empty() && smallest.is_some(), &refusal) {
+        session
+            .progress
+            .note(&format!("{error}\n  {TILES_OF_FILES}"));
     }
     for point in points {
         source.follow(point.recipe.clone())?;
@@ -246,6 +255,57 @@ fn smallest_measured<'a>(
         (None, None) => Ok(front.best()),
     }
 }
+
+/// The smallest ways whose operators the kernels can run as far as those of the model, by their work; and
+/// why a way is none of them.
+fn runnable<'a>(
+    source: &mut Source,
+    front: &'a WorkFront,
+    request: &PlanRequest,
+) -> Result<(Vec<&'a Point>, Option<StudyError>), StudyError> {
+    let kernels = request.overlap.kernels.clone().unwrap_or_default().load()?;
+    let not_executed = |source: &Source| {
+        let deployment = source.deploy(&kernels, KERNEL_LIMITS)?.into_model();
+        let operators = deployment.not_executed();
+        let operators = operators.map(|(operator, reason)| (operator, reason.to_string()));
+        Ok::<Vec<(OperatorId, String)>, StudyError>(operators.collect())
+    };
+    source.follow_nothing();
+    let unknown = not_executed(source)?;
+    let is_unknown = |operator| unknown.iter().any(|(known, _)| *known == operator);
+    let mut points: Vec<&Point> = front.front.points.iter().collect();
+    points.retain(|point| point.recipe.changes());
+    points.sort_by_key(|point| point.arena_bytes);
+    let (mut runnable, mut refusal) = (Vec::new(), None);
+    for point in points {
+        source.follow(point.recipe.clone())?;
+        let mut refused = not_executed(source)?.into_iter();
+        match refused.find(|(operator, _)| !is_unknown(source.origin(*operator))) {
+            Some((operator, reason)) => {
+                let kind = source.graph().operators[operator.0].kind.to_string();
+                let operator = source.origin(operator);
+                refusal = Some(
+                    PlanError::NotRunInTiles {
+                        operator,
+                        kind,
+                        reason,
+                    }
+                    .into(),
+                );
+            }
+            None => runnable.push(point),
+        }
+        if runnable.len() == MOST_MEASURED {
+            break;
+        }
+    }
+    runnable.sort_by_key(|point| point.extra_macs);
+    Ok((runnable, refusal))
+}
+
+/// What is left where kernels cannot run the tiles of a plan.
+const TILES_OF_FILES: &str = "hint: planned without; `--out FILE.tflite` makes tiles of the model's own operators, \
+                              which these kernels may run";
 
 /// Plans the model as it is now.
 pub(super) fn plan_as_it_is(

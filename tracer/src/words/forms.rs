@@ -202,8 +202,14 @@ pub fn table_of(forms: &[Form], chosen: Option<usize>) -> String {
         "form",
     ];
     let table = table(header, 1..6, rows);
-    let chosen = if chosen.is_some() { "; *: chosen" } else { "" };
+    let (mark, planned) = match chosen {
+        Some(_) => (
+            "; *: chosen",
+            " The chosen form is then planned longer, and its arena may come out smaller.",
+        ),
+        None => ("", ""),
+    };
     format!(
-        "{table}\n\nThe fastest first{chosen}. Flash and stack are estimates, before anything is compiled."
+        "{table}\n\nThe fastest first{mark}. Flash and stack are estimates, before anything is compiled.{planned}"
     )
 }

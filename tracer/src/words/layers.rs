@@ -109,6 +109,7 @@ fn sentences(model: &ComparedModel, unit: Unit) -> Vec<String> {
     let compared = if common > 0 { model.kernels.len() } else { 1 };
     let compared = (1..compared).map(|other| comparison(model, other, unit));
     let mut sentences: Vec<String> = compared.collect();
+    sentences.extend(arenas(model));
     let mut figures = model
         .layers
         .iter()
@@ -126,6 +127,36 @@ fn sentences(model: &ComparedModel, unit: Unit) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// What the model needs with each library, where its arena is planned for it.
+fn arenas(model: &ComparedModel) -> Option<String> {
+    let arena = |kernels: &ComparedKernels| {
+        let arena = kernels.arena.as_ref()?;
+        let at_least = if arena.is_lower_bound {
+            "at least "
+        } else {
+            ""
+        };
+        let runtime = arena.runtime.map_or(String::new(), |runtime| {
+            let at_least = if runtime.is_lower_bound {
+                "at least "
+            } else {
+                ""
+            };
+            format!(
+                " (kTensorArenaSize {at_least}{})",
+                grouped(runtime.after_bytes)
+            )
+        });
+        Some(format!(
+            "{at_least}{} with {}{runtime}",
+            grouped(arena.planned_bytes),
+            short(kernels)
+        ))
+    };
+    let arenas: Vec<String> = model.kernels.iter().filter_map(arena).collect();
+    (!arenas.is_empty()).then(|| format!("Planned arena in bytes: {}.", arenas.join(", ")))
 }
 
 /// The name of a set, or of a file without its folder.

@@ -9,7 +9,7 @@ use dmo_planner::problem::{Buffer, Problem};
 use dmo_plot::{
     Figure, PlanPicture, draw_front, draw_plan, draw_plans, draw_working_sets, step_names,
 };
-use dmo_trace::study::emit::TiledForm;
+use dmo_trace::study::emit::WrittenForm;
 use dmo_trace::study::others::best_published;
 use dmo_trace::study::placed::PlacedModel;
 use dmo_trace::study::plan::Planned;
@@ -19,11 +19,11 @@ use std::path::Path;
 /// Draws the plan, the best published plan without overlaps beside it, and the working sets
 /// of the order, and the front of arena against work, where it was searched.
 ///
-/// A form in tiles that was written is drawn in place of the plan.
+/// A form that was written is drawn in place of the plan.
 pub fn draw(
     source: &Source,
     planned: &Planned,
-    written: Option<&TiledForm>,
+    written: Option<&WrittenForm>,
     folder: &Path,
 ) -> anyhow::Result<()> {
     let (name, front) = (&source.name, &planned.front);

@@ -9,7 +9,7 @@ use dmo_trace::kernels::images;
 use dmo_trace::study::Session;
 use dmo_trace::study::build::default_kernels;
 use dmo_trace::study::change::ChangeRequest;
-use dmo_trace::study::emit::{Emitted, arena_changes, is_packed, is_standard};
+use dmo_trace::study::emit::{Emitted, arena_changes, has_standard_tiles, is_packed, is_standard};
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::peak::ArenaPeak;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
@@ -71,6 +71,10 @@ fn with_bands(arguments: &Arguments, session: &Session) -> Option<u64> {
     Some(planned.file.arena_bytes)
 }
 
+/// What a .tflite of several ways is.
+const BEST_WAY: &str =
+    "the best of these ways that TensorFlow Lite Micro can run, whose planned part may be larger";
+
 /// What to do with the plan, and what may need less, a sentence each without its full stop.
 pub fn next_steps(
     arguments: &Arguments,
@@ -119,11 +123,9 @@ pub fn next_steps(
         }
         (None, None) if is_file && !arguments.change.slices && !is_packed(planned) => {
             let (options, what) = match source.recipe() {
+                Some(recipe) if is_standard(recipe) => ("", BEST_WAY),
+                None if has_standard_tiles(planned) => ("", BEST_WAY),
                 None => ("", "the model with this plan, for TensorFlow Lite Micro"),
-                Some(recipe) if is_standard(recipe) => (
-                    "",
-                    "the best of these ways that TensorFlow Lite Micro can run, whose planned part may be larger",
-                ),
                 Some(_) => (
                     "--allow split,patch ",
                     "the best way that TensorFlow Lite Micro can run, whose planned part may be larger; `dmo-trace build` compiles this one",
@@ -136,12 +138,15 @@ pub fn next_steps(
         }
         (None, None) => (),
     }
-    let written_saves_nothing = |(_, file): &(&Path, &Emitted)| need_as_much(&file.changes);
-    let is_written_in_vain = emitted.iter().any(written_saves_nothing);
-    if planned.overlaps.measured.is_some() && (saves_nothing(source, planned) || is_written_in_vain)
-    {
+    let is_measured = planned.overlaps.measured.is_some();
+    let mut written = emitted.iter().filter(|(_, file)| !file.changes.is_empty());
+    let is_in_vain = match written.next() {
+        Some((_, file)) => need_as_much(&file.changes),
+        None => is_measured && saves_nothing(source, planned),
+    };
+    if is_in_vain && is_measured {
         steps.push("these kernels allow no overlap that makes it smaller".to_owned());
-    } else if is_written_in_vain {
+    } else if is_in_vain {
         steps.push("the runtime needs as much with the model as it is".to_owned());
     }
     steps.extend(other_kernels(planned));

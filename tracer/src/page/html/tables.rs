@@ -33,9 +33,11 @@ pub fn peak(peak: &Peak) -> Markup {
     html! {
         section aria-labelledby="peak-title" {
             h2 #peak-title { "What the peak is made of" }
-            p {
-                "Each of these buffers rests on the one below it, down to the arena's start: none can "
-                "move down by itself. Where several chains hold the arena up, the table has all."
+            @if peak.buffers.len() > 1 {
+                p {
+                    "Each of these buffers rests on the one below it, down to the arena's start: none can "
+                    "move down by itself. Where several chains hold the arena up, the table has all."
+                }
             }
             @let (shown, further) = peak.buffers.split_at(peak.buffers.len().min(MOST_SHOWN));
             (buffers_of_peak(shown, "Buffers of the peak"))

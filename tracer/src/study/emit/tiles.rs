@@ -26,12 +26,13 @@ pub struct FormChoice {
     pub is_tiled: bool,
     /// How many forms there were.
     pub forms: usize,
-    /// The whole arena of the form with the smallest planned part, in bytes.
-    pub of_the_plan_bytes: u64,
+    /// The whole arena in bytes of the form with the smallest tiles; `None` if no form in tiles can be
+    /// written.
+    pub of_the_plan_bytes: Option<u64>,
 }
 
-/// A model of standard operators that compute runs of another one's in tiles.
-pub struct TiledForm {
+/// A form of another model: as that is, or of standard operators that compute runs of its in tiles.
+pub struct WrittenForm {
     /// The model, without a plan.
     pub source: Source,
     /// Its plan.
@@ -41,6 +42,13 @@ pub struct TiledForm {
     /// The operator of the other model that each one computes a part of; of those that only move
     /// elements, the one that they do it for.
     pub origins: Vec<OperatorId>,
+}
+
+impl WrittenForm {
+    /// Whether it is in tiles.
+    pub fn is_tiled(&self) -> bool {
+        !self.recipe.splits.is_empty()
+    }
 }
 
 /// More forms of a model are not tried: those with the least work come first.
@@ -75,12 +83,13 @@ impl WritableForms<'_> {
             order: recipe.order.clone(),
             ..Recipe::default()
         };
-        let mut recipes = vec![recipe, &none];
-        let points = self.planned.front.iter();
-        let points = points.flat_map(|front| &front.front.points);
-        for point in points.map(|point| &point.recipe) {
-            if is_standard(point) && !recipes.contains(&point) {
-                recipes.push(point);
+        let mut recipes = vec![recipe];
+        if recipe != &none {
+            recipes.push(&none);
+        }
+        for found in standard_recipes(self.planned) {
+            if !recipes.contains(&found) {
+                recipes.push(found);
             }
         }
         recipes.truncate(MOST_FORMS);
@@ -100,7 +109,9 @@ impl WritableForms<'_> {
                 }
             }
         }
-        let (count, of_the_plan_bytes) = (forms.len(), forms.first().map_or(0, total));
+        let count = forms.len();
+        let mut tiled = forms.iter().filter(|form| form.is_tiled());
+        let of_the_plan_bytes = tiled.next().map(total);
         // In the order that is best for it, which need not be that of the tiles.
         match self.as_it_is(&quiet) {
             Ok(whole) => {
@@ -113,13 +124,13 @@ impl WritableForms<'_> {
             let none = || EmitReason::NoModelFile.of(path).into();
             return Err(refused.unwrap_or_else(none));
         };
-        let graph = match &best.tiled {
+        let graph = match &best.form {
             Some(form) => form.source.graph(),
             None => self.source.original(),
         };
         let choice = FormChoice {
             operators: graph.operators.len(),
-            is_tiled: best.tiled.is_some(),
+            is_tiled: best.is_tiled(),
             forms: count,
             of_the_plan_bytes,
         };
@@ -137,8 +148,18 @@ impl WritableForms<'_> {
         } else {
             OrderKind::File
         };
-        let (emitted, _) = self.written(&model, order, session)?;
-        Ok(emitted)
+        let (emitted, planned) = self.written(&model, order, session)?;
+        let origins = (0..model.graph().operators.len()).map(OperatorId);
+        let form = WrittenForm {
+            origins: origins.collect(),
+            source: model,
+            planned,
+            recipe: Recipe::default(),
+        };
+        Ok(Emitted {
+            form: Some(Box::new(form)),
+            ..emitted
+        })
     }
 
     /// The model that follows a recipe.
@@ -148,17 +169,14 @@ impl WritableForms<'_> {
         let model = Source::of_bytes(&self.source.name, file)?;
         let (emitted, planned) = self.written(&model, OrderKind::File, session)?;
         let before = self.source.original();
-        let is_tiled = model.graph().operators.len() != before.operators.len();
         Ok(Emitted {
             added_kinds: &kinds(model.graph()) - &kinds(before),
-            tiled: is_tiled.then(|| {
-                Box::new(TiledForm {
-                    source: model,
-                    planned,
-                    recipe: recipe.clone(),
-                    origins: origins(&standard),
-                })
-            }),
+            form: Some(Box::new(WrittenForm {
+                source: model,
+                planned,
+                recipe: recipe.clone(),
+                origins: origins(&standard),
+            })),
             ..emitted
         })
     }
@@ -183,7 +201,8 @@ impl WritableForms<'_> {
             time: FORM_TIME,
             fixed: Vec::new(),
         };
-        let planned = plan_as_it_is(form, &request, FORM_TIME, session)?;
+        let mut planned = plan_as_it_is(form, &request, FORM_TIME, session)?;
+        planned.front.clone_from(&self.planned.front);
         let (content, arena_bytes) = self.emission.with_plan(form, &planned)?;
         let given = self.source.file_as_read().unwrap_or(self.file);
         let emitted = Emitted {
@@ -191,7 +210,7 @@ impl WritableForms<'_> {
             changes: changes(given, &content, &planned)?,
             arena_bytes,
             choice: None,
-            tiled: None,
+            form: None,
             content,
         };
         Ok((emitted, planned))
@@ -208,6 +227,18 @@ fn total(form: &Emitted) -> u64 {
 fn is_no_larger(form: &Emitted, other: &Emitted) -> bool {
     let mut sizes = form.changes.iter().zip(&other.changes);
     sizes.all(|(one, other)| one.after_bytes <= other.after_bytes)
+}
+
+/// Whether TensorFlow Lite Micro could run the model in tiles, of all ways that were found.
+pub fn has_standard_tiles(planned: &Planned) -> bool {
+    standard_recipes(planned).any(|recipe| !recipe.splits.is_empty())
+}
+
+/// What standard operators can do, of all ways that were found.
+fn standard_recipes(planned: &Planned) -> impl Iterator<Item = &Recipe> {
+    let points = planned.front.iter().flat_map(|front| &front.front.points);
+    let recipes = points.map(|point| &point.recipe);
+    recipes.filter(|recipe| is_standard(recipe))
 }
 
 /// Whether TensorFlow Lite Micro has operators for it.

@@ -30,10 +30,17 @@ pub fn front_table(found: &WorkFront, by_formula: bool) -> String {
     });
     let table = table(header, [0, 1, 2, 5, 6], rows);
     let WorkFront { macs, front } = found;
-    let search = if front.complete {
+    let search = if front.candidates == 0 {
+        "no other way was found to try"
+    } else if front.complete {
         "nothing that was tried is better than one of these; with another --max-recompute, other ways are tried"
     } else {
         "the best found within --time"
+    };
+    let tried = match front.candidates {
+        0 => String::new(),
+        1 => "1 way was tried: ".to_owned(),
+        ways => format!("{} ways were tried: ", grouped(ways)),
     };
     let overlaps = if by_formula {
         ", planned by formula, not with what was measured"
@@ -48,9 +55,8 @@ pub fn front_table(found: &WorkFront, by_formula: bool) -> String {
     };
     format!(
         "Ways to run the model{overlaps} (tiles: along the rows x along the columns{kept}):\n\n{table}\n\n\
-         {} multiply-accumulates; {} ways were tried: {search}.{}",
+         {} multiply-accumulates; {tried}{search}.{}",
         grouped(*macs),
-        grouped(front.candidates),
         bound(found)
     )
 }
