@@ -23,7 +23,7 @@ mod runtimes;
 use dmo_analysis::graph::overlaps::{self, Overlaps};
 use dmo_analysis::graph::{Graph, OperatorId, TensorType, tflite};
 use dmo_analysis::handover::TiledError;
-use dmo_analysis::operator::{Operator, Pool2d, Window};
+use dmo_analysis::operator::{Elementwise, Operator, Pool2d, Window};
 use dmo_analysis::transform::standard::standard;
 use dmo_analysis::transform::{Recipe, Split, TransformError};
 use handed::{Handed, hand_over};
@@ -129,6 +129,16 @@ fn main() {
         Ok(Completion::Completed)
     };
     trials.push(trial("refused", "mlcommons_tiny/kws_ref_model", pooled));
+    let own: [(&str, fn()); 2] = [
+        ("rows of another shape are refused", other_rows),
+        ("weights without an end are refused", infinite_weights),
+    ];
+    trials.extend(own.map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -231,6 +241,49 @@ fn planned(
         file,
         &overlapped.file,
     )
+}
+
+/// An operator that goes element by element says only how many there are: its output may have other rows
+/// and columns than its input.
+fn other_rows() {
+    for (shape, is_refused) in [([1, 8, 4, 2], true), ([1, 4, 8, 2], false)] {
+        let mut net = net::Net::new(TensorType::Int8, 1);
+        let input = net.input(&[1, 4, 8, 2]);
+        let relu = Operator::Elementwise(Elementwise {
+            elements: 64,
+            input_element_bytes: 1,
+            output_element_bytes: 1,
+        });
+        let first = net.add("RELU", &[input], &[1, 4, 8, 2], relu.clone());
+        let last = net.add("RELU", &[first], &shape, relu);
+        let file = tflite::export(&net.output(last), 1).unwrap();
+        let found = hand_over(&file, &recipe(0..=1, [2, 1]), overlaps::none, TIME);
+        assert_eq!(found.is_err(), is_refused, "{shape:?}");
+    }
+}
+
+/// What is padded by 0 is no number where a weight is infinite.
+fn infinite_weights() {
+    let graph = net::network(TensorType::Float32, 4);
+    let mut file = tflite::export(&graph, 1).unwrap();
+    let in_tiles = |file: &[u8]| hand_over(file, &recipe(0..=5, [3, 2]), overlaps::none, TIME);
+    assert!(in_tiles(&file).is_ok());
+    let mut weights = Vec::new();
+    for known in tflite::parameters(&file, 0).unwrap().iter().flatten() {
+        let taps = known.constant(1).filter(|it| it.shape.len() == 4);
+        let place = taps.map(|it| it.bytes.as_ptr().addr() - file.as_ptr().addr());
+        weights.extend(place);
+    }
+    let mut refused = 0;
+    for &place in &weights {
+        let bytes: Vec<u8> = file[place..][..4].to_vec();
+        for value in [f32::INFINITY, f32::NAN] {
+            file[place..][..4].copy_from_slice(&value.to_le_bytes());
+            refused += usize::from(in_tiles(&file).is_err());
+        }
+        file[place..][..4].copy_from_slice(&bytes);
+    }
+    assert!(weights.len() >= 2 && refused >= 4, "{weights:?} {refused}");
 }
 
 /// The pool at the end takes all pixels of its input for one.

@@ -171,6 +171,25 @@ fn a_constant_that_differs_from_row_to_row_needs_the_window() {
     assert_eq!(rows, [3, 10]);
 }
 
+/// Operands are aligned by their last axes: the rows of the one are the columns of the other.
+#[test]
+fn rows_on_another_axis_need_the_window() {
+    let mut net = Net::default();
+    let input = net.input(&[1, 6, 6, 2]);
+    let mut wide = layer(1, 2, 12);
+    wide.columns = Some(6);
+    let one = net.conv(input, 2, &wide);
+    let other = net.reshape(one, &[1, 6, 2]);
+    let same = net.quantize(input, USUAL);
+    let sum = net.add(same, other, 0);
+    let (source, windows) = streamed(net.finish(sum), 1, &kernels());
+    assert!(windows.are_equal(), "{windows:?}");
+    let report = source.streaming.unwrap().report;
+    let whole = report.whole.iter();
+    let whole: Vec<(&str, &str)> = whole.map(|it| (it.kind.name(), it.reason)).collect();
+    assert_eq!(whole, [("ADD", "its inputs have time on different axes")]);
+}
+
 #[test]
 fn a_streamed_model_is_planned_and_verified() {
     let (mut source, _) = streamed(three_layers(), 1, &kernels());

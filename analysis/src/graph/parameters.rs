@@ -105,6 +105,17 @@ pub struct Parameters<'a> {
     pub packed: Vec<Packed>,
 }
 
+impl Constant<'_> {
+    /// Whether these are floats, none of them infinite or no number.
+    pub fn has_finite_floats(&self) -> bool {
+        let (floats, []) = self.bytes.as_chunks() else {
+            return false;
+        };
+        let is_finite = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes).is_finite();
+        self.element_type == TensorType::Float32 && floats.iter().all(is_finite)
+    }
+}
+
 impl<'a> Parameters<'a> {
     /// The operand, where it is a constant.
     pub fn constant(&self, operand: usize) -> Option<&Constant<'a>> {

@@ -1,6 +1,6 @@
 //! What of its inputs an operator needs for a region of its output.
 
-use crate::graph::{Graph, TensorId};
+use crate::graph::{Graph, Kernel, TensorId};
 use crate::operator::{Concat, Elementwise, ElementwiseBinary, Operator, Pad, Shape, Window};
 use std::ops::Range;
 
@@ -65,6 +65,24 @@ pub struct PartialOperator {
     pub inputs: Vec<Region>,
 }
 
+/// Whether the inputs in the arena have the rows and columns that [`part`] takes them to have: an operator
+/// that goes element by element says only how many elements there are.
+pub(super) fn has_rows_of_its_inputs(graph: &Graph, kernel: &Kernel, output: Shape) -> bool {
+    let known: Vec<Shape> = match &kernel.operator {
+        Operator::Elementwise(_) => vec![output],
+        Operator::ElementwiseBinary(known) if is_as_large(known, output) => vec![output; 2],
+        Operator::ElementwiseBinary(known) => known.inputs.to_vec(),
+        Operator::Pad(known) => vec![known.input],
+        Operator::Concat(known) => known.inputs.clone(),
+        operator => match operator.windowed() {
+            Some((_, input, _)) => vec![input],
+            None => return false,
+        },
+    };
+    let mut inputs = kernel.inputs.iter().zip(known);
+    inputs.all(|(&input, known)| !graph.in_arena(input) || shape(graph, input) == Some(known))
+}
+
 /// The operator that computes a region of the output of `operator`, whose shape is `output`; none
 /// where an output element depends on more than a window, or taps lie wholly outside the input.
 pub fn part(operator: &Operator, output: Shape, region: &Region) -> Option<PartialOperator> {
@@ -111,11 +129,19 @@ impl PartialOperator {
     }
 }
 
+fn row(shape: Shape) -> Shape {
+    [1, 1, 1, shape.iter().product()]
+}
+
+/// Both operands are as large as the output, in one row.
+fn is_as_large(known: &ElementwiseBinary, output: Shape) -> bool {
+    known.inputs == [known.output; 2] && known.output == row(output)
+}
+
 /// An operand of one pixel goes with all of them. Of operands that are as large as the output
 /// only the number of elements is known.
 fn binary(known: &ElementwiseBinary, output: Shape, region: &Region) -> Option<PartialOperator> {
-    let row = |shape: Shape| [1, 1, 1, shape.iter().product()];
-    if known.inputs == [known.output; 2] && known.output == row(output) {
+    if is_as_large(known, output) {
         let cut = row(region.shape(output));
         return Some(PartialOperator {
             operator: Operator::ElementwiseBinary(ElementwiseBinary {

@@ -165,6 +165,11 @@ impl<'a> Run<'a> {
             let shape =
                 region::shape(self.graph, output).ok_or(refused("has no rows and columns"))?;
             let reason = "cannot compute a part of its output from a part of its input";
+            if !region::has_rows_of_its_inputs(self.graph, kernel, shape) {
+                return Err(refused(
+                    "has an input of other rows and columns than it reads",
+                ));
+            }
             let part = part(&kernel.operator, shape, &region).ok_or(refused(reason))?;
             for (index, (&input, needs)) in kernel.inputs.iter().zip(&part.inputs).enumerate() {
                 match self.graph.tensor(input).storage {

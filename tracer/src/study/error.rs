@@ -502,6 +502,10 @@ pub enum EmitReason {
          hint: --kernels dsp plans for the kernels that take CMSIS-NN's place in it"
     )]
     Packed,
+    #[error(
+        ": in tiles the outputs are not those of the model, please report this\n  hint: leave out --allow"
+    )]
+    OtherOutputs,
     #[error(": offsets in an arena of {arena_bytes} bytes do not fit in int32_t")]
     HeaderRange { arena_bytes: u64 },
     #[error(": offset {offset} does not fit in 31 bits")]

@@ -7,7 +7,7 @@
 use crate::graph::{Graph, OperatorId, TensorId};
 use crate::operator::{Operator, Shape};
 use crate::transform::macs;
-use crate::transform::region::{Region, part};
+use crate::transform::region::{Region, has_rows_of_its_inputs, part};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -42,6 +42,9 @@ impl<'a> Step<'a> {
             return None;
         }
         part(&kernel.operator, shape, &Region::whole(shape))?;
+        if !has_rows_of_its_inputs(graph, kernel, shape) {
+            return None;
+        }
         let macs = macs::of_operator(&kernel.operator);
         let windowed = kernel.operator.windowed();
         let taps = windowed.map(|(window, input, output)| {

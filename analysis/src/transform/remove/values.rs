@@ -105,7 +105,11 @@ fn pads_with_zero(
         return Err(refused(operator, reason));
     }
     // A float pad multiplies 0 with each weight, which is no 0 where that is infinite.
-    let weights = || reader.constant(WEIGHTS).is_some_and(is_finite);
+    let weights = || {
+        reader
+            .constant(WEIGHTS)
+            .is_some_and(Constant::has_finite_floats)
+    };
     if is_float && !weights() {
         return Err(refused(
             operator,
@@ -127,17 +131,4 @@ fn integer(value: &Constant, element_type: Option<TensorType>) -> Option<i64> {
         (TensorType::Float32, &[a, b, c, d]) => i64::from(u32::from_le_bytes([a, b, c, d])),
         _ => return None,
     })
-}
-
-fn is_finite(weights: &Constant) -> bool {
-    let floats = weights.bytes.chunks_exact(4);
-    weights.element_type == TensorType::Float32
-        && floats
-            .map(|bytes| {
-                bytes
-                    .iter()
-                    .rev()
-                    .fold(0, |bits, byte| bits << 8 | u32::from(*byte))
-            })
-            .all(|bits| f32::from_bits(bits).is_finite())
 }

@@ -61,12 +61,20 @@ pub(super) fn step(graph: &Graph, node: &Node, inputs: &[Option<Rows>]) -> Step 
     let Some(axis) = rows.of_four(shape(first)) else {
         return Step::Whole("its input has more than four axes");
     };
+    let moves_otherwise = |(of, other): (&TensorId, &Option<Rows>)| {
+        other.is_some_and(|other| other.of_four(shape(of)) != Some(axis))
+    };
+    // Operands are aligned by their last axes.
+    if node.inputs.iter().zip(inputs).any(moves_otherwise) {
+        return Step::Whole("its inputs have time on different axes");
+    }
     let same = Step::New {
         read: rows.new,
         stored: rows,
     };
     let is_kept = |is_so: bool, why| {
-        if is_so && rows.fits(shape(output)) {
+        let output = shape(output);
+        if is_so && rows.fits(output) && rows.of_four(output) == Some(axis) {
             same
         } else {
             Step::Whole(why)

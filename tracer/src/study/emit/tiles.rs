@@ -1,10 +1,13 @@
 //! The form of a model, in tiles or not, that TensorFlow Lite Micro needs the least memory for.
 
 use super::{Emission, Emitted, calls_cmsis_nn, runtime_kernels};
+use crate::codegen::kernel_sources::DSP;
+use crate::model::Deployment;
+use crate::model::verify::differences_from;
 use crate::study::KERNEL_LIMITS;
 use crate::study::change::ChangeRequest;
 use crate::study::error::{About, EmitReason, StudyError};
-use crate::study::kernel_request::ModelKernels;
+use crate::study::kernel_request::{KernelRequest, ModelKernels};
 use crate::study::plan::{OrderKind, PlanRequest, Planned, plan_as_it_is};
 use crate::study::runtime_scratch::with_runtime_scratch;
 use crate::study::session::{Session, Work};
@@ -13,7 +16,7 @@ use crate::study::whole_arena::{ArenaChange, Scratch};
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::handover::{TiledModel, tiled};
 use dmo_analysis::transform::standard::Standard;
-use dmo_analysis::transform::{Origin, Recipe};
+use dmo_analysis::transform::{Origin, Recipe, macs};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -53,6 +56,21 @@ impl WrittenForm {
 
 /// More forms of a model are not tried: those with the least work come first.
 const MOST_FORMS: usize = 32;
+/// On how many inputs a form in tiles is compared with the model.
+const COMPARED_INPUTS: u64 = 2;
+/// Models with more work in an inference are not compared.
+const MOST_COMPARED_MACS: u64 = 1_000_000_000;
+const NOT_COMPARED: &str = "the model in tiles was not run beside the model: it has operators that are not executed, or \
+                            takes too long; compare their outputs";
+
+/// All sets compute the same, and this one in the shortest time.
+fn quick_kernels() -> KernelRequest {
+    KernelRequest {
+        kernels: DSP.to_owned(),
+        ..KernelRequest::default()
+    }
+}
+
 /// What the plan of a form may take.
 const FORM_TIME: Duration = Duration::from_secs(2);
 
@@ -128,6 +146,9 @@ impl WritableForms<'_> {
             Some(form) => form.source.graph(),
             None => self.source.original(),
         };
+        if let Some(form) = best.form.as_ref().filter(|form| form.is_tiled()) {
+            self.ensure_same_outputs(form, session)?;
+        }
         let choice = FormChoice {
             operators: graph.operators.len(),
             is_tiled: best.is_tiled(),
@@ -138,6 +159,34 @@ impl WritableForms<'_> {
             choice: Some(choice),
             ..best
         })
+    }
+
+    /// Runs the model and the form in tiles, if that does not take long.
+    fn ensure_same_outputs(&self, form: &WrittenForm, session: &Session) -> Result<(), StudyError> {
+        let model = Source::of_bytes(&self.source.name, self.file.to_vec())?;
+        if macs::of_graph(form.source.graph()) > MOST_COMPARED_MACS {
+            session.progress.note(NOT_COMPARED);
+            return Ok(());
+        }
+        let running = session.begin(Work::Verifying);
+        running.parts(0, 1);
+        let measured = self.planned.overlaps.measured.as_ref();
+        let kernels = measured.map_or_else(quick_kernels, |measured| measured.request.clone());
+        let kernels = kernels.load()?;
+        let original = model.deploy(&kernels, KERNEL_LIMITS)?.into_model();
+        let tiled = form.source.deploy(&kernels, KERNEL_LIMITS)?.into_model();
+        let is_run = |deployment: &Deployment| deployment.not_executed().next().is_none();
+        if !is_run(&original) || !is_run(&tiled) {
+            drop(running);
+            session.progress.note(NOT_COMPARED);
+            return Ok(());
+        }
+        let name = &self.source.name;
+        let other = differences_from(&original, &tiled, COMPARED_INPUTS, KERNEL_LIMITS);
+        match other.about(name)?.first() {
+            Some(_) => Err(EmitReason::OtherOutputs.of(&self.emission.path).into()),
+            None => Ok(()),
+        }
     }
 
     /// The model as it is, without tiles.

@@ -10,8 +10,12 @@ use crate::operator::{
 
 pub(in crate::graph::tflite) fn unary(node: &FileNode) -> Option<Lowered> {
     let (source, target) = (node.input(0)?, node.only_output()?);
+    let count = elements(&target.shape)?;
+    if elements(&source.shape)? != count {
+        return None;
+    }
     let operator = Elementwise {
-        elements: elements(&target.shape)?,
+        elements: count,
         input_element_bytes: element_bytes(source)?,
         output_element_bytes: element_bytes(target)?,
     };
