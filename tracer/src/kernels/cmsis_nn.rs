@@ -244,7 +244,6 @@ fn repeats_no_columns(case: &Case) -> bool {
 /// The greater or the smaller of two elements, either of which may be repeated along an axis.
 fn extreme(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
     let binary: &operator::ElementwiseBinary = job.operator()?;
-    job.same_scales(2, 0.0)?;
     let [a, b] = binary.inputs;
     let arguments = [
         context(buffers, frame)?,

@@ -178,6 +178,7 @@ pub(crate) fn edited(file: &[u8], edits: &Edits) -> Result<Vec<u8>, TfliteError>
     let writer = Writer {
         file,
         root,
+        tensors: graph.tables(subgraph::TENSORS)?.len(),
         graph,
         contents,
         edits,
@@ -198,6 +199,8 @@ struct Writer<'a> {
     file: &'a [u8],
     root: Table<'a>,
     graph: Table<'a>,
+    /// How many old ones there are.
+    tensors: usize,
     contents: Contents,
     edits: &'a Edits,
     layout: Layout,
@@ -248,8 +251,7 @@ impl Writer<'_> {
 
     /// The tensor that this circular buffer is, after the old ones and those of single operands.
     fn buffer_tensor(&self, index: usize) -> Result<usize, TfliteError> {
-        let old = self.graph.tables(subgraph::TENSORS)?.len();
-        Ok(old + self.edits.operands.len() + index)
+        Ok(self.tensors + self.edits.operands.len() + index)
     }
 
     /// A string as the old table has it.

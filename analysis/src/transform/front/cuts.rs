@@ -28,6 +28,9 @@ pub(super) struct Step<'a> {
     taps: [Vec<u64>; 2],
 }
 
+/// Tensors with more rows or columns are not cut: what each of them needs is kept.
+const MOST_EXTENT: u32 = 1 << 20;
+
 impl<'a> Step<'a> {
     /// None if a part of the output is not computed from parts of the inputs.
     pub(super) fn new(graph: &'a Graph, operator: OperatorId) -> Option<Self> {
@@ -38,7 +41,8 @@ impl<'a> Step<'a> {
         };
         let tensor = graph.tensor(output);
         let shape: Shape = tensor.shape.as_slice().try_into().ok()?;
-        if shape[0] != 1 || shape.contains(&0) || !graph.in_arena(output) {
+        let is_large = shape[1].max(shape[2]) > MOST_EXTENT;
+        if shape[0] != 1 || shape.contains(&0) || is_large || !graph.in_arena(output) {
             return None;
         }
         part(&kernel.operator, shape, &Region::whole(shape))?;

@@ -295,8 +295,8 @@ pub(super) fn broadcast_f32(job: &Job, buffers: &Buffers, frame: &mut Frame) -> 
     broadcast(job, buffers, frame, Some(&activation_f32(job)))
 }
 
+/// Of integers as they are, however these are quantised (`maximum_minimum.cc`).
 pub(super) fn extreme(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {
-    job.same_scales(2, 0.0)?;
     broadcast(job, buffers, frame, None)
 }
 

@@ -171,7 +171,7 @@ impl Writer<'_> {
 
     /// Its operands, with those that become tensors of their own after the old ones.
     fn operands(&self, id: OperatorId, mut ids: Vec<i32>) -> Result<Vec<i32>, TfliteError> {
-        let old = self.graph.tables(subgraph::TENSORS)?.len();
+        let old = self.tensors;
         for (index, (operator, slot)) in self.edits.operands.keys().enumerate() {
             if let Some(operand) = ids.get_mut(*slot).filter(|_| *operator == id) {
                 *operand = (old + index) as i32;
