@@ -6,7 +6,7 @@
 //! times; the cycles are those of the last call, with those of BL and of its return.
 
 use dmo_engine::engine::{Engine, Execution, Stop};
-use dmo_engine::features::{Architecture, Features, FloatingPoint};
+use dmo_engine::features::{Architecture, Features, FloatingPoint, Traps};
 use dmo_engine::memory::{Kind, Memory};
 use dmo_engine::timing::{Pipeline, Timing};
 use std::error::Error;
@@ -105,6 +105,7 @@ fn features(pipeline: Pipeline) -> Features {
             Pipeline::CortexM4 => FloatingPoint::Fpv4Single,
             _ => FloatingPoint::None,
         },
+        traps: Traps::NONE,
     }
 }
 

@@ -5,7 +5,7 @@ mod code;
 use crate::core::Core;
 use crate::decode::decode;
 use crate::fault::Fault;
-use crate::features::Features;
+use crate::features::{Features, Traps};
 use crate::interpreter::{Flow, step};
 use crate::memory::Memory;
 use crate::timing::{Cost, Counter, Previous, Timing};
@@ -441,6 +441,18 @@ impl Engine {
         Ok(())
     }
 
+    /// What is decoded and translated holds for the traps that there were.
+    fn set_traps(&mut self, traps: Traps) {
+        if self.features.traps == traps {
+            return;
+        }
+        self.features.traps = traps;
+        self.code = Code::new();
+        if let Some(translator) = &mut self.translator {
+            translator.forget_all();
+        }
+    }
+
     #[cold]
     fn attend(&mut self) -> Option<Stop> {
         self.memory.attention = false;
@@ -448,6 +460,7 @@ impl Engine {
         for page in self.memory.take_changed_code() {
             self.forget_page(page);
         }
+        self.set_traps(self.memory.traps());
         if std::mem::take(&mut self.memory.stop_requested) {
             return Some(Stop::Attention);
         }

@@ -74,6 +74,9 @@ pub enum Fault {
         /// The address.
         address: u32,
     },
+    /// A division by zero, which the program wants to be a fault (Armv7-M, Armv8-M Mainline).
+    #[error("division by zero")]
+    DivisionByZero,
     /// The stack pointer would fall below its limit (Armv8-M).
     #[error("the stack pointer {address:#010x} is below its limit")]
     StackLimit {

@@ -26,6 +26,23 @@ pub enum FloatingPoint {
     Fpv5Double,
 }
 
+/// What a program has asked to be a fault, in the core's configuration and control register (CCR).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Traps {
+    /// Loads and stores of words and halfwords that are not aligned: UNALIGN_TRP.
+    pub unaligned: bool,
+    /// Divisions by zero: DIV_0_TRP.
+    pub division: bool,
+}
+
+impl Traps {
+    /// As after reset.
+    pub const NONE: Self = Self {
+        unaligned: false,
+        division: false,
+    };
+}
+
 /// What a core has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Features {
@@ -35,6 +52,8 @@ pub struct Features {
     pub dsp: bool,
     /// Its floating-point unit.
     pub floating_point: FloatingPoint,
+    /// What is a fault on it for now.
+    pub traps: Traps,
 }
 
 /// What an instruction needs.
@@ -138,7 +157,7 @@ impl Features {
 
     /// Whether loads and stores of words and halfwords need not be aligned.
     pub fn allows_unaligned(&self) -> bool {
-        self.meet(Needs::Mainline)
+        self.meet(Needs::Mainline) && !self.traps.unaligned
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) use page_table::PageTable;
 pub use watch::Watch;
 
 use crate::fault::{AccessKind, Fault};
+use crate::features::Traps;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use watch::Watches;
@@ -59,6 +60,10 @@ pub trait Peripherals {
     fn store(&mut self, moment: Moment, address: u32, size_bytes: u32, value: u32) -> Attention;
     /// Whether CPACR has the floating-point unit on.
     fn floating_point_enabled(&self) -> bool;
+    /// What CCR says is a fault.
+    fn traps(&self) -> Traps {
+        Traps::NONE
+    }
 }
 
 /// Why memory cannot be mapped.
@@ -368,6 +373,14 @@ impl Memory {
     pub fn floating_point_enabled(&self) -> bool {
         let mut peripherals = self.peripherals.iter();
         peripherals.any(|(_, peripherals)| peripherals.floating_point_enabled())
+    }
+
+    /// What the program wants to be a fault.
+    pub fn traps(&self) -> Traps {
+        let mut peripherals = self.peripherals.iter();
+        peripherals
+            .next()
+            .map_or(Traps::NONE, |(_, known)| known.traps())
     }
 
     /// Loads 1, 2, 4 or 8 bytes.

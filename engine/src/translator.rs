@@ -128,6 +128,11 @@ impl Translator {
         self.forget_units(|unit| unit.pages.contains(&page))
     }
 
+    /// Forgets all units.
+    pub(crate) fn forget_all(&mut self) {
+        self.forget_units(|_| true);
+    }
+
     /// From now on no unit goes beyond this address. Gives the entries of those forgotten.
     pub(crate) fn look_up_at(&mut self, address: u32) -> Vec<u32> {
         if !self.looked_up.insert(address) {

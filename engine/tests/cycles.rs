@@ -6,7 +6,7 @@
 
 use dmo_engine::cycles::Cycles;
 use dmo_engine::engine::{Engine, Execution, Stop};
-use dmo_engine::features::{Architecture, Features, FloatingPoint};
+use dmo_engine::features::{Architecture, Features, FloatingPoint, Traps};
 use dmo_engine::memory::{Kind, Memory};
 use dmo_engine::timing::{FlashTiming, Held, Pipeline, Timing};
 
@@ -280,6 +280,7 @@ fn counted(timing: Timing, code: &str, execution: Execution) -> Cycles {
         },
         dsp: !is_m0,
         floating_point: FloatingPoint::None,
+        traps: Traps::NONE,
     };
     let mut code = halfwords(code);
     let length = code.len() as i32;

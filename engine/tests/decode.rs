@@ -15,7 +15,7 @@ mod text;
 
 use dmo_engine::decode::{ItRule, Row, decode, it_rule, length, row_of, rows};
 use dmo_engine::fault::Fault;
-use dmo_engine::features::{Architecture, Features, FloatingPoint, Needs};
+use dmo_engine::features::{Architecture, Features, FloatingPoint, Needs, Traps};
 use dmo_engine::operation::Instruction;
 use judge::Judge;
 use std::collections::BTreeSet;
@@ -25,6 +25,7 @@ const ALL: Features = Features {
     architecture: Architecture::Armv81MMainline,
     dsp: true,
     floating_point: FloatingPoint::Fpv5Double,
+    traps: Traps::NONE,
 };
 
 /// What capstone has.
@@ -39,6 +40,7 @@ fn plain(architecture: Architecture) -> Features {
         architecture,
         dsp: false,
         floating_point: FloatingPoint::None,
+        traps: Traps::NONE,
     }
 }
 

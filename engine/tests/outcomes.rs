@@ -3,7 +3,7 @@
 
 use dmo_engine::engine::{Engine, Execution, Stop};
 use dmo_engine::fault::AccessKind::{self, Load, Store};
-use dmo_engine::features::{Architecture, Features, FloatingPoint};
+use dmo_engine::features::{Architecture, Features, FloatingPoint, Traps};
 use dmo_engine::memory::{Condition, Kind, Memory, Watch};
 
 const FLASH: u32 = 0x0800_0000;
@@ -13,6 +13,7 @@ const FEATURES: Features = Features {
     architecture: Architecture::Armv7EM,
     dsp: true,
     floating_point: FloatingPoint::None,
+    traps: Traps::NONE,
 };
 
 /// `r0 < r1` decides, r2 is the start of RAM.

@@ -508,6 +508,28 @@ fn assert_fault_in_main(firmware: &Firmware, pc: u32, cause: &FaultCause) -> Str
     message
 }
 
+/// The words of an instruction before the one that is refused are no difference between engines.
+#[test]
+fn several_stores_that_leave_memory() {
+    let end = STACK_TOP;
+    let mut firmware = in_layer();
+    // str r0, [r1] before, so that the check looks there; stm r1, {r0, r2, r3, r4}
+    firmware
+        .set(0, 0x55)
+        .set(1, end - 8)
+        .code(&[STR])
+        .set(0, 0xaa);
+    let pc = firmware.here();
+    let firmware = finish(firmware.code(&[0xe881, 0x001d]).clone());
+    let cause = FaultCause::Access {
+        kind: AccessKind::Store,
+        address: Address(end),
+        size_bytes: 4,
+        mapped: false,
+    };
+    assert_fault_in_main(&firmware, pc, &cause);
+}
+
 #[test]
 fn loads_and_stores_where_nothing_is() {
     use AccessKind::{Load, Store};
@@ -858,6 +880,90 @@ fn sleep_by_a_wide_instruction() {
 #[test]
 fn sleep_until_an_event() {
     check_sleep(&[0xbf20], false);
+}
+
+/// SEV lets the next WFE, and no other, go on.
+#[test]
+fn an_event_ends_one_wait() {
+    for [sev, wfe] in [
+        [&[0xbf40_u16][..], &[0xbf20][..]],
+        [&[0xf3af, 0x8004], &[0xf3af, 0x8002]],
+    ] {
+        let firmware = finish(in_layer().code(sev).code(wfe).clone());
+        let (_, outcome) = run(&firmware).expect("an event");
+        assert_eq!(outcome.exit, Exit::Status(0));
+        let again = in_layer().code(sev).code(wfe).clone();
+        let at = Address(again.here());
+        let again = finish(again.clone().code(wfe).clone());
+        let result = profile(&again.target(), run_options(true, SMALL));
+        assert_never_ends(&result, &format!("asleep at {at}, main+"));
+    }
+}
+
+const CCR: u32 = 0xe000_ed14;
+
+/// A program may ask for unaligned accesses, and for divisions by zero, to be faults.
+#[test]
+fn what_the_program_wants_to_be_a_fault_is_one() {
+    const LDR: u16 = 0x6808;
+    const UDIV: [u16; 2] = [0xfbb0, 0xf2f1];
+    let trapped = |bits: u32| {
+        let mut firmware = in_layer();
+        firmware.set(0, bits).set(1, CCR).code(&[STR]);
+        firmware
+    };
+    let unaligned = FaultCause::Unaligned {
+        what: "LDR",
+        address: Address(INPUT_AT + 1),
+        alignment: 4,
+    };
+    for (bits, fault) in [(0, None), (0x10, None), (8, Some(unaligned))] {
+        let mut firmware = trapped(bits);
+        firmware.set(1, INPUT_AT + 1);
+        let pc = firmware.here();
+        let firmware = finish(firmware.code(&[LDR]).clone());
+        match fault {
+            Some(cause) => drop(assert_fault_in_main(&firmware, pc, &cause)),
+            None => assert_eq!(run(&firmware).expect("a load").1.exit, Exit::Status(0)),
+        }
+    }
+    for (bits, is_fault) in [(0, false), (8, false), (0x10, true)] {
+        let mut firmware = trapped(bits);
+        firmware.set(1, 0);
+        let pc = firmware.here();
+        let firmware = finish(firmware.code(&UDIV).clone());
+        if is_fault {
+            assert_fault_in_main(&firmware, pc, &FaultCause::DivisionByZero);
+        } else {
+            assert_eq!(run(&firmware).expect("a division").1.exit, Exit::Status(0));
+        }
+    }
+}
+
+/// What was translated before holds no longer.
+#[test]
+fn translated_code_knows_what_is_a_fault_now() {
+    let mut firmware = in_layer();
+    firmware.set(0, 8).set(1, INPUT_AT + 1).set(4, CCR);
+    let pass = firmware.here();
+    firmware.set(2, 1000);
+    let load = firmware.here();
+    // ldr r5, [r1]; subs r2, #1; bne to the load; str r0, [r4]
+    firmware.code(&[0x680d, 0x3a01, 0xd1fc, 0x6020]);
+    let back = (pass.wrapping_sub(firmware.here() + 4) >> 1) as u16 & 0x7ff;
+    let firmware = finish(firmware.code(&[0xe000 | back]).clone());
+    for self_check in [false, true] {
+        let result = profile(&firmware.target(), run_options(self_check, SMALL));
+        let Err(RunError::Fault(fault)) = result else {
+            panic!("{result:?}");
+        };
+        assert!(
+            matches!(fault.cause, FaultCause::Unaligned { .. }),
+            "{fault}"
+        );
+        assert_eq!(fault.pc, Address(load), "{fault}");
+        assert!(fault.time > 3000, "{fault}");
+    }
 }
 
 /// YIELD is a hint: the program goes on.

@@ -1,6 +1,6 @@
 //! The cores that both emulators know.
 
-use dmo_engine::features::{Architecture, Features, FloatingPoint};
+use dmo_engine::features::{Architecture, Features, FloatingPoint, Traps};
 use unicorn_engine::ArmCpuModel;
 
 /// A core.
@@ -23,6 +23,7 @@ const fn features(
         architecture,
         dsp,
         floating_point,
+        traps: Traps::NONE,
     }
 }
 

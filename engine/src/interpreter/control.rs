@@ -46,9 +46,10 @@ impl Execution<'_> {
             }
             Operation::LoopStart { rn, skip } => {
                 let count = self.register(rn);
-                self.set_register(LR, count)?;
-                if let (0, Some(offset)) = (count, skip) {
-                    self.go(self.relative(offset));
+                match (count, skip) {
+                    // Without a loop LR stays.
+                    (0, Some(offset)) => self.go(self.relative(offset)),
+                    _ => self.set_register(LR, count)?,
                 }
             }
             Operation::LoopEnd { forever, offset } => {

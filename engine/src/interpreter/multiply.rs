@@ -2,6 +2,7 @@
 
 use super::{Execution, Outcome};
 use crate::arithmetic::half;
+use crate::fault::Fault;
 use crate::operation::{Accumulation, Operation, SetFlags};
 
 impl Execution<'_> {
@@ -88,6 +89,7 @@ impl Execution<'_> {
             Operation::Divide { signed, rd, rn, rm } => {
                 let (n, m) = (self.register(rn), self.register(rm));
                 let result = match m {
+                    0 if self.features.traps.division => return Err(Fault::DivisionByZero),
                     0 => 0,
                     _ if signed => (n as i32).wrapping_div(m as i32) as u32,
                     _ => n / m,

@@ -81,11 +81,15 @@ impl Emitter<'_, '_> {
             }
             Operation::LoopStart { rn, skip } => {
                 let count = self.register(rn);
-                self.set_register(LR, count);
                 let Some(offset) = skip else {
+                    self.set_register(LR, count);
                     return true;
                 };
+                // Without a loop LR stays.
                 let none = self.builder.ins().icmp_imm(IntCC::Equal, count, 0);
+                let link = self.register(LR);
+                let link = self.builder.ins().select(none, link, count);
+                self.set_register(LR, link);
                 self.go_if(none, relative(offset), next);
             }
             Operation::LoopEnd { forever, offset } => {

@@ -155,7 +155,7 @@ impl Search<'_> {
             let operation = instruction.operation;
             it = instruction.next_it();
             pc = instruction.next();
-            if !is_translated(&operation) {
+            if !is_translated(&operation, self.features) {
                 // The interpreter executes it, and comes back.
                 if it == 0 {
                     self.enter(pc);
@@ -311,8 +311,11 @@ fn accesses(operation: &Operation) -> usize {
 }
 
 /// Whether there is translated code for it. All else is for the interpreter.
-fn is_translated(operation: &Operation) -> bool {
+fn is_translated(operation: &Operation, features: &Features) -> bool {
     use Operation as O;
+    if features.traps.division && matches!(operation, O::Divide { .. }) {
+        return false;
+    }
     !matches!(
         operation,
         O::Hint

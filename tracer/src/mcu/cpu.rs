@@ -7,7 +7,7 @@
 
 use super::cycles::timing;
 use crate::elf::attributes::Attributes;
-use dmo_engine::features::{Architecture, Features, FloatingPoint};
+use dmo_engine::features::{Architecture, Features, FloatingPoint, Traps};
 use dmo_engine::timing::{FlashTiming, Pipeline, Timing};
 
 /// A CPU model.
@@ -60,6 +60,7 @@ const fn features(
         architecture,
         dsp,
         floating_point,
+        traps: Traps::NONE,
     }
 }
 

@@ -207,6 +207,10 @@ fn multiple(first: u16, second: u16) -> Memory {
 
 /// LDRD, STRD, LDREX, STREX, TBB, TBH, and the acquire and release forms of Armv8-M.
 fn dual_or_exclusive(first: u16, second: u16) -> Memory {
+    // SG of Armv8-M has the place of an LDRD.
+    if (first, second) == (0xe97f, 0xe97f) {
+        return Memory::Untouched;
+    }
     let load = kind(bit(first, 4));
     let base = bits(first, 0, 4) as u8;
     let offset = 4 * i32::from(bits(second, 0, 8));

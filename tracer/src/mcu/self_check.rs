@@ -145,7 +145,8 @@ impl Checker {
         let state = current.state;
         let before = self.executed.saturating_sub(1);
         self.compare(&state, before, |_| true);
-        let floats = floats.filter(|_| pc == state.pc);
+        // Of several loads, some may have been made.
+        let floats = floats.filter(|_| pc == state.pc && self.reported.is_empty());
         let mut reported = self.reported.iter();
         let has_stored = reported.any(|access| access.kind == AccessKind::Store);
         let shadow = if has_stored { &[] } else { &self.shadow[..] };
@@ -171,13 +172,19 @@ impl Checker {
         if self.error.is_some() {
             return;
         }
-        let shadow = &self.shadow;
+        let (shadow, reported) = (&self.shadow, &self.reported);
+        // The instruction that is under way may have stored something already.
+        let is_under_way = |address: u32| {
+            let mut stores = reported.iter().filter(|it| it.kind == AccessKind::Store);
+            stores.any(|it| address.wrapping_sub(it.address) < it.size_bytes)
+        };
+        let known = |address| byte_of(shadow, address).filter(|_| !is_under_way(address));
         let mut followers = self
             .followers
             .iter_mut()
             .filter(|follower| is_due(follower));
         let error = followers.find_map(|follower| {
-            let compared = follower.compare(time, state, |address| byte_of(shadow, address));
+            let compared = follower.compare(time, state, known);
             compared.err()
         });
         if let Some(error) = error {

@@ -27,6 +27,11 @@ const ICSR: u32 = 0xe000_ed04;
 /// The number of an interrupt to be pended.
 const STIR: u32 = 0xe000_ef00;
 const AIRCR: u32 = 0xe000_ed0c;
+/// Configuration and control.
+const CCR: u32 = 0xe000_ed14;
+const UNALIGN_TRP: u32 = 1 << 3;
+const DIV_0_TRP: u32 = 1 << 4;
+const STKALIGN: u32 = 1 << 9;
 const CPACR: u32 = 0xe000_ed88;
 const MPU_TYPE: u32 = 0xe000_ed90;
 
@@ -97,6 +102,11 @@ impl SystemControl {
         self.word(CPACR) >> 20 & 0xf == 0xf
     }
 
+    /// Whether divisions by zero, and accesses that are not aligned, are to be faults.
+    pub fn traps(&self) -> [bool; 2] {
+        [DIV_0_TRP, UNALIGN_TRP].map(|bit| self.word(CCR) & bit != 0)
+    }
+
     /// Returns `true` if SysTick runs with its interrupt enabled.
     pub fn expects_ticks(&self) -> bool {
         self.word(SYST_CSR) & 3 == 3
@@ -119,6 +129,7 @@ impl SystemControl {
                 (period - 1 - now % period) as u32
             }
             AIRCR => 0xfa05_0000 | self.word(AIRCR) & 0xffff,
+            CCR => self.word(CCR) | STKALIGN,
             MPU_TYPE => 8 << 8,
             _ => self.word(register),
         };

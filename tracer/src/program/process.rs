@@ -25,7 +25,13 @@ pub struct Process<'a> {
     /// The microcontroller.
     pub machine: Machine,
     semihosting: Semihosting<'a>,
+    /// The event register: set by SEV, cleared by the next WFE, which does not wait then.
+    has_event: bool,
 }
+
+/// Numbers of hints.
+const WFE: u16 = 2;
+const SEV: u16 = 4;
 
 impl<'a> Process<'a> {
     /// Loads a program; none of it has been executed.
@@ -46,6 +52,7 @@ impl<'a> Process<'a> {
             target,
             machine: target.machine(observation, limits)?,
             semihosting,
+            has_event: false,
         })
     }
 
@@ -63,7 +70,18 @@ impl<'a> Process<'a> {
                         Reply::Exit(status) => return Ok(Halt::Exited(Exit::Status(status))),
                     }
                 }
-                Pause::Hint(next) => self.machine.skip_to(next.0)?,
+                Pause::Hint(next) => {
+                    let ends = [2, 4].map(|bytes| self.hint_at(next.0.wrapping_sub(bytes)));
+                    self.has_event |= ends.contains(&Some((SEV, 2))) || ends[1] == Some((SEV, 4));
+                    self.machine.skip_to(next.0)?;
+                }
+                Pause::Sleep(address) if self.has_event => match self.hint_at(address.0) {
+                    Some((WFE, bytes)) => {
+                        self.has_event = false;
+                        self.machine.skip_to(address.0.wrapping_add(bytes))?;
+                    }
+                    _ => return Ok(Halt::Exited(Exit::Sleep(address))),
+                },
                 Pause::SoftwareBreakpoint(number) => {
                     return Ok(Halt::Fault(FaultCause::Breakpoint { number }));
                 }
@@ -74,6 +92,17 @@ impl<'a> Process<'a> {
                 Pause::Loop(address) => return Ok(Halt::Exited(Exit::Loop(address))),
                 Pause::Fault(cause) => return Ok(Halt::Fault(cause)),
             }
+        }
+    }
+
+    /// The number of the hint at an address, and its length in bytes.
+    fn hint_at(&self, address: u32) -> Option<(u16, u32)> {
+        let bytes = self.machine.read(Address(address), 4)?;
+        let halves = [[bytes[0], bytes[1]], [bytes[2], bytes[3]]].map(u16::from_le_bytes);
+        match halves {
+            [0xf3af, second @ 0x8000..=0x8004] => Some((second & 0xf, 4)),
+            [first @ 0xbf00..=0xbf40, _] if first & 0xf == 0 => Some((first >> 4 & 0xf, 2)),
+            _ => None,
         }
     }
 

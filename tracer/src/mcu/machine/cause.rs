@@ -43,6 +43,8 @@ pub enum FaultCause {
     Lacks { name: &'static str, needs: Needs },
     #[error("{name} with operands for which the architecture does not say what happens")]
     Unpredictable { name: &'static str },
+    #[error("division by zero, which the program wants to be a fault (DIV_0_TRP in CCR)")]
+    DivisionByZero,
     #[error("the stack pointer {address} is below the limit that the program has set")]
     StackLimit { address: Address },
     #[error("exception {number} of the emulator")]

@@ -51,6 +51,7 @@ fn cause(fault: Fault) -> FaultCause {
         Fault::StackLimit { address } => FaultCause::StackLimit {
             address: Address(address),
         },
+        Fault::DivisionByZero => FaultCause::DivisionByZero,
         Fault::Undefined => FaultCause::Undefined,
         Fault::Lacks { name, needs } => FaultCause::Lacks { name, needs },
         Fault::Unpredictable { name } => FaultCause::Unpredictable { name },

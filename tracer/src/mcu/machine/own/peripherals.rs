@@ -4,6 +4,7 @@ use crate::mcu::machine::FaultCause;
 use crate::mcu::self_check::Reported;
 use crate::mcu::system::{Exception, Request, SystemControl};
 use dmo_analysis::trace::AccessKind;
+use dmo_engine::features::Traps;
 use dmo_engine::memory::{Attention, Moment, Peripherals};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -97,5 +98,13 @@ impl Peripherals for SharedSystem {
 
     fn floating_point_enabled(&self) -> bool {
         self.0.borrow().control.floating_point_enabled()
+    }
+
+    fn traps(&self) -> Traps {
+        let [division, unaligned] = self.0.borrow().control.traps();
+        Traps {
+            unaligned,
+            division,
+        }
     }
 }
