@@ -14,13 +14,22 @@ static void move_steps(int16_t *state, int32_t count) {
   memmove(state, state + 1, (size_t)(count - 1) * sizeof *state);
 }
 
+// What does not fit wraps around, as in the instructions.
+static int32_t multiply_add(int32_t a, int32_t b, int32_t sum) {
+  return (int32_t)((uint32_t)sum + (uint32_t)(a * b));
+}
+
 static int32_t multiply_steps(const int16_t *steps, const int16_t *weights, int32_t count, int32_t sum) {
   for (; count >= 2; count -= 2) {
+#if DSP_INSTRUCTIONS
     sum = dsp_multiply_pairs(dsp_load_pair(steps), dsp_load_pair(weights), sum);
+#else
+    sum = multiply_add(steps[1], weights[1], multiply_add(steps[0], weights[0], sum));
+#endif
     steps += 2;
     weights += 2;
   }
-  return count == 0 ? sum : sum + *steps * *weights;
+  return count == 0 ? sum : multiply_add(*steps, *weights, sum);
 }
 
 arm_cmsis_nn_status arm_svdf_state_s16_s8(const cmsis_nn_context *input_ctx, const cmsis_nn_context *output_ctx,
