@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::operation::{Condition, Instruction, Operation};
 
 /// The most instructions of such a loop.
-const MOST_INSTRUCTIONS: usize = 16;
+pub(crate) const MOST_INSTRUCTIONS: u32 = 16;
 
 /// Whether the instruction at an address begins such a loop: instructions that do nothing, and
 /// a branch back to it.

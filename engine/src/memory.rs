@@ -16,7 +16,7 @@ pub use watch::Watch;
 
 use crate::fault::{AccessKind, Fault};
 use crate::features::Traps;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use watch::Watches;
 
@@ -31,6 +31,8 @@ pub(crate) const TAGS: u32 = PAGE_BYTES - 1;
 pub(crate) const MAPPED: u32 = 1;
 pub(crate) const WATCHED: u32 = 2;
 const CODE: u32 = 4;
+/// For each halfword of a page a bit: whether it is code.
+type CodeMap = [u64; PAGE_BYTES as usize / 128];
 
 /// What a region is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +118,9 @@ pub struct Memory {
     pub(crate) is_first_in_block: bool,
     /// Conditional instructions whose accesses with the other outcome are not known.
     pub(crate) unknown_outcomes: BTreeSet<u32>,
-    /// Pages of code that were stored to.
+    /// What of each page is code.
+    code: HashMap<u32, CodeMap>,
+    /// Pages whose code was stored to.
     changed_code: Vec<u32>,
     /// The run has to look up: events to be taken, changed code, a request of the peripherals.
     pub attention: bool,
@@ -143,6 +147,7 @@ impl Memory {
             condition: Condition::Unconditional,
             is_first_in_block: false,
             unknown_outcomes: BTreeSet::new(),
+            code: HashMap::new(),
             changed_code: Vec::new(),
             attention: false,
             stop_requested: false,
@@ -356,15 +361,20 @@ impl Memory {
         start.is_some_and(|start| self.bytes.get(start..start + bytes.len()) == Some(bytes))
     }
 
-    /// Stores to this page are to be noticed from now on.
-    pub fn holds_code(&mut self, page: u32) {
-        let entry = &mut self.stores[page as usize];
-        if *entry != 0 {
-            *entry |= CODE;
+    /// Stores to these bytes of code are to be noticed from now on.
+    pub fn holds_code(&mut self, bytes: Range<u32>) {
+        for address in bytes.step_by(2) {
+            let entry = &mut self.stores[page_of(address)];
+            if *entry != 0 {
+                *entry |= CODE;
+                let map = self.code.entry(address / PAGE_BYTES).or_default();
+                let (word, bit) = place_of(address);
+                map[word] |= bit;
+            }
         }
     }
 
-    /// Pages of code that were stored to since the last call. They are no longer noticed.
+    /// Pages whose code was stored to since the last call. Stores to them are no longer noticed.
     pub fn take_changed_code(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.changed_code)
     }
@@ -518,18 +528,27 @@ impl Memory {
         self.attention |= self.events_are_full();
     }
 
+    /// Data may lie in the same page as code.
     fn note_changed_code(&mut self, address: u32, size: usize) {
-        for page in [
-            page_of(address),
-            page_of(address.wrapping_add(size as u32 - 1)),
-        ] {
-            if self.stores[page] & CODE != 0 {
-                self.stores[page] &= !CODE;
-                self.changed_code.push(page as u32);
+        let first = address & !1;
+        let last = address.wrapping_add(size as u32 - 1);
+        for address in (0..=last.wrapping_sub(first) / 2).map(|half| first.wrapping_add(2 * half)) {
+            let page = address / PAGE_BYTES;
+            let (word, bit) = place_of(address);
+            if self.code.get(&page).is_some_and(|map| map[word] & bit != 0) {
+                self.stores[page as usize] &= !CODE;
+                self.code.remove(&page);
+                self.changed_code.push(page);
+                self.attention = true;
             }
         }
-        self.attention = true;
     }
+}
+
+/// Where a halfword's bit is in the map of its page.
+fn place_of(address: u32) -> (usize, u64) {
+    let half = address % PAGE_BYTES / 2;
+    ((half / 64) as usize, 1 << (half % 64))
 }
 
 fn page_of(address: u32) -> usize {

@@ -191,8 +191,8 @@ impl Translator {
                 None => return Vec::new(),
             },
         };
-        for &page in &translation.pages {
-            memory.holds_code(page);
+        for stretch in &translation.stretches {
+            memory.holds_code(stretch.range());
         }
         let number = self.next_unit;
         self.next_unit += 1;

@@ -149,6 +149,26 @@ fn says_when_recorded_accesses_have_to_be_taken() {
     assert!(!memory.events_are_full());
 }
 
+#[test]
+fn stores_beside_code_do_not_change_it() {
+    let mut memory = memory();
+    // In two pages.
+    let code = RAM + 4094..RAM + 4098;
+    let mut seen = 0;
+    for start in code.start - 10..code.end + 10 {
+        memory.holds_code(code.clone());
+        memory.store(NOW, start, [0; 4]).unwrap();
+        let touches = |half: u32| start < half + 2 && half < start + 4;
+        let pages = [code.start, code.start + 2].map(|half| touches(half).then_some(half >> 12));
+        let pages: Vec<u32> = pages.into_iter().flatten().collect();
+        assert_eq!(memory.attention, !pages.is_empty(), "{start:#x}");
+        assert_eq!(memory.take_changed_code(), pages, "{start:#x}");
+        seen += pages.len();
+        memory.attention = false;
+    }
+    assert_eq!(seen, 10);
+}
+
 #[derive(Default)]
 struct Registers {
     stored: u32,

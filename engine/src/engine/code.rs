@@ -1,7 +1,7 @@
 //! Decoded code, by page.
 
 use crate::decode::{ItRule, decode, it_rule};
-use crate::endless::is_endless;
+use crate::endless::{MOST_INSTRUCTIONS, is_endless};
 use crate::fault::Fault;
 use crate::features::Features;
 use crate::memory::{Memory, PAGE_BYTES, PageTable};
@@ -107,8 +107,12 @@ impl Code {
                 .map(|pipeline| Cost::of(pipeline, &instruction, address)),
         };
         self.page(address >> 12)[slot_of(address)] = slot;
-        memory.holds_code(address >> 12);
-        memory.holds_code(after >> 12);
+        let reach = match instruction.operation {
+            // A loop that does nothing is known by the instructions after its first one.
+            Operation::Nop | Operation::Hint => 4 * MOST_INSTRUCTIONS,
+            _ => instruction.bytes.into(),
+        };
+        memory.holds_code(address..address.saturating_add(reach));
         Ok(slot)
     }
 
