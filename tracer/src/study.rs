@@ -106,6 +106,7 @@ pub mod session;
 pub mod single;
 pub mod sketch;
 pub mod source;
+mod state_lookup;
 pub mod streaming;
 pub mod sweep;
 pub mod tenants;

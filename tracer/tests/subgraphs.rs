@@ -123,3 +123,44 @@ fn what_is_not_counted_is_left_to_the_runtime() {
     }
     assert!(audited >= 15 && left >= 15, "{audited} {left}");
 }
+
+/// TensorFlow Lite Micro looks a state of any subgraph up by its index there, among the first offsets: it
+/// would allocate nothing for it if it found one.
+#[test]
+fn no_offset_is_where_that_of_a_state_is_looked_up() {
+    let (mut seen, mut refused) = (0, 0);
+    for seed in 0..12 {
+        let program = Grower::program(seed);
+        let [_, second, ..] = &program.subgraphs[..] else {
+            continue;
+        };
+        let [model, planned, damaged] = ["tflite", "planned.tflite", "damaged.tflite"]
+            .map(|end| path(&format!("states-{seed}.{end}")))
+            .map(|path| path.to_str().unwrap().to_owned());
+        let first = second.tensors.len();
+        std::fs::write(&model, program.file_with_states(&[0, 8])).unwrap();
+        assert_eq!(
+            report(&["plan", &model, "--out", &planned]).0,
+            0,
+            "seed {seed}"
+        );
+        assert_eq!(report(&["audit", &planned]).0, 0, "seed {seed}");
+        let file = std::fs::read(&planned).unwrap();
+        let offsets = tflite::offline_plan(&file).unwrap().unwrap().offsets;
+        for index in (first..first + 8).filter(|index| *index < offsets.len()) {
+            assert_eq!(offsets[index], -1, "seed {seed}, tensor {index}");
+            seen += 1;
+            let mut wrong = offsets.clone();
+            wrong[index] = 4096;
+            let given = std::fs::read(&model).unwrap();
+            let wrong = tflite::with_plan(&given, None, &wrong).unwrap();
+            std::fs::write(&damaged, wrong).unwrap();
+            for command in ["audit", "verify", "arena"] {
+                let output = dmo_trace(&[command, &damaged]);
+                assert_eq!(output.status.code(), Some(2), "seed {seed} {command}");
+            }
+            refused += 1;
+        }
+    }
+    assert!(seen >= 40 && refused == seen, "{seen} {refused}");
+}

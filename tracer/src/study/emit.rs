@@ -9,6 +9,7 @@ use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::session::Session;
 use super::source::Source;
+use super::state_lookup::taken_for_states;
 use super::whole_arena::ArenaChange;
 use crate::kernels;
 use dmo_analysis::arena::Layout;
@@ -183,7 +184,11 @@ impl Emission {
         }
         let (plan, graph) = (&planned.file, device_graph(planned));
         let offsets = plan.offsets(graph.tensors.len());
-        let offsets = unreached_at_zero(source, offsets);
+        let mut offsets = unreached_at_zero(source, offsets);
+        for tensor in taken_for_states(source) {
+            // The runtime places it, as the check of the layout knows.
+            offsets[tensor.0] = None;
+        }
         let device = source.on_device(graph, &plan.order, &offsets, plan.layout.keep_inputs);
         let device = device.about(self.refusal())?;
         self.ensure_apart(&device, plan.layout)?;

@@ -406,6 +406,10 @@ pub enum PlanToCheckError {
         "tensor {} {name:?} keeps its content from one inference to the next, and the plan gives it an offset, where other tensors may overwrite it\n  hint: -1 leaves it to the runtime, which keeps it apart", tensor.0
     )]
     State { tensor: TensorId, name: String },
+    #[error(
+        "TensorFlow Lite Micro takes the offset of tensor {} for that of a state in another subgraph, which then has no memory\n  hint: -1 leaves it to the runtime", tensor.0
+    )]
+    TakenForState { tensor: TensorId },
     #[error("tensor {tensor} is to lie at {offset}")]
     Negative { tensor: usize, offset: i32 },
 }

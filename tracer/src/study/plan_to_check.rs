@@ -7,6 +7,7 @@ use super::overlap_source::OverlapKind;
 use super::plan::Planned;
 use super::plan_file::NamedPlan;
 use super::source::{Source, offset_of};
+use super::state_lookup::taken_for_states;
 use dmo_analysis::arena::Layout;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::handover::{PlanFile, PlannedKernels, PlannedRegion, SCHEMA};
@@ -168,6 +169,7 @@ impl PlanToCheck {
         let plan = plan.about(&source.name)?.as_ref();
         let plan = plan.ok_or_else(|| PlanToCheckError::NoPlan { model: model() })?;
         let offsets = carried_offsets(&plan.offsets, graph).about(&source.name)?;
+        ensure_states_are_allocated(source, &offsets)?;
         let order = graph.file_order();
         let device = source.on_device(graph, &order, &offsets, false);
         let device = device.about(&source.name)?;
@@ -220,6 +222,16 @@ fn ensure_no_state(offsets: &[Option<u64>], graph: &Graph) -> Result<(), PlanToC
     }
 }
 
+/// TensorFlow Lite Micro finds no offset where it looks for that of a state.
+fn ensure_states_are_allocated(source: &Source, offsets: &[Option<u64>]) -> Result<(), StudyError> {
+    let mut taken = taken_for_states(source).into_iter();
+    let placed = taken.find(|tensor| offsets.get(tensor.0).is_some_and(Option::is_some));
+    let Some(tensor) = placed else {
+        return Ok(());
+    };
+    Err(PlanToCheckError::TakenForState { tensor }).about(&source.name)
+}
+
 /// Refuses a model that carries a plan which makes no sense for it.
 ///
 /// # Errors
@@ -230,7 +242,8 @@ pub(super) fn ensure_carried_plan(source: &Source) -> Result<(), StudyError> {
     };
     let graph = source.original();
     if plan.offsets.len() == graph.tensors.len() {
-        carried_offsets(&plan.offsets, graph).about(&source.name)?;
+        let offsets = carried_offsets(&plan.offsets, graph).about(&source.name)?;
+        ensure_states_are_allocated(source, &offsets)?;
     }
     Ok(())
 }

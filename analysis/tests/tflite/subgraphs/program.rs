@@ -324,9 +324,24 @@ impl Program {
 
     /// The file.
     pub fn file(&self) -> Vec<u8> {
+        self.file_with_states(&[])
+    }
+
+    /// The same with so many further tensors in each subgraph that are kept from one inference to the
+    /// next, and that nothing uses.
+    pub fn file_with_states(&self, states: &[usize]) -> Vec<u8> {
         // Buffer 0 is that of tensors without data.
         let mut buffers = vec![Table(vec![])];
-        let subgraphs = self.subgraphs.iter().map(|subgraph| {
+        let states = states.iter().copied().chain(std::iter::repeat(0));
+        let subgraphs = self.subgraphs.iter().zip(states).map(|(subgraph, states)| {
+            let state = || {
+                Table(vec![
+                    (0, Words(vec![8])),
+                    (1, Byte(Type::Int as u8)),
+                    (3, Text("state")),
+                    (5, Byte(1)),
+                ])
+            };
             let tensors = subgraph.tensors.iter().map(|tensor| {
                 let buffer = tensor.constant.map_or(0, |value| {
                     let data = value.to_le_bytes().repeat(tensor.elements);
@@ -342,7 +357,10 @@ impl Program {
             });
             let ids = |ids: &[usize]| Words(ids.iter().map(|&id| id as i32).collect());
             Table(vec![
-                (0, Tables(tensors.collect())),
+                (
+                    0,
+                    Tables(tensors.chain((0..states).map(|_| state())).collect()),
+                ),
                 (1, ids(&subgraph.inputs)),
                 (2, ids(&subgraph.outputs)),
                 (3, Tables(subgraph.operators.iter().map(operator).collect())),
