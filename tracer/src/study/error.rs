@@ -333,8 +333,8 @@ pub enum PlanToCheckError {
     )]
     Order { operators: usize },
     #[error(
-        "tensor {tensor} has {given} bytes in the plan; the model has {tensors} tensors, and \
-         {size:?} bytes for this one"
+        "size of tensor {tensor} in bytes: {given} in the plan; {}",
+        size.map_or_else(|| format!("the model has {tensors} tensors"), |size| format!("{size} in the model"))
     )]
     Size {
         tensor: usize,
