@@ -113,6 +113,20 @@ fn corrupted_plans_are_refused() {
         assert_eq!(code, Some(2), "{pointer}: {words}");
         assert!(!words.contains("panicked"), "{words}");
     }
+    // A file that says of a whole tensor that it is a part of another.
+    let mut broken = plan.clone();
+    *broken.pointer_mut(&outside).unwrap() = Value::from(misaligned);
+    let tensor = outside.trim_end_matches("/offset");
+    broken.pointer_mut(tensor).unwrap()["is_part"] = true.into();
+    for region in broken["regions"].as_array_mut().unwrap() {
+        region["used_bytes"] = region["capacity_bytes"].clone();
+    }
+    let (code, words) = audit(&path, &broken);
+    assert_eq!(code, Some(2), "{words}");
+    assert!(
+        words.contains("no multiple of its alignment, 64 bytes"),
+        "{words}"
+    );
 }
 
 /// A picture of each memory in which something lies, with the tensors that the plan puts there, and a

@@ -129,6 +129,7 @@ impl PlanToCheck {
         if plan.layout.alignment == 0 {
             return Err(PlanToCheckError::Alignment);
         }
+        ensure_aligned_in_regions(graph, plan)?;
         let scratch = plan.scratch_positions();
         let ends = plan
             .tensors
@@ -280,6 +281,27 @@ fn tensor_offsets(graph: &Graph, plan: &PlanFile) -> Result<Vec<Option<u64>>, Pl
             name: graph.tensors[index].name.clone(),
         }),
     }
+}
+
+/// What is no part of another tensor lies where its memory wants it, whatever the plan says of it.
+fn ensure_aligned_in_regions(graph: &Graph, plan: &PlanFile) -> Result<(), PlanToCheckError> {
+    for tensor in &plan.tensors {
+        let mut regions = plan.regions.iter();
+        let region = regions.find(|it| (it.start..it.end()).contains(&tensor.offset));
+        let Some(PlannedRegion { region, start, .. }) = region else {
+            continue;
+        };
+        let offset = tensor.offset - start;
+        let is_part = graph.views.contains_key(&tensor.tensor);
+        if !is_part && !offset.is_multiple_of(region.alignment) {
+            return Err(PlanToCheckError::MisalignedInRegion {
+                name: region.name.clone(),
+                offset,
+                alignment: region.alignment,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Scratch buffers are of operators that there are, none of them twice.
