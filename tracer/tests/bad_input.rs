@@ -900,6 +900,28 @@ fn an_event_ends_one_wait() {
     }
 }
 
+/// A SEV that lies before a YIELD, and is not executed, is no event.
+#[test]
+fn no_event_of_a_hint_that_is_jumped_over() {
+    // b over the next halfword; sev; yield; wfe
+    let mut firmware = in_layer();
+    firmware.code(&[0xe000, 0xbf40, 0xbf10]);
+    let at = Address(firmware.here());
+    let firmware = finish(firmware.code(&[0xbf20]).clone());
+    let result = profile(&firmware.target(), run_options(false, SMALL));
+    assert_never_ends(&result, &format!("asleep at {at}, main+"));
+}
+
+/// A WFE in an IT block takes one of its conditions with it.
+#[test]
+fn a_wait_in_an_it_block_goes_on_with_the_next_condition() {
+    // sev; cmp r0, r0; ite eq; wfeeq; udfne: were the condition not passed, UDF would execute.
+    let mut firmware = in_layer();
+    firmware.code(&[0xbf40, 0x4280, 0xbf0c, 0xbf20, 0xde00]);
+    let (_, outcome) = run(&finish(firmware)).expect("an event");
+    assert_eq!(outcome.exit, Exit::Status(0));
+}
+
 const CCR: u32 = 0xe000_ed14;
 
 /// A program may ask for unaligned accesses, and for divisions by zero, to be faults.

@@ -349,7 +349,16 @@ impl Machine {
     /// # Errors
     /// When the emulator refuses.
     pub fn pass_software_breakpoint(&mut self) -> Result<(), MachineError> {
-        self.skip_to(self.register(PROGRAM_COUNTER).wrapping_add(2))?;
+        self.pass(Address(self.register(PROGRAM_COUNTER)), 2)
+    }
+
+    /// Goes on after the instruction of so many bytes at an address, and with the next condition of an IT
+    /// block that it is in, although the engine has not executed it.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub fn pass(&mut self, instruction: Address, bytes: u32) -> Result<(), MachineError> {
+        self.skip_to(instruction.0.wrapping_add(bytes))?;
         let status = self.status();
         // Bits 1 and 0 of the IT state, then 7 to 2.
         let state = status >> 25 & 0b11 | status >> 8 & 0b1111_1100;

@@ -71,14 +71,16 @@ impl<'a> Process<'a> {
                     }
                 }
                 Pause::Hint(next) => {
-                    let ends = [2, 4].map(|bytes| self.hint_at(next.0.wrapping_sub(bytes)));
-                    self.has_event |= ends.contains(&Some((SEV, 2))) || ends[1] == Some((SEV, 4));
+                    let mut lengths = [2, 4].into_iter();
+                    self.has_event |= lengths.any(|bytes| {
+                        self.hint_at(next.0.wrapping_sub(bytes)) == Some((SEV, bytes))
+                    });
                     self.machine.skip_to(next.0)?;
                 }
                 Pause::Sleep(address) if self.has_event => match self.hint_at(address.0) {
                     Some((WFE, bytes)) => {
                         self.has_event = false;
-                        self.machine.skip_to(address.0.wrapping_add(bytes))?;
+                        self.machine.pass(address, bytes)?;
                     }
                     _ => return Ok(Halt::Exited(Exit::Sleep(address))),
                 },
