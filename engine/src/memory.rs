@@ -2,9 +2,10 @@
 //!
 //! All regions lie one after the other in one buffer. Two tables by guest page, one for loads and
 //! one for stores, say how far a page is in it from its guest address; tags in an entry's low bits
-//! send an access the long way: to watched pages, where it is recorded, and to pages that hold decoded code, where a store
-//! makes the code to be decoded again.
+//! send an access the long way: to watched pages, where it is recorded, and to pages that hold
+//! decoded code, where a store has the code decoded again.
 
+mod code_page;
 mod event;
 mod page_table;
 mod watch;
@@ -16,6 +17,7 @@ pub use watch::Watch;
 
 use crate::fault::{AccessKind, Fault};
 use crate::features::Traps;
+use code_page::CodePage;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use watch::Watches;
@@ -31,8 +33,6 @@ pub(crate) const TAGS: u32 = PAGE_BYTES - 1;
 pub(crate) const MAPPED: u32 = 1;
 pub(crate) const WATCHED: u32 = 2;
 const CODE: u32 = 4;
-/// For each halfword of a page a bit: whether it is code.
-type CodeMap = [u64; PAGE_BYTES as usize / 128];
 
 /// What a region is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,9 +118,9 @@ pub struct Memory {
     pub(crate) is_first_in_block: bool,
     /// Conditional instructions whose accesses with the other outcome are not known.
     pub(crate) unknown_outcomes: BTreeSet<u32>,
-    /// What of each page is code.
-    code: HashMap<u32, CodeMap>,
-    /// Pages whose code was stored to.
+    /// The pages whose stores are noticed.
+    code: HashMap<u32, CodePage>,
+    /// Pages that are to be decoded anew.
     changed_code: Vec<u32>,
     /// The run has to look up: events to be taken, changed code, a request of the peripherals.
     pub attention: bool,
@@ -367,14 +367,14 @@ impl Memory {
             let entry = &mut self.stores[page_of(address)];
             if *entry != 0 {
                 *entry |= CODE;
-                let map = self.code.entry(address / PAGE_BYTES).or_default();
-                let (word, bit) = place_of(address);
-                map[word] |= bit;
+                let page = self.code.entry(address / PAGE_BYTES).or_default();
+                page.add(address);
             }
         }
     }
 
-    /// Pages whose code was stored to since the last call. Stores to them are no longer noticed.
+    /// Pages to be decoded anew, because their code was stored to since the last call, or much beside
+    /// it. Stores to them are no longer noticed.
     pub fn take_changed_code(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.changed_code)
     }
@@ -533,22 +533,16 @@ impl Memory {
         let first = address & !1;
         let last = address.wrapping_add(size as u32 - 1);
         for address in (0..=last.wrapping_sub(first) / 2).map(|half| first.wrapping_add(2 * half)) {
-            let page = address / PAGE_BYTES;
-            let (word, bit) = place_of(address);
-            if self.code.get(&page).is_some_and(|map| map[word] & bit != 0) {
-                self.stores[page as usize] &= !CODE;
-                self.code.remove(&page);
-                self.changed_code.push(page);
+            let number = address / PAGE_BYTES;
+            let page = self.code.get_mut(&number);
+            if page.is_some_and(|page| page.is_spent_by(address)) {
+                self.stores[page_of(address)] &= !CODE;
+                self.code.remove(&number);
+                self.changed_code.push(number);
                 self.attention = true;
             }
         }
     }
-}
-
-/// Where a halfword's bit is in the map of its page.
-fn place_of(address: u32) -> (usize, u64) {
-    let half = address % PAGE_BYTES / 2;
-    ((half / 64) as usize, 1 << (half % 64))
 }
 
 fn page_of(address: u32) -> usize {

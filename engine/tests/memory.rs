@@ -169,6 +169,25 @@ fn stores_beside_code_do_not_change_it() {
     assert_eq!(seen, 10);
 }
 
+#[test]
+fn a_page_with_code_is_one_of_data_after_many_stores() {
+    let mut memory = memory();
+    memory.holds_code(RAM..RAM + 2);
+    let mut stores = 0;
+    while !memory.attention && stores < 10_000 {
+        memory.store(NOW, RAM + 64, [0; 4]).unwrap();
+        stores += 1;
+    }
+    assert!((64..=256).contains(&stores), "{stores}");
+    assert_eq!(memory.take_changed_code(), [RAM >> 12]);
+    memory.attention = false;
+    // Nothing is decoded there any more: no store is noticed.
+    for address in (RAM..RAM + 4096).step_by(4) {
+        memory.store(NOW, address, [0; 4]).unwrap();
+    }
+    assert!(!memory.attention);
+}
+
 #[derive(Default)]
 struct Registers {
     stored: u32,

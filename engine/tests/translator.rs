@@ -391,3 +391,44 @@ fn the_lowest_stack_pointer() {
         assert_eq!(engine.core.lowest_sp, RAM + 0x1000 - 8, "counted anew");
     }
 }
+
+/// A loop in RAM that stores to words beside it, more often than its page stays one of code.
+#[test]
+fn code_that_stores_beside_itself() {
+    let code = [
+        0xe884, 0x0003, // stmia r4, {r0, r1}
+        0x3101, // adds r1, #1
+        0x3101, // adds r1, #1
+        0x3101, // adds r1, #1
+        0x3801, // subs r0, #1
+        0xd1f8, // bne to the store
+        0xbe00, // bkpt
+    ];
+    let bytes: Vec<u8> = code
+        .iter()
+        .flat_map(|half: &u16| half.to_le_bytes())
+        .collect();
+    let rounds = 50_000;
+    for execution in [Execution::Interpreter, Execution::Translator] {
+        let mut engine = engine(7, features()[0], &[], execution);
+        assert!(engine.write(RAM, &bytes));
+        engine.core.r[0] = rounds;
+        engine.core.r[1] = 0;
+        engine.core.r[4] = RAM + 64;
+        engine.core.r[15] = RAM;
+        let stop = loop {
+            match engine.run(u64::MAX) {
+                Stop::Events => engine.memory.take_events().for_each(drop),
+                stop => break stop,
+            }
+        };
+        assert_eq!(stop, Stop::Breakpoint(0));
+        assert_eq!(engine.core.r[..2], [0, 3 * rounds]);
+        let last = engine.memory.read(RAM + 64, 8).unwrap();
+        assert_eq!(
+            last,
+            [[1, 0, 0, 0], (3 * rounds - 3).to_le_bytes()].concat()
+        );
+        assert_eq!(engine.core.time, 6 * u64::from(rounds));
+    }
+}
