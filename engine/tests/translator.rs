@@ -432,3 +432,36 @@ fn code_that_stores_beside_itself() {
         assert_eq!(engine.core.time, 6 * u64::from(rounds));
     }
 }
+
+/// Calls that return to a breakpoint on top of the stack, as those of kernels do.
+#[test]
+fn calls_with_their_return_on_the_stack_run_translated() {
+    let function = [
+        0xb40f, // push {r0-r3}
+        0xbc0f, // pop {r0-r3}
+        0x3801, // subs r0, #1
+        0xd1fb, // bne to the push
+        0x4770, // bx lr
+    ];
+    let breakpoint = RAM + 0x1ff8;
+    let mut engine = engine(7, features()[0], &function, Execution::Translator);
+    assert!(engine.write(breakpoint, &0xbe00_u16.to_le_bytes()));
+    let (calls, rounds) = (50, 5_000);
+    for _ in 0..calls {
+        engine.core.r[0] = rounds;
+        engine.core.r[13] = breakpoint;
+        engine.core.r[14] = breakpoint | 1;
+        engine.core.r[15] = CODE;
+        let stop = loop {
+            match engine.run(u64::MAX) {
+                Stop::Events => engine.memory.take_events().for_each(drop),
+                stop => break stop,
+            }
+        };
+        assert_eq!(stop, Stop::Breakpoint(0));
+    }
+    let instructions = u64::from(calls * (4 * rounds + 1));
+    assert_eq!(engine.core.time, instructions);
+    let translated = engine.translated_instructions();
+    assert!(translated > instructions / 10 * 9, "{translated}");
+}
