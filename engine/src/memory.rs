@@ -7,11 +7,13 @@
 
 mod code_page;
 mod event;
+mod event_list;
 mod page_table;
 mod watch;
 
 pub use event::{Condition, Event, Moment};
 pub(crate) use event::{EVENT_BYTES, event_form};
+pub use event_list::EventList;
 pub(crate) use page_table::PageTable;
 pub use watch::Watch;
 
@@ -108,8 +110,7 @@ pub struct Memory {
     regions: Vec<Region>,
     peripherals: Option<(Range<u64>, Box<dyn Peripherals>)>,
     watches: Watches,
-    events: Vec<Event>,
-    event_count: usize,
+    events: EventList,
     /// Conditional instructions are recorded whether or not their conditions hold.
     pub(crate) records_every_outcome: bool,
     /// What the condition of the instruction that is executed says, if that is recorded.
@@ -141,8 +142,7 @@ impl Memory {
             regions: Vec::new(),
             peripherals: None,
             watches: Watches::default(),
-            events: vec![Event::default(); EVENTS + EVENTS_BEYOND],
-            event_count: 0,
+            events: EventList::with_room(),
             records_every_outcome: false,
             condition: Condition::Unconditional,
             is_first_in_block: false,
@@ -222,7 +222,7 @@ impl Memory {
             self.tag(watch, |entry| entry | WATCHED);
         }
         self.watches = Watches::new(watches);
-        self.event_count = 0;
+        self.events.clear();
     }
 
     fn tag(&mut self, watch: &Watch, change: impl Fn(u32) -> u32) {
@@ -239,22 +239,25 @@ impl Memory {
     }
 
     /// The accesses to watched ranges since the last call, in order.
-    pub fn take_events(&mut self) -> impl Iterator<Item = Event> + use<'_> {
-        let count = std::mem::take(&mut self.event_count);
-        let watches = &mut self.watches;
-        let events = self.events[..count].iter().copied();
-        events.filter(|event| watches.want(event))
+    pub fn take_events(&mut self) -> EventList {
+        let mut taken = EventList::default();
+        self.move_events_to(&mut taken);
+        taken
     }
 
     /// The same, added to those in a list.
-    pub fn move_events_to(&mut self, taken: &mut Vec<Event>) {
-        let count = std::mem::take(&mut self.event_count);
-        let mut events = &self.events[..count];
-        while !events.is_empty() {
-            let unwanted = events.iter().position(|event| !self.watches.want(event));
-            let (wanted, others) = events.split_at(unwanted.unwrap_or(events.len()));
-            taken.extend_from_slice(wanted);
-            events = others.get(1..).unwrap_or_default();
+    pub fn move_events_to(&mut self, taken: &mut EventList) {
+        let watches = &mut self.watches;
+        self.events.retain(|event| watches.want(event));
+        self.move_all_events_to(taken);
+    }
+
+    /// The same, and what else was accessed in the same pages.
+    pub fn move_all_events_to(&mut self, taken: &mut EventList) {
+        if taken.is_empty() && !self.events.is_empty() {
+            *taken = std::mem::replace(&mut self.events, EventList::with_room());
+        } else {
+            self.events.move_to(taken);
         }
     }
 
@@ -269,21 +272,22 @@ impl Memory {
 
     /// Where translated code records the next access, and from where on it has to stop.
     pub(crate) fn event_places(&mut self) -> Range<*mut u8> {
-        let places = self.events.as_mut_ptr();
+        let count = self.events.len();
+        let places = self.events.places();
         let at = |index: usize| places.wrapping_add(index).cast();
-        at(self.event_count)..at(EVENTS)
+        at(count)..at(EVENTS)
     }
 
     /// Translated code has recorded accesses up to here.
     pub(crate) fn set_next_event(&mut self, place: *const u8) {
-        let bytes = place.addr() - self.events.as_ptr().addr();
-        self.event_count = bytes / size_of::<Event>();
+        let bytes = place.addr() - self.events.places().addr();
+        self.events.set_count(bytes / size_of::<Event>());
         self.attention |= self.events_are_full();
     }
 
     /// Whether recorded accesses have to be taken before more are made.
     pub fn events_are_full(&self) -> bool {
-        self.event_count >= EVENTS
+        self.events.len() >= EVENTS
     }
 
     /// Reads memory from outside; `None` where there is none.
@@ -521,10 +525,8 @@ impl Memory {
 
     /// Records an access, made or not; what nobody watches is left out when it is taken.
     pub(crate) fn record(&mut self, kind: AccessKind, moment: Moment, address: u32, size: usize) {
-        if let Some(event) = self.events.get_mut(self.event_count) {
-            *event = Event::new(kind, moment, address, size as u32).on(self.condition);
-            self.event_count += 1;
-        }
+        let event = Event::new(kind, moment, address, size as u32);
+        self.events.push(event.on(self.condition));
         self.attention |= self.events_are_full();
     }
 

@@ -51,6 +51,7 @@ fn run(first: u32, second: u32, every_outcome: bool) -> (Vec<Access>, Vec<u32>) 
     assert_eq!(engine.run(100), Stop::Breakpoint(0));
     let unknown = engine.unknown_outcomes().collect();
     let events = engine.memory.take_events();
+    let events = events.as_slice().iter();
     let accesses = events.map(|it| (it.kind(), it.address() - RAM, it.condition()));
     (accesses.collect(), unknown)
 }

@@ -221,7 +221,7 @@ fn run(engine: &mut Engine) -> (Stop, Vec<Event>) {
     let mut events = Vec::new();
     loop {
         let stop = engine.run(UNTIL);
-        events.extend(engine.memory.take_events());
+        events.extend(engine.memory.take_events().as_slice());
         if stop != Stop::Events {
             return (stop, events);
         }
@@ -418,7 +418,7 @@ fn code_that_stores_beside_itself() {
         engine.core.r[15] = RAM;
         let stop = loop {
             match engine.run(u64::MAX) {
-                Stop::Events => engine.memory.take_events().for_each(drop),
+                Stop::Events => drop(engine.memory.take_events()),
                 stop => break stop,
             }
         };
@@ -454,7 +454,7 @@ fn calls_with_their_return_on_the_stack_run_translated() {
         engine.core.r[15] = CODE;
         let stop = loop {
             match engine.run(u64::MAX) {
-                Stop::Events => engine.memory.take_events().for_each(drop),
+                Stop::Events => drop(engine.memory.take_events()),
                 stop => break stop,
             }
         };

@@ -737,7 +737,7 @@ fn store_exclusive_is_only_a_store() {
         let accesses = Rc::<RefCell<Vec<RawAccess>>>::default();
         let delivered = Rc::clone(&accesses);
         machine.deliver_to(Box::new(move |batch| {
-            delivered.borrow_mut().extend(batch);
+            delivered.borrow_mut().extend(batch.iter());
             true
         }));
         let range = buffer.into()..u64::from(buffer) + 4;

@@ -3,7 +3,6 @@
 //! 24 bytes for each byte that a tensor covers, whatever the length of the trace.
 
 use crate::trace::{Address, Tensor, Time};
-use std::collections::BTreeSet;
 
 /// The life of one byte. Time 0 stands for 'never'.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -84,20 +83,50 @@ impl ByteLives<'_> {
 /// where a tensor lies.
 #[derive(Debug)]
 pub struct Lifetimes {
-    /// 1 + index into `pages` for each page of the address space, 0 where none is.
-    index: Vec<u32>,
+    index: PageIndex,
     pages: Vec<Page>,
-    /// The pages that exist: of the index only these entries are ever read, so that the others
-    /// take no memory.
-    covered: BTreeSet<u32>,
+}
+
+/// 1 + place of each page of the address space, 0 where none is: a table of tables, of which most
+/// are empty.
+#[derive(Debug)]
+struct PageIndex(Vec<Vec<u32>>);
+
+const TABLE_BITS: u32 = (32 - PAGE_BITS) / 2;
+
+impl PageIndex {
+    /// Of the page with this byte, which is there.
+    #[inline]
+    fn place(&self, address: u32) -> usize {
+        let table = &self.0[(address >> (PAGE_BITS + TABLE_BITS)) as usize];
+        table[(address >> PAGE_BITS) as usize % (1 << TABLE_BITS)] as usize - 1
+    }
+
+    fn entry(&mut self, page: u32) -> &mut u32 {
+        let table = &mut self.0[(page >> TABLE_BITS) as usize];
+        if table.is_empty() {
+            *table = vec![0; 1 << TABLE_BITS];
+        }
+        &mut table[page as usize % (1 << TABLE_BITS)]
+    }
+
+    /// Each page that is there, by address, and its place.
+    fn all(&self) -> impl Iterator<Item = (u32, usize)> {
+        let tables = self.0.iter().zip(0..);
+        tables.flat_map(|(table, number)| {
+            let pages = table.iter().zip(number << TABLE_BITS..);
+            pages
+                .filter(|(place, _)| **place != 0)
+                .map(|(&place, page)| (page, place as usize - 1))
+        })
+    }
 }
 
 impl Default for Lifetimes {
     fn default() -> Self {
         Self {
-            index: vec![0; 1 << (32 - PAGE_BITS)],
+            index: PageIndex(vec![Vec::new(); 1 << TABLE_BITS]),
             pages: Vec::new(),
-            covered: BTreeSet::new(),
         }
     }
 }
@@ -107,11 +136,10 @@ impl Lifetimes {
     pub fn cover(&mut self, tensor: &Tensor) {
         let last_byte = (tensor.end() - 1) >> PAGE_BITS;
         for page in u64::from(tensor.address.0) >> PAGE_BITS..=last_byte {
-            let slot = &mut self.index[page as usize];
-            if *slot == 0 {
+            let place = self.index.entry(page as u32);
+            if *place == 0 {
                 self.pages.push(Page::new());
-                *slot = self.pages.len() as u32;
-                self.covered.insert(page as u32);
+                *place = self.pages.len() as u32;
             }
         }
     }
@@ -120,10 +148,10 @@ impl Lifetimes {
     /// many, up to `most`, as lie in one page.
     #[inline]
     pub fn bytes(&mut self, address: u32, most: usize) -> ByteLives<'_> {
-        let page = self.index[(address >> PAGE_BITS) as usize] as usize;
+        let page = self.index.place(address);
         let start = address as usize & (PAGE_SIZE - 1);
         let range = start..PAGE_SIZE.min(start + most);
-        let page = &mut self.pages[page - 1];
+        let page = &mut self.pages[page];
         ByteLives {
             first_store: &mut page.first_store[range.clone()],
             last_store: &mut page.last_store[range.clone()],
@@ -134,9 +162,9 @@ impl Lifetimes {
     /// The last uses among what [`bytes`](Self::bytes) gives.
     #[inline]
     pub fn last_uses(&mut self, address: u32, most: usize) -> &mut [Time] {
-        let page = self.index[(address >> PAGE_BITS) as usize] as usize;
+        let page = self.index.place(address);
         let start = address as usize & (PAGE_SIZE - 1);
-        let uses = &mut self.pages[page - 1].last_use;
+        let uses = &mut self.pages[page].last_use;
         let end = uses.len().min(start + most);
         &mut uses[start..end]
     }
@@ -154,17 +182,16 @@ impl Lifetimes {
     /// The lives of a tensor's bytes, in address order.
     pub fn tensor(&self, tensor: &Tensor) -> impl Iterator<Item = ByteLife> {
         (u64::from(tensor.address.0)..tensor.end()).map(|address| {
-            let page = self.index[(address >> PAGE_BITS) as usize] as usize;
-            self.pages[page - 1].life(address as usize & (PAGE_SIZE - 1))
+            let page = self.index.place(address as u32);
+            self.pages[page].life(address as usize & (PAGE_SIZE - 1))
         })
     }
 
     /// Every byte with room, in ascending address order.
     pub fn all(&self) -> impl Iterator<Item = (Address, ByteLife)> {
-        self.covered.iter().flat_map(|&page| {
+        self.index.all().flat_map(|(page, place)| {
             let base = page << PAGE_BITS;
-            let slot = self.index[page as usize] as usize;
-            let lives = &self.pages[slot - 1];
+            let lives = &self.pages[place];
             (0..PAGE_SIZE).map(move |byte| (Address(base + byte as u32), lives.life(byte)))
         })
     }

@@ -111,7 +111,7 @@ impl Ours {
         // It is there.
         let _ = self.engine.write(case.address, &filling);
         let events = self.engine.memory.take_events();
-        let accesses = events.map(|event| Access {
+        let accesses = events.as_slice().iter().map(|event| Access {
             kind: event.kind(),
             address: event.address(),
             size_bytes: event.size_bytes().into(),

@@ -26,6 +26,7 @@ pub use inspection::{CoreState, ExecutionPoint, Inspector};
 pub use kind::{EngineKind, UnknownEngine};
 pub use limits::{Limits, LimitsLeft};
 pub use settings::Settings;
+use watch::Precision;
 pub use watch::{Batch, Condition, Deliver, Observation, RawAccess, Watch};
 
 use crate::mcu::cpu::Cpu;
@@ -132,7 +133,13 @@ impl Machine {
 
     /// Where to send the accesses to watched ranges.
     pub fn deliver_to(&mut self, deliver: Deliver) {
-        self.engine.deliver_to(deliver);
+        self.engine.deliver_to(deliver, Precision::Ranges);
+    }
+
+    /// The same, for a receiver that compares addresses itself: it may get other accesses to the
+    /// same pages too, which takes less time.
+    pub fn deliver_pages_to(&mut self, deliver: Deliver) {
+        self.engine.deliver_to(deliver, Precision::Pages);
     }
 
     /// Notes which of these functions, given by their first instructions, are entered. Once,

@@ -335,7 +335,7 @@ impl<'a> Inference<'a> {
             let (start, range) = watched(core);
             let deliver = deliver.clone();
             core.caller.machine.deliver_to(Box::new(move |batch| {
-                for access in batch {
+                for access in batch.iter() {
                     deliver(RawAccess {
                         address: access.address.wrapping_sub(start),
                         ..access

@@ -209,7 +209,7 @@ impl TracedLayer {
             }
             caller.fill(&self.frame)?;
             let batches = sender.clone();
-            caller.machine.deliver_to(Box::new(move |batch| {
+            caller.machine.deliver_pages_to(Box::new(move |batch| {
                 batches.send(Message::Accesses(batch)).is_ok()
             }));
             caller.machine.watch(watches)?;

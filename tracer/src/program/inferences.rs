@@ -115,7 +115,7 @@ impl<'a: 'b, 'b> Emulation<'a, 'b> {
         let machine = &mut program.process.machine;
         machine.renew_limits(inferences.limits);
         let batches = sender.clone();
-        machine.deliver_to(Box::new(move |batch| {
+        machine.deliver_pages_to(Box::new(move |batch| {
             batches.send(Message::Accesses(batch)).is_ok()
         }));
         let entry = [0, 1, 13, 14, 15].map(|index| (index, machine.register(index)));

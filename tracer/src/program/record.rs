@@ -4,6 +4,7 @@ use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Batch, RawAccess};
 use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// A message of the emulating thread to the recording one, in program order.
 #[derive(Debug)]
@@ -70,11 +71,10 @@ pub struct Recorder<'a> {
     layer: Option<Layer>,
     /// Memory of the layer's tensors: disjoint, by address.
     places: Vec<OwnedRange>,
-    /// The position among them of what each instruction accessed last: it is there more often
-    /// than not.
-    likely: [u32; LIKELY],
+    recent: Box<[Recent; RECENT]>,
     events: Vec<Event>,
-    pcs: PcSet,
+    /// The instructions that touched a tensor.
+    pcs: BTreeSet<Address>,
     crossing: Vec<CrossingLoads>,
     cycles: Vec<Cycles>,
 }
@@ -86,9 +86,9 @@ impl<'a> Recorder<'a> {
             sink,
             layer: None,
             places: Vec::new(),
-            likely: [0; LIKELY],
+            recent: Box::new([Recent::NOWHERE; RECENT]),
             events: Vec::new(),
-            pcs: PcSet::default(),
+            pcs: BTreeSet::new(),
             crossing: Vec::new(),
             cycles: Vec::new(),
         }
@@ -103,13 +103,19 @@ impl<'a> Recorder<'a> {
             Message::Begin(layer, time) => {
                 self.sink.begin_layer(&layer, time);
                 self.places = places(&layer.tensors);
+                self.recent.fill(Recent::NOWHERE);
                 self.layer = Some(layer);
             }
             Message::Accesses(accesses) => {
                 self.events.clear();
                 self.events.reserve(accesses.len());
                 for access in accesses.iter() {
-                    self.resolve(&access)?;
+                    let recent = self.recent[slot(access.pc)];
+                    if !recent.holds(access) {
+                        self.resolve(access)?;
+                    } else if let Some(event) = recent.event(access) {
+                        self.events.push(event);
+                    }
                 }
                 self.sink.events(&self.events);
             }
@@ -125,33 +131,25 @@ impl<'a> Recorder<'a> {
     /// Everything noticed that the trace does not contain.
     pub fn finish(self) -> Recorded {
         Recorded {
-            instructions: self.pcs.seen,
+            instructions: self.pcs,
             crossing_loads: self.crossing,
             cycles: self.cycles,
         }
     }
 
-    #[inline]
-    fn resolve(&mut self, access: &RawAccess) -> Result<(), RecordError> {
+    /// Finds the tensors of an access.
+    #[inline(never)]
+    fn resolve(&mut self, access: RawAccess) -> Result<(), RecordError> {
         let start = u64::from(access.address);
         let end = start + u64::from(access.size_bytes);
-        let likely = &mut self.likely[slot(access.pc)];
-        if let Some(place) = self.places.get(*likely as usize)
-            && place.start <= start
-            && end <= place.end
-        {
-            let owner = match access.kind {
-                AccessKind::Load => &place.loaded,
-                AccessKind::Store => &place.stored,
-            };
-            self.pcs.insert(access.pc);
-            self.events
-                .push(owner.event(access, start, access.size_bytes));
-            return Ok(());
-        }
         let first = self.places.partition_point(|place| place.end <= start);
-        *likely = first as u32;
-        for place in self.places.get(first..).unwrap_or_default() {
+        let (before, after) = self.places.split_at(first);
+        let next = after.first().map_or(u64::MAX, |place| place.start);
+        if end <= next {
+            let from = before.last().map_or(0, |place| place.end);
+            self.recent[slot(access.pc)] = Recent::of(&access, from..next, None);
+        }
+        for place in after {
             if place.start >= end {
                 break;
             }
@@ -161,11 +159,23 @@ impl<'a> Recorder<'a> {
             };
             let (from, to) = (start.max(place.start), end.min(place.end));
             if start < owner.start || owner.end < end {
-                note_crossing(self.layer.as_ref(), &mut self.crossing, access, owner.index)?;
+                note_crossing(
+                    self.layer.as_ref(),
+                    &mut self.crossing,
+                    &access,
+                    owner.index,
+                )?;
             }
-            self.pcs.insert(access.pc);
-            self.events
-                .push(owner.event(access, from, (to - from) as u8));
+            self.pcs.insert(Address(access.pc));
+            self.recent[slot(access.pc)] = Recent::of(&access, place.start..place.end, Some(owner));
+            self.events.push(Event {
+                time: access.time,
+                pc: Address(access.pc),
+                offset: (from - owner.start) as u32,
+                tensor: owner.index,
+                size_bytes: (to - from) as u8,
+                kind: access.kind,
+            });
         }
         Ok(())
     }
@@ -188,21 +198,6 @@ struct Owner {
     index: u16,
     start: u64,
     end: u64,
-}
-
-impl Owner {
-    /// The part of an access that is in the tensor, from an address on.
-    #[inline]
-    fn event(&self, access: &RawAccess, from: u64, size_bytes: u8) -> Event {
-        Event {
-            time: access.time,
-            pc: Address(access.pc),
-            offset: (from - self.start) as u32,
-            tensor: self.index,
-            size_bytes,
-            kind: access.kind,
-        }
-    }
 }
 
 /// The memory of a layer's tensors. Where several share it, as in a model's offline plan, a load
@@ -307,36 +302,67 @@ fn note_crossing(
 }
 
 /// Instructions that are told apart, by the bits of their addresses.
-const LIKELY: usize = 256;
+const RECENT: usize = 256;
 
 #[inline]
 fn slot(pc: u32) -> usize {
-    pc as usize / 2 % LIKELY
+    pc as usize / 2 % RECENT
 }
 
-/// A set of instruction addresses, quick for the few that come again and again.
-struct PcSet {
-    recent: [u32; LIKELY],
-    seen: BTreeSet<Address>,
+/// The range that an instruction accessed last: most access the same one again and again.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    start: u64,
+    end: u64,
+    /// Where the tensor starts whose bytes they are.
+    owner: u32,
+    /// That tensor's, if there is one.
+    index: Option<u16>,
+    kind: AccessKind,
+    pc: u32,
 }
 
-impl Default for PcSet {
-    fn default() -> Self {
+impl Recent {
+    /// No access is in it.
+    const NOWHERE: Self = Self {
+        start: u64::MAX,
+        end: 0,
+        owner: 0,
+        index: None,
+        kind: AccessKind::Load,
+        pc: 0,
+    };
+
+    fn of(access: &RawAccess, range: Range<u64>, owner: Option<&Owner>) -> Self {
         Self {
-            // Odd: no instruction's address.
-            recent: [1; LIKELY],
-            seen: BTreeSet::new(),
+            start: range.start,
+            end: range.end,
+            owner: owner.map_or(0, |owner| owner.start as u32),
+            index: owner.map(|owner| owner.index),
+            kind: access.kind,
+            pc: access.pc,
         }
     }
-}
 
-impl PcSet {
+    /// Whether it is an access of the same instruction to the same range.
     #[inline]
-    fn insert(&mut self, pc: u32) {
-        let slot = slot(pc);
-        if self.recent[slot] != pc {
-            self.recent[slot] = pc;
-            self.seen.insert(Address(pc));
-        }
+    fn holds(&self, access: RawAccess) -> bool {
+        let start = u64::from(access.address);
+        let end = start + u64::from(access.size_bytes);
+        let is_in = self.start <= start && end <= self.end;
+        is_in && self.pc == access.pc && self.kind == access.kind
+    }
+
+    /// The event of an access that it holds, if that is one of a tensor.
+    #[inline]
+    fn event(&self, access: RawAccess) -> Option<Event> {
+        Some(Event {
+            time: access.time,
+            pc: Address(access.pc),
+            offset: access.address.wrapping_sub(self.owner),
+            tensor: self.index?,
+            size_bytes: access.size_bytes,
+            kind: access.kind,
+        })
     }
 }

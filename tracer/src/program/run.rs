@@ -232,9 +232,12 @@ struct Emulation<'a> {
 impl<'a> Emulation<'a> {
     fn new(mut program: Program<'a>, sender: SyncSender<Message>, limits: Limits) -> Self {
         let batches = sender.clone();
-        program.process.machine.deliver_to(Box::new(move |batch| {
-            batches.send(Message::Accesses(batch)).is_ok()
-        }));
+        program
+            .process
+            .machine
+            .deliver_pages_to(Box::new(move |batch| {
+                batches.send(Message::Accesses(batch)).is_ok()
+            }));
         Self {
             program,
             sender,

@@ -273,7 +273,7 @@ fn run(library: &Provable, image: &Library) -> Result<Run, StudyError> {
     let (digest, states) = (accesses.clone(), library.network.state_bytes.clone());
     let (offset_of, counts) = (arrays.clone(), counted.clone());
     caller.machine.deliver_to(Box::new(move |batch| {
-        for access in batch {
+        for access in batch.iter() {
             note_stray(&access, &own, &mut found.borrow_mut());
             let Some(address) = offset_of.in_arena(&access) else {
                 continue;

@@ -42,7 +42,7 @@ impl<'a> Guest<'a> {
         let accesses = Rc::<RefCell<Vec<RawAccess>>>::default();
         let delivered = Rc::clone(&accesses);
         machine.deliver_to(Box::new(move |batch| {
-            delivered.borrow_mut().extend(batch);
+            delivered.borrow_mut().extend(batch.iter());
             true
         }));
         Self {

@@ -2,7 +2,7 @@
 
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Accompanied, Deliver, MachineError, Pause, Settings, Watch};
+use super::{Accompanied, Deliver, MachineError, Pause, Precision, Settings, Watch};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::CheckError;
 use crate::mcu::system::Exception;
@@ -33,7 +33,7 @@ impl Snapshot {
 pub(super) trait Engine: Sight {
     /// Under the self-check, other engines execute the same.
     fn accompany(&mut self, companions: Vec<Accompanied>);
-    fn deliver_to(&mut self, deliver: Deliver);
+    fn deliver_to(&mut self, deliver: Deliver, precision: Precision);
     fn note_entries(&mut self, addresses: &[u32]) -> Result<(), MachineError>;
     fn entered(&self) -> Vec<u32>;
     fn watch(&mut self, watches: Vec<Watch>) -> Result<(), MachineError>;

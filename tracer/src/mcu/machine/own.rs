@@ -13,7 +13,8 @@ use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
 use super::{
-    Accompanied, Batch, Deliver, MachineError, Observation, Pause, Settings, Watch, watch,
+    Accompanied, Batch, Deliver, MachineError, Observation, Pause, Precision, Settings, Watch,
+    watch,
 };
 use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::{CheckError, Checker};
@@ -44,6 +45,7 @@ pub(super) struct OwnEngine {
     at_instruction: bool,
     watches: Vec<Watch>,
     deliver: Option<Deliver>,
+    precision: Precision,
     /// To be handed over.
     waiting: Batch,
     inspections: Inspections,
@@ -120,8 +122,9 @@ impl Engine for OwnEngine {
         self.companions = companions;
     }
 
-    fn deliver_to(&mut self, deliver: Deliver) {
+    fn deliver_to(&mut self, deliver: Deliver, precision: Precision) {
         self.deliver = Some(deliver);
+        self.precision = precision;
     }
 
     fn note_entries(&mut self, addresses: &[u32]) -> Result<(), MachineError> {

@@ -20,7 +20,7 @@ mod session;
 use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::watch::{self, MAX_ACCESS_BYTES};
+use super::watch::{self, MAX_ACCESS_BYTES, Precision};
 use super::{Accompanied, Deliver, FaultCause, MachineError, Observation, Pause, Settings, Watch};
 use crate::mcu::self_check::{CheckError, Checker};
 use crate::mcu::system::{self, Exception};
@@ -165,7 +165,7 @@ impl Engine for UnicornEngine {
         self.companions = companions;
     }
 
-    fn deliver_to(&mut self, deliver: Deliver) {
+    fn deliver_to(&mut self, deliver: Deliver, _: Precision) {
         self.core.get_data_mut().deliver = Some(deliver);
     }
 

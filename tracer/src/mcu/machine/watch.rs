@@ -2,7 +2,7 @@
 
 use dmo_analysis::trace::{AccessKind, Time};
 pub use dmo_engine::memory::Condition;
-use dmo_engine::memory::{Event, Moment};
+use dmo_engine::memory::{Event, EventList, Moment};
 use std::ops::Range;
 
 /// A load or store of a watched range.
@@ -49,15 +49,9 @@ pub(super) fn kind(kind: dmo_engine::fault::AccessKind) -> AccessKind {
 /// Accesses in the order in which they were made, as close together as they can be: a trace has
 /// many millions of them, which go from one thread to another.
 #[derive(Debug, Clone, Default)]
-pub struct Batch(Vec<Event>);
+pub struct Batch(EventList);
 
 impl Batch {
-    /// An empty batch, with room for this many accesses.
-    #[cfg(feature = "unicorn")]
-    pub(super) fn with_capacity(accesses: usize) -> Self {
-        Self(Vec::with_capacity(accesses))
-    }
-
     /// How many accesses there are.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -71,7 +65,7 @@ impl Batch {
     /// The accesses.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = RawAccess> {
-        self.0.iter().map(|&event| event.into())
+        self.0.as_slice().iter().map(|&event| event.into())
     }
 
     /// Keeps the accesses of which this holds.
@@ -92,17 +86,8 @@ impl Batch {
     }
 
     /// What `dmo-engine` has recorded.
-    pub(super) fn events_mut(&mut self) -> &mut Vec<Event> {
+    pub(super) fn events_mut(&mut self) -> &mut EventList {
         &mut self.0
-    }
-}
-
-impl IntoIterator for Batch {
-    type Item = RawAccess;
-    type IntoIter = std::iter::Map<std::vec::IntoIter<Event>, fn(Event) -> RawAccess>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter().map(RawAccess::from)
     }
 }
 
@@ -129,6 +114,15 @@ impl Watch {
 
 /// Receives accesses in batches; false stops the program.
 pub type Deliver = Box<dyn FnMut(Batch) -> bool>;
+
+/// What is delivered of the recorded accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// Those to watched ranges.
+    Ranges,
+    /// Perhaps others to the same pages, too.
+    Pages,
+}
 
 /// How a machine observes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

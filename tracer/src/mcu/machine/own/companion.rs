@@ -61,7 +61,7 @@ impl OwnCompanion {
     }
 
     fn keep_accesses(&mut self) {
-        for event in self.engine.memory.take_events() {
+        for event in self.engine.memory.take_events().as_slice() {
             let access = Reported {
                 kind: watch::kind(event.kind()),
                 address: event.address(),

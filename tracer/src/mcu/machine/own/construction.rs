@@ -5,7 +5,7 @@ use super::inspection::Inspections;
 use super::peripherals::{SharedSystem, System};
 use crate::mcu::cpu::Cpu;
 use crate::mcu::machine::limits::Allowance;
-use crate::mcu::machine::{Batch, Limits, MachineError, Observation};
+use crate::mcu::machine::{Batch, Limits, MachineError, Observation, Precision};
 use crate::mcu::memory::{MemoryMap, RegionKind};
 use crate::mcu::system;
 use dmo_engine::engine::{Engine, Execution};
@@ -50,6 +50,7 @@ impl OwnEngine {
             at_instruction: false,
             watches: Vec::new(),
             deliver: None,
+            precision: Precision::Ranges,
             waiting: Batch::default(),
             inspections: Inspections::default(),
             regions,

@@ -2,10 +2,9 @@
 
 use super::{BATCH, OwnEngine};
 use crate::mcu::decode::is_wide;
-use crate::mcu::machine::{FaultCause, Observation, Pause, RawAccess};
+use crate::mcu::machine::{FaultCause, Observation, Pause, Precision, RawAccess};
 use dmo_analysis::trace::{Address, Time};
 use dmo_engine::engine::Stop;
-use dmo_engine::memory::EVENTS;
 
 /// Instructions between two looks at the real time.
 const INSTRUCTIONS_PER_LOOK: Time = 1 << 22;
@@ -81,17 +80,20 @@ impl OwnEngine {
             self.take_checked_events();
         } else {
             let waiting = self.waiting.events_mut();
-            if waiting.capacity() == 0 {
-                waiting.reserve(BATCH + EVENTS);
+            let memory = &mut self.engine.memory;
+            match self.precision {
+                Precision::Ranges => memory.move_events_to(waiting),
+                Precision::Pages => memory.move_all_events_to(waiting),
             }
-            self.engine.memory.move_events_to(waiting);
         }
         self.waiting.len() < BATCH || self.hand_over_all()
     }
 
     /// The self-check records all of memory.
     fn take_checked_events(&mut self) {
-        let accesses: Vec<RawAccess> = self.engine.memory.take_events().map(Into::into).collect();
+        let events = self.engine.memory.take_events();
+        let events = events.as_slice().iter();
+        let accesses: Vec<RawAccess> = events.map(|&event| event.into()).collect();
         self.report_to_check(&accesses);
         for access in accesses {
             let start = u64::from(access.address);

@@ -79,7 +79,7 @@ impl Session {
         if self.batch.is_empty() {
             return true;
         }
-        let batch = std::mem::replace(&mut self.batch, Batch::with_capacity(BATCH));
+        let batch = std::mem::take(&mut self.batch);
         match &mut self.deliver {
             Some(deliver) => deliver(batch),
             None => true,
