@@ -22,7 +22,7 @@ const LIMITS: Limits = Limits {
 
 struct Guest {
     target: Target,
-    machine: Machine,
+    machine: Machine<'static>,
 }
 
 thread_local! {

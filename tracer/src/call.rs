@@ -263,7 +263,7 @@ impl Library {
 pub struct Caller<'a> {
     library: &'a Library,
     /// The machine, to watch and to read buffers.
-    pub machine: Machine,
+    pub machine: Machine<'a>,
     limits: Limits,
     leftovers: Leftovers,
     deepest_stack_bytes: Option<u32>,

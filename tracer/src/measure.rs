@@ -189,7 +189,7 @@ fn deliver(
     frame: &Frame,
     overrun: &Arc<Mutex<Option<Overrun>>>,
     outcomes: &Outcomes,
-) -> Deliver {
+) -> Deliver<'static> {
     let (sender, guards, overrun) = (sender.clone(), frame.guards(), Arc::clone(overrun));
     let mut keeps = outcomes.filter();
     Box::new(move |mut batch| {

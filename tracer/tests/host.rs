@@ -53,7 +53,7 @@ const DATA: u32 = RAM + 0x1000;
 
 /// A machine of which only registers and memory are used: the calls are made by hand.
 struct Guest {
-    machine: Machine,
+    machine: Machine<'static>,
     semihosting: Semihosting<'static>,
 }
 

@@ -27,24 +27,24 @@ impl Emitter<'_, '_> {
         use Condition as C;
         let negative = self.builder.use_var(self.state.negative);
         let zero = self.builder.use_var(self.state.zero);
-        let carry = self.builder.use_var(self.state.carry);
-        let overflow = self.builder.use_var(self.state.overflow);
+        let [a, b] = self.compared();
+        let carry = IntCC::UnsignedGreaterThanOrEqual;
         match condition {
             C::Eq | C::Ne => self.builder.ins().icmp_imm(IntCC::Equal, zero, 0),
-            C::Cs | C::Cc => self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0),
-            C::Mi | C::Pl => self
-                .builder
-                .ins()
-                .icmp_imm(IntCC::SignedLessThan, negative, 0),
-            C::Vs | C::Vc => self.builder.ins().icmp_imm(IntCC::NotEqual, overflow, 0),
+            C::Cs | C::Cc => self.builder.ins().icmp(carry, a, b),
+            C::Mi | C::Pl => self.is_negative(negative),
+            C::Vs | C::Vc => {
+                let overflow = self.overflow_word();
+                self.is_negative(overflow)
+            }
             C::Hi | C::Ls => {
-                let carry = self.builder.ins().icmp_imm(IntCC::NotEqual, carry, 0);
+                let carry = self.builder.ins().icmp(carry, a, b);
                 let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
                 self.builder.ins().band(carry, different)
             }
-            C::Ge | C::Lt => self.not_less(negative, overflow),
+            C::Ge | C::Lt => self.not_less(negative),
             C::Gt | C::Le => {
-                let not_less = self.not_less(negative, overflow);
+                let not_less = self.not_less(negative);
                 let different = self.builder.ins().icmp_imm(IntCC::NotEqual, zero, 0);
                 self.builder.ins().band(not_less, different)
             }
@@ -52,9 +52,16 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn not_less(&mut self, negative: Value, overflow: Value) -> Value {
-        let negative = self.builder.ins().ushr_imm(negative, 31);
-        self.builder.ins().icmp(IntCC::Equal, negative, overflow)
+    fn is_negative(&mut self, word: Value) -> Value {
+        self.builder.ins().icmp_imm(IntCC::SignedLessThan, word, 0)
+    }
+
+    /// Whether N and V are the same.
+    fn not_less(&mut self, negative: Value) -> Value {
+        let overflow = self.overflow_word();
+        let other = self.builder.ins().bxor(negative, overflow);
+        let code = IntCC::SignedGreaterThanOrEqual;
+        self.builder.ins().icmp_imm(code, other, 0)
     }
 }
 

@@ -183,29 +183,21 @@ impl Emitter<'_, '_> {
         let carry = self.builder.ins().icmp(IntCC::UnsignedLessThan, result, a);
         let carry = self.builder.ins().uextend(I32, carry);
         self.set_nz(result);
-        self.set_carry(carry);
-        self.set_overflow_of_sum(a, b, result);
+        self.set_carry_of_sum(carry, a, b, result);
     }
 
-    fn set_overflow_of_sum(&mut self, a: Value, b: Value, result: Value) {
+    /// Sets C, and V from the sum.
+    fn set_carry_of_sum(&mut self, carry: Value, a: Value, b: Value, result: Value) {
         let x = self.builder.ins().bxor(a, result);
         let y = self.builder.ins().bxor(b, result);
         let both = self.builder.ins().band(x, y);
         let overflow = self.builder.ins().ushr_imm(both, 31);
-        self.set_overflow(overflow);
+        self.set_carry_and_overflow(carry, overflow);
     }
 
     fn set_flags_of_difference(&mut self, a: Value, b: Value, result: Value) {
-        let code = IntCC::UnsignedGreaterThanOrEqual;
-        let carry = self.builder.ins().icmp(code, a, b);
-        let carry = self.builder.ins().uextend(I32, carry);
         self.set_nz(result);
-        self.set_carry(carry);
-        let x = self.builder.ins().bxor(a, b);
-        let y = self.builder.ins().bxor(a, result);
-        let both = self.builder.ins().band(x, y);
-        let overflow = self.builder.ins().ushr_imm(both, 31);
-        self.set_overflow(overflow);
+        self.set_compared(a, b);
         self.flags = Flags::Difference(a, b);
     }
 
@@ -219,8 +211,7 @@ impl Emitter<'_, '_> {
             let carry = self.builder.ins().ushr_imm(sum, 32);
             let carry = self.builder.ins().ireduce(I32, carry);
             self.set_nz(result);
-            self.set_carry(carry);
-            self.set_overflow_of_sum(a, b, result);
+            self.set_carry_of_sum(carry, a, b, result);
         }
         result
     }

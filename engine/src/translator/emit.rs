@@ -23,13 +23,13 @@ pub(super) enum Flags {
     Difference(Value, Value),
 }
 
-/// Guest state in host registers. N and Z are kept as a word that is negative, or zero.
+/// Guest state in host registers. N and Z are kept as a word that is negative, or zero, C and V as
+/// two words whose comparison sets them so: most flags are set by comparisons, and read at once.
 pub(super) struct State {
     registers: [Variable; 15],
     pub(super) negative: Variable,
     pub(super) zero: Variable,
-    pub(super) carry: Variable,
-    pub(super) overflow: Variable,
+    pub(super) compared: [Variable; 2],
     /// The lowest value of r13.
     lowest_sp: Variable,
     /// Executed instructions where the block begins.
@@ -97,8 +97,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             registers: std::array::from_fn(|_| i32_variable()),
             negative: i32_variable(),
             zero: i32_variable(),
-            carry: i32_variable(),
-            overflow: i32_variable(),
+            compared: [i32_variable(), i32_variable()],
             lowest_sp: i32_variable(),
             time: builder.declare_var(I64),
             event: builder.declare_var(I64),
@@ -164,14 +163,13 @@ impl<'a, 'b> Emitter<'a, 'b> {
         for (variable, value) in [
             (self.state.negative, negative),
             (self.state.zero, zero),
-            (self.state.carry, carry),
-            (self.state.overflow, overflow),
             (self.state.lowest_sp, lowest_sp),
             (self.state.time, time),
             (self.state.event, event),
         ] {
             self.builder.def_var(variable, value);
         }
+        self.set_carry_and_overflow(carry, overflow);
         self.load_cycles();
     }
 
@@ -297,8 +295,18 @@ impl<'a, 'b> Emitter<'a, 'b> {
             .builder
             .ins()
             .icmp(IntCC::UnsignedGreaterThanOrEqual, event, events_end);
-        let stop = self.builder.ins().bor(late, full);
-        self.leave_if(stop);
+        let (out, in_time, go_on) = (
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+        );
+        self.builder.set_cold_block(out);
+        self.builder.ins().brif(late, out, &[], in_time, &[]);
+        self.builder.switch_to_block(in_time);
+        self.builder.ins().brif(full, out, &[], go_on, &[]);
+        self.builder.switch_to_block(out);
+        self.interpret();
+        self.builder.switch_to_block(go_on);
     }
 
     /// Has the interpreter execute this instruction where this is so.
@@ -439,8 +447,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let zero = self.builder.use_var(self.state.zero);
         let zero = self.builder.ins().icmp_imm(IntCC::Equal, zero, 0);
         let zero = self.builder.ins().uextend(I32, zero);
-        let carry = self.builder.use_var(self.state.carry);
-        let overflow = self.builder.use_var(self.state.overflow);
+        let carry = self.carry();
+        let overflow = self.overflow();
         let lowest_sp = self.builder.use_var(self.state.lowest_sp);
         for (value, offset) in [
             (pc, offset_of!(Core, r) + 60),
@@ -530,9 +538,38 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// The value of a flag, 0 or 1.
+    /// C, 0 or 1.
     pub(super) fn carry(&mut self) -> Value {
-        self.builder.use_var(self.state.carry)
+        let [a, b] = self.compared();
+        let code = IntCC::UnsignedGreaterThanOrEqual;
+        let carry = self.builder.ins().icmp(code, a, b);
+        self.builder.ins().uextend(I32, carry)
+    }
+
+    /// V, 0 or 1.
+    fn overflow(&mut self) -> Value {
+        let word = self.overflow_word();
+        self.builder.ins().ushr_imm(word, 31)
+    }
+
+    /// A word that is negative where V is 1.
+    pub(super) fn overflow_word(&mut self) -> Value {
+        let [a, b] = self.compared();
+        let difference = self.builder.ins().isub(a, b);
+        let x = self.builder.ins().bxor(a, b);
+        let y = self.builder.ins().bxor(a, difference);
+        self.builder.ins().band(x, y)
+    }
+
+    pub(super) fn compared(&mut self) -> [Value; 2] {
+        self.state.compared.map(|it| self.builder.use_var(it))
+    }
+
+    /// Sets C and V as the subtraction of these does.
+    pub(super) fn set_compared(&mut self, a: Value, b: Value) {
+        let [first, second] = self.state.compared;
+        self.builder.def_var(first, a);
+        self.builder.def_var(second, b);
     }
 
     /// Sets N and Z by a result.
@@ -553,13 +590,22 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// Sets C, 0 or 1.
     pub(super) fn set_carry(&mut self, carry: Value) {
-        self.builder.def_var(self.state.carry, carry);
-        self.flags = Flags::Stored;
+        let overflow = self.overflow();
+        self.set_carry_and_overflow(carry, overflow);
     }
 
-    /// Sets V, 0 or 1.
-    pub(super) fn set_overflow(&mut self, overflow: Value) {
-        self.builder.def_var(self.state.overflow, overflow);
+    /// Sets C and V, each 0 or 1: with C less 1 where V is 0, and where it is 1, with the greatest
+    /// number less -1 or the least less 1.
+    pub(super) fn set_carry_and_overflow(&mut self, carry: Value, overflow: Value) {
+        let mask = self.builder.ins().ineg(overflow);
+        let greatest = self.builder.ins().ushr_imm(mask, 1);
+        let a = self.builder.ins().iadd(greatest, carry);
+        let clear = self.builder.ins().bxor_imm(carry, 1);
+        let negative = self.builder.ins().band(overflow, clear);
+        let twice = self.builder.ins().ishl_imm(negative, 1);
+        let one = self.constant(1);
+        let b = self.builder.ins().isub(one, twice);
+        self.set_compared(a, b);
         self.flags = Flags::Stored;
     }
 

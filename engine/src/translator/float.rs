@@ -94,8 +94,7 @@ impl Emitter<'_, '_> {
         }
         let [n, z, c, v] = [31, 30, 29, 28].map(|bit| self.bit(status, bit));
         self.set_nz_bits(n, z);
-        self.set_carry(c);
-        self.set_overflow(v);
+        self.set_carry_and_overflow(c, v);
     }
 
     fn bit(&mut self, value: Value, bit: i64) -> Value {

@@ -374,11 +374,11 @@ impl Emitter<'_, '_> {
         let entry = self.builder.ins().iadd(table, page);
         let entry = self.builder.ins().load(I32, TRUSTED, entry, 0);
         let tags = self.builder.ins().band_imm(entry, i64::from(TAGS));
-        let unusual = self.unusual(accesses, address, tags);
+        let apart = self.builder.ins().iadd_imm(entry, -i64::from(MAPPED));
+        let unusual = self.unusual(accesses, address, apart);
         let (slow, go_on) = (self.builder.create_block(), self.builder.create_block());
         let place = self.builder.append_block_param(go_on, I32);
-        let usual = self.builder.ins().iadd_imm(entry, -i64::from(MAPPED));
-        let usual = self.builder.ins().iadd(address, usual);
+        let usual = self.builder.ins().iadd(address, apart);
         self.builder
             .ins()
             .brif(unusual, slow, &[], go_on, &[BlockArg::from(usual)]);
@@ -399,17 +399,17 @@ impl Emitter<'_, '_> {
     }
 
     /// Not 0 where accesses are not aligned, or may not all be in one page of plain memory that is
-    /// not watched.
-    fn unusual(&mut self, accesses: Accesses, address: Value, tags: Value) -> Value {
-        let other = self.builder.ins().bxor_imm(tags, i64::from(MAPPED));
+    /// not watched: its entry less [`MAPPED`] has no tags.
+    fn unusual(&mut self, accesses: Accesses, address: Value, apart: Value) -> Value {
         let low = i64::from(accesses.size_bytes.min(4) - 1);
-        let mut unusual = match low {
-            0 => other,
+        let both = match low {
+            0 => apart,
             low => {
                 let unaligned = self.builder.ins().band_imm(address, low);
-                self.builder.ins().bor(other, unaligned)
+                self.builder.ins().bor(apart, unaligned)
             }
         };
+        let mut unusual = self.builder.ins().band_imm(both, i64::from(TAGS));
         if let Some(crosses) = self.crosses(accesses, address, accesses.size_bytes.min(4)) {
             let crosses = self.builder.ins().uextend(I32, crosses);
             unusual = self.builder.ins().bor(unusual, crosses);

@@ -63,9 +63,9 @@ pub struct MachineError {
     reason: String,
 }
 
-/// An emulated microcontroller.
-pub struct Machine {
-    engine: Box<dyn Engine>,
+/// An emulated microcontroller. What receives its accesses lives as long as `'a`.
+pub struct Machine<'a> {
+    engine: Box<dyn Engine<'a> + 'a>,
 }
 
 /// An engine that executes the same, and after how many instructions it is compared.
@@ -98,7 +98,7 @@ const PROGRAM_COUNTER: usize = 15;
 /// The IT bits of XPSR.
 const IT_BITS: u32 = 0x0600_fc00;
 
-impl Machine {
+impl<'a> Machine<'a> {
     /// A machine with empty memory.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Machine {
         } else {
             kind.resolved()
         };
-        let mut engine: Box<dyn Engine> = match kind {
+        let mut engine: Box<dyn Engine<'a> + 'a> = match kind {
             #[cfg(feature = "unicorn")]
             EngineKind::Unicorn => {
                 Box::new(unicorn::UnicornEngine::new(cpu, map, observation, limits)?)
@@ -132,13 +132,13 @@ impl Machine {
     }
 
     /// Where to send the accesses to watched ranges.
-    pub fn deliver_to(&mut self, deliver: Deliver) {
+    pub fn deliver_to(&mut self, deliver: Deliver<'a>) {
         self.engine.deliver_to(deliver, Precision::Ranges);
     }
 
     /// The same, for a receiver that compares addresses itself: it may get other accesses to the
     /// same pages too, which takes less time.
-    pub fn deliver_pages_to(&mut self, deliver: Deliver) {
+    pub fn deliver_pages_to(&mut self, deliver: Deliver<'a>) {
         self.engine.deliver_to(deliver, Precision::Pages);
     }
 

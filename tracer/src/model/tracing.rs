@@ -6,7 +6,7 @@ use crate::call::{CallError, Caller, Frame};
 use crate::mcu::machine::{Limits, Observation, Watch};
 use crate::measure::{MeasureError, SCRATCH};
 use crate::program::record::{Message, Recorded};
-use crate::program::run::on_two_threads;
+use crate::program::run::on_one_thread;
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 
@@ -201,26 +201,24 @@ impl TracedLayer {
             loads: true,
         });
         let watches: Vec<Watch> = watches.collect();
-        let emulate = |sender: std::sync::mpsc::SyncSender<Message>| {
+        let emulate = |send: &dyn Fn(Message) -> bool| {
             let mut caller = Caller::within(library, &self.frame, Observation::Watch, limits)?;
             if self.in_detail {
                 caller.machine.count_cycles();
                 caller.machine.note_entries(&library.entries())?;
             }
             caller.fill(&self.frame)?;
-            let batches = sender.clone();
-            caller.machine.deliver_pages_to(Box::new(move |batch| {
-                batches.send(Message::Accesses(batch)).is_ok()
-            }));
+            let deliver = |batch| send(Message::Accesses(batch));
+            caller.machine.deliver_pages_to(Box::new(deliver));
             caller.machine.watch(watches)?;
             // Whether anybody still listens shows when a batch is delivered.
-            let _ = sender.send(Message::Begin(self.layer.clone(), caller.machine.now()));
+            let _ = send(Message::Begin(self.layer.clone(), caller.machine.now()));
             let begun = caller.machine.cycles();
             step.call(&mut caller, &self.frame, &calls)?;
             if let Some(cycles) = caller.machine.cycles_since(begun) {
-                let _ = sender.send(Message::Cycles(cycles));
+                let _ = send(Message::Cycles(cycles));
             }
-            let _ = sender.send(Message::End(caller.machine.now()));
+            let _ = send(Message::End(caller.machine.now()));
             let stored = step.outputs.iter().chain(&step.states);
             let outputs = stored.map(|&tensor| {
                 let address = self.addresses[tensor.0].unwrap_or(Address(0));
@@ -233,8 +231,7 @@ impl TracedLayer {
             let entered = caller.machine.entered();
             Ok::<_, MeasureError>((outputs, entered, caller.deepest_stack_bytes()))
         };
-        let ((outputs, entered, stack_bytes), recorded) =
-            on_two_threads(emulate, sink, &mut |_| ())?;
+        let ((outputs, entered, stack_bytes), recorded) = on_one_thread(emulate, sink)?;
         Ok(Traced {
             recorded,
             outputs,

@@ -89,11 +89,11 @@ impl Target {
     ///
     /// # Errors
     /// When the emulator refuses.
-    pub fn machine(
+    pub fn machine<'a>(
         &self,
         observation: Observation,
         limits: Limits,
-    ) -> Result<Machine, MachineError> {
+    ) -> Result<Machine<'a>, MachineError> {
         self.machine_with(&self.map, observation, limits)
     }
 
@@ -101,12 +101,12 @@ impl Target {
     ///
     /// # Errors
     /// When the emulator refuses.
-    pub fn machine_with(
+    pub fn machine_with<'a>(
         &self,
         map: &MemoryMap,
         observation: Observation,
         limits: Limits,
-    ) -> Result<Machine, MachineError> {
+    ) -> Result<Machine<'a>, MachineError> {
         let mut machine = Machine::new(self.engine, self.cpu, map, observation, limits)?;
         for segment in &self.image.segments {
             if !segment.content.is_empty() {

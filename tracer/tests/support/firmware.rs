@@ -184,7 +184,7 @@ impl Firmware {
     }
 
     /// A machine of its own, without marks and semihosting.
-    pub fn machine(&self, observation: Observation) -> Machine {
+    pub fn machine(&self, observation: Observation) -> Machine<'static> {
         self.target()
             .machine(observation, super::LIMITS)
             .expect("machine")

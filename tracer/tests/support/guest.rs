@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 pub struct Guest<'a> {
     target: &'a Target,
-    pub machine: Machine,
+    pub machine: Machine<'static>,
     marks: Marks,
     semihosting: Semihosting<'static>,
     accesses: Rc<RefCell<Vec<RawAccess>>>,

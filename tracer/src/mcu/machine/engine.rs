@@ -30,10 +30,10 @@ impl Snapshot {
 
 /// Executes the instructions of a machine. A method that has the name of one of the machine means
 /// the same.
-pub(super) trait Engine: Sight {
+pub(super) trait Engine<'a>: Sight {
     /// Under the self-check, other engines execute the same.
     fn accompany(&mut self, companions: Vec<Accompanied>);
-    fn deliver_to(&mut self, deliver: Deliver, precision: Precision);
+    fn deliver_to(&mut self, deliver: Deliver<'a>, precision: Precision);
     fn note_entries(&mut self, addresses: &[u32]) -> Result<(), MachineError>;
     fn entered(&self) -> Vec<u32>;
     fn watch(&mut self, watches: Vec<Watch>) -> Result<(), MachineError>;

@@ -34,7 +34,7 @@ use std::rc::Rc;
 const BATCH: usize = 1 << 12;
 
 /// A microcontroller emulated by `dmo-engine`.
-pub(super) struct OwnEngine {
+pub(super) struct OwnEngine<'a> {
     engine: dmo_engine::engine::Engine,
     system: Rc<RefCell<System>>,
     observation: Observation,
@@ -44,7 +44,7 @@ pub(super) struct OwnEngine {
     /// The program has stopped at an instruction that counts as executed, though it was not.
     at_instruction: bool,
     watches: Vec<Watch>,
-    deliver: Option<Deliver>,
+    deliver: Option<Deliver<'a>>,
     precision: Precision,
     /// To be handed over.
     waiting: Batch,
@@ -58,7 +58,7 @@ pub(super) struct OwnEngine {
     pipeline: Option<Pipeline>,
 }
 
-impl OwnEngine {
+impl OwnEngine<'_> {
     fn core(&self) -> &Core {
         &self.engine.core
     }
@@ -101,7 +101,7 @@ fn no_memory(what: &'static str) -> MachineError {
     }
 }
 
-impl Sight for OwnEngine {
+impl Sight for OwnEngine<'_> {
     fn register(&self, index: usize) -> u32 {
         let register = self.core().r.get(index);
         register.copied().unwrap_or_else(|| self.pc())
@@ -117,12 +117,12 @@ impl Sight for OwnEngine {
     }
 }
 
-impl Engine for OwnEngine {
+impl<'a> Engine<'a> for OwnEngine<'a> {
     fn accompany(&mut self, companions: Vec<Accompanied>) {
         self.companions = companions;
     }
 
-    fn deliver_to(&mut self, deliver: Deliver, precision: Precision) {
+    fn deliver_to(&mut self, deliver: Deliver<'a>, precision: Precision) {
         self.deliver = Some(deliver);
         self.precision = precision;
     }

@@ -40,18 +40,18 @@ fn refused(what: &'static str) -> impl Fn(uc_error) -> MachineError {
 /// Where a program never is: private peripherals cannot be executed.
 const NOWHERE: u64 = system::START;
 
-type Core = Unicorn<'static, Session>;
+type Core<'a> = Unicorn<'a, Session<'a>>;
 
 /// A microcontroller emulated by Unicorn.
-pub(super) struct UnicornEngine {
-    core: Core,
+pub(super) struct UnicornEngine<'a> {
+    core: Core<'a>,
     observation: Observation,
     memory_hooks: Vec<UcHookId>,
     breakpoints: Vec<UcHookId>,
     companions: Vec<Accompanied>,
 }
 
-impl UnicornEngine {
+impl UnicornEngine<'_> {
     /// Code is translated anew, with the hooks that there are now.
     fn drop_translations(&mut self) -> Result<(), MachineError> {
         self.core
@@ -146,7 +146,7 @@ impl UnicornEngine {
     }
 }
 
-impl Sight for UnicornEngine {
+impl Sight for UnicornEngine<'_> {
     fn register(&self, index: usize) -> u32 {
         self.core.register(index)
     }
@@ -160,12 +160,12 @@ impl Sight for UnicornEngine {
     }
 }
 
-impl Engine for UnicornEngine {
+impl<'a> Engine<'a> for UnicornEngine<'a> {
     fn accompany(&mut self, companions: Vec<Accompanied>) {
         self.companions = companions;
     }
 
-    fn deliver_to(&mut self, deliver: Deliver, _: Precision) {
+    fn deliver_to(&mut self, deliver: Deliver<'a>, _: Precision) {
         self.core.get_data_mut().deliver = Some(deliver);
     }
 

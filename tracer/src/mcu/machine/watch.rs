@@ -113,7 +113,7 @@ impl Watch {
 }
 
 /// Receives accesses in batches; false stops the program.
-pub type Deliver = Box<dyn FnMut(Batch) -> bool>;
+pub type Deliver<'a> = Box<dyn FnMut(Batch) -> bool + 'a>;
 
 /// What is delivered of the recorded accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -98,7 +98,7 @@ struct LateBuffer {
     known: Option<BufferRange>,
 }
 
-impl CallState for Machine {
+impl CallState for Machine<'_> {
     fn register(&self, index: usize) -> u32 {
         self.register(index)
     }

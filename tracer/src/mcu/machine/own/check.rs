@@ -7,7 +7,7 @@ use crate::mcu::self_check::{Checker, CoreState, Reported};
 use dmo_analysis::trace::AccessKind;
 use dmo_engine::engine::Stop;
 
-impl OwnEngine {
+impl OwnEngine<'_> {
     /// A run begins.
     pub(super) fn begin_check(&mut self) -> Result<(), MachineError> {
         if self.checker.is_none() {

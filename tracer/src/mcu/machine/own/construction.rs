@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-impl OwnEngine {
+impl OwnEngine<'_> {
     /// A machine with empty memory.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::mcu::machine::{FaultCause, Pause};
 use dmo_analysis::trace::Address;
 use dmo_engine::fault::Fault;
 
-impl OwnEngine {
+impl OwnEngine<'_> {
     /// The program cannot go on: where it is when it is told so, and why.
     pub(super) fn fault(&mut self, fault: Fault) -> Pause {
         match fault {

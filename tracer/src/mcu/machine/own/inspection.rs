@@ -29,7 +29,7 @@ impl Inspections {
     }
 }
 
-impl OwnEngine {
+impl OwnEngine<'_> {
     /// Inspects where it is time; forgets points that were passed by.
     pub(super) fn inspect(&mut self) {
         let executed = self.core().time;

@@ -9,7 +9,7 @@ use dmo_engine::engine::Stop;
 /// Instructions between two looks at the real time.
 const INSTRUCTIONS_PER_LOOK: Time = 1 << 22;
 
-impl OwnEngine {
+impl OwnEngine<'_> {
     pub(super) fn run_to_pause(&mut self) -> Pause {
         self.at_instruction = false;
         self.next_look = self.core().time;

@@ -9,7 +9,7 @@ use crate::mcu::memory::{MemoryMap, RegionKind};
 use crate::mcu::system::{self, SystemControl};
 use unicorn_engine::{Arch, ArmCpuModel, HookType, Mode, Prot, Unicorn, uc_error};
 
-impl UnicornEngine {
+impl<'a> UnicornEngine<'a> {
     /// A machine with empty memory.
     ///
     /// # Errors

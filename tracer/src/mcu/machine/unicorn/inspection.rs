@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use unicorn_engine::{RegisterARM, Unicorn, uc_error};
 
-impl Sight for Unicorn<'_, Session> {
+impl Sight for Unicorn<'_, Session<'_>> {
     fn register(&self, index: usize) -> u32 {
         let id = REGISTERS.get(index).copied().unwrap_or(RegisterARM::PC);
         self.reg_read(id).unwrap_or(0) as u32

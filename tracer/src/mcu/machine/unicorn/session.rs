@@ -13,11 +13,11 @@ use unicorn_engine::RegisterARM;
 const BATCH: usize = 1 << 15;
 
 /// The state that all callbacks share.
-pub(super) struct Session {
+pub(super) struct Session<'a> {
     pub(super) clock: Clock,
     pub(super) watches: Vec<Watch>,
     pub(super) batch: Batch,
-    pub(super) deliver: Option<Deliver>,
+    pub(super) deliver: Option<Deliver<'a>>,
     pub(super) pause: Option<Pause>,
     /// Functions that were entered, of those to be noted.
     pub(super) entered: Vec<u32>,
@@ -53,7 +53,7 @@ pub(super) const REGISTERS: [RegisterARM; 15] = [
     RegisterARM::LR,
 ];
 
-impl Session {
+impl Session<'_> {
     /// The state before the program starts.
     pub(super) fn new(clock: Clock, system: SystemControl, limits: Limits) -> Self {
         Self {
